@@ -64,11 +64,12 @@ impl Approver for AskUser {
 /// Returns the text of a question: `Allow save_note {"text":"milk"}?`. It always shows all of the arguments, long ones on
 /// several lines. Characters that are invisible or change the direction of writing are escaped.
 pub(crate) fn question(request: &ApprovalRequest) -> String {
-    format!(
-        "Allow {} {}?",
-        visible(&request.tool),
-        arguments(request.arguments.as_value())
-    )
+    format!("Allow {}?", call_text(&request.tool, request.arguments.as_value()))
+}
+
+/// Returns the text of a call with all of its arguments: `save_note {"text":"milk"}`.
+pub(crate) fn call_text(tool: &str, input: &Value) -> String {
+    format!("{} {}", visible(tool), arguments(input))
 }
 
 fn arguments(value: &Value) -> String {

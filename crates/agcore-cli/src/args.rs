@@ -5,6 +5,9 @@
 mod settings;
 mod catalog;
 mod chat;
+mod session;
+mod sessions;
+mod approvals;
 mod tools;
 mod reports;
 mod inspect;
@@ -18,10 +21,13 @@ mod memory;
 mod trust;
 
 pub(crate) use self::{
+    approvals::{ApprovalsCommand, ListApprovalsArgs},
     catalog::{CatalogCommand, CheckArgs, PriceArgs},
     chat::{ChatArgs, OutputFormat, PermissionMode},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
     reports::{ModelsArgs, ReportArgs},
+    session::SessionArgs,
+    sessions::{DeleteArgs, ListArgs, SessionsCommand, ShowArgs},
     settings::{PolicyArgs, SettingsArgs},
     tools::{CallArgs, ToolsCommand},
     trust::TrustArgs,
@@ -119,6 +125,18 @@ pub(crate) enum Command {
     Tools {
         #[command(subcommand)]
         command: ToolsCommand,
+    },
+    /// List, show, export or delete the sessions that are kept
+    #[command(arg_required_else_help = true)]
+    Sessions {
+        #[command(subcommand)]
+        command: SessionsCommand,
+    },
+    /// List or answer the questions of turns that wait for approval
+    #[command(arg_required_else_help = true)]
+    Approvals {
+        #[command(subcommand)]
+        command: ApprovalsCommand,
     },
     /// Trust the settings and instructions in the files of the current directory
     #[command(after_help = TRUST_HELP)]

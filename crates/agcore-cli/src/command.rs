@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+pub(crate) mod approvals;
 pub(crate) mod catalog;
 pub(crate) mod chat;
 #[cfg(feature = "sqlite")]
@@ -13,6 +14,7 @@ pub(crate) mod knowledge;
 #[cfg(feature = "sqlite")]
 pub(crate) mod memory;
 pub(crate) mod models;
+pub(crate) mod sessions;
 #[cfg(feature = "sqlite")]
 pub(crate) mod store;
 pub(crate) mod tools;

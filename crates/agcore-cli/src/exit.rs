@@ -2,13 +2,12 @@
 
 use std::{error::Error, fmt, io};
 
-#[cfg(feature = "sqlite")]
-use agcore::memory::{MemoryError, MemoryErrorKind};
 use agcore::{
     AgentError, LlmError,
     agent::AgentErrorKind,
     chat::{FaultKind, text::nearest},
     llm::{LlmErrorKind, ProviderType, transport::http::ProxyError},
+    memory::{MemoryError, MemoryErrorKind},
 };
 
 use crate::vendor::key_variable;
@@ -30,6 +29,8 @@ pub(crate) enum FailureKind {
     Denied,
     /// The limit of tool rounds or a budget was reached.
     Limit,
+    /// The turn waits for answers to its questions.
+    Suspended,
     /// A bug: the program panicked.
     Panic,
     /// Interrupted with Ctrl-C.
@@ -42,7 +43,7 @@ pub(crate) enum FailureKind {
 
 impl FailureKind {
     /// All kinds, by exit code.
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Task,
         Self::Usage,
         Self::Key,
@@ -50,6 +51,7 @@ impl FailureKind {
         Self::Incomplete,
         Self::Denied,
         Self::Limit,
+        Self::Suspended,
         Self::Panic,
         Self::Cancelled,
         Self::OutputClosed,
@@ -66,6 +68,7 @@ impl FailureKind {
             Self::Incomplete => 5,
             Self::Denied => 6,
             Self::Limit => 7,
+            Self::Suspended => 8,
             Self::Panic => 101,
             Self::Cancelled => 130,
             Self::OutputClosed => 141,
@@ -83,6 +86,7 @@ impl FailureKind {
             Self::Incomplete => "the answer is incomplete: cut off at the token limit, or blocked by a content filter",
             Self::Denied => "a tool call was denied because no one could be asked",
             Self::Limit => "a limit was reached: tool rounds or budget",
+            Self::Suspended => "the turn waits for approvals; `agcore approvals` answers them",
             Self::Panic => "a bug in agcore",
             Self::Cancelled => "interrupted with Ctrl-C",
             Self::OutputClosed => "output closed by its reader, as in `agcore chat ... | head -1`",
@@ -100,6 +104,7 @@ impl FailureKind {
             Self::Incomplete => "incomplete",
             Self::Denied => "permission",
             Self::Limit => "limit",
+            Self::Suspended => "suspended",
             Self::Panic => "bug",
             Self::Cancelled => "cancelled",
             Self::OutputClosed => "output_closed",
@@ -239,7 +244,6 @@ impl fmt::Display for Failure {
 }
 
 /// An unacceptable file is the user's to change; a database that is held by another process can be tried again.
-#[cfg(feature = "sqlite")]
 impl From<MemoryError> for Failure {
     fn from(error: MemoryError) -> Self {
         use MemoryErrorKind::{AlreadyExists, InvalidInput, NotFound, Serialization, Unavailable};

@@ -10,6 +10,7 @@ mod process;
 mod input;
 mod atomic_file;
 mod places;
+mod sessions;
 mod history;
 mod grants;
 mod trust;
@@ -193,6 +194,8 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Run(chat) => command::chat::run(&chat, &interrupts, color, output).await,
         Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color, output).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
+        Command::Sessions { command } => command::sessions::run(&command, &interrupts).await,
+        Command::Approvals { command } => command::approvals::run(&command).await,
         Command::Trust(trust) => command::trust::run(&trust, &interrupts, color).await,
         Command::Models(models) => command::models::run(&models).await,
         Command::Catalog { command } => command::catalog::run(&command),

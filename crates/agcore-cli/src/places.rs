@@ -36,7 +36,6 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
 }
 
 /// Returns the path of the database: `agcore.db` in [`state_directory`].
-#[cfg(feature = "sqlite")]
 pub(crate) fn database() -> Option<PathBuf> {
     state_directory().map(|directory| directory.join("agcore.db"))
 }

@@ -10,7 +10,7 @@ mod status;
 mod card;
 mod terminal;
 
-pub(crate) use card::HumanDuration;
+pub(crate) use card::{HumanDuration, uncertain_line};
 pub(crate) use context::compaction_line;
 pub(crate) use layout::{hanging, wrapped, wrapped_list};
 pub(crate) use status::TICK;

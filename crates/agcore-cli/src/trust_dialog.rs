@@ -142,13 +142,21 @@ pub(crate) fn print_question(folder: &Folder, color: Color, consequence: &str) -
 /// # Errors
 /// When the terminal cannot be used, or the user presses Ctrl-C.
 pub(crate) async fn ask(interrupts: &Interrupts) -> Result<bool, Failure> {
+    ask_yes_or_no(PROMPT, interrupts).await
+}
+
+/// Asks with this prompt until the answer is yes or no.
+///
+/// # Errors
+/// When the terminal cannot be used, or the user presses Ctrl-C.
+pub(crate) async fn ask_yes_or_no(prompt: &str, interrupts: &Interrupts) -> Result<bool, Failure> {
     let console = Console::open()?;
     // The editor receives Ctrl-C as a key.
     let _guard = interrupts.ignore();
     // Input typed before the question appeared does not answer it.
     discard_input();
     loop {
-        match console.read_line(PROMPT).await? {
+        match console.read_line(prompt).await? {
             Line::Entered(answer) => match answer.to_lowercase().as_str() {
                 "y" | "yes" => return Ok(true),
                 "n" | "no" => return Ok(false),

@@ -2,7 +2,7 @@
 
 use agcore::{
     AgentError, AgentSession, Message, StreamEvent,
-    chat::{EventKind, FinishReason, TurnEvent},
+    chat::{Answer, EventKind, FinishReason, QuestionId, TurnEvent},
     llm::{TurnOutcome, TurnStream},
 };
 use tokio::time::{Interval, MissedTickBehavior};
@@ -17,19 +17,46 @@ use crate::{
 /// The events of a turn of a session.
 pub(crate) type EventStream = TurnStream<'static, Result<TurnOutcome, AgentError>>;
 
+/// The input with which a turn begins or continues.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// A message begins a turn.
+    Message(Box<Message>),
+    /// An interrupted or suspended turn continues with these answers.
+    Answers(Vec<(QuestionId, Answer)>),
+}
+
+impl From<Message> for Input {
+    fn from(message: Message) -> Self {
+        Self::Message(Box::new(message))
+    }
+}
+
+impl From<&str> for Input {
+    fn from(text: &str) -> Self {
+        Self::Message(Box::new(text.into()))
+    }
+}
+
+impl From<String> for Input {
+    fn from(text: String) -> Self {
+        Self::Message(Box::new(text.into()))
+    }
+}
+
 /// Runs a turn and renders it. The first Ctrl-C cancels the turn, the second exits the program.
 ///
 /// # Errors
 /// When the turn fails, its answer is incomplete, a limit was reached, or the output is closed.
 pub(crate) async fn run(
     session: &AgentSession,
-    message: impl Into<Message>,
+    input: impl Into<Input>,
     interrupts: &Interrupts,
     render: &mut dyn Render,
 ) -> Result<TurnOutcome, Failure> {
     let token = CancellationToken::new();
     let _guard = interrupts.cancel(&token);
-    let mut turn = start(session, message, &token);
+    let mut turn = start(session, input, &token);
     let mut ticks = ticks();
     let mut verdict = Verdict::default();
     loop {
@@ -81,7 +108,10 @@ impl Verdict {
             Err(Failure::new(FailureKind::Incomplete, message))
         };
         let Some(report) = outcome.report() else {
-            return Err(Failure::task("the turn did not finish"));
+            return Err(match outcome.questions() {
+                [] => Failure::task("the turn did not finish"),
+                _ => Failure::new(FailureKind::Suspended, "the turn waits for answers to its questions"),
+            });
         };
         match (&self.limit, report.response.finish_reason()) {
             (Some(limit), _) => Err(Failure::new(
@@ -104,7 +134,10 @@ pub(crate) fn ticks() -> Interval {
 }
 
 /// Starts a turn that the token cancels. All turns of the program start here.
-pub(crate) fn start(session: &AgentSession, message: impl Into<Message>, token: &CancellationToken) -> EventStream {
-    let message: Message = message.into();
-    session.turn(message).with_token(token.clone()).stream()
+pub(crate) fn start(session: &AgentSession, input: impl Into<Input>, token: &CancellationToken) -> EventStream {
+    let turn = match input.into() {
+        Input::Message(message) => session.turn(*message),
+        Input::Answers(answers) => session.resume(answers),
+    };
+    turn.with_token(token.clone()).stream()
 }

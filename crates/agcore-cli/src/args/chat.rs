@@ -2,7 +2,7 @@
 
 use clap::{Parser, ValueEnum};
 
-use super::settings::SettingsArgs;
+use super::{session::SessionArgs, settings::SettingsArgs};
 
 pub(super) const CHAT_HELP: &str = "\
 With a single message, given as an argument or on standard input, the answer goes to standard output and everything \
@@ -17,6 +17,8 @@ Examples:
   git diff | agcore -p 'Review this change.'
   echo 'Why is the sky blue?' | agcore chat
   agcore -p 'Say hello' --output-format json | jq -r .text
+  agcore chat --continue
+  agcore -p 'And now in French.' --resume 0199
 
 Settings, highest priority first:
   1. command-line options
@@ -80,6 +82,8 @@ pub(crate) struct ChatArgs {
     pub(crate) print: bool,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
     /// Do not offer tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,

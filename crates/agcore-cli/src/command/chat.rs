@@ -6,6 +6,8 @@ mod session;
 mod turn_log;
 mod turn_runner;
 mod asking;
+mod picker;
+mod suspended;
 mod one_shot;
 mod partial;
 mod mentions;
@@ -18,6 +20,8 @@ mod reports;
 mod permissions;
 mod compact;
 mod saved;
+mod settle;
+mod resume;
 mod commands;
 mod interactive;
 

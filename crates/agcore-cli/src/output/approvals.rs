@@ -42,6 +42,10 @@ impl Approver for Announced {
         });
         self.output.approval(&id, asked);
         let approval = self.approver.approve(request).await;
+        if approval == Approval::Suspend {
+            // The answer comes in a later run.
+            return approval;
+        }
         let resolved = Event::ApprovalResolved(resolved(&id, &approval));
         self.output.approval(&id, resolved);
         approval

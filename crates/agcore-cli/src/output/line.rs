@@ -331,6 +331,8 @@ pub(crate) enum Status {
     MaxTurns,
     /// A budget was reached.
     MaxBudget,
+    /// The turn waits for approvals, and continues with `--resume` when they are given.
+    Suspended,
     /// The run was interrupted or terminated.
     Interrupted,
     /// The answer was cut off at the token limit, or blocked by a content filter.

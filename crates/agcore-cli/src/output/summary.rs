@@ -79,6 +79,7 @@ impl Summary {
             FailureKind::Denied => Status::Denied,
             FailureKind::Limit if self.limit.as_deref() == Some(TOOL_ROUNDS) => Status::MaxTurns,
             FailureKind::Limit => Status::MaxBudget,
+            FailureKind::Suspended => Status::Suspended,
             FailureKind::Cancelled | FailureKind::Terminated => Status::Interrupted,
             FailureKind::Task
             | FailureKind::Usage
@@ -114,6 +115,7 @@ mod tests {
         check(FailureKind::Key, Status::Error, 3);
         check(FailureKind::Incomplete, Status::Incomplete, 5);
         check(FailureKind::Limit, Status::MaxTurns, 7);
+        check(FailureKind::Suspended, Status::Suspended, 8);
         check(FailureKind::Panic, Status::Error, 101);
         check(FailureKind::Cancelled, Status::Interrupted, 130);
         check(FailureKind::Terminated, Status::Interrupted, 143);

@@ -2,9 +2,11 @@
 
 use std::{fmt, time::Duration};
 
+use agcore::chat::ToolCall;
+
 use super::{
     style::Palette,
-    text::{columns, truncated},
+    text::{columns, sanitized_line, truncated},
 };
 
 /// The maximum width of a tool's name. A model may call a tool that does not exist, by any name.
@@ -12,6 +14,9 @@ const MAX_NAME: usize = 64;
 
 /// The minimum width of an input or output, even if the line then exceeds the window.
 const MIN_WIDTH: usize = 8;
+
+/// The longest arguments of a call whose outcome is unknown, in columns.
+const MAX_ARGUMENTS: usize = 200;
 
 /// A finished call.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +60,12 @@ pub(super) fn call(name: &str, input: &str, width: usize) -> (String, String) {
     let name = truncated(name, MAX_NAME);
     let available = width.saturating_sub(columns(&name) + 3).max(MIN_WIDTH);
     (name, truncated(arguments(input), available))
+}
+
+/// Describes a call that was running when the program ended.
+pub(crate) fn uncertain_line(call: &ToolCall) -> String {
+    let (name, input) = (sanitized_line(&call.name), truncated(call.raw_input(), MAX_ARGUMENTS));
+    format!("It is not known whether {name} {input} took effect.")
 }
 
 /// Hides empty arguments.

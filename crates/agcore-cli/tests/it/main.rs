@@ -38,7 +38,11 @@ mod proxy;
 mod rate_limits;
 mod schema;
 #[cfg(feature = "sqlite")]
+mod sessions;
+#[cfg(feature = "sqlite")]
 mod store;
+#[cfg(feature = "sqlite")]
+mod suspended_runs;
 mod stream;
 mod permission_mode;
 mod redirected_output;
@@ -73,6 +77,8 @@ mod keys;
 mod mentions;
 #[cfg(unix)]
 mod partial_answers;
+#[cfg(all(unix, feature = "sqlite"))]
+mod resumed_chat;
 #[cfg(unix)]
 mod shell_prefix;
 #[cfg(unix)]

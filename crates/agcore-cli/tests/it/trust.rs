@@ -77,7 +77,7 @@ fn a_cloned_repository_gets_neither_the_key_nor_a_permission() {
         "the instructions were sent"
     );
     assert!(!agcore.files().contains(&"owned".to_owned()));
-    assert!(!agcore.home.path().join("state").exists(), "nothing is remembered");
+    assert!(!agcore.state("trust.json").exists(), "nothing is remembered");
     trap.assert_untouched();
 }
 

@@ -18,18 +18,37 @@ use crate::{
 
 /// Asks a question once all events that precede it are on the screen. While it is there, later events are queued.
 pub(super) struct Asking {
-    pub(super) render: Box<dyn Render>,
-    pub(super) terminal: QuestionTerminal,
-    pub(super) questions: UnboundedReceiver<Question>,
+    render: Box<dyn Render>,
+    terminal: QuestionTerminal,
+    questions: UnboundedReceiver<Question>,
     /// The tools, to validate edited arguments.
-    pub(super) tools: Arc<ToolSnapshot>,
+    tools: Arc<ToolSnapshot>,
     /// Stores "always" answers.
-    pub(super) policy: Policy,
-    pub(super) pending: Option<JoinHandle<Result<DialogOutcome, Failure>>>,
-    pub(super) queued: VecDeque<StreamEvent>,
+    policy: Policy,
+    pending: Option<JoinHandle<Result<DialogOutcome, Failure>>>,
+    queued: VecDeque<StreamEvent>,
 }
 
 impl Asking {
+    /// Wraps a renderer: questions are asked at this terminal.
+    pub(super) fn new(
+        render: Box<dyn Render>,
+        terminal: QuestionTerminal,
+        questions: UnboundedReceiver<Question>,
+        tools: Arc<ToolSnapshot>,
+        policy: Policy,
+    ) -> Self {
+        Self {
+            render,
+            terminal,
+            questions,
+            tools,
+            policy,
+            pending: None,
+            queued: VecDeque::new(),
+        }
+    }
+
     fn ask(&mut self, question: Question) -> io::Result<()> {
         self.render.hide()?;
         // A question that cannot be shown is dropped, which denies the call.

@@ -10,6 +10,7 @@ use super::{
     conversation::Conversation,
     permissions::permissions,
     reports,
+    resume::{resume, show_sessions},
     saved::{load, save},
     slash::{Kind, help},
 };
@@ -58,6 +59,8 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
         Kind::Copy => clipboard::copy(conversation).await?,
         Kind::Save => save(conversation, argument).await?,
         Kind::Load => load(conversation, argument).await?,
+        Kind::Resume => resume(conversation, argument).await?,
+        Kind::Sessions => show_sessions(conversation).await?,
         Kind::Compact => compact(conversation, argument).await?,
         Kind::Clear => clear(conversation).await?,
     }
@@ -89,11 +92,18 @@ fn tools(conversation: &Conversation) -> String {
 }
 
 async fn clear(conversation: &mut Conversation) -> Result<(), Failure> {
+    let screen = conversation.screen;
+    let agent = conversation.agent.clone();
+    let new = match conversation.chats.start(None, false, &agent).await {
+        Ok(session) => session,
+        Err(failure) => return screen.error(&failure.to_string()),
+    };
     conversation.attached.clear();
     conversation.last = None;
-    match conversation.session.set_messages(Vec::new()).await {
-        Ok(()) => conversation.screen.note("Conversation cleared."),
-        Err(error) => conversation.screen.error(&error.to_string()),
+    let old = conversation.replace_session(new).await;
+    match old {
+        Some(id) => screen.note(&format!("New conversation. The previous one: /resume {id}")),
+        None => screen.note("Conversation cleared."),
     }
 }
 
@@ -108,6 +118,7 @@ async fn undo(conversation: &mut Conversation) -> Result<(), Failure> {
     if let Err(error) = conversation.session.set_messages(left).await {
         return screen.error(&error.to_string());
     }
+    conversation.save_change().await?;
     conversation.last = Some(message.clone());
     let (text, plural) = (truncated(&message.text(), 60), if removed == 1 { "" } else { "s" });
     screen.note(&format!(

@@ -70,7 +70,7 @@ async fn compact_with_focus(conversation: &mut Conversation, focus: &str) -> Res
     let state = conversation.session.export().await;
     let session = copy.restore(state, conversation.agent.clone())?;
     let report = session.compact().await?;
-    conversation.session = bundle.restore(session.export().await, conversation.agent.clone())?;
+    conversation.session.replace(session.export().await).await?;
     Ok(report)
 }
 

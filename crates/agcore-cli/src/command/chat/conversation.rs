@@ -10,12 +10,15 @@ use agcore::{
 use super::{
     partial::{self, Kept},
     screen::Screen,
+    session::ChatSessions,
     turn_runner::{TurnEnd, TurnRunner},
 };
-use crate::{console::Console, exit::Failure};
+use crate::{console::Console, exit::Failure, turn::Input};
 
 /// An interactive chat.
 pub(super) struct Conversation {
+    /// Creates and opens sessions.
+    pub(super) chats: ChatSessions,
     /// The session, which keeps the messages.
     pub(super) session: AgentSession,
     /// The agent that answers.
@@ -41,6 +44,25 @@ impl Conversation {
         model.clone_into(&mut self.model);
     }
 
+    /// Continues with another session. Returns the id of the previous one, if it can be resumed.
+    pub(super) async fn replace_session(&mut self, session: AgentSession) -> Option<String> {
+        let old = std::mem::replace(&mut self.session, session);
+        let is_used = old.usage().await.calls > 0 || !old.messages().await.is_empty();
+        self.chats.forget_if_empty(old.id()).await;
+        (is_used && self.chats.sessions.is_kept()).then(|| old.id().to_owned())
+    }
+
+    /// Stores a change of the conversation that was made between turns, and reports if that fails.
+    ///
+    /// # Errors
+    /// When the terminal was closed.
+    pub(super) async fn save_change(&self) -> Result<(), Failure> {
+        match self.session.save().await {
+            Ok(()) => Ok(()),
+            Err(error) => self.screen.error(&format!("the change is not stored: {error}")),
+        }
+    }
+
     /// Runs a turn with this content and the output of shell commands.
     ///
     /// # Errors
@@ -63,11 +85,26 @@ impl Conversation {
     /// # Errors
     /// When the terminal was closed.
     pub(super) async fn send_message(&mut self, message: Message) -> Result<(), Failure> {
-        self.screen.speaker("agent")?;
         self.last = Some(message.clone());
+        match self.run(Some(message.clone()), message.into()).await? {
+            true => self
+                .screen
+                .note("The turn waits for an answer that this chat cannot give. A new message ends it."),
+            false => Ok(()),
+        }
+    }
+
+    /// Runs a turn, or continues one. Of a turn that fails, as much as possible is kept. Returns whether it is suspended until its
+    /// questions are answered.
+    ///
+    /// # Errors
+    /// When the terminal was closed.
+    pub(super) async fn run(&mut self, message: Option<Message>, input: Input) -> Result<bool, Failure> {
+        self.screen.speaker("agent")?;
         let before = self.session.messages().await;
-        let failure = match self.turns.run(&self.session, message.clone()).await? {
-            TurnEnd::Finished => return Ok(()),
+        let failure = match self.turns.run(&self.session, input).await? {
+            TurnEnd::Finished => return Ok(false),
+            TurnEnd::Suspended => return Ok(true),
             TurnEnd::Failed(failure) => failure,
         };
         let is_cancelled = failure.is_cancelled();
@@ -81,9 +118,10 @@ impl Conversation {
             self.screen.note(&format!("{tool} did not run."))?;
         }
         match kept {
-            Ok(kept) => self.screen.note(after(&kept)),
-            Err(error) => self.screen.error(&format!("cannot keep the answer: {error}")),
+            Ok(kept) => self.screen.note(after(&kept))?,
+            Err(error) => self.screen.error(&format!("cannot keep the answer: {error}"))?,
         }
+        Ok(false)
     }
 }
 

@@ -7,8 +7,10 @@ use super::{
     conversation::Conversation,
     editor,
     mentions::attach,
+    picker::selected,
     screen::Screen,
-    session::{agent, session},
+    session::{ChatSessions, People, agent},
+    settle::settle,
     shell_prefix,
     size::extent,
     slash::{self, KEYS, Slash},
@@ -24,6 +26,7 @@ use crate::{
     interrupt::Interrupts,
     permission_mode::mode_approver,
     render::{Color, sanitized_line},
+    sessions::Sessions,
     settings::Settings,
     vendor::{redacted_url, versioned_url},
 };
@@ -44,7 +47,22 @@ pub(super) async fn run(
     interrupts: &Interrupts,
     color: Color,
 ) -> Result<(), Failure> {
-    let mut conversation = conversation(args, settings, interrupts, color)?;
+    if args.session.suspend {
+        return Err(Failure::usage("--suspend is for single messages: add -p and a message"));
+    }
+    let mut conversation = conversation(args, settings, interrupts, color).await?;
+    let ended = Box::pin(converse(args, settings, interrupts, &mut conversation)).await;
+    let farewell = farewell(&conversation).await;
+    ended.and(farewell)
+}
+
+/// Reads lines and handles them until the user leaves.
+async fn converse(
+    args: &ChatArgs,
+    settings: &Settings,
+    interrupts: &Interrupts,
+    conversation: &mut Conversation,
+) -> Result<(), Failure> {
     let (console, screen) = (conversation.console.clone(), conversation.screen);
     // At the prompt, the editor receives Ctrl-C as a key.
     let _guard = interrupts.ignore();
@@ -53,6 +71,9 @@ pub(super) async fn run(
     greet(settings, screen)?;
     if settings.history {
         load_history(&console, screen)?;
+    }
+    if args.session.continues_session() {
+        settle(conversation).await?;
     }
     if let Some(message) = &args.message {
         screen.speaker("you")?;
@@ -71,10 +92,10 @@ pub(super) async fn run(
             PromptLine::Interrupted { .. } => screen.note("To leave, press Ctrl-C again or Ctrl-D, or type /exit.")?,
             PromptLine::OpenEditor(text) => draft = edited(text, screen).await?,
             PromptLine::ShowLast(kept) => {
-                commands::show_last_call(&conversation)?;
+                commands::show_last_call(conversation)?;
                 draft = kept;
             }
-            PromptLine::Entered(line) => match handle_line(line, &mut conversation).await? {
+            PromptLine::Entered(line) => match handle_line(line, conversation).await? {
                 Next::Continue => {}
                 Next::Edit(line) => draft.before = line,
                 Next::Exit => return Ok(()),
@@ -98,19 +119,43 @@ async fn edited(text: String, screen: Screen) -> Result<Draft, Failure> {
     })
 }
 
-fn conversation(
+/// Shows how the session can be continued later.
+async fn farewell(conversation: &Conversation) -> Result<(), Failure> {
+    let session = &conversation.session;
+    conversation.chats.forget_if_empty(session.id()).await;
+    let is_used = session.usage().await.calls > 0 || !session.messages().await.is_empty();
+    match is_used && conversation.chats.sessions.is_kept() {
+        true => conversation.screen.note(&format!(
+            "To continue this session: agcore chat --resume {}",
+            session.id()
+        )),
+        false => Ok(()),
+    }
+}
+
+async fn conversation(
     args: &ChatArgs,
     settings: &Settings,
     interrupts: &Interrupts,
     color: Color,
 ) -> Result<Conversation, Failure> {
+    let sessions = Sessions::of_chat(&args.session).await?;
+    let selected = selected(&args.session, &sessions).await?;
     let console = Console::open()?;
     let screen = Screen {
         palette: color.palette(&io::stdout()),
     };
     let (ask_user, questions) = AskUser::new();
     let approver = mode_approver(args.permission_mode(), Some(Arc::new(ask_user)));
-    let (session, policy) = session(args, settings, approver)?;
+    let people = People {
+        approver,
+        ..People::default()
+    };
+    let (chats, policy) = ChatSessions::new(args, settings, sessions, people)?;
+    let agent = agent(settings);
+    let session = chats
+        .start(selected.as_ref(), args.session.fork_session, &agent)
+        .await?;
     let turns = TurnRunner {
         console: console.clone(),
         screen,
@@ -122,8 +167,9 @@ fn conversation(
         unanswered: Vec::new(),
     };
     Ok(Conversation {
+        chats,
         session,
-        agent: agent(settings),
+        agent,
         model: settings.provider.model.clone(),
         provider: provider(settings),
         turns,

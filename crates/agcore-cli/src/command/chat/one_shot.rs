@@ -1,20 +1,25 @@
 //! Answers a single message.
 
 use std::{
-    collections::VecDeque,
     io::{self, IsTerminal},
     sync::Arc,
 };
 
 use agcore::{
     AgentSession,
-    tools::{AuditRecord, AuditSink},
+    tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
+use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::{asking::Asking, session::audited_session};
+use super::{
+    asking::Asking,
+    picker::selected,
+    session::{ChatSessions, People, agent},
+    suspended::{continuation, report_abandoned, report_unfinished},
+};
 use crate::{
-    approve::AskUser,
-    args::ChatArgs,
+    approve::{AskUser, Question},
+    args::{ChatArgs, PermissionMode},
     denials::Denials,
     exit::{Failure, FailureKind},
     input,
@@ -24,8 +29,9 @@ use crate::{
     process::current_directory,
     question_terminal::{QuestionTerminal, report_grants},
     render::{Color, Render, Terminal},
+    sessions::Sessions,
     settings::Settings,
-    turn,
+    turn::{self, Input},
     vendor::versioned_url,
 };
 
@@ -40,49 +46,85 @@ pub(super) async fn run(
     color: Color,
     output: Option<&Output>,
 ) -> Result<(), Failure> {
-    let message = input::message(args.message.as_deref()).await?;
-    let mode = args.permission_mode();
-    let terminal = QuestionTerminal::open(interrupts, color)?;
-    let (ask_user, questions) = AskUser::new();
-    let person = terminal.is_some().then(|| Arc::new(ask_user) as _);
-    let approver = match (mode_approver(mode, person), output) {
-        (Some(approver), Some(output)) => Some(Arc::new(Announced::new(output.clone(), approver)) as _),
-        (approver, _) => approver,
+    let sessions = Sessions::of_chat(&args.session).await?;
+    let selected = selected(&args.session, &sessions).await?;
+    // Without a session to continue, a missing message is found before anything else.
+    let message = match selected {
+        Some(_) if args.message.is_none() => None,
+        _ => Some(input::message(args.message.as_deref()).await?),
     };
+    let terminal = match args.session.suspend {
+        true => None,
+        false => QuestionTerminal::open(interrupts, color)?,
+    };
+    let (approver, questions) = approver(args, terminal.is_some(), output);
     let denials = Arc::new(Denials::default());
-    let audit = Audit {
-        denials: Arc::clone(&denials),
-        output: output.map(|output| Decisions(output.clone())),
+    let people = People {
+        approver,
+        audit: Some(Audit::new(&denials, output)),
     };
-    let (session, policy) = audited_session(args, settings, approver, Some(Arc::new(audit)))?;
+    let (chats, policy) = ChatSessions::new(args, settings, sessions, people)?;
+    let agent = agent(settings);
+    let session = chats
+        .start(selected.as_ref(), args.session.fork_session, &agent)
+        .await?;
+    let turn_input = match message {
+        Some(message) => {
+            report_abandoned(&session).await?;
+            Input::from(message)
+        }
+        None => continuation(&chats.sessions, &session).await?,
+    };
     if let Some(output) = output {
         let written = output.init(session.id(), init(args, settings, &session));
         written.map_err(|error| Failure::output(&error))?;
     }
     let mut render = renderer(output, color);
     if let Some(terminal) = terminal {
-        render = Box::new(Asking {
-            render,
-            terminal,
-            questions,
-            tools: session.bundle().tools().snapshot(),
-            policy: policy.clone(),
-            pending: None,
-            queued: VecDeque::new(),
-        });
+        let tools = session.bundle().tools().snapshot();
+        render = Box::new(Asking::new(render, terminal, questions, tools, policy.clone()));
     }
-    let result = turn::run(&session, message, interrupts, &mut *render).await;
+    let result = turn::run(&session, turn_input, interrupts, &mut *render).await;
     // Ends the output, before anything is reported below it.
     drop(render);
     report_grants(&policy.grants().take_updates())?;
+    chats.forget_if_empty(session.id()).await;
+    if let (Err(failure), None, true) = (&result, output, chats.sessions.is_kept()) {
+        report_unfinished(&session, failure).await?;
+    }
+    verdict(result.map(drop), &denials, args.permission_mode())
+        .map_err(|failure| failure.or_base_url(versioned_url(&settings.provider).as_deref()))
+}
+
+/// Returns the approver of the calls, and the receiver of its questions.
+fn approver(
+    args: &ChatArgs,
+    has_terminal: bool,
+    output: Option<&Output>,
+) -> (Option<Arc<dyn Approver>>, UnboundedReceiver<Question>) {
+    let (ask_user, questions) = AskUser::new();
+    let person = has_terminal.then(|| Arc::new(ask_user) as _);
+    let approver = match args.session.suspend {
+        true => Some(Arc::new(SuspendingApprover) as _),
+        false => mode_approver(args.permission_mode(), person),
+    };
+    let approver = match (approver, output) {
+        (Some(approver), Some(output)) => Some(Arc::new(Announced::new(output.clone(), approver)) as _),
+        (approver, _) => approver,
+    };
+    (approver, questions)
+}
+
+/// Returns the result of the run: calls that were denied because no one could be asked are a failure, too.
+fn verdict(result: Result<(), Failure>, denials: &Denials, mode: PermissionMode) -> Result<(), Failure> {
     match (result, denials.unasked(mode)) {
-        (Ok(_), None) => Ok(()),
-        (Ok(_), Some(denied)) => Err(denied),
+        (Ok(()), None) => Ok(()),
+        (Ok(()), Some(denied)) => Err(denied),
         (Err(failure), Some(denied)) if denials.has_repeated() && failure.kind() == FailureKind::Task => {
             let message = format!("{denied}\nThe turn ended because the model repeated the call.");
             Err(Failure::new(FailureKind::Denied, message))
         }
-        (Err(failure), _) => Err(failure.or_base_url(versioned_url(&settings.provider).as_deref())),
+        (Err(failure), _) => Err(failure),
     }
 }
 
@@ -91,6 +133,15 @@ pub(super) async fn run(
 struct Audit {
     denials: Arc<Denials>,
     output: Option<Decisions>,
+}
+
+impl Audit {
+    fn new(denials: &Arc<Denials>, output: Option<&Output>) -> Arc<dyn AuditSink> {
+        Arc::new(Self {
+            denials: Arc::clone(denials),
+            output: output.map(|output| Decisions(output.clone())),
+        })
+    }
 }
 
 impl AuditSink for Audit {

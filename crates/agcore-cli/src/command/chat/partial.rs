@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore::{AgentSession, Message, llm::machine::MachineError};
+use agcore::{AgentError, AgentSession, Message};
 
 /// The part of an unfinished turn that is in the conversation.
 #[derive(Debug, PartialEq, Eq)]
@@ -16,33 +16,31 @@ pub(super) enum Kept {
 }
 
 /// Adds what came of an answer to the conversation, with a note that it is not complete. `before` is the conversation from
-/// before the turn.
+/// before the turn, and `message` the one with which the turn began.
 ///
 /// # Errors
-/// When the conversation would be invalid; it is then as the library left it.
+/// When the conversation would be invalid, or cannot be stored.
 pub(super) async fn keep(
     session: &AgentSession,
     before: &[Arc<Message>],
-    message: Message,
+    message: Option<Message>,
     partial: &str,
     is_cancelled: bool,
-) -> Result<Kept, MachineError> {
+) -> Result<Kept, AgentError> {
     let mut messages = session.messages().await;
     let has_rounds = messages.last() != before.last();
     if partial.trim().is_empty() {
         return Ok(if has_rounds { Kept::Rounds } else { Kept::Nothing });
     }
-    if !has_rounds {
+    if let Some(message) = message.filter(|_| !has_rounds) {
         messages.push(Arc::new(message));
+        session.set_messages(messages).await?;
     }
     let reason = match is_cancelled {
         true => "[interrupted by the user]",
         false => "[the answer broke off because of an error]",
     };
-    messages.push(Arc::new(Message::assistant(format!(
-        "{}\n\n{reason}",
-        partial.trim_end()
-    ))));
-    session.set_messages(messages).await?;
+    let answer = format!("{}\n\n{reason}", partial.trim_end());
+    session.add_message(Message::assistant(answer)).await?;
     Ok(Kept::Answer)
 }

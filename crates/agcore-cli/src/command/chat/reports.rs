@@ -112,6 +112,7 @@ pub(super) async fn status(conversation: &Conversation) -> String {
         ["agcore".to_owned(), env!("CARGO_PKG_VERSION").to_owned()],
         ["model".to_owned(), sanitized_line(&conversation.model)],
         ["provider".to_owned(), conversation.provider.clone()],
+        ["session".to_owned(), session.id().to_owned()],
         ["messages".to_owned(), messages.to_string()],
         ["model calls".to_owned(), calls.to_string()],
         ["tools".to_owned(), session.bundle().tools().list().len().to_string()],

@@ -85,7 +85,7 @@ pub(super) async fn load(conversation: &mut Conversation, name: &str) -> Result<
         Ok(restored) => restored,
         Err(error) => return screen.error(&error),
     };
-    conversation.session = session;
+    conversation.replace_session(session).await;
     conversation.last = None;
     let loaded = count(&conversation.session).await;
     let note = if discarded > 0 {
@@ -110,7 +110,7 @@ pub(super) async fn load(conversation: &mut Conversation, name: &str) -> Result<
 }
 
 /// Returns the last message of the user and the last answer, shortened.
-async fn last_exchange(session: &AgentSession) -> Vec<(&'static str, String)> {
+pub(super) async fn last_exchange(session: &AgentSession) -> Vec<(&'static str, String)> {
     let messages = session.messages().await;
     let last = |speaker, is_shown: fn(&Message) -> bool| {
         let message = messages
@@ -144,8 +144,14 @@ async fn restore(conversation: &Conversation, path: &Path) -> Result<(AgentSessi
     }
     let state: SessionState =
         serde_json::from_value(state).map_err(|error| format!("{name} is not a saved conversation: {error}"))?;
-    let session = conversation.session.bundle().restore(state, conversation.agent.clone());
-    Ok((session.map_err(|error| format!("{name}: {error}"))?, model))
+    let created = conversation.chats.start(None, false, &conversation.agent).await;
+    let session = created.map_err(|failure| failure.to_string())?;
+    let replaced = session.replace(state).await;
+    if replaced.is_err() {
+        conversation.chats.forget_if_empty(session.id()).await;
+    }
+    replaced.map_err(|error| format!("{name}: {error}"))?;
+    Ok((session, model))
 }
 
 async fn count(session: &AgentSession) -> String {

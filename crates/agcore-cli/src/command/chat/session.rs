@@ -1,10 +1,11 @@
-//! Creates the session of a chat from the settings.
+//! [`ChatSessions`]: creates and opens the sessions of a chat with its settings.
 
 use std::sync::Arc;
 
 use agcore::{
     AgentBuilder, AgentSession, AgentSpec, ToolRegistry,
-    agent::AgentConfig,
+    agent::{AgentConfig, StoredSessions},
+    memory::session::Session,
     tools::{Approver, AuditSink},
 };
 
@@ -14,50 +15,88 @@ use crate::{
     permission_mode::PlanModeNotice,
     policy::Policy,
     sample_tools::{self, NotesFile},
+    sessions::{FOLDER, Sessions, current_folder},
     settings::Settings,
 };
 
-/// Creates a session and its policy.
-///
-/// # Errors
-/// When the provider cannot be built, a rule names an unknown tool, or the grants cannot be read.
-pub(super) fn session(
-    args: &ChatArgs,
-    settings: &Settings,
-    approver: Option<Arc<dyn Approver>>,
-) -> Result<(AgentSession, Policy), Failure> {
-    audited_session(args, settings, approver, None)
+/// Creates and opens sessions that share the provider, the tools and the rules of a chat.
+pub(super) struct ChatSessions {
+    /// Where they are kept.
+    pub(super) sessions: Sessions,
+    stored: StoredSessions,
 }
 
-/// Creates a session and its policy, and passes decisions about calls to a sink.
-///
-/// # Errors
-/// When the provider cannot be built, a rule names an unknown tool, or the grants cannot be read.
-pub(super) fn audited_session(
-    args: &ChatArgs,
-    settings: &Settings,
-    approver: Option<Arc<dyn Approver>>,
-    audit: Option<Arc<dyn AuditSink>>,
-) -> Result<(AgentSession, Policy), Failure> {
-    let mode = args.permission_mode();
-    let tools = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
-    let policy = Policy::for_mode(&tools, &settings.tools, mode)?;
-    let offered = if args.no_tools { ToolRegistry::new() } else { tools };
-    let plan_notice = (mode == PermissionMode::Plan).then(|| PlanModeNotice::new(&offered));
-    let provider = settings.provider.build();
-    let mut builder = AgentBuilder::new()
-        .with_provider(provider.map_err(|error| settings.setup_failure(error))?)
-        .with_config(AgentConfig::new().with_trace_content(settings.trace_content))
-        .with_tools(offered)
-        .with_policy(policy.with_approver(approver))
-        .with_state(NotesFile::default());
-    if let Some(audit) = audit {
-        builder = builder.with_audit(audit);
+/// The approver of calls, and the sink of decisions about them.
+#[derive(Default)]
+pub(super) struct People {
+    pub(super) approver: Option<Arc<dyn Approver>>,
+    pub(super) audit: Option<Arc<dyn AuditSink>>,
+}
+
+impl ChatSessions {
+    /// Prepares the sessions of a chat. Returns them and the policy of their tools.
+    ///
+    /// # Errors
+    /// When the provider cannot be built, a rule names an unknown tool, or the grants cannot be read.
+    pub(super) fn new(
+        args: &ChatArgs,
+        settings: &Settings,
+        sessions: Sessions,
+        people: People,
+    ) -> Result<(Self, Policy), Failure> {
+        let mode = args.permission_mode();
+        let tools = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
+        let policy = Policy::for_mode(&tools, &settings.tools, mode)?;
+        let offered = if args.no_tools { ToolRegistry::new() } else { tools };
+        let plan_notice = (mode == PermissionMode::Plan).then(|| PlanModeNotice::new(&offered));
+        let provider = settings.provider.build();
+        let mut builder = AgentBuilder::new()
+            .with_provider(provider.map_err(|error| settings.setup_failure(error))?)
+            .with_config(AgentConfig::new().with_trace_content(settings.trace_content))
+            .with_tools(offered)
+            .with_policy(policy.with_approver(people.approver))
+            .with_session_store(sessions.store())
+            .with_state(NotesFile::default());
+        if let Some(audit) = people.audit {
+            builder = builder.with_audit(audit);
+        }
+        if let Some(notice) = plan_notice {
+            builder = builder.with_hook(notice);
+        }
+        let mut stored = builder.build()?.stored_sessions()?;
+        if let Some(folder) = current_folder() {
+            stored = stored.with_metadata(FOLDER, folder);
+        }
+        Ok((Self { sessions, stored }, policy))
     }
-    if let Some(notice) = plan_notice {
-        builder = builder.with_hook(notice);
+
+    /// Creates a session, or opens the one that was selected, or a copy of it.
+    ///
+    /// # Errors
+    /// When the session is damaged or of a newer version, or the database fails.
+    pub(super) async fn start(
+        &self,
+        selected: Option<&Session>,
+        is_fork: bool,
+        agent: &AgentSpec,
+    ) -> Result<AgentSession, Failure> {
+        let opened = match selected {
+            None => self.stored.create_new(agent.clone()).await,
+            Some(session) if is_fork => self.stored.branch_new(&session.id, agent.clone()).await,
+            Some(session) => self.stored.open(&session.id, agent.clone()).await,
+        };
+        Ok(opened?)
     }
-    Ok((builder.build()?.session("chat", agent(settings)), policy))
+
+    /// Forgets a session in which nothing happened.
+    pub(super) async fn forget_if_empty(&self, id: &str) {
+        if let Ok(Some(session)) = self.stored.get(id).await
+            && session.end == 0
+        {
+            // It is not listed, so it does no harm if this fails.
+            let _ = self.stored.delete(id).await;
+        }
+    }
 }
 
 /// Returns the agent that answers.

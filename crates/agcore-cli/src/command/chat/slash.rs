@@ -23,6 +23,8 @@ pub(super) enum Kind {
     Copy,
     Save,
     Load,
+    Resume,
+    Sessions,
     Compact,
     Clear,
     Exit,
@@ -47,7 +49,7 @@ struct Entry {
     help: &'static str,
 }
 
-const TABLE: [Entry; 16] = [
+const TABLE: [Entry; 18] = [
     entry(Kind::Help, "/help", &[], Argument::None, "", "list the commands"),
     entry(
         Kind::Model,
@@ -140,10 +142,26 @@ const TABLE: [Entry; 16] = [
     entry(
         Kind::Load,
         "/load",
-        &["/resume"],
+        &[],
         Argument::Required,
         "FILE",
-        "continue a saved conversation",
+        "continue a conversation from a file",
+    ),
+    entry(
+        Kind::Resume,
+        "/resume",
+        &[],
+        Argument::Optional,
+        "[ID]",
+        "continue another session, or choose one from a list",
+    ),
+    entry(
+        Kind::Sessions,
+        "/sessions",
+        &[],
+        Argument::None,
+        "",
+        "list the newest sessions",
     ),
     entry(
         Kind::Compact,
@@ -307,7 +325,8 @@ mod tests {
         command("/model", Kind::Model, "");
         command("/model  gpt-5 ", Kind::Model, "gpt-5");
         command("/save my talk.json", Kind::Save, "my talk.json");
-        command("/resume a", Kind::Load, "a");
+        command("/resume 0199", Kind::Resume, "0199");
+        command("/load a", Kind::Load, "a");
         command("/quit", Kind::Exit, "");
         command("/compact the names of people", Kind::Compact, "the names of people");
         let message = |line: &str, text: &str| assert_eq!(parse(line), Ok(Slash::Message(text)), "{line}");

@@ -2,7 +2,7 @@
 
 use std::{future, io};
 
-use agcore::{AgentSession, Message, StreamEvent};
+use agcore::{AgentSession, StreamEvent};
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ use crate::{
     policy::Policy,
     process::print,
     render::{Render, Terminal, sanitized_line},
-    turn::{self, EventStream, ticks},
+    turn::{self, EventStream, Input, ticks},
 };
 
 /// The possible answers.
@@ -45,6 +45,8 @@ pub(super) struct TurnRunner {
 #[derive(Debug)]
 pub(super) enum TurnEnd {
     Finished,
+    /// It waits for answers to its questions.
+    Suspended,
     Failed(Failure),
 }
 
@@ -56,11 +58,11 @@ impl TurnRunner {
     ///
     /// # Errors
     /// When the terminal was closed.
-    pub(super) async fn run(&mut self, session: &AgentSession, message: Message) -> Result<TurnEnd, Failure> {
+    pub(super) async fn run(&mut self, session: &AgentSession, input: Input) -> Result<TurnEnd, Failure> {
         self.log.start();
         self.unanswered.clear();
         let token = CancellationToken::new();
-        let turn = turn::start(session, message, &token);
+        let turn = turn::start(session, input, &token);
         let dialog = Dialog {
             console: self.console.clone(),
             palette: self.screen.palette,
@@ -73,9 +75,10 @@ impl TurnRunner {
         let result = self.render(turn, &dialog, &token).await;
         self.report_grants()?;
         match result {
-            Ok(()) => Ok(TurnEnd::Finished),
-            Err(failure) if failure.is_output_closed() => Err(failure),
-            Err(failure) => Ok(TurnEnd::Failed(failure.or_base_url(self.better_url.as_deref()))),
+            Err(failure) if !failure.is_output_closed() => {
+                Ok(TurnEnd::Failed(failure.or_base_url(self.better_url.as_deref())))
+            }
+            result => result,
         }
     }
 
@@ -90,7 +93,7 @@ impl TurnRunner {
         mut turn: EventStream,
         dialog: &Dialog,
         token: &CancellationToken,
-    ) -> Result<(), Failure> {
+    ) -> Result<TurnEnd, Failure> {
         let palette = self.screen.palette;
         let mut render = Terminal::new(io::stdout(), io::stdout(), palette).with_markdown(palette);
         let mut pending: Option<PendingAnswer> = None;
@@ -137,8 +140,11 @@ impl TurnRunner {
             answer.await?;
         }
         queued.drain(..).try_for_each(|event| self.show(&mut render, &event))?;
-        turn.finish().await?;
-        Ok(())
+        let outcome = turn.finish().await?;
+        Ok(match outcome.questions() {
+            [] => TurnEnd::Finished,
+            _ => TurnEnd::Suspended,
+        })
     }
 
     /// Shows an event and remembers what commands may show later.

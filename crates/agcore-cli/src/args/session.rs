@@ -1,0 +1,30 @@
+//! Options that select the session of a chat.
+
+use clap::Args as ArgGroup;
+
+/// The session that a chat continues, and whether it is kept.
+#[derive(Debug, Default, ArgGroup)]
+pub(crate) struct SessionArgs {
+    /// Continue the newest session of the current directory
+    #[arg(long = "continue", short = 'c', group = "session")]
+    pub(crate) continues: bool,
+    /// Continue a session, named by its ID or the beginning of it; without an ID, choose from a list
+    #[arg(long, short, value_name = "ID", num_args = 0..=1, default_missing_value = "", group = "session")]
+    pub(crate) resume: Option<String>,
+    /// With --continue or --resume, continue in a copy and leave the session as it is
+    #[arg(long, visible_alias = "fork", requires = "session")]
+    pub(crate) fork_session: bool,
+    /// Do not keep the session after the program ends
+    #[arg(long, visible_alias = "no-session-persistence", conflicts_with = "session")]
+    pub(crate) ephemeral: bool,
+    /// If calls need approval, end and wait for `agcore approvals` instead of asking; continue with --resume
+    #[arg(long, conflicts_with_all = ["ephemeral", "yes", "permission_mode"])]
+    pub(crate) suspend: bool,
+}
+
+impl SessionArgs {
+    /// Returns whether an existing session is continued.
+    pub(crate) fn continues_session(&self) -> bool {
+        self.continues || self.resume.is_some()
+    }
+}

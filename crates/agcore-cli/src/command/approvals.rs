@@ -1,0 +1,138 @@
+//! `agcore approvals`: questions of suspended turns, answered from another process.
+
+use agcore::{
+    chat::{Answer, QuestionKind},
+    memory::session::ApprovalStatus,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    approve::call_text,
+    args::{ApprovalsCommand, ListApprovalsArgs},
+    exit::Failure,
+    process::print,
+    render::sanitized_line,
+    sessions::{OpenQuestion, Sessions, time},
+};
+
+/// Runs an `approvals` command.
+///
+/// # Errors
+/// When there is no such question, it has another answer already, or the database cannot be read or written.
+pub(crate) async fn run(command: &ApprovalsCommand) -> Result<(), Failure> {
+    let sessions = Sessions::open().await?;
+    match command {
+        ApprovalsCommand::List(args) => list(args, &sessions).await,
+        ApprovalsCommand::Allow(args) => answer(&args.ids, &Answer::approve(), &sessions).await,
+        ApprovalsCommand::Deny(args) => answer(&args.ids, &Answer::deny(args.reason.as_str()), &sessions).await,
+    }
+}
+
+async fn list(args: &ListApprovalsArgs, sessions: &Sessions) -> Result<(), Failure> {
+    let status = (!args.all).then_some(ApprovalStatus::Open);
+    let questions = sessions.questions(status).await?;
+    if args.json {
+        let listed: Vec<Value> = questions.iter().map(described).collect();
+        return print(&format!("{:#}\n", json!({ "approvals": listed })));
+    }
+    if questions.is_empty() {
+        return print("Nothing waits for approval.\n");
+    }
+    let lines: Vec<String> = questions.iter().map(line).collect();
+    print(&lines.concat())
+}
+
+async fn answer(keys: &[String], answer: &Answer, sessions: &Sessions) -> Result<(), Failure> {
+    let known = sessions.questions(None).await?;
+    // All of them are known before the first answer is stored.
+    let found = keys
+        .iter()
+        .map(|key| find(&known, key))
+        .collect::<Result<Vec<_>, _>>()?;
+    for question in &found {
+        sessions.answer(question, answer).await.map_err(|failure| {
+            let call = call_text(&question.question.tool, &question.question.arguments);
+            Failure::task(format!("{}: {call}: {failure}", question.key))
+        })?;
+        let verb = match answer {
+            Answer::Approve { .. } => "allowed",
+            _ => "denied",
+        };
+        let call = call_text(&question.question.tool, &question.question.arguments);
+        print(&format!("{} is {verb}: {call}\n", question.key))?;
+    }
+    let mut ids: Vec<&str> = found.iter().map(|question| &*question.approval.session).collect();
+    ids.dedup();
+    for id in ids {
+        print(&format!(
+            "To continue the session: agcore -p --resume {}\n",
+            sanitized_line(id)
+        ))?;
+    }
+    Ok(())
+}
+
+/// Finds a question by its id or the beginning of it.
+fn find<'q>(known: &'q [OpenQuestion], start: &str) -> Result<&'q OpenQuestion, Failure> {
+    let mut matches = known
+        .iter()
+        .filter(|question| !start.is_empty() && question.key.starts_with(start));
+    match (matches.next(), matches.next()) {
+        (Some(question), None) => Ok(question),
+        (None, _) => Err(Failure::usage(format!(
+            "there is no question whose ID begins with `{}`\n`agcore approvals list` lists the questions.",
+            sanitized_line(start)
+        ))),
+        (Some(one), Some(other)) => Err(Failure::usage(format!(
+            "several questions have an ID that begins with `{}`, such as {} and {}; write more of it",
+            sanitized_line(start),
+            one.key,
+            other.key
+        ))),
+    }
+}
+
+fn line(question: &OpenQuestion) -> String {
+    let OpenQuestion {
+        key,
+        question,
+        approval,
+    } = question;
+    let call = call_text(&question.tool, &question.arguments);
+    let reason = match question.kind {
+        QuestionKind::Uncertain => "it was running when its process died, and may have taken effect".to_owned(),
+        _ => question.reason.clone(),
+    };
+    let status = match approval.status {
+        ApprovalStatus::Open => String::new(),
+        status => format!(", {}", status.as_str()),
+    };
+    format!(
+        "{key}  {call}\n              {}\n              session {}, {}{status}\n",
+        sanitized_line(&reason),
+        sanitized_line(&approval.session),
+        time(approval.asked_at)
+    )
+}
+
+/// Describes a question as JSON.
+fn described(question: &OpenQuestion) -> Value {
+    let OpenQuestion {
+        key,
+        question,
+        approval,
+    } = question;
+    json!({
+        "id": key,
+        "session_id": approval.session,
+        "call_id": question.call_id,
+        "kind": question.kind,
+        "tool": question.tool,
+        "arguments": question.arguments,
+        "reason": question.reason,
+        "status": approval.status,
+        "answer": approval.answer,
+        "asked_at": time(approval.asked_at),
+        "closed_at": approval.closed_at.map(time),
+    })
+}

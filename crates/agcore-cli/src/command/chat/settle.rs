@@ -1,0 +1,122 @@
+//! Settles what an earlier process left open in a session: an interrupted turn, or questions.
+
+use agcore::chat::{Answer, Question, QuestionKind};
+
+use super::{conversation::Conversation, saved::last_exchange};
+use crate::{
+    approve::call_text,
+    console::Line,
+    exit::Failure,
+    render::{sanitized_line, uncertain_line},
+    sessions::answers_of,
+    turn::Input,
+};
+
+/// Shows where the session stopped, and continues a turn that is open if the user wants that.
+///
+/// # Errors
+/// When the terminal was closed.
+pub(super) async fn settle(conversation: &mut Conversation) -> Result<(), Failure> {
+    let screen = conversation.screen;
+    for (speaker, text) in last_exchange(&conversation.session).await {
+        screen.note(&format!("{speaker}: {text}"))?;
+    }
+    let id = conversation.session.id().to_owned();
+    let count = conversation.session.messages().await.len();
+    screen.note(&format!("Session {id}, {count} messages in the conversation."))?;
+    if conversation.session.is_suspended().await {
+        screen.note("The last turn waits for answers.")?;
+        return go_on(conversation).await;
+    }
+    if !conversation.session.is_interrupted().await {
+        return Ok(());
+    }
+    screen.note("The last turn was interrupted before it ended. What it had finished is kept.")?;
+    for call in conversation.session.uncertain_calls().await {
+        screen.note(&uncertain_line(&call))?;
+    }
+    match confirm(conversation, "Continue the turn? [y]es, [n]o: ").await? {
+        true => go_on(conversation).await,
+        false => end_turn(conversation).await,
+    }
+}
+
+/// Continues an open turn until it ends. Questions that are not answered yet are asked.
+///
+/// # Errors
+/// When the terminal was closed.
+pub(super) async fn go_on(conversation: &mut Conversation) -> Result<(), Failure> {
+    let screen = conversation.screen;
+    loop {
+        let mut answers = match answers_of(&conversation.chats.sessions, &conversation.session).await {
+            Ok(answers) => answers,
+            Err(failure) => return screen.error(&failure.to_string()),
+        };
+        for question in conversation.session.questions().await {
+            if answers.iter().any(|(id, _)| *id == question.id) {
+                continue;
+            }
+            match ask(conversation, &question).await? {
+                Some(answer) => answers.push((question.id, answer)),
+                None => {
+                    return screen.note(
+                        "The turn still waits: /resume and `agcore approvals` show its questions again; a new message ends it.",
+                    );
+                }
+            }
+        }
+        if !conversation.run(None, Input::Answers(answers)).await? {
+            return Ok(());
+        }
+    }
+}
+
+async fn end_turn(conversation: &Conversation) -> Result<(), Failure> {
+    let screen = conversation.screen;
+    if let Err(error) = conversation.session.abandon_turn().await {
+        return screen.error(&error.to_string());
+    }
+    conversation.save_change().await?;
+    screen.note("The turn is ended.")
+}
+
+/// Asks until the answer is yes or no.
+async fn confirm(conversation: &Conversation, prompt: &str) -> Result<bool, Failure> {
+    conversation.console.discard_typed();
+    loop {
+        match conversation.console.read_line(prompt).await? {
+            Line::Entered(word) => match word.to_lowercase().as_str() {
+                "y" | "yes" => return Ok(true),
+                "n" | "no" => return Ok(false),
+                _ => {}
+            },
+            Line::Interrupted | Line::Escaped | Line::Closed => return Ok(false),
+        }
+    }
+}
+
+/// Asks a question of the turn. Returns `None` if the user does not answer.
+async fn ask(conversation: &Conversation, question: &Question) -> Result<Option<Answer>, Failure> {
+    let call = call_text(&question.tool, &question.arguments);
+    let text = match question.kind {
+        QuestionKind::Approval => format!("Allow {call}?"),
+        QuestionKind::Uncertain => {
+            format!("{call} was running when the program ended, and may have taken effect. Run it again?")
+        }
+        _ => sanitized_line(&question.prompt),
+    };
+    conversation.screen.question(&text)?;
+    conversation.console.discard_typed();
+    loop {
+        let Line::Entered(line) = conversation.console.read_line("  [y]es [n]o: ").await? else {
+            return Ok(None);
+        };
+        let (word, reason) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
+        match (word.to_lowercase().as_str(), reason.trim()) {
+            ("y" | "yes" | "1", "") => return Ok(Some(Answer::approve())),
+            ("n" | "no", "") => return Ok(Some(Answer::deny("The user answered no."))),
+            ("n" | "no", reason) => return Ok(Some(Answer::deny(format!("The user answered no: {reason}")))),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Turns of single messages that are open: suspended until questions are answered, or interrupted.
+
+use std::io::{self, Write};
+
+use agcore::AgentSession;
+
+use crate::{
+    approve::call_text,
+    exit::{Failure, FailureKind},
+    input,
+    render::uncertain_line,
+    sessions::{Sessions, answers_of, question_key},
+    turn::Input,
+};
+
+/// Returns what continues a session without a new message: an open turn with the answers that were given since, else standard
+/// input.
+///
+/// # Errors
+/// When no turn is open and there is no message, or the turn waits and no answer was given.
+pub(super) async fn continuation(sessions: &Sessions, session: &AgentSession) -> Result<Input, Failure> {
+    if session.is_suspended().await {
+        let answers = answers_of(sessions, session).await?;
+        if answers.is_empty() {
+            report_questions(session).await?;
+            return Err(Failure::new(
+                FailureKind::Suspended,
+                "the turn waits for answers, and none was given yet",
+            ));
+        }
+        return Ok(Input::Answers(answers));
+    }
+    if session.is_interrupted().await {
+        for call in session.uncertain_calls().await {
+            note(&uncertain_line(&call))?;
+        }
+        return Ok(Input::Answers(Vec::new()));
+    }
+    Ok(input::message(None).await?.into())
+}
+
+/// Reports that a new message ends an open turn.
+///
+/// # Errors
+/// When standard error is closed.
+pub(super) async fn report_abandoned(session: &AgentSession) -> Result<(), Failure> {
+    if !session.is_suspended().await && !session.is_interrupted().await {
+        return Ok(());
+    }
+    note("The last turn did not end. What it had finished is kept; the new message ends it.")?;
+    for call in session.uncertain_calls().await {
+        note(&uncertain_line(&call))?;
+    }
+    Ok(())
+}
+
+/// Reports how a turn that did not end can be continued.
+///
+/// # Errors
+/// When standard error is closed.
+pub(super) async fn report_unfinished(session: &AgentSession, failure: &Failure) -> Result<(), Failure> {
+    if failure.kind() == FailureKind::Suspended {
+        report_questions(session).await?;
+        return note(&format!(
+            "To continue after the answers: agcore -p --resume {}",
+            session.id()
+        ));
+    }
+    match session.is_interrupted().await {
+        true => note(&format!("To continue this turn: agcore -p --resume {}", session.id())),
+        false => Ok(()),
+    }
+}
+
+/// Lists the questions of a turn and the commands that answer them.
+async fn report_questions(session: &AgentSession) -> Result<(), Failure> {
+    for question in session.questions().await {
+        let key = question_key(session.id(), &question.id.0);
+        let call = call_text(&question.tool, &question.arguments);
+        note(&format!("Waits for approval {key}: {call}"))?;
+    }
+    note("To answer: agcore approvals allow ID, or agcore approvals deny ID")
+}
+
+fn note(text: &str) -> Result<(), Failure> {
+    writeln!(io::stderr(), "{text}").map_err(|error| Failure::output(&error))
+}

@@ -1,0 +1,119 @@
+//! `agcore sessions`: the sessions that are kept.
+
+mod transcript;
+
+use agcore::memory::session::{MessageFilter, Session, StoredMessage};
+use serde_json::{Value, json};
+
+use self::transcript::transcript;
+use crate::{
+    args::{DeleteArgs, ListArgs, SessionsCommand, ShowArgs},
+    exit::Failure,
+    interrupt::Interrupts,
+    process::print,
+    render::sanitized_line,
+    sessions::{Sessions, current_folder, folder_of, session_table, time},
+    table::table,
+    trust_dialog::{ask_yes_or_no, is_at_terminal},
+};
+
+/// Runs a `sessions` command.
+///
+/// # Errors
+/// When there is no such session, or the database cannot be read or written.
+pub(crate) async fn run(command: &SessionsCommand, interrupts: &Interrupts) -> Result<(), Failure> {
+    let sessions = Sessions::open().await?;
+    match command {
+        SessionsCommand::List(args) => list(args, &sessions).await,
+        SessionsCommand::Show(args) => show(args, &sessions).await,
+        SessionsCommand::Export(args) => export(&sessions.find(&args.id).await?, &sessions).await,
+        SessionsCommand::Delete(args) => delete(args, &sessions, interrupts).await,
+    }
+}
+
+async fn list(args: &ListArgs, sessions: &Sessions) -> Result<(), Failure> {
+    let folder = args.here.then(|| current_folder().unwrap_or_default());
+    let listed = sessions.list(folder.as_deref(), args.limit).await?;
+    if args.json {
+        let listed: Vec<Value> = listed.iter().map(described).collect();
+        return print(&format!("{:#}\n", json!({ "sessions": listed })));
+    }
+    match listed.as_slice() {
+        [] => print("There are no sessions.\n"),
+        listed => print(&session_table(listed)),
+    }
+}
+
+async fn show(args: &ShowArgs, sessions: &Sessions) -> Result<(), Failure> {
+    let session = sessions.find(&args.session.id).await?;
+    let messages = messages(&session, sessions).await?;
+    if args.json {
+        let mut shown = described(&session);
+        shown["messages"] = json!(messages);
+        return print(&format!("{shown:#}\n"));
+    }
+    let row = |name: &str, value: &str| [name.to_owned(), sanitized_line(value)];
+    let rows = [
+        row("session", &session.id),
+        row("title", session.title.as_deref().unwrap_or_default()),
+        row("folder", folder_of(&session).unwrap_or_default()),
+        row("status", session.status.as_str()),
+        row("created", &time(session.created_at)),
+        row("changed", &time(session.updated_at)),
+    ];
+    print(&format!("{}\n{}", table(&rows), transcript(&messages)))
+}
+
+async fn export(session: &Session, sessions: &Sessions) -> Result<(), Failure> {
+    let mut head = described(session);
+    head["type"] = "session".into();
+    let mut lines = format!("{head}\n");
+    for message in messages(session, sessions).await? {
+        let mut line = json!(message);
+        line["type"] = "message".into();
+        lines += &format!("{line}\n");
+    }
+    print(&lines)
+}
+
+async fn delete(args: &DeleteArgs, sessions: &Sessions, interrupts: &Interrupts) -> Result<(), Failure> {
+    let mut found = Vec::new();
+    for id in &args.ids {
+        found.push(sessions.find(id).await?);
+    }
+    found.dedup_by(|a, b| a.id == b.id);
+    if !args.yes {
+        if !is_at_terminal() {
+            return Err(Failure::usage(
+                "cannot ask whether to delete, because there is no terminal; pass --yes",
+            ));
+        }
+        print(&session_table(&found))?;
+        if !ask_yes_or_no("Delete? [y]es, [n]o: ", interrupts).await? {
+            return Err(Failure::task("nothing was deleted: you answered no"));
+        }
+    }
+    for session in &found {
+        sessions.delete(session).await?;
+        print(&format!("{} is deleted.\n", sanitized_line(&session.id)))?;
+    }
+    Ok(())
+}
+
+async fn messages(session: &Session, sessions: &Sessions) -> Result<Vec<StoredMessage>, Failure> {
+    let (store, filter) = (sessions.store(), MessageFilter::new());
+    Ok(store.messages(session.tenant(), &session.id, &filter).await?)
+}
+
+/// Describes a session as JSON.
+fn described(session: &Session) -> Value {
+    json!({
+        "id": session.id,
+        "title": session.title,
+        "status": session.status,
+        "folder": folder_of(session),
+        "created_at": time(session.created_at),
+        "updated_at": time(session.updated_at),
+        "origin": session.origin,
+    })
+}

@@ -1,0 +1,58 @@
+//! [`Sessions`]: where the conversations of the program are kept.
+
+mod find;
+mod open;
+mod questions;
+mod table;
+
+pub(crate) use self::{
+    questions::{OpenQuestion, answers_of, question_key},
+    table::{session_rows, session_table, time},
+};
+
+use std::{fs, path::Path, sync::Arc};
+
+use agcore::{
+    chat::Actor,
+    memory::session::{Session, SessionStore},
+};
+use serde_json::Value;
+
+/// The name of the folder in the metadata of a session.
+pub(crate) const FOLDER: &str = "folder";
+
+/// The sessions of the user: in the database, or in the memory of the process.
+#[derive(Clone)]
+pub(crate) struct Sessions {
+    store: Arc<dyn SessionStore>,
+    /// Whether they outlive the process.
+    is_kept: bool,
+}
+
+impl Sessions {
+    /// Returns the store.
+    pub(crate) fn store(&self) -> Arc<dyn SessionStore> {
+        Arc::clone(&self.store)
+    }
+
+    /// Returns whether the sessions outlive the process.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
+    /// Returns the owner of the sessions.
+    fn owner() -> Actor {
+        Actor::local()
+    }
+}
+
+/// Returns the current directory without links, or `None` if it is unknown.
+pub(crate) fn current_folder() -> Option<String> {
+    let folder = fs::canonicalize(Path::new(".")).ok()?;
+    Some(folder.display().to_string())
+}
+
+/// Returns the folder in which a session was started.
+pub(crate) fn folder_of(session: &Session) -> Option<&str> {
+    session.metadata.get(FOLDER).and_then(Value::as_str)
+}

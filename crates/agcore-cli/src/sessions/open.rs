@@ -1,0 +1,86 @@
+//! Opens the database, or falls back to the memory of the process.
+
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
+
+use agcore::{llm::SystemClock, memory::session::InMemorySessionStore};
+
+use super::Sessions;
+use crate::{args::SessionArgs, exit::Failure};
+
+impl Sessions {
+    /// Opens the sessions for a chat. If the database cannot be used, a new chat continues without it, with a warning.
+    ///
+    /// # Errors
+    /// When a session is to be continued, or the turn may be suspended, and the database cannot be used.
+    pub(crate) async fn of_chat(args: &SessionArgs) -> Result<Self, Failure> {
+        if args.ephemeral {
+            return Ok(Self::in_memory());
+        }
+        let is_needed = args.continues_session() || args.suspend;
+        match Self::open().await {
+            Ok(sessions) => Ok(sessions),
+            Err(failure) if is_needed => Err(failure),
+            Err(failure) => {
+                if has_place() {
+                    // If standard error cannot be written, the chat still works.
+                    let _ = writeln!(io::stderr(), "warning: this session is not kept: {failure}");
+                }
+                Ok(Self::in_memory())
+            }
+        }
+    }
+
+    /// Opens the database, and creates it if it does not exist.
+    ///
+    /// # Errors
+    /// When the database cannot be created or read, or the program was built without one.
+    #[cfg(feature = "sqlite")]
+    pub(crate) async fn open() -> Result<Self, Failure> {
+        use agcore::store::sqlite::SqliteOptions;
+
+        use crate::places::{create_private_directory, database};
+
+        let Some(path) = database() else {
+            return Err(Failure::usage(
+                "there is no directory in which to keep sessions: set HOME or XDG_STATE_HOME",
+            ));
+        };
+        if let Some(directory) = path.parent() {
+            create_private_directory(directory).map_err(|error| {
+                Failure::task(format!("cannot create the directory {}: {error}", directory.display()))
+            })?;
+        }
+        let store = SqliteOptions::new(path).with_readers(1).open(clock()).await?;
+        Ok(Self {
+            store: Arc::new(store),
+            is_kept: true,
+        })
+    }
+
+    /// Fails: the program was built without a database.
+    #[cfg(not(feature = "sqlite"))]
+    pub(crate) async fn open() -> Result<Self, Failure> {
+        Err(Failure::usage(
+            "this build keeps no sessions; build agcore-cli with the feature `sqlite`",
+        ))
+    }
+
+    fn in_memory() -> Self {
+        Self {
+            store: Arc::new(InMemorySessionStore::new(clock())),
+            is_kept: false,
+        }
+    }
+}
+
+/// Returns whether there should be a database.
+fn has_place() -> bool {
+    cfg!(feature = "sqlite") && crate::places::database().is_some()
+}
+
+fn clock() -> Arc<SystemClock> {
+    Arc::new(SystemClock::new())
+}

@@ -1,0 +1,177 @@
+//! Sessions that are continued at a terminal.
+
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall};
+use rexpect::process::Signal;
+use serde_json::json;
+
+use crate::{
+    person::Person,
+    support::{Agcore, Server},
+};
+
+fn at_home(server: &Server) -> Agcore {
+    Agcore::talking_to(server).at_home()
+}
+
+/// Starts `chat` with these arguments, up to what is printed before the first prompt.
+fn resuming(agcore: Agcore, arguments: &[&str]) -> Person {
+    Person::running(agcore, &[&["chat"], arguments].concat())
+}
+
+/// Leaves the chat and returns the id in the command that it prints.
+fn left(person: &mut Person) -> String {
+    person.presses('d');
+    person.sees("agcore chat --resume ");
+    person.sees("\r\n").trim().to_owned()
+}
+
+#[test]
+fn a_chat_prints_how_to_resume_it_and_goes_on() {
+    let server = Server::playground();
+    let mut person = Person::chatting(at_home(&server), &[]);
+    person.types("remember 42");
+    person.next();
+    let id = left(&mut person);
+    let agcore = person.leaves_with(0);
+
+    let mut person = resuming(agcore, &["--resume", &id[..13]]);
+    person.sees("you: remember 42");
+    person.sees("agent: You wrote:");
+    person.sees(&format!("Session {id}, 2 messages"));
+    person.next();
+    person.types("go on");
+    person.sees("messages in this request: 4");
+    person.next();
+    person.types("/status");
+    person.sees(&id);
+    person.next();
+    assert_eq!(left(&mut person), id);
+    person.leaves_with(0);
+}
+
+#[test]
+fn an_unused_chat_leaves_nothing() {
+    let server = Server::playground();
+    let mut person = Person::chatting(at_home(&server), &[]);
+    person.presses('d');
+    let shown = person.session.exp_eof().unwrap();
+    assert!(!shown.contains("--resume"), "{shown}");
+    let list = person.agcore.run(["sessions", "list"]);
+    assert_eq!(list.assert_success(), "There are no sessions.\n");
+}
+
+#[test]
+fn what_streamed_before_ctrl_c_is_there_after_a_restart() {
+    let server = Server::playground();
+    let mut person = Person::chatting(at_home(&server), &[]);
+    person.types("slow");
+    person.sees("word3");
+    person.presses('c');
+    person.sees("The part that arrived is kept");
+    person.next();
+    // The program gets no chance to write anything more.
+    person.session.process_mut().kill(Signal::SIGKILL).unwrap();
+    let agcore = person.agcore;
+
+    let mut person = resuming(agcore, &["--continue"]);
+    person.sees("you: slow");
+    person.sees("word3");
+    person.next();
+    person.types("continue");
+    person.sees("messages in this request: 4");
+    person.next();
+    let sent = server.requests().pop().unwrap().json()["messages"].to_string();
+    assert!(sent.contains("[interrupted by the user]"), "{sent}");
+    person.types("/undo");
+    person.sees("Removed 2 messages, from \"continue\" on.");
+    person.next();
+    person.session.process_mut().kill(Signal::SIGKILL).unwrap();
+    let agcore = person.agcore;
+
+    let mut person = resuming(agcore, &["--continue"]);
+    let shown = person.sees("Session ");
+    assert!(!shown.contains("you: continue"), "{shown}");
+    person.next();
+    person.presses('d');
+    person.sees("--resume");
+    person.leaves_with(0);
+}
+
+#[test]
+fn other_sessions_are_listed_and_chosen_in_the_chat() {
+    let server = Server::playground();
+    let mut person = Person::chatting(at_home(&server), &[]);
+    person.types("the first one");
+    person.next();
+    person.types("/clear");
+    person.sees("New conversation. The previous one: /resume ");
+    let first = person.sees("\r\n").trim().to_owned();
+    person.next();
+    person.types("the second one");
+    person.sees("messages in this request: 2");
+    person.next();
+    person.types("/sessions");
+    person.sees("the second one");
+    person.sees("the first one");
+    person.next();
+    person.types("/resume");
+    person.sees("Continue which session? [1-2]");
+    person.types("7");
+    person.sees("Continue which session? [1-2]");
+    person.types("2");
+    person.sees("you: the first one");
+    person.sees(&format!("Session {first}"));
+    person.next();
+    person.types("/resume zz");
+    person.sees("there is no session whose ID begins with `zz`");
+    person.next();
+    person.types(&format!("/resume {first}"));
+    person.sees("This is the current session.");
+    person.next();
+    assert_eq!(left(&mut person), first);
+    let agcore = person.leaves_with(0);
+
+    // The list is also shown at the start.
+    let mut person = resuming(agcore, &["--resume"]);
+    person.sees("Continue which session? [1-2]");
+    person.types("1");
+    person.next();
+    assert_ne!(left(&mut person), "");
+    person.leaves_with(0);
+}
+
+/// Calls `save_note`, and answers after its result only if the conversation was resumed.
+fn note(request: &RecordedRequest) -> Reply {
+    match request.prompt().results().is_empty() {
+        true => Reply::tool_calls([ToolCall::new("save_note", &json!({"text": "milk"}))]),
+        false => Reply::text("slowly ".repeat(200)).with_pace(std::time::Duration::from_millis(100)),
+    }
+}
+
+#[test]
+fn a_killed_turn_is_offered_again() {
+    let server = Server::start(MockOptions::new(), note);
+    let mut person = Person::chatting(at_home(&server), &["--yes"]);
+    person.types("note it");
+    person.sees("✓ save_note");
+    person.sees("slowly");
+    person.session.process_mut().kill(Signal::SIGKILL).unwrap();
+    let agcore = person.agcore;
+    drop(server);
+
+    let server = Server::start(MockOptions::new(), |_: &RecordedRequest| Reply::text("It is noted."));
+    let agcore = agcore.with("OPENAI_BASE_URL", &server.base_url());
+    let mut person = resuming(agcore, &["--continue"]);
+    person.sees("The last turn was interrupted before it ended.");
+    person.sees("Continue the turn? [y]es, [n]o: ");
+    person.types("what");
+    person.sees("Continue the turn? [y]es, [n]o: ");
+    person.types("y");
+    person.sees("It is noted.");
+    person.next();
+    assert_eq!(server.requests()[0].prompt().results().len(), 1);
+    person.presses('d');
+    let agcore = person.leaves_with(0);
+    let notes = std::fs::read_to_string(agcore.directory.path().join("agcore-notes.md")).unwrap();
+    assert_eq!(notes, "- milk\n");
+}
