@@ -2,6 +2,7 @@
 
 mod entry;
 mod rows;
+mod approvals;
 mod fold;
 mod recorder;
 

@@ -16,6 +16,7 @@ use agcore_memory::{
     },
 };
 use agcore_tools::{RunState, ToolSession};
+use serde_json::{Map, Value};
 
 use crate::{
     agent::Agent,
@@ -65,6 +66,7 @@ pub struct StoredSessions {
     bundle: RuntimeBundle,
     store: Arc<dyn SessionStore>,
     actor: Arc<Actor>,
+    metadata: Map<String, Value>,
 }
 
 impl RuntimeBundle {
@@ -79,6 +81,7 @@ impl RuntimeBundle {
             bundle: self.clone(),
             store,
             actor: Arc::default(),
+            metadata: Map::new(),
         })
     }
 }
@@ -91,6 +94,13 @@ impl StoredSessions {
         self
     }
 
+    /// Adds metadata for sessions that are created from here on, such as the folder to which they belong.
+    #[must_use]
+    pub fn with_metadata(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.metadata.insert(name.into(), Value::String(value.into()));
+        self
+    }
+
     /// Creates a session under an id of your choice. The id must be new in the tenant of the actor.
     ///
     /// Cancel safe, but dropping the future leaves open whether the session was created.
@@ -100,13 +110,7 @@ impl StoredSessions {
     /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
     pub async fn create(&self, id: impl Into<String>, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
         let created = self.store.create(self.new_session(id.into())).await?;
-        let empty = Folded {
-            machine: Machine::new(self.bundle.config().limits.clone()),
-            tools: ToolSession::new(),
-            run_state: RunState::default(),
-            has_state: false,
-            end: 0,
-        };
+        let empty = branch_of(Machine::new(self.bundle.config().limits.clone()));
         Ok(self.session(created, empty, Arc::new(agent)))
     }
 
@@ -129,10 +133,7 @@ impl StoredSessions {
     /// [`InvalidState`](crate::AgentErrorKind::InvalidState) if its records are damaged or of a newer version of the program,
     /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
     pub async fn open(&self, id: &str, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
-        let mut session = self.find(id).await?;
-        let entries = self.store.read(&session.stream(), 1).await?;
-        let folded = fold(entries, &self.bundle.config().limits)?;
-        session.end = folded.end.max(session.end);
+        let (session, folded) = self.read(id).await?;
         Ok(self.session(session, folded, Arc::new(agent)))
     }
 
@@ -188,22 +189,30 @@ impl StoredSessions {
             .new_session(new_id.into())
             .with_origin(SessionOrigin::new(id, number));
         let created = self.store.create(new).await?;
-        let empty = Folded {
-            machine,
-            tools: ToolSession::new(),
-            run_state: RunState::default(),
-            has_state: false,
-            end: 0,
-        };
-        let copies = rows.into_iter().enumerate().map(|(index, row)| copy_of(row, index));
-        let commit = copies.fold(Commit::new(), Commit::with_message);
-        let session = self.session(created, empty, Arc::new(agent));
-        if let Err(error) = session.write_state(commit).await {
-            // An empty session must not stay behind.
-            drop(self.store.delete_session(&self.actor.tenant, session.id()).await);
-            return Err(error);
-        }
-        Ok(session)
+        let session = self.session(created, branch_of(machine), Arc::new(agent));
+        self.write_branch(session, rows, Ok(())).await
+    }
+
+    /// Creates a session that continues from the end of another one, under a new id: a UUID of version 7. Of a turn that is
+    /// interrupted or suspended, only the rounds that are complete belong to the branch.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id, and other errors as
+    /// [`open`](Self::open).
+    pub async fn branch_new(&self, id: &str, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
+        let (origin, mut folded) = self.read(id).await?;
+        let rows = self.messages(id, &MessageFilter::new()).await?;
+        let last = rows.last().map_or(0, |row| row.seq);
+        folded.machine.reset_usage();
+        let parts = self.bundle.parts();
+        let new_id = uuid_v7(parts.clock.now(), &parts.random);
+        let new = self
+            .new_session(new_id)
+            .with_origin(SessionOrigin::new(origin.id, last));
+        let created = self.store.create(new).await?;
+        let session = self.session(created, branch_of(folded.machine), Arc::new(agent));
+        let abandoned = session.abandon_turn().await.map(drop);
+        self.write_branch(session, rows, abandoned).await
     }
 
     /// Sets or removes the title of a session.
@@ -232,8 +241,40 @@ impl StoredSessions {
         self.get(id).await?.ok_or_else(|| AgentError::not_found(id))
     }
 
+    /// Returns a session and its state.
+    async fn read(&self, id: &str) -> Result<(Session, Folded), AgentError> {
+        let mut session = self.find(id).await?;
+        let entries = self.store.read(&session.stream(), 1).await?;
+        let folded = fold(entries, &self.bundle.config().limits)?;
+        session.end = folded.end.max(session.end);
+        Ok((session, folded))
+    }
+
+    /// Stores a branch with the messages that it continues, if it could be made.
+    async fn write_branch(
+        &self,
+        session: AgentSession,
+        rows: Vec<StoredMessage>,
+        made: Result<(), AgentError>,
+    ) -> Result<AgentSession, AgentError> {
+        let copies = rows.into_iter().enumerate().map(|(index, row)| copy_of(row, index));
+        let commit = copies.fold(Commit::new(), Commit::with_message);
+        let written = match made {
+            Ok(()) => session.write_state(commit, &[]).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = written {
+            // An empty session must not stay behind.
+            drop(self.store.delete_session(&self.actor.tenant, session.id()).await);
+            return Err(error);
+        }
+        Ok(session)
+    }
+
     fn new_session(&self, id: String) -> NewSession {
-        NewSession::new(id).with_owner(Actor::clone(&self.actor))
+        let mut new = NewSession::new(id).with_owner(Actor::clone(&self.actor));
+        new.metadata.clone_from(&self.metadata);
+        new
     }
 
     /// Returns the conversation after a message, and the messages up to it.
@@ -304,6 +345,17 @@ impl StoredSessions {
             created,
         };
         AgentSession::with_parts(self.bundle.clone(), agent, session, Some(Arc::new(recorder)))
+    }
+}
+
+/// Returns a conversation of which the store has nothing yet.
+fn branch_of(machine: Machine) -> Folded {
+    Folded {
+        machine,
+        tools: ToolSession::new(),
+        run_state: RunState::default(),
+        has_state: false,
+        end: 0,
     }
 }
 

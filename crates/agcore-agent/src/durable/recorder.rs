@@ -12,13 +12,19 @@ use agcore_cycle::{
 };
 use agcore_memory::{
     MemoryError, MemoryErrorKind, Record, Timestamp,
-    session::{Commit, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore, title_of},
+    session::{
+        ApprovalChange, Commit, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore, title_of,
+    },
 };
 use agcore_tools::{RunState, ToolSession};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
-use super::{entry::EntryData, rows::Rows};
+use super::{
+    approvals::{asked_approvals, closed_approvals, new_approval},
+    entry::EntryData,
+    rows::Rows,
+};
 
 /// Writes what a session absorbs: one commit for each write of the agent loop, with the record from which the session is
 /// restored, and what is derived from it: messages, the status, the run, the title.
@@ -53,6 +59,8 @@ struct Position {
     turns: u32,
     /// Whether a run is open.
     is_open: bool,
+    /// Whether questions are stored that may still be open.
+    has_questions: bool,
     /// The values that were written last.
     tools: Value,
     run_state: Map<String, Value>,
@@ -102,6 +110,8 @@ impl SessionRecorder {
                 status: session.status,
                 turns: machine.turns(),
                 is_open: machine.is_open(),
+                // The status and the questions are written together.
+                has_questions: machine.is_open() && session.status == SessionStatus::Pending,
                 tools: continued.tools.export(),
                 run_state: continued.run_state.snapshot(),
             }),
@@ -123,9 +133,17 @@ impl SessionRecorder {
         next.run_state = Some(run_state.clone());
     }
 
-    /// Records the whole state, with a commit that belongs to it.
-    pub(crate) async fn write_state(&self, machine: Machine, commit: Commit) -> Result<(), MemoryError> {
+    /// Records the whole state, with a commit that belongs to it and the rows of these messages.
+    pub(crate) async fn write_state(
+        &self,
+        machine: Machine,
+        mut commit: Commit,
+        shown: &[Message],
+    ) -> Result<(), MemoryError> {
         let mut position = self.position.lock().await;
+        let mut rows = Rows::new(position.end + 1);
+        shown.iter().for_each(|message| rows.input(message));
+        commit.messages.extend(rows.into_rows());
         let mut data = EntryData::new(&self.writer, &[]);
         data.state = Some(std::borrow::Cow::Owned(machine));
         let commit = commit.with_record(data.into_record(Timestamp::from(self.clock.now()))?);
@@ -138,19 +156,33 @@ impl SessionRecorder {
         Ok(())
     }
 
+    /// Returns whether nothing was recorded yet.
+    pub(crate) async fn is_empty(&self) -> bool {
+        self.position.lock().await.end == 0
+    }
+
     /// Records that the turn waits for a person.
     pub(crate) async fn suspended(&self, questions: &[Question]) -> Result<(), MemoryError> {
         let mut position = self.position.lock().await;
         let (Some(first), SessionStatus::Running) = (questions.first(), position.status) else {
             return Ok(());
         };
-        let commit = Commit::new()
+        let run = run_id(position.turns);
+        let known = match position.has_questions {
+            true => asked_approvals(&*self.store, &self.tenant, &self.session).await?,
+            false => Vec::new(),
+        };
+        let mut commit = Commit::new()
             .with_state(SessionState::waiting_for(&*first.call_id))
-            .with_run(RunChange::new(run_id(position.turns), RunStatus::Interrupted));
+            .with_run(RunChange::new(run.clone(), RunStatus::Interrupted));
+        for question in questions.iter().filter(|question| !known.contains(&question.id)) {
+            commit = commit.with_approval(ApprovalChange::Ask(new_approval(question, &run)?));
+        }
         self.store
             .commit(&self.tenant, &self.session, position.end, commit)
             .await?;
         position.status = SessionStatus::Pending;
+        position.has_questions = true;
         Ok(())
     }
 
@@ -189,7 +221,12 @@ impl SessionRecorder {
 
     async fn write(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), MemoryError> {
         let mut position = self.position.lock().await;
-        let Draft { commit, after } = self.draft(&position, outcomes, events)?;
+        let Draft { mut commit, mut after } = self.draft(&position, outcomes, events)?;
+        if position.has_questions {
+            let ends = after.turns != position.turns || !after.is_open;
+            commit.approvals = closed_approvals(&*self.store, &self.tenant, &self.session, outcomes, ends).await?;
+            after.has_questions = !ends;
+        }
         let records = commit.records.clone();
         let committed = self
             .store

@@ -49,6 +49,17 @@ impl Rows {
         }
     }
 
+    /// Adds a message that is not the outcome of a run.
+    pub(super) fn input(&mut self, message: &Message) {
+        let (role, metadata) = match message {
+            Message::User(_) => (MessageRole::User, Some(MessageMetadata::UserInput { data: Map::new() })),
+            Message::Assistant(reply) => return self.reply(reply),
+            Message::Tool(_) => (MessageRole::Tool, None),
+            _ => (MessageRole::System, None),
+        };
+        self.push(role, message.text().into_owned(), metadata);
+    }
+
     fn show(&mut self, event: &EventKind, replaces: bool) {
         match event {
             EventKind::Turn(TurnEvent::Started(messages)) => {
@@ -82,16 +93,6 @@ impl Rows {
 
     pub(super) fn into_rows(self) -> Vec<NewMessage> {
         self.rows
-    }
-
-    fn input(&mut self, message: &Message) {
-        let (role, metadata) = match message {
-            Message::User(_) => (MessageRole::User, Some(MessageMetadata::UserInput { data: Map::new() })),
-            Message::Assistant(reply) => return self.reply(reply),
-            Message::Tool(_) => (MessageRole::Tool, None),
-            _ => (MessageRole::System, None),
-        };
-        self.push(role, message.text().into_owned(), metadata);
     }
 
     fn reply(&mut self, reply: &AssistantMessage) {

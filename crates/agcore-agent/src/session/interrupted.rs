@@ -1,10 +1,12 @@
 //! Interrupted turns, and the state that stored sessions write beside their turns.
 
-use agcore_chat::ToolCall;
-use agcore_cycle::machine::Step;
+use std::sync::Arc;
+
+use agcore_chat::{Message, ToolCall};
+use agcore_cycle::{LlmCycle, machine::Step};
 use agcore_memory::session::Commit;
 
-use super::AgentSession;
+use super::{AgentSession, SessionState};
 use crate::{error::AgentError, shared::Conversation};
 
 impl AgentSession {
@@ -27,15 +29,93 @@ impl AgentSession {
         self.0.conversation.read(read).await
     }
 
-    /// Writes the state of a stored session, with a commit that belongs to it.
-    pub(crate) async fn write_state(&self, commit: Commit) -> Result<(), AgentError> {
+    /// Writes changes that were made between turns, such as [`set_messages`](Self::set_messages), to the store now instead of with
+    /// the next turn. Does nothing for a session that is not [stored](crate::StoredSessions). Waits for the running turn.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use agcore_agent::{AgentSpec, agent};
+    /// # use agcore_llm::SystemClock;
+    /// # use agcore_memory::session::InMemorySessionStore;
+    /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let model = ScriptedProvider::new([ScriptStep::text("Good day.")]);
+    /// # let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
+    /// # let sessions = agent(model).with_session_store(store).build()?.stored_sessions()?;
+    /// let session = sessions.create("s-1", AgentSpec::new("greeter", "You greet people.")).await?;
+    /// session.turn("Hello").await?;
+    /// session.set_messages(Vec::new()).await.unwrap();
+    /// session.save().await?;
+    ///
+    /// let session = sessions.open("s-1", AgentSpec::new("greeter", "You greet people.")).await?;
+    /// assert!(session.messages().await.is_empty());
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn save(&self) -> Result<(), AgentError> {
+        self.write_state(Commit::new(), &[]).await
+    }
+
+    /// Adds a message to the end of the conversation, between turns, such as the part of an answer that arrived before it broke off.
+    /// A [stored](crate::StoredSessions) session stores it at once. Waits for the running turn.
+    ///
+    /// # Errors
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the conversation cannot be sent with this message; it then stays as
+    /// it was. [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn add_message(&self, message: impl Into<Message>) -> Result<(), AgentError> {
+        let message = message.into();
+        let added = Arc::new(message.clone());
+        let extend = |conversation: &mut Conversation| conversation.cycle.extend_messages([added]);
+        let extended = self.0.conversation.write(extend).await;
+        extended.map_err(|error| AgentError::input(error.to_string()))?;
+        self.write_state(Commit::new(), &[message]).await
+    }
+
+    /// Replaces the conversation, with its usage, by a saved one. A turn that is open in the saved one is abandoned. What people have
+    /// allowed in this session stays. A [stored](crate::StoredSessions) session stores this at once. Waits for the running turn.
+    ///
+    /// # Errors
+    /// [`InvalidState`](crate::AgentErrorKind::InvalidState) for a state of another version or a damaged one,
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn replace(&self, state: SessionState) -> Result<(), AgentError> {
+        let parts = self.0.bundle.parts();
+        let saved = state.into_parts(parts.clock.now())?;
+        let (provider, clock) = (Arc::clone(&parts.provider), Arc::clone(&parts.clock));
+        let mut cycle = LlmCycle::from_shared(provider, clock, parts.settings.base(), saved.machine);
+        if self.0.recorder.is_some() {
+            cycle.start_recording();
+        }
+        cycle.abandon_turn()?;
+        let messages = cycle.messages().to_vec();
+        let cycle = cycle.with_hooks(parts.hooks.clone());
+        let replace = |conversation: &mut Conversation| {
+            conversation.cycle = cycle;
+            conversation.run_state = None;
+        };
+        self.0.conversation.write(replace).await;
+        let is_new = match &self.0.recorder {
+            Some(recorder) => recorder.is_empty().await,
+            None => false,
+        };
+        let shown: Vec<Message> = messages
+            .iter()
+            .filter(|_| is_new)
+            .map(|message| (**message).clone())
+            .collect();
+        self.write_state(Commit::new(), &shown).await
+    }
+
+    /// Writes the state of a stored session, with a commit that belongs to it and the rows of these messages.
+    pub(crate) async fn write_state(&self, commit: Commit, shown: &[Message]) -> Result<(), AgentError> {
         let Some(recorder) = &self.0.recorder else {
             return Ok(());
         };
-        let machine = self
-            .0
-            .conversation
-            .read(|conversation| conversation.cycle.machine().clone());
-        Ok(recorder.write_state(machine.await, commit).await?)
+        let base = |conversation: &mut Conversation| conversation.cycle.start_recording().clone();
+        let machine = self.0.conversation.write(base).await;
+        Ok(recorder.write_state(machine, commit, shown).await?)
     }
 }

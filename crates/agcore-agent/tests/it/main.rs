@@ -16,6 +16,7 @@ mod parts;
 mod session;
 mod spans;
 mod stored;
+mod stored_changes;
 mod stored_faults;
 mod stored_size;
 mod turns;

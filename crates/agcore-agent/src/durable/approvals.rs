@@ -1,0 +1,74 @@
+//! The questions of a suspended turn as approvals, which other processes list and answer.
+
+use agcore_chat::{Question, QuestionId};
+use agcore_cycle::machine::Outcome;
+use agcore_memory::{
+    MemoryError, MemoryErrorKind,
+    session::{Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, NewApproval, SessionStore},
+};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Returns the question as an approval that waits for a person.
+pub(super) fn new_approval(question: &Question, run: &str) -> Result<NewApproval, MemoryError> {
+    let approval = NewApproval::new(question.id.to_string(), run, to_json(question)?);
+    Ok(approval.with_call(question.call_id.to_string()))
+}
+
+/// Returns the ids of all questions that the session has ever asked.
+pub(super) async fn asked_approvals(
+    store: &dyn SessionStore,
+    tenant: &str,
+    session: &str,
+) -> Result<Vec<QuestionId>, MemoryError> {
+    let approvals = store
+        .approvals(&ApprovalFilter::new(tenant).with_session(session))
+        .await?;
+    Ok(approvals.into_iter().map(|approval| approval.id.into()).collect())
+}
+
+/// Returns the changes that close open questions: those that these outcomes answer, and all others if the turn `ends`. A question
+/// that another process has answered is closed already.
+pub(super) async fn closed_approvals(
+    store: &dyn SessionStore,
+    tenant: &str,
+    session: &str,
+    outcomes: &[Outcome],
+    ends: bool,
+) -> Result<Vec<ApprovalChange>, MemoryError> {
+    let answer_to = |id: &str| {
+        outcomes.iter().find_map(|outcome| match outcome {
+            Outcome::Answer(question, answer) if *question.0 == *id => Some(answer),
+            _ => None,
+        })
+    };
+    if !ends && !outcomes.iter().any(|outcome| matches!(outcome, Outcome::Answer(..))) {
+        return Ok(Vec::new());
+    }
+    let Some(owner) = store.get_session(tenant, session).await?.map(|session| session.owner) else {
+        return Ok(Vec::new());
+    };
+    let filter = ApprovalFilter::new(tenant)
+        .with_session(session)
+        .with_status(ApprovalStatus::Open);
+    let open: Vec<Approval> = store.approvals(&filter).await?;
+    let mut changes = Vec::new();
+    for Approval { id, .. } in open {
+        match answer_to(&id) {
+            Some(answer) => changes.push(ApprovalChange::answer(id, to_json(answer)?, owner.clone())),
+            None if ends => changes.push(ApprovalChange::withdraw(id)),
+            None => {}
+        }
+    }
+    Ok(changes)
+}
+
+fn to_json(value: &impl Serialize) -> Result<Value, MemoryError> {
+    serde_json::to_value(value).map_err(|error| {
+        MemoryError::with_source(
+            MemoryErrorKind::Serialization,
+            "a question cannot be written as JSON",
+            error,
+        )
+    })
+}
