@@ -6,6 +6,7 @@ mod settings;
 mod call;
 mod changes;
 mod handler;
+mod until_end;
 #[cfg(feature = "server-http")]
 mod http;
 
@@ -14,10 +15,11 @@ use std::{fmt, sync::Arc, time::Duration};
 use agcore_tools::{ToolContextBuilder, ToolPolicy, ToolRegistry};
 use rmcp::{ServiceExt as _, service::QuitReason};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "server-http")]
 pub use self::http::HttpServerOptions;
-use self::{handler::Handler, settings::Settings};
+use self::{handler::Handler, settings::Settings, until_end::UntilEnd};
 pub use self::{
     peer::McpPeer,
     source::{PromptSource, ResourceSource},
@@ -146,7 +148,11 @@ impl McpServer {
             );
             McpError::new(McpErrorKind::Protocol, message)
         };
-        let running = match Handler::new(&self.0).serve((read, write)).await {
+        // The connection waits a few seconds for calls that still run, and would also wait for a client that listens.
+        let ended = CancellationToken::new();
+        let read = UntilEnd::new(read, ended.clone());
+        let handler = Handler::new(&self.0).with_end(ended);
+        let running = match handler.serve((read, write)).await {
             Ok(running) => running,
             // A client that only looks whether the server starts.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

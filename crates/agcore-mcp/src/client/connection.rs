@@ -3,6 +3,8 @@
 use std::{
     collections::HashMap,
     fmt,
+    future::Future,
+    pin::Pin,
     sync::{Arc, PoisonError},
 };
 
@@ -108,7 +110,9 @@ impl Connector<'_> {
         );
         // Kills the process if this future is dropped, or fails.
         let mut guard = KillGuard(process.clone());
-        let start = serve_client_with_lifecycle(self.handler.clone(), tap, mode(lifecycle));
+        // Boxed because the compiler could not prove otherwise that the futures of callers are `Send`.
+        let start: Pin<Box<dyn Future<Output = _> + Send>> =
+            Box::pin(serve_client_with_lifecycle(self.handler.clone(), tap, mode(lifecycle)));
         let limit = self.options.connect_timeout;
         let service = match timeout(limit, start).await {
             Ok(Ok(service)) => service,

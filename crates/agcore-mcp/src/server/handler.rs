@@ -21,7 +21,7 @@ use rmcp::{
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::{Value, json};
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use super::{
     call,
@@ -40,6 +40,8 @@ pub(crate) struct Handler {
     settings: Settings,
     log_level: Arc<LogLevel>,
     subscribed: Subscribed,
+    /// Whether the client has closed its stream, which is never known over HTTP.
+    ended: CancellationToken,
     /// Notifies the client of changes. Ends with the connection.
     notifier: Mutex<Option<AbortOnDropHandle<()>>>,
 }
@@ -50,8 +52,15 @@ impl Handler {
             settings: settings.clone(),
             log_level: Arc::default(),
             subscribed: Arc::default(),
+            ended: CancellationToken::new(),
             notifier: Mutex::default(),
         }
+    }
+
+    /// Sets the token that is cancelled when the client has closed its stream.
+    pub(crate) fn with_end(mut self, ended: CancellationToken) -> Self {
+        self.ended = ended;
+        self
     }
 
     fn prompts(&self) -> Result<&dyn PromptSource, ErrorData> {
@@ -270,7 +279,10 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        changes::listen(&self.settings, &subscription).await;
+        tokio::select! {
+            () = changes::listen(&self.settings, &subscription) => {}
+            () = self.ended.cancelled() => {}
+        }
         Ok(())
     }
 

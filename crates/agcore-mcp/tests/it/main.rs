@@ -22,6 +22,8 @@ mod toolset;
 mod asks;
 #[cfg(all(feature = "client", feature = "server"))]
 mod server;
+#[cfg(all(feature = "client", feature = "server"))]
+mod spawned;
 #[cfg(all(feature = "client-http", feature = "server-http"))]
 mod http;
 #[cfg(all(feature = "config", feature = "client-http"))]
