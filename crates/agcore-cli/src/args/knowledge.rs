@@ -10,25 +10,25 @@ use super::store::FileArgs;
 pub(crate) enum KnowledgeCommand {
     /// Save files, or all files of a folder, as pages
     #[command(after_help = ADD_HELP)]
-    Add(AddArgs),
+    Add(KnowledgeAddArgs),
     /// Find the pages that match a question best
     #[command(after_help = SEARCH_HELP)]
-    Search(SearchArgs),
+    Search(KnowledgeSearchArgs),
     /// List pages
     #[command(after_help = LIST_HELP)]
-    List(ListArgs),
+    List(KnowledgeListArgs),
     /// Print a page as Markdown
     #[command(after_help = SHOW_HELP)]
-    Show(ShowArgs),
+    Show(KnowledgeShowArgs),
     /// Delete pages
     #[command(after_help = DELETE_HELP)]
-    Delete(DeleteArgs),
+    Delete(KnowledgeDeleteArgs),
     /// Save the pages of a folder, as `export` writes it
     #[command(after_help = IMPORT_HELP)]
-    Import(ImportArgs),
+    Import(KnowledgeImportArgs),
     /// Write pages to a folder of Markdown files
     #[command(after_help = EXPORT_HELP)]
-    Export(ExportArgs),
+    Export(KnowledgeExportArgs),
 }
 
 const ADD_HELP: &str = "\
@@ -85,7 +85,7 @@ Examples:
 
 /// Arguments of `knowledge add`.
 #[derive(Debug, Parser)]
-pub(crate) struct AddArgs {
+pub(crate) struct KnowledgeAddArgs {
     /// Files and folders; `-` is standard input
     #[arg(value_name = "PATH", required = true)]
     pub(crate) paths: Vec<PathBuf>,
@@ -115,7 +115,7 @@ pub(crate) struct PageArgs {
 
 /// Arguments of `knowledge search`.
 #[derive(Debug, Parser)]
-pub(crate) struct SearchArgs {
+pub(crate) struct KnowledgeSearchArgs {
     /// Question or words
     #[arg(value_name = "TEXT", required = true)]
     pub(crate) query: Vec<String>,
@@ -128,7 +128,7 @@ pub(crate) struct SearchArgs {
 
 /// Arguments of `knowledge list`.
 #[derive(Debug, Parser)]
-pub(crate) struct ListArgs {
+pub(crate) struct KnowledgeListArgs {
     #[command(flatten)]
     pub(crate) pages: PageArgs,
     /// Maximum number of pages; by default all
@@ -140,7 +140,7 @@ pub(crate) struct ListArgs {
 
 /// Arguments of `knowledge show`.
 #[derive(Debug, Parser)]
-pub(crate) struct ShowArgs {
+pub(crate) struct KnowledgeShowArgs {
     /// Id of the page
     #[arg(value_name = "ID")]
     pub(crate) id: String,
@@ -150,7 +150,7 @@ pub(crate) struct ShowArgs {
 
 /// Arguments of `knowledge delete`.
 #[derive(Debug, Parser)]
-pub(crate) struct DeleteArgs {
+pub(crate) struct KnowledgeDeleteArgs {
     /// Ids of the pages
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
@@ -160,7 +160,7 @@ pub(crate) struct DeleteArgs {
 
 /// Arguments of `knowledge import`.
 #[derive(Debug, Parser)]
-pub(crate) struct ImportArgs {
+pub(crate) struct KnowledgeImportArgs {
     /// Folder of Markdown files
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: PathBuf,
@@ -173,7 +173,7 @@ pub(crate) struct ImportArgs {
 
 /// Arguments of `knowledge export`.
 #[derive(Debug, Parser)]
-pub(crate) struct ExportArgs {
+pub(crate) struct KnowledgeExportArgs {
     /// Folder to write to; it is created if it does not exist
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: PathBuf,

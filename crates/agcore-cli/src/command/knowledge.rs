@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::database::Database;
 use crate::{
-    args::{DeleteArgs, FileArgs, KnowledgeCommand, ListArgs, PageArgs, ShowArgs},
+    args::{FileArgs, KnowledgeCommand, KnowledgeDeleteArgs, KnowledgeListArgs, KnowledgeShowArgs, PageArgs},
     exit::{Failure, suggestion},
     process::print,
     render::{sanitized, sanitized_line},
@@ -58,7 +58,7 @@ fn filter(args: &PageArgs) -> PageFilter {
     args.tags.iter().fold(filter, PageFilter::with_tag)
 }
 
-async fn list(args: &ListArgs) -> Result<(), Failure> {
+async fn list(args: &KnowledgeListArgs) -> Result<(), Failure> {
     let (database, store) = open(&args.database).await?;
     let mut filter = filter(&args.pages);
     filter.limit = args.limit;
@@ -84,7 +84,7 @@ fn row(page: &PageSummary) -> [String; 4] {
     ]
 }
 
-async fn show(args: &ShowArgs) -> Result<(), Failure> {
+async fn show(args: &KnowledgeShowArgs) -> Result<(), Failure> {
     let (database, store) = open(&args.database).await?;
     let Some(page) = KnowledgeStore::get(&store, &tenant(), &args.id).await? else {
         return Err(missing(&store, &[&args.id]).await?);
@@ -97,7 +97,7 @@ async fn show(args: &ShowArgs) -> Result<(), Failure> {
     if text.ends_with('\n') { Ok(()) } else { print("\n") }
 }
 
-async fn delete(args: &DeleteArgs) -> Result<(), Failure> {
+async fn delete(args: &KnowledgeDeleteArgs) -> Result<(), Failure> {
     let (database, store) = open(&args.database).await?;
     let tenant = tenant();
     let mut unknown = Vec::new();

@@ -4,13 +4,13 @@ use agcore::memory::knowledge::{KnowledgeStore, markdown};
 use serde_json::json;
 
 use super::{counted, filter, open, pages_of};
-use crate::{args::ExportArgs, command::database::shown, exit::Failure};
+use crate::{args::KnowledgeExportArgs, command::database::shown, exit::Failure};
 
 /// Writes pages to a folder.
 ///
 /// # Errors
 /// When the database cannot be read, no page is selected, or a file cannot be written.
-pub(super) async fn export(args: &ExportArgs) -> Result<(), Failure> {
+pub(super) async fn export(args: &KnowledgeExportArgs) -> Result<(), Failure> {
     let (database, store) = open(&args.database).await?;
     let pages = KnowledgeStore::list(&store, &filter(&args.pages)).await?;
     let ids: Vec<String> = pages.into_iter().map(|page| page.id).collect();

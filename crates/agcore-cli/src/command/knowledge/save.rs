@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::{BATCH, counted, pages_of, skipped_as_json, tenant};
 use crate::{
-    args::{AddArgs, ImportArgs},
+    args::{KnowledgeAddArgs, KnowledgeImportArgs},
     command::database::{Database, shown},
     exit::Failure,
     input::read_stdin,
@@ -41,7 +41,7 @@ struct Saved {
 ///
 /// # Errors
 /// When a file cannot be read as a page, or the database cannot be written.
-pub(super) async fn add(args: &AddArgs) -> Result<(), Failure> {
+pub(super) async fn add(args: &KnowledgeAddArgs) -> Result<(), Failure> {
     let mut files = Files::default();
     for path in &args.paths {
         read(path, args, &mut files).await?;
@@ -71,7 +71,7 @@ pub(super) async fn add(args: &AddArgs) -> Result<(), Failure> {
 ///
 /// # Errors
 /// When a file cannot be read as a page, or the database cannot be written.
-pub(super) async fn import(args: &ImportArgs) -> Result<(), Failure> {
+pub(super) async fn import(args: &KnowledgeImportArgs) -> Result<(), Failure> {
     let folder = markdown::read_folder(&args.folder, &Actor::local()).map_err(unreadable)?;
     if folder.pages.is_empty() && args.delete_others {
         return Err(Failure::usage(format!(
@@ -96,7 +96,7 @@ pub(super) async fn import(args: &ImportArgs) -> Result<(), Failure> {
 }
 
 /// Reads a file, a folder, or standard input.
-async fn read(path: &Path, args: &AddArgs, files: &mut Files) -> Result<(), Failure> {
+async fn read(path: &Path, args: &KnowledgeAddArgs, files: &mut Files) -> Result<(), Failure> {
     let is_single = args.paths.len() == 1;
     if path == Path::new("-") {
         let Some(id) = &args.id else {
@@ -123,7 +123,7 @@ async fn read(path: &Path, args: &AddArgs, files: &mut Files) -> Result<(), Fail
 }
 
 /// Sets the id and the title that were passed as options.
-fn named(mut page: KnowledgePage, args: &AddArgs, is_single: bool) -> Result<KnowledgePage, Failure> {
+fn named(mut page: KnowledgePage, args: &KnowledgeAddArgs, is_single: bool) -> Result<KnowledgePage, Failure> {
     if !is_single && (args.id.is_some() || args.title.is_some()) {
         return Err(Failure::usage(
             "--id and --title are for a single file, but several are given",

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::{open, tenant};
 use crate::{
-    args::SearchArgs,
+    args::KnowledgeSearchArgs,
     exit::Failure,
     process::print,
     render::{sanitized_line, truncated},
@@ -30,7 +30,7 @@ const EXCERPT: usize = 100;
 ///
 /// # Errors
 /// When the query is too long, or the database cannot be read.
-pub(super) async fn search(args: &SearchArgs) -> Result<(), Failure> {
+pub(super) async fn search(args: &KnowledgeSearchArgs) -> Result<(), Failure> {
     let (database, store) = open(&args.database).await?;
     let index = KnowledgeIndex::new(Arc::new(store), Arc::new(InMemoryTextIndex::new()));
     let mut settings = RetrievalSettings::default();
