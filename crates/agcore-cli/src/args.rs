@@ -8,6 +8,7 @@ mod chat;
 mod session;
 mod sessions;
 mod approvals;
+mod mcp;
 mod tools;
 mod reports;
 mod inspect;
@@ -25,18 +26,20 @@ pub(crate) use self::{
     catalog::{CatalogCommand, CheckArgs, PriceArgs},
     chat::{ChatArgs, OutputFormat, PermissionMode},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
+    mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpServeArgs},
     reports::{ModelsArgs, ReportArgs},
     session::SessionArgs,
     sessions::{DeleteArgs, ListArgs, SessionsCommand, ShowArgs},
     settings::{PolicyArgs, SettingsArgs},
-    tools::{CallArgs, ToolsCommand},
+    tools::ToolsCommand,
     trust::TrustArgs,
 };
 
 #[cfg(feature = "sqlite")]
 pub(crate) use self::{
     knowledge::{
-        AddArgs, DeleteArgs, ExportArgs, ImportArgs, KnowledgeCommand, ListArgs, PageArgs, SearchArgs, ShowArgs,
+        KnowledgeAddArgs, KnowledgeCommand, KnowledgeDeleteArgs, KnowledgeExportArgs, KnowledgeImportArgs,
+        KnowledgeListArgs, KnowledgeSearchArgs, KnowledgeShowArgs, PageArgs,
     },
     memory::{ForgetArgs, MemoryCommand, MemoryListArgs},
     store::{BackupArgs, FileArgs, StoreCommand},
@@ -137,6 +140,12 @@ pub(crate) enum Command {
     Approvals {
         #[command(subcommand)]
         command: ApprovalsCommand,
+    },
+    /// List, call or check MCP servers, or serve the program's tools to other MCP clients
+    #[command(arg_required_else_help = true)]
+    Mcp {
+        #[command(subcommand)]
+        command: McpCommand,
     },
     /// Trust the settings and instructions in the files of the current directory
     #[command(after_help = TRUST_HELP)]

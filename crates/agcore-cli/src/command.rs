@@ -13,6 +13,7 @@ pub(crate) mod inspect;
 pub(crate) mod knowledge;
 #[cfg(feature = "sqlite")]
 pub(crate) mod memory;
+pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod sessions;
 #[cfg(feature = "sqlite")]

@@ -16,6 +16,7 @@ mod grants;
 mod trust;
 mod settings;
 mod sample_tools;
+mod mcp;
 mod permission_mode;
 mod policy;
 mod denials;
@@ -196,6 +197,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Sessions { command } => command::sessions::run(&command, &interrupts).await,
         Command::Approvals { command } => command::approvals::run(&command).await,
+        Command::Mcp { command } => command::mcp::run(&command, &interrupts, color).await,
         Command::Trust(trust) => command::trust::run(&trust, &interrupts, color).await,
         Command::Models(models) => command::models::run(&models).await,
         Command::Catalog { command } => command::catalog::run(&command),

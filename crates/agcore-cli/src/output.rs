@@ -9,6 +9,6 @@ mod approvals;
 
 pub(crate) use self::{
     approvals::{Announced, Decisions},
-    line::{Init, schema},
+    line::{Init, McpServer, schema},
     writer::Output,
 };

@@ -10,6 +10,9 @@ use crate::process::os_variable;
 /// The name of a settings file.
 pub(crate) const SETTINGS_FILE: &str = "agcore.toml";
 
+/// The name of the file with the user's MCP servers, next to the settings file.
+const MCP_FILE: &str = "mcp.json";
+
 /// The variable that names the directory of the user's settings.
 pub(crate) const CONFIG_DIRECTORY: &str = "AGCORE_CONFIG_DIR";
 
@@ -17,6 +20,11 @@ pub(crate) const CONFIG_DIRECTORY: &str = "AGCORE_CONFIG_DIR";
 /// `$XDG_CONFIG_HOME`, in `%APPDATA%` on Windows, or in `~/.config`. Returns `None` if no variable names such a place.
 pub(crate) fn user_settings() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join(SETTINGS_FILE))
+}
+
+/// Returns the path of the user's MCP servers: `mcp.json`, next to [`user_settings`].
+pub(crate) fn user_mcp_servers() -> Option<PathBuf> {
+    config_directory(path_variable).map(|directory| directory.join(MCP_FILE))
 }
 
 /// Returns a message if the variable for the directory of the user's settings is ignored. A relative path would name a

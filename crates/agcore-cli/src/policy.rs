@@ -43,7 +43,9 @@ impl Policy {
         mode: PermissionMode,
     ) -> Result<Self, Failure> {
         let tools = tools.snapshot();
-        settings.permissions.iter().try_for_each(|entry| entry.check(&tools))?;
+        let known = |name: &str| tools.get(name).is_some() || settings.mcp.may_have(name);
+        let mut entries = settings.permissions.iter();
+        entries.try_for_each(|entry| entry.check(&tools, known))?;
         Ok(Self {
             mode,
             rules: rules(&tools, &settings.permissions, mode),
@@ -178,7 +180,7 @@ mod tests {
     use crate::{
         grants::GrantsPlace,
         sample_tools,
-        settings::{Origin, permissions_of},
+        settings::{McpServers, Origin, permissions_of},
     };
 
     #[track_caller]
@@ -190,6 +192,7 @@ mod tests {
             permissions_origin: Origin::Default,
             grants: GrantsPlace::File(directory.path().join("grants.json")),
             grants_origin: Origin::Default,
+            mcp: McpServers::default(),
             warnings: Vec::new(),
         };
         let policy = Policy::new(&tools, &settings).unwrap();

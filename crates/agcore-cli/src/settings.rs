@@ -9,6 +9,7 @@ mod file;
 
 mod model_name;
 mod untrusted;
+mod server_text;
 mod effect;
 mod context;
 mod folder;
@@ -17,6 +18,7 @@ mod origin;
 mod proxy;
 mod sources;
 mod selection;
+mod mcp;
 mod tools;
 mod choices;
 
@@ -27,6 +29,7 @@ pub(crate) use self::{
     context::ContextFiles,
     effect::Effect,
     folder::Folder,
+    mcp::{McpServers, NamedServer},
     origin::{Chosen, Origin},
     permissions::{PermissionEntry, Subject},
     proxy::shown_proxy,

@@ -52,7 +52,7 @@ Environment variables that are ignored in .env:
                         the standard variables of OpenTelemetry
 
 Settings in agcore.toml:
-  provider, model, base_url, proxy, api_key, system, history, [permissions]
+  provider, model, base_url, proxy, api_key, system, history, [permissions], [mcp.servers.NAME]
 
 Instructions of a project:
   AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory

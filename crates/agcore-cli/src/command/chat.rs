@@ -10,6 +10,7 @@ mod picker;
 mod suspended;
 mod one_shot;
 mod partial;
+mod mcp;
 mod mentions;
 mod editor;
 mod shell_prefix;
@@ -27,6 +28,7 @@ mod interactive;
 
 use std::io::{self, IsTerminal};
 
+use self::session::ChatTools;
 use crate::{
     args::{ChatArgs, OutputFormat},
     exit::Failure,
@@ -89,10 +91,16 @@ async fn start(
     if is_single {
         trust_dialog::print_notices(&settings.context_files.warnings())?;
     }
-    match is_single {
-        true => one_shot::run(args, &settings, interrupts, color, output).await,
-        false => interactive::run(args, &settings, interrupts, color).await,
-    }
+    let tools = ChatTools::open(&settings.tools, !args.no_tools).await?;
+    let warnings = tools.servers.warnings().into_iter();
+    let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
+    trust_dialog::print_notices(&warnings)?;
+    let result = match is_single {
+        true => one_shot::run(args, &settings, &tools, interrupts, color, output).await,
+        false => interactive::run(args, &settings, &tools, interrupts, color).await,
+    };
+    tools.servers.close().await;
+    result
 }
 
 /// Returns whether an interactive chat is not wanted or not possible.

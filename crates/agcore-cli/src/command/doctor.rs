@@ -10,7 +10,8 @@ use std::io;
 
 use serde_json::json;
 
-use self::check::{Check, Status};
+pub(super) use self::check::Check;
+use self::check::Status;
 use crate::{
     args::ReportArgs,
     exit::{Failure, FailureKind},
@@ -27,11 +28,7 @@ const INDENT: usize = 16;
 /// # Errors
 /// When a check fails, with the kind of the first failure.
 pub(crate) async fn run(args: &ReportArgs, color: Color) -> Result<(), Failure> {
-    let mut report = Report {
-        color,
-        is_json: args.json,
-        checks: Vec::new(),
-    };
+    let mut report = Report::new(args.json, color);
     match Choices::read(&args.settings) {
         Ok(choices) => {
             report.add(settings::checks(&choices))?;
@@ -45,14 +42,27 @@ pub(crate) async fn run(args: &ReportArgs, color: Color) -> Result<(), Failure> 
 }
 
 /// The results so far.
-struct Report {
+pub(super) struct Report {
     color: Color,
     is_json: bool,
     checks: Vec<Check>,
 }
 
 impl Report {
-    fn add(&mut self, checks: Vec<Check>) -> Result<(), Failure> {
+    /// Creates an empty report, printed as JSON or as lines.
+    pub(super) fn new(is_json: bool, color: Color) -> Self {
+        Self {
+            color,
+            is_json,
+            checks: Vec::new(),
+        }
+    }
+
+    /// Adds results, and prints them unless the report is JSON.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub(super) fn add(&mut self, checks: Vec<Check>) -> Result<(), Failure> {
         if !self.is_json {
             checks.iter().try_for_each(|check| print(&self.line(check)))?;
         }
@@ -77,7 +87,11 @@ impl Report {
         line
     }
 
-    fn finish(&self) -> Result<(), Failure> {
+    /// Ends the report.
+    ///
+    /// # Errors
+    /// When a check failed, with the kind of the first failure, or the output cannot be written.
+    pub(super) fn finish(&self) -> Result<(), Failure> {
         let failed: Vec<FailureKind> = self.checks.iter().filter_map(|check| check.kind).collect();
         if self.is_json {
             let report = json!({"ok": failed.is_empty(), "checks": self.checks});

@@ -1,10 +1,9 @@
 //! `agcore tools`: the chat's tools, without a model.
 
-mod arguments;
 mod terminal_approver;
-mod call;
+pub(super) mod call;
 
-use self::call::ToolSet;
+use self::call::{CallArgs, ToolSet};
 use agcore::tools::{RegisteredTool, ToolRegistry};
 use serde_json::{Value, json};
 
@@ -42,8 +41,13 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
         ToolsCommand::Call(args) => {
             let tool = find(&tools, &args.name)?;
             let policy = policy(&tools, &args.policy)?;
+            let typed = CallArgs {
+                json: args.json.as_deref(),
+                yes: args.yes,
+                show: format!("agcore tools show {}", tool.name()),
+            };
             call::run(
-                args,
+                &typed,
                 &ToolSet {
                     tools: &tools,
                     policy: &policy,

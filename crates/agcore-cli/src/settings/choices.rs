@@ -108,6 +108,7 @@ impl Choices {
         let wanted = Wanted {
             variables: !args.server.no_env_file,
             instructions: !args.no_context_files,
+            servers: true,
             all_settings: true,
         };
         Folder::open(&args.server.policy, wanted)
@@ -122,7 +123,7 @@ impl Choices {
         let ignored_notice = folder.ignored_notice();
         let context_files = folder.context_files();
         let mut sources = Sources::read(&mut folder, &args.server.policy)?;
-        let mut tools = ToolSettings::new(&mut sources.files, &folder, &args.server.policy);
+        let mut tools = ToolSettings::new(&mut sources.files, &folder, &args.server.policy)?;
         let Selection {
             provider,
             model,

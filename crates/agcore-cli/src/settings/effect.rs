@@ -1,10 +1,15 @@
 //! [`Effect`]: what a file of the current directory sets or adds, as it is shown to the user.
 
-use agcore::{chat::text::visible, tools::Permission};
+use agcore::{
+    chat::text::visible,
+    mcp::{McpConfig, ServerEntry},
+    tools::Permission,
+};
 
 use super::{
     dotenv::Dotenv,
     file::{File, SETTINGS},
+    server_text::describe,
     untrusted::is_used,
 };
 use crate::{
@@ -29,7 +34,7 @@ pub(crate) struct Effect {
     pub(crate) kind: FileKind,
     /// The setting or variable, if it is one.
     pub(crate) name: Option<String>,
-    /// The value or a description, without keys and invisible characters. Only `permissions` may have several lines.
+    /// The value or a description, without keys and invisible characters. Only `permissions` and `mcp` may have several lines.
     pub(crate) value: Option<String>,
     /// Whether it is used in trusted folders only.
     pub(crate) needs_trust: bool,
@@ -89,25 +94,42 @@ pub(super) fn of_variables(variables: &Dotenv) -> Vec<Effect> {
 
 /// Returns the effects of the other files, and of those that cannot be used. Files below `.agcore` are counted.
 pub(super) fn of_files(snapshot: &Snapshot) -> Vec<Effect> {
-    let effect = |file: &FolderFile| {
-        let (value, needs_trust) = match (file.text(), file.kind) {
-            (_, FileKind::Settings) | (Ok(_), FileKind::Variables) => return None,
-            (_, FileKind::Project) => return None,
-            (Err(reason), _) => (format!("ignored: {reason}"), false),
-            (Ok(text), FileKind::Instructions) => (format!("{} bytes, added to the instructions", text.len()), true),
-            (Ok(_), FileKind::McpServers) => ("not used by this version".to_owned(), false),
-        };
-        Some(Effect {
-            file: file.name.clone(),
-            kind: file.kind,
-            name: None,
-            value: Some(value),
-            needs_trust,
-        })
-    };
-    let mut effects: Vec<Effect> = snapshot.files.iter().filter_map(effect).collect();
+    let mut effects: Vec<Effect> = snapshot.files.iter().flat_map(of_file).collect();
     effects.extend(of_project(snapshot));
     effects
+}
+
+fn of_file(file: &FolderFile) -> Vec<Effect> {
+    let effect = |name: Option<String>, value: String, needs_trust| Effect {
+        file: file.name.clone(),
+        kind: file.kind,
+        name,
+        value: Some(value),
+        needs_trust,
+    };
+    match (file.text(), file.kind) {
+        (_, FileKind::Settings | FileKind::Project) | (Ok(_), FileKind::Variables) => Vec::new(),
+        (Err(reason), _) => vec![effect(None, format!("ignored: {reason}"), false)],
+        (Ok(text), FileKind::Instructions) => {
+            let value = format!("{} bytes, added to the instructions", text.len());
+            vec![effect(None, value, true)]
+        }
+        (Ok(text), FileKind::McpServers) => match McpConfig::from_json(text) {
+            Ok(config) => {
+                let of_server = |(name, entry): (&String, &ServerEntry)| effect(Some(short(name)), server(entry), true);
+                let mut servers: Vec<Effect> = config.servers.iter().take(MAX_NAMES).map(of_server).collect();
+                let more = config.servers.len().saturating_sub(MAX_NAMES);
+                servers.extend((more > 0).then(|| effect(None, format!("{more} more; see the file"), true)));
+                servers
+            }
+            Err(_) => vec![effect(None, "cannot be read; runs that use it fail".to_owned(), true)],
+        },
+    }
+}
+
+/// Shows what an MCP server runs or where it is.
+fn server(entry: &ServerEntry) -> String {
+    short(&describe(entry))
 }
 
 /// Returns one effect for all files below `.agcore`.
@@ -177,6 +199,7 @@ fn shown(name: &str, value: &toml::Value) -> String {
         _ if name == "api_key" => "(hidden)".to_owned(),
         toml::Value::String(text) => shown_text(name, text),
         toml::Value::Table(table) if name == "permissions" => permissions(table),
+        toml::Value::Table(table) if name == "mcp" => mcp_servers(table),
         value => short(&json(value)),
     }
 }
@@ -220,6 +243,23 @@ fn permissions(table: &toml::Table) -> String {
     let mut lines: Vec<String> = entries
         .map(|(_, state, entry)| format!("{state} {}", short(&json(entry))))
         .collect();
+    if more > 0 {
+        lines.push(format!("{more} more; see {SETTINGS_FILE}"));
+    }
+    lines.join("\n")
+}
+
+/// Shows the servers of `[mcp]`, one on each line.
+fn mcp_servers(table: &toml::Table) -> String {
+    let servers = table.get("servers").and_then(toml::Value::as_table);
+    let mut lines: Vec<String> = servers
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, value)| Some((name, value.clone().try_into().ok()?)))
+        .map(|(name, entry)| format!("{}: {}", short(name), server(&entry)))
+        .collect();
+    let more = lines.len().saturating_sub(MAX_NAMES);
+    lines.truncate(MAX_NAMES);
     if more > 0 {
         lines.push(format!("{more} more; see {SETTINGS_FILE}"));
     }
@@ -281,14 +321,16 @@ mod tests {
         assert_eq!(
             settings(
                 "model = 'm'\nsystem = 'Be kind.'\nhistory = false\nprovider = 'vllm'\nbase_url = 'http://u:p@h/v1'\n\
-                 api_key = 'sk-1'\n[permissions]\nallow = ['a', 'b']\n[mcp]\nkey = 'sk-1'\n"
+                 api_key = 'sk-1'\n[permissions]\nallow = ['a', 'b']\n[mcp.servers.x]\ncommand = 'npx'\nenv = { K = 'sk-1' }\n\
+                 [other]\nkey = 'sk-1'\n"
             ),
             [
                 effect("api_key", "(hidden)", true),
                 effect("base_url", "http://***@h/v1", true),
                 effect("history", "false", false),
-                effect("mcp", "not known to this version", true),
+                effect("mcp", "x: `npx`, variables K", true),
                 effect("model", "m", false),
+                effect("other", "not known to this version", true),
                 effect("permissions", "allow \"a\"\nallow \"b\"", true),
                 effect("provider", "vllm", true),
                 effect("system", "Be kind.", false),

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, path::Path};
 
-use agcore::llm::credential::Secret;
+use agcore::{llm::credential::Secret, mcp::ServerEntry};
 use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny},
@@ -15,7 +15,7 @@ use super::{
 };
 
 /// The names of all settings.
-pub(super) const SETTINGS: [&str; 8] = [
+pub(super) const SETTINGS: [&str; 9] = [
     "provider",
     "model",
     "base_url",
@@ -24,6 +24,7 @@ pub(super) const SETTINGS: [&str; 8] = [
     "system",
     "history",
     "permissions",
+    "mcp",
 ];
 
 /// The longest unknown name that is quoted.
@@ -47,6 +48,9 @@ pub(super) struct File {
     pub(super) system: Option<String>,
     /// Whether typed lines are kept for the next chat.
     pub(super) history: Option<bool>,
+    /// The table `[mcp]`.
+    #[serde(default)]
+    pub(super) mcp: McpTable,
     /// The table `[permissions]`.
     #[serde(default)]
     pub(super) permissions: PermissionTable,
@@ -59,6 +63,15 @@ pub(super) struct File {
     /// The names of all settings in the file and their values as TOML. The values may contain keys.
     #[serde(skip)]
     pub(super) named: Named,
+}
+
+/// The table `[mcp]`.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct McpTable {
+    /// The servers by name.
+    #[serde(default)]
+    pub(super) servers: BTreeMap<String, ServerEntry>,
 }
 
 /// Settings by name. The values are not printed with `{:?}`, because they may contain keys.
@@ -199,6 +212,10 @@ mod tests {
             "agcore.toml:3:3: \"a b:c\" is not a permission; use read, write",
         );
         check("[permissions]\nalow = []\n", "agcore.toml:2:1: unknown field `alow`");
+        check(
+            "[mcp.servers.files]\ncomand = 'npx'\n",
+            "agcore.toml:2:1: unknown field `comand`",
+        );
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(crate) struct Wanted {
     pub(crate) variables: bool,
     /// `AGENTS.md` and `CLAUDE.md`.
     pub(crate) instructions: bool,
+    /// `.mcp.json` and `[mcp]`.
+    pub(crate) servers: bool,
     /// All settings, and not only `[permissions]`.
     pub(crate) all_settings: bool,
 }
@@ -125,12 +127,17 @@ impl Folder {
         let wanted = self.wanted;
         let is_used = |effect: &Effect| match effect.kind {
             FileKind::Settings => {
-                let is_wanted = wanted.all_settings || effect.name.as_deref() == Some("permissions");
+                let is_wanted = match effect.name.as_deref() {
+                    Some("permissions") => true,
+                    Some("mcp") => wanted.servers,
+                    _ => wanted.all_settings,
+                };
                 self.uses_file && is_wanted
             }
             FileKind::Variables => wanted.variables,
             FileKind::Instructions => wanted.instructions,
-            FileKind::McpServers | FileKind::Project => true,
+            FileKind::McpServers => wanted.servers,
+            FileKind::Project => true,
         };
         let mut effects = self.effects();
         effects.retain(is_used);

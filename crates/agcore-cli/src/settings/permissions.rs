@@ -98,16 +98,16 @@ impl PermissionEntry {
         rule.with_name(&self.location)
     }
 
-    /// Checks that a name without wildcards is one of these tools. A pattern may match tools that do not exist yet.
+    /// Checks that a name without wildcards is known. A pattern may match tools that do not exist yet.
     ///
     /// # Errors
-    /// When there is no such tool.
-    pub(crate) fn check(&self, tools: &ToolSnapshot) -> Result<(), SettingsError> {
+    /// When there is no such tool; the error lists these.
+    pub(crate) fn check(&self, tools: &ToolSnapshot, known: impl Fn(&str) -> bool) -> Result<(), SettingsError> {
         let Subject::Tool(glob) = &self.subject else {
             return Ok(());
         };
         let name = glob.as_str();
-        if name.contains(['*', '?']) || tools.get(name).is_some() {
+        if name.contains(['*', '?']) || known(name) {
             return Ok(());
         }
         let names: Vec<&str> = tools.tools().iter().map(|tool| tool.name().as_str()).collect();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{
     folder::{Folder, Wanted},
+    mcp::McpServers,
     origin::Origin,
     permissions::PermissionEntry,
     sources::{SettingsFile, settings_files},
@@ -21,6 +22,8 @@ pub(crate) struct ToolSettings {
     pub(crate) grants: GrantsPlace,
     /// The source of that place.
     pub(crate) grants_origin: Origin,
+    /// The MCP servers, whose tools are added to those of the program.
+    pub(crate) mcp: McpServers,
     /// Messages for the user: what is ignored.
     pub(crate) warnings: Vec<String>,
 }
@@ -31,9 +34,22 @@ impl ToolSettings {
     /// # Errors
     /// When a file cannot be read or has an unknown setting.
     pub(crate) fn read(args: &PolicyArgs) -> Result<Self, Failure> {
+        Self::of_files(args, false)
+    }
+
+    /// Reads the settings files only, for a command that uses MCP servers.
+    ///
+    /// # Errors
+    /// When a file cannot be read or has an unknown setting.
+    pub(crate) fn with_servers(args: &PolicyArgs) -> Result<Self, Failure> {
+        Self::of_files(args, true)
+    }
+
+    fn of_files(args: &PolicyArgs, servers: bool) -> Result<Self, Failure> {
         let wanted = Wanted {
             variables: false,
             instructions: false,
+            servers,
             all_settings: false,
         };
         let mut folder = Folder::open(args, wanted)?;
@@ -42,7 +58,7 @@ impl ToolSettings {
         if let Some((_, error)) = files.iter().find_map(|file| file.file.unknown.first()) {
             return Err(error.clone().into());
         }
-        let mut settings = Self::new(&mut files, &folder, args);
+        let mut settings = Self::new(&mut files, &folder, args)?;
         settings.warnings.extend(folder.take_warnings());
         settings.warnings.extend(notice);
         Ok(settings)
@@ -54,10 +70,13 @@ impl ToolSettings {
         warnings.map(|warning| format!("warning: {warning}")).collect()
     }
 
-    /// Takes the settings out of parsed files. Their permissions add up.
-    pub(super) fn new(files: &mut [SettingsFile], folder: &Folder, args: &PolicyArgs) -> Self {
+    /// Takes the settings out of parsed files. Their permissions add up, and so do their MCP servers.
+    ///
+    /// # Errors
+    /// When a file with MCP servers cannot be read or parsed.
+    pub(super) fn new(files: &mut [SettingsFile], folder: &Folder, args: &PolicyArgs) -> Result<Self, Failure> {
         let (mut permissions, mut origins) = (Vec::new(), Vec::new());
-        for SettingsFile { origin, file } in files {
+        for SettingsFile { origin, file } in &mut *files {
             if !file.entries.is_empty() {
                 permissions.append(&mut file.entries);
                 origins.push(origin.clone());
@@ -70,13 +89,14 @@ impl ToolSettings {
                 Origin::Default,
             ),
         };
-        Self {
+        Ok(Self {
             permissions,
             permissions_origin: combined(origins),
+            mcp: McpServers::new(files, folder, args)?,
             warnings: GrantsPlace::ignored_file(args.grants.as_deref()).into_iter().collect(),
             grants,
             grants_origin,
-        }
+        })
     }
 }
 

@@ -51,6 +51,7 @@ mod provider_choice;
 mod agents_md;
 mod trust;
 mod user_settings;
+mod mcp;
 mod tools_command;
 mod apis;
 

@@ -20,7 +20,10 @@ fn project(server: &Server) -> Agcore {
         )
         .with_file(".env", "OPENAI_MODEL=of-dotenv\nOTHER=1\n")
         .with_file("AGENTS.md", "Use tabs.")
-        .with_file(".mcp.json", "{}")
+        .with_file(
+            ".mcp.json",
+            r#"{"mcpServers": {"x": {"command": "no-such-command", "args": ["-y"]}}}"#,
+        )
 }
 
 #[test]
@@ -30,10 +33,10 @@ fn a_chat_asks_once_and_shows_what_the_files_do() {
     person.sees("The files of this folder change what the program does:");
     for text in [
         "  .env: not used: OTHER\r\n",
-        "  .mcp.json: not used by this version\r\n",
         "  AGENTS.md: 9 bytes, added to the instructions\r\n",
         "  agcore.toml\r\n    api_key = (hidden)\r\n",
         "    permissions = allow \"save_note\"\r\n",
+        "  .mcp.json\r\n    x = `no-such-command -y`\r\n",
         "    base_url = http://127.0.0.1:",
         "  .env\r\n    OPENAI_MODEL = of-dotenv\r\n",
     ] {

@@ -13,7 +13,7 @@ use super::{
     session::ChatSessions,
     turn_runner::{TurnEnd, TurnRunner},
 };
-use crate::{console::Console, exit::Failure, turn::Input};
+use crate::{console::Console, exit::Failure, mcp::Servers, turn::Input};
 
 /// An interactive chat.
 pub(super) struct Conversation {
@@ -28,6 +28,8 @@ pub(super) struct Conversation {
     /// The provider and its server, as shown to users.
     pub(super) provider: String,
     pub(super) turns: TurnRunner,
+    /// The MCP servers, connected or not.
+    pub(super) servers: Arc<Servers>,
     pub(super) console: Console,
     pub(super) screen: Screen,
     /// The output of shell commands that goes with the next message.

@@ -9,7 +9,7 @@ use super::{
     mentions::attach,
     picker::selected,
     screen::Screen,
-    session::{ChatSessions, People, agent},
+    session::{ChatSessions, ChatTools, People, agent},
     settle::settle,
     shell_prefix,
     size::extent,
@@ -24,6 +24,7 @@ use crate::{
     exit::Failure,
     history::history_file,
     interrupt::Interrupts,
+    mcp::Servers,
     permission_mode::mode_approver,
     render::{Color, sanitized_line},
     sessions::Sessions,
@@ -44,13 +45,14 @@ const MANY_LINES: usize = 20;
 pub(super) async fn run(
     args: &ChatArgs,
     settings: &Settings,
+    tools: &ChatTools,
     interrupts: &Interrupts,
     color: Color,
 ) -> Result<(), Failure> {
     if args.session.suspend {
         return Err(Failure::usage("--suspend is for single messages: add -p and a message"));
     }
-    let mut conversation = conversation(args, settings, interrupts, color).await?;
+    let mut conversation = conversation(args, settings, tools, interrupts, color).await?;
     let ended = Box::pin(converse(args, settings, interrupts, &mut conversation)).await;
     let farewell = farewell(&conversation).await;
     ended.and(farewell)
@@ -68,7 +70,7 @@ async fn converse(
     let _guard = interrupts.ignore();
     let _echo_off = Console::reads_keys().then(EchoOff::with_distinct_enter);
     console.set_commands(slash::command_names());
-    greet(settings, screen)?;
+    greet(settings, &conversation.servers, screen)?;
     if settings.history {
         load_history(&console, screen)?;
     }
@@ -136,6 +138,7 @@ async fn farewell(conversation: &Conversation) -> Result<(), Failure> {
 async fn conversation(
     args: &ChatArgs,
     settings: &Settings,
+    tools: &ChatTools,
     interrupts: &Interrupts,
     color: Color,
 ) -> Result<Conversation, Failure> {
@@ -151,7 +154,7 @@ async fn conversation(
         approver,
         ..People::default()
     };
-    let (chats, policy) = ChatSessions::new(args, settings, sessions, people)?;
+    let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
     let agent = agent(settings);
     let session = chats
         .start(selected.as_ref(), args.session.fork_session, &agent)
@@ -173,6 +176,7 @@ async fn conversation(
         model: settings.provider.model.clone(),
         provider: provider(settings),
         turns,
+        servers: Arc::clone(&tools.servers),
         console,
         screen,
         attached: Vec::new(),
@@ -205,7 +209,7 @@ async fn handle_line(line: String, conversation: &mut Conversation) -> Result<Ne
         }
         None => line.as_str(),
     };
-    let attached = match attach(message) {
+    let attached = match attach(message, &conversation.servers).await {
         Ok(attached) => attached,
         Err(error) => {
             screen.error(&error)?;
@@ -244,11 +248,15 @@ fn load_history(console: &Console, screen: Screen) -> Result<(), Failure> {
     }
 }
 
-fn greet(settings: &Settings, screen: Screen) -> Result<(), Failure> {
+fn greet(settings: &Settings, servers: &Servers, screen: Screen) -> Result<(), Failure> {
     let model = sanitized_line(&settings.provider.model);
     screen.note(&format!("Model: {model} ({})", provider(settings)))?;
     for line in settings.context_files.notes() {
         screen.note(&line)?;
+    }
+    let names: Vec<String> = servers.clients().map(|client| sanitized_line(client.name())).collect();
+    if !names.is_empty() {
+        screen.note(&format!("MCP servers: {}", names.join(", ")))?;
     }
     screen.note("/help lists the commands, ? the keys; Ctrl-C cancels a turn, Ctrl-D exits.")
 }

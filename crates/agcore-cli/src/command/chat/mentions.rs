@@ -1,4 +1,4 @@
-//! `@path`: attaches files to a message.
+//! `@path` and `@server:uri`: attaches files, and resources of MCP servers, to a message.
 
 use std::{
     fs::File,
@@ -9,8 +9,11 @@ use std::{
 use agcore::chat::{Content, ContentPart};
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use super::size::{lines, size};
-use crate::{process::expand_home, render::sanitized_line};
+use super::{
+    mcp::{self, Resource},
+    size::{lines, size},
+};
+use crate::{mcp::Servers, process::expand_home, render::sanitized_line};
 
 /// The maximum size of a text file, in bytes.
 const MAX_TEXT: u64 = 256 * 1024;
@@ -49,11 +52,11 @@ enum Attachment {
     Image(ContentPart),
 }
 
-/// Reads the files that a message mentions.
+/// Reads the files, and the resources of MCP servers, that a message mentions.
 ///
 /// # Errors
-/// When a file cannot be attached. The message must then not be sent.
-pub(super) fn attach(message: &str) -> Result<Attached, String> {
+/// When one of them cannot be attached. The message must then not be sent.
+pub(super) async fn attach(message: &str, servers: &Servers) -> Result<Attached, String> {
     let (mut text, mut blocks, mut images, mut notes) = (String::new(), String::new(), Vec::new(), Vec::new());
     for piece in pieces(message) {
         let (name, is_quoted) = match piece {
@@ -64,6 +67,23 @@ pub(super) fn attach(message: &str) -> Result<Attached, String> {
             Piece::Mention(name, is_quoted) => (name, is_quoted),
         };
         text.push_str(&format!("@{name}"));
+        if let Some((client, uri)) = mcp::mentioned(servers, &name) {
+            let resources = mcp::read(client, uri).await;
+            for resource in resources.map_err(|error| refusal(&name, &error))? {
+                let note = match resource {
+                    Resource::Text(block, note) => {
+                        blocks.push_str(&block);
+                        note
+                    }
+                    Resource::Image(image, note) => {
+                        images.push(image);
+                        note
+                    }
+                };
+                notes.push(format!("Attached {}: {note}", sanitized_line(&name)));
+            }
+            continue;
+        }
         let path = expand_home(&name);
         if !is_quoted && !path.exists() && !name.contains(['/', '.', '\\']) {
             notes.push(format!("@{} is not a file; it was sent as text", sanitized_line(&name)));
@@ -204,8 +224,8 @@ mod tests {
         check("@~/x", &["~/x"]);
     }
 
-    #[test]
-    fn attaches_text_and_images_and_refuses_the_rest() {
+    #[tokio::test]
+    async fn attaches_text_and_images_and_refuses_the_rest() {
         let directory = tempfile::tempdir().unwrap();
         let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
         fs::write(path("a b.md"), "one\ntwo").unwrap();
@@ -214,12 +234,13 @@ mod tests {
         fs::write(path("big"), vec![b'x'; 300_000]).unwrap();
 
         let name = path("a b.md");
-        let attached = attach(&format!("read @\"{name}\" and @@me")).unwrap();
+        let attach = |message: String| async move { attach(&message, &Servers::default()).await };
+        let attached = attach(format!("read @\"{name}\" and @@me")).await.unwrap();
         let expected = format!("read @{name} and @me\n\n<file path=\"{name}\">\none\ntwo\n</file>");
         assert_eq!(attached.content.text(), expected);
         assert_eq!(attached.notes, [format!("Attached {name}: 2 lines, 7 B")]);
 
-        let attached = attach(&format!("@{}", path("i.png"))).unwrap();
+        let attached = attach(format!("@{}", path("i.png"))).await.unwrap();
         let Content::Parts(parts) = attached.content else {
             panic!()
         };
@@ -228,18 +249,24 @@ mod tests {
             "{parts:?}"
         );
 
-        let error = |name: &str, expected: &str| {
-            let error = attach(&format!("@{}", path(name))).unwrap_err();
+        for (name, expected) in [
+            ("bin", "neither UTF-8 text nor"),
+            ("big", "larger than 256.0 KB"),
+            ("gone.md", "there is no such file"),
+            ("", "it is a folder"),
+        ] {
+            let error = attach(format!("@{}", path(name))).await.unwrap_err();
             assert!(error.contains(expected) && error.contains("was not sent"), "{error}");
-        };
-        error("bin", "neither UTF-8 text nor");
-        error("big", "larger than 256.0 KB");
-        error("gone.md", "there is no such file");
-        error("", "it is a folder");
-        if cfg!(unix) {
-            assert!(attach("@/dev/null").unwrap_err().contains("it is not a regular file"));
         }
-        let sent = attach("@Override is Java").unwrap();
+        if cfg!(unix) {
+            assert!(
+                attach("@/dev/null".to_owned())
+                    .await
+                    .unwrap_err()
+                    .contains("it is not a regular file")
+            );
+        }
+        let sent = attach("@Override is Java".to_owned()).await.unwrap();
         assert_eq!(sent.content.text(), "@Override is Java");
         assert_eq!(sent.notes, ["@Override is not a file; it was sent as text"]);
     }

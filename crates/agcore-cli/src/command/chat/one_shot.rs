@@ -14,7 +14,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::{
     asking::Asking,
     picker::selected,
-    session::{ChatSessions, People, agent},
+    session::{ChatSessions, ChatTools, People, agent},
     suspended::{continuation, report_abandoned, report_unfinished},
 };
 use crate::{
@@ -24,7 +24,8 @@ use crate::{
     exit::{Failure, FailureKind},
     input,
     interrupt::Interrupts,
-    output::{Announced, Decisions, Init, Output},
+    mcp::Server,
+    output::{Announced, Decisions, Init, McpServer, Output},
     permission_mode::mode_approver,
     process::current_directory,
     question_terminal::{QuestionTerminal, report_grants},
@@ -42,6 +43,7 @@ use crate::{
 pub(super) async fn run(
     args: &ChatArgs,
     settings: &Settings,
+    tools: &ChatTools,
     interrupts: &Interrupts,
     color: Color,
     output: Option<&Output>,
@@ -61,9 +63,9 @@ pub(super) async fn run(
     let denials = Arc::new(Denials::default());
     let people = People {
         approver,
-        audit: Some(Audit::new(&denials, output)),
+        audit: Some(Audit::shared(&denials, output)),
     };
-    let (chats, policy) = ChatSessions::new(args, settings, sessions, people)?;
+    let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
     let agent = agent(settings);
     let session = chats
         .start(selected.as_ref(), args.session.fork_session, &agent)
@@ -76,7 +78,7 @@ pub(super) async fn run(
         None => continuation(&chats.sessions, &session).await?,
     };
     if let Some(output) = output {
-        let written = output.init(session.id(), init(args, settings, &session));
+        let written = output.init(session.id(), init(args, settings, tools, &session));
         written.map_err(|error| Failure::output(&error))?;
     }
     let mut render = renderer(output, color);
@@ -136,7 +138,7 @@ struct Audit {
 }
 
 impl Audit {
-    fn new(denials: &Arc<Denials>, output: Option<&Output>) -> Arc<dyn AuditSink> {
+    fn shared(denials: &Arc<Denials>, output: Option<&Output>) -> Arc<dyn AuditSink> {
         Arc::new(Self {
             denials: Arc::clone(denials),
             output: output.map(|output| Decisions(output.clone())),
@@ -153,8 +155,21 @@ impl AuditSink for Audit {
     }
 }
 
+fn mcp_server(server: &Server) -> McpServer {
+    let status = if server.connection.is_ok() {
+        "connected"
+    } else {
+        "failed"
+    };
+    McpServer {
+        name: server.settings.name.clone(),
+        status: status.to_owned(),
+    }
+}
+
 /// Describes the session for programs.
-fn init(args: &ChatArgs, settings: &Settings, session: &AgentSession) -> Init {
+fn init(args: &ChatArgs, settings: &Settings, tools: &ChatTools, session: &AgentSession) -> Init {
+    let mcp_servers = tools.servers.all().iter().map(mcp_server).collect();
     let tools = session.bundle().tools().list();
     Init {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -162,7 +177,7 @@ fn init(args: &ChatArgs, settings: &Settings, session: &AgentSession) -> Init {
         provider: settings.provider.name().to_owned(),
         model: settings.provider.model.clone(),
         tools: tools.iter().map(|tool| tool.name().to_string()).collect(),
-        mcp_servers: Vec::new(),
+        mcp_servers,
         permission_mode: args.permission_mode().as_str().to_owned(),
         trust: Some(settings.trust()),
         context_files: settings.context_files.loaded().to_vec(),

@@ -1,4 +1,4 @@
-//! [`ChatSessions`]: creates and opens the sessions of a chat with its settings.
+//! [`ChatSessions`]: creates and opens the sessions of a chat with its settings, and [`ChatTools`], which they offer.
 
 use std::sync::Arc;
 
@@ -12,12 +12,35 @@ use agcore::{
 use crate::{
     args::{ChatArgs, PermissionMode},
     exit::Failure,
+    mcp::Servers,
     permission_mode::PlanModeNotice,
     policy::Policy,
     sample_tools::{self, NotesFile},
     sessions::{FOLDER, Sessions, current_folder},
-    settings::Settings,
+    settings::{McpServers, Settings, ToolSettings},
 };
+
+/// The tools that a chat offers to the model: those of the program, and those of MCP servers.
+pub(super) struct ChatTools {
+    /// All tools.
+    pub(super) registry: ToolRegistry,
+    /// The MCP servers, connected or not.
+    pub(super) servers: Arc<Servers>,
+}
+
+impl ChatTools {
+    /// Connects to the MCP servers, unless the model is offered no tools. Servers that fail are kept with their errors.
+    ///
+    /// # Errors
+    /// When two tools of the program have the same name.
+    pub(super) async fn open(settings: &ToolSettings, is_offered: bool) -> Result<Self, Failure> {
+        let registry = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
+        let none = McpServers::default();
+        let servers = if is_offered { &settings.mcp } else { &none };
+        let servers = Arc::new(Servers::connect(servers, &registry).await);
+        Ok(Self { registry, servers })
+    }
+}
 
 /// Creates and opens sessions that share the provider, the tools and the rules of a chat.
 pub(super) struct ChatSessions {
@@ -41,11 +64,12 @@ impl ChatSessions {
     pub(super) fn new(
         args: &ChatArgs,
         settings: &Settings,
+        tools: &ChatTools,
         sessions: Sessions,
         people: People,
     ) -> Result<(Self, Policy), Failure> {
         let mode = args.permission_mode();
-        let tools = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
+        let tools = tools.registry.clone();
         let policy = Policy::for_mode(&tools, &settings.tools, mode)?;
         let offered = if args.no_tools { ToolRegistry::new() } else { tools };
         let plan_notice = (mode == PermissionMode::Plan).then(|| PlanModeNotice::new(&offered));

@@ -13,6 +13,8 @@ pub(super) enum Kind {
     Help,
     Model,
     Tools,
+    Mcp,
+    Prompt,
     Permissions,
     Status,
     Usage,
@@ -49,7 +51,7 @@ struct Entry {
     help: &'static str,
 }
 
-const TABLE: [Entry; 18] = [
+const TABLE: [Entry; 20] = [
     entry(Kind::Help, "/help", &[], Argument::None, "", "list the commands"),
     entry(
         Kind::Model,
@@ -66,6 +68,15 @@ const TABLE: [Entry; 18] = [
         Argument::None,
         "",
         "list the tools and whether they may run",
+    ),
+    entry(Kind::Mcp, "/mcp", &[], Argument::None, "", "list the MCP servers"),
+    entry(
+        Kind::Prompt,
+        "/prompt",
+        &[],
+        Argument::Optional,
+        "[NAME]",
+        "list the prompts of MCP servers, or send one: /prompt SERVER:NAME KEY=VALUE",
     ),
     entry(
         Kind::Permissions,
@@ -213,6 +224,7 @@ const COLUMN: usize = 15;
 /// The part of `/help` that is not in the table.
 const INPUT: &str = "\
 @FILE          attach a file to the message; @\"a b\" if the name has spaces, @@ for a plain @
+@SERVER:URI    attach a resource of an MCP server
 !COMMAND       run a shell command; its output goes with the next message
 //TEXT         send /TEXT as a message; so does a path such as /etc/hosts
 ?              list the keys

@@ -6,9 +6,9 @@ use crate::exit::{Failure, FailureKind};
 
 /// The result of one check, and what to do about a problem.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct Check {
+pub(in crate::command) struct Check {
     /// The subject of the check.
-    pub(super) name: &'static str,
+    pub(super) name: String,
     /// The outcome.
     pub(super) status: Status,
     /// The finding.
@@ -32,9 +32,9 @@ pub(super) enum Status {
 
 impl Check {
     /// Creates a check that succeeded.
-    pub(super) fn ok(name: &'static str, message: impl Into<String>) -> Self {
+    pub(in crate::command) fn ok(name: &str, message: impl Into<String>) -> Self {
         Self {
-            name,
+            name: name.to_owned(),
             status: Status::Ok,
             message: message.into(),
             advice: None,
@@ -43,7 +43,7 @@ impl Check {
     }
 
     /// Creates a check that found a possible problem.
-    pub(super) fn warn(name: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
+    pub(in crate::command) fn warn(name: &str, message: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
             status: Status::Warn,
             advice: Some(advice.into()),
@@ -52,7 +52,7 @@ impl Check {
     }
 
     /// Creates a check that failed: a chat would fail, too. Lines after the first become the advice.
-    pub(super) fn fail(name: &'static str, failure: &Failure) -> Self {
+    pub(in crate::command) fn fail(name: &str, failure: &Failure) -> Self {
         let text = failure.to_string();
         let (message, advice) = match text.split_once('\n') {
             Some((message, advice)) => (message.to_owned(), Some(advice.to_owned())),

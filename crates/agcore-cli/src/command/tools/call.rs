@@ -6,18 +6,18 @@ use std::{
 };
 
 use agcore::{
-    chat::{ToolOutcome, ToolWork},
+    chat::{ToolCall, ToolOutcome, ToolWork},
     llm::SystemClock,
-    tools::{Approver, RegisteredTool, RegistryExecutor, ToolContext, ToolError, ToolRegistry},
+    tools::{Approver, Arguments, RegisteredTool, RegistryExecutor, ToolContext, ToolError, ToolRegistry},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{arguments::call, terminal_approver::TerminalApprover};
+use super::terminal_approver::TerminalApprover;
 use crate::{
     approve::AllowAll,
-    args::CallArgs,
     denials::Denials,
     exit::Failure,
+    input::read_stdin,
     interrupt::Interrupts,
     policy::Policy,
     process::print,
@@ -27,24 +27,34 @@ use crate::{
 };
 
 /// The tools and their policy.
-pub(super) struct ToolSet<'a> {
-    pub(super) tools: &'a ToolRegistry,
-    pub(super) policy: &'a Policy,
+pub(in crate::command) struct ToolSet<'a> {
+    pub(in crate::command) tools: &'a ToolRegistry,
+    pub(in crate::command) policy: &'a Policy,
+}
+
+/// A call as the user typed it.
+pub(in crate::command) struct CallArgs<'a> {
+    /// The arguments as a JSON object.
+    pub(in crate::command) json: Option<&'a str>,
+    /// Whether the tool runs without approval.
+    pub(in crate::command) yes: bool,
+    /// The command that shows the parameters of the tool.
+    pub(in crate::command) show: String,
 }
 
 /// Calls a tool and prints its result.
 ///
 /// # Errors
 /// When the arguments are invalid, the call is denied, or the tool fails.
-pub(super) async fn run(
-    args: &CallArgs,
+pub(in crate::command) async fn run(
+    args: &CallArgs<'_>,
     tool_set: &ToolSet<'_>,
     tool: &RegisteredTool,
     interrupts: &Interrupts,
     color: Color,
 ) -> Result<(), Failure> {
     let ToolSet { tools, policy } = *tool_set;
-    let call = call(tool, args.json.as_deref()).await?;
+    let call = call(tool, args).await?;
     let token = CancellationToken::new();
     let approver: Option<Arc<dyn Approver>> = match args.yes {
         true => Some(Arc::new(AllowAll)),
@@ -66,6 +76,23 @@ pub(super) async fn run(
         (None, ToolOutcome::Fatal(fault)) => Err(Failure::task(fault.message)),
         (None, _) => Err(Failure::task(format!("{} did not finish", tool.name()))),
     }
+}
+
+/// Creates a call of a tool and validates its arguments.
+///
+/// # Errors
+/// When the arguments are not a JSON object or do not match the tool's schema.
+async fn call(tool: &RegisteredTool, args: &CallArgs<'_>) -> Result<ToolCall, Failure> {
+    let json = match args.json {
+        Some(json) => json.to_owned(),
+        None if io::stdin().is_terminal() => String::new(),
+        None => read_stdin().await?,
+    };
+    let call = ToolCall::function("call_1", tool.name().as_str(), json.trim());
+    Arguments::from_call(&call)
+        .and_then(|arguments| tool.tool().check_arguments(&arguments))
+        .map_err(|error| Failure::usage(format!("{error}\nRun `{}` to see its parameters.", args.show)))?;
+    Ok(call)
 }
 
 fn executor(

@@ -1,0 +1,125 @@
+//! Arguments of `mcp`.
+
+use std::net::SocketAddr;
+
+use clap::{Parser, Subcommand};
+
+use super::settings::PolicyArgs;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpCommand {
+    /// List the MCP servers with their state and tools
+    #[command(after_help = LIST_HELP)]
+    List(McpListArgs),
+    /// Call a tool of a server and print its result
+    #[command(after_help = CALL_HELP)]
+    Call(McpCallArgs),
+    /// Serve the tools of the program to another MCP client, over standard input and output or HTTP
+    #[command(after_help = SERVE_HELP)]
+    Serve(McpServeArgs),
+    /// Check each server: its settings, the connection and its tools, and suggest fixes
+    #[command(after_help = DOCTOR_HELP)]
+    Doctor(McpDoctorArgs),
+}
+
+const LIST_HELP: &str = "\
+Servers are set in these places, highest priority first:
+  1. .mcp.json in the current directory, if you trust it, or the file named by --mcp-config
+  2. [mcp.servers.NAME] in agcore.toml of the current directory, if you trust it, and in your own
+  3. mcp.json next to your own agcore.toml, in ~/.config/agcore (%APPDATA%\\agcore on Windows)
+
+JSON files have the form that other MCP clients use; a table in agcore.toml has the same members:
+  {\"mcpServers\": {\"files\": {\"command\": \"npx\", \"args\": [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]}}}
+  {\"mcpServers\": {\"wiki\": {\"url\": \"https://example.com/mcp\", \"headers\": {\"Authorization\": \"Bearer ${TOKEN}\"}}}}
+
+${NAME} is replaced by an environment variable. A server that is started sees only the variables in `env` and harmless \
+ones such as PATH.
+
+Examples:
+  agcore mcp list
+  agcore mcp list --json | jq -r '.[] | select(.status == \"failed\") | .error'";
+
+const CALL_HELP: &str = "\
+The call follows the same rules as a call made by a model: [permissions] in agcore.toml, stored \"always allow\" \
+answers, and otherwise a question at the terminal. Without a terminal, a call that needs approval is denied; pass --yes to \
+allow it.
+
+In rules, the tool is named SERVER_TOOL, and the permission mcp:SERVER stands for all tools of a server:
+  [permissions]
+  allow = [\"mcp:files\"]
+  ask = [\"files_write_*\"]
+
+Examples:
+  agcore mcp call files list_directory '{\"path\": \".\"}'
+  echo '{\"path\": \"notes.txt\"}' | agcore mcp call files read_text_file --yes";
+
+const SERVE_HELP: &str = "\
+Calls follow [permissions] in agcore.toml. No one can be asked, so calls that need approval are denied; pass --yes to allow \
+them, or allow them by a rule.
+
+With --listen, clients connect to http://ADDRESS/mcp. Addresses that other machines can reach need a token in \
+AGCORE_MCP_TOKEN, which clients send as `Authorization: Bearer TOKEN`.
+
+Examples:
+  agcore mcp serve
+  agcore mcp serve --listen 127.0.0.1:8931
+  {\"mcpServers\": {\"agcore\": {\"command\": \"agcore\", \"args\": [\"mcp\", \"serve\"]}}}";
+
+const DOCTOR_HELP: &str = "\
+The exit code is 1 if a server fails.
+
+Examples:
+  agcore mcp doctor
+  agcore mcp doctor files
+  agcore mcp doctor --json | jq '.checks[] | select(.status == \"fail\")'";
+
+/// Arguments of `mcp list`.
+#[derive(Debug, Parser)]
+pub(crate) struct McpListArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Print everything about each server and tool as a JSON array
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `mcp call`.
+#[derive(Debug, Parser)]
+pub(crate) struct McpCallArgs {
+    /// Name of the server
+    pub(crate) server: String,
+    /// Name of the tool, as the server calls it
+    pub(crate) tool: String,
+    /// Arguments as a JSON object; without it, reads standard input unless that is a terminal
+    pub(crate) json: Option<String>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Run the tool without asking for approval; calls denied by a rule stay denied
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// Arguments of `mcp serve`.
+#[derive(Debug, Parser)]
+pub(crate) struct McpServeArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Serve HTTP at this address instead of standard input and output
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Run tools that need approval; calls denied by a rule stay denied
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// Arguments of `mcp doctor`.
+#[derive(Debug, Parser)]
+pub(crate) struct McpDoctorArgs {
+    /// Name of a server; without it, all servers are checked
+    pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Print the results as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,127 @@
+//! Connections to the MCP servers of the settings.
+
+use std::time::Duration;
+
+use agcore::{
+    mcp::{Identity, McpClient, McpError, McpToolset, PeerInfo, Restart, ToolsetOptions},
+    tools::ToolRegistry,
+};
+use futures_util::future::join_all;
+
+use crate::{
+    process::variable,
+    settings::{McpServers, NamedServer},
+};
+
+/// The time that all servers together have to end.
+const CLOSE_LIMIT: Duration = Duration::from_secs(6);
+
+/// A connected server, whose tools are in a registry.
+#[derive(Debug)]
+pub(crate) struct Connected {
+    pub(crate) client: McpClient,
+    /// Keeps the tools up to date.
+    toolset: McpToolset,
+}
+
+impl Connected {
+    /// Returns how the server describes itself.
+    pub(crate) fn peer(&self) -> PeerInfo {
+        self.client.server()
+    }
+
+    /// Returns why tools of the server are not offered, one reason for each.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
+        self.toolset.problems().iter().map(ToString::to_string)
+    }
+}
+
+/// A server of the settings that is used, connected or not.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) settings: NamedServer,
+    pub(crate) connection: Result<Connected, McpError>,
+}
+
+/// The MCP servers of a command, connected or not.
+#[derive(Debug, Default)]
+pub(crate) struct Servers(Vec<Server>);
+
+impl Servers {
+    /// Connects to all enabled servers at once and adds their tools to a registry. A server that fails is kept with its
+    /// error and affects no other.
+    ///
+    /// Dropping the future ends the servers that were started.
+    pub(crate) async fn connect(servers: &McpServers, tools: &ToolRegistry) -> Self {
+        Self::connect_to(servers.enabled().cloned().collect(), tools).await
+    }
+
+    /// Connects to these servers at once and adds their tools to a registry, as [`connect`](Self::connect) does.
+    pub(crate) async fn connect_to(servers: Vec<NamedServer>, tools: &ToolRegistry) -> Self {
+        let connecting: Vec<_> = servers.into_iter().map(|server| open(server, tools.clone())).collect();
+        Self(join_all(connecting).await)
+    }
+
+    /// Returns the servers, sorted by name.
+    pub(crate) fn all(&self) -> &[Server] {
+        &self.0
+    }
+
+    /// Returns the clients of the connected servers, sorted by name.
+    pub(crate) fn clients(&self) -> impl Iterator<Item = &McpClient> {
+        let connected = self.0.iter().filter_map(|server| server.connection.as_ref().ok());
+        connected.map(|connected| &connected.client)
+    }
+
+    /// Returns the client of a connected server.
+    pub(crate) fn client(&self, name: &str) -> Option<&McpClient> {
+        self.clients().find(|client| client.name() == name)
+    }
+
+    /// Returns a message for each server that is not connected and each tool that is not offered.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let warnings = self.0.iter().flat_map(|server| {
+            let name = &server.settings.name;
+            match &server.connection {
+                Ok(connected) => connected
+                    .problems()
+                    .map(|problem| format!("a tool of the MCP server {name} is not offered: {problem}"))
+                    .collect(),
+                Err(error) => vec![format!(
+                    "the MCP server {name} is not available: {error}; run `agcore mcp doctor {name}`"
+                )],
+            }
+        });
+        warnings.collect()
+    }
+
+    /// Closes all connections and ends the servers that were started.
+    pub(crate) async fn close(&self) {
+        let connected = self.0.iter().filter_map(|server| server.connection.as_ref().ok());
+        let closing: Vec<_> = connected.map(|connected| close(connected.client.clone())).collect();
+        // Dropping the clients kills what has not ended by then.
+        let _ = tokio::time::timeout(CLOSE_LIMIT, join_all(closing)).await;
+    }
+}
+
+async fn close(client: McpClient) {
+    client.close().await;
+}
+
+async fn open(settings: NamedServer, tools: ToolRegistry) -> Server {
+    let connection = connect(&settings, &tools).await;
+    Server { settings, connection }
+}
+
+async fn connect(server: &NamedServer, tools: &ToolRegistry) -> Result<Connected, McpError> {
+    let transport = server.entry.transport(&server.name, &variable)?;
+    let options = server
+        .entry
+        .options()
+        .with_identity(Identity::new("agcore", env!("CARGO_PKG_VERSION")))
+        .with_restart(Restart::default());
+    let client = McpClient::connect_with(server.name.clone(), transport, options).await?;
+    let options = ToolsetOptions::new().with_prefix(server.prefix());
+    let toolset = client.register_into(tools, options).await?;
+    Ok(Connected { client, toolset })
+}
