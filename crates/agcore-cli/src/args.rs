@@ -26,7 +26,7 @@ pub(crate) use self::{
     catalog::{CatalogCommand, CheckArgs, PriceArgs},
     chat::{ChatArgs, OutputFormat, PermissionMode},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
-    mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpServeArgs},
+    mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpLoginArgs, McpLogoutArgs, McpServeArgs},
     reports::{ModelsArgs, ReportArgs},
     session::SessionArgs,
     sessions::{DeleteArgs, ListArgs, SessionsCommand, ShowArgs},

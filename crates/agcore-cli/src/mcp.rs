@@ -1,13 +1,16 @@
 //! Connections to the MCP servers of the settings.
 
-use std::time::Duration;
+mod tokens;
+
+use std::{sync::Arc, time::Duration};
 
 use agcore::{
-    mcp::{Identity, McpClient, McpError, McpToolset, PeerInfo, Restart, ToolsetOptions},
+    mcp::{ClientOptions, Identity, McpClient, McpError, McpToolset, OAuth, PeerInfo, Restart, ToolsetOptions},
     tools::ToolRegistry,
 };
 use futures_util::future::join_all;
 
+pub(crate) use self::tokens::FileTokens;
 use crate::{
     process::variable,
     settings::{McpServers, NamedServer},
@@ -108,6 +111,12 @@ async fn close(client: McpClient) {
     client.close().await;
 }
 
+/// Returns the options of a client for a server.
+pub(crate) fn options(server: &NamedServer) -> ClientOptions {
+    let identity = Identity::new("agcore", env!("CARGO_PKG_VERSION"));
+    server.entry.options().with_identity(identity)
+}
+
 async fn open(settings: NamedServer, tools: ToolRegistry) -> Server {
     let connection = connect(&settings, &tools).await;
     Server { settings, connection }
@@ -115,11 +124,8 @@ async fn open(settings: NamedServer, tools: ToolRegistry) -> Server {
 
 async fn connect(server: &NamedServer, tools: &ToolRegistry) -> Result<Connected, McpError> {
     let transport = server.entry.transport(&server.name, &variable)?;
-    let options = server
-        .entry
-        .options()
-        .with_identity(Identity::new("agcore", env!("CARGO_PKG_VERSION")))
-        .with_restart(Restart::default());
+    let transport = transport.with_oauth(OAuth::new(Arc::new(FileTokens::of_user())));
+    let options = options(server).with_restart(Restart::default());
     let client = McpClient::connect_with(server.name.clone(), transport, options).await?;
     let options = ToolsetOptions::new().with_prefix(server.prefix());
     let toolset = client.register_into(tools, options).await?;

@@ -6,11 +6,11 @@
     reason = "this is a program, which reads its arguments and prints its results"
 )]
 
-use std::error::Error;
+use std::{error::Error, sync::Arc};
 
 use agcore_mcp::{
-    ClientOptions, Elicitation, ElicitationAnswer, Elicitor, HttpTransport, Identity, Lifecycle, McpClient, RemoteTool,
-    ToolCallRequest,
+    Authorizer, ClientOptions, Elicitation, ElicitationAnswer, Elicitor, HttpTransport, Identity, InMemoryTokenStore,
+    Lifecycle, McpClient, OAuth, RemoteTool, ToolCallRequest,
 };
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
@@ -38,8 +38,45 @@ impl Elicitor for Defaults {
     }
 }
 
+/// Signs in by itself: the authorization servers of the suite redirect at once.
+struct Robot;
+
+#[async_trait]
+impl Authorizer for Robot {
+    fn redirect_uri(&self) -> String {
+        "http://localhost:8932/callback".to_owned()
+    }
+
+    async fn authorize(&self, _: &str, url: &str) -> Result<String, String> {
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        let response = client.build().map_err(|error| error.to_string())?.get(url).send().await;
+        let response = response.map_err(|error| error.to_string())?;
+        let location = response.headers().get("location").and_then(|value| value.to_str().ok());
+        location
+            .map(str::to_owned)
+            .ok_or_else(|| "the server did not redirect".to_owned())
+    }
+}
+
+/// Returns how tokens are obtained in a scenario.
+fn oauth(context: &Value) -> OAuth {
+    let oauth = OAuth::new(Arc::new(InMemoryTokenStore::new()));
+    let text = |name: &str| context[name].as_str().map(str::to_owned);
+    match (text("client_id"), text("client_secret")) {
+        (Some(id), Some(secret)) if context["grant_type"] == "client_credentials" => {
+            oauth.with_client_credentials(id, secret)
+        }
+        (Some(id), secret) => oauth.with_authorizer(Robot).with_client(id, secret),
+        _ => oauth
+            .with_authorizer(Robot)
+            .with_client_metadata_url("https://conformance-test.local/client-metadata.json"),
+    }
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
+    // Used by the client of the robot.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     let variable = |name| std::env::var(name).unwrap_or_default();
     let url = std::env::args().next_back().ok_or("usage: conformance_client URL")?;
     let lifecycle = match variable(REVISION).as_str() {
@@ -51,11 +88,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .with_identity(Identity::new("agcore-conformance-client", env!("CARGO_PKG_VERSION")))
         .with_lifecycle(lifecycle)
         .with_elicitor(Defaults);
-    let client = McpClient::connect_with("suite", HttpTransport::new(&url)?, options).await?;
+    let context: Value = serde_json::from_str(&variable(CONTEXT)).unwrap_or_default();
+    let transport = HttpTransport::new(&url)?.with_oauth(oauth(&context));
+    let client = McpClient::connect_with("suite", transport, options).await?;
     let tools = client.list_tools().await?;
     println!("{}: {} tools", variable(SCENARIO), tools.len());
 
-    let context: Value = serde_json::from_str(&variable(CONTEXT)).unwrap_or_default();
     let calls = match context["toolCalls"].as_array() {
         Some(calls) => calls.iter().map(listed_call).collect(),
         None => tools.iter().map(invented_call).collect::<Vec<_>>(),

@@ -50,6 +50,7 @@
 //! | `client` | `McpClient`: servers that are started as child processes, or reached through any pair of byte streams. |
 //! | `server` | `McpServer`: a registry as a server, over stdio or any pair of byte streams. |
 //! | `client-http` | `HttpTransport`: servers over Streamable HTTP, with rustls and ring. |
+//! | `oauth` | `OAuth`: authorization at servers over HTTP. |
 //! | `server-http` | `McpServer::serve_http`: a registry over Streamable HTTP. |
 //! | `config` | `McpConfig`: the `mcpServers` form in which MCP clients name their servers. |
 //!
@@ -59,6 +60,8 @@ mod error;
 mod identity;
 mod prompt;
 mod resource;
+#[cfg(feature = "oauth")]
+mod oauth;
 #[cfg(feature = "client")]
 mod process;
 #[cfg(feature = "client")]
@@ -86,6 +89,8 @@ pub use client::{
 pub use config::{McpConfig, ServerEntry};
 pub use error::{McpError, McpErrorKind};
 pub use identity::Identity;
+#[cfg(feature = "oauth")]
+pub use oauth::{Authorizer, InMemoryTokenStore, OAuth, TokenStore};
 pub use prompt::{Prompt, PromptArgument, PromptInfo};
 pub use resource::{ResourceBody, ResourceContents, ResourceInfo, ResourceTemplate};
 #[cfg(feature = "server-http")]

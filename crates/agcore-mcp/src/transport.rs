@@ -51,6 +51,19 @@ impl McpTransport {
     }
 }
 
+impl McpTransport {
+    /// Obtains tokens with OAuth if this is a server over HTTP that has no header `Authorization` and no bearer token. Any
+    /// other transport is returned unchanged.
+    #[cfg(feature = "oauth")]
+    #[must_use]
+    pub fn with_oauth(self, oauth: crate::oauth::OAuth) -> Self {
+        match self.0 {
+            Kind::Http(http) if !http.is_authorized() => http.with_oauth(oauth).into(),
+            kind => Self(kind),
+        }
+    }
+}
+
 impl From<StdioTransport> for McpTransport {
     fn from(transport: StdioTransport) -> Self {
         Self(Kind::Stdio(transport))

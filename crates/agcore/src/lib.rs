@@ -99,6 +99,7 @@
 //! | `macros` (default) | The attribute macro `#[tool]`, which turns a function into a tool. |
 //! | `mcp` | The Model Context Protocol: tools of MCP servers, and a registry as an MCP server. |
 //! | `mcp-http` | MCP over Streamable HTTP, as a client and as a server. |
+//! | `mcp-oauth` | OAuth for MCP servers over Streamable HTTP. |
 //!
 //! <!-- /features -->
 

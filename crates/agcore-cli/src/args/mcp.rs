@@ -14,6 +14,11 @@ pub(crate) enum McpCommand {
     /// Call a tool of a server and print its result
     #[command(after_help = CALL_HELP)]
     Call(McpCallArgs),
+    /// Sign in at a server over HTTP, and keep its tokens
+    #[command(after_help = LOGIN_HELP)]
+    Login(McpLoginArgs),
+    /// Delete the tokens of a server
+    Logout(McpLogoutArgs),
     /// Serve the tools of the program to another MCP client, over standard input and output or HTTP
     #[command(after_help = SERVE_HELP)]
     Serve(McpServeArgs),
@@ -52,6 +57,18 @@ In rules, the tool is named SERVER_TOOL, and the permission mcp:SERVER stands fo
 Examples:
   agcore mcp call files list_directory '{\"path\": \".\"}'
   echo '{\"path\": \"notes.txt\"}' | agcore mcp call files read_text_file --yes";
+
+const LOGIN_HELP: &str = "\
+The page at which you sign in is printed; open it in a browser on this machine. The tokens are kept in mcp-tokens.json, next \
+to the stored answers, in a file that only you can read, and refreshed when they expire. A server with an Authorization \
+header in its settings needs no sign-in.
+
+A client that is registered at the vendor is named by --client-id, and its secret by AGCORE_MCP_CLIENT_SECRET.
+
+Examples:
+  agcore mcp login wiki
+  agcore mcp login wiki --scope read --scope write
+  agcore mcp logout wiki";
 
 const SERVE_HELP: &str = "\
 Calls follow [permissions] in agcore.toml. No one can be asked, so calls that need approval are denied; pass --yes to allow \
@@ -97,6 +114,30 @@ pub(crate) struct McpCallArgs {
     /// Run the tool without asking for approval; calls denied by a rule stay denied
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+/// Arguments of `mcp login`.
+#[derive(Debug, Parser)]
+pub(crate) struct McpLoginArgs {
+    /// Name of the server
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// A scope to request; may be repeated. By default, those that the server asks for
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub(crate) scopes: Vec<String>,
+    /// The ID of a client that is registered at the authorization server
+    #[arg(long, value_name = "ID")]
+    pub(crate) client_id: Option<String>,
+}
+
+/// Arguments of `mcp logout`.
+#[derive(Debug, Parser)]
+pub(crate) struct McpLogoutArgs {
+    /// Name of the server
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
 }
 
 /// Arguments of `mcp serve`.

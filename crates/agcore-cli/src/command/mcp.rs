@@ -4,6 +4,7 @@ mod find;
 mod call;
 mod doctor;
 mod list;
+mod login;
 mod serve;
 
 use crate::{args::McpCommand, exit::Failure, interrupt::Interrupts, render::Color};
@@ -16,6 +17,8 @@ pub(crate) async fn run(command: &McpCommand, interrupts: &Interrupts, color: Co
     match command {
         McpCommand::List(args) => list::run(args).await,
         McpCommand::Call(args) => call::run(args, interrupts, color).await,
+        McpCommand::Login(args) => login::login(args).await,
+        McpCommand::Logout(args) => login::logout(args).await,
         McpCommand::Serve(args) => serve::run(args, interrupts).await,
         McpCommand::Doctor(args) => doctor::run(args, color).await,
     }

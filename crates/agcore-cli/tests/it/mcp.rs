@@ -208,6 +208,20 @@ fn doctor_checks_each_server() {
 }
 
 #[test]
+fn signing_in_is_for_servers_over_http_that_ask_for_it() {
+    let agcore = with_users_servers(
+        Agcore::new(),
+        json!({"own": own_server(), "down": {"url": "http://127.0.0.1:1/mcp"}}),
+    );
+    agcore
+        .run(["mcp", "login", "own"])
+        .assert_failed(2, &["the MCP server own is a command, which needs no tokens"]);
+    agcore.run(["mcp", "login", "down"]).assert_failed(4, &["\"down\""]);
+    let ran = agcore.run(["mcp", "logout", "down"]);
+    assert_eq!(ran.assert_success(), "The tokens of down are deleted.\n");
+}
+
+#[test]
 fn a_chat_offers_the_tools_of_servers() {
     let server = Server::playground();
     let agcore = with_users_servers(

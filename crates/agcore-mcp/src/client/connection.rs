@@ -91,6 +91,11 @@ impl Connector<'_> {
     #[cfg(feature = "client-http")]
     pub(crate) async fn http(self, transport: &crate::transport::HttpTransport) -> Result<Connection, McpError> {
         let limits = (self.options.connect_timeout, self.options.max_message_bytes);
+        #[cfg(feature = "oauth")]
+        if let Some(oauth) = transport.oauth() {
+            let transport = transport.open_with(oauth, self.server, limits).await?;
+            return self.connect(transport, None, self.options.lifecycle).await;
+        }
         let transport = transport.open(self.server, limits)?;
         self.connect(transport, None, self.options.lifecycle).await
     }

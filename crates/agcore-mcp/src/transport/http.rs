@@ -42,6 +42,8 @@ pub struct HttpTransport {
     url: Url,
     headers: HashMap<HeaderName, HeaderValue>,
     bearer: Option<String>,
+    #[cfg(feature = "oauth")]
+    oauth: Option<crate::oauth::OAuth>,
 }
 
 impl HttpTransport {
@@ -65,6 +67,8 @@ impl HttpTransport {
             url,
             headers: HashMap::new(),
             bearer: None,
+            #[cfg(feature = "oauth")]
+            oauth: None,
         })
     }
 
@@ -101,19 +105,65 @@ impl HttpTransport {
         Ok(self)
     }
 
+    /// Obtains tokens with OAuth when the server asks for them. Takes the place of a bearer token.
+    #[cfg(feature = "oauth")]
+    pub fn with_oauth(mut self, oauth: crate::oauth::OAuth) -> Self {
+        self.bearer = None;
+        self.oauth = Some(oauth);
+        self
+    }
+
+    /// Returns whether requests have an authorization of their own.
+    #[cfg(feature = "oauth")]
+    pub(crate) fn is_authorized(&self) -> bool {
+        self.bearer.is_some() || self.headers.contains_key(&http::header::AUTHORIZATION)
+    }
+
+    /// Returns how tokens are obtained.
+    #[cfg(feature = "oauth")]
+    pub(crate) fn oauth(&self) -> Option<&crate::oauth::OAuth> {
+        self.oauth.as_ref()
+    }
+
     /// Opens the transport, with a limit for connecting and one for the size of messages.
     pub(crate) fn open(
         &self,
         server: &str,
         (connect, bytes): (Duration, usize),
     ) -> Result<StreamableHttpClientTransport<reqwest::Client>, McpError> {
-        let client = client(connect).map_err(|error| {
+        let client = Self::client(server, connect)?;
+        Ok(StreamableHttpClientTransport::with_client(client, self.config(bytes)))
+    }
+
+    /// Opens the transport with the tokens that are stored for the server.
+    #[cfg(feature = "oauth")]
+    pub(crate) async fn open_with(
+        &self,
+        oauth: &crate::oauth::OAuth,
+        server: &str,
+        (connect, bytes): (Duration, usize),
+    ) -> Result<StreamableHttpClientTransport<crate::oauth::AuthorizedClient>, McpError> {
+        let client = Self::client(server, connect)?;
+        let client = crate::oauth::AuthorizedClient::new(server, &self.url, oauth, client).await;
+        let client = client.map_err(|error| {
+            let reason = authorization_reason(&error);
+            let message = format!("the client of the MCP server {server:?} cannot be authorized: {reason}");
+            McpError::new(McpErrorKind::Unauthorized, message).with_source(error)
+        })?;
+        Ok(StreamableHttpClientTransport::with_client(client, self.config(bytes)))
+    }
+
+    fn client(server: &str, connect: Duration) -> Result<reqwest::Client, McpError> {
+        client(connect).map_err(|error| {
             let message = format!(
                 "the HTTP client for the MCP server {server:?} cannot be set up: {error}; install the \
                                    trusted certificates of the platform (often a package named ca-certificates)"
             );
             McpError::new(McpErrorKind::Config, message)
-        })?;
+        })
+    }
+
+    fn config(&self, bytes: usize) -> StreamableHttpClientTransportConfig {
         let mut backoff = ExponentialBackoff::default();
         backoff.max_times = Some(MAX_RESUMPTIONS);
         backoff.max_delay = Some(MAX_RESUMPTION_DELAY);
@@ -124,7 +174,7 @@ impl HttpTransport {
             .reinit_on_expired_session(true);
         config.retry_config = Arc::new(backoff);
         config.auth_header.clone_from(&self.bearer);
-        Ok(StreamableHttpClientTransport::with_client(client, config))
+        config
     }
 }
 
@@ -171,6 +221,8 @@ fn explain(error: &(dyn Error + 'static)) -> Option<(McpErrorKind, String)> {
             Some((McpErrorKind::Closed, reason.to_owned()))
         }
         StreamableHttpError::Client(error) => Some((McpErrorKind::Closed, innermost(error))),
+        #[cfg(feature = "oauth")]
+        StreamableHttpError::Auth(error) => Some((McpErrorKind::Unauthorized, authorization_reason(error))),
         StreamableHttpError::HttpStatus(status) => Some(status_error(status.status)),
         // Explained by their causes.
         StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => None,
@@ -180,6 +232,22 @@ fn explain(error: &(dyn Error + 'static)) -> Option<(McpErrorKind, String)> {
             None => (McpErrorKind::Protocol, quote(text)),
         }),
         other => Some((McpErrorKind::Protocol, quote(&other.to_string()))),
+    }
+}
+
+/// Explains why there is no token.
+#[cfg(feature = "oauth")]
+fn authorization_reason(error: &rmcp::transport::auth::AuthError) -> String {
+    use rmcp::transport::auth::AuthError as E;
+
+    match error {
+        E::AuthorizationRequired => "a person has to sign in".to_owned(),
+        E::TokenRefreshRejected(_) => {
+            "its authorization server no longer accepts the sign-in; sign in again".to_owned()
+        }
+        // Its text may contain a URL with a key.
+        E::HttpError(error) => format!("its authorization server cannot be reached: {}", innermost(error)),
+        other => quote(&other.to_string()),
     }
 }
 
@@ -229,6 +297,6 @@ impl fmt::Debug for HttpTransport {
             .field("origin", &self.url.origin().ascii_serialization())
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .field("bearer", &self.bearer.is_some())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

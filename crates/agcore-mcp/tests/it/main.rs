@@ -26,5 +26,7 @@ mod server;
 mod spawned;
 #[cfg(all(feature = "client-http", feature = "server-http"))]
 mod http;
+#[cfg(all(feature = "oauth", feature = "server-http"))]
+mod oauth;
 #[cfg(all(feature = "config", feature = "client-http"))]
 mod config;

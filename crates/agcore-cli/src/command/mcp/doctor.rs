@@ -102,8 +102,8 @@ fn failure(server: &NamedServer, error: &McpError) -> Failure {
         McpErrorKind::Unauthorized => (
             FailureKind::Key,
             format!(
-                "Add an `Authorization` header with a valid token to `headers` in {}.",
-                server.origin
+                "Run `agcore mcp login {}`, or add an `Authorization` header with a valid token in {}.",
+                server.name, server.origin
             ),
         ),
         McpErrorKind::Timeout => (
