@@ -2,6 +2,7 @@
 
 mod argument;
 mod command;
+mod command_line;
 pub(crate) mod config;
 pub(crate) mod decide;
 mod glob;

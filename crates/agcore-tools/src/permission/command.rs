@@ -83,7 +83,7 @@ impl CommandPattern {
         }
     }
 
-    fn test_words(&self, mut words: impl Iterator<Item = impl AsRef<str>>) -> Match {
+    pub(super) fn test_words(&self, mut words: impl Iterator<Item = impl AsRef<str>>) -> Match {
         let starts = self
             .words
             .iter()

@@ -111,6 +111,26 @@ pub(crate) enum Match {
     No,
 }
 
+impl Match {
+    /// Returns the better one of two results.
+    pub(crate) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Yes, _) | (_, Self::Yes) => Self::Yes,
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            (Self::No, Self::No) => Self::No,
+        }
+    }
+
+    /// Returns the opposite result. What is unknown stays so.
+    pub(crate) fn not(self) -> Self {
+        match self {
+            Self::Yes => Self::No,
+            Self::Unknown => Self::Unknown,
+            Self::No => Self::Yes,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
