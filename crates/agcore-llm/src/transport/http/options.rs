@@ -1,5 +1,7 @@
 //! [`HttpOptions`]: the settings of an HTTP transport.
 
+use std::net::IpAddr;
+
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use crate::credential::{Credential, KeyHeader, Secret, SecretGuard};
@@ -52,6 +54,8 @@ pub struct HttpOptions {
     pub tls: TlsOptions,
     /// The library that sends requests.
     pub client: HttpClient,
+    /// The address of the server; without one, the name of its host is resolved.
+    pub address: Option<IpAddr>,
 }
 
 impl HttpOptions {
@@ -66,7 +70,17 @@ impl HttpOptions {
             proxy: Proxy::None,
             tls: TlsOptions::default(),
             client: HttpClient::default(),
+            address: None,
         }
+    }
+
+    /// Sets the address of the server, so that its name is not resolved. A program that accepts only some addresses resolves the name
+    /// itself and connects to the address that it has checked. The certificate must still be that of the name. Without effect on
+    /// connections through a proxy.
+    #[must_use]
+    pub fn with_address(mut self, address: IpAddr) -> Self {
+        self.address = Some(address);
+        self
     }
 
     /// Sets the credential that authenticates requests.

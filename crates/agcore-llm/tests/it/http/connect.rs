@@ -1,6 +1,6 @@
 //! Servers that cannot be reached.
 
-use agcore_llm::LlmErrorKind;
+use agcore_llm::{LlmErrorKind, transport::Transport, wire::WireRequest};
 use tokio::net::TcpListener;
 
 use super::{raw_server::RawServer, *};
@@ -126,4 +126,14 @@ async fn reports_headers_that_are_too_large() {
         error.message().starts_with("the headers of the reply of http://"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn connects_to_the_address_in_place_of_the_name() {
+    let server = RawServer::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
+    let url = server.url().replace("127.0.0.1", "no-such-host.invalid");
+    let options = HttpOptions::new(url).with_address(std::net::Ipv4Addr::LOCALHOST.into());
+    let transport = transport(options).unwrap();
+    let reply = transport.send(WireRequest::get("/page"), false).await.unwrap();
+    assert_eq!(reply.head.status, 204);
 }

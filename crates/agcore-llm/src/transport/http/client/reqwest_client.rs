@@ -2,6 +2,7 @@
 
 use std::{
     future::Future,
+    net::SocketAddr,
     pin::pin,
     task::{Context, Poll},
 };
@@ -34,6 +35,10 @@ impl ReqwestClient {
             .no_proxy();
         if let Some(limit) = settings.options.timeouts.connect {
             client = client.connect_timeout(limit);
+        }
+        if let (Some(address), Some(host)) = (settings.options.address, settings.base.url().host_str()) {
+            // Port 0 means the port of the URL.
+            client = client.resolve(host, SocketAddr::new(address, 0));
         }
         if let Some(route) = settings.proxy {
             let proxy = reqwest::Proxy::all(route.url().expose());

@@ -62,7 +62,7 @@ impl Connector {
         let server = config(settings.base.is_secure())?;
         let mut headers = host(settings.base);
         let route = match settings.proxy {
-            None => Route::Direct(Opener::new(server, limit)),
+            None => Route::Direct(Opener::new(server, limit).with_address(settings.options.address)),
             Some(proxy) => {
                 let address = address(proxy, settings.base).ok_or_else(proxy::invalid)?;
                 let opener = Opener::new(config(proxy.is_secure())?.map(without_http2), limit);

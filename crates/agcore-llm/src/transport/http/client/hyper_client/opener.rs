@@ -4,6 +4,7 @@ use std::{
     error::Error,
     future::Future,
     io,
+    net::IpAddr,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -38,6 +39,8 @@ pub(super) struct Opener {
     /// Resolves hosts and tries all of their addresses.
     tcp: HttpConnector,
     tls: Option<TlsConnector>,
+    /// The address to connect to in place of those of the host.
+    address: Option<IpAddr>,
 }
 
 impl Opener {
@@ -56,19 +59,45 @@ impl Opener {
         Self {
             tcp,
             tls: tls.map(|config| TlsConnector::from(Arc::new(config))),
+            address: None,
         }
+    }
+
+    /// Sets the address to connect to in place of those of the host.
+    pub(super) fn with_address(mut self, address: Option<IpAddr>) -> Self {
+        self.address = address;
+        self
     }
 
     pub(super) async fn open(mut self, peer: Uri) -> Result<Connection, BoxError> {
         if !matches!(peer.scheme_str(), Some("http" | "https")) {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "unsupported scheme").into());
         }
-        let connection = Connection::plain(self.tcp.call(peer.clone()).await?);
+        let target = match self.address {
+            Some(address) => at_address(&peer, address)?,
+            None => peer.clone(),
+        };
+        let connection = Connection::plain(self.tcp.call(target).await?);
         match &self.tls {
             Some(tls) => encrypt(tls, &peer, connection).await,
             None => Ok(connection),
         }
     }
+}
+
+/// Returns the URI with this address in place of the host.
+fn at_address(peer: &Uri, address: IpAddr) -> Result<Uri, http::Error> {
+    let port = peer.port().map(|port| format!(":{port}")).unwrap_or_default();
+    let host = match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    };
+    let scheme = peer.scheme_str().unwrap_or("http");
+    Uri::builder()
+        .scheme(scheme)
+        .authority(host + &port)
+        .path_and_query("/")
+        .build()
 }
 
 /// Establishes TLS with a peer over a connection that leads to it.
