@@ -8,6 +8,11 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::{
+    program_tools::Previews,
+    render::{Palette, sanitized},
+};
+
 /// The number of bytes of arguments up to which a question is one line.
 const ONE_LINE: usize = 200;
 
@@ -16,14 +21,22 @@ const ONE_LINE: usize = 200;
 pub(crate) struct Question {
     /// The request to approve.
     pub(crate) request: ApprovalRequest,
+    /// The change of a file that the call would make, as a unified difference.
+    pub(crate) preview: Option<String>,
     reply: oneshot::Sender<Approval>,
 }
 
 impl Question {
     /// Creates a question and the receiver of its answer.
-    pub(crate) fn new(request: ApprovalRequest) -> (Self, oneshot::Receiver<Approval>) {
+    pub(crate) fn new(request: ApprovalRequest, previews: &Previews) -> (Self, oneshot::Receiver<Approval>) {
         let (reply, answer) = oneshot::channel();
-        (Self { request, reply }, answer)
+        let preview = previews.preview(&request);
+        let question = Self {
+            request,
+            preview,
+            reply,
+        };
+        (question, answer)
     }
 
     /// Sends the answer. It is dropped if the turn was cancelled in the meantime.
@@ -39,22 +52,29 @@ impl Question {
 
 /// Passes questions to the owner of the screen, so that they are asked one at a time and in order with the output.
 #[derive(Debug)]
-pub(crate) struct AskUser(mpsc::UnboundedSender<Question>);
+pub(crate) struct AskUser {
+    questions: mpsc::UnboundedSender<Question>,
+    previews: Previews,
+}
 
 impl AskUser {
     /// Creates an approver and the receiver of its questions.
-    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<Question>) {
-        let (sender, questions) = mpsc::unbounded_channel();
-        (Self(sender), questions)
+    pub(crate) fn new(previews: Previews) -> (Self, mpsc::UnboundedReceiver<Question>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let asking = Self {
+            questions: sender,
+            previews,
+        };
+        (asking, receiver)
     }
 }
 
 #[async_trait]
 impl Approver for AskUser {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        let (question, answer) = Question::new(request.clone());
+        let (question, answer) = Question::new(request.clone(), &self.previews);
         // If nothing receives questions any more, the question is dropped and its answer channel closes.
-        let _ = self.0.send(question);
+        let _ = self.questions.send(question);
         answer
             .await
             .unwrap_or_else(|_| Approval::deny("The user cannot be asked."))
@@ -81,6 +101,32 @@ fn arguments(value: &Value) -> String {
     let lines = format!("{value:#}");
     let lines: Vec<_> = lines.lines().map(visible).collect();
     lines.join("\n")
+}
+
+impl Question {
+    /// Returns the question for the terminal. A change of a file is shown in place of the arguments, completely.
+    pub(crate) fn text(&self) -> String {
+        match &self.preview {
+            Some(_) => format!("Allow {} to make this change?", visible(&self.request.tool)),
+            None => question(&self.request),
+        }
+    }
+
+    /// Returns the lines of the change in the colors of a difference, or an empty text.
+    pub(crate) fn shown_preview(&self, palette: Palette) -> String {
+        let Some(preview) = &self.preview else {
+            return String::new();
+        };
+        let line = |line: &str| {
+            let style = match line.as_bytes().first() {
+                Some(b'+') => palette.success,
+                Some(b'-') => palette.error,
+                _ => palette.dim,
+            };
+            format!("  {style}{}{style:#}\n", visible(&sanitized(line)))
+        };
+        preview.lines().map(line).collect()
+    }
 }
 
 /// Approves everything, as requested with `--yes`.

@@ -82,6 +82,8 @@ pub(crate) enum PromptLine {
     OpenEditor(String),
     /// Ctrl-O: the last tool call is to be shown; the text stays.
     ShowLast(Draft),
+    /// Shift-Tab: the permission mode is to be changed; the text stays.
+    CycleMode(Draft),
 }
 
 /// A line that is not complete.
@@ -91,6 +93,17 @@ pub(crate) struct Draft {
     pub(crate) before: String,
     /// The text after the cursor.
     pub(crate) after: String,
+}
+
+impl Draft {
+    /// Splits a text at the position of the cursor.
+    fn split(text: &str, position: usize) -> Self {
+        let (before, after) = text.split_at(position);
+        Self {
+            before: before.to_owned(),
+            after: after.to_owned(),
+        }
+    }
 }
 
 impl Console {
@@ -185,11 +198,10 @@ impl Console {
                 PromptLine::OpenEditor(text.replace(CONTINUATION, "\n"))
             }
             (Line::Interrupted, Some(Request::ShowLast(text, position))) => {
-                let (before, after) = text.split_at(position);
-                PromptLine::ShowLast(Draft {
-                    before: before.to_owned(),
-                    after: after.to_owned(),
-                })
+                PromptLine::ShowLast(Draft::split(&text, position))
+            }
+            (Line::Interrupted, Some(Request::CycleMode(text, position))) => {
+                PromptLine::CycleMode(Draft::split(&text, position))
             }
             (Line::Interrupted | Line::Escaped, _) => PromptLine::Interrupted {
                 first: self.keys.was_cleared(),

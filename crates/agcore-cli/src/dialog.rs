@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use agcore::{
     chat::ToolCall,
-    tools::{Approval, ApprovalRequest, Arguments, Grant, ToolSnapshot},
+    tools::{Approval, ApprovalRequest, Arguments, Grant, Permission, ToolSnapshot},
 };
 
 use crate::{
@@ -64,8 +64,7 @@ impl Dialog {
             let line = self.console.read_line(&(wrapped(self.prompt, 2) + " ")).await?;
             let approval = match line {
                 Line::Entered(word) => match parse(&word) {
-                    // In the prompt, these answers are about any arguments.
-                    Answer::Approval(approval) => approval.with_grant(question.request.tool_grant.clone()),
+                    Answer::Approval(approval) => approval.with_grant(kept_grant(&question.request).clone()),
                     Answer::Unrecognized => {
                         let dim = self.palette.dim;
                         (self.print)(&format!("{dim}{}{dim:#}\n", wrapped(&format!("  {ANSWERS}"), 2)))?;
@@ -121,7 +120,7 @@ const NO: &str = "The user answered no.";
 
 /// Returns the possible answers, one on each line: what each allows, for how long, and where that is stored.
 pub(crate) fn choices(request: &ApprovalRequest, grants: &dyn fmt::Display) -> String {
-    let rule = rule(&request.tool_grant);
+    let rule = rule(kept_grant(request));
     let lines = [
         "1 y  yes, run this call".to_owned(),
         format!("2 s  yes, and run {rule} until this chat ends"),
@@ -131,6 +130,14 @@ pub(crate) fn choices(request: &ApprovalRequest, grants: &dyn fmt::Display) -> S
     ];
     let line = |line: String| wrapped(&format!("  {line}"), 7) + "\n";
     lines.into_iter().map(line).collect()
+}
+
+/// Returns the grant that "session" and "always" keep: for any arguments, but for a shell only for the same command.
+fn kept_grant(request: &ApprovalRequest) -> &Grant {
+    match request.permissions.contains(&Permission::Shell) {
+        true => &request.grant,
+        false => &request.tool_grant,
+    }
 }
 
 /// Describes what a grant covers.

@@ -90,7 +90,7 @@ impl FailureKind {
             Self::Panic => "a bug in agcore",
             Self::Cancelled => "interrupted with Ctrl-C",
             Self::OutputClosed => "output closed by its reader, as in `agcore chat ... | head -1`",
-            Self::Terminated => "terminated with SIGTERM",
+            Self::Terminated => "terminated with SIGTERM or SIGHUP",
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`Interrupts`]: handles Ctrl-C, depending on what the program is doing, and SIGTERM.
+//! [`Interrupts`]: handles Ctrl-C, depending on what the program is doing, SIGTERM and SIGHUP.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -7,7 +7,7 @@ use std::sync::{
 
 use tokio_util::sync::CancellationToken;
 
-/// Handles Ctrl-C. By default it exits the program; guards change that temporarily. SIGTERM always exits the program.
+/// Handles Ctrl-C. By default it exits the program; guards change that temporarily. SIGTERM and SIGHUP always exit the program.
 #[derive(Debug, Clone)]
 pub(crate) struct Interrupts(Arc<Shared>);
 
@@ -15,7 +15,7 @@ pub(crate) struct Interrupts(Arc<Shared>);
 struct Shared {
     action: Mutex<Action>,
     exit: CancellationToken,
-    /// Whether the program received SIGTERM.
+    /// Whether the program received SIGTERM or SIGHUP.
     is_terminated: AtomicBool,
 }
 
@@ -59,7 +59,7 @@ impl Interrupts {
         self.0.interrupt();
     }
 
-    /// Returns whether the program received SIGTERM.
+    /// Returns whether the program received SIGTERM or SIGHUP.
     pub(crate) fn is_terminated(&self) -> bool {
         self.0.is_terminated.load(Ordering::Acquire)
     }
@@ -88,21 +88,41 @@ impl Interrupts {
     }
 }
 
-/// Starts to listen for SIGTERM.
+/// Starts to listen for SIGTERM, and for SIGHUP, with which a terminal that is closed ends its programs.
 #[cfg(unix)]
 fn listen_for_termination(shared: &Arc<Shared>) {
     use tokio::signal::unix::{SignalKind, signal};
 
-    // Without a handler, the signal kills the program, as it does by default.
-    let Ok(mut signals) = signal(SignalKind::terminate()) else {
-        return;
-    };
-    let listener = Arc::clone(shared);
-    tokio::spawn(async move {
-        while signals.recv().await.is_some() {
-            listener.terminate();
+    for kind in [SignalKind::terminate(), SignalKind::hangup()] {
+        if kind == SignalKind::hangup() && hangups_are_ignored() {
+            continue;
         }
-    });
+        // Without a handler, the signal kills the program, as it does by default.
+        let Ok(mut signals) = signal(kind) else {
+            continue;
+        };
+        let listener = Arc::clone(shared);
+        tokio::spawn(async move {
+            while signals.recv().await.is_some() {
+                listener.terminate();
+            }
+        });
+    }
+}
+
+/// Returns whether the program was started with `nohup`, whose purpose a handler would defeat.
+#[cfg(target_os = "linux")]
+fn hangups_are_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    // SIGHUP is signal 1, the lowest bit.
+    ignored.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask & 1 == 1))
+}
+
+/// Returns `false`: this platform does not say which signals are ignored.
+#[cfg(all(unix, not(target_os = "linux")))]
+fn hangups_are_ignored() -> bool {
+    false
 }
 
 /// Does nothing: this platform has no SIGTERM.

@@ -30,6 +30,21 @@ pub(crate) fn mode_approver(mode: PermissionMode, person: Option<Arc<dyn Approve
     }
 }
 
+/// Returns the mode that follows when the user cycles through them. The mode of the start is one of them, so that `dontAsk` and
+/// `bypassPermissions` are reached only if the program was started with them.
+pub(crate) fn next_mode(mode: PermissionMode, start: PermissionMode) -> PermissionMode {
+    let mut modes = vec![
+        PermissionMode::Default,
+        PermissionMode::AcceptEdits,
+        PermissionMode::Plan,
+    ];
+    if !modes.contains(&start) {
+        modes.push(start);
+    }
+    let position = modes.iter().position(|known| *known == mode).unwrap_or(0);
+    modes[(position + 1) % modes.len()]
+}
+
 /// Returns whether a tool needs to write, and nothing else that is not allowed anyway.
 fn only_edits(tool: &RegisteredTool) -> bool {
     let is_edit = |permission: &Permission| matches!(permission, Permission::Write | Permission::FileSystem);
@@ -66,5 +81,28 @@ impl Hook for PlanModeNotice {
             )),
             _ => ToolVerdict::Continue,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cycling_reaches_bypass_only_from_a_start_in_it() {
+        use PermissionMode::{AcceptEdits, BypassPermissions, Default, Plan};
+
+        let cycle = |start: PermissionMode| {
+            let next = |mode: &PermissionMode| Some(next_mode(*mode, start));
+            std::iter::successors(Some(start), next)
+                .skip(1)
+                .take(4)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(cycle(Default), [AcceptEdits, Plan, Default, AcceptEdits]);
+        assert_eq!(
+            cycle(BypassPermissions),
+            [Default, AcceptEdits, Plan, BypassPermissions]
+        );
     }
 }

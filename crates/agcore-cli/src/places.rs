@@ -27,6 +27,11 @@ pub(crate) fn user_mcp_servers() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join(MCP_FILE))
 }
 
+/// Returns the path of the user's catalog of models and prices: `catalog.toml` next to the settings.
+pub(crate) fn user_catalog() -> Option<PathBuf> {
+    config_directory(path_variable).map(|directory| directory.join("catalog.toml"))
+}
+
 /// Returns a message if the variable for the directory of the user's settings is ignored. A relative path would name a
 /// directory of the current folder, whose files are not the user's own.
 pub(crate) fn ignored_config_directory() -> Option<String> {

@@ -3,9 +3,9 @@
 use std::{fmt, sync::Arc};
 
 use agcore::tools::{
-    Approver, Arguments, Grant, PermissionConfig, PermissionRules, RegisteredTool, Rule, RuleState, ToolPolicy,
-    ToolRegistry, ToolSession, ToolSnapshot,
-    permission::{Basis, StaticRule, ToolFacts, Verdict, decide},
+    Approver, Arguments, Grant, Permission, PermissionConfig, PermissionRules, RegisteredTool, Rule, RuleState,
+    ToolPolicy, ToolRegistry, ToolSession, ToolSnapshot,
+    permission::{ArgumentTest, Basis, StaticRule, ToolFacts, Verdict, decide},
 };
 
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
     exit::Failure,
     grants::Grants,
     permission_mode::mode_rule,
+    program_tools::{FETCH_URL, SHELL},
     settings::{PermissionEntry, Subject, ToolSettings},
 };
 
@@ -144,21 +145,84 @@ impl fmt::Display for Access {
 /// overrides allow. The default question has the lowest precedence: it applies only to tools that no entry allows.
 fn rules(tools: &ToolSnapshot, entries: &[PermissionEntry], mode: PermissionMode) -> PermissionRules {
     let mut config = PermissionConfig::default();
+    // The shell of this program is asked about.
+    config.denied.remove(&Permission::Shell);
+    // An address can carry what the model knows to anyone, so web pages are asked about, too.
+    config.allowed.remove(&Permission::Network);
     for entry in entries.iter().filter(|entry| entry.state != RuleState::Deny) {
         if let Subject::Permission(permission) = &entry.subject {
             config.denied.remove(permission);
             config.allowed.insert(permission.clone());
         }
     }
+    let tests = [
+        (SHELL, "$.command", command_test as ArgumentTests),
+        (FETCH_URL, "$.url", url_test),
+    ];
+    let argument_rules: Vec<Rule> = tests.iter().flat_map(|test| rules_for(*test, entries)).collect();
+    let asks_about_arguments: Vec<&str> = tests
+        .iter()
+        .filter(|(_, _, test)| test(entries, RuleState::Allow).is_some())
+        .map(|(tool, ..)| *tool)
+        .collect();
     let rules = PermissionRules::new(config)
-        .with_rules(entries.iter().map(PermissionEntry::rule))
+        .with_rules(entries.iter().filter_map(PermissionEntry::rule))
+        .with_rules(argument_rules.iter().cloned())
         .with_rules(tools.tools().iter().filter_map(|tool| mode_rule(mode, tool)));
     let default_asks: Vec<Rule> = tools
         .tools()
         .iter()
+        // The rules for their arguments ask about the others.
+        .filter(|tool| !asks_about_arguments.contains(&tool.name().as_str()))
         .filter_map(|tool| default_ask(tool, &rules))
         .collect();
     rules.with_rules(default_asks)
+}
+
+/// Returns the test of an argument that the entries of a state describe, or `None` if there are none.
+type ArgumentTests = fn(&[PermissionEntry], RuleState) -> Option<ArgumentTest>;
+
+/// Returns the rules for an argument of a tool: one for all patterns of a state, because each command of a line may match another
+/// one. If some calls are allowed, all others are asked about: an ask rule for the whole tool would override what is allowed.
+fn rules_for((tool, path, test): (&str, &str, ArgumentTests), entries: &[PermissionEntry]) -> Vec<Rule> {
+    let states = [RuleState::Deny, RuleState::Ask, RuleState::Allow];
+    let mut tests: Vec<(RuleState, ArgumentTest, String)> = Vec::new();
+    for state in states {
+        if let Some(test) = test(entries, state) {
+            if state == RuleState::Allow {
+                let others = ArgumentTest::Not(Box::new(test.clone()));
+                tests.push((RuleState::Ask, others, format!("default for {tool}")));
+            }
+            tests.push((state, test, "[permissions]".to_owned()));
+        }
+    }
+    // A rule fails only for an empty pattern, which the settings do not contain.
+    let rule = |(state, test, name): (RuleState, ArgumentTest, String)| {
+        Some(Rule::argument(state, tool, path, test).ok()?.with_name(name))
+    };
+    tests.into_iter().filter_map(rule).collect()
+}
+
+fn command_test(entries: &[PermissionEntry], state: RuleState) -> Option<ArgumentTest> {
+    let entries = entries.iter().filter(|entry| entry.state == state);
+    let patterns: Vec<_> = entries
+        .filter_map(|entry| match &entry.subject {
+            Subject::Command(pattern) => Some(pattern.clone()),
+            _ => None,
+        })
+        .collect();
+    (!patterns.is_empty()).then_some(ArgumentTest::CommandLine(patterns))
+}
+
+fn url_test(entries: &[PermissionEntry], state: RuleState) -> Option<ArgumentTest> {
+    let entries = entries.iter().filter(|entry| entry.state == state);
+    let patterns: Vec<_> = entries
+        .filter_map(|entry| match &entry.subject {
+            Subject::Url(pattern) => Some(pattern.clone()),
+            _ => None,
+        })
+        .collect();
+    (!patterns.is_empty()).then_some(ArgumentTest::MatchesAny(patterns))
 }
 
 /// Returns the rule that asks about a tool which neither its permissions nor another rule allow.

@@ -8,7 +8,7 @@ use std::{
 use agcore::tools::ToolSnapshot;
 
 use crate::{
-    approve::{Question, question},
+    approve::Question,
     console::Console,
     dialog::Dialog,
     exit::Failure,
@@ -59,7 +59,8 @@ impl QuestionTerminal {
         tools: Arc<ToolSnapshot>,
     ) -> Result<Dialog, Failure> {
         let style = self.palette.question;
-        print(&format!("{style}{}{style:#}\n{choices}", question(&asked.request)))?;
+        let preview = asked.shown_preview(self.palette);
+        print(&format!("{style}{}{style:#}\n{preview}{choices}", asked.text()))?;
         // Input typed before the question appeared does not answer it.
         terminal::discard_input();
         Ok(Dialog {

@@ -1,5 +1,7 @@
 //! Arguments of `chat`, `run` and of a prompt without a command.
 
+use std::path::PathBuf;
+
 use clap::{Parser, ValueEnum};
 
 use super::{session::SessionArgs, settings::SettingsArgs};
@@ -58,15 +60,17 @@ Instructions of a project:
   AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory
 
 Tools:
-  current_time, arithmetic
-  read_notes, save_note  (agcore-notes.md in the current directory)
+  read_file, list_files, search, current_time, arithmetic, read_notes
+  edit_file, write_file, shell, fetch_url, save_note  (need approval)
 
-save_note asks for approval at the terminal, also if standard input or output is redirected. Without a terminal, or in \
+The tools for files are confined to the current directory and do not read secrets such as .env.
+
+Approval is asked for at the terminal, also if standard input or output is redirected. Without a terminal, or in \
 a background job, calls that need approval are denied, and the exit code is 6; --yes or --permission-mode changes that. \
 [permissions] in agcore.toml changes the rules by tool name, pattern or permission, where deny \
 overrides ask, and ask overrides allow:
   [permissions]
-  allow = [\"save_note\"]
+  allow = [\"save_note\", \"shell(git log *)\"]
   ask = [\"read_*\"]
   deny = [\"network\"]";
 
@@ -84,6 +88,9 @@ pub(crate) struct ChatArgs {
     pub(crate) settings: SettingsArgs,
     #[command(flatten)]
     pub(crate) session: SessionArgs,
+    /// Catalog with the prices of models; by default catalog.toml next to your own agcore.toml, if it exists
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
     /// Do not offer tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,

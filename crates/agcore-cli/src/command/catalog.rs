@@ -1,7 +1,6 @@
 //! `agcore catalog`: checks a catalog of models, and computes costs from prices.
 
 mod check;
-mod file;
 pub(super) mod models;
 mod price;
 

@@ -14,8 +14,8 @@ use crate::{
     listing::listing,
     policy::Policy,
     process::print,
+    program_tools,
     render::{Color, print_list, sanitized_line},
-    sample_tools,
     settings::ToolSettings,
     trust_dialog::print_notices,
 };
@@ -25,7 +25,7 @@ use crate::{
 /// # Errors
 /// When there is no such tool, the settings are invalid, or the call fails.
 pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
-    let tools = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
+    let tools = program_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
     match command {
         ToolsCommand::List(args) if args.json => {
             let policy = policy(&tools, &args.policy)?;
@@ -40,7 +40,8 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
         }
         ToolsCommand::Call(args) => {
             let tool = find(&tools, &args.name)?;
-            let policy = policy(&tools, &args.policy)?;
+            let settings = read(&args.policy)?;
+            let (policy, folder) = (Policy::new(&tools, &settings)?, settings.folder()?);
             let typed = CallArgs {
                 json: args.json.as_deref(),
                 yes: args.yes,
@@ -51,6 +52,8 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
                 &ToolSet {
                     tools: &tools,
                     policy: &policy,
+                    folder: &folder,
+                    urls: settings.allowed_urls(),
                 },
                 &tool,
                 interrupts,
@@ -62,9 +65,13 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
 }
 
 fn policy(tools: &ToolRegistry, args: &PolicyArgs) -> Result<Policy, Failure> {
+    Policy::new(tools, &read(args)?)
+}
+
+fn read(args: &PolicyArgs) -> Result<ToolSettings, Failure> {
     let settings = ToolSettings::read(args)?;
     print_notices(&settings.notices())?;
-    Policy::new(tools, &settings)
+    Ok(settings)
 }
 
 fn find(tools: &ToolRegistry, name: &str) -> Result<RegisteredTool, Failure> {

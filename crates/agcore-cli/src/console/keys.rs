@@ -27,6 +27,8 @@ pub(super) enum Request {
     OpenEditor(String),
     /// Ctrl-O was pressed; the text and the position of the cursor in it.
     ShowLast(String, usize),
+    /// Shift-Tab was pressed; the text and the position of the cursor in it.
+    CycleMode(String, usize),
 }
 
 impl KeyState {
@@ -72,6 +74,7 @@ pub(super) fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, state: &Key
     bind(ctrl('c'), Action::Clear);
     bind(ctrl('g'), Action::OpenEditor);
     bind(ctrl('o'), Action::ShowLast);
+    bind(KeyEvent(KeyCode::BackTab, Modifiers::NONE), Action::CycleMode);
     bind(KeyEvent(KeyCode::Esc, Modifiers::NONE), Action::Escape);
     #[cfg(unix)]
     bind(ctrl('z'), Action::Suspend);
@@ -104,6 +107,7 @@ enum Action {
     Clear,
     OpenEditor,
     ShowLast,
+    CycleMode,
     Escape,
     #[cfg(unix)]
     Suspend,
@@ -126,6 +130,10 @@ impl ConditionalEventHandler for Key {
             }
             (Action::ShowLast, true) => {
                 state.request = Some(Request::ShowLast(text(), context.pos()));
+                Some(Cmd::Interrupt)
+            }
+            (Action::CycleMode, true) => {
+                state.request = Some(Request::CycleMode(text(), context.pos()));
                 Some(Cmd::Interrupt)
             }
             (Action::Escape, false) => {

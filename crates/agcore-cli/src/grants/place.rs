@@ -10,10 +10,7 @@ use agcore::tools::{Grant, InMemoryGrants};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    atomic_file::replace,
-    places::{create_private_directory, state_directory},
-};
+use crate::{atomic_file::replace, file_lock::FileLock, places::state_directory};
 
 /// The version of the file with the grants of all folders.
 const VERSION: u32 = 1;
@@ -92,6 +89,13 @@ impl GrantsPlace {
     /// # Errors
     /// When the file cannot be read or written.
     pub(super) fn update(&self, change: impl FnOnce(&mut Vec<Grant>)) -> Result<(Vec<Grant>, bool), String> {
+        // Another process may store an answer at the same time.
+        let _lock = match self {
+            Self::Folder { file, .. } => {
+                Some(FileLock::of(file).map_err(|error| format!("cannot write {}: {error}", file.display()))?)
+            }
+            Self::File(_) | Self::Nowhere => None,
+        };
         let before = self.read()?;
         let mut grants = before.clone();
         change(&mut grants);
@@ -111,8 +115,7 @@ impl GrantsPlace {
                 let value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
                 content.folders.insert(folder.clone(), value);
                 let text = serde_json::to_string_pretty(&content).map_err(|error| error.to_string())? + "\n";
-                let created = file.parent().map_or(Ok(()), create_private_directory);
-                (file, created.and_then(|()| replace(file, &text)))
+                (file, replace(file, &text))
             }
             Self::Nowhere => {
                 return Err(

@@ -195,7 +195,7 @@ impl Translator {
     fn usage(&mut self, usage: Option<&Usage>, out: &mut Vec<Event>) {
         self.lacks_usage = false;
         let (provider, model) = self.answers.clone();
-        self.summary.count(&model, usage);
+        self.summary.count(&provider, &model, usage);
         let tokens = usage.map(Tokens::from).unwrap_or_default();
         let event = Event::Usage(CallUsage {
             provider,

@@ -1,6 +1,6 @@
 //! [`Summary`]: the facts about a run, from which its result is made.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use agcore::chat::{Usage, UsageTracker};
 
@@ -8,13 +8,16 @@ use super::{
     line::{Denial, ErrorInfo, RunResult, RunUsage, Status},
     tokens::{Cost, Tokens, UsageTotals},
 };
-use crate::exit::{Failure, FailureKind};
+use crate::{
+    exit::{Failure, FailureKind},
+    prices::{Prices, Tally},
+};
 
 /// The name of the limit of tool rounds.
 const TOOL_ROUNDS: &str = "max_tool_turns";
 
 /// The facts about a run.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Summary {
     /// The text of the last message, or of the part of it that arrived.
     pub(super) text: Option<String>,
@@ -32,11 +35,19 @@ pub(super) struct Summary {
     counted: UsageTracker,
     by_model: BTreeMap<String, UsageTracker>,
     calls_with_cost: u64,
+    /// The prices for estimates.
+    pub(super) prices: Option<Prices>,
+    estimated: Tally,
 }
 
 impl Summary {
     /// Counts a model call.
-    pub(super) fn count(&mut self, model: &str, usage: Option<&Usage>) {
+    pub(super) fn count(&mut self, provider: &str, model: &str, usage: Option<&Usage>) {
+        if let (Some(prices), Some(usage)) = (&self.prices, usage)
+            && let Some(cost) = prices.cost(provider, model, usage)
+        {
+            self.estimated.add(&cost);
+        }
         self.last_call = usage.map(Tokens::from);
         self.counted.record(usage);
         self.by_model.entry(model.to_owned()).or_default().record(usage);
@@ -66,10 +77,19 @@ impl Summary {
                     .filter_map(|(model, tracker)| Some((model.clone(), totals(tracker)?)))
                     .collect(),
             },
-            cost: Cost::reported(turn, self.calls_with_cost),
+            cost: self.cost(turn),
             denials: self.denials.clone(),
             duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             num_model_calls: turn.calls,
+        }
+    }
+
+    /// Returns the cost that the server reported, else an estimate, if there are prices for all calls.
+    fn cost(&self, turn: &UsageTracker) -> Cost {
+        let reported = Cost::reported(turn, self.calls_with_cost);
+        match (&self.prices, self.estimated.exact(turn.calls)) {
+            (Some(prices), Some(cost)) if reported.amount.is_none() => Cost::estimated(&cost, &prices.source),
+            _ => reported,
         }
     }
 
@@ -88,6 +108,14 @@ impl Summary {
             | FailureKind::Panic
             | FailureKind::OutputClosed => Status::Error,
         }
+    }
+}
+
+impl fmt::Debug for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Summary")
+            .field("text", &self.text)
+            .finish_non_exhaustive()
     }
 }
 
@@ -129,9 +157,9 @@ mod tests {
     #[test]
     fn distinguishes_the_last_call_the_turn_and_models() {
         let mut summary = Summary::default();
-        summary.count("a", Some(&Usage::new(10, 5)));
-        summary.count("b", Some(&Usage::new(20, 1)));
-        summary.count("b", None);
+        summary.count("", "a", Some(&Usage::new(10, 5)));
+        summary.count("", "b", Some(&Usage::new(20, 1)));
+        summary.count("", "b", None);
         let usage = summary.result(Ok(()), Duration::ZERO).usage;
         assert_eq!(usage.last_call, None);
         let turn = usage.turn.unwrap();

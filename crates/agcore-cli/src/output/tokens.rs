@@ -1,6 +1,6 @@
 //! [`Tokens`] and [`Cost`] in machine-readable output.
 
-use agcore::chat::{Usage, UsageTracker};
+use agcore::chat::{Money, Usage, UsageTracker};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -82,12 +82,22 @@ impl Cost {
             _ => Self::default(),
         }
     }
+
+    /// Returns an estimate that is based on this price table.
+    pub(super) fn estimated(cost: &Money, price_table: &str) -> Self {
+        let text = cost.to_string();
+        let amount = text.split(' ').next().unwrap_or_default();
+        Self {
+            amount: Some(amount.to_owned()),
+            currency: Some(cost.currency.to_string()),
+            exact: false,
+            price_table: Some(price_table.to_owned()),
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use agcore::chat::Money;
-
     use super::*;
 
     #[test]

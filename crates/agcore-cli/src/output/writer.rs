@@ -17,7 +17,7 @@ use super::{
     events::{Fate, Translator},
     line::{Event, Init, Line, VERSION},
 };
-use crate::{args::OutputFormat, exit::Failure, render::Render, utc::utc_millis};
+use crate::{args::OutputFormat, exit::Failure, prices::Prices, render::Render, utc::utc_millis};
 
 /// Machine-readable output: one result, or a line for each event. Clones share the state.
 #[derive(Debug, Clone)]
@@ -52,14 +52,15 @@ impl Output {
         (format != OutputFormat::Text).then(|| Self(Arc::new(Mutex::new(writer))))
     }
 
-    /// Writes the settings of the session.
+    /// Writes the settings of the session. Costs that the server does not report are estimated with these prices.
     ///
     /// # Errors
     /// When the output is closed.
-    pub(crate) fn init(&self, session: &str, init: Init) -> io::Result<()> {
+    pub(crate) fn init(&self, session: &str, init: Init, prices: Option<Prices>) -> io::Result<()> {
         let mut writer = self.writer();
         writer.session = Some(session.to_owned());
         writer.translator = Translator::new(&init.provider, &init.model, writer.is_partial);
+        writer.translator.summary.prices = prices;
         writer.lines([Event::Init(Box::new(init))])
     }
 

@@ -2,7 +2,10 @@
 
 use std::{fmt, path::Path};
 
-use agcore::tools::{Permission, Rule, RuleState, ToolSnapshot, permission::Glob};
+use agcore::tools::{
+    Permission, Rule, RuleState, ToolSnapshot,
+    permission::{CommandPattern, Glob},
+};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -38,6 +41,12 @@ pub(crate) enum Subject {
     Permission(Permission),
     /// Calls of tools whose name matches.
     Tool(Glob),
+    /// Command lines of the shell whose commands match: `shell(git log *)`.
+    Command(CommandPattern),
+    /// A file that usually contains secrets: `read_file(.env)`.
+    Secret(Glob),
+    /// Web pages, also on private addresses: `fetch_url(http://localhost:8080/*)`.
+    Url(Glob),
 }
 
 impl PermissionTable {
@@ -57,6 +66,9 @@ impl PermissionTable {
         let parse = |(state, entry): (RuleState, &Spanned<String>)| {
             let location = format!("{}{}", path.display(), location(text, entry.span().start));
             match subject(entry.get_ref()) {
+                Ok(Subject::Secret(_)) if state != RuleState::Allow => Err(SettingsError(format!(
+                    "{location}: files with secrets can only be allowed; they are denied by default"
+                ))),
                 Ok(subject) => Ok(PermissionEntry {
                     state,
                     subject,
@@ -76,6 +88,9 @@ fn subject(text: &str) -> Result<Subject, String> {
             "the entry is empty; expected a tool name, a pattern or a permission: {PERMISSIONS}"
         ));
     }
+    if let Some((tool, pattern)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        return with_pattern(tool, pattern.trim());
+    }
     match text.parse::<Permission>() {
         Ok(permission) => Ok(Subject::Permission(permission)),
         // Text that looks like a setting may be one, if quotes are misplaced, and may then contain a key.
@@ -88,14 +103,29 @@ fn subject(text: &str) -> Result<Subject, String> {
     }
 }
 
+/// Parses an entry for some calls of a tool.
+fn with_pattern(tool: &str, pattern: &str) -> Result<Subject, String> {
+    match (tool, pattern) {
+        (_, "") => Err("the pattern is empty".to_owned()),
+        ("shell", pattern) => Ok(Subject::Command(CommandPattern::new(pattern))),
+        ("fetch_url", pattern) => Ok(Subject::Url(Glob::new(pattern))),
+        ("read_file", pattern) => Ok(Subject::Secret(Glob::new(pattern))),
+        _ => Err(format!(
+            "`{tool}` takes no pattern; shell(COMMAND), fetch_url(URL) and read_file(FILE) do"
+        )),
+    }
+}
+
 impl PermissionEntry {
-    /// Converts the entry into a rule that is named after its location.
-    pub(crate) fn rule(&self) -> Rule {
+    /// Converts the entry into a rule that is named after its location. Patterns of arguments become rules
+    /// together.
+    pub(crate) fn rule(&self) -> Option<Rule> {
         let rule = match &self.subject {
             Subject::Permission(permission) => Rule::permission(self.state, permission.clone()),
             Subject::Tool(tool) => Rule::tool(self.state, tool.clone()),
+            Subject::Command(_) | Subject::Secret(_) | Subject::Url(_) => return None,
         };
-        rule.with_name(&self.location)
+        Some(rule.with_name(&self.location))
     }
 
     /// Checks that a name without wildcards is known. A pattern may match tools that do not exist yet.

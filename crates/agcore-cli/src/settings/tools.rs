@@ -2,14 +2,21 @@
 
 use std::path::PathBuf;
 
+use agcore::tools::RuleState;
+
 use super::{
     folder::{Folder, Wanted},
     mcp::McpServers,
     origin::Origin,
-    permissions::PermissionEntry,
+    permissions::{PermissionEntry, Subject},
     sources::{SettingsFile, settings_files},
 };
-use crate::{args::PolicyArgs, exit::Failure, grants::GrantsPlace};
+use crate::{
+    args::PolicyArgs,
+    exit::Failure,
+    grants::GrantsPlace,
+    program_tools::{AllowedUrls, ToolFolder},
+};
 
 /// The settings that decide which tools may run.
 #[derive(Debug)]
@@ -62,6 +69,29 @@ impl ToolSettings {
         settings.warnings.extend(folder.take_warnings());
         settings.warnings.extend(notice);
         Ok(settings)
+    }
+
+    /// Opens the folder of the tools.
+    ///
+    /// # Errors
+    /// When the current directory cannot be opened.
+    pub(crate) fn folder(&self) -> Result<ToolFolder, Failure> {
+        let readable = self.permissions.iter().filter_map(|entry| match &entry.subject {
+            Subject::Secret(glob) => Some(glob.clone()),
+            _ => None,
+        });
+        ToolFolder::open(readable.collect())
+            .map_err(|error| Failure::task(format!("cannot open the current directory for the tools: {error}")))
+    }
+
+    /// Returns the URLs that may be on private addresses.
+    pub(crate) fn allowed_urls(&self) -> AllowedUrls {
+        let allowed = self.permissions.iter().filter(|entry| entry.state == RuleState::Allow);
+        let urls = allowed.filter_map(|entry| match &entry.subject {
+            Subject::Url(glob) => Some(glob.clone()),
+            _ => None,
+        });
+        AllowedUrls(urls.collect())
     }
 
     /// Returns the messages, each as a line.

@@ -10,11 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{decision::Trust, snapshot::Snapshot};
-use crate::{
-    atomic_file::replace,
-    places::{create_private_directory, state_directory},
-    utc::utc,
-};
+use crate::{atomic_file::replace, file_lock::FileLock, places::state_directory, utc::utc};
 
 /// The version of the file.
 const VERSION: u32 = 1;
@@ -114,9 +110,12 @@ impl TrustStore {
     }
 
     fn update<T>(&self, change: impl FnOnce(&mut BTreeMap<String, TrustedFolder>) -> T) -> Result<T, String> {
-        let (Some(directory), Some(path)) = (&self.directory, self.path()) else {
+        let Some(path) = self.path() else {
             return Err("there is no directory in which to remember it: set HOME or XDG_STATE_HOME".to_owned());
         };
+        let cannot = |error: io::Error| format!("cannot write {}: {error}", path.display());
+        // Another process may remember a folder at the same time.
+        let _lock = FileLock::of(&path).map_err(cannot)?;
         let mut folders = read(&path)?;
         let result = change(&mut folders);
         let content = Content {
@@ -124,9 +123,7 @@ impl TrustStore {
             folders,
         };
         let text = serde_json::to_string_pretty(&content).map_err(|error| error.to_string())? + "\n";
-        create_private_directory(directory)
-            .and_then(|()| replace(&path, &text))
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        replace(&path, &text).map_err(cannot)?;
         Ok(result)
     }
 }

@@ -27,7 +27,7 @@ fn denies_calls_that_need_approval() {
         6,
         &[
             "✗ save_note",
-            "error: save_note was denied: it needs approval (rule 1 (default for write: ask save_note)), and there is no terminal",
+            "(default for write: ask save_note)), and there is no terminal",
             "Pass --yes, or allow the tool in your agcore.toml: [permissions] allow = [\"save_note\"].",
         ],
     );

@@ -102,19 +102,21 @@ fn sigterm_cancels_the_turn() {
     stopped(Signal::TERM, 143, "error: terminated");
 }
 
-/// The notes are a pipe without a writer, so that reading them never ends.
+#[test]
+fn a_closed_terminal_cancels_the_turn() {
+    stopped(Signal::HUP, 143, "error: terminated");
+}
+
+/// The command never ends by itself.
 #[test]
 fn while_a_tool_runs() {
-    let call = |_: &RecordedRequest| Reply::tool_calls(vec![ToolCall::new("read_notes", &json!({}))]);
+    let arguments = json!({"command": "sleep 100000"});
+    let call = move |_: &RecordedRequest| Reply::tool_calls(vec![ToolCall::new("shell", &arguments)]);
     let server = Server::start(MockOptions::new(), call);
     let agcore = Agcore::talking_to(&server);
-    let made = std::process::Command::new("mkfifo")
-        .arg(agcore.directory.path().join("agcore-notes.md"))
-        .status();
-    assert!(made.unwrap().success());
     let mut stdout = String::new();
     let ran: RunOutput = runtime().block_on(async {
-        let mut child = agcore.spawn(["chat", "--json", "hi"]);
+        let mut child = agcore.spawn(["chat", "--json", "--yes", "hi"]);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         loop {
             let line = timeout(LIMIT, lines.next_line())

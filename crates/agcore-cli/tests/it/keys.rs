@@ -116,7 +116,10 @@ fn a_missing_or_failing_editor_leaves_the_input_unchanged() {
 #[test]
 fn tab_completes_commands_and_file_names() {
     let server = Server::playground();
-    let mut person = Person::chatting(Agcore::talking_to(&server).with_file("plan of ann.md", "x"), &[]);
+    let mut person = Person::chatting(
+        Agcore::talking_to(&server).with_file("plan of ann.md", "x"),
+        &["--no-tools"],
+    );
     person.types("/stat\t");
     person.sees("grants file");
     person.next();

@@ -18,10 +18,12 @@ mod cassette;
 mod catalog;
 mod completion;
 mod config;
+mod costs;
 mod demo;
 mod doctor;
 mod env_file;
 mod exit_codes;
+mod fetch_url;
 mod help;
 mod input;
 mod log;
@@ -47,6 +49,7 @@ mod stream;
 mod permission_mode;
 mod redirected_output;
 mod chat_tools;
+mod program_tools;
 mod provider_choice;
 mod agents_md;
 mod trust;
@@ -60,6 +63,8 @@ mod otel;
 
 #[cfg(unix)]
 mod approvals;
+#[cfg(unix)]
+mod change_approval;
 #[cfg(unix)]
 mod commands;
 #[cfg(unix)]

@@ -11,7 +11,8 @@ fn files_are_attached_as_named_blocks() {
     let agcore = Agcore::talking_to(&server)
         .with_file("a.md", "alpha\nbeta\n")
         .with_file("two words.md", "gamma");
-    let mut person = Person::chatting(agcore, &[]);
+    // The model would call tools whose names occur in the message.
+    let mut person = Person::chatting(agcore, &["--no-tools"]);
     person.types("compare @a.md, @\"two words.md\" for ann@example.org and @@all");
     person.sees("Attached a.md: 2 lines, 11 B");
     person.sees("Attached two words.md: 1 line, 5 B");

@@ -73,7 +73,7 @@ fn reports_invalid_entries() {
         "allow = ['wirte']",
         &[
             "error: agcore.toml:2:10: unknown tool or permission `wirte`",
-            "arithmetic, current_time, read_notes, save_note",
+            "arithmetic, current_time, edit_file, fetch_url, list_files, read_file, read_notes, save_note",
             "read, write, delete, network, shell, file_system",
         ],
     );

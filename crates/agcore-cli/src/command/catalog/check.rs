@@ -6,8 +6,7 @@ use agcore::{
 };
 use serde_json::{Value, json};
 
-use super::file;
-use crate::{args::CheckArgs, exit::Failure, process::print};
+use crate::{args::CheckArgs, catalog_file, exit::Failure, process::print};
 
 /// Checks a catalog and lists everything that is wrong.
 ///
@@ -16,7 +15,7 @@ use crate::{args::CheckArgs, exit::Failure, process::print};
 pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
     let name = args.file.display().to_string();
     let roles: Vec<&str> = args.roles.iter().map(String::as_str).collect();
-    let checked = file::read(&args.file)?.and_then(|catalog| catalog.require_roles(&roles).map(|()| catalog));
+    let checked = catalog_file::read(&args.file)?.and_then(|catalog| catalog.require_roles(&roles).map(|()| catalog));
     let unknown = checked.as_ref().map(unknown_apis).unwrap_or_default();
     if args.json {
         let problems = checked.as_ref().err().map_or_else(Vec::new, as_json);
@@ -26,7 +25,7 @@ pub(super) fn run(args: &CheckArgs) -> Result<(), Failure> {
         });
         print(&format!("{result:#}\n"))?;
     }
-    let catalog = checked.map_err(|error| file::problems(&error))?;
+    let catalog = checked.map_err(|error| catalog_file::problems(&error))?;
     if !unknown.is_empty() {
         return Err(Failure::task(format!(
             "{name}: this program does not have these APIs: {}",

@@ -5,8 +5,8 @@ use std::path::Path;
 use agcore::catalog::{Model, ModelPrice, Vendor};
 use serde_json::{Value, json};
 
-use super::file;
 use crate::{
+    catalog_file,
     exit::Failure,
     process::{print, variable},
     render::sanitized_line,
@@ -18,7 +18,7 @@ use crate::{
 /// # Errors
 /// When the catalog cannot be read, is wrong, or no model matches the filter.
 pub(crate) fn list(path: &Path, filter: Option<&str>, as_json: bool) -> Result<(), Failure> {
-    let catalog = file::read(path)?.map_err(|error| file::problems(&error))?;
+    let catalog = catalog_file::read(path)?.map_err(|error| catalog_file::problems(&error))?;
     let filter = filter.map(str::to_lowercase);
     let fits = |vendor: &Vendor, model: &Model| {
         let names = [&model.name, &vendor.name, model.kind.as_str()];

@@ -10,10 +10,10 @@ use agcore::{
 use super::{
     partial::{self, Kept},
     screen::Screen,
-    session::ChatSessions,
+    session::{ChatSessions, ChatTools},
     turn_runner::{TurnEnd, TurnRunner},
 };
-use crate::{console::Console, exit::Failure, mcp::Servers, turn::Input};
+use crate::{console::Console, exit::Failure, turn::Input};
 
 /// An interactive chat.
 pub(super) struct Conversation {
@@ -28,8 +28,8 @@ pub(super) struct Conversation {
     /// The provider and its server, as shown to users.
     pub(super) provider: String,
     pub(super) turns: TurnRunner,
-    /// The MCP servers, connected or not.
-    pub(super) servers: Arc<Servers>,
+    /// The tools, and the MCP servers of some of them.
+    pub(super) tools: ChatTools,
     pub(super) console: Console,
     pub(super) screen: Screen,
     /// The output of shell commands that goes with the next message.
@@ -44,6 +44,9 @@ impl Conversation {
         self.agent = self.agent.clone().with_model(model);
         self.session.switch_agent(Arc::new(self.agent.clone()));
         model.clone_into(&mut self.model);
+        if let Some(costs) = &mut self.turns.log.costs {
+            costs.set_model(model);
+        }
     }
 
     /// Continues with another session. Returns the id of the previous one, if it can be resumed.

@@ -2,6 +2,8 @@
 
 use std::{io, sync::Arc};
 
+use tokio::sync::mpsc::UnboundedReceiver;
+
 use super::{
     commands::{self, Next},
     conversation::Conversation,
@@ -14,18 +16,20 @@ use super::{
     shell_prefix,
     size::extent,
     slash::{self, KEYS, Slash},
-    turn_log::TurnLog,
+    turn_log::{Costs, TurnLog},
     turn_runner::TurnRunner,
 };
 use crate::{
-    approve::AskUser,
-    args::ChatArgs,
+    approve::{AskUser, Question},
+    args::{ChatArgs, PermissionMode},
     console::{Console, Draft, EchoOff, PromptLine},
     exit::Failure,
     history::history_file,
     interrupt::Interrupts,
     mcp::Servers,
-    permission_mode::mode_approver,
+    permission_mode::{mode_approver, next_mode},
+    prices::Prices,
+    program_tools::Previews,
     render::{Color, sanitized_line},
     sessions::Sessions,
     settings::Settings,
@@ -70,7 +74,7 @@ async fn converse(
     let _guard = interrupts.ignore();
     let _echo_off = Console::reads_keys().then(EchoOff::with_distinct_enter);
     console.set_commands(slash::command_names());
-    greet(settings, &conversation.servers, screen)?;
+    greet(settings, &conversation.tools.servers, screen)?;
     if settings.history {
         load_history(&console, screen)?;
     }
@@ -95,6 +99,10 @@ async fn converse(
             PromptLine::OpenEditor(text) => draft = edited(text, screen).await?,
             PromptLine::ShowLast(kept) => {
                 commands::show_last_call(conversation)?;
+                draft = kept;
+            }
+            PromptLine::CycleMode(kept) => {
+                cycle_mode(args, settings, conversation).await?;
                 draft = kept;
             }
             PromptLine::Entered(line) => match handle_line(line, conversation).await? {
@@ -148,12 +156,7 @@ async fn conversation(
     let screen = Screen {
         palette: color.palette(&io::stdout()),
     };
-    let (ask_user, questions) = AskUser::new();
-    let approver = mode_approver(args.permission_mode(), Some(Arc::new(ask_user)));
-    let people = People {
-        approver,
-        ..People::default()
-    };
+    let (people, questions) = people(args.permission_mode(), settings)?;
     let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
     let agent = agent(settings);
     let session = chats
@@ -166,7 +169,7 @@ async fn conversation(
         interrupts: interrupts.clone(),
         policy,
         better_url: versioned_url(&settings.provider),
-        log: TurnLog::default(),
+        log: TurnLog::with_costs(costs(args, settings)?),
         unanswered: Vec::new(),
     };
     Ok(Conversation {
@@ -176,12 +179,53 @@ async fn conversation(
         model: settings.provider.model.clone(),
         provider: provider(settings),
         turns,
-        servers: Arc::clone(&tools.servers),
+        tools: tools.clone(),
         console,
         screen,
         attached: Vec::new(),
         last: None,
     })
+}
+
+/// Returns the user as the approver of calls in a permission mode, and the receiver of the questions.
+fn people(mode: PermissionMode, settings: &Settings) -> Result<(People, UnboundedReceiver<Question>), Failure> {
+    let folder = settings.tools.folder()?;
+    let (ask_user, questions) = AskUser::new(Previews::new(&folder));
+    let people = People {
+        approver: mode_approver(mode, Some(Arc::new(ask_user))),
+        audit: None,
+        mode,
+        folder,
+    };
+    Ok((people, questions))
+}
+
+/// Continues the session in the next permission mode.
+async fn cycle_mode(args: &ChatArgs, settings: &Settings, conversation: &mut Conversation) -> Result<(), Failure> {
+    let mode = next_mode(conversation.turns.policy.mode(), args.permission_mode());
+    let screen = conversation.screen;
+    let (people, questions) = people(mode, settings)?;
+    let (chats, policy) = ChatSessions::new(
+        args,
+        settings,
+        &conversation.tools,
+        conversation.chats.sessions.clone(),
+        people,
+    )?;
+    let session = match chats.reopen(conversation.session.id(), &conversation.agent).await {
+        Ok(session) => session,
+        Err(failure) => return screen.error(&failure.to_string()),
+    };
+    (conversation.chats, conversation.session) = (chats, session);
+    (conversation.turns.policy, conversation.turns.questions) = (policy, questions);
+    screen.note(&format!("Permission mode: {}", mode.as_str()))
+}
+
+/// Returns the costs of the chat, if there are prices.
+fn costs(args: &ChatArgs, settings: &Settings) -> Result<Option<Costs>, Failure> {
+    let prices = Prices::read(args.catalog.as_deref())?;
+    let provider = &settings.provider;
+    Ok(prices.map(|prices| Costs::new(prices, provider.name(), &provider.model)))
 }
 
 /// Handles an entered line: nothing, a command, or a message.
@@ -209,7 +253,7 @@ async fn handle_line(line: String, conversation: &mut Conversation) -> Result<Ne
         }
         None => line.as_str(),
     };
-    let attached = match attach(message, &conversation.servers).await {
+    let attached = match attach(message, &conversation.tools.servers).await {
         Ok(attached) => attached,
         Err(error) => {
             screen.error(&error)?;

@@ -26,7 +26,7 @@ const MAX_IMAGE: usize = 7 * 1024 * 1024;
 
 /// Lists the MCP servers of the chat.
 pub(super) fn listing(conversation: &Conversation) -> String {
-    let list: String = conversation.servers.all().iter().map(entry).collect();
+    let list: String = conversation.tools.servers.all().iter().map(entry).collect();
     match list.is_empty() {
         true => "No MCP servers. `agcore mcp list --help` shows where to add them.\n".to_owned(),
         false => list,
@@ -75,10 +75,10 @@ fn entry(server: &Server) -> String {
 pub(super) async fn prompt(conversation: &mut Conversation, argument: &str) -> Result<(), Failure> {
     let screen = conversation.screen;
     if argument.is_empty() {
-        let list = prompts(&conversation.servers).await;
+        let list = prompts(&conversation.tools.servers).await;
         return screen.list(&list);
     }
-    let messages = match filled_in(&conversation.servers, argument).await {
+    let messages = match filled_in(&conversation.tools.servers, argument).await {
         Ok(messages) => messages,
         Err(error) => return screen.error(&error),
     };

@@ -9,7 +9,6 @@ use agcore::{
     AgentSession,
     tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
-use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{
     asking::Asking,
@@ -18,7 +17,7 @@ use super::{
     suspended::{continuation, report_abandoned, report_unfinished},
 };
 use crate::{
-    approve::{AskUser, Question},
+    approve::AskUser,
     args::{ChatArgs, PermissionMode},
     denials::Denials,
     exit::{Failure, FailureKind},
@@ -27,7 +26,9 @@ use crate::{
     mcp::Server,
     output::{Announced, Decisions, Init, McpServer, Output},
     permission_mode::mode_approver,
+    prices::Prices,
     process::current_directory,
+    program_tools::Previews,
     question_terminal::{QuestionTerminal, report_grants},
     render::{Color, Render, Terminal},
     sessions::Sessions,
@@ -59,11 +60,16 @@ pub(super) async fn run(
         true => None,
         false => QuestionTerminal::open(interrupts, color)?,
     };
-    let (approver, questions) = approver(args, terminal.is_some(), output);
+    let folder = settings.tools.folder()?;
+    let (ask_user, questions) = AskUser::new(Previews::new(&folder));
+    let person = terminal.is_some().then(|| Arc::new(ask_user) as _);
+    let approver = approver(args, person, output);
     let denials = Arc::new(Denials::default());
     let people = People {
         approver,
         audit: Some(Audit::shared(&denials, output)),
+        mode: args.permission_mode(),
+        folder,
     };
     let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
     let agent = agent(settings);
@@ -77,10 +83,7 @@ pub(super) async fn run(
         }
         None => continuation(&chats.sessions, &session).await?,
     };
-    if let Some(output) = output {
-        let written = output.init(session.id(), init(args, settings, tools, &session));
-        written.map_err(|error| Failure::output(&error))?;
-    }
+    announce(output, args, settings, tools, &session)?;
     let mut render = renderer(output, color);
     if let Some(terminal) = terminal {
         let tools = session.bundle().tools().snapshot();
@@ -98,23 +101,30 @@ pub(super) async fn run(
         .map_err(|failure| failure.or_base_url(versioned_url(&settings.provider).as_deref()))
 }
 
-/// Returns the approver of the calls, and the receiver of its questions.
-fn approver(
-    args: &ChatArgs,
-    has_terminal: bool,
+/// Writes the settings of the session to machine-readable output.
+fn announce(
     output: Option<&Output>,
-) -> (Option<Arc<dyn Approver>>, UnboundedReceiver<Question>) {
-    let (ask_user, questions) = AskUser::new();
-    let person = has_terminal.then(|| Arc::new(ask_user) as _);
+    args: &ChatArgs,
+    settings: &Settings,
+    tools: &ChatTools,
+    session: &AgentSession,
+) -> Result<(), Failure> {
+    let prices = Prices::read(args.catalog.as_deref())?;
+    let Some(output) = output else { return Ok(()) };
+    let written = output.init(session.id(), init(args, settings, tools, session), prices);
+    written.map_err(|error| Failure::output(&error))
+}
+
+/// Returns the approver of the calls. `person` asks the user; it is `None` if no one can be asked.
+fn approver(args: &ChatArgs, person: Option<Arc<dyn Approver>>, output: Option<&Output>) -> Option<Arc<dyn Approver>> {
     let approver = match args.session.suspend {
         true => Some(Arc::new(SuspendingApprover) as _),
         false => mode_approver(args.permission_mode(), person),
     };
-    let approver = match (approver, output) {
+    match (approver, output) {
         (Some(approver), Some(output)) => Some(Arc::new(Announced::new(output.clone(), approver)) as _),
         (approver, _) => approver,
-    };
-    (approver, questions)
+    }
 }
 
 /// Returns the result of the run: calls that were denied because no one could be asked are a failure, too.

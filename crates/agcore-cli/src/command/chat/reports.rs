@@ -22,6 +22,16 @@ pub(super) async fn usage(conversation: &Conversation) -> Result<(), Failure> {
     let all = conversation.session.usage().await;
     screen.print(&table(&rows([&call, &log.turn, &all])))?;
     screen.note("Tokens of the last model call, the last turn and this chat. Input is without cached tokens.")?;
+    match &log.costs {
+        Some(costs) => {
+            let texts = costs.texts(log.turn.calls, all.calls);
+            let row = |(name, text): (&str, String)| [format!("cost of the {name}"), text];
+            let names = ["call", "turn", "session"];
+            screen.print(&table(&names.into_iter().zip(texts).map(row).collect::<Vec<_>>()))?;
+            screen.note(&format!("By the prices in {}.", sanitized_line(costs.source())))?;
+        }
+        None => screen.note("Costs are unknown: pass --catalog FILE with prices.")?,
+    }
     match all.calls - all.calls_with_usage {
         0 => Ok(()),
         missing => screen.note(&format!(

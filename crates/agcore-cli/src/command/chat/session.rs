@@ -15,12 +15,14 @@ use crate::{
     mcp::Servers,
     permission_mode::PlanModeNotice,
     policy::Policy,
-    sample_tools::{self, NotesFile},
+    program_tools::{self, ToolFolder},
+    sample_tools::NotesFile,
     sessions::{FOLDER, Sessions, current_folder},
     settings::{McpServers, Settings, ToolSettings},
 };
 
 /// The tools that a chat offers to the model: those of the program, and those of MCP servers.
+#[derive(Clone)]
 pub(super) struct ChatTools {
     /// All tools.
     pub(super) registry: ToolRegistry,
@@ -34,7 +36,7 @@ impl ChatTools {
     /// # Errors
     /// When two tools of the program have the same name.
     pub(super) async fn open(settings: &ToolSettings, is_offered: bool) -> Result<Self, Failure> {
-        let registry = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
+        let registry = program_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
         let none = McpServers::default();
         let servers = if is_offered { &settings.mcp } else { &none };
         let servers = Arc::new(Servers::connect(servers, &registry).await);
@@ -50,10 +52,13 @@ pub(super) struct ChatSessions {
 }
 
 /// The approver of calls, and the sink of decisions about them.
-#[derive(Default)]
 pub(super) struct People {
     pub(super) approver: Option<Arc<dyn Approver>>,
     pub(super) audit: Option<Arc<dyn AuditSink>>,
+    /// The mode that decides about calls that need approval.
+    pub(super) mode: PermissionMode,
+    /// The folder of the tools, whose changes the approver sees.
+    pub(super) folder: ToolFolder,
 }
 
 impl ChatSessions {
@@ -68,7 +73,7 @@ impl ChatSessions {
         sessions: Sessions,
         people: People,
     ) -> Result<(Self, Policy), Failure> {
-        let mode = args.permission_mode();
+        let mode = people.mode;
         let tools = tools.registry.clone();
         let policy = Policy::for_mode(&tools, &settings.tools, mode)?;
         let offered = if args.no_tools { ToolRegistry::new() } else { tools };
@@ -80,7 +85,9 @@ impl ChatSessions {
             .with_tools(offered)
             .with_policy(policy.with_approver(people.approver))
             .with_session_store(sessions.store())
-            .with_state(NotesFile::default());
+            .with_state(NotesFile::default())
+            .with_state(people.folder)
+            .with_state(settings.tools.allowed_urls());
         if let Some(audit) = people.audit {
             builder = builder.with_audit(audit);
         }
@@ -110,6 +117,14 @@ impl ChatSessions {
             Some(session) => self.stored.open(&session.id, agent.clone()).await,
         };
         Ok(opened?)
+    }
+
+    /// Opens a session again, with the settings of these sessions.
+    ///
+    /// # Errors
+    /// When the session is damaged, or the database fails.
+    pub(super) async fn reopen(&self, id: &str, agent: &AgentSpec) -> Result<AgentSession, Failure> {
+        Ok(self.stored.open(id, agent.clone()).await?)
     }
 
     /// Forgets a session in which nothing happened.

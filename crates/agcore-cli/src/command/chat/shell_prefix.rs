@@ -1,13 +1,11 @@
 //! `!command`: runs a shell command, shows its output and keeps it for the next message.
 
 use std::{
-    collections::VecDeque,
     io::{self, PipeReader, Read},
     process::{ExitStatus, Stdio},
     time::Duration,
 };
 
-use agcore::chat::text::prefix;
 use tokio::{
     process::{Child, Command},
     sync::mpsc::{self, UnboundedReceiver},
@@ -17,14 +15,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{screen::Screen, size::extent};
 use crate::{
+    bounded_output::BoundedOutput,
     exit::Failure,
     interrupt::Interrupts,
     process::os_variable,
     render::{sanitized, sanitized_line},
 };
-
-/// The part of a long output that the model gets: this many bytes of the start, and as many of the end.
-const KEPT: usize = 16 * 1024;
 
 /// The time that a command may take to end after Ctrl-C, and its output to arrive after the end of the command.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
@@ -44,9 +40,11 @@ pub(super) async fn run(command: &str, interrupts: &Interrupts, screen: Screen) 
     };
     let token = CancellationToken::new();
     let _guard = interrupts.notify(&token);
-    let mut output = Output::default();
+    let mut output = BoundedOutput::default();
     let status = follow(&mut child, chunks, &token, &mut output, screen).await?;
-    output.finish(screen)?;
+    if output.finish() {
+        screen.print("\n")?;
+    }
     let end = match status {
         _ if token.is_cancelled() => "interrupted".to_owned(),
         Ok(status) => describe(status),
@@ -103,7 +101,7 @@ async fn follow(
     child: &mut Child,
     mut chunks: UnboundedReceiver<Vec<u8>>,
     token: &CancellationToken,
-    output: &mut Output,
+    output: &mut BoundedOutput,
     screen: Screen,
 ) -> Result<io::Result<ExitStatus>, Failure> {
     let (mut status, mut deadline, mut is_ending) = (None, None, false);
@@ -111,7 +109,7 @@ async fn follow(
         tokio::select! {
             biased;
             chunk = chunks.recv() => match chunk {
-                Some(chunk) => output.show(&chunk, screen)?,
+                Some(chunk) => screen.print(&sanitized(&output.add(&chunk)))?,
                 None => break,
             },
             ended = child.wait(), if status.is_none() => {
@@ -163,114 +161,4 @@ fn was_interrupted(status: ExitStatus) -> bool {
 #[cfg(not(unix))]
 fn was_interrupted(_: ExitStatus) -> bool {
     false
-}
-
-/// The output of a command: all of it for the screen, the start and the end for the model.
-#[derive(Debug, Default)]
-struct Output {
-    /// The start of a character that is not complete.
-    incomplete: Vec<u8>,
-    head: String,
-    tail: VecDeque<u8>,
-    /// The number of bytes between head and tail.
-    dropped: usize,
-}
-
-impl Output {
-    fn show(&mut self, chunk: &[u8], screen: Screen) -> Result<(), Failure> {
-        let text = self.decode(chunk);
-        self.keep(&text);
-        screen.print(&sanitized(&text))
-    }
-
-    /// Shows an incomplete character, and ends the line.
-    fn finish(&mut self, screen: Screen) -> Result<(), Failure> {
-        if !self.incomplete.is_empty() {
-            self.incomplete.clear();
-            self.keep("\u{fffd}");
-        }
-        let is_line = match self.tail.back() {
-            Some(last) => *last == b'\n',
-            None => self.head.is_empty() || self.head.ends_with('\n'),
-        };
-        if is_line {
-            return Ok(());
-        }
-        self.keep("\n");
-        screen.print("\n")
-    }
-
-    fn decode(&mut self, chunk: &[u8]) -> String {
-        self.incomplete.extend_from_slice(chunk);
-        let bytes = std::mem::take(&mut self.incomplete);
-        let mut text = String::new();
-        for piece in bytes.utf8_chunks() {
-            text.push_str(piece.valid());
-            let invalid = piece.invalid();
-            let is_end =
-                bytes.ends_with(invalid) && std::str::from_utf8(invalid).is_err_and(|e| e.error_len().is_none());
-            match invalid {
-                [] => {}
-                invalid if is_end => self.incomplete = invalid.to_vec(),
-                _ => text.push('\u{fffd}'),
-            }
-        }
-        text.replace("\r\n", "\n").replace('\r', "\n")
-    }
-
-    fn keep(&mut self, text: &str) {
-        let mut rest = text;
-        if self.tail.is_empty() && self.head.len() < KEPT {
-            let start = prefix(rest, KEPT - self.head.len());
-            self.head.push_str(start);
-            rest = &rest[start.len()..];
-        }
-        self.tail.extend(rest.as_bytes());
-        let excess = self.tail.len().saturating_sub(KEPT);
-        self.dropped += excess;
-        self.tail.drain(..excess);
-    }
-
-    /// Returns the text for the model.
-    fn text(&self) -> String {
-        let (front, back) = self.tail.as_slices();
-        let tail = [front, back].concat();
-        let tail = String::from_utf8_lossy(&tail);
-        match self.dropped {
-            0 => format!("{}{tail}", self.head),
-            dropped => format!("{}\n[… {dropped} bytes left out …]\n{tail}", self.head),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decodes_pieces_of_characters() {
-        let mut output = Output::default();
-        let bytes = "字\r\nx".as_bytes();
-        assert_eq!(output.decode(&bytes[..1]), "");
-        assert_eq!(output.decode(&bytes[1..]), "字\nx");
-        assert_eq!(output.decode(b"a\xffb"), "a\u{fffd}b");
-    }
-
-    #[test]
-    fn a_long_output_is_cut_in_the_middle() {
-        let mut output = Output::default();
-        for number in 0..10_000 {
-            output.keep(&format!("line {number}\n"));
-        }
-        let text = output.text();
-        assert!(text.starts_with("line 0\n") && text.ends_with("line 9999\n"));
-        assert!(
-            text.contains(" bytes left out …]") && text.len() < 2 * KEPT + 100,
-            "{}",
-            text.len()
-        );
-        let mut short = Output::default();
-        short.keep("one\n");
-        assert_eq!(short.text(), "one\n");
-    }
 }

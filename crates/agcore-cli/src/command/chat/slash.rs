@@ -100,7 +100,7 @@ const TABLE: [Entry; 20] = [
         &["/cost"],
         Argument::None,
         "",
-        "show the tokens of the last call, the last turn and this chat",
+        "show tokens and costs of the last call, the last turn and this chat",
     ),
     entry(
         Kind::Context,
@@ -239,6 +239,7 @@ Esc            interrupt the turn; at a question: no
 Ctrl-D         leave, on empty input
 Tab            complete a command, @FILE, or a file name
 ↑ ↓, Ctrl-R    previous messages; search them
+Shift-Tab      change the permission mode: default, acceptEdits, plan
 Ctrl-G         edit the input in $VISUAL or $EDITOR
 Ctrl-O         show the last tool call in full
 Ctrl-L         clear the screen

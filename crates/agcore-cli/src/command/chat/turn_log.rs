@@ -1,14 +1,17 @@
 //! [`TurnLog`]: what the chat remembers of turns, besides the conversation itself.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use agcore::{
     StreamEvent,
-    chat::{EventKind, ModelEvent, TextEvent, ToolEvent, TurnEvent, Usage, UsageTracker},
+    chat::{EventKind, ModelEvent, Money, TextEvent, ToolEvent, TurnEvent, Usage, UsageTracker},
 };
 use serde_json::Value;
 
-use crate::render::{sanitized, sanitized_line};
+use crate::{
+    prices::{Prices, Tally},
+    render::{sanitized, sanitized_line},
+};
 
 /// Remembers parts of the latest turn.
 #[derive(Debug, Default)]
@@ -21,6 +24,68 @@ pub(super) struct TurnLog {
     pub(super) call: Option<Usage>,
     /// The tokens of the last turn.
     pub(super) turn: UsageTracker,
+    /// The costs of calls, if there are prices.
+    pub(super) costs: Option<Costs>,
+}
+
+/// The costs of the calls of a chat.
+pub(super) struct Costs {
+    prices: Prices,
+    /// The provider and the model that answer.
+    answers: (String, String),
+    call: Option<Money>,
+    turn: Tally,
+    chat: Tally,
+}
+
+impl Costs {
+    /// Creates the costs of a chat without calls.
+    pub(super) fn new(prices: Prices, provider: &str, model: &str) -> Self {
+        Self {
+            prices,
+            answers: (provider.to_owned(), model.to_owned()),
+            call: None,
+            turn: Tally::default(),
+            chat: Tally::default(),
+        }
+    }
+
+    /// Returns the catalog that the prices come from.
+    pub(super) fn source(&self) -> &str {
+        &self.prices.source
+    }
+
+    /// Describes the cost of the last call, of the last turn with this many calls, and of the session with this many calls. Earlier
+    /// runs of the program count as unknown.
+    pub(super) fn texts(&self, turn: u64, session: u64) -> [String; 3] {
+        let call = self
+            .call
+            .as_ref()
+            .map_or_else(|| "unknown".to_owned(), Money::to_string);
+        [call, self.turn.text(turn), self.chat.text(session)]
+    }
+
+    /// Sets the model that answers from now on, unless the reply names another one.
+    pub(super) fn set_model(&mut self, model: &str) {
+        model.clone_into(&mut self.answers.1);
+    }
+
+    fn count(&mut self, usage: &Usage) {
+        let (provider, model) = &self.answers;
+        self.call = self.prices.cost(provider, model, usage);
+        if let Some(cost) = &self.call {
+            self.turn.add(cost);
+            self.chat.add(cost);
+        }
+    }
+}
+
+impl fmt::Debug for Costs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Costs")
+            .field("chat", &self.chat)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A tool call with its result.
@@ -34,10 +99,21 @@ struct FinishedCall {
 }
 
 impl TurnLog {
+    /// Creates the log of a chat whose costs are counted if there are prices.
+    pub(super) fn with_costs(costs: Option<Costs>) -> Self {
+        Self {
+            costs,
+            ..Self::default()
+        }
+    }
+
     /// Starts a turn.
     pub(super) fn start(&mut self) {
         self.partial.clear();
         self.turn = UsageTracker::default();
+        if let Some(costs) = &mut self.costs {
+            (costs.call, costs.turn) = (None, Tally::default());
+        }
     }
 
     /// Records an event of the turn.
@@ -47,7 +123,15 @@ impl TurnLog {
             EventKind::Text(TextEvent::MessageComplete(_)) | EventKind::Model(ModelEvent::StreamRestarted { .. }) => {
                 self.partial.clear();
             }
+            EventKind::Model(ModelEvent::AnsweredBy(who)) => {
+                if let Some(costs) = &mut self.costs {
+                    costs.answers = (who.provider.to_string(), who.model.to_string());
+                }
+            }
             EventKind::Model(ModelEvent::Usage(usage)) => {
+                if let Some(costs) = &mut self.costs {
+                    costs.count(usage);
+                }
                 self.turn.record(Some(usage));
                 self.call = Some((**usage).clone());
             }

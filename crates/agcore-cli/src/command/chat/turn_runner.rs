@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{screen::Screen, turn_log::TurnLog};
 use crate::{
-    approve::{Question, question},
+    approve::Question,
     console::{Console, EchoOff, KeyReader},
     dialog::{Dialog, DialogOutcome, choices},
     exit::Failure,
@@ -74,6 +74,11 @@ impl TurnRunner {
         let _guard = self.interrupts.cancel(&token);
         let result = self.render(turn, &dialog, &token).await;
         self.report_grants()?;
+        if let Some(costs) = &self.log.costs {
+            let calls = self.log.turn.calls;
+            let [_, turn, _] = costs.texts(calls, calls);
+            self.screen.note(&format!("Cost: {turn}"))?;
+        }
         match result {
             Err(failure) if !failure.is_output_closed() => {
                 Ok(TurnEnd::Failed(failure.or_base_url(self.better_url.as_deref())))
@@ -154,10 +159,11 @@ impl TurnRunner {
     }
 
     fn ask(&self, asked: Question, dialog: &Dialog) -> Result<PendingAnswer, Failure> {
-        let text = question(&asked.request);
+        let (text, preview) = (asked.text(), asked.shown_preview(self.screen.palette));
         let choices = choices(&asked.request, self.policy.grants().place());
         self.screen.print("\n")?;
         self.screen.question(&text)?;
+        self.screen.print(&preview)?;
         self.screen.print(&choices)?;
         // Input typed before the question appeared does not answer it.
         self.console.discard_typed();

@@ -7,7 +7,7 @@ use crate::{
     exit::Failure,
     history,
     policy::Policy,
-    sample_tools,
+    program_tools,
     settings::{Choices, Unknown},
     trust::Trust,
     vendor::key_variable,
@@ -121,7 +121,7 @@ fn key(choices: &Choices) -> Check {
 }
 
 fn tools(choices: &Choices) -> Check {
-    let policy = sample_tools::registry()
+    let policy = program_tools::registry()
         .map_err(|error| Failure::task(error.to_string()))
         .and_then(|tools| Policy::new(&tools, &choices.tools));
     match policy {

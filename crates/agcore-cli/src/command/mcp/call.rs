@@ -52,9 +52,12 @@ pub(super) async fn run(args: &McpCallArgs, interrupts: &Interrupts, color: Colo
         yes: args.yes,
         show: "agcore mcp list --json".to_owned(),
     };
+    let folder = settings.folder()?;
     let set = ToolSet {
         tools: &tools,
         policy: &policy,
+        folder: &folder,
+        urls: settings.allowed_urls(),
     };
     let result = call::run(&typed, &set, &tool, interrupts, color).await;
     servers.close().await;

@@ -16,13 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::find::settings;
 use crate::{
-    approve::AllowAll,
-    args::McpServeArgs,
-    exit::Failure,
-    interrupt::Interrupts,
-    policy::Policy,
-    process::variable,
-    sample_tools::{self, NotesFile},
+    approve::AllowAll, args::McpServeArgs, exit::Failure, interrupt::Interrupts, policy::Policy, process::variable,
+    program_tools, sample_tools::NotesFile,
 };
 
 /// The variable with the token that clients must send over HTTP.
@@ -34,12 +29,14 @@ const TOKEN: &str = "AGCORE_MCP_TOKEN";
 /// When the settings are invalid, the address cannot be used, or the client breaks the protocol.
 pub(super) async fn run(args: &McpServeArgs, interrupts: &Interrupts) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
-    let tools = sample_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
+    let tools = program_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
     let policy = Policy::new(&tools, &settings)?;
     let approver = args.yes.then(|| Arc::new(AllowAll) as Arc<dyn Approver>);
     let context = ToolContext::builder(Arc::new(SystemClock::new()))
         .with_session_id("mcp")
-        .with_state(NotesFile::default());
+        .with_state(NotesFile::default())
+        .with_state(settings.folder()?)
+        .with_state(settings.allowed_urls());
     let server = McpServer::new(tools)
         .with_identity(Identity::new("agcore", env!("CARGO_PKG_VERSION")))
         .with_policy(policy.with_approver(approver))

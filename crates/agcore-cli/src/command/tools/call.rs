@@ -21,6 +21,7 @@ use crate::{
     interrupt::Interrupts,
     policy::Policy,
     process::print,
+    program_tools::{AllowedUrls, Previews, ToolFolder},
     question_terminal::report_grants,
     render::{Color, sanitized},
     sample_tools::NotesFile,
@@ -30,6 +31,8 @@ use crate::{
 pub(in crate::command) struct ToolSet<'a> {
     pub(in crate::command) tools: &'a ToolRegistry,
     pub(in crate::command) policy: &'a Policy,
+    pub(in crate::command) folder: &'a ToolFolder,
+    pub(in crate::command) urls: AllowedUrls,
 }
 
 /// A call as the user typed it.
@@ -53,16 +56,18 @@ pub(in crate::command) async fn run(
     interrupts: &Interrupts,
     color: Color,
 ) -> Result<(), Failure> {
-    let ToolSet { tools, policy } = *tool_set;
+    let ToolSet {
+        tools, policy, folder, ..
+    } = tool_set;
     let call = call(tool, args).await?;
     let token = CancellationToken::new();
     let approver: Option<Arc<dyn Approver>> = match args.yes {
         true => Some(Arc::new(AllowAll)),
-        false => TerminalApprover::new(tools.snapshot(), interrupts, color)?.map(|approver| Arc::new(approver) as _),
+        false => TerminalApprover::new(tools.snapshot(), Previews::new(folder), interrupts, color)?
+            .map(|approver| Arc::new(approver) as _),
     };
     let denials = Arc::new(Denials::default());
-    let executor =
-        executor(tools, policy, approver, &denials, &token).map_err(|error| Failure::task(error.to_string()))?;
+    let executor = executor(tool_set, approver, &denials, &token).map_err(|error| Failure::task(error.to_string()))?;
     let _meaning = interrupts.cancel(&token);
     let (outcome, _) = executor.settle(ToolWork::new(call)).await;
     report_grants(&policy.grants().take_updates())?;
@@ -96,8 +101,7 @@ async fn call(tool: &RegisteredTool, args: &CallArgs<'_>) -> Result<ToolCall, Fa
 }
 
 fn executor(
-    tools: &ToolRegistry,
-    policy: &Policy,
+    tool_set: &ToolSet<'_>,
     approver: Option<Arc<dyn Approver>>,
     denials: &Arc<Denials>,
     token: &CancellationToken,
@@ -106,10 +110,13 @@ fn executor(
         .with_session_id("tools")
         .with_cancellation(token.clone())
         .with_state(NotesFile::default())
+        .with_state(tool_set.folder.clone())
+        .with_state(tool_set.urls.clone())
         .build();
-    tools
+    tool_set
+        .tools
         .executor(context)
-        .with_policy(policy.with_approver(approver))
+        .with_policy(tool_set.policy.with_approver(approver))
         .with_audit(Arc::clone(denials) as _)
         .build()
 }

@@ -6,7 +6,8 @@ use agcore::tools::{Approval, ApprovalRequest, Approver, ToolSnapshot};
 use async_trait::async_trait;
 
 use crate::{
-    approve::Question, exit::Failure, interrupt::Interrupts, question_terminal::QuestionTerminal, render::Color,
+    approve::Question, exit::Failure, interrupt::Interrupts, program_tools::Previews,
+    question_terminal::QuestionTerminal, render::Color,
 };
 
 /// Does not offer "session", which would be the same as "yes" for a single call.
@@ -16,6 +17,7 @@ const PROMPT: &str = "  [y]es, [a]lways with any arguments, [e]dit, [n]o: ";
 pub(super) struct TerminalApprover {
     terminal: QuestionTerminal,
     tools: Arc<ToolSnapshot>,
+    previews: Previews,
 }
 
 impl TerminalApprover {
@@ -25,11 +27,16 @@ impl TerminalApprover {
     /// When the terminal cannot be used.
     pub(super) fn new(
         tools: Arc<ToolSnapshot>,
+        previews: Previews,
         interrupts: &Interrupts,
         color: Color,
     ) -> Result<Option<Self>, Failure> {
         let terminal = QuestionTerminal::open(interrupts, color)?;
-        Ok(terminal.map(|terminal| Self { terminal, tools }))
+        Ok(terminal.map(|terminal| Self {
+            terminal,
+            tools,
+            previews,
+        }))
     }
 
     async fn ask(&self, question: Question) -> Result<(), Failure> {
@@ -41,7 +48,7 @@ impl TerminalApprover {
 #[async_trait]
 impl Approver for TerminalApprover {
     async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        let (question, answer) = Question::new(request.clone());
+        let (question, answer) = Question::new(request.clone(), &self.previews);
         // If the terminal fails, the question is dropped without an answer.
         let _ = self.ask(question).await;
         answer

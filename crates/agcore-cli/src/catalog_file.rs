@@ -10,7 +10,7 @@ use crate::exit::Failure;
 ///
 /// # Errors
 /// When the file cannot be read, or its name does not end like that of a catalog.
-pub(super) fn read(path: &Path) -> Result<Result<Catalog, CatalogError>, Failure> {
+pub(crate) fn read(path: &Path) -> Result<Result<Catalog, CatalogError>, Failure> {
     let name = path.display().to_string();
     let format = Format::of_file(&name).ok_or_else(|| {
         Failure::usage(format!(
@@ -22,7 +22,7 @@ pub(super) fn read(path: &Path) -> Result<Result<Catalog, CatalogError>, Failure
 }
 
 /// Returns the failure of a catalog that is wrong.
-pub(super) fn problems(error: &CatalogError) -> Failure {
+pub(crate) fn problems(error: &CatalogError) -> Failure {
     let count = error.problems.len();
     let title = if count == 1 {
         "1 problem".to_owned()

@@ -1,0 +1,133 @@
+//! [`Prices`]: what model calls cost, by a catalog. [`Tally`]: the sum of several calls.
+
+use std::{collections::BTreeMap, path::Path};
+
+use agcore::{
+    chat::{Clock, Money, PriceFn, PriceQuery, Usage},
+    llm::SystemClock,
+};
+
+use crate::{catalog_file, exit::Failure, places::user_catalog};
+
+/// The prices of a catalog.
+#[derive(Clone)]
+pub(crate) struct Prices {
+    price: PriceFn,
+    /// The names of models and their vendors.
+    models: Vec<(String, String)>,
+    /// The catalog that they come from.
+    pub(crate) source: String,
+}
+
+impl Prices {
+    /// Reads the catalog that was named, else the user's own. Returns `None` if there is neither.
+    ///
+    /// # Errors
+    /// When the catalog cannot be read or is wrong.
+    pub(crate) fn read(named: Option<&Path>) -> Result<Option<Self>, Failure> {
+        let own = || user_catalog().filter(|path| path.exists());
+        let Some(path) = named.map(Path::to_owned).or_else(own) else {
+            return Ok(None);
+        };
+        let catalog = catalog_file::read(&path)?.map_err(|error| catalog_file::problems(&error))?;
+        Ok(Some(Self {
+            price: catalog.prices().clone().into(),
+            models: catalog
+                .models()
+                .map(|(vendor, model)| (model.name.clone(), vendor.name.clone()))
+                .collect(),
+            source: path.display().to_string(),
+        }))
+    }
+
+    /// Returns the cost of a call: the one that the server reported, else that of the catalog. Returns `None` if it is unknown.
+    pub(crate) fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<Money> {
+        if let Some(cost) = &usage.cost {
+            return Some(cost.clone());
+        }
+        let query = PriceQuery::new(model, usage, SystemClock::new().now());
+        let price = (self.price)(&query.with_provider(provider));
+        // A catalog may name the vendor differently.
+        let price = price.or_else(|| (self.price)(&query.with_provider(self.only_vendor(model)?)));
+        price.map(|price| price.money)
+    }
+
+    /// Returns the vendor of a model, if there is one only.
+    fn only_vendor(&self, model: &str) -> Option<&str> {
+        let mut vendors = self.models.iter().filter(|(name, _)| name == model);
+        match (vendors.next(), vendors.next()) {
+            (Some((_, vendor)), None) => Some(vendor),
+            _ => None,
+        }
+    }
+}
+
+/// The cost of several calls.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    /// The amount of each currency, in millionths of its unit.
+    micros: BTreeMap<String, i64>,
+    /// The number of calls whose cost is known.
+    known: u64,
+}
+
+impl Tally {
+    /// Adds a call whose cost is known.
+    pub(crate) fn add(&mut self, cost: &Money) {
+        let sum = self.micros.entry(cost.currency.to_string()).or_default();
+        *sum = sum.saturating_add(cost.micros);
+        self.known += 1;
+    }
+
+    /// Returns the amount if it is known for all calls and in one currency.
+    pub(crate) fn exact(&self, calls: u64) -> Option<Money> {
+        let mut amounts = self.micros.iter();
+        match (amounts.next(), amounts.next()) {
+            (Some((currency, micros)), None) if self.known == calls => {
+                Some(Money::from_micros(*micros, currency.as_str()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Describes the cost of this many calls. What is unknown is never counted as 0.
+    pub(crate) fn text(&self, calls: u64) -> String {
+        let amount = |(currency, micros): (&String, &i64)| Money::from_micros(*micros, currency.as_str()).to_string();
+        let amounts: Vec<String> = self.micros.iter().map(amount).collect();
+        let unknown = calls.saturating_sub(self.known);
+        match (self.known, unknown) {
+            (0, 0) => "no model call".to_owned(),
+            (0, _) => "unknown".to_owned(),
+            (_, 0) => amounts.join(" + "),
+            (_, unknown) => format!(
+                "at least {}; the price of {unknown} of {calls} calls is unknown",
+                amounts.join(" + ")
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_price_is_never_zero() {
+        let mut tally = Tally::default();
+        assert_eq!(tally.text(0), "no model call");
+        assert_eq!((tally.text(2).as_str(), tally.exact(2)), ("unknown", None));
+        tally.add(&Money::from_micros(1_500, "USD"));
+        assert_eq!(tally.text(1), "0.001500 USD");
+        assert_eq!(tally.exact(1), Some(Money::from_micros(1_500, "USD")));
+        assert_eq!(
+            tally.text(3),
+            "at least 0.001500 USD; the price of 2 of 3 calls is unknown"
+        );
+        assert_eq!(tally.exact(3), None);
+        tally.add(&Money::from_micros(2, "CNY"));
+        assert_eq!(
+            (tally.text(2).as_str(), tally.exact(2)),
+            ("0.000002 CNY + 0.001500 USD", None)
+        );
+    }
+}

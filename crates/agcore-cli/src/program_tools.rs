@@ -1,0 +1,44 @@
+//! The tools of the program: files of the current directory, a shell, and web pages.
+
+mod secret;
+mod approved;
+mod folder;
+mod text_file;
+mod change;
+mod read_file;
+mod list_files;
+mod search;
+mod edit_file;
+mod write_file;
+mod preview;
+mod shell;
+mod fetch_url;
+
+pub(crate) use self::{
+    fetch_url::{AllowedUrls, FETCH_URL},
+    folder::ToolFolder,
+    preview::Previews,
+    shell::SHELL,
+};
+
+use agcore::tools::{ToolError, ToolRegistry};
+
+use crate::sample_tools;
+
+/// Creates all tools of a chat.
+///
+/// # Errors
+/// When two tools have the same name.
+pub(crate) fn registry() -> Result<ToolRegistry, ToolError> {
+    let tools = sample_tools::registry()?;
+    tools.register_all([
+        read_file::tool(),
+        list_files::tool(),
+        search::tool(),
+        edit_file::tool(),
+        write_file::tool(),
+        shell::tool(),
+        fetch_url::tool(),
+    ])?;
+    Ok(tools)
+}

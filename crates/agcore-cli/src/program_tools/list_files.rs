@@ -1,0 +1,82 @@
+//! `list_files`: lists the files of the folder.
+
+use std::{
+    fs::FileType,
+    path::{Path, PathBuf},
+};
+
+use agcore::tools::{Registration, State, ToolError, permission::Glob, tool};
+use ignore::{DirEntry, WalkBuilder};
+
+use super::folder::ToolFolder;
+
+/// The number of files that are listed.
+const MAX_FILES: usize = 1_000;
+
+/// Creates the tool.
+pub(super) fn tool() -> Registration {
+    list_files_tool()
+}
+
+/// Lists files of the current directory, without those that .gitignore excludes. Directories end with a slash.
+#[tool(permissions(read), read_only, idempotent, blocking)]
+#[serde(deny_unknown_fields)]
+fn list_files(
+    /// The directory, relative to the current one; the current directory by default.
+    path: Option<String>,
+    /// List only paths that match, such as `*.rs`; `*` matches slashes, too.
+    pattern: Option<String>,
+    /// The number of levels below the directory; unlimited by default.
+    depth: Option<usize>,
+    State(folder): State<ToolFolder>,
+) -> Result<String, ToolError> {
+    let found = folder.existing(path.as_deref().unwrap_or("."))?;
+    let pattern = pattern.map(Glob::new);
+    let mut names = Vec::new();
+    for entry in walk(&folder, &found, depth) {
+        let (relative, kind) = entry;
+        let is_directory = kind.is_dir();
+        let name = relative.to_string_lossy().replace('\\', "/");
+        if pattern
+            .as_ref()
+            .is_some_and(|pattern| is_directory || !pattern.matches(&name))
+        {
+            continue;
+        }
+        if names.len() == MAX_FILES {
+            names.push(format!(
+                "[only the first {MAX_FILES} are listed; use path, pattern or depth]"
+            ));
+            break;
+        }
+        names.push(if is_directory { name + "/" } else { name });
+    }
+    match names.is_empty() {
+        true => Ok("No files.".to_owned()),
+        false => Ok(names.join("\n")),
+    }
+}
+
+/// Returns the files and directories below a directory, relative to the folder, in order of their names, with their types. Links are not followed, and what .gitignore excludes is left out.
+pub(super) fn walk(
+    folder: &ToolFolder,
+    start: &Path,
+    depth: Option<usize>,
+) -> impl Iterator<Item = (PathBuf, FileType)> + use<> {
+    let root = folder.path().to_owned();
+    let walk = WalkBuilder::new(root.join(start))
+        .hidden(false)
+        .follow_links(false)
+        .require_git(false)
+        .git_global(false)
+        .max_depth(depth)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .sort_by_file_name(Ord::cmp)
+        .build();
+    walk.flatten().filter_map(move |entry: DirEntry| {
+        let kind = entry.file_type()?;
+        let relative = entry.path().strip_prefix(&root).ok()?;
+        let is_listed = entry.depth() > 0 || kind.is_file();
+        is_listed.then(|| (relative.to_owned(), kind))
+    })
+}

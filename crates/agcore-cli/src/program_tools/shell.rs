@@ -1,0 +1,47 @@
+//! `shell`: runs a command line in the folder.
+
+mod child;
+
+use std::time::Duration;
+
+use agcore::tools::{Registration, State, ToolError, tool};
+
+use super::folder::ToolFolder;
+
+/// The name of the tool.
+pub(crate) const SHELL: &str = "shell";
+
+/// The time that a command may take if the model asks for no other, in seconds.
+const SECONDS: u64 = 120;
+
+/// The longest time that a command may take, in seconds.
+const MAX_SECONDS: u64 = 600;
+
+/// Creates the tool.
+pub(super) fn tool() -> Registration {
+    // The tool ends commands itself, so that what they have written is not lost.
+    shell_tool().with_timeout(Duration::from_secs(MAX_SECONDS + 10))
+}
+
+/// Runs a command line with the shell, in the current directory, without input. Returns the exit code and the output, of which the
+/// middle is left out if it is long. When the command ends, or takes too long, processes that it has left running are killed.
+#[tool(
+    permissions(shell),
+    read_only = false,
+    destructive,
+    open_world,
+    concurrency_key = "files"
+)]
+#[serde(deny_unknown_fields)]
+async fn shell(
+    /// The command line.
+    command: String,
+    /// The time after which the command is killed, in seconds: up to 600, by default 120.
+    timeout: Option<u64>,
+    State(folder): State<ToolFolder>,
+) -> Result<String, ToolError> {
+    let limit = Duration::from_secs(timeout.unwrap_or(SECONDS).clamp(1, MAX_SECONDS));
+    child::run(&command, folder.path(), limit)
+        .await
+        .map_err(|error| ToolError::failed(format!("cannot run the shell: {error}")))
+}

@@ -1,0 +1,197 @@
+//! Runs a shell in a process group of its own, with a time limit and a bounded output.
+
+use std::{
+    io::{self, PipeReader, Read},
+    path::Path,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use tokio::{
+    process::{Child, Command},
+    sync::mpsc::{self, UnboundedReceiver},
+    time::{Instant, sleep_until},
+};
+
+use crate::{bounded_output::BoundedOutput, process::variable_names, vendor::is_known_variable};
+
+/// The time in which the output may arrive after the end of the command.
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
+
+/// The endings of variables that contain secrets, which commands of a model do not get.
+const SECRETS: [&str; 6] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_PASSWD"];
+
+/// Runs a command line, and returns its exit code and its output.
+///
+/// Cancel safe: dropping the future kills the command.
+///
+/// # Errors
+/// When the shell cannot be started.
+pub(super) async fn run(command: &str, folder: &Path, limit: Duration) -> io::Result<String> {
+    let (mut child, chunks) = start(command, folder)?;
+    let group = Group::of(&child);
+    let mut output = BoundedOutput::default();
+    let status = follow(&mut child, chunks, limit, &mut output).await;
+    // What the command has left in the background ends with it.
+    drop(group);
+    output.finish();
+    let end = match status {
+        Some(Ok(status)) => describe(status),
+        Some(Err(error)) => error.to_string(),
+        None => format!("killed after {} s", limit.as_secs()),
+    };
+    Ok(format!("{end}\n{}", output.text()))
+}
+
+/// Starts the shell without input. Both outputs go to one pipe, so that their order is kept.
+fn start(command: &str, folder: &Path) -> io::Result<(Child, UnboundedReceiver<Vec<u8>>)> {
+    let (reader, writer) = io::pipe()?;
+    let mut shell = shell(command);
+    shell
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(writer.try_clone()?)
+        .stderr(writer)
+        .kill_on_drop(true);
+    for name in variable_names().filter(|name| is_secret(name)) {
+        shell.env_remove(name);
+    }
+    #[cfg(unix)]
+    shell.process_group(0);
+    let child = shell.spawn()?;
+    let (sender, chunks) = mpsc::unbounded_channel();
+    tokio::task::spawn_blocking(move || read(reader, &sender));
+    Ok((child, chunks))
+}
+
+fn shell(command: &str) -> Command {
+    let (program, option) = if cfg!(windows) {
+        ("cmd", "/C")
+    } else {
+        ("/bin/sh", "-c")
+    };
+    let mut shell = Command::new(program);
+    shell.args([option, command]);
+    shell
+}
+
+fn is_secret(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    is_known_variable(name) || SECRETS.iter().any(|end| upper.ends_with(end))
+}
+
+fn read(mut reader: PipeReader, sender: &mpsc::UnboundedSender<Vec<u8>>) {
+    let mut buffer = [0; 4096];
+    while let Ok(count) = reader.read(&mut buffer) {
+        if count == 0 || sender.send(buffer[..count].to_vec()).is_err() {
+            break;
+        }
+    }
+}
+
+/// Collects the output until the command has ended. Returns `None` if it took too long.
+async fn follow(
+    child: &mut Child,
+    mut chunks: UnboundedReceiver<Vec<u8>>,
+    limit: Duration,
+    output: &mut BoundedOutput,
+) -> Option<io::Result<ExitStatus>> {
+    let (mut status, mut deadline) = (None, Instant::now() + limit);
+    loop {
+        tokio::select! {
+            biased;
+            chunk = chunks.recv() => match chunk {
+                Some(chunk) => { output.add(&chunk); }
+                None => break,
+            },
+            ended = child.wait(), if status.is_none() => {
+                status = Some(ended);
+                deadline = Instant::now() + GRACE_PERIOD;
+            }
+            () = sleep_until(deadline) => return status,
+        }
+    }
+    match status {
+        // It has closed its output, but may still run.
+        None => tokio::time::timeout_at(deadline, child.wait()).await.ok(),
+        status => status,
+    }
+}
+
+fn describe(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("exit code {code}"),
+        None => status.to_string(),
+    }
+}
+
+/// The process group of a command, which is killed on drop.
+struct Group(#[cfg(unix)] Option<rustix::process::Pid>);
+
+impl Group {
+    #[cfg(unix)]
+    fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(id.and_then(rustix::process::Pid::from_raw))
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &Child) -> Self {
+        Self()
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // It fails if no process of the group is left.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    async fn output(command: &str) -> io::Result<String> {
+        let folder = tempfile::tempdir()?;
+        run(command, folder.path(), Duration::from_secs(60)).await
+    }
+
+    #[tokio::test]
+    async fn returns_the_exit_code_and_both_outputs() {
+        for (command, expected) in [
+            ("echo out; echo err >&2; exit 3", "exit code 3\nout\nerr\n"),
+            ("printf x", "exit code 0\nx\n"),
+            ("true", "exit code 0\n"),
+            ("cat", "exit code 0\n"),
+        ] {
+            assert_eq!(output(command).await.unwrap(), expected, "{command}");
+        }
+    }
+
+    #[tokio::test]
+    async fn kills_what_takes_too_long_or_stays_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        // The inner shell would write the file if it survived the outer one.
+        let command = "(while [ ! -e stop ]; do :; done; echo x > late) & echo started";
+        let output = run(command, folder.path(), Duration::from_secs(60)).await.unwrap();
+        assert_eq!(output, "exit code 0\nstarted\n");
+        let slow = run("echo first; sleep 1000", folder.path(), Duration::from_secs(1))
+            .await
+            .unwrap();
+        assert_eq!(slow, "killed after 1 s\nfirst\n");
+    }
+
+    #[test]
+    fn secrets_are_recognized_by_the_names_of_variables() {
+        for name in ["OPENAI_API_KEY", "AGCORE_MODEL", "GITHUB_TOKEN", "db_password"] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "KEYBOARD", "LANG"] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Questions about changes of files, and calls that were running when the program was killed.
+
+use std::fs;
+
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall};
+use rexpect::process::Signal;
+use serde_json::{Value, json};
+
+use crate::{
+    person::{Person, QUESTION},
+    support::{Agcore, Server},
+};
+
+/// Calls a tool, and quotes its result.
+fn calling(tool: &'static str, arguments: Value) -> Server {
+    Server::start(MockOptions::new(), move |request: &RecordedRequest| {
+        match request.prompt().results().first() {
+            None => Reply::tool_calls([ToolCall::new(tool, &arguments)]),
+            Some((_, result)) => Reply::text(format!("Result: {result}")),
+        }
+    })
+}
+
+fn edit() -> Server {
+    calling(
+        "edit_file",
+        json!({"path": "a.txt", "old": "two", "new": "2\nand more"}),
+    )
+}
+
+fn file(agcore: &Agcore) -> String {
+    fs::read_to_string(agcore.directory.path().join("a.txt")).unwrap()
+}
+
+#[test]
+fn the_question_shows_the_difference_that_the_answer_allows() {
+    let server = edit();
+    let agcore = Agcore::talking_to(&server).with_file("a.txt", "one\ntwo\nthree\n");
+    let mut person = Person::chatting(agcore, &[]);
+    person.types("go");
+    person.sees("Allow edit_file to make this change?");
+    let shown = person.sees(QUESTION);
+    let lines = [
+        "--- a/a.txt",
+        "+++ b/a.txt",
+        "   one",
+        "  -two",
+        "  +2",
+        "  +and more",
+        "   three",
+    ];
+    for line in lines {
+        assert!(shown.contains(line), "{line:?} is missing in {shown}");
+    }
+    person.types("y");
+    person.sees("Result: a.txt was changed: 2 lines added, 1 removed.");
+    person.next();
+    assert_eq!(file(&person.agcore), "one\n2\nand more\nthree\n");
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn a_file_that_changes_behind_the_question_is_not_written() {
+    let server = edit();
+    let agcore = Agcore::talking_to(&server).with_file("a.txt", "one\ntwo\n");
+    let mut person = Person::chatting(agcore, &[]);
+    person.types("go");
+    person.sees(QUESTION);
+    fs::write(person.agcore.directory.path().join("a.txt"), "zero\ntwo\n").unwrap();
+    person.types("y");
+    person.sees("Result: ");
+    person.sees("has changed since the call was approved");
+    person.next();
+    assert_eq!(file(&person.agcore), "zero\ntwo\n");
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn an_answer_for_the_shell_covers_the_same_command_only() {
+    let server = calling("shell", json!({"command": "echo hi"}));
+    let mut person = Person::chatting(Agcore::talking_to(&server), &[]);
+    person.types("go");
+    person.sees("Allow shell {\"command\":\"echo hi\"}?");
+    let choices = person.sees(QUESTION);
+    assert!(!choices.contains("with any arguments"), "{choices}");
+    person.types("s");
+    person.sees("Result: exit code 0");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_call_that_was_running_at_a_kill_is_reported_and_not_repeated() {
+    let command = "echo started >> log; while [ ! -e stop ]; do sleep 0.05; done";
+    let server = calling("shell", json!({ "command": command }));
+    let agcore = Agcore::talking_to(&server).at_home();
+    let mut person = Person::chatting(agcore, &["--yes"]);
+    person.types("go");
+    // The file shows that the command runs.
+    let log = person.agcore.directory.path().join("log");
+    while !log.exists() {
+        std::thread::yield_now();
+    }
+    person.session.process_mut().kill(Signal::SIGKILL).unwrap();
+    fs::write(person.agcore.directory.path().join("stop"), "").unwrap();
+    let agcore = person.agcore;
+
+    let mut person = Person::running(agcore, &["chat", "--continue"]);
+    person.sees("The last turn was interrupted before it ended.");
+    person.sees("It is not known whether shell {\"command\":");
+    person.sees("Continue the turn? [y]es, [n]o: ");
+    person.types("y");
+    person.sees("was running when the program ended, and may have taken effect. Run it again?");
+    person.sees("[y]es [n]o: ");
+    person.types("n");
+    person.sees("Result: ");
+    person.next();
+    assert_eq!(fs::read_to_string(log).unwrap(), "started\n");
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn shift_tab_changes_the_permission_mode() {
+    let server = edit();
+    let agcore = Agcore::talking_to(&server).with_file("a.txt", "two\n");
+    let mut person = Person::chatting(agcore, &[]);
+    person.keys("half");
+    person.sees("half");
+    person.keys("\u{1b}[Z");
+    person.sees("Permission mode: acceptEdits");
+    person.next();
+    person.sees("half");
+    person.types(" done");
+    // The change is made without a question.
+    person.sees("Result: a.txt was changed");
+    person.next();
+    fs::write(person.agcore.directory.path().join("a.txt"), "two\n").unwrap();
+    person.keys("\u{1b}[Z");
+    person.sees("Permission mode: plan");
+    person.next();
+    person.keys("\u{1b}[Z");
+    person.sees("Permission mode: default");
+    person.next();
+    // The conversation is still there.
+    person.types("/undo");
+    person.sees("from \"half done\" on.");
+    person.next();
+    person.types("again");
+    person.sees("Allow edit_file to make this change?");
+    person.sees(QUESTION);
+    person.types("n");
+    person.sees("Result: ");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}
