@@ -150,6 +150,7 @@ fn rule(grant: &Grant) -> String {
         .collect();
     match paths.as_slice() {
         [] => format!("{tool} with any arguments"),
+        [all] if all == "$" => format!("{tool} with the same arguments"),
         paths => format!("{tool} with the same value of {}", sanitized_line(&paths.join(", "))),
     }
 }

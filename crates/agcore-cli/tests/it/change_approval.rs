@@ -84,7 +84,7 @@ fn an_answer_for_the_shell_covers_the_same_command_only() {
     person.types("go");
     person.sees("Allow shell {\"command\":\"echo hi\"}?");
     let choices = person.sees(QUESTION);
-    assert!(!choices.contains("with any arguments"), "{choices}");
+    assert!(choices.contains("run shell with the same arguments until"), "{choices}");
     person.types("s");
     person.sees("Result: exit code 0");
     person.next();
