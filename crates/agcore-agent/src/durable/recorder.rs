@@ -144,6 +144,11 @@ impl SessionRecorder {
         let mut rows = Rows::new(position.end + 1);
         shown.iter().for_each(|message| rows.input(message));
         commit.messages.extend(rows.into_rows());
+        let ends = position.is_open && !machine.is_open();
+        if ends {
+            // The turn was abandoned.
+            commit = self.with_abandoned_run(commit, &position).await?;
+        }
         let mut data = EntryData::new(&self.writer, &[]);
         data.state = Some(std::borrow::Cow::Owned(machine));
         let commit = commit.with_record(data.into_record(Timestamp::from(self.clock.now()))?);
@@ -152,8 +157,22 @@ impl SessionRecorder {
             .commit(&self.tenant, &self.session, position.end, commit)
             .await?;
         position.end = committed.end;
+        if ends {
+            position.is_open = false;
+            position.has_questions = false;
+            position.status = SessionStatus::Pending;
+        }
         self.needs_state.store(false, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Adds the end of a turn that was abandoned: the session waits for the next input.
+    async fn with_abandoned_run(&self, commit: Commit, position: &Position) -> Result<Commit, MemoryError> {
+        let mut commit = commit.with_run(RunChange::new(run_id(position.turns), RunStatus::Cancelled));
+        if position.has_questions {
+            commit.approvals = closed_approvals(&*self.store, &self.tenant, &self.session, &[], true).await?;
+        }
+        Ok(commit.with_state(SessionState::pending()))
     }
 
     /// Returns whether nothing was recorded yet.

@@ -143,3 +143,22 @@ async fn a_saved_conversation_replaces_the_one_of_a_session() {
     assert_eq!(other.turn("Who am I?").await.unwrap().text(), "Ada.");
     assert_eq!(sessions.open("s-2", ada()).await.unwrap().messages().await.len(), 4);
 }
+
+#[tokio::test]
+async fn an_abandoned_turn_is_closed_in_the_store() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "pay")]), ScriptStep::text("Fine.")]);
+    let sessions = sessions(&provider, Arc::clone(&store));
+    let session = sessions.create("s-1", ada()).await.unwrap();
+    session.turn("Pay.").await.unwrap();
+    session.abandon_turn().await.unwrap();
+    session.save().await.unwrap();
+    assert_eq!(approvals(&*store).await[0].status, ApprovalStatus::Withdrawn);
+    let session = sessions.open("s-1", ada()).await.unwrap();
+    assert!(!session.is_suspended().await);
+    session.turn("Go on.").await.unwrap();
+    assert_eq!(
+        sessions.get("s-1").await.unwrap().unwrap().status,
+        SessionStatus::Completed
+    );
+}

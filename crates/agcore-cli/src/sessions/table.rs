@@ -28,7 +28,7 @@ pub(crate) fn session_rows(sessions: &[Session]) -> Vec<[String; 5]> {
         [
             sanitized_line(&id),
             minutes(session.updated_at),
-            state(session.status).to_owned(),
+            state(session).to_owned(),
             truncated(session.title.as_deref().unwrap_or_default(), MAX_TITLE),
             sanitized_line(folder_of(session).unwrap_or_default()),
         ]
@@ -48,11 +48,11 @@ fn minutes(timestamp: Timestamp) -> String {
 }
 
 /// Describes what became of the last turn. Of a turn that is running, it is not known whether its process still exists.
-fn state(status: SessionStatus) -> &'static str {
-    match status {
-        SessionStatus::Pending => "waiting",
+fn state(session: &Session) -> &'static str {
+    match session.status {
+        SessionStatus::Pending if session.pending_tool_call_id.is_some() => "waiting",
         SessionStatus::Running => "unfinished",
         SessionStatus::Failed => "failed",
-        SessionStatus::Completed => "",
+        SessionStatus::Pending | SessionStatus::Completed => "",
     }
 }
