@@ -34,7 +34,7 @@ mod knowledge_index;
 mod retriever;
 
 pub use self::{
-    bm25::{Bm25Settings, InMemoryTextIndex},
+    bm25::{Bm25Formula, Bm25Settings, InMemoryTextIndex},
     fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown},
     keywords::{KeywordExtractor, Keywords, MAX_KEYWORDS},
     knowledge_index::KnowledgeIndex,
@@ -42,5 +42,5 @@ pub use self::{
     retriever::{ChannelFailure, MemoryRetriever, Retrieval, RetrievalSettings, RetrievedPage, Scorer},
     text_index::{IndexChanges, IndexHit, MAX_QUERY_BYTES, TextDocument, TextIndex, check_query},
     turns::{Turn, TurnIndex},
-    vector_index::{InMemoryVectorIndex, VectorIndex, check_vector},
+    vector_index::{InMemoryVectorIndex, NearestVectors, VectorIndex, check_vector, normalized_vector},
 };

@@ -18,6 +18,8 @@ mod sessions;
 mod checkpoints;
 mod knowledge;
 mod graph;
+mod text_index;
+mod vector_index;
 mod vacuum;
 
 use std::sync::Arc;
@@ -25,7 +27,7 @@ use std::sync::Arc;
 use agcore_chat::Clock;
 use agcore_memory::{EvictionConfig, MemoryError, Timestamp};
 
-pub use self::options::PostgresOptions;
+pub use self::{options::PostgresOptions, text_index::PostgresTextIndex, vector_index::PostgresVectorIndex};
 
 use self::statements::Statements;
 use crate::eviction::WriteCounter;

@@ -3,5 +3,7 @@
 mod conditions;
 mod knowledge;
 mod sessions;
+pub(crate) mod text;
+pub(crate) mod vector;
 
 pub(crate) use self::conditions::{Conditions, Value};

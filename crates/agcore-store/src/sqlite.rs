@@ -14,6 +14,8 @@ mod sessions;
 mod checkpoints;
 mod knowledge;
 mod graph;
+mod text_index;
+mod vector_index;
 pub mod maintenance;
 
 use std::{path::Path, sync::Arc};
@@ -22,7 +24,11 @@ use agcore_chat::Clock;
 use agcore_memory::{EvictionConfig, MemoryError, Timestamp};
 use rusqlite::Connection;
 
-pub use self::options::{Durability, SqliteOptions};
+pub use self::{
+    options::{Durability, SqliteOptions},
+    text_index::SqliteTextIndex,
+    vector_index::SqliteVectorIndex,
+};
 
 use self::{readers::Readers, writer::Writer};
 use crate::eviction::WriteCounter;

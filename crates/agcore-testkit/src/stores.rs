@@ -1,5 +1,5 @@
 //! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`], [`CheckpointStore`],
-//! [`KnowledgeStore`] and [`KnowledgeGraph`] must do, checked on yours.
+//! [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`] and [`VectorIndex`] must do, checked on yours.
 //!
 //! Implement [`StoreSubject`] and the trait of each contract that your store implements, then let a macro make one test of each
 //! behavior:
@@ -12,6 +12,8 @@
 //! | [`CheckpointStore`] | [`CheckpointStoreSubject`] | [`checkpoint_tests!`](crate::checkpoint_tests) |
 //! | [`KnowledgeStore`] | [`KnowledgeStoreSubject`] | [`knowledge_store_tests!`](crate::knowledge_store_tests) |
 //! | [`KnowledgeGraph`] | [`KnowledgeGraphSubject`] | [`knowledge_graph_tests!`](crate::knowledge_graph_tests) |
+//! | [`TextIndex`] | [`TextIndexSubject`] | [`text_index_tests!`](crate::text_index_tests) |
+//! | [`VectorIndex`] | [`VectorIndexSubject`] | [`vector_index_tests!`](crate::vector_index_tests) |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -55,6 +57,8 @@
 
 #[macro_use]
 mod tests_macro;
+#[macro_use]
+mod index_tests_macro;
 mod behavior;
 mod reset_clock;
 pub mod faulty;
@@ -66,16 +70,21 @@ pub mod knowledge;
 pub mod memory_store;
 pub mod memory_store_faults;
 pub mod sessions;
+pub mod text_index;
+pub mod vector_index;
 
 pub use behavior::{
     CHECKPOINT, JOURNAL, JOURNAL_FAULTS, KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, MEMORY_STORE, MEMORY_STORE_FAULTS,
-    SESSION_STORE, StoreBehavior,
+    SESSION_STORE, StoreBehavior, TEXT_INDEX, VECTOR_INDEX,
 };
 
 use std::sync::Arc;
 
 use agcore_memory::{
-    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, graph::KnowledgeGraph, knowledge::KnowledgeStore,
+    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore,
+    graph::KnowledgeGraph,
+    knowledge::KnowledgeStore,
+    search::{TextIndex, VectorIndex},
     session::SessionStore,
 };
 use async_trait::async_trait;
@@ -137,4 +146,18 @@ pub trait KnowledgeStoreSubject: StoreSubject {
 pub trait KnowledgeGraphSubject: StoreSubject {
     /// Opens an empty graph.
     async fn knowledge_graph(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeGraph>;
+}
+
+/// Opens the indexes of texts to check, with the default keywords.
+#[async_trait]
+pub trait TextIndexSubject: StoreSubject {
+    /// Opens an empty index.
+    async fn text_index(&self) -> Arc<dyn TextIndex>;
+}
+
+/// Opens the indexes of vectors to check.
+#[async_trait]
+pub trait VectorIndexSubject: StoreSubject {
+    /// Opens an empty index.
+    async fn vector_index(&self) -> Arc<dyn VectorIndex>;
 }

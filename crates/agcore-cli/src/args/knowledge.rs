@@ -29,6 +29,9 @@ pub(crate) enum KnowledgeCommand {
     /// Write pages to a folder of Markdown files
     #[command(after_help = EXPORT_HELP)]
     Export(KnowledgeExportArgs),
+    /// Build the index of the pages again
+    #[command(after_help = REBUILD_HELP)]
+    Rebuild(FileArgs),
 }
 
 const ADD_HELP: &str = "\
@@ -82,6 +85,12 @@ The files can be edited and imported again. Files of the same names are replaced
 Examples:
   agcore knowledge export wiki
   agcore knowledge export garden --tag garden";
+
+const REBUILD_HELP: &str = "\
+The index is in the database and follows the pages by itself. This is only needed if a search reports that it is damaged.
+
+Example:
+  agcore knowledge rebuild";
 
 /// Arguments of `knowledge add`.
 #[derive(Debug, Parser)]

@@ -1,28 +1,25 @@
 //! `agcore knowledge`: pages of a wiki.
 
+mod wiki;
 mod save;
 mod search;
 mod export;
 
 use agcore::{
-    chat::Actor,
-    memory::knowledge::{KnowledgePage, KnowledgeStore, PageFilter, PageSummary, markdown},
+    memory::knowledge::{KnowledgeStore, PageFilter, PageSummary, markdown},
     store::sqlite::SqliteStore,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::database::Database;
+use self::wiki::{counted, filter, index_of, open, tenant};
 use crate::{
-    args::{FileArgs, KnowledgeCommand, KnowledgeDeleteArgs, KnowledgeListArgs, KnowledgeShowArgs, PageArgs},
+    args::{FileArgs, KnowledgeCommand, KnowledgeDeleteArgs, KnowledgeListArgs, KnowledgeShowArgs},
     exit::{Failure, suggestion},
     process::print,
     render::{sanitized, sanitized_line},
     table::table,
     trust_dialog::print_notices,
 };
-
-/// The number of pages that are read or saved together.
-const BATCH: usize = 256;
 
 /// Runs `agcore knowledge`.
 ///
@@ -37,25 +34,8 @@ pub(crate) async fn run(command: &KnowledgeCommand) -> Result<(), Failure> {
         KnowledgeCommand::Delete(args) => delete(args).await,
         KnowledgeCommand::Import(args) => save::import(args).await,
         KnowledgeCommand::Export(args) => export::export(args).await,
+        KnowledgeCommand::Rebuild(args) => rebuild(args).await,
     }
-}
-
-/// Opens a database that exists.
-async fn open(args: &FileArgs) -> Result<(Database, SqliteStore), Failure> {
-    let database = Database::of(args)?;
-    let store = database.open("agcore knowledge add").await?;
-    Ok((database, store))
-}
-
-/// Returns the tenant of the program's user.
-fn tenant() -> String {
-    Actor::local().tenant.to_string()
-}
-
-/// Returns the filter for these options.
-fn filter(args: &PageArgs) -> PageFilter {
-    let filter = PageFilter::new(tenant()).with_prefix(args.prefix.as_deref().unwrap_or_default());
-    args.tags.iter().fold(filter, PageFilter::with_tag)
 }
 
 async fn list(args: &KnowledgeListArgs) -> Result<(), Failure> {
@@ -120,6 +100,14 @@ async fn delete(args: &KnowledgeDeleteArgs) -> Result<(), Failure> {
     database.print(json!({ "deleted": deleted }), &text)
 }
 
+async fn rebuild(args: &FileArgs) -> Result<(), Failure> {
+    let (database, store) = open(args).await?;
+    let pages = index_of(store).rebuild(&tenant()).await?;
+    let pages = usize::try_from(pages).unwrap_or(usize::MAX);
+    let text = format!("{} indexed again.", counted(pages, "was", "were"));
+    database.print(json!({ "pages": pages }), &text)
+}
+
 /// Returns the failure for ids that do not exist.
 async fn missing(store: &SqliteStore, ids: &[&str]) -> Result<Failure, Failure> {
     let known = KnowledgeStore::list(store, &PageFilter::new(tenant())).await?;
@@ -133,30 +121,4 @@ async fn missing(store: &SqliteStore, ids: &[&str]) -> Result<Failure, Failure> 
         "{}\nRun `agcore knowledge list` to see all pages.",
         problems.join("\n")
     )))
-}
-
-/// Returns pages in the order of their ids.
-async fn pages_of(store: &SqliteStore, ids: &[String]) -> Result<Vec<KnowledgePage>, Failure> {
-    let mut pages = Vec::with_capacity(ids.len());
-    for ids in ids.chunks(BATCH) {
-        pages.extend(KnowledgeStore::get_many(store, &tenant(), ids).await?);
-    }
-    Ok(pages)
-}
-
-/// Returns `1 page was` or `3 pages were`.
-fn counted(number: usize, one: &str, many: &str) -> String {
-    match number {
-        1 => format!("1 page {one}"),
-        number => format!("{number} pages {many}"),
-    }
-}
-
-/// Returns files and folders that were not read, as JSON.
-fn skipped_as_json(skipped: &[markdown::Skipped]) -> Value {
-    let skipped = skipped.iter().map(|skipped| {
-        let path = skipped.path.display().to_string();
-        json!({ "path": path, "reason": skipped.reason })
-    });
-    skipped.collect()
 }

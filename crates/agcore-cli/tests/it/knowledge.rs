@@ -42,6 +42,8 @@ fn files_become_pages_and_are_found() {
     assert_eq!(found[0]["page"]["id"], "园艺/番茄");
     assert_eq!(found[0]["breakdown"]["channels"][0]["channel"], "text");
     assert_eq!(found.as_array().unwrap().len(), 1);
+    let ran = agcore.run(["knowledge", "rebuild"]);
+    assert_eq!(ran.assert_success(), "3 pages were indexed again.\n");
     let ran = agcore.run(["knowledge", "search", "zeppelin"]);
     assert_eq!((ran.assert_success(), ran.stderr.as_str()), ("", "No page matches.\n"));
 

@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 
-pub use self::settings::Bm25Settings;
+pub use self::settings::{Bm25Formula, Bm25Settings};
 
 use self::postings::Postings;
 use super::{
@@ -97,7 +97,8 @@ impl InMemoryTextIndex {
     /// Applies changes, as [`apply`](TextIndex::apply) does.
     pub(super) fn apply_now(&self, tenant: &str, changes: IndexChanges<TextDocument>) -> bool {
         // Before the lock, because this is what takes time.
-        let weighted: Vec<_> = changes.saved.iter().map(|(_, document)| self.terms(document)).collect();
+        let terms = |(_, document): &(String, TextDocument)| self.settings.terms(&*self.extractor, document);
+        let weighted: Vec<_> = changes.saved.iter().map(terms).collect();
         let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
         let indexed = tenants.entry(tenant.to_owned()).or_default();
         if indexed.position != changes.after {
@@ -114,23 +115,6 @@ impl InMemoryTextIndex {
         }
         indexed.position = changes.position;
         true
-    }
-
-    /// Returns the terms of a document with their weighted numbers of occurrences.
-    fn terms(&self, document: &TextDocument) -> BTreeMap<Box<str>, f32> {
-        let mut terms: BTreeMap<Box<str>, f32> = BTreeMap::new();
-        let parts = [
-            (&document.title, self.settings.title),
-            (&document.summary, self.settings.summary),
-            (&document.content, 1.0),
-        ];
-        for (text, weight) in parts {
-            self.extractor.terms(text, &mut |term| match terms.get_mut(term) {
-                Some(known) => *known += weight,
-                None => drop(terms.insert(term.into(), weight)),
-            });
-        }
-        terms
     }
 }
 

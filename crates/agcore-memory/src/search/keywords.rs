@@ -11,6 +11,9 @@ use self::segments::{Segment, segments};
 /// The maximum number of keywords of a query. Others are ignored.
 pub const MAX_KEYWORDS: usize = 256;
 
+/// The fingerprint of the terms without stems. Add 2 when the terms of any text change.
+const FINGERPRINT: u64 = 2;
+
 /// English words that occur in most texts, and those with which questions begin.
 const STOP_WORDS: &str = "
     a about above after again against all also am an and any are aren as at be because been before being below between both but
@@ -29,6 +32,12 @@ pub trait KeywordExtractor: Send + Sync + fmt::Debug {
 
     /// Returns the terms to look for: each once, without those that say little, at most [`MAX_KEYWORDS`].
     fn keywords(&self, query: &str) -> Vec<String>;
+
+    /// Identifies the rules by which texts become terms. An index that is kept with other rules is built again. By default 0:
+    /// return another number whenever [`terms`](Self::terms) changes.
+    fn fingerprint(&self) -> u64 {
+        0
+    }
 }
 
 /// The default [`KeywordExtractor`], for English, for other languages with spaces between words, and for scripts without: Chinese,
@@ -160,6 +169,10 @@ impl KeywordExtractor for Keywords {
         } else {
             strong.terms
         }
+    }
+
+    fn fingerprint(&self) -> u64 {
+        FINGERPRINT + u64::from(self.stemmer.is_some())
     }
 }
 

@@ -142,6 +142,11 @@ impl MemoryRetriever {
         self
     }
 
+    /// Returns the index.
+    pub fn index(&self) -> &Arc<KnowledgeIndex> {
+        &self.index
+    }
+
     /// Returns the pages of a tenant that match best, and records their recalls.
     ///
     /// If a channel fails and another one does not, its results are missing and the failure is part of the result.

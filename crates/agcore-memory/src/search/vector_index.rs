@@ -126,7 +126,7 @@ impl VectorIndex for InMemoryVectorIndex {
             indexed.vectors.remove(id);
         }
         for (id, vector) in changes.saved {
-            indexed.vectors.insert(id, normalized(&vector));
+            indexed.vectors.insert(id, normalized_vector(&vector));
         }
         indexed.position = changes.position;
         Ok(true)
@@ -135,22 +135,71 @@ impl VectorIndex for InMemoryVectorIndex {
     async fn search(&self, tenant: &str, vector: &[f32], limit: usize) -> Result<Vec<IndexHit>, MemoryError> {
         let dimensions = self.read(tenant, Vectors::dimensions);
         check_vector(vector, dimensions)?;
-        let wanted = normalized(vector);
-        Ok(self.read(tenant, |indexed| {
-            let scores = indexed.vectors.iter().map(|(id, known)| (dot(&wanted, known), id));
-            let mut scores: Vec<(f32, &String)> = scores.collect();
-            scores.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
-            scores.truncate(limit);
-            let hits = scores
-                .into_iter()
-                .map(|(score, id)| IndexHit::new(id, f64::from(score)));
-            hits.collect()
-        }))
+        let mut nearest = NearestVectors::new(vector, limit);
+        self.read(tenant, |indexed| {
+            for (id, known) in &indexed.vectors {
+                nearest.push(id, known);
+            }
+        });
+        Ok(nearest.into_hits())
+    }
+}
+
+/// The vectors that are most similar to a wanted one, of all that it is compared with.
+///
+/// For implementations of [`VectorIndex`] that compare all vectors.
+#[derive(Debug)]
+pub struct NearestVectors {
+    wanted: Box<[f32]>,
+    limit: usize,
+    /// More than wanted, until they are sorted.
+    found: Vec<(f32, String)>,
+    /// The score that a vector needs, once there are enough.
+    least: f32,
+}
+
+impl NearestVectors {
+    /// Begins a comparison with a vector, which [`check_vector`] has checked.
+    pub fn new(wanted: &[f32], limit: usize) -> Self {
+        Self {
+            wanted: normalized_vector(wanted),
+            limit,
+            found: Vec::new(),
+            least: f32::NEG_INFINITY,
+        }
+    }
+
+    /// Compares a vector, which [`normalized_vector`] has returned.
+    pub fn push(&mut self, id: &str, vector: &[f32]) {
+        let score = dot(&self.wanted, vector);
+        if score < self.least {
+            return;
+        }
+        self.found.push((score, id.to_owned()));
+        if self.found.len() > 2 * self.limit + 64 {
+            self.drop_others();
+        }
+    }
+
+    /// Returns the most similar vectors, the best first; of equal scores, in the order of their ids.
+    pub fn into_hits(mut self) -> Vec<IndexHit> {
+        self.drop_others();
+        let hits = self.found.into_iter();
+        hits.map(|(score, id)| IndexHit::new(id, f64::from(score))).collect()
+    }
+
+    fn drop_others(&mut self) {
+        self.found
+            .sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        self.found.truncate(self.limit);
+        if self.found.len() == self.limit {
+            self.least = self.found.last().map_or(f32::INFINITY, |found| found.0);
+        }
     }
 }
 
 /// Returns a vector of the same direction and length 1. A vector without a direction stays as it is.
-fn normalized(vector: &[f32]) -> Box<[f32]> {
+pub fn normalized_vector(vector: &[f32]) -> Box<[f32]> {
     let largest = vector.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
     if largest == 0.0 {
         return vector.into();

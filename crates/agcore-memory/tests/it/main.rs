@@ -21,11 +21,12 @@ use agcore_memory::{
     CheckpointStore, Clock, EvictionConfig, InMemoryJournal, InMemoryStore, Journal, MemoryStore,
     graph::{InMemoryGraph, KnowledgeGraph},
     knowledge::{InMemoryKnowledgeStore, KnowledgeStore},
+    search::{InMemoryTextIndex, InMemoryVectorIndex, TextIndex, VectorIndex},
     session::{InMemorySessionStore, SessionStore},
 };
 use agcore_testkit::stores::{
     CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-    SessionStoreSubject, StoreSubject,
+    SessionStoreSubject, StoreSubject, TextIndexSubject, VectorIndexSubject,
 };
 use async_trait::async_trait;
 
@@ -76,6 +77,20 @@ impl KnowledgeGraphSubject for InMemory {
     }
 }
 
+#[async_trait]
+impl TextIndexSubject for InMemory {
+    async fn text_index(&self) -> Arc<dyn TextIndex> {
+        Arc::new(InMemoryTextIndex::new())
+    }
+}
+
+#[async_trait]
+impl VectorIndexSubject for InMemory {
+    async fn vector_index(&self) -> Arc<dyn VectorIndex> {
+        Arc::new(InMemoryVectorIndex::new())
+    }
+}
+
 mod memory_store {
     agcore_testkit::memory_store_tests!(super::InMemory);
 }
@@ -98,6 +113,14 @@ mod knowledge_store {
 
 mod knowledge_graph {
     agcore_testkit::knowledge_graph_tests!(super::InMemory);
+}
+
+mod text_index {
+    agcore_testkit::text_index_tests!(super::InMemory);
+}
+
+mod vector_index {
+    agcore_testkit::vector_index_tests!(super::InMemory);
 }
 
 /// The journal of a session store is a journal like any other.

@@ -37,6 +37,12 @@ impl<'p> Transaction<'p> {
         Ok(self.finish(attempt, done)?.rows_affected())
     }
 
+    /// Returns the rows of a statement.
+    pub(super) async fn rows(&mut self, attempt: &str, statement: Statement<'_>) -> Result<Vec<PgRow>, MemoryError> {
+        let done = timeout(self.patience, statement.fetch_all(self.lease.connection())).await;
+        self.finish(attempt, done)
+    }
+
     /// Commits the transaction if all went well, else rolls it back.
     pub(super) async fn end<T>(mut self, attempt: &str, result: Result<T, MemoryError>) -> Result<T, MemoryError> {
         if self.is_lost {

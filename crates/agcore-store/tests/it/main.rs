@@ -8,6 +8,8 @@
     reason = "tests fail by panicking; some start themselves as other processes, with a job in a variable, and read AGCORE_SOAK"
 )]
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod index_changes;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]

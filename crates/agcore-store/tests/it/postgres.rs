@@ -2,6 +2,7 @@
 
 mod erasure;
 mod faults;
+mod indexes;
 mod killed;
 mod opening;
 mod proxy;
@@ -11,14 +12,17 @@ mod server;
 use std::sync::Arc;
 
 use agcore_memory::{
-    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, graph::KnowledgeGraph, knowledge::KnowledgeStore,
+    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore,
+    graph::KnowledgeGraph,
+    knowledge::KnowledgeStore,
+    search::{TextIndex, VectorIndex},
     session::SessionStore,
 };
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-        SessionStoreSubject, StoreSubject,
+        SessionStoreSubject, StoreSubject, TextIndexSubject, VectorIndexSubject,
     },
 };
 use async_trait::async_trait;
@@ -85,6 +89,22 @@ impl KnowledgeGraphSubject for Postgres {
     }
 }
 
+#[async_trait]
+impl TextIndexSubject for Postgres {
+    async fn text_index(&self) -> Arc<dyn TextIndex> {
+        let store = self.0.options().open(Arc::new(ManualClock::new())).await.unwrap();
+        Arc::new(store.text_index())
+    }
+}
+
+#[async_trait]
+impl VectorIndexSubject for Postgres {
+    async fn vector_index(&self) -> Arc<dyn VectorIndex> {
+        let store = self.0.options().open(Arc::new(ManualClock::new())).await.unwrap();
+        Arc::new(store.vector_index("model"))
+    }
+}
+
 mod memory_store {
     agcore_testkit::memory_store_tests!(super::Postgres::default());
 }
@@ -103,6 +123,14 @@ mod checkpoints {
 
 mod knowledge_store {
     agcore_testkit::knowledge_store_tests!(super::Postgres::default());
+}
+
+mod text_index {
+    agcore_testkit::text_index_tests!(super::Postgres::default());
+}
+
+mod vector_index {
+    agcore_testkit::vector_index_tests!(super::Postgres::default());
 }
 
 mod knowledge_graph {

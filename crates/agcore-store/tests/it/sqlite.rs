@@ -1,5 +1,6 @@
 mod child;
 mod files;
+mod indexes;
 mod knowledge;
 mod kill;
 mod processes;
@@ -9,7 +10,10 @@ mod maintenance;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agcore_memory::{
-    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore, graph::KnowledgeGraph, knowledge::KnowledgeStore,
+    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore,
+    graph::KnowledgeGraph,
+    knowledge::KnowledgeStore,
+    search::{TextIndex, VectorIndex},
     session::SessionStore,
 };
 use agcore_store::sqlite::SqliteOptions;
@@ -17,7 +21,7 @@ use agcore_testkit::{
     clock::ManualClock,
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-        SessionStoreSubject, StoreSubject,
+        SessionStoreSubject, StoreSubject, TextIndexSubject, VectorIndexSubject,
     },
 };
 use async_trait::async_trait;
@@ -87,6 +91,22 @@ impl KnowledgeGraphSubject for Sqlite {
     }
 }
 
+#[async_trait]
+impl TextIndexSubject for Sqlite {
+    async fn text_index(&self) -> Arc<dyn TextIndex> {
+        let store = self.options().open(Arc::new(ManualClock::new())).await.unwrap();
+        Arc::new(store.text_index())
+    }
+}
+
+#[async_trait]
+impl VectorIndexSubject for Sqlite {
+    async fn vector_index(&self) -> Arc<dyn VectorIndex> {
+        let store = self.options().open(Arc::new(ManualClock::new())).await.unwrap();
+        Arc::new(store.vector_index("model"))
+    }
+}
+
 mod memory_store {
     agcore_testkit::memory_store_tests!(super::Sqlite::default());
 }
@@ -109,6 +129,14 @@ mod knowledge_store {
 
 mod knowledge_graph {
     agcore_testkit::knowledge_graph_tests!(super::Sqlite::default());
+}
+
+mod text_index {
+    agcore_testkit::text_index_tests!(super::Sqlite::default());
+}
+
+mod vector_index {
+    agcore_testkit::vector_index_tests!(super::Sqlite::default());
 }
 
 mod memory_store_faults {

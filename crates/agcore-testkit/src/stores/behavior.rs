@@ -4,7 +4,7 @@ use std::{fmt, pin::Pin};
 
 use super::{
     CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-    SessionStoreSubject,
+    SessionStoreSubject, TextIndexSubject, VectorIndexSubject,
 };
 
 /// The behaviors of [`memory_store`](super::memory_store).
@@ -27,6 +27,12 @@ pub const KNOWLEDGE_STORE: &[StoreBehavior<dyn KnowledgeStoreSubject>] =
 /// The behaviors of [`graph`](super::graph).
 pub const KNOWLEDGE_GRAPH: &[StoreBehavior<dyn KnowledgeGraphSubject>] =
     crate::__knowledge_graph_behaviors!(__store_behaviors);
+
+/// The behaviors of [`text_index`](super::text_index).
+pub const TEXT_INDEX: &[StoreBehavior<dyn TextIndexSubject>] = crate::__text_index_behaviors!(__store_behaviors);
+
+/// The behaviors of [`vector_index`](super::vector_index).
+pub const VECTOR_INDEX: &[StoreBehavior<dyn VectorIndexSubject>] = crate::__vector_index_behaviors!(__store_behaviors);
 
 /// The behaviors of [`memory_store_faults`](super::memory_store_faults).
 pub const MEMORY_STORE_FAULTS: &[StoreBehavior<dyn MemoryStoreSubject>] =

@@ -3,7 +3,7 @@
 use agcore::memory::knowledge::{KnowledgeStore, markdown};
 use serde_json::json;
 
-use super::{counted, filter, open, pages_of};
+use super::wiki::{counted, filter, open, pages_of};
 use crate::{args::KnowledgeExportArgs, command::database::shown, exit::Failure};
 
 /// Writes pages to a folder.

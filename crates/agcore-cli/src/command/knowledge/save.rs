@@ -12,7 +12,7 @@ use agcore::{
 };
 use serde_json::json;
 
-use super::{BATCH, counted, pages_of, skipped_as_json, tenant};
+use super::wiki::{BATCH, counted, pages_of, skipped_as_json, tenant};
 use crate::{
     args::{KnowledgeAddArgs, KnowledgeImportArgs},
     command::database::{Database, shown},

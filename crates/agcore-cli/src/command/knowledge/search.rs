@@ -6,15 +6,12 @@ use agcore::{
     chat::SystemClock,
     memory::{
         knowledge::KnowledgePage,
-        search::{
-            InMemoryTextIndex, KeywordExtractor, Keywords, KnowledgeIndex, MemoryRetriever, RetrievalSettings,
-            RetrievedPage,
-        },
+        search::{KeywordExtractor, Keywords, MemoryRetriever, RetrievalSettings, RetrievedPage},
     },
 };
 use serde_json::json;
 
-use super::{open, tenant};
+use super::wiki::{index_of, open, tenant};
 use crate::{
     args::KnowledgeSearchArgs,
     exit::Failure,
@@ -32,7 +29,7 @@ const EXCERPT: usize = 100;
 /// When the query is too long, or the database cannot be read.
 pub(super) async fn search(args: &KnowledgeSearchArgs) -> Result<(), Failure> {
     let (database, store) = open(&args.database).await?;
-    let index = KnowledgeIndex::new(Arc::new(store), Arc::new(InMemoryTextIndex::new()));
+    let index = index_of(store);
     let mut settings = RetrievalSettings::default();
     settings.max_results = usize::try_from(args.limit).unwrap_or(usize::MAX);
     // Recalls are counted for agents, not for people who look around.

@@ -144,7 +144,12 @@ impl Postings {
             .filter_map(|keyword| self.terms.get(keyword.as_str()))
             .map(|term| &self.lists[*term as usize])
             .filter(|list| list.documents > 0)
-            .map(|list| (self.rarity(list) * (settings.k1 + 1.0), list))
+            .map(|list| {
+                (
+                    settings.weight(self.numbers.len() as u64, u64::from(list.documents)),
+                    list,
+                )
+            })
             .collect();
         // Rare terms first, so that the bound below is reached early.
         lists.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -173,11 +178,9 @@ impl Postings {
     /// Adds up the scores of the lists. Returns the documents that may be among the best, which are all that have a score.
     fn score(&self, lists: &[(f32, &List)], limit: usize, settings: Bm25Settings, scores: &mut [f32]) -> Vec<u32> {
         let average = (self.length / self.numbers.len().max(1) as f64) as f32;
-        let constant = settings.k1 * (1.0 - settings.b);
-        let per_length = settings.k1 * settings.b / average.max(f32::MIN_POSITIVE);
+        let formula = settings.formula(average);
         let add = |weight: f32, number: u32, occurrences: f32| {
-            let length = self.documents[number as usize].length;
-            weight * occurrences / (occurrences + constant + per_length * length)
+            formula.score(weight, occurrences, self.documents[number as usize].length)
         };
         let mut candidates: Vec<u32> = Vec::new();
         // The most that a document can get from the remaining lists.
@@ -229,12 +232,6 @@ impl Postings {
         *best
             .select_nth_unstable_by(limit - 1, |one, other| other.total_cmp(one))
             .1
-    }
-
-    /// Returns the weight of a term, which is higher the fewer documents contain it.
-    fn rarity(&self, list: &List) -> f32 {
-        let (all, with_term) = (self.numbers.len() as f32, list.documents as f32);
-        (1.0 + (all - with_term + 0.5) / (with_term + 0.5)).ln()
     }
 
     fn take_scores(&self) -> Vec<f32> {

@@ -1,4 +1,8 @@
-//! [`Bm25Settings`]: the parameters of the formula.
+//! [`Bm25Settings`]: the parameters of the formula, and the formula.
+
+use std::collections::BTreeMap;
+
+use crate::search::{keywords::KeywordExtractor, text_index::TextDocument};
 
 /// The parameters of BM25.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,5 +26,56 @@ impl Default for Bm25Settings {
             title: 1.5,
             summary: 1.0,
         }
+    }
+}
+
+impl Bm25Settings {
+    /// Returns the terms of a document with their numbers of occurrences, those in the title and the summary weighted.
+    ///
+    /// For implementations of [`TextIndex`](crate::search::TextIndex), as the other methods.
+    pub fn terms(&self, extractor: &dyn KeywordExtractor, document: &TextDocument) -> BTreeMap<Box<str>, f32> {
+        let mut terms: BTreeMap<Box<str>, f32> = BTreeMap::new();
+        let parts = [
+            (&document.title, self.title),
+            (&document.summary, self.summary),
+            (&document.content, 1.0),
+        ];
+        for (text, weight) in parts {
+            extractor.terms(text, &mut |term| match terms.get_mut(term) {
+                Some(known) => *known += weight,
+                None => drop(terms.insert(term.into(), weight)),
+            });
+        }
+        terms
+    }
+
+    /// Returns the most that a term can add to a score, which is higher the fewer of the documents contain it.
+    pub fn weight(&self, documents: u64, with_term: u64) -> f32 {
+        let (documents, with_term) = (documents as f32, with_term as f32);
+        let rarity = (1.0 + (documents - with_term + 0.5) / (with_term + 0.5)).ln();
+        rarity * (self.k1 + 1.0)
+    }
+
+    /// Returns the formula for documents with this average length.
+    pub fn formula(&self, average_length: f32) -> Bm25Formula {
+        Bm25Formula {
+            constant: self.k1 * (1.0 - self.b),
+            per_length: self.k1 * self.b / average_length.max(f32::MIN_POSITIVE),
+        }
+    }
+}
+
+/// The formula of BM25 for the documents of an index.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bm25Formula {
+    constant: f32,
+    per_length: f32,
+}
+
+impl Bm25Formula {
+    /// Returns what a term adds to the score of a document. `weight` is that of the term ([`Bm25Settings::weight`]); the length of a
+    /// document is the sum of the occurrences of its terms.
+    pub fn score(&self, weight: f32, occurrences: f32, length: f32) -> f32 {
+        weight * occurrences / (occurrences + self.constant + self.per_length * length)
     }
 }

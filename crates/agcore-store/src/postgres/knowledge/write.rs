@@ -177,6 +177,13 @@ async fn erase(transaction: &mut Transaction<'_>, owner: &Actor) -> Result<u64, 
     // The ids of deleted pages may be personal as well, and it is not known whose they were.
     let deletions = "DELETE FROM knowledge_deletions WHERE tenant = $1";
     transaction.execute(ERASE, sqlx::query(deletions).bind(tenant)).await?;
+    // Indexes contain the words of the pages. They are built again by the next search.
+    for sql in [
+        "DELETE FROM text_indexes WHERE tenant = $1",
+        "DELETE FROM vector_indexes WHERE tenant = $1",
+    ] {
+        transaction.execute(ERASE, sqlx::query(sql).bind(tenant)).await?;
+    }
     let pages = "DELETE FROM knowledge_pages WHERE tenant = $1 AND \"user\" = $2";
     let statement = sqlx::query(pages).bind(tenant).bind(lookup(&owner.user));
     transaction.execute(ERASE, statement).await

@@ -109,6 +109,11 @@ pub(super) fn erase(connection: &Connection, owner: &Actor) -> Result<u64, Memor
     // The ids of deleted pages may be personal as well, and it is not known whose they were.
     let deletions = "DELETE FROM knowledge_deletions WHERE tenant = ?1";
     execute(connection, attempt, deletions, [&*owner.tenant])?;
+    // Indexes contain the words of the pages. They are built again by the next search.
+    for table in ["text_indexes", "vector_indexes"] {
+        let sql = format!("DELETE FROM {table} WHERE tenant = ?1");
+        execute(connection, attempt, &sql, [&*owner.tenant])?;
+    }
     let generation = "UPDATE knowledge_tenants SET generation = generation + 1 WHERE tenant = ?1";
     execute(connection, attempt, generation, [&*owner.tenant])?;
     Ok(erased)

@@ -13,7 +13,7 @@ use agcore_store::sqlite::{Durability, SqliteOptions, SqliteStore};
 
 use tokio::sync::oneshot;
 
-use super::{kill, processes};
+use super::{indexes, kill, processes};
 
 const JOB: &str = "AGCORE_TEST_JOB";
 
@@ -118,6 +118,7 @@ fn job() {
     runtime.block_on(async {
         match name {
             "kill" => kill::write(file, argument).await,
+            "change" => indexes::change(file, argument).await,
             "append" => processes::append(file, argument, began).await,
             "commit" => processes::commit(file, argument, began).await,
             _ => panic!("unknown job {name}"),

@@ -5,6 +5,7 @@ use std::{fs, path::Path, sync::Arc};
 use agcore_memory::{
     Actor, MemoryErrorKind, MemoryStore,
     knowledge::{KnowledgePage, KnowledgeStore, PageFilter},
+    search::KnowledgeIndex,
 };
 use agcore_store::sqlite::{SqliteOptions, SqliteStore, maintenance};
 use agcore_testkit::clock::ManualClock;
@@ -36,7 +37,7 @@ async fn a_database_of_version_1_is_migrated() {
     store.add(KnowledgePage::new("tea", "Tea", "")).await.unwrap();
     store.close().await;
     let report = maintenance::check(&SqliteOptions::new(&path)).await.unwrap();
-    assert!(report.is_intact() && report.version == 2, "{report:?}");
+    assert!(report.is_intact() && report.version == 3, "{report:?}");
 }
 
 #[tokio::test]
@@ -52,6 +53,9 @@ async fn erased_pages_are_not_left_in_the_file() {
     store.upsert(KnowledgePage::new("PLUMTREE gone", "", "")).await.unwrap();
     KnowledgeStore::delete(&store, "local", "PLUMTREE gone").await.unwrap();
     store.upsert(KnowledgePage::new("KEPTWORD", "", "")).await.unwrap();
+    // Indexes contain the words, too.
+    let index = KnowledgeIndex::new(Arc::new(store.clone()), Arc::new(store.text_index()));
+    assert_eq!(index.search("local", word, 10).await.unwrap().len(), 1);
     assert_eq!(KnowledgeStore::erase(&store, &Actor::user("ann")).await.unwrap(), 1);
     let files = fs::read_dir(directory.path()).unwrap();
     let bytes: Vec<u8> = files.flat_map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
