@@ -6,6 +6,7 @@ use agcore_chat::{Actor, Message, redact::KeyRedactor};
 use agcore_memory::{
     CheckpointStore, Clock, ConversationMemory, EvictionConfig, InMemoryJournal, InMemoryStore, Journal, MemoryFilter,
     MemoryItem, MemoryStore, NewCheckpoint, Record, Redacted, RunKey, Timestamp,
+    knowledge::{InMemoryKnowledgeStore, KnowledgePage, KnowledgeStore, PageFilter},
     session::{
         ApprovalChange, ApprovalFilter, Commit, InMemorySessionStore, NewApproval, NewSession, RunChange, RunStatus,
         SessionStore,
@@ -13,7 +14,10 @@ use agcore_memory::{
 };
 use agcore_testkit::{
     clock::ManualClock,
-    stores::{CheckpointStoreSubject, JournalSubject, MemoryStoreSubject, SessionStoreSubject, StoreSubject},
+    stores::{
+        CheckpointStoreSubject, JournalSubject, KnowledgeStoreSubject, MemoryStoreSubject, SessionStoreSubject,
+        StoreSubject,
+    },
 };
 use async_trait::async_trait;
 use serde_json::json;
@@ -54,6 +58,17 @@ impl CheckpointStoreSubject for Wrapped {
         let store = Arc::new(store);
         (Arc::clone(&store) as _, store)
     }
+}
+
+#[async_trait]
+impl KnowledgeStoreSubject for Wrapped {
+    async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore> {
+        Arc::new(Redacted::new(InMemoryKnowledgeStore::new(clock), Arc::new(KeyRedactor)))
+    }
+}
+
+mod knowledge_store {
+    agcore_testkit::knowledge_store_tests!(super::Wrapped);
 }
 
 mod memory_store {
@@ -154,4 +169,30 @@ async fn sessions_are_stored_without_secrets() {
         (0, 6),
         "{stored}"
     );
+}
+
+#[tokio::test]
+async fn secrets_do_not_reach_pages() {
+    let clock = Arc::new(ManualClock::new());
+    let inner = Arc::new(InMemoryKnowledgeStore::new(clock));
+    let store = Redacted::new(Arc::clone(&inner), Arc::new(KeyRedactor));
+    let page = || {
+        KnowledgePage::new("a", KEY, format!("the key is {KEY}"))
+            .with_summary(KEY)
+            .with_tag(KEY)
+    };
+    store.add(page()).await.unwrap();
+    store.update(page()).await.unwrap();
+    store
+        .upsert_many(vec![page(), KnowledgePage::new("b", "plain", "text").with_tag("tea")])
+        .await
+        .unwrap();
+    let stored = inner.get("local", "a").await.unwrap().unwrap();
+    assert_eq!(stored.content, "the key is [redacted]");
+    assert!(!format!("{stored:?}").contains(KEY), "{stored:?}");
+    assert_eq!(inner.get("local", "b").await.unwrap().unwrap().title, "plain");
+    // A tag that was redacted is found by the one that was given.
+    let filter = PageFilter::new("local").with_tag(KEY);
+    assert_eq!(store.list(&filter).await.unwrap().len(), 1);
+    assert_eq!(store.count(&filter).await.unwrap(), 1);
 }
