@@ -20,6 +20,7 @@ use crate::{
     bundle::{Parts, RuntimeBundle},
     config::AgentConfig,
     error::AgentError,
+    knowledge_tools::KnowledgeTools,
     session::AgentSession,
     tool_source::ToolSource,
 };
@@ -141,6 +142,13 @@ impl AgentBuilder {
             self.tool_error.get_or_insert(error);
         }
         self
+    }
+
+    /// Adds the tools of a wiki: `retrieve`, `remember`, `update_page` and `forget`. Pass a
+    /// [`MemoryRetriever`](agcore_memory::search::MemoryRetriever), or [`KnowledgeTools`] with other settings.
+    /// [`build`](Self::build) reports tools that cannot be registered.
+    pub fn with_knowledge(self, tools: impl Into<KnowledgeTools>) -> Self {
+        self.with_tools(tools.into())
     }
 
     /// Sets the permission rules. By default, tools that delete or use a shell are denied.

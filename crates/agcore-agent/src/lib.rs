@@ -36,6 +36,7 @@ mod span;
 mod turn;
 mod session;
 mod tool_source;
+mod knowledge_tools;
 mod stored_sessions;
 mod builder;
 
@@ -47,6 +48,7 @@ pub use {
     config::{AgentConfig, BusyPolicy},
     environment::Environment,
     error::{AgentError, AgentErrorKind},
+    knowledge_tools::KnowledgeTools,
     session::{AgentSession, SessionState},
     stored_sessions::StoredSessions,
     tool_settings::ToolSettings,

@@ -11,6 +11,7 @@ mod bad_tools;
 mod compaction;
 mod concurrency;
 mod crash;
+mod knowledge;
 mod many_users;
 mod parts;
 mod session;
