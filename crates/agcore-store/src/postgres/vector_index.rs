@@ -90,10 +90,10 @@ impl PostgresVectorIndex {
         let statement = sqlx::query(lock).bind(tenant).bind(&self.model);
         transaction.row(WRITE, statement).await?;
         let state = self.state(transaction, tenant).await?;
-        let state = state.ok_or_else(|| convert(WRITE, Error::RowNotFound))?;
-        if state.position != changes.after {
+        // An erasure may have removed it just now.
+        let Some(state) = state.filter(|state| state.position == changes.after) else {
             return Ok(false);
-        }
+        };
         let known = Some(state.dimensions).filter(|number| *number > 0 && !changes.is_reset);
         let mut dimensions = known;
         for (_, vector) in &changes.saved {

@@ -20,7 +20,9 @@ pub(super) async fn apply(
     format: &str,
     prepared: &Prepared,
 ) -> Result<bool, MemoryError> {
-    let (state, is_stale) = locked(transaction, tenant, format).await?;
+    let Some((state, is_stale)) = locked(transaction, tenant, format).await? else {
+        return Ok(false);
+    };
     let position = state.position.filter(|_| !is_stale);
     if position != prepared.after {
         return Ok(false);
@@ -50,8 +52,12 @@ pub(super) async fn apply(
 }
 
 /// Returns the index of a tenant, which is created if it does not exist, and whether it has another format. Others wait until this
-/// transaction ends.
-async fn locked(transaction: &mut Transaction<'_>, tenant: &str, format: &str) -> Result<(State, bool), MemoryError> {
+/// transaction ends. Returns `None` if an erasure has just removed it.
+async fn locked(
+    transaction: &mut Transaction<'_>,
+    tenant: &str,
+    format: &str,
+) -> Result<Option<(State, bool)>, MemoryError> {
     let sql = "INSERT INTO text_indexes (tenant, format) VALUES ($1, $2) ON CONFLICT (tenant) DO NOTHING";
     let statement = sqlx::query(sql).bind(tenant).bind(format);
     transaction.execute(WRITE, statement).await?;
@@ -59,9 +65,8 @@ async fn locked(transaction: &mut Transaction<'_>, tenant: &str, format: &str) -
                FROM text_indexes WHERE tenant = $1 FOR UPDATE";
     let statement = sqlx::query(sql).bind(tenant).bind(format);
     let row = transaction.row(WRITE, statement).await?;
-    let row = row.ok_or(sqlx::Error::RowNotFound);
-    let read = row.and_then(|row| Ok((State::read(&row)?, row.try_get("is_stale")?)));
-    read.map_err(|error| convert(WRITE, error))
+    let read = row.map(|row| Ok((State::read(&row)?, row.try_get("is_stale")?)));
+    read.transpose().map_err(|error| convert(WRITE, error))
 }
 
 /// Removes everything from an index, which gets this format.
