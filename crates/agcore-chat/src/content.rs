@@ -48,6 +48,30 @@ impl Content {
         }
     }
 
+    /// Returns the text that a person or the model wrote: like [`text`](Self::text), without the parts whose
+    /// [origin](crate::Origin) is marked.
+    ///
+    /// ```
+    /// use agcore_chat::{Content, ContentPart, Marks, Origin};
+    ///
+    /// let note = ContentPart::text("[context]\n").with_marks(Marks::new().with_origin(Origin::Context));
+    /// let content = Content::from(vec![note, ContentPart::text("Hello")]);
+    /// assert_eq!(content.text(), "[context]\nHello");
+    /// assert_eq!(content.own_text(), "Hello");
+    /// ```
+    pub fn own_text(&self) -> Cow<'_, str> {
+        let Self::Parts(parts) = self else {
+            return self.text();
+        };
+        let is_own = |part: &&ContentPart| part.marks().is_none_or(|marks| marks.origin.is_none());
+        let mut texts = parts.iter().filter(is_own).filter_map(ContentPart::as_text);
+        match (texts.next(), texts.next()) {
+            (None, _) => Cow::Borrowed(""),
+            (Some(only), None) => Cow::Borrowed(only),
+            (Some(first), Some(second)) => Cow::Owned([first, second].into_iter().chain(texts).collect()),
+        }
+    }
+
     /// Returns mutable references to the plain text, or to the text of each text part.
     pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let (text, parts) = match self {

@@ -47,6 +47,15 @@ pub struct StreamEvent {
     pub turn: u32,
     /// The index of the round within the turn, from 0.
     pub round: u32,
+    /// The id under which a store keeps the reply to which the event belongs: the reply that is being written, or the one that
+    /// made the tool call. `None` without a store, and for events that belong to no reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Arc<str>>,
+    /// The id of the tool call by which another agent asked this one. `None` for the agent that answers the user.
+    ///
+    /// An agent whose own sub-agents ask others has events of several levels: a parent is a call of the agent one level above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Arc<str>>,
     /// The event itself, nested by topic.
     pub kind: EventKind,
 }
@@ -59,8 +68,24 @@ impl StreamEvent {
             agent,
             turn,
             round,
+            message: None,
+            parent: None,
             kind: kind.into(),
         }
+    }
+
+    /// Sets the id under which a store keeps the reply to which the event belongs.
+    #[must_use]
+    pub fn with_message(mut self, message: impl Into<Option<Arc<str>>>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// Sets the tool call by which another agent asked this one.
+    #[must_use]
+    pub fn with_parent(mut self, parent: impl Into<Option<Arc<str>>>) -> Self {
+        self.parent = parent.into();
+        self
     }
 }
 

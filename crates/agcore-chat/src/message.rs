@@ -156,6 +156,15 @@ impl Message {
         }
     }
 
+    /// Returns the text that a person or a model wrote: like [`text`](Self::text), without the
+    /// [parts that were added](Content::own_text) to a user message.
+    pub fn own_text(&self) -> Cow<'_, str> {
+        match self {
+            Self::User(message) => message.content.own_text(),
+            _ => self.text(),
+        }
+    }
+
     /// Returns the assistant message, if this is one.
     pub fn as_assistant(&self) -> Option<&AssistantMessage> {
         match self {

@@ -168,3 +168,20 @@ fn extension_events() {
 fn events_are_small() {
     assert!(size_of::<EventKind>() <= 136, "{}", size_of::<EventKind>());
 }
+
+#[test]
+fn an_event_links_to_its_message_and_to_the_call_of_its_agent() {
+    let event = StreamEvent::new(3, Arc::from("tester"), 0, 1, TextEvent::Text("Hi".into()))
+        .with_message(Arc::from("12.0"))
+        .with_parent(Arc::from("call_1"));
+    let json = json!({
+        "seq": 3, "agent": "tester", "turn": 0, "round": 1, "message": "12.0", "parent": "call_1",
+        "kind": {"text": {"text": "Hi"}},
+    });
+    assert_eq!(serde_json::to_value(&event).unwrap(), json);
+    assert_eq!(serde_json::from_value::<StreamEvent>(json).unwrap(), event);
+    // Events that were written before these members existed.
+    let old = r#"{"seq":0,"agent":"a","turn":0,"round":0,"kind":{"text":{"text":"Hi"}}}"#;
+    let event: StreamEvent = serde_json::from_str(old).unwrap();
+    assert_eq!((event.message, event.parent), (None, None));
+}
