@@ -25,6 +25,8 @@ pub struct Observer(Arc<Mutex<Queue>>);
 #[derive(Debug, Default)]
 struct Queue {
     events: VecDeque<StreamEvent>,
+    /// The number of the next event.
+    next: u64,
     /// The task that waits for an event.
     reader: Option<Waker>,
     /// The tasks that wait for a shorter queue.
@@ -41,8 +43,42 @@ impl Observer {
         })))
     }
 
-    pub(super) fn push(&self, event: StreamEvent) {
+    /// Adds an event of another turn that runs within this one: that of a sub-agent, which the tool call `parent` has asked. It
+    /// gets the next number of this turn. Its own link to a call, from a sub-agent further down, is kept. Waits while the queue
+    /// is full.
+    ///
+    /// Cancel safe: the event is added when this is first polled.
+    pub async fn forward(&self, mut event: StreamEvent, parent: &Arc<str>) {
+        event.parent.get_or_insert_with(|| Arc::clone(parent));
+        self.push(event);
+        self.ready().await;
+    }
+
+    /// Adds an event of the layer that runs the turn, between two runs of it. It gets the next number.
+    pub fn send(&self, event: StreamEvent) {
+        self.push(event);
+    }
+
+    /// Counts from this number, unless the events that were added before have come further.
+    pub(super) fn continue_from(&self, next: u64) {
+        self.with(|queue| queue.next = queue.next.max(next));
+    }
+
+    /// Counts from 0.
+    pub(super) fn restart(&self) {
+        self.with(|queue| queue.next = 0);
+    }
+
+    /// Returns the number of the next event.
+    pub(super) fn next(&self) -> u64 {
+        self.with(|queue| queue.next)
+    }
+
+    /// Adds an event, with the next number.
+    pub(super) fn push(&self, mut event: StreamEvent) {
         let reader = self.with(|queue| {
+            event.seq = queue.next;
+            queue.next += 1;
             queue.events.push_back(event);
             queue.reader.take()
         });

@@ -1,6 +1,12 @@
-//! [`CycleSettings`] of a conversation, [`TurnOptions`] and [`TurnInput`] of a turn.
+//! [`CycleSettings`] of a conversation, [`TurnOptions`], [`PauseFlag`] and [`TurnInput`] of a turn.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use agcore_chat::{
     Actor, Answer, ChatRequest, HeuristicEstimator, Message, QuestionId, TokenEstimator, ToolExecutor, UserMessage,
@@ -169,6 +175,8 @@ pub struct TurnOptions {
     pub actor: Option<Arc<Actor>>,
     /// The recorder of the outcomes of the turn, in place of that of the [settings](CycleSettings::recorder).
     pub recorder: Option<Arc<dyn OutcomeRecorder>>,
+    /// Pauses the turn before its next call of the model.
+    pub pause: Option<PauseFlag>,
 }
 
 impl TurnOptions {
@@ -187,6 +195,7 @@ impl TurnOptions {
             trace: None,
             actor: None,
             recorder: None,
+            pause: None,
         }
     }
 
@@ -229,6 +238,13 @@ impl TurnOptions {
     #[must_use]
     pub fn with_recorder(mut self, recorder: Arc<dyn OutcomeRecorder>) -> Self {
         self.recorder = Some(recorder);
+        self
+    }
+
+    /// Sets the flag that pauses the turn.
+    #[must_use]
+    pub fn with_pause(mut self, flag: PauseFlag) -> Self {
+        self.pause = Some(flag);
         self
     }
 }
@@ -296,5 +312,53 @@ impl From<Vec<Message>> for TurnInput {
 impl From<Vec<Arc<Message>>> for TurnInput {
     fn from(messages: Vec<Arc<Message>>) -> Self {
         Self::Begin(Begin::replacing(messages))
+    }
+}
+
+/// Asks a running turn to pause before its next call of the model, for example because a tool has changed who answers.
+///
+/// The turn then ends its run with [`TurnOutcome::Paused`](crate::TurnOutcome::Paused) and stays open.
+/// [`LlmCycle::resume`](crate::LlmCycle::resume) without answers continues it, with the settings, tools and options of that
+/// moment. All clones are the same flag.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{ChatResponse, ToolCall};
+/// use agcore_cycle::{CycleSettings, LlmCycle, PauseFlag, TurnOptions, TurnOutcome};
+/// use agcore_llm::{SystemClock, provider_fn};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Good day.")) });
+/// let mut cycle = LlmCycle::new(provider, SystemClock::new());
+///
+/// let flag = PauseFlag::new();
+/// flag.request();
+/// let outcome = cycle.turn("Hello").with_options(TurnOptions::new().with_pause(flag)).await?;
+/// assert!(matches!(outcome, TurnOutcome::Paused));
+///
+/// // Somebody else answers.
+/// cycle.set_settings(CycleSettings::new().with_agent("other"));
+/// assert_eq!(cycle.resume([]).await?.text(), "Good day.");
+/// # Ok::<(), agcore_cycle::CycleError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct PauseFlag(Arc<AtomicBool>);
+
+impl PauseFlag {
+    /// Creates a flag with which nothing was requested yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Requests a pause.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Returns whether a pause was requested.
+    pub fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Acquire)
     }
 }

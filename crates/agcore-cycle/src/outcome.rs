@@ -20,6 +20,8 @@ pub enum TurnOutcome {
         /// Data for the layer above.
         data: Value,
     },
+    /// The turn paused because of its [flag](crate::PauseFlag). It stays open, and continues when it is resumed without answers.
+    Paused,
 }
 
 /// The result of a finished turn.
@@ -54,7 +56,7 @@ impl TurnOutcome {
     pub fn report(&self) -> Option<&TurnReport> {
         match self {
             Self::Finished(report) => Some(report),
-            Self::Suspended(_) | Self::Diverted { .. } => None,
+            Self::Suspended(_) | Self::Diverted { .. } | Self::Paused => None,
         }
     }
 
@@ -62,7 +64,7 @@ impl TurnOutcome {
     pub fn questions(&self) -> &[Question] {
         match self {
             Self::Suspended(questions) => questions,
-            Self::Finished(_) | Self::Diverted { .. } => &[],
+            Self::Finished(_) | Self::Diverted { .. } | Self::Paused => &[],
         }
     }
 }

@@ -94,6 +94,24 @@ pub trait OutcomeRecorder: Send + Sync {
         let _ = events;
         self.record(outcomes).await
     }
+
+    /// Returns the id under which a reply is kept in a readable form of the conversation, for the
+    /// [events](agcore_chat::StreamEvent::message) about it. `None`, the default, means that there is none.
+    fn reply_id(&self, reply: RecordedReply) -> Option<Arc<str>> {
+        let _ = reply;
+        None
+    }
+}
+
+/// The reply whose id is requested from an [`OutcomeRecorder`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordedReply {
+    /// The newest reply that was recorded.
+    Last,
+    /// The reply that the model is about to write. It is recorded with the next call of
+    /// [`record_with_events`](OutcomeRecorder::record_with_events), unless the call of the model fails.
+    Next,
 }
 
 /// A write in progress. It outlives the turn that started it.

@@ -282,12 +282,15 @@ impl<S> fmt::Debug for CycleTurn<'_, S> {
 /// The kind of answer that a turn asks for: [`FreeText`], or a value described by an [`Output`].
 ///
 /// This trait is sealed.
-pub trait AnswerKind: sealed::Answer {
+pub trait AnswerKind: sealed::Answer + Clone {
     /// The outcome of a turn with such an answer.
     type Outcome: Send;
 
     /// Returns the report of a finished turn.
     fn report(outcome: &Self::Outcome) -> Option<&TurnReport>;
+
+    /// Returns whether the turn paused because of its [flag](crate::PauseFlag).
+    fn is_paused(outcome: &Self::Outcome) -> bool;
 
     #[doc(hidden)]
     fn outcome(outcome: TurnOutcome, value: Option<Value>, cycle: &LlmCycle) -> Result<Self::Outcome, CycleError>;
@@ -318,6 +321,10 @@ impl AnswerKind for FreeText {
         outcome.report()
     }
 
+    fn is_paused(outcome: &TurnOutcome) -> bool {
+        matches!(outcome, TurnOutcome::Paused)
+    }
+
     fn outcome(outcome: TurnOutcome, _: Option<Value>, _: &LlmCycle) -> Result<TurnOutcome, CycleError> {
         Ok(outcome)
     }
@@ -336,11 +343,16 @@ impl<T: DeserializeOwned + Send> AnswerKind for Output<T> {
         outcome.report()
     }
 
+    fn is_paused(outcome: &TypedOutcome<T>) -> bool {
+        matches!(outcome, TypedOutcome::Paused)
+    }
+
     fn outcome(outcome: TurnOutcome, value: Option<Value>, cycle: &LlmCycle) -> Result<TypedOutcome<T>, CycleError> {
         let report = match outcome {
             TurnOutcome::Finished(report) => *report,
             TurnOutcome::Suspended(questions) => return Ok(TypedOutcome::Suspended(questions)),
             TurnOutcome::Diverted { call, data } => return Ok(TypedOutcome::Diverted { call, data }),
+            TurnOutcome::Paused => return Ok(TypedOutcome::Paused),
         };
         let value = serde_json::from_value(value.unwrap_or_default()).map_err(|error| {
             // It was deserialized before, so the type reads the same value in two ways.

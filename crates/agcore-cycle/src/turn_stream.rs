@@ -192,7 +192,8 @@ impl<'a, O, E> TextStream<'a, O, E> {
             match self.events.poll_event(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Some(event)) => {
-                    if let EventKind::Text(TextEvent::Text(text)) = event.kind {
+                    // What sub-agents write is not part of the answer.
+                    if let (EventKind::Text(TextEvent::Text(text)), None) = (event.kind, event.parent) {
                         return Poll::Ready(Some(Ok(text)));
                     }
                 }

@@ -38,6 +38,8 @@ pub enum TypedOutcome<T> {
         /// Data for the layer above.
         data: Value,
     },
+    /// The turn paused because of its [flag](crate::PauseFlag). Resume it with the same type.
+    Paused,
 }
 
 impl<T> TypedOutcome<T> {
@@ -45,7 +47,7 @@ impl<T> TypedOutcome<T> {
     pub fn value(&self) -> Option<&T> {
         match self {
             Self::Finished(typed) => Some(&typed.value),
-            Self::Suspended(_) | Self::Diverted { .. } => None,
+            Self::Suspended(_) | Self::Diverted { .. } | Self::Paused => None,
         }
     }
 
@@ -53,7 +55,7 @@ impl<T> TypedOutcome<T> {
     pub fn report(&self) -> Option<&TurnReport> {
         match self {
             Self::Finished(typed) => Some(&typed.report),
-            Self::Suspended(_) | Self::Diverted { .. } => None,
+            Self::Suspended(_) | Self::Diverted { .. } | Self::Paused => None,
         }
     }
 
@@ -61,7 +63,7 @@ impl<T> TypedOutcome<T> {
     pub fn questions(&self) -> &[Question] {
         match self {
             Self::Suspended(questions) => questions,
-            Self::Finished(_) | Self::Diverted { .. } => &[],
+            Self::Finished(_) | Self::Diverted { .. } | Self::Paused => &[],
         }
     }
 
@@ -73,6 +75,7 @@ impl<T> TypedOutcome<T> {
         let message = match self {
             Self::Finished(typed) => return Ok(*typed),
             Self::Suspended(_) => "the turn waits for an answer; resume it with the same type",
+            Self::Paused => "the turn is paused; resume it with the same type",
             Self::Diverted { .. } => "a tool handed the conversation over, so there is no value",
         };
         Err(CycleError::new(CycleErrorKind::InvalidInput, message))

@@ -17,7 +17,7 @@ use crate::{
     machine::{Changes, Machine, Purpose},
     observer::Observer,
     options::{CycleSettings, TurnOptions},
-    recorder::{OutcomeRecorder, Unrecorded},
+    recorder::{OutcomeRecorder, RecordedReply, Unrecorded},
     typed::Form,
 };
 
@@ -106,6 +106,15 @@ impl<'a> Driver<'a> {
 
     pub(super) async fn send(&mut self, event: impl Into<EventKind>) {
         self.events.send(self.machine, event).await;
+    }
+
+    /// Gives the events that follow the id under which a reply is recorded.
+    pub(super) fn name_reply(&mut self, reply: RecordedReply) {
+        if self.events.is_observed()
+            && let Some(recorder) = &self.recorder
+        {
+            self.events.set_message(recorder.reply_id(reply));
+        }
     }
 
     /// Returns the provider for a call: summaries may have one of their own.

@@ -10,13 +10,23 @@ use crate::{machine::Machine, observer::Observer};
 pub(super) struct EventSender<'a> {
     observer: Option<&'a Observer>,
     agent: &'a Arc<str>,
-    /// The number of the next event of the turn.
+    /// The number of the next event of the turn, for the next run. While there is an observer, it counts.
     seq: &'a mut u64,
+    /// The id of the reply to which events belong.
+    message: Option<Arc<str>>,
 }
 
 impl<'a> EventSender<'a> {
     pub(super) fn new(observer: Option<&'a Observer>, agent: &'a Arc<str>, seq: &'a mut u64) -> Self {
-        Self { observer, agent, seq }
+        if let Some(observer) = observer {
+            observer.continue_from(*seq);
+        }
+        Self {
+            observer,
+            agent,
+            seq,
+            message: None,
+        }
     }
 
     /// Returns whether anybody receives the events.
@@ -26,12 +36,20 @@ impl<'a> EventSender<'a> {
 
     /// Returns the number of events of this turn that were sent.
     pub(super) fn count(&self) -> u64 {
-        *self.seq
+        self.observer.map_or(*self.seq, Observer::next)
     }
 
     /// Counts from zero again: a new turn starts.
     pub(super) fn restart(&mut self) {
         *self.seq = 0;
+        if let Some(observer) = self.observer {
+            observer.restart();
+        }
+    }
+
+    /// Sets the id of the reply to which the events belong that follow.
+    pub(super) fn set_message(&mut self, id: Option<Arc<str>>) {
+        self.message = id;
     }
 
     /// Sends an event of the current round and waits while the queue is full.
@@ -45,8 +63,12 @@ impl<'a> EventSender<'a> {
     /// Queues an event without waiting.
     pub(super) fn push(&mut self, turn: u32, round: u32, kind: EventKind) {
         if let Some(observer) = self.observer {
-            observer.push(StreamEvent::new(*self.seq, Arc::clone(self.agent), turn, round, kind));
-            *self.seq += 1;
+            let belongs_to_reply = matches!(kind, EventKind::Text(_) | EventKind::Tool(_) | EventKind::Model(_));
+            let mut event = StreamEvent::new(0, Arc::clone(self.agent), turn, round, kind);
+            if belongs_to_reply {
+                event.message.clone_from(&self.message);
+            }
+            observer.push(event);
         }
     }
 
@@ -62,5 +84,11 @@ impl<'a> EventSender<'a> {
         if let Some(observer) = self.observer {
             observer.drained().await;
         }
+    }
+}
+
+impl Drop for EventSender<'_> {
+    fn drop(&mut self) {
+        *self.seq = self.count();
     }
 }

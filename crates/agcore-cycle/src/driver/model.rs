@@ -18,6 +18,7 @@ use crate::{
     error::{CycleError, CycleErrorKind},
     hooks::{HookContext, HookStop},
     machine::{Cause, Failure, Outcome, Purpose, Reply},
+    recorder::RecordedReply,
 };
 
 /// The reason there is no answer.
@@ -39,6 +40,7 @@ impl Driver<'_> {
     pub(super) async fn call_model(&mut self, purpose: Purpose) -> Result<(), CycleError> {
         // Clear an earlier failure that a compaction may have resolved.
         self.error = None;
+        self.name_reply(RecordedReply::Next);
         let tokens = if self.spending.is_active() {
             self.request_tokens()
         } else {

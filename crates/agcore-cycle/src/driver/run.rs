@@ -8,8 +8,9 @@ use super::{context::Driver, running::RunningTools};
 use crate::{
     error::{CycleError, CycleErrorKind},
     machine::{Begin, Cause, End, Machine, MachineError, Outcome, Purpose, Step},
-    options::TurnInput,
+    options::{PauseFlag, TurnInput},
     outcome::{TurnOutcome, TurnReport},
+    recorder::RecordedReply,
 };
 
 impl Driver<'_> {
@@ -18,6 +19,7 @@ impl Driver<'_> {
         if self.prepare(&input).await? {
             return self.finish().await;
         }
+        self.name_reply(RecordedReply::Last);
         match input {
             TurnInput::Begin(begin) => self.begin(begin).await?,
             TurnInput::Resume(answers) => self.resume(answers).await?,
@@ -31,6 +33,7 @@ impl Driver<'_> {
                 self.absorb(Outcome::Stop(Cause::cancelled())).await?;
             }
             match self.machine.next() {
+                Step::Call(_) if self.is_pause_requested() => return self.pause().await,
                 Step::Call(plan) => {
                     let purpose = plan.purpose;
                     // Calls that were settled before they began are still known to their executor.
@@ -183,6 +186,15 @@ impl Driver<'_> {
             self.absorb(Outcome::EventsSent(count)).await?;
         }
         Ok(TurnOutcome::Suspended(questions))
+    }
+
+    fn is_pause_requested(&self) -> bool {
+        self.options.pause.as_ref().is_some_and(PauseFlag::is_requested)
+    }
+
+    async fn pause(&mut self) -> Result<TurnOutcome, CycleError> {
+        self.record_time().await?;
+        Ok(TurnOutcome::Paused)
     }
 
     async fn finish(&mut self) -> Result<TurnOutcome, CycleError> {

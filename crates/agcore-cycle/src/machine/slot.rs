@@ -59,6 +59,12 @@ pub(super) enum SlotState {
     Settled(ToolResult),
 }
 
+/// Returns whether a question is about the unknown outcome of the call itself. One with a state is that of a call which a tool
+/// runs, and the tool gets the answer.
+fn is_about_outcome(question: &Question) -> bool {
+    question.kind == QuestionKind::Uncertain && question.state.is_null()
+}
+
 impl Slot {
     /// Creates a slot that may start, or that is settled because the call cannot run.
     pub(super) fn new(call: Arc<ToolCall>, refusal: Option<&Refusal>, changes: &mut Changes) -> Self {
@@ -147,7 +153,7 @@ impl Slot {
 
     /// Waits for the answer to a question, which the executor knows under the id `asked_as`.
     pub(super) fn ask(&mut self, question: Box<Question>, asked_as: QuestionId) {
-        self.interrupted |= question.kind == QuestionKind::Uncertain;
+        self.interrupted |= is_about_outcome(&question);
         self.asked_as = Some(asked_as);
         self.state = SlotState::Asking(question);
     }
@@ -159,7 +165,7 @@ impl Slot {
         };
         let asked_as = self.asked_as.take();
         let is_edited = matches!(answer, Answer::Approve { arguments: Some(_), .. });
-        if question.kind != QuestionKind::Uncertain || is_edited {
+        if !is_about_outcome(question) || is_edited {
             let mut question = Question::clone(question);
             question.id = asked_as.unwrap_or(question.id);
             self.resumed = Some(Box::new((question, answer)));
