@@ -1,5 +1,6 @@
 //! [`ToolOutput`]: the output of a tool.
 
+mod input_request;
 mod text;
 
 use std::{fmt, pin::Pin};
@@ -9,6 +10,7 @@ use futures_core::Stream;
 use serde::Serialize;
 use serde_json::Value;
 
+pub use self::input_request::InputRequest;
 pub(crate) use self::text::{Size, json_exceeds, json_prefix, text_exceeds, text_of};
 use crate::error::ToolError;
 
@@ -67,72 +69,6 @@ pub enum OutputBody {
         /// Data for the code that performs the handoff.
         data: Box<Value>,
     },
-}
-
-/// A question of a tool to a person or another agent.
-///
-/// The turn is suspended until it is answered. The answer arrives with the next execution of the same call, in
-/// [`ToolContext::answer`](crate::ToolContext::answer).
-///
-/// ```
-/// use std::sync::Arc;
-///
-/// use agcore_chat::{Answer, ToolCall, ToolOutcome, ToolWork};
-/// use agcore_tools::{InputRequest, NoArguments, SystemClock, ToolContext, ToolError, ToolOutput, ToolRegistry, typed};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), ToolError> {
-/// let tools = ToolRegistry::new();
-/// tools.register(typed("book", "Books a room.", |_: NoArguments, context: ToolContext| async move {
-///     Ok(match context.answer() {
-///         None => ToolOutput::awaiting_input(InputRequest::new("For which day?")),
-///         Some(answer) => ToolOutput::text(format!("booked for {}", answer.value)),
-///     })
-/// }))?;
-/// let executor = tools.executor(ToolContext::builder(Arc::new(SystemClock::new())).build()).build()?;
-///
-/// let call = ToolCall::function("call_1", "book", "{}");
-/// let (ToolOutcome::Ask(question), _) = executor.settle(ToolWork::new(call.clone())).await else { panic!() };
-/// assert_eq!(question.prompt, "For which day?");
-///
-/// let answered = ToolWork::resumed(call, *question, Answer::Value("Monday".into()));
-/// assert_eq!(executor.settle(answered).await.0, ToolOutcome::done(r#"booked for "Monday""#));
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-#[must_use]
-#[non_exhaustive]
-pub struct InputRequest {
-    /// The question.
-    pub prompt: String,
-    /// JSON Schema of the answer, if it must have a certain form.
-    pub schema: Option<Value>,
-    /// Data that the tool gets back with the answer. It is saved with the question, so it must not contain secrets.
-    pub context: Value,
-}
-
-impl InputRequest {
-    /// Creates a question without a schema or context.
-    pub fn new(prompt: impl Into<String>) -> Self {
-        Self {
-            prompt: prompt.into(),
-            schema: None,
-            context: Value::Null,
-        }
-    }
-
-    /// Sets the JSON Schema of the answer.
-    pub fn with_schema(mut self, schema: Value) -> Self {
-        self.schema = Some(schema);
-        self
-    }
-
-    /// Sets the data that the tool gets back with the answer.
-    pub fn with_context(mut self, context: Value) -> Self {
-        self.context = context;
-        self
-    }
 }
 
 /// A stream of partial outputs that ends with the final output.

@@ -5,7 +5,8 @@ use std::sync::{
     atomic::{AtomicBool, Ordering, fence},
 };
 
-use agcore_chat::{Actor, Clock, Text};
+use agcore_chat::{Actor, Answer, Clock, Text};
+use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -70,6 +71,12 @@ pub struct InputAnswer {
 }
 
 impl InputAnswer {
+    /// Returns the answer to a question that the tool has [passed on](crate::InputRequest::forwarding). `None` if the value is
+    /// not such an answer.
+    pub fn to_answer(&self) -> Option<Answer> {
+        Answer::deserialize(&self.value).ok()
+    }
+
     /// Creates an answer, with the context that the tool attached to its question.
     pub fn new(value: Value, context: Value) -> Self {
         Self { value, context }

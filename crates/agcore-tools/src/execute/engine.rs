@@ -188,6 +188,7 @@ impl Engine {
         *arguments = start.arguments;
         let answer = start.resumed.as_mut().and_then(|resumed| resumed.answer.take());
         if let (Some(answer), Some(resumed)) = (&answer, &start.resumed)
+            && resumed.question.state.get("forwarded").is_none()
             && let Some(again) = ask_again(&resumed.question, &answer.value, start.next_question)
         {
             return Ok(Admitted::Question(Box::new(again)));

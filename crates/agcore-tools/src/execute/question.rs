@@ -66,7 +66,12 @@ pub(super) fn input_question(call: InputCall<'_>, request: InputRequest) -> Ques
         prompt,
         schema,
         context,
+        question,
     } = request;
+    if let Some(inner) = question {
+        let saved = SavedCall::new(number, call, arguments, approved, context);
+        return forwarded_question(call, number, *inner, saved);
+    }
     let mut question = Question::new(call.id.as_str(), number, QuestionKind::Input, prompt)
         .with_tool(tool.name().clone())
         .with_arguments(arguments.as_value().clone())
@@ -74,6 +79,15 @@ pub(super) fn input_question(call: InputCall<'_>, request: InputRequest) -> Ques
         .with_reason("the tool needs it to continue");
     question.schema = schema;
     question.with_state(SavedCall::new(number, call, arguments, approved, context).into_state())
+}
+
+/// Creates the question of a tool that passes on the question of a call that it runs itself.
+fn forwarded_question(call: &ToolCall, number: u32, inner: Question, saved: SavedCall) -> Question {
+    let state = saved.forwarding(&inner).into_state();
+    let mut question = inner.with_state(state);
+    question.id = QuestionId(format!("{}?{number}", call.id).into());
+    question.call_id = call.id.as_str().into();
+    question
 }
 
 /// Returns the question again, with a new number, if the answer does not match its schema.

@@ -16,6 +16,9 @@ use crate::{
 /// The version of the JSON form of a saved call.
 const VERSION: u32 = 1;
 
+/// The reason why an answer does not count.
+const OTHER_CALL: &str = "the answer was given for another tool or for other arguments, so it counts as a denial";
+
 /// The state that a question keeps so that its call can resume.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,6 +37,17 @@ pub(super) struct SavedCall {
     /// The context that the tool attached to its question.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     context: Value,
+    /// The call that the question is about, if the tool has passed on the question of a call that it runs itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    forwarded: Option<Forwarded>,
+}
+
+/// A call that a tool runs itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Forwarded {
+    tool: Text,
+    arguments: Value,
 }
 
 impl SavedCall {
@@ -46,7 +60,40 @@ impl SavedCall {
             own_arguments,
             approved,
             context,
+            forwarded: None,
         }
+    }
+
+    /// Notes that the question is that of a call which the tool runs itself.
+    pub(super) fn forwarding(mut self, inner: &Question) -> Self {
+        self.forwarded = Some(Forwarded {
+            tool: inner.tool.clone(),
+            arguments: inner.arguments.clone(),
+        });
+        self
+    }
+
+    /// Reads the state of a question that a tool has passed on, and checks that the question is about the call that it was asked
+    /// about, and was passed on by this call. Returns `None` for other questions.
+    fn forwarded(question: &Question, call: &ToolCall, tool: &str) -> Option<Result<Self, ToolError>> {
+        question.state.get("forwarded")?;
+        let saved = match Self::read(&question.state) {
+            Ok(saved) => saved,
+            Err(error) => return Some(Err(error)),
+        };
+        let inner = saved.forwarded.as_ref()?;
+        let is_same = question.tool == inner.tool && same_value(&question.arguments, &inner.arguments);
+        Some(if is_same && saved.is_of(call) {
+            Ok(saved)
+        } else {
+            Err(ToolError::denied_by_person(tool, OTHER_CALL))
+        })
+    }
+
+    /// Returns whether this is the state of a call.
+    fn is_of(&self, call: &ToolCall) -> bool {
+        let own = self.own_arguments.as_ref().unwrap_or(&self.arguments).as_value();
+        Arguments::from_call(call).is_ok_and(|arguments| same_value(arguments.as_value(), own))
     }
 
     /// Reads the state of a question, and checks that the question is about this state and about this call.
@@ -57,14 +104,10 @@ impl SavedCall {
             let reason = "the arguments of the question are not those of its saved state";
             return Err(ToolError::new(ToolErrorKind::Config, reason));
         }
-        let own = saved.own_arguments.as_ref().unwrap_or(&saved.arguments).as_value();
-        let is_same_call = (question.tool.is_empty() || *question.tool == *tool)
-            && Arguments::from_call(call).is_ok_and(|arguments| same_value(arguments.as_value(), own));
-        if is_same_call {
+        if (question.tool.is_empty() || *question.tool == *tool) && saved.is_of(call) {
             return Ok(saved);
         }
-        let reason = "the answer was given for another tool or for other arguments, so it counts as a denial";
-        Err(ToolError::denied_by_person(tool, reason))
+        Err(ToolError::denied_by_person(tool, OTHER_CALL))
     }
 
     /// Converts the state into that of a question.
@@ -151,6 +194,9 @@ impl CallStart {
             );
             return Err(ToolError::new(ToolErrorKind::Config, message));
         }
+        if let Some(saved) = SavedCall::forwarded(&question, call, tool) {
+            return Ok(saved?.start_with_answer(question, &answer));
+        }
         match (question.kind, answer) {
             (_, Answer::Deny { message, approver }) => {
                 let denied = PersonDecision::Denied { message, approver };
@@ -223,6 +269,12 @@ impl SavedCall {
             ..Resumed::new(question)
         };
         self.start(resumed, None)
+    }
+
+    /// Continues the call with the answer to a question that the tool has passed on: whatever was decided is about the inner call.
+    fn start_with_answer(self, question: Question, answer: &Answer) -> CallStart {
+        let value = serde_json::to_value(answer).unwrap_or_default();
+        self.start_with_input(question, value)
     }
 
     /// Continues the call, with other arguments if they were edited.
