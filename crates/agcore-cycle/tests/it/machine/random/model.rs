@@ -323,7 +323,7 @@ impl Model {
     pub(super) fn ask(&mut self, id: &str, question: Question) {
         let closing = self.diverted || self.closing.is_some();
         let call = self.call(id);
-        call.interrupted |= question.kind == QuestionKind::Uncertain;
+        call.interrupted |= question.kind == QuestionKind::Uncertain && question.state.is_null();
         call.state = State::Asking(Box::new(question));
         if closing {
             call.give_up();
@@ -341,7 +341,7 @@ impl Model {
         };
         call.state = State::Ready;
         let is_edited = matches!(answer, Answer::Approve { arguments: Some(_), .. });
-        if question.kind != QuestionKind::Uncertain || is_edited {
+        if question.kind != QuestionKind::Uncertain || !question.state.is_null() || is_edited {
             call.resumed = Some((Question::clone(&question), answer));
         } else if !matches!(answer, Answer::Approve { .. }) {
             call.state = State::Settled(Settled::Failed("is unknown"));

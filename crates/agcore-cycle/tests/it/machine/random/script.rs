@@ -309,7 +309,11 @@ impl Script {
 
     pub(super) fn ask(&mut self, id: &str, kind: QuestionKind) {
         self.asked += 1;
-        let question = Question::new(id, self.asked, kind, "Well?").with_state(json!({"inner": [self.asked, 0.5]}));
+        let mut question = Question::new(id, self.asked, kind, "Well?");
+        // Those about the call itself have no state.
+        if kind != QuestionKind::Uncertain || self.asked.is_multiple_of(2) {
+            question = question.with_state(json!({"inner": [self.asked, 0.5]}));
+        }
         self.checker.model.ask(id, question.clone());
         self.tool(id, ToolOutcome::ask(question));
     }
@@ -324,7 +328,10 @@ impl Script {
             Answer::Deny { .. } => "answer deny",
             _ => "answer value",
         });
-        if question.kind == QuestionKind::Uncertain && !matches!(answer, Answer::Approve { .. }) {
+        if question.kind == QuestionKind::Uncertain
+            && question.state.is_null()
+            && !matches!(answer, Answer::Approve { .. })
+        {
             self.counts.add("denied uncertain");
         }
         let question = self.checker.open_question(id);
