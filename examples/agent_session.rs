@@ -56,10 +56,10 @@ async fn ask(session: &AgentSession, text: &str) -> Result<(), Box<dyn Error>> {
 /// The model that is used without `AGCORE_MODEL`. It knows only what the request contains.
 fn offline() -> impl LlmProvider {
     provider_fn(|call| async move {
-        let text = |position: usize| call.request.messages.get(position).map(|message| message.text());
+        let text = |position: usize| call.request.messages.get(position).map(|message| message.own_text());
         let instructions = text(0).unwrap_or_default().replace("\n\n", " ");
         let name = text(1).and_then(|first| Some(first.strip_prefix("I am ")?.to_owned()));
-        let question = call.request.messages.last().map(|message| message.text());
+        let question = call.request.messages.last().map(|message| message.own_text());
         Ok(ChatResponse::from_text(match (question.as_deref(), name) {
             (Some("I am Ada."), _) => "Welcome!".to_owned(),
             (Some("And who are you?"), _) => format!("My instructions are: {instructions}"),

@@ -40,6 +40,17 @@ pub trait Agent: Send + Sync {
     /// Returns the name of the agent, for events and spans.
     fn name(&self) -> &str;
 
+    /// Describes, for other agents, what it is responsible for.
+    fn description(&self) -> &str {
+        ""
+    }
+
+    /// Returns the names of the agents to which it may hand over the conversation. They must be
+    /// [members](crate::AgentBuilder::with_member) of its bundle.
+    fn handoffs(&self) -> &[String] {
+        &[]
+    }
+
     /// Returns its layer of the system prompt. Called for each turn.
     fn system_prompt(&self) -> String;
 
@@ -62,6 +73,14 @@ pub trait Agent: Send + Sync {
 impl<A: Agent + ?Sized> Agent for Arc<A> {
     fn name(&self) -> &str {
         (**self).name()
+    }
+
+    fn description(&self) -> &str {
+        (**self).description()
+    }
+
+    fn handoffs(&self) -> &[String] {
+        (**self).handoffs()
     }
 
     fn system_prompt(&self) -> String {
@@ -98,12 +117,18 @@ impl<A: Agent + ?Sized> Agent for Arc<A> {
 pub struct AgentSpec {
     /// Its name.
     pub name: String,
+    /// Describes, for other agents, what it is responsible for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
     /// Its layer of the system prompt.
     #[serde(default)]
     pub system_prompt: String,
     /// The names of the tools that the model sees; `None` means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
+    /// The names of the agents to which it may hand over the conversation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handoffs: Vec<String>,
     /// Model and parameters of its requests, under the names of the Chat Completions API (`model`, `temperature` …).
     #[serde(default, skip_serializing_if = "is_default")]
     pub request: Parameters,
@@ -135,6 +160,21 @@ impl AgentSpec {
         self
     }
 
+    /// Describes, for other agents, what it is responsible for.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Sets the agents to which it may hand over the conversation. They must be
+    /// [members](crate::AgentBuilder::with_member) of its bundle.
+    #[must_use]
+    pub fn with_handoffs<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.handoffs = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Sets the model.
     #[must_use]
     pub fn with_model(mut self, model: impl Into<String>) -> Self {
@@ -153,6 +193,14 @@ impl AgentSpec {
 impl Agent for AgentSpec {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn handoffs(&self) -> &[String] {
+        &self.handoffs
     }
 
     fn system_prompt(&self) -> String {

@@ -15,13 +15,15 @@ use agcore_tools::{
 };
 
 use crate::{
-    agent::AgentSpec,
+    agent::{Agent, AgentSpec},
     agent_settings::AgentSettings,
     bundle::{Parts, RuntimeBundle},
     config::AgentConfig,
     error::AgentError,
     knowledge_tools::KnowledgeTools,
+    members::Members,
     session::AgentSession,
+    team::handoff_tool,
     tool_source::ToolSource,
 };
 
@@ -70,6 +72,9 @@ pub fn agent(model: impl LlmProvider + 'static) -> AgentBuilder {
 pub struct AgentBuilder {
     provider: Option<Arc<dyn LlmProvider>>,
     agent: AgentSpec,
+    members: Members,
+    /// The name of a member that was added twice, reported by `build`.
+    member_twice: Option<String>,
     tools: ToolRegistry,
     /// The first tool that could not be registered, reported by `build`.
     tool_error: Option<ToolError>,
@@ -88,6 +93,8 @@ impl Default for AgentBuilder {
         Self {
             provider: None,
             agent: AgentSpec::new("assistant", ""),
+            members: Members::default(),
+            member_twice: None,
             tools: ToolRegistry::default(),
             tool_error: None,
             policy: ToolPolicy::default(),
@@ -124,6 +131,42 @@ impl AgentBuilder {
     pub fn with_agent(mut self, agent: AgentSpec) -> Self {
         self.agent = agent;
         self
+    }
+
+    /// Adds an agent to which others can hand over the conversation. It gets a tool `transfer_to_NAME`, which only agents see that
+    /// [name it](AgentSpec::with_handoffs) among their handoffs.
+    ///
+    /// The agent that takes over answers the user from then on, also in later turns. It sees the whole conversation, with its own
+    /// system prompt, tools and parameters. Within a turn, the conversation never goes back to an agent that had it: agents
+    /// cannot pass it on in a circle.
+    ///
+    /// ```
+    /// use agcore_agent::{AgentSpec, agent};
+    /// use agcore_chat::ToolCall;
+    /// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let model = ScriptedProvider::new([
+    /// #     ScriptStep::calls([ToolCall::function("call_1", "transfer_to_billing", r#"{"reason": "an invoice"}"#)]),
+    /// #     ScriptStep::text("Invoice 7 is paid."),
+    /// # ]);
+    /// let desk = AgentSpec::new("desk", "You find out what customers need.").with_handoffs(["billing"]);
+    /// let billing = AgentSpec::new("billing", "You answer questions about invoices.").with_description("invoices");
+    /// let session = agent(model).with_agent(desk).with_member(billing).session()?;
+    ///
+    /// assert_eq!(session.turn("Is invoice 7 paid?").await?.text(), "Invoice 7 is paid.");
+    /// assert_eq!(session.agent().name(), "billing");
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn with_member(mut self, agent: impl Agent + 'static) -> Self {
+        let agent: Arc<dyn Agent> = Arc::new(agent);
+        if self.members.add(Arc::clone(&agent)) {
+            self.with_tool(handoff_tool(&*agent))
+        } else {
+            self.member_twice.get_or_insert_with(|| agent.name().to_owned());
+            self
+        }
     }
 
     /// Adds a tool. [`build`](Self::build) reports a tool that cannot be registered.
@@ -220,6 +263,15 @@ impl AgentBuilder {
         if let Some(error) = self.tool_error {
             return Err(AgentError::invalid_tool(error));
         }
+        if let Some(name) = self.member_twice {
+            let problem = format!("contains two agents named `{name}`; rename one of them");
+            return Err(AgentError::config("members", &problem));
+        }
+        if self.config.team.budget.is_some() && self.config.budgets.pool.is_some() {
+            let problem =
+                "cannot be used together with `budgets.pool`, from which sub-agents spend as well; set one of them";
+            return Err(AgentError::config("team.budget", problem));
+        }
         let missing = "is missing; call `with_provider`, for example with `agcore::model`";
         let provider = self.provider.ok_or_else(|| AgentError::config("provider", missing))?;
         if self.config.max_turns == Some(0) {
@@ -244,6 +296,7 @@ impl AgentBuilder {
         Ok(RuntimeBundle::new(Parts {
             provider: Arc::new(traced),
             agent: Arc::new(self.agent),
+            members: self.members,
             tools: self.tools,
             policy: self.policy,
             audit: self.audit,
@@ -252,7 +305,7 @@ impl AgentBuilder {
             store: self.store,
             clock,
             random,
-            settings: AgentSettings::new(&self.config),
+            settings: Arc::new(AgentSettings::new(&self.config)),
             config: self.config,
         }))
     }

@@ -8,7 +8,12 @@ use agcore_llm::{LlmProvider, Random};
 use agcore_memory::session::SessionStore;
 use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
 
-use crate::{agent::AgentSpec, agent_settings::AgentSettings, config::AgentConfig};
+use crate::{
+    agent::{Agent, AgentSpec},
+    agent_settings::AgentSettings,
+    config::AgentConfig,
+    members::Members,
+};
 
 /// The parts that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone. Built by
 /// [`AgentBuilder`](crate::AgentBuilder).
@@ -36,9 +41,12 @@ use crate::{agent::AgentSpec, agent_settings::AgentSettings, config::AgentConfig
 #[derive(Clone)]
 pub struct RuntimeBundle(Arc<Parts>);
 
+#[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) provider: Arc<dyn LlmProvider>,
     pub(crate) agent: Arc<AgentSpec>,
+    /// The agents to which conversations can be handed over.
+    pub(crate) members: Members,
     pub(crate) tools: ToolRegistry,
     pub(crate) policy: ToolPolicy,
     pub(crate) audit: Option<Arc<dyn AuditSink>>,
@@ -48,7 +56,7 @@ pub(crate) struct Parts {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Random,
     pub(crate) config: AgentConfig,
-    pub(crate) settings: AgentSettings,
+    pub(crate) settings: Arc<AgentSettings>,
 }
 
 impl RuntimeBundle {
@@ -58,6 +66,22 @@ impl RuntimeBundle {
 
     pub(crate) fn parts(&self) -> &Parts {
         &self.0
+    }
+
+    /// Returns a bundle of the same parts with other settings.
+    pub(crate) fn with_config(&self, config: AgentConfig) -> Self {
+        Self::new(Parts {
+            settings: Arc::new(AgentSettings::new(&config)),
+            config,
+            ..self.parts().clone()
+        })
+    }
+
+    /// Returns the agent with this name: the default one, or a member.
+    pub(crate) fn member(&self, name: &str) -> Option<Arc<dyn Agent>> {
+        let parts = self.parts();
+        let member = parts.members.get(name).cloned();
+        member.or_else(|| (parts.agent.name == name).then(|| Arc::clone(&parts.agent) as Arc<dyn Agent>))
     }
 
     /// Returns the default agent.

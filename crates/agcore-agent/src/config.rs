@@ -5,7 +5,7 @@ use std::time::Duration;
 use agcore_cycle::{Budgets, CompactionSettings, machine::Limits};
 use agcore_llm::layer::retry::RetryPolicy;
 
-use crate::{environment::Environment, tool_settings::ToolSettings};
+use crate::{environment::Environment, team_limits::TeamLimits, tool_settings::ToolSettings};
 
 /// Settings for all sessions of a bundle.
 ///
@@ -39,6 +39,8 @@ pub struct AgentConfig {
     pub tools: ToolSettings,
     /// Budgets of a turn, of a session and, with a pool, of all sessions together.
     pub budgets: Budgets,
+    /// Limits of agents that ask other agents.
+    pub team: TeamLimits,
     /// The first layer of every system prompt.
     pub base_prompt: Option<String>,
     /// The second layer: a block of text about the user.
@@ -108,6 +110,13 @@ impl AgentConfig {
     #[must_use]
     pub fn with_budgets(mut self, budgets: Budgets) -> Self {
         self.budgets = budgets;
+        self
+    }
+
+    /// Sets the limits of agents that ask other agents.
+    #[must_use]
+    pub fn with_team(mut self, limits: TeamLimits) -> Self {
+        self.team = limits;
         self
     }
 

@@ -1,8 +1,10 @@
 //! Durable sessions: what is written to a store while a turn runs, and how a session is read back.
 
 mod entry;
+mod stream;
 mod rows;
 mod approvals;
+mod derived;
 mod fold;
 mod recorder;
 

@@ -8,6 +8,8 @@ use agcore_llm::LlmError;
 use agcore_memory::{MemoryError, MemoryErrorKind};
 use agcore_tools::ToolError;
 
+use crate::plan::PlanError;
+
 /// The reason a turn failed, or a session could not be created. A session stays usable after an error.
 ///
 /// ```
@@ -32,6 +34,7 @@ enum Source {
     Cycle(CycleError),
     Tool(ToolError),
     Memory(MemoryError),
+    Plan(PlanError),
     Other(Box<dyn Error + Send + Sync>),
 }
 
@@ -64,6 +67,8 @@ pub enum AgentErrorKind {
     InvalidState,
     /// The store has no session with this id.
     NotFound,
+    /// A plan cannot be used.
+    InvalidPlan,
 }
 
 impl AgentError {
@@ -216,7 +221,7 @@ impl AgentError {
                 FaultKind::InvalidRequest
             }
             (_, AgentErrorKind::NotFound) => FaultKind::NotFound,
-            (_, AgentErrorKind::InvalidOutput) => FaultKind::Malformed,
+            (_, AgentErrorKind::InvalidOutput | AgentErrorKind::InvalidPlan) => FaultKind::Malformed,
             (_, AgentErrorKind::Model) => FaultKind::Unknown,
         };
         Fault::new(kind, self.message()).with_retryable(self.is_retryable())
@@ -251,6 +256,7 @@ impl fmt::Debug for AgentError {
             Some(Source::Cycle(error)) => debug.field("cycle_error", error),
             Some(Source::Tool(error)) => debug.field("message", &self.0.message).field("tool_error", error),
             Some(Source::Memory(error)) => debug.field("message", &self.0.message).field("memory_error", error),
+            Some(Source::Plan(error)) => debug.field("message", &self.0.message).field("plan_error", error),
             Some(Source::Other(error)) => debug.field("message", &self.0.message).field("source", error),
             None => debug.field("message", &self.0.message),
         };
@@ -265,6 +271,7 @@ impl Error for AgentError {
             Source::Cycle(error) => error.source(),
             Source::Tool(error) => error.source(),
             Source::Memory(error) => error.source(),
+            Source::Plan(error) => error.source(),
             Source::Other(error) => error.source(),
         }
     }
@@ -312,6 +319,13 @@ impl From<MemoryError> for AgentError {
             _ => AgentErrorKind::Storage,
         };
         Self::new(kind, error.to_string()).with_source(Source::Memory(error))
+    }
+}
+
+/// A plan cannot be used.
+impl From<PlanError> for AgentError {
+    fn from(error: PlanError) -> Self {
+        Self::new(AgentErrorKind::InvalidPlan, error.to_string()).with_source(Source::Plan(error))
     }
 }
 

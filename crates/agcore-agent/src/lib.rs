@@ -20,16 +20,21 @@
 //! [sessions](AgentSession) share. A session is one conversation. Each [turn](AgentTurn) of it is awaited or streamed, and
 //! one that waits for a person can be saved and [resumed](AgentSession::resume) later.
 
+mod plan;
 mod error;
 mod environment;
 mod tool_settings;
+mod team_limits;
 mod config;
 mod agent;
+mod members;
+mod handoff_state;
 mod agent_settings;
 mod prompt_layers;
 mod id;
 mod bundle;
 mod durable;
+mod turn_scope;
 mod queue;
 mod shared;
 mod span;
@@ -38,6 +43,9 @@ mod session;
 mod tool_source;
 mod knowledge_tools;
 mod stored_sessions;
+mod data_text;
+mod team;
+mod task;
 mod builder;
 
 #[doc(inline)]
@@ -49,8 +57,12 @@ pub use {
     environment::Environment,
     error::{AgentError, AgentErrorKind},
     knowledge_tools::KnowledgeTools,
+    plan::{Plan, PlanError, Step, StepStatus},
     session::{AgentSession, SessionState},
     stored_sessions::StoredSessions,
+    task::{JsonPlanParser, PlanParser, TaskAgent, TaskReport, TaskTurn},
+    team::{FanOut, Gathered, SubAgent},
+    team_limits::TeamLimits,
     tool_settings::ToolSettings,
     tool_source::ToolSource,
     turn::AgentTurn,

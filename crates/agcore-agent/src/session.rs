@@ -26,8 +26,9 @@ use crate::{
     error::AgentError,
     id::uuid_v7,
     queue::TurnQueue,
-    shared::{Conversation, Shared},
+    shared::{Conversation, CurrentAgent, Shared},
     turn::{self, AgentTurn},
+    turn_scope::Lineage,
 };
 
 /// A conversation with an agent. Every clone is the same session; turns run one at a time.
@@ -63,9 +64,13 @@ impl RuntimeBundle {
     ///
     /// [`session`](Self::session) takes an agent and an id of your choice.
     pub fn new_session(&self) -> AgentSession {
+        self.new_session_with(Arc::clone(&self.parts().agent) as Arc<dyn Agent>)
+    }
+
+    /// Starts a session with an agent, under a new id.
+    pub(crate) fn new_session_with(&self, agent: Arc<dyn Agent>) -> AgentSession {
         let parts = self.parts();
-        let id = uuid_v7(parts.clock.now(), &parts.random);
-        self.session(id, Arc::clone(&parts.agent))
+        self.session(uuid_v7(parts.clock.now(), &parts.random), agent)
     }
 
     /// Creates a session with an agent, under an id of your choice.
@@ -91,6 +96,8 @@ impl AgentSession {
             tools: ToolSession::new(),
             run_state: None,
             created: bundle.parts().clock.now(),
+            agent: None,
+            lineage: Lineage::default(),
         };
         Self::with_parts(bundle, agent, session, None)
     }
@@ -103,6 +110,12 @@ impl AgentSession {
     ) -> Self {
         let parts = bundle.parts();
         let SessionParts { machine, .. } = session;
+        let handed_to = session.agent.as_deref().and_then(|name| bundle.member(name));
+        let current = CurrentAgent {
+            handed_to: handed_to.as_ref().and(session.agent),
+            agent: handed_to.unwrap_or(agent),
+            note: None,
+        };
         let (provider, clock) = (Arc::clone(&parts.provider), Arc::clone(&parts.clock));
         let mut cycle = LlmCycle::from_shared(provider, clock, parts.settings.base(), machine);
         if recorder.is_some() {
@@ -110,14 +123,15 @@ impl AgentSession {
         }
         let conversation = Conversation {
             cycle: cycle.with_hooks(parts.hooks.clone()),
-            agent: Arc::clone(&agent),
+            agent: Arc::clone(&current.agent),
             run_state: session.run_state,
         };
         let conversation = TurnQueue::new(conversation, parts.config.busy);
         Self(Arc::new(Shared {
             id: session.id,
             bundle,
-            agent: Mutex::new(agent),
+            agent: Mutex::new(current),
+            lineage: session.lineage,
             actor: Mutex::new(session.actor),
             tools: session.tools,
             created: session.created,
@@ -240,10 +254,13 @@ impl AgentSession {
         self.0.conversation.cancel();
     }
 
-    /// Hands the conversation to another agent from the next turn on. The history is kept. A suspended turn continues with the
-    /// agent that started it.
+    /// Hands the conversation to another agent from the next turn on. The history is kept, and the system prompt is that of the
+    /// new agent. A suspended turn continues with the agent that started it.
+    ///
+    /// The next user message begins with a note for the model that the agent has changed: a part with the origin
+    /// [`Handoff`](agcore_chat::Origin::Handoff), which is not displayed.
     pub fn switch_agent(&self, agent: impl Agent + 'static) {
-        *self.0.agent.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(agent);
+        self.0.switch_agent(Arc::new(agent));
     }
 
     /// Returns the conversation so far. Waits for the running turn.
@@ -301,12 +318,6 @@ impl AgentSession {
             .await
     }
 
-    /// Returns whether a turn is suspended until its questions are answered. Waits for the running turn.
-    pub async fn is_suspended(&self) -> bool {
-        let read = |conversation: &Conversation| conversation.cycle.machine().questions().next().is_some();
-        self.0.conversation.read(read).await
-    }
-
     /// Abandons a suspended turn without answering its questions. The calls that wait are not run, and the history
     /// records that. Returns whether there was one. Waits for the running turn.
     ///
@@ -355,6 +366,8 @@ impl AgentSession {
             tools: self.0.tools.clone(),
             run_state,
             created: self.0.created,
+            agent: self.0.handed_to(),
+            lineage: Lineage::default(),
         })
     }
 

@@ -1,25 +1,39 @@
 //! [`Shared`]: the state that all clones of a session share.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
 
-use agcore_chat::{Actor, ToolExecutor, text::nearest_names};
-use agcore_cycle::{LlmCycle, OutcomeRecorder, TurnInput, TurnOptions};
-use agcore_tools::{ExecutorBuilder, RunState, ToolContext, ToolRegistry, ToolSession, ToolSnapshot};
+use agcore_chat::{
+    Actor, AgentEvent, ContentPart, Marks, Message, Origin, StreamEvent, ToolExecutor, text::nearest_names,
+};
+use agcore_cycle::{
+    BudgetPool, LlmCycle, Observer, OutcomeRecorder, PauseFlag, TurnInput, TurnOptions,
+    machine::{Begin, Step},
+};
+use agcore_tools::{ExecutorBuilder, RunState, ToolContext, ToolSession, ToolSnapshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    agent::Agent, agent_settings::AgentPart, bundle::RuntimeBundle, durable::SessionRecorder, error::AgentError,
-    prompt_layers::system_prompt, queue::TurnQueue,
+    agent::Agent,
+    agent_settings::AgentPart,
+    bundle::{Parts, RuntimeBundle},
+    durable::SessionRecorder,
+    error::AgentError,
+    handoff_state::HandoffState,
+    members::{CATEGORY, handoff_target},
+    prompt_layers::system_prompt,
+    queue::TurnQueue,
+    turn_scope::{Lineage, TurnScope},
 };
 
 pub(crate) struct Shared {
     pub(crate) id: Arc<str>,
     pub(crate) bundle: RuntimeBundle,
-    /// The agent that answers the next turn.
-    pub(crate) agent: Mutex<Arc<dyn Agent>>,
+    pub(crate) agent: Mutex<CurrentAgent>,
+    /// The place of the session among agents that ask others.
+    pub(crate) lineage: Lineage,
     pub(crate) tools: ToolSession,
     /// For whom the session acts.
     pub(crate) actor: Mutex<Arc<Actor>>,
@@ -28,6 +42,23 @@ pub(crate) struct Shared {
     pub(crate) conversation: TurnQueue<Conversation>,
     /// Writes the turns of a stored session.
     pub(crate) recorder: Option<Arc<SessionRecorder>>,
+}
+
+/// The agent that answers the next turn.
+pub(crate) struct CurrentAgent {
+    pub(crate) agent: Arc<dyn Agent>,
+    /// Its name, if the conversation was handed over to it.
+    pub(crate) handed_to: Option<String>,
+    /// A note for the model that the agent has changed, which the next user message contains.
+    pub(crate) note: Option<String>,
+}
+
+/// A run of a turn.
+pub(crate) struct Run<'a> {
+    pub(crate) token: &'a CancellationToken,
+    pub(crate) observer: Option<&'a Observer>,
+    /// Whether a new turn starts.
+    pub(crate) starts: bool,
 }
 
 /// The part of a session that one turn uses at a time.
@@ -45,7 +76,89 @@ impl Shared {
     }
 
     pub(crate) fn agent(&self) -> Arc<dyn Agent> {
-        Arc::clone(&self.agent.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.current().agent)
+    }
+
+    /// Returns the name of the agent to which the conversation was handed over.
+    pub(crate) fn handed_to(&self) -> Option<String> {
+        self.current().handed_to.clone()
+    }
+
+    /// Sets the agent that answers from the next turn on.
+    pub(crate) fn switch_agent(&self, agent: Arc<dyn Agent>) {
+        let mut current = self.current();
+        let note = format!(
+            "[From here on, the agent `{}` answers. The earlier answers are those of `{}`.]\n\n",
+            agent.name(),
+            current.agent.name()
+        );
+        if let Some(recorder) = self.recorder.as_ref().filter(|_| current.handed_to.is_some()) {
+            recorder.set_agent(None);
+        }
+        *current = CurrentAgent {
+            note: (agent.name() != current.agent.name()).then_some(note),
+            agent,
+            handed_to: None,
+        };
+    }
+
+    /// Prepares for a new turn.
+    pub(crate) fn begin(&self, conversation: &mut Conversation, begin: &mut Begin) {
+        let mut current = self.current();
+        conversation.agent = Arc::clone(&current.agent);
+        conversation.run_state = None;
+        self.tools.begin_turn();
+        if let Some(note) = current.note.take() {
+            add_part(begin, note, Origin::Handoff);
+        }
+    }
+
+    /// Carries out the handoff that was requested in the turn.
+    pub(crate) fn hand_over(&self, conversation: &mut Conversation, run: &Run<'_>) -> Result<(), AgentError> {
+        let from = conversation.agent.name().to_owned();
+        let run_state = conversation.run_state.get_or_insert_default();
+        let Some(to) = HandoffState::complete(run_state, &from) else {
+            return Ok(());
+        };
+        let agent = self
+            .bundle
+            .member(&to)
+            .ok_or_else(|| unknown_member(&from, &to, self.bundle.parts()))?;
+        conversation.agent = Arc::clone(&agent);
+        if let Some(observer) = run.observer {
+            let event = AgentEvent::Handoff {
+                from: from.into(),
+                to: to.as_str().into(),
+            };
+            let machine = conversation.cycle.machine();
+            let (turn, round) = (machine.turn_index(), machine.round());
+            observer.send(StreamEvent::new(0, Arc::from(to.as_str()), turn, round, event));
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.set_agent(Some(&to));
+        }
+        *self.current() = CurrentAgent {
+            agent,
+            handed_to: Some(to),
+            note: None,
+        };
+        Ok(())
+    }
+
+    /// Continues an open turn with the agent that has it. Returns whether a handoff is due at once.
+    pub(crate) fn reopen(&self, conversation: &mut Conversation) -> bool {
+        let Some(run_state) = &conversation.run_state else {
+            return false;
+        };
+        let state = HandoffState::of(run_state);
+        if let Some(agent) = state.agent.as_deref().and_then(|name| self.bundle.member(name)) {
+            conversation.agent = agent;
+        }
+        state.target().is_some() && matches!(conversation.cycle.machine().next(), Step::Call(_))
+    }
+
+    fn current(&self) -> MutexGuard<'_, CurrentAgent> {
+        self.agent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns how long ago the session was created.
@@ -90,16 +203,16 @@ impl Shared {
     }
 
     /// Returns the options of a turn.
-    pub(crate) fn options(
-        &self,
-        conversation: &mut Conversation,
-        token: &CancellationToken,
-    ) -> Result<TurnOptions, AgentError> {
-        let tools = self.executor(conversation, token)?;
-        let mut options = TurnOptions::cancelled_by(token.clone())
+    pub(crate) fn options(&self, conversation: &mut Conversation, run: &Run<'_>) -> Result<TurnOptions, AgentError> {
+        let parts = self.bundle.parts();
+        let tools = visible_tools(parts, &*conversation.agent)?;
+        let pause = runs_agents(&tools).then(PauseFlag::new);
+        let tools = self.executor(conversation, run, tools, pause.as_ref())?;
+        let mut options = TurnOptions::cancelled_by(run.token.clone())
             .with_tools(tools)
             .with_actor(self.actor())
             .with_trace(Arc::clone(&self.id));
+        options.pause = pause;
         if let Some(recorder) = &self.recorder {
             let run_state = conversation.run_state.get_or_insert_default();
             recorder.prepare(&mut conversation.cycle, run_state);
@@ -112,19 +225,27 @@ impl Shared {
     fn executor(
         &self,
         conversation: &mut Conversation,
-        token: &CancellationToken,
+        run: &Run<'_>,
+        tools: Arc<ToolSnapshot>,
+        pause: Option<&PauseFlag>,
     ) -> Result<Arc<dyn ToolExecutor>, AgentError> {
         let parts = self.bundle.parts();
-        let context = ToolContext::builder(Arc::clone(&parts.clock))
+        let run_state = conversation.run_state.get_or_insert_default().clone();
+        let mut context = ToolContext::builder(Arc::clone(&parts.clock))
             .with_session_id(&*self.id)
             .with_trace_id(&*self.id)
             .with_actor(self.actor())
-            .with_cancellation(token.clone())
-            .with_run_state(conversation.run_state.get_or_insert_default().clone())
-            .with_extensions(parts.extensions.clone())
-            .build();
-        let tools = visible_tools(&parts.tools, &*conversation.agent)?;
-        let mut builder = ExecutorBuilder::new(tools, context)
+            .with_cancellation(run.token.clone())
+            .with_run_state(run_state.clone())
+            .with_extensions(parts.extensions.clone());
+        if let Some(pause) = pause {
+            if HandoffState::of(&run_state).target().is_some() {
+                // Requested before the process died.
+                pause.request();
+            }
+            context = context.with_state(self.scope(conversation, run, pause.clone()));
+        }
+        let mut builder = ExecutorBuilder::new(tools, context.build())
             .with_policy(parts.policy.clone())
             .with_session(self.tools.clone())
             .with_max_result_bytes(parts.config.limits.max_tool_result_bytes);
@@ -133,20 +254,82 @@ impl Shared {
         }
         Ok(Arc::new(parts.config.tools.apply(builder).build()?))
     }
+
+    /// Returns what tools that run other agents know about the turn.
+    fn scope(&self, conversation: &Conversation, run: &Run<'_>, pause: PauseFlag) -> TurnScope {
+        let mut lineage = self.lineage.clone();
+        if lineage.depth == 0 {
+            lineage.pool = self.bundle.config().team.budget.clone().map(BudgetPool::new);
+        }
+        let machine = conversation.cycle.machine();
+        TurnScope {
+            bundle: self.bundle.clone(),
+            agent: conversation.agent.name().to_owned(),
+            observer: run.observer.cloned(),
+            recorder: self.recorder.clone(),
+            session: Arc::clone(&self.id),
+            tools: self.tools.clone(),
+            actor: self.actor(),
+            turn: if run.starts {
+                machine.turns()
+            } else {
+                machine.turn_index()
+            },
+            lineage,
+            pause,
+        }
+    }
+}
+
+/// Returns whether one of the tools runs other agents.
+fn runs_agents(tools: &ToolSnapshot) -> bool {
+    tools.tools().iter().any(|tool| tool.category() == Some(CATEGORY))
+}
+
+/// Adds a text, which neither the user nor the model wrote, before the newest user message of a turn.
+pub(crate) fn add_part(begin: &mut Begin, text: String, origin: Origin) {
+    let mut newest = begin.messages.iter_mut().rev();
+    let user = newest.find(|message| matches!(***message, Message::User(_)));
+    if let Some(Message::User(user)) = user.map(Arc::make_mut) {
+        let mut parts = vec![ContentPart::text(text).with_marks(Marks::new().with_origin(origin))];
+        parts.append(&mut std::mem::take(&mut user.content).into_parts());
+        user.content = parts.into();
+    }
 }
 
 /// Returns the tools that an agent sees.
 ///
 /// # Errors
-/// When the agent names a tool that is not registered.
-pub(crate) fn visible_tools(tools: &ToolRegistry, agent: &dyn Agent) -> Result<Arc<ToolSnapshot>, AgentError> {
-    let known = tools.snapshot();
+/// When the agent names a tool that is not registered, or an agent that is not a member.
+pub(crate) fn visible_tools(parts: &Parts, agent: &dyn Agent) -> Result<Arc<ToolSnapshot>, AgentError> {
+    let known = parts.tools.snapshot();
+    let targets = agent.handoffs();
+    if let Some(missing) = targets.iter().find(|name| parts.members.get(name).is_none()) {
+        return Err(unknown_member(agent.name(), missing, parts));
+    }
     if let Some(names) = agent.tool_names()
         && let Some(missing) = names.iter().find(|name| known.get(name).is_none())
     {
         return Err(unknown_tool(agent.name(), missing, &known));
     }
-    Ok(known.subset(|tool| agent.exposes(tool)))
+    if parts.members.is_empty() {
+        return Ok(known.subset(|tool| agent.exposes(tool)));
+    }
+    Ok(known.subset(|tool| match handoff_target(tool) {
+        Some(target) => targets.iter().any(|name| name == target),
+        None => agent.exposes(tool),
+    }))
+}
+
+fn unknown_member(agent: &str, missing: &str, parts: &Parts) -> AgentError {
+    let near = nearest_names(missing, parts.members.names(), 3);
+    let hint = match near.as_slice() {
+        [] => "add it with `with_member` when the bundle is built".to_owned(),
+        near => format!("did you mean {}?", near.join(" or ")),
+    };
+    AgentError::invalid_agent(format!(
+        "the agent `{agent}` hands over to `{missing}`, which is not a member of the bundle; {hint}"
+    ))
 }
 
 fn unknown_tool(agent: &str, missing: &str, known: &ToolSnapshot) -> AgentError {

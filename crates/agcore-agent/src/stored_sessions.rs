@@ -15,7 +15,6 @@ use agcore_memory::{
         SessionStore, StoredMessage,
     },
 };
-use agcore_tools::{RunState, ToolSession};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -25,6 +24,7 @@ use crate::{
     error::AgentError,
     id::uuid_v7,
     session::{AgentSession, SessionParts},
+    turn_scope::Lineage,
 };
 
 /// The sessions of one actor in a store: create, list, open, branch, rename, delete.
@@ -110,7 +110,7 @@ impl StoredSessions {
     /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
     pub async fn create(&self, id: impl Into<String>, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
         let created = self.store.create(self.new_session(id.into())).await?;
-        let empty = branch_of(Machine::new(self.bundle.config().limits.clone()));
+        let empty = Folded::new(Machine::new(self.bundle.config().limits.clone()));
         Ok(self.session(created, empty, Arc::new(agent)))
     }
 
@@ -125,6 +125,9 @@ impl StoredSessions {
 
     /// Opens a session as it was after its last write. If a turn [was interrupted](AgentSession::is_interrupted),
     /// [`resume`](AgentSession::resume) without answers continues it.
+    ///
+    /// If the conversation was handed over to a [member](crate::AgentBuilder::with_member) of the bundle, that agent still has
+    /// it, and `agent` is not used.
     ///
     /// Cancel safe.
     ///
@@ -189,7 +192,7 @@ impl StoredSessions {
             .new_session(new_id.into())
             .with_origin(SessionOrigin::new(id, number));
         let created = self.store.create(new).await?;
-        let session = self.session(created, branch_of(machine), Arc::new(agent));
+        let session = self.session(created, Folded::new(machine), Arc::new(agent));
         self.write_branch(session, rows, Ok(())).await
     }
 
@@ -210,7 +213,7 @@ impl StoredSessions {
             .new_session(new_id)
             .with_origin(SessionOrigin::new(origin.id, last));
         let created = self.store.create(new).await?;
-        let session = self.session(created, branch_of(folded.machine), Arc::new(agent));
+        let session = self.session(created, Folded::new(folded.machine), Arc::new(agent));
         let abandoned = session.abandon_turn().await.map(drop);
         self.write_branch(session, rows, abandoned).await
     }
@@ -245,7 +248,7 @@ impl StoredSessions {
     async fn read(&self, id: &str) -> Result<(Session, Folded), AgentError> {
         let mut session = self.find(id).await?;
         let entries = self.store.read(&session.stream(), 1).await?;
-        let folded = fold(entries, &self.bundle.config().limits)?;
+        let folded = fold(entries, None, &self.bundle.config().limits)?;
         session.end = folded.end.max(session.end);
         Ok((session, folded))
     }
@@ -308,7 +311,7 @@ impl StoredSessions {
             }
             let mut entries = self.store.read(&session.stream(), 1).await?;
             entries.retain(|entry| entry.seq <= record);
-            let mut machine = fold(entries, limits)?.machine;
+            let mut machine = fold(entries, None, limits)?.machine;
             let is_last = all.get(count).and_then(record_of) != Some(record);
             if machine.is_open() || !is_last {
                 let problem =
@@ -330,6 +333,7 @@ impl StoredSessions {
             run_state: &folded.run_state,
             limits: &self.bundle.config().limits,
             has_state: folded.has_state,
+            reply: folded.reply,
         };
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&parts.clock));
         // The random end of the id is enough to distinguish the writers of a session.
@@ -343,19 +347,10 @@ impl StoredSessions {
             tools: folded.tools,
             run_state: Some(folded.run_state),
             created,
+            agent: folded.agent,
+            lineage: Lineage::default(),
         };
         AgentSession::with_parts(self.bundle.clone(), agent, session, Some(Arc::new(recorder)))
-    }
-}
-
-/// Returns a conversation of which the store has nothing yet.
-fn branch_of(machine: Machine) -> Folded {
-    Folded {
-        machine,
-        tools: ToolSession::new(),
-        run_state: RunState::default(),
-        has_state: false,
-        end: 0,
     }
 }
 

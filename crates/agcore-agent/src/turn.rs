@@ -17,7 +17,7 @@ use tracing::Instrument;
 use crate::{
     durable::SessionRecorder,
     error::AgentError,
-    shared::{Conversation, Shared},
+    shared::{Conversation, Run, Shared},
     span,
 };
 
@@ -166,7 +166,7 @@ impl<S> fmt::Debug for AgentTurn<S> {
 async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> Result<S::Outcome, AgentError> {
     let AgentTurn {
         shared,
-        input,
+        mut input,
         token,
         answer,
     } = turn;
@@ -174,23 +174,42 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     let mut permit = shared.conversation.acquire(token, resumes).await?;
     let conversation = &mut *permit.value;
     shared.check_limits(&input, &conversation.cycle)?;
-    if matches!(input, TurnInput::Begin(_)) {
-        conversation.agent = shared.agent();
-        conversation.run_state = None;
-        shared.tools.begin_turn();
+    let mut run = Run {
+        token: &permit.token,
+        observer: observer.as_ref(),
+        starts: !resumes,
+    };
+    match &mut input {
+        TurnInput::Begin(begin) => shared.begin(conversation, begin),
+        _ => {
+            if shared.reopen(conversation) {
+                shared.hand_over(conversation, &run)?;
+            }
+        }
     }
-    let options = shared.options(conversation, &permit.token)?;
-    let Conversation { cycle, agent, .. } = conversation;
-    shared.apply(&**agent, cycle);
-    let span = span::turn(&shared, &**agent);
-    let mut turn = cycle.turn(input).with_options(options).with_answer(answer);
-    if let Some(observer) = observer {
-        turn = turn.observed(observer);
-    }
-    let outcome = {
-        // Pinned here and borrowed: the future of a turn is large and would be moved into the span.
-        let outcome = pin!(turn.run());
-        outcome.instrument(span.clone()).await.map_err(AgentError::from)
+    let span = span::turn(&shared, &*conversation.agent);
+    let (mut input, mut answer) = (Some(input), Some(answer));
+    let outcome = loop {
+        let may_pause = !shared.bundle.parts().members.is_empty();
+        // The last run of a turn takes the answer; most turns have only one.
+        let kept = answer.as_ref().filter(|_| may_pause).cloned();
+        let Some(kind) = std::mem::replace(&mut answer, kept) else {
+            break Err(AgentError::input(
+                "the turn paused unexpectedly; resume it without answers",
+            ));
+        };
+        let input = input.take().unwrap_or(TurnInput::Resume(Vec::new()));
+        let outcome = {
+            let turn = pin!(run_once(&shared, conversation, &run, input, kind));
+            turn.instrument(span.clone()).await
+        };
+        match outcome {
+            Ok(outcome) if S::is_paused(&outcome) => {
+                shared.hand_over(conversation, &run)?;
+                run.starts = false;
+            }
+            outcome => break outcome,
+        }
     };
     if !conversation.cycle.machine().is_open() {
         conversation.run_state = None;
@@ -199,6 +218,25 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     }
     span::record(&span, outcome.as_ref().map(S::report));
     outcome
+}
+
+/// Runs the turn until it ends, is suspended, or pauses for a handoff.
+async fn run_once<S: AnswerKind>(
+    shared: &Shared,
+    conversation: &mut Conversation,
+    run: &Run<'_>,
+    input: TurnInput,
+    answer: S,
+) -> Result<S::Outcome, AgentError> {
+    let options = shared.options(conversation, run)?;
+    let Conversation { cycle, agent, .. } = conversation;
+    shared.apply(&**agent, cycle);
+    let mut turn = cycle.turn(input).with_options(options).with_answer(answer);
+    if let Some(observer) = run.observer {
+        turn = turn.observed(observer.clone());
+    }
+    // Pinned here and borrowed: the future of a turn is large and would be moved.
+    pin!(turn.run()).await.map_err(AgentError::from)
 }
 
 /// Notes in the store that the turn waits for a person. The turn itself is stored already.
@@ -216,7 +254,12 @@ async fn note_suspension(recorder: &SessionRecorder, cycle: &LlmCycle) {
 pub(crate) async fn compact(shared: Arc<Shared>, token: CancellationToken) -> Result<CompactionReport, AgentError> {
     let mut permit = shared.conversation.acquire(token, false).await?;
     let conversation = &mut *permit.value;
-    let options = shared.options(conversation, &permit.token)?;
+    let run = Run {
+        token: &permit.token,
+        observer: None,
+        starts: false,
+    };
+    let options = shared.options(conversation, &run)?;
     let Conversation { cycle, agent, .. } = conversation;
     shared.apply(&**agent, cycle);
     Ok(cycle.compact(options).await?)

@@ -4,10 +4,12 @@ use agcore_chat::{Question, QuestionId};
 use agcore_cycle::machine::Outcome;
 use agcore_memory::{
     MemoryError, MemoryErrorKind,
-    session::{Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, NewApproval, SessionStore},
+    session::{Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, NewApproval},
 };
 use serde::Serialize;
 use serde_json::Value;
+
+use super::stream::Stream;
 
 /// Returns the question as an approval that waits for a person.
 pub(super) fn new_approval(question: &Question, run: &str) -> Result<NewApproval, MemoryError> {
@@ -16,23 +18,16 @@ pub(super) fn new_approval(question: &Question, run: &str) -> Result<NewApproval
 }
 
 /// Returns the ids of all questions that the session has ever asked.
-pub(super) async fn asked_approvals(
-    store: &dyn SessionStore,
-    tenant: &str,
-    session: &str,
-) -> Result<Vec<QuestionId>, MemoryError> {
-    let approvals = store
-        .approvals(&ApprovalFilter::new(tenant).with_session(session))
-        .await?;
+pub(super) async fn asked_approvals(stream: &Stream) -> Result<Vec<QuestionId>, MemoryError> {
+    let filter = ApprovalFilter::new(&*stream.tenant).with_session(&*stream.session);
+    let approvals = stream.store.approvals(&filter).await?;
     Ok(approvals.into_iter().map(|approval| approval.id.into()).collect())
 }
 
 /// Returns the changes that close open questions: those that these outcomes answer, and all others if the turn `ends`. A question
 /// that another process has answered is closed already.
 pub(super) async fn closed_approvals(
-    store: &dyn SessionStore,
-    tenant: &str,
-    session: &str,
+    stream: &Stream,
     outcomes: &[Outcome],
     ends: bool,
 ) -> Result<Vec<ApprovalChange>, MemoryError> {
@@ -45,11 +40,12 @@ pub(super) async fn closed_approvals(
     if !ends && !outcomes.iter().any(|outcome| matches!(outcome, Outcome::Answer(..))) {
         return Ok(Vec::new());
     }
+    let Stream { store, tenant, session } = stream;
     let Some(owner) = store.get_session(tenant, session).await?.map(|session| session.owner) else {
         return Ok(Vec::new());
     };
-    let filter = ApprovalFilter::new(tenant)
-        .with_session(session)
+    let filter = ApprovalFilter::new(&**tenant)
+        .with_session(&**session)
         .with_status(ApprovalStatus::Open);
     let open: Vec<Approval> = store.approvals(&filter).await?;
     let mut changes = Vec::new();

@@ -9,8 +9,11 @@ use serde_json::{Map, Value};
 
 use crate::error::AgentError;
 
-/// The kind of the records of agents.
+/// The kind of the records of sessions.
 const KIND: &str = "agent";
+
+/// The kind of the records of sub-agents, in the stream of the session in which they work.
+const SUB_AGENT_KIND: &str = "sub_agent";
 
 /// The version of the form that this code writes. It also reads all older ones.
 const VERSION: u32 = 1;
@@ -20,6 +23,12 @@ const VERSION: u32 = 1;
 pub(super) struct EntryData<'a> {
     /// The session object that wrote the record, so that it recognizes its own.
     writer: Cow<'a, str>,
+    /// The calls that lead to the sub-agent to which the record belongs. `None` for a record of the session itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<Cow<'a, str>>,
+    /// The name of the agent that has the conversation from now on; empty for the one with which the session is opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) agent: Option<String>,
     /// The whole state of the conversation, which replaces what the records before have led to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<Cow<'a, Machine>>,
@@ -39,6 +48,8 @@ impl<'a> EntryData<'a> {
     pub(super) fn new(writer: &'a str, outcomes: &'a [Outcome]) -> Self {
         Self {
             writer: writer.into(),
+            path: None,
+            agent: None,
             state: None,
             tools: None,
             run_state: None,
@@ -46,8 +57,15 @@ impl<'a> EntryData<'a> {
         }
     }
 
+    /// Makes this a record of a sub-agent.
+    pub(super) fn with_path(mut self, path: Option<&'a str>) -> Self {
+        self.path = path.map(Cow::Borrowed);
+        self
+    }
+
     /// Returns the record as a store keeps it.
     pub(super) fn into_record(self, at: Timestamp) -> Result<Record, MemoryError> {
+        let kind = if self.path.is_some() { SUB_AGENT_KIND } else { KIND };
         let data = serde_json::to_value(self).map_err(|error| {
             MemoryError::with_source(
                 agcore_memory::MemoryErrorKind::Serialization,
@@ -55,13 +73,22 @@ impl<'a> EntryData<'a> {
                 error,
             )
         })?;
-        Ok(Record::new(KIND, VERSION, at, data))
+        Ok(Record::new(kind, VERSION, at, data))
     }
 
-    /// Reads a record.
-    pub(super) fn read(entry: Entry) -> Result<EntryData<'static>, AgentError> {
+    /// Reads a record of the session, or of the sub-agent with this path. Returns `None` for a record of another one.
+    pub(super) fn read(entry: Entry, path: Option<&str>) -> Result<Option<EntryData<'static>>, AgentError> {
         let Entry { seq, record, .. } = entry;
-        if record.kind != KIND {
+        let is_wanted = match (record.kind.as_str(), path) {
+            (SUB_AGENT_KIND, Some(path)) => record.data.get("path").is_some_and(|found| found == path),
+            (SUB_AGENT_KIND, None) => false,
+            (KIND, path) => path.is_none(),
+            _ => true,
+        };
+        if !is_wanted {
+            return Ok(None);
+        }
+        if record.kind != KIND && record.kind != SUB_AGENT_KIND {
             let problem = format!(
                 "its record {seq} is of the kind `{}`, which agents do not write",
                 record.kind
@@ -77,6 +104,7 @@ impl<'a> EntryData<'a> {
             return Err(AgentError::state(problem));
         }
         serde_json::from_value(record.data)
+            .map(Some)
             .map_err(|error| AgentError::state(format_args!("its record {seq} cannot be read: {error}")))
     }
 }

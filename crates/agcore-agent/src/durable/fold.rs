@@ -1,6 +1,6 @@
 //! [`fold`]: the state of a session from its records.
 
-use agcore_cycle::machine::{Limits, Machine};
+use agcore_cycle::machine::{Limits, Machine, Outcome};
 use agcore_memory::Entry;
 use agcore_tools::{RunState, ToolSession};
 use serde_json::{Map, Value};
@@ -17,22 +17,45 @@ pub(crate) struct Folded {
     pub(crate) has_state: bool,
     /// The number of the last record.
     pub(crate) end: u64,
+    /// The number of the record with the newest reply.
+    pub(crate) reply: Option<u64>,
+    /// The name of the agent to which the conversation was handed over.
+    pub(crate) agent: Option<String>,
 }
 
-/// Returns the state after these records, which begin with the first one of the session. `limits` are those of a session
-/// without records.
+impl Folded {
+    /// Returns a session without records, with this state.
+    pub(crate) fn new(machine: Machine) -> Self {
+        Self {
+            machine,
+            tools: ToolSession::new(),
+            run_state: RunState::default(),
+            has_state: false,
+            end: 0,
+            reply: None,
+            agent: None,
+        }
+    }
+}
+
+/// Returns the state after these records, which begin with the first one of the session: the state of the session, or of the
+/// sub-agent with this path. `limits` are those of a session without records.
 ///
 /// # Errors
 /// [`InvalidState`](crate::AgentErrorKind::InvalidState) if a record is missing, damaged or too new.
-pub(crate) fn fold(entries: Vec<Entry>, limits: &Limits) -> Result<Folded, AgentError> {
+pub(crate) fn fold(entries: Vec<Entry>, path: Option<&str>, limits: &Limits) -> Result<Folded, AgentError> {
     let (mut machine, mut tools, mut run_state) = (None::<Machine>, None::<Value>, Map::new());
-    let mut end = 0;
+    let (mut end, mut reply, mut agent) = (0, None, None);
     for entry in entries {
         let seq = entry.seq;
         if seq != end + 1 && end > 0 {
             return Err(AgentError::state(format_args!("its record {} is missing", end + 1)));
         }
-        let data = EntryData::read(entry)?;
+        end = seq;
+        let Some(data) = EntryData::read(entry, path)? else {
+            continue;
+        };
+        agent = data.agent.or(agent);
         machine = data.state.map(std::borrow::Cow::into_owned).or(machine);
         tools = data.tools.or(tools);
         run_state = data.run_state.unwrap_or(run_state);
@@ -41,11 +64,17 @@ pub(crate) fn fold(entries: Vec<Entry>, limits: &Limits) -> Result<Folded, Agent
             return Err(AgentError::state(problem));
         };
         if let Some(outcomes) = data.outcomes {
+            if outcomes
+                .outcomes()
+                .iter()
+                .any(|outcome| matches!(outcome, Outcome::Reply(_)))
+            {
+                reply = Some(seq);
+            }
             outcomes
                 .replay(machine)
                 .map_err(|error| AgentError::state(format_args!("its record {seq} does not follow: {error}")))?;
         }
-        end = seq;
     }
     let tools = match tools {
         Some(saved) => ToolSession::restore(saved).map_err(AgentError::state_from)?,
@@ -57,5 +86,7 @@ pub(crate) fn fold(entries: Vec<Entry>, limits: &Limits) -> Result<Folded, Agent
         tools,
         run_state: RunState::restore(run_state),
         end,
+        reply,
+        agent: agent.filter(|name| !name.is_empty()),
     })
 }

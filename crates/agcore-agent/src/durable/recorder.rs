@@ -1,69 +1,78 @@
 //! [`SessionRecorder`]: writes what a session absorbs to its store.
 
-use std::sync::{
-    Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    pin::Pin,
+    sync::{
+        self, Arc, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
-use agcore_chat::{Clock, EventKind, Fault, FaultKind, Message, Question, Role, TurnEvent};
+use agcore_chat::{Clock, EventKind, Fault, FaultKind, Message, Question};
 use agcore_cycle::{
-    LlmCycle, OutcomeRecorder,
+    LlmCycle, OutcomeRecorder, RecordedReply,
     machine::{Limits, Machine, Outcome},
 };
 use agcore_memory::{
     MemoryError, MemoryErrorKind, Record, Timestamp,
     session::{
-        ApprovalChange, Commit, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore, title_of,
+        ApprovalChange, Commit, NewSession, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore,
     },
 };
 use agcore_tools::{RunState, ToolSession};
 use async_trait::async_trait;
+use futures_util::{FutureExt, future::Shared};
 use serde_json::{Map, Value};
+use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
     approvals::{asked_approvals, closed_approvals, new_approval},
+    derived::{Position, derive, run_id},
     entry::EntryData,
-    rows::Rows,
+    fold::{Folded, fold},
+    rows::{Place, Rows},
+    stream::Stream,
 };
+use crate::error::AgentError;
 
 /// Writes what a session absorbs: one commit for each write of the agent loop, with the record from which the session is
 /// restored, and what is derived from it: messages, the status, the run, the title.
 pub(crate) struct SessionRecorder {
-    store: Arc<dyn SessionStore>,
+    stream: Arc<Stream>,
     clock: Arc<dyn Clock>,
-    tenant: String,
-    session: String,
     /// Identifies this object in its records.
     writer: String,
     tools: ToolSession,
     /// Whether the state has changed in another way than by outcomes, so that the next record must contain it.
     needs_state: AtomicBool,
-    next: Mutex<Next>,
-    position: tokio::sync::Mutex<Position>,
+    /// The place of a sub-agent in the session in which it works.
+    nested: Option<Nested>,
+    next: sync::Mutex<Next>,
+    position: Arc<Mutex<Position>>,
+    /// The newest write of a sub-agent, which may be in progress.
+    appended: sync::Mutex<Option<Write>>,
+}
+
+/// A write in progress. Everyone who awaits it continues it.
+type Write = Shared<Pin<Box<dyn Future<Output = Result<(), MemoryError>> + Send>>>;
+
+/// The place of a sub-agent. Its records are in the stream of the session, so that they are kept and deleted with it.
+struct Nested {
+    /// The recorder of the session.
+    root: Arc<SessionRecorder>,
+    /// The calls that lead to the sub-agent.
+    path: String,
 }
 
 /// The parts of the next record besides its outcomes.
 #[derive(Default)]
 struct Next {
+    /// The name of the agent that has the conversation from now on.
+    agent: Option<String>,
     state: Option<Box<Machine>>,
     /// New limits, which the restored conversation has already.
     limits: Option<Limits>,
     run_state: Option<RunState>,
-}
-
-/// The end of the session in the store, as this object knows it.
-struct Position {
-    end: u64,
-    status: SessionStatus,
-    /// The number of turns that have started.
-    turns: u32,
-    /// Whether a run is open.
-    is_open: bool,
-    /// Whether questions are stored that may still be open.
-    has_questions: bool,
-    /// The values that were written last.
-    tools: Value,
-    run_state: Map<String, Value>,
 }
 
 /// The parts of a session that a recorder continues.
@@ -75,6 +84,8 @@ pub(crate) struct Continued<'a> {
     pub(crate) limits: &'a Limits,
     /// Whether the store has the state.
     pub(crate) has_state: bool,
+    /// The record with the newest reply.
+    pub(crate) reply: Option<u64>,
 }
 
 /// A commit, and the position after it.
@@ -94,28 +105,96 @@ impl SessionRecorder {
         let Continued { machine, limits, .. } = continued;
         let limits = (machine.limits() != *limits).then(|| (*limits).clone());
         Self {
-            store,
+            stream: Arc::new(Stream {
+                store,
+                tenant: session.owner.tenant.to_string(),
+                session: session.id.clone(),
+            }),
             clock,
-            tenant: session.owner.tenant.to_string(),
-            session: session.id.clone(),
             writer,
             tools: continued.tools.clone(),
             needs_state: AtomicBool::new(!continued.has_state),
-            next: Mutex::new(Next {
+            nested: None,
+            next: sync::Mutex::new(Next {
                 limits: limits.filter(|_| continued.has_state),
                 ..Next::default()
             }),
-            position: tokio::sync::Mutex::new(Position {
+            position: Arc::new(Mutex::new(Position {
                 end: session.end,
                 status: session.status,
                 turns: machine.turns(),
                 is_open: machine.is_open(),
                 // The status and the questions are written together.
                 has_questions: machine.is_open() && session.status == SessionStatus::Pending,
+                reply: continued.reply,
                 tools: continued.tools.export(),
                 run_state: continued.run_state.snapshot(),
-            }),
+            })),
+            appended: sync::Mutex::default(),
         }
+    }
+
+    /// Creates the recorder of a sub-agent that works in a call of the session, or of another sub-agent.
+    pub(crate) fn nested(parent: &Arc<Self>, path: String, writer: String, continued: &Continued<'_>) -> Self {
+        let root = parent.nested.as_ref().map_or(parent, |nested| &nested.root);
+        let mut session = NewSession::new(root.stream.session.as_str()).create(Timestamp::default());
+        session.owner.tenant = root.stream.tenant.as_str().into();
+        let (store, clock) = (Arc::clone(&root.stream.store), Arc::clone(&root.clock));
+        let nested = Nested {
+            root: Arc::clone(root),
+            path,
+        };
+        Self {
+            nested: Some(nested),
+            ..Self::new(store, clock, &session, writer, continued)
+        }
+    }
+
+    /// Returns the state of a sub-agent, from the records of the session; an empty one if there are none.
+    pub(crate) async fn read_nested(&self, path: &str, limits: &Limits) -> Result<Folded, AgentError> {
+        let entries = self.stream.read(1).await?;
+        fold(entries, Some(path), limits)
+    }
+
+    /// Notes that another agent has the conversation from now on. `None` is the one with which the session is opened.
+    pub(crate) fn set_agent(&self, name: Option<&str>) {
+        self.next().agent = Some(name.unwrap_or_default().to_owned());
+    }
+
+    /// Adds records of a sub-agent to the stream of the session.
+    ///
+    /// The next write completes this one first, whatever it belongs to. The future of a sub-agent is not polled while the agent that asked it
+    /// writes: if it held the end of the stream then, both would wait forever.
+    async fn append(&self, records: Vec<Record>) -> Result<(), MemoryError> {
+        let (stream, position) = (Arc::clone(&self.stream), Arc::clone(&self.position));
+        let write = {
+            let mut newest = self.appended.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = newest.take();
+            let write: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(async move {
+                if let Some(before) = before {
+                    // Its error is that of another sub-agent.
+                    drop(before.await);
+                }
+                let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
+                let commit = records.into_iter().fold(Commit::new(), Commit::with_record);
+                let mut position = position.lock().await;
+                stream.commit(position.end, commit).await?;
+                position.end += count;
+                Ok(())
+            });
+            newest.insert(write.shared()).clone()
+        };
+        write.await
+    }
+
+    /// Returns the end of the stream, after what sub-agents are writing.
+    async fn position(&self) -> MutexGuard<'_, Position> {
+        let newest = self.appended.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(newest) = newest {
+            // The sub-agent receives its error.
+            drop(newest.await);
+        }
+        self.position.lock().await
     }
 
     /// Notes that the state has changed in another way than by outcomes.
@@ -140,7 +219,7 @@ impl SessionRecorder {
         mut commit: Commit,
         shown: &[Message],
     ) -> Result<(), MemoryError> {
-        let mut position = self.position.lock().await;
+        let mut position = self.position().await;
         let mut rows = Rows::new(position.end + 1);
         shown.iter().for_each(|message| rows.input(message));
         commit.messages.extend(rows.into_rows());
@@ -152,11 +231,8 @@ impl SessionRecorder {
         let mut data = EntryData::new(&self.writer, &[]);
         data.state = Some(std::borrow::Cow::Owned(machine));
         let commit = commit.with_record(data.into_record(Timestamp::from(self.clock.now()))?);
-        let committed = self
-            .store
-            .commit(&self.tenant, &self.session, position.end, commit)
-            .await?;
-        position.end = committed.end;
+        self.stream.commit(position.end, commit).await?;
+        position.end += 1;
         if ends {
             position.is_open = false;
             position.has_questions = false;
@@ -170,25 +246,25 @@ impl SessionRecorder {
     async fn with_abandoned_run(&self, commit: Commit, position: &Position) -> Result<Commit, MemoryError> {
         let mut commit = commit.with_run(RunChange::new(run_id(position.turns), RunStatus::Cancelled));
         if position.has_questions {
-            commit.approvals = closed_approvals(&*self.store, &self.tenant, &self.session, &[], true).await?;
+            commit.approvals = closed_approvals(&self.stream, &[], true).await?;
         }
         Ok(commit.with_state(SessionState::pending()))
     }
 
     /// Returns whether nothing was recorded yet.
     pub(crate) async fn is_empty(&self) -> bool {
-        self.position.lock().await.end == 0
+        self.position().await.end == 0
     }
 
     /// Records that the turn waits for a person.
     pub(crate) async fn suspended(&self, questions: &[Question]) -> Result<(), MemoryError> {
-        let mut position = self.position.lock().await;
-        let (Some(first), SessionStatus::Running) = (questions.first(), position.status) else {
+        let mut position = self.position().await;
+        let (Some(first), SessionStatus::Running, None) = (questions.first(), position.status, &self.nested) else {
             return Ok(());
         };
         let run = run_id(position.turns);
         let known = match position.has_questions {
-            true => asked_approvals(&*self.store, &self.tenant, &self.session).await?,
+            true => asked_approvals(&self.stream).await?,
             false => Vec::new(),
         };
         let mut commit = Commit::new()
@@ -197,15 +273,13 @@ impl SessionRecorder {
         for question in questions.iter().filter(|question| !known.contains(&question.id)) {
             commit = commit.with_approval(ApprovalChange::Ask(new_approval(question, &run)?));
         }
-        self.store
-            .commit(&self.tenant, &self.session, position.end, commit)
-            .await?;
+        self.stream.commit(position.end, commit).await?;
         position.status = SessionStatus::Pending;
         position.has_questions = true;
         Ok(())
     }
 
-    fn next(&self) -> MutexGuard<'_, Next> {
+    fn next(&self) -> sync::MutexGuard<'_, Next> {
         self.next.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -222,7 +296,9 @@ impl SessionRecorder {
             }
             None => outcomes,
         };
-        let mut data = EntryData::new(&self.writer, outcomes);
+        let path = self.nested.as_ref().map(|nested| &*nested.path);
+        let mut data = EntryData::new(&self.writer, outcomes).with_path(path);
+        data.agent.clone_from(&next.agent);
         data.state = next.state.as_deref().map(std::borrow::Cow::Borrowed);
         let (tools, run_state) = (self.tools.export(), next.run_state.as_ref().map(RunState::snapshot));
         data.tools = (!is_same(&tools, &known.tools)).then(|| tools.clone());
@@ -234,45 +310,29 @@ impl SessionRecorder {
             run_state: run_state.unwrap_or_else(|| known.run_state.clone()),
             ..*known
         };
-        let commit = derive(Commit::new().with_record(record), &mut after, outcomes, events);
+        let mut commit = Commit::new().with_record(record);
+        if self.nested.is_none() {
+            commit = derive(commit, &mut after, outcomes, events);
+        }
         Ok(Draft { commit, after })
     }
 
     async fn write(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), MemoryError> {
-        let mut position = self.position.lock().await;
+        let mut position = self.position().await;
         let Draft { mut commit, mut after } = self.draft(&position, outcomes, events)?;
         if position.has_questions {
             let ends = after.turns != position.turns || !after.is_open;
-            commit.approvals = closed_approvals(&*self.store, &self.tenant, &self.session, outcomes, ends).await?;
+            commit.approvals = closed_approvals(&self.stream, outcomes, ends).await?;
             after.has_questions = !ends;
         }
-        let records = commit.records.clone();
-        let committed = self
-            .store
-            .commit(&self.tenant, &self.session, position.end, commit)
-            .await;
-        if let Err(error) = committed
-            && !(matches!(error.kind(), MemoryErrorKind::Conflict { .. }) && self.is_written(&position, &records).await)
-        {
-            return Err(error);
+        match &self.nested {
+            Some(nested) => nested.root.append(commit.records).await?,
+            None => self.stream.commit(position.end, commit).await?,
         }
         *position = after;
         let mut next = self.next();
-        (next.state, next.limits) = (None, None);
+        (next.state, next.limits, next.agent) = (None, None, None);
         Ok(())
-    }
-
-    /// Returns whether these records are the end of the stream: an earlier attempt took place, but its answer was lost.
-    async fn is_written(&self, position: &Position, records: &[Record]) -> bool {
-        let stream = agcore_memory::session::stream_of(&self.tenant, &self.session);
-        let Ok(found) = self.store.read(&stream, position.end + 1).await else {
-            return false;
-        };
-        found.len() == records.len()
-            && found
-                .iter()
-                .zip(records)
-                .all(|(entry, own)| entry.record.data == own.data)
     }
 }
 
@@ -282,93 +342,28 @@ impl OutcomeRecorder for SessionRecorder {
         self.record_with_events(outcomes, &[]).await
     }
 
+    fn reply_id(&self, reply: RecordedReply) -> Option<Arc<str>> {
+        if self.nested.is_some() {
+            // The store keeps no readable form of what sub-agents write.
+            return None;
+        }
+        // Nothing else is written while the loop asks.
+        let position = self.position.try_lock().ok()?;
+        let record = match reply {
+            RecordedReply::Last => position.reply?,
+            RecordedReply::Next => position.end + 1,
+            _ => return None,
+        };
+        Some(Place { record, index: 0 }.id().into())
+    }
+
     async fn record_with_events(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), Fault> {
         let written = self.write(outcomes, events).await;
         written.map_err(|error| {
-            tracing::warn!(session = self.session, ?error, "a session was not written");
+            tracing::warn!(session = self.stream.session, ?error, "a session was not written");
             fault_of(&error)
         })
     }
-}
-
-/// Adds what is derived from the outcomes and their events, and advances the position.
-fn derive(mut commit: Commit, after: &mut Position, outcomes: &[Outcome], events: &[EventKind]) -> Commit {
-    let replaces = outcomes
-        .iter()
-        .any(|outcome| matches!(outcome, Outcome::TurnStarted(begin) if begin.replaces));
-    let mut rows = Rows::new(after.end);
-    // The turn continues because a person has answered.
-    let mut state = (after.status == SessionStatus::Pending && after.is_open).then(|| {
-        commit
-            .runs
-            .push(RunChange::new(run_id(after.turns), RunStatus::Running));
-        SessionState::running()
-    });
-    let mut fault = None;
-    for event in events {
-        match event {
-            EventKind::Turn(TurnEvent::Started(messages)) => {
-                if after.is_open {
-                    // Its end was not recorded, because its future was dropped.
-                    commit
-                        .runs
-                        .push(RunChange::new(run_id(after.turns), RunStatus::Cancelled));
-                }
-                if after.turns == 0 {
-                    commit.title = title(messages);
-                }
-                after.turns += 1;
-                after.is_open = true;
-                fault = None;
-                commit
-                    .runs
-                    .push(RunChange::new(run_id(after.turns), RunStatus::Running));
-                state = Some(SessionState::running());
-            }
-            EventKind::Turn(TurnEvent::Error(error)) => fault = Some(error),
-            EventKind::Turn(TurnEvent::Complete { .. }) => {
-                after.is_open = false;
-                let (status, end) = end_of(fault);
-                commit.runs.push(RunChange::new(run_id(after.turns), status));
-                state = Some(end);
-            }
-            _ => {}
-        }
-        let run = (after.turns > 0).then(|| run_id(after.turns));
-        rows.add(event, replaces, run.as_deref());
-    }
-    commit.messages = rows.into_rows();
-    if let Some(mut state) = state.filter(|state| state.status != after.status) {
-        if !after.status.can_become(state.status) {
-            // A session that waited for a person cannot fail: it waits for the next input.
-            state = SessionState::pending();
-        }
-        after.status = state.status;
-        commit.state = Some(state);
-    }
-    commit
-}
-
-/// Returns the title of a session that begins with these messages.
-fn title(messages: &[Arc<Message>]) -> Option<String> {
-    let mut newest = messages.iter().rev();
-    let first = newest.find(|message| message.role() == Role::User)?;
-    Some(title_of(&first.text(), "")).filter(|title| !title.is_empty())
-}
-
-fn end_of(fault: Option<&Fault>) -> (RunStatus, SessionState) {
-    match fault {
-        None => (RunStatus::Completed, SessionState::completed()),
-        Some(fault) if fault.kind == FaultKind::Cancelled => {
-            (RunStatus::Cancelled, SessionState::failed(fault.kind.to_string()))
-        }
-        Some(fault) => (RunStatus::Failed, SessionState::failed(fault.kind.to_string())),
-    }
-}
-
-/// Returns the id of the run of a turn, counted from 1.
-fn run_id(turn: u32) -> String {
-    format!("turn-{turn}")
 }
 
 /// Compares what tools remember. The number of batches only orders refusals, so it does not count as a change of its own.

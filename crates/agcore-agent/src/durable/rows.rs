@@ -57,7 +57,7 @@ impl Rows {
             Message::Tool(_) => (MessageRole::Tool, None),
             _ => (MessageRole::System, None),
         };
-        self.push(role, message.text().into_owned(), metadata);
+        self.push(role, message.own_text().into_owned(), metadata);
     }
 
     fn show(&mut self, event: &EventKind, replaces: bool) {

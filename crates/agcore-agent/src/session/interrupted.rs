@@ -1,9 +1,12 @@
-//! Interrupted turns, and the state that stored sessions write beside their turns.
+//! Suspended, interrupted and finished turns, and the state that stored sessions write beside their turns.
 
 use std::sync::Arc;
 
 use agcore_chat::{Message, ToolCall};
-use agcore_cycle::{LlmCycle, machine::Step};
+use agcore_cycle::{
+    LlmCycle,
+    machine::{End, Step},
+};
 use agcore_memory::session::Commit;
 
 use super::{AgentSession, SessionState};
@@ -26,6 +29,30 @@ impl AgentSession {
     /// person is asked. Waits for the running turn.
     pub async fn uncertain_calls(&self) -> Vec<ToolCall> {
         let read = |conversation: &Conversation| conversation.cycle.machine().uncertain().cloned().collect();
+        self.0.conversation.read(read).await
+    }
+
+    /// Returns whether a turn is suspended until its questions are answered. Waits for the running turn.
+    pub async fn is_suspended(&self) -> bool {
+        let read = |conversation: &Conversation| conversation.cycle.machine().questions().next().is_some();
+        self.0.conversation.read(read).await
+    }
+
+    /// Returns the number of turns that were started. Waits for the running turn.
+    pub(crate) async fn turns(&self) -> u32 {
+        let read = |conversation: &Conversation| conversation.cycle.machine().turns();
+        self.0.conversation.read(read).await
+    }
+
+    /// Returns the answer of the newest turn, if it has ended with one. Waits for the running turn.
+    pub(crate) async fn last_answer(&self) -> Option<String> {
+        let read = |conversation: &Conversation| {
+            let machine = conversation.cycle.machine();
+            let is_answered = matches!(machine.next(), Step::End(End::Answered));
+            let mut newest = machine.history().iter().rev().filter(|_| is_answered);
+            let answer = newest.find_map(|message| message.as_assistant());
+            answer.map(|answer| answer.text().into_owned())
+        };
         self.0.conversation.read(read).await
     }
 

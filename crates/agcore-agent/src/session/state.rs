@@ -11,7 +11,7 @@ use agcore_tools::{RunState, ToolSession};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::error::AgentError;
+use crate::{error::AgentError, turn_scope::Lineage};
 
 /// The version that this code writes. It also reads all older ones.
 ///
@@ -19,7 +19,8 @@ use crate::error::AgentError;
 /// |---|---|
 /// | 1 | |
 /// | 2 | `actor` and `run_state`: missing ones are the local actor and no values |
-const VERSION: u16 = 2;
+/// | 3 | `agent` |
+const VERSION: u16 = 3;
 
 /// The longest time by which the creation time may be ahead, because the clocks of machines differ.
 const CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
@@ -34,6 +35,9 @@ pub struct SessionState {
     #[serde(default)]
     actor: Actor,
     cycle: Machine,
+    /// The name of the member to which the conversation was handed over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
     tools: Value,
     /// The values that the steps of an unfinished turn share.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -50,6 +54,9 @@ pub(crate) struct SessionParts {
     pub(crate) tools: ToolSession,
     pub(crate) run_state: Option<RunState>,
     pub(crate) created: SystemTime,
+    /// The name of the member to which the conversation was handed over.
+    pub(crate) agent: Option<String>,
+    pub(crate) lineage: Lineage,
 }
 
 impl SessionState {
@@ -63,6 +70,7 @@ impl SessionState {
             id: parts.id,
             actor: Arc::unwrap_or_clone(parts.actor),
             cycle: parts.machine,
+            agent: parts.agent,
             tools: parts.tools.export(),
             run_state,
             made_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
@@ -84,7 +92,7 @@ impl SessionState {
         self.cycle.questions()
     }
 
-    pub(super) fn into_parts(self, now: SystemTime) -> Result<SessionParts, AgentError> {
+    pub(crate) fn into_parts(self, now: SystemTime) -> Result<SessionParts, AgentError> {
         if !(1..=VERSION).contains(&self.version) {
             let message = format!(
                 "it has version {}, but this program reads versions 1 to {VERSION}; use a newer version of the program",
@@ -105,6 +113,8 @@ impl SessionState {
             tools,
             run_state: Some(RunState::restore(self.run_state)),
             created: created.min(now),
+            agent: self.agent,
+            lineage: Lineage::default(),
         })
     }
 }

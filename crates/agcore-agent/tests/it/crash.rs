@@ -18,7 +18,7 @@ use std::{collections::HashSet, time::Duration};
 use self::{
     child::{Child, Report},
     place::Place,
-    task::{CALLS, Log, REPLIES},
+    task::{CALLS, HELPER_CALLS, Log, REPLIES},
 };
 
 /// The contents of the store after a kill.
@@ -26,6 +26,8 @@ use self::{
 struct Stored {
     /// The number of replies of the model.
     replies: usize,
+    /// The number of its replies to the sub-agent.
+    helper_replies: usize,
     /// The calls with a result.
     results: HashSet<String>,
 }
@@ -56,6 +58,7 @@ impl Run {
         self.kills += 1;
         let stored = self.place.stored();
         self.log.add(&format!("stored {}", stored.replies));
+        self.log.add(&format!("stored_helper {}", stored.helper_replies));
         for call in &stored.results {
             self.log.add(&format!("result {call}"));
         }
@@ -79,7 +82,7 @@ impl Run {
     fn check(&self) {
         let text = self.log.text();
         let lines: Vec<&str> = text.lines().collect();
-        let (mut replies, mut results) = (0, HashSet::new());
+        let (mut replies, mut helper_replies, mut results) = (0, 0, HashSet::new());
         let mut uncertain = HashSet::new();
         let mut started: HashSet<&str> = HashSet::new();
         for line in &lines {
@@ -89,6 +92,18 @@ impl Run {
                     let stored: usize = of.parse().unwrap();
                     assert!(stored >= replies, "a stored reply was lost\n{text}");
                     replies = stored;
+                }
+                "stored_helper" => {
+                    let stored: usize = of.parse().unwrap();
+                    assert!(stored >= helper_replies, "a reply to the sub-agent was lost\n{text}");
+                    helper_replies = stored;
+                }
+                "helper" => {
+                    let round: usize = of.parse().unwrap();
+                    assert!(
+                        round >= helper_replies,
+                        "reply {round} of the sub-agent was requested again\n{text}"
+                    );
                 }
                 "result" => drop(results.insert(of)),
                 "uncertain" => drop(uncertain.insert(of)),
@@ -114,7 +129,11 @@ impl Run {
 
     /// Each call took effect, those that must not be repeated exactly once.
     fn check_calls(&self, lines: &[&str], text: &str) {
-        for (id, tool) in CALLS {
+        for (id, tool) in CALLS
+            .iter()
+            .filter(|(_, tool)| *tool != "ask_helper")
+            .chain(HELPER_CALLS)
+        {
             let done = lines.iter().filter(|line| **line == format!("done {id}")).count();
             match *tool {
                 "append" | "pay" => assert_eq!(done, 1, "{id} took effect {done} times\n{text}"),

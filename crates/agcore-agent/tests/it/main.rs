@@ -20,5 +20,7 @@ mod stored;
 mod stored_changes;
 mod stored_faults;
 mod stored_size;
+mod tasks;
+mod team;
 mod turns;
 mod typed;

@@ -249,8 +249,8 @@ async fn older_sessions_are_restored_and_newer_or_damaged_ones_are_not() {
 
     for (state, reason) in [
         (
-            saved(3, &[]),
-            "it has version 3, but this program reads versions 1 to 2",
+            saved(4, &[]),
+            "it has version 4, but this program reads versions 1 to 3",
         ),
         (saved(0, &[]), "it has version 0"),
         (saved(2, &[("made_ms", u64::MAX.into())]), "`made_ms` is in the future"),

@@ -152,7 +152,7 @@ async fn saved_state_contains_questions_history_and_usage() {
     assert_eq!(outcome.text(), "Said.");
     assert_eq!(texts(&second).await[2], "tool: yes");
     assert_eq!(second.usage().await.calls, 2);
-    let newer = saved.replacen("\"version\":2", "\"version\":9", 1);
+    let newer = saved.replacen("\"version\":3", "\"version\":9", 1);
     let error = bundle
         .restore(serde_json::from_str(&newer).unwrap(), second.agent())
         .unwrap_err();
@@ -341,7 +341,7 @@ async fn switching_the_agent_keeps_the_history() {
     let sent: Vec<String> = provider.requests()[1]
         .messages
         .iter()
-        .map(|message| message.text().into_owned())
+        .map(|message| message.own_text().into_owned())
         .collect();
     assert_eq!(sent, ["Be Bo.", "One", "Hi.", "Two"]);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec, StoredSessions};
-use agcore_chat::{Actor, Answer, Clock, Message, ToolCall};
+use agcore_chat::{Actor, Answer, Clock, EventKind, Message, TextEvent, ToolCall, ToolEvent, TurnEvent};
 use agcore_cycle::machine::Limits;
 use agcore_memory::{
     Journal,
@@ -375,4 +375,58 @@ async fn without_a_store_there_are_no_stored_sessions() {
     let error = bundle.stored_sessions().unwrap_err();
     assert_eq!(error.kind(), AgentErrorKind::InvalidConfig);
     assert!(error.to_string().contains("with_session_store"), "{error}");
+}
+
+#[tokio::test]
+async fn events_name_the_message_under_which_a_reply_is_stored() {
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("a", "say")]),
+        ScriptStep::calls([call("b", "pay")]),
+        ScriptStep::text("Done."),
+    ]);
+    let store = store();
+    let sessions = sessions(&provider, Arc::clone(&store));
+    let session = sessions.create("s", ada()).await.unwrap();
+    let mut events = Vec::new();
+    let mut turn = session.turn("Go.").stream();
+    while let Some(event) = turn.next().await {
+        events.push(event);
+    }
+    let questions = turn.finish().await.unwrap().questions().to_vec();
+    // Another process continues the turn.
+    let session = sessions.open("s", ada()).await.unwrap();
+    let mut turn = session.resume([(questions[0].id.clone(), Answer::approve())]).stream();
+    while let Some(event) = turn.next().await {
+        events.push(event);
+    }
+    let rows = sessions.messages("s", &MessageFilter::new()).await.unwrap();
+    let stored = |wanted: &str| {
+        let found = rows.iter().find(|row| match &row.metadata {
+            Some(MessageMetadata::ToolCall { call_id, .. }) => call_id == wanted,
+            _ => row.content == wanted,
+        });
+        found.map(|row| row.id.clone()).unwrap()
+    };
+    let named = |is_wanted: &dyn Fn(&EventKind) -> bool| {
+        let found = events.iter().filter(|event| is_wanted(&event.kind));
+        found
+            .map(|event| event.message.as_deref().map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
+    let ended = |wanted: &'static str| move |kind: &EventKind| matches!(kind, EventKind::Tool(ToolEvent::Completed { call_id, .. }) if *call_id == *wanted);
+    assert_eq!(named(&ended("a")), [Some(stored("a"))]);
+    assert_eq!(
+        named(&ended("b")),
+        [Some(stored("b"))],
+        "known after the session was opened again"
+    );
+    let text = named(&|kind| matches!(kind, EventKind::Text(TextEvent::Text(_))));
+    assert!(!text.is_empty());
+    assert!(text.iter().all(|id| *id == Some(stored("Done."))), "{text:?}");
+    let numbers: Vec<u64> = events.iter().map(|event| event.seq).collect();
+    assert_eq!(numbers, (0..numbers.len() as u64).collect::<Vec<_>>());
+    assert_eq!(
+        named(&|kind| matches!(kind, EventKind::Turn(TurnEvent::Complete { .. }))),
+        [None]
+    );
 }

@@ -160,8 +160,17 @@ impl Place {
             let store = self.open().await;
             let entries = store.read(&stream_of("local", &self.session()), 1).await.unwrap();
             let mut stored = Stored::default();
-            for outcome in entries.iter().flat_map(|entry| outcomes(&entry.record.data)) {
-                stored.replies += usize::from(outcome.get("reply").is_some());
+            let all = entries.iter().flat_map(|entry| {
+                let is_helper = entry.record.kind == "sub_agent";
+                outcomes(&entry.record.data).map(move |outcome| (is_helper, outcome))
+            });
+            for (is_helper, outcome) in all {
+                let replies = if is_helper {
+                    &mut stored.helper_replies
+                } else {
+                    &mut stored.replies
+                };
+                *replies += usize::from(outcome.get("reply").is_some());
                 let done = outcome.get("tool").filter(|tool| tool["outcome"].get("done").is_some());
                 stored
                     .results

@@ -1,4 +1,5 @@
-//! The task: twelve calls in six rounds, with parallel calls, approvals, and tools that must not run twice.
+//! The task: thirteen calls in six rounds, with parallel calls, approvals, tools that must not run twice, and a sub-agent with
+//! two calls of its own.
 
 use std::{
     fs::{self, OpenOptions},
@@ -11,7 +12,7 @@ use std::{
     },
 };
 
-use agcore_agent::{AgentErrorKind, AgentSession, AgentSpec, StoredSessions, agent};
+use agcore_agent::{AgentErrorKind, AgentSession, AgentSpec, StoredSessions, SubAgent, agent};
 use agcore_chat::{Answer, AssistantMessage, ChatResponse, Question, QuestionKind, ToolAnnotations, ToolCall};
 use agcore_llm::provider_fn;
 use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore, StoreFault};
@@ -38,10 +39,16 @@ pub(super) const CALLS: &[(&str, &str)] = &[
     ("j", "look"),
     ("k", "append"),
     ("l", "pay"),
+    ("m", "ask_helper"),
 ];
 
+/// The calls of the sub-agent, one after the other.
+pub(super) const HELPER_CALLS: &[(&str, &str)] = &[("x", "append"), ("y", "pay")];
+
+const HELPER_PROMPT: &str = "You help.";
+
 /// The calls of each reply.
-const ROUNDS: &[&[usize]] = &[&[0, 1], &[2, 3], &[4], &[5, 6, 7], &[8], &[9, 10, 11]];
+const ROUNDS: &[&[usize]] = &[&[0, 1], &[2, 3], &[4], &[5, 6, 7], &[8], &[9, 10, 11, 12]];
 
 /// The number of replies.
 pub(super) const REPLIES: usize = ROUNDS.len() + 1;
@@ -121,8 +128,19 @@ fn reply(round: usize) -> AssistantMessage {
         None => AssistantMessage::new(ANSWER),
         Some(calls) => calls.iter().fold(AssistantMessage::default(), |message, at| {
             let (id, tool) = CALLS[*at];
-            message.with_call(ToolCall::function(id, tool, format!(r#"{{"id":"{id}"}}"#)))
+            let name = if tool == "ask_helper" { "task" } else { "id" };
+            message.with_call(ToolCall::function(id, tool, format!(r#"{{"{name}":"{id}"}}"#)))
         }),
+    }
+}
+
+/// Returns the reply of the model to the sub-agent after this many replies.
+fn helper_reply(round: usize) -> AssistantMessage {
+    match HELPER_CALLS.get(round) {
+        None => AssistantMessage::new("ask_helper m"),
+        Some((id, tool)) => {
+            AssistantMessage::default().with_call(ToolCall::function(*id, *tool, format!(r#"{{"id":"{id}"}}"#)))
+        }
     }
 }
 
@@ -137,10 +155,16 @@ async fn sessions(place: &Place, log: &Log, boundaries: &Boundaries) -> StoredSe
                 .iter()
                 .filter(|message| message.as_assistant().is_some());
             let round = replies.count();
+            let is_helper = call.request.messages[0].text() == HELPER_PROMPT;
             boundaries.pass().await;
-            log.add(&format!("request {round}"));
             let mut response = ChatResponse::from_text("");
-            response.choices[0].message = reply(round);
+            if is_helper {
+                log.add(&format!("helper {round}"));
+                response.choices[0].message = helper_reply(round);
+            } else {
+                log.add(&format!("request {round}"));
+                response.choices[0].message = reply(round);
+            }
             Ok(response)
         }
     });
@@ -152,6 +176,7 @@ async fn sessions(place: &Place, log: &Log, boundaries: &Boundaries) -> StoredSe
         .with_tool(tool("pay", ToolAnnotations::new()))
         .with_tool(tool("put", ToolAnnotations::new().with_idempotent(true)))
         .with_tool(tool("look", ToolAnnotations::new().with_read_only(true)))
+        .with_tool(SubAgent::new(AgentSpec::new("helper", HELPER_PROMPT), "Helps."))
         .with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay")))
         .with_approver(SuspendingApprover)
         .with_session_store(FaultyStore::new(place.open().await, plan))
@@ -200,8 +225,16 @@ fn answer(log: &Log, question: &Question) -> Answer {
     if question.kind != QuestionKind::Uncertain {
         return Answer::approve();
     }
-    log.add(&format!("asked {}", question.call_id));
-    if log.has(&format!("done {}", question.call_id)) {
+    let mut call = question.call_id.to_string();
+    if call == "m" {
+        // A question of the sub-agent: its call is known by its tool.
+        let helpers = HELPER_CALLS.iter();
+        let mut asked = helpers.filter(|(_, tool)| question.prompt.contains(&format!("`{tool}`")));
+        call = asked.next().unwrap().0.to_owned();
+        log.add(&format!("uncertain {call}"));
+    }
+    log.add(&format!("asked {call}"));
+    if log.has(&format!("done {call}")) {
         return Answer::deny("it has taken effect");
     }
     Answer::approve()

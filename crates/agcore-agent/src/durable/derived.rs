@@ -1,0 +1,110 @@
+//! The readable form of a session that is written with its records: messages, the status, runs and the title.
+
+use std::sync::Arc;
+
+use agcore_chat::{EventKind, Fault, FaultKind, Message, Role, TextEvent, TurnEvent};
+use agcore_cycle::machine::Outcome;
+use agcore_memory::session::{Commit, RunChange, RunStatus, SessionState, SessionStatus, title_of};
+use serde_json::{Map, Value};
+
+use super::rows::Rows;
+
+/// The end of the session in the store, as this object knows it.
+pub(super) struct Position {
+    pub(super) end: u64,
+    pub(super) status: SessionStatus,
+    /// The number of turns that have started.
+    pub(super) turns: u32,
+    /// Whether a run is open.
+    pub(super) is_open: bool,
+    /// Whether questions are stored that may still be open.
+    pub(super) has_questions: bool,
+    /// The record with the newest reply.
+    pub(super) reply: Option<u64>,
+    /// The values that were written last.
+    pub(super) tools: Value,
+    pub(super) run_state: Map<String, Value>,
+}
+
+/// Adds what is derived from the outcomes and their events, and advances the position.
+pub(super) fn derive(mut commit: Commit, after: &mut Position, outcomes: &[Outcome], events: &[EventKind]) -> Commit {
+    let replaces = outcomes
+        .iter()
+        .any(|outcome| matches!(outcome, Outcome::TurnStarted(begin) if begin.replaces));
+    let mut rows = Rows::new(after.end);
+    // The turn continues because a person has answered.
+    let mut state = (after.status == SessionStatus::Pending && after.is_open).then(|| {
+        commit
+            .runs
+            .push(RunChange::new(run_id(after.turns), RunStatus::Running));
+        SessionState::running()
+    });
+    let mut fault = None;
+    for event in events {
+        match event {
+            EventKind::Turn(TurnEvent::Started(messages)) => {
+                if after.is_open {
+                    // Its end was not recorded, because its future was dropped.
+                    commit
+                        .runs
+                        .push(RunChange::new(run_id(after.turns), RunStatus::Cancelled));
+                }
+                if after.turns == 0 {
+                    commit.title = title(messages);
+                }
+                after.turns += 1;
+                after.is_open = true;
+                fault = None;
+                commit
+                    .runs
+                    .push(RunChange::new(run_id(after.turns), RunStatus::Running));
+                state = Some(SessionState::running());
+            }
+            EventKind::Turn(TurnEvent::Error(error)) => fault = Some(error),
+            EventKind::Turn(TurnEvent::Complete { .. }) => {
+                after.is_open = false;
+                let (status, end) = end_of(fault);
+                commit.runs.push(RunChange::new(run_id(after.turns), status));
+                state = Some(end);
+            }
+            _ => {}
+        }
+        if matches!(event, EventKind::Text(TextEvent::MessageComplete(_))) {
+            after.reply = Some(after.end);
+        }
+        let run = (after.turns > 0).then(|| run_id(after.turns));
+        rows.add(event, replaces, run.as_deref());
+    }
+    commit.messages = rows.into_rows();
+    if let Some(mut state) = state.filter(|state| state.status != after.status) {
+        if !after.status.can_become(state.status) {
+            // A session that waited for a person cannot fail: it waits for the next input.
+            state = SessionState::pending();
+        }
+        after.status = state.status;
+        commit.state = Some(state);
+    }
+    commit
+}
+
+/// Returns the title of a session that begins with these messages.
+fn title(messages: &[Arc<Message>]) -> Option<String> {
+    let mut newest = messages.iter().rev();
+    let first = newest.find(|message| message.role() == Role::User)?;
+    Some(title_of(&first.own_text(), "")).filter(|title| !title.is_empty())
+}
+
+fn end_of(fault: Option<&Fault>) -> (RunStatus, SessionState) {
+    match fault {
+        None => (RunStatus::Completed, SessionState::completed()),
+        Some(fault) if fault.kind == FaultKind::Cancelled => {
+            (RunStatus::Cancelled, SessionState::failed(fault.kind.to_string()))
+        }
+        Some(fault) => (RunStatus::Failed, SessionState::failed(fault.kind.to_string())),
+    }
+}
+
+/// Returns the id of the run of a turn, counted from 1.
+pub(super) fn run_id(turn: u32) -> String {
+    format!("turn-{turn}")
+}

@@ -1,0 +1,50 @@
+//! [`Stream`]: the records of a session in its store.
+
+use std::sync::Arc;
+
+use agcore_memory::{
+    Entry, MemoryError, MemoryErrorKind, Record,
+    session::{Commit, SessionStore, stream_of},
+};
+
+/// The records of a session in its store.
+pub(super) struct Stream {
+    pub(super) store: Arc<dyn SessionStore>,
+    pub(super) tenant: String,
+    pub(super) session: String,
+}
+
+impl Stream {
+    /// Returns the records from a number on.
+    pub(super) async fn read(&self, from: u64) -> Result<Vec<Entry>, MemoryError> {
+        self.store.read(&stream_of(&self.tenant, &self.session), from).await
+    }
+
+    /// Makes a commit after the record `end`, unless exactly its records are written already: an earlier attempt took place, but
+    /// its answer was lost.
+    pub(super) async fn commit(&self, end: u64, commit: Commit) -> Result<(), MemoryError> {
+        let records = commit.records.clone();
+        let committed = self.store.commit(&self.tenant, &self.session, end, commit).await;
+        match committed {
+            Err(error) if !is_conflict(&error) || !self.is_written(end, &records).await => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether these records are the end of the stream.
+    async fn is_written(&self, end: u64, records: &[Record]) -> bool {
+        let Ok(found) = self.read(end + 1).await else {
+            return false;
+        };
+        !records.is_empty()
+            && found.len() == records.len()
+            && found
+                .iter()
+                .zip(records)
+                .all(|(entry, own)| entry.record.data == own.data)
+    }
+}
+
+fn is_conflict(error: &MemoryError) -> bool {
+    matches!(error.kind(), MemoryErrorKind::Conflict { .. })
+}

@@ -1,0 +1,54 @@
+//! [`TurnScope`]: what tools that run other agents know about the turn in which they run.
+
+use std::sync::Arc;
+
+use agcore_chat::Actor;
+use agcore_cycle::{BudgetPool, Observer, PauseFlag};
+use agcore_tools::ToolSession;
+
+use crate::{bundle::RuntimeBundle, durable::SessionRecorder};
+
+/// The turn in which a tool runs.
+pub(crate) struct TurnScope {
+    pub(crate) bundle: RuntimeBundle,
+    /// The agent that answers.
+    pub(crate) agent: String,
+    /// Receives the events of the turn.
+    pub(crate) observer: Option<Observer>,
+    /// Writes the turns of a stored session.
+    pub(crate) recorder: Option<Arc<SessionRecorder>>,
+    pub(crate) session: Arc<str>,
+    pub(crate) tools: ToolSession,
+    pub(crate) actor: Arc<Actor>,
+    /// The index of the turn.
+    pub(crate) turn: u32,
+    pub(crate) lineage: Lineage,
+    /// Pauses the turn before the next call of the model.
+    pub(crate) pause: PauseFlag,
+}
+
+/// The place of a session among agents that ask others.
+#[derive(Clone, Default)]
+pub(crate) struct Lineage {
+    /// The number of agents above.
+    pub(crate) depth: u32,
+    /// The calls that lead to this agent.
+    pub(crate) path: String,
+    /// The budget of all sub-agents of the turn.
+    pub(crate) pool: Option<BudgetPool>,
+}
+
+impl Lineage {
+    /// Returns the place of an agent that a call of this one asks. The path is unique within the session.
+    pub(crate) fn child(&self, turn: u32, call: &str) -> Self {
+        let key = format!("{turn}.{call}");
+        Self {
+            depth: self.depth + 1,
+            path: match self.path.as_str() {
+                "" => key,
+                path => format!("{path}/{key}"),
+            },
+            pool: self.pool.clone(),
+        }
+    }
+}
