@@ -13,6 +13,7 @@ mod tools;
 mod reports;
 mod inspect;
 mod prompt;
+mod run;
 #[cfg(feature = "sqlite")]
 mod store;
 #[cfg(feature = "sqlite")]
@@ -28,6 +29,7 @@ pub(crate) use self::{
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
     mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpLoginArgs, McpLogoutArgs, McpServeArgs},
     reports::{ModelsArgs, ReportArgs},
+    run::RunArgs,
     session::SessionArgs,
     sessions::{DeleteArgs, ListArgs, SessionsCommand, ShowArgs},
     settings::{PolicyArgs, SettingsArgs},
@@ -55,6 +57,7 @@ use crate::exit::exit_codes;
 use self::{
     chat::CHAT_HELP,
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
+    run::RUN_HELP,
     trust::TRUST_HELP,
 };
 
@@ -117,9 +120,9 @@ pub(crate) enum Command {
     /// Chat with a model that can call a few tools
     #[command(after_help = CHAT_HELP)]
     Chat(ChatArgs),
-    /// Answer one message and exit, like `agcore -p`
-    #[command(after_help = CHAT_HELP)]
-    Run(ChatArgs),
+    /// Make a plan for a task and carry it out
+    #[command(after_help = RUN_HELP)]
+    Run(RunArgs),
     /// Stands for a prompt without a command.
     #[command(hide = true, name = prompt::COMMAND, override_usage = USAGE, after_help = CHAT_HELP)]
     Prompt(ChatArgs),

@@ -122,7 +122,8 @@ fn shows_conversation(command: &Command) -> bool {
 /// Returns the arguments of a chat or a single message.
 fn chat_args(command: &Command) -> Option<&ChatArgs> {
     match command {
-        Command::Chat(chat) | Command::Run(chat) | Command::Prompt(chat) => Some(chat),
+        Command::Chat(chat) | Command::Prompt(chat) => Some(chat),
+        Command::Run(run) => Some(&run.chat),
         _ => None,
     }
 }
@@ -197,7 +198,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
     match args.command {
         Command::Demo => command::demo::run(&interrupts, color).await,
         Command::Chat(chat) => command::chat::chat(&chat, &interrupts, color, output).await,
-        Command::Run(chat) => command::chat::run(&chat, &interrupts, color, output).await,
+        Command::Run(run) => command::run::run(&run, &interrupts, color, output).await,
         Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color, output).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Sessions { command } => command::sessions::run(&command, &interrupts).await,

@@ -3,6 +3,7 @@
 mod tokens;
 mod line;
 mod summary;
+mod changes;
 mod events;
 mod writer;
 mod approvals;

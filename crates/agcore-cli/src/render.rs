@@ -1,5 +1,6 @@
 //! Rendering of turns: the trait [`Render`], and [`Terminal`] for people.
 
+mod agent;
 mod style;
 mod text;
 mod usage;

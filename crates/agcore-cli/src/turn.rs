@@ -57,12 +57,29 @@ pub(crate) async fn run(
     let token = CancellationToken::new();
     let _guard = interrupts.cancel(&token);
     let mut turn = start(session, input, &token);
+    let verdict = follow(&mut turn, &token, render).await?;
+    let outcome = turn.finish().await;
+    render.turn_ended(outcome.as_ref().ok(), &session.usage().await);
+    let outcome = outcome?;
+    verdict.check(&outcome)?;
+    Ok(outcome)
+}
+
+/// Renders the events of a turn, or of a task, until it ends.
+///
+/// # Errors
+/// When the output is closed.
+pub(crate) async fn follow<R>(
+    events: &mut TurnStream<'static, R>,
+    token: &CancellationToken,
+    render: &mut dyn Render,
+) -> Result<Verdict, Failure> {
     let mut ticks = ticks();
     let mut verdict = Verdict::default();
     loop {
         let rendered = tokio::select! {
             biased;
-            event = turn.next() => match event {
+            event = events.next() => match event {
                 Some(event) => {
                     if token.is_cancelled() {
                         render.turn_cancelled();
@@ -70,17 +87,12 @@ pub(crate) async fn run(
                     verdict.observe(&event);
                     render.event(&event)
                 }
-                None => break,
+                None => return Ok(verdict),
             },
             _ = ticks.tick() => render.tick(),
         };
         rendered.map_err(|error| Failure::output(&error))?;
     }
-    let outcome = turn.finish().await;
-    render.turn_ended(outcome.as_ref().ok(), &session.usage().await);
-    let outcome = outcome?;
-    verdict.check(&outcome)?;
-    Ok(outcome)
 }
 
 /// Decides whether a turn that ended without an error has really succeeded.
@@ -93,7 +105,10 @@ pub(crate) struct Verdict {
 impl Verdict {
     /// Notes the limit that an event reports.
     pub(crate) fn observe(&mut self, event: &StreamEvent) {
-        if let EventKind::Turn(TurnEvent::BudgetReached { limit }) = &event.kind {
+        // The agent that asked a sub-agent continues when that has reached its limit.
+        if event.parent.is_none()
+            && let EventKind::Turn(TurnEvent::BudgetReached { limit }) = &event.kind
+        {
             self.limit = Some(limit.to_string());
         }
     }

@@ -1,4 +1,4 @@
-//! `agcore chat`, `agcore run` and `agcore PROMPT`: an interactive chat, or a single message.
+//! `agcore chat` and `agcore PROMPT`: an interactive chat, or a single message.
 
 mod screen;
 mod size;
@@ -28,7 +28,10 @@ mod interactive;
 
 use std::io::{self, IsTerminal};
 
-use self::session::ChatTools;
+pub(super) use self::{
+    one_shot::{Front, OneShot},
+    session::ChatTools,
+};
 use crate::{
     args::{ChatArgs, OutputFormat},
     exit::Failure,
@@ -50,19 +53,6 @@ pub(crate) async fn chat(
 ) -> Result<(), Failure> {
     let is_single = args.message.is_some() || is_single(args);
     start(args, is_single, interrupts, color, output).await
-}
-
-/// Answers the message once.
-///
-/// # Errors
-/// When the settings are invalid, or the message fails.
-pub(crate) async fn run(
-    args: &ChatArgs,
-    interrupts: &Interrupts,
-    color: Color,
-    output: Option<&Output>,
-) -> Result<(), Failure> {
-    start(args, true, interrupts, color, output).await
 }
 
 /// Opens a chat that begins with the message, or answers the message once if a chat is not possible.
@@ -92,9 +82,6 @@ async fn start(
         trust_dialog::print_notices(&settings.context_files.warnings())?;
     }
     let tools = ChatTools::open(&settings.tools, !args.no_tools).await?;
-    let warnings = tools.servers.warnings().into_iter();
-    let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
-    trust_dialog::print_notices(&warnings)?;
     let result = match is_single {
         true => one_shot::run(args, &settings, &tools, interrupts, color, output).await,
         false => interactive::run(args, &settings, &tools, interrupts, color).await,

@@ -6,15 +6,15 @@ use std::{
 };
 
 use agcore::chat::{
-    AssistantMessage, CompactionMethod, ContextEvent, EventKind, Fault, Message as ChatMessage, ModelEvent, TextEvent,
-    ToolEvent, TurnEvent, Usage,
+    AssistantMessage, EventKind, Message as ChatMessage, ModelEvent, TextEvent, ToolEvent, TurnEvent, Usage,
 };
 use serde_json::Value;
 
 use super::{
+    changes::{agent_change, compaction, error},
     line::{
-        CallUsage, Compaction, Denial, ErrorInfo, Event, Message, Retry, Role, Text, ToolOutputDelta, ToolResult,
-        ToolStatus, ToolUse, TurnEnd, TurnStart, Warning,
+        CallUsage, Denial, Event, Message, Retry, Role, Text, ToolOutputDelta, ToolResult, ToolStatus, ToolUse,
+        TurnEnd, TurnStart, Warning,
     },
     summary::Summary,
     tokens::Tokens,
@@ -101,6 +101,24 @@ impl Translator {
         out
     }
 
+    /// Translates an event of a sub-agent, which the call `parent` has asked: its calls, what they return, and what its model
+    /// calls use. Its answer is the result of that call.
+    pub(super) fn sub_agent_event(&mut self, parent: &str, kind: &EventKind) -> Vec<Event> {
+        let mut out = Vec::new();
+        match kind {
+            EventKind::Tool(ToolEvent::Started { call_id, name, input }) => {
+                self.started(call_id, name, input, Some(parent), &mut out);
+            }
+            EventKind::Tool(event) => self.tool(event, &mut out),
+            EventKind::Model(ModelEvent::Usage(usage)) => self.usage(Some(usage), &mut out),
+            EventKind::Model(event @ (ModelEvent::RetryScheduled { .. } | ModelEvent::WaitingForLimit { .. })) => {
+                self.model(event, &mut out);
+            }
+            _ => {}
+        }
+        out
+    }
+
     /// Notes how a call ended.
     pub(super) fn fate(&mut self, id: &str, fate: Fate) {
         self.fates.insert(id.to_owned(), fate);
@@ -132,6 +150,7 @@ impl Translator {
             EventKind::Tool(event) => self.tool(event, out),
             EventKind::Model(event) => self.model(event, out),
             EventKind::Context(event) => out.extend(compaction(event)),
+            EventKind::Agent(event) => out.extend(agent_change(event)),
             _ => {}
         }
     }
@@ -222,7 +241,7 @@ impl Translator {
 
     fn tool(&mut self, event: &ToolEvent, out: &mut Vec<Event>) {
         match event {
-            ToolEvent::Started { call_id, name, input } => self.started(call_id, name, input, out),
+            ToolEvent::Started { call_id, name, input } => self.started(call_id, name, input, None, out),
             ToolEvent::Progress { call_id, progress } if self.is_partial => {
                 let delta = |text| {
                     Event::ToolOutputDelta(ToolOutputDelta {
@@ -246,12 +265,12 @@ impl Translator {
         }
     }
 
-    fn started(&mut self, id: &str, name: &str, input: &str, out: &mut Vec<Event>) {
+    fn started(&mut self, id: &str, name: &str, input: &str, parent: Option<&str>, out: &mut Vec<Event>) {
         let call = ToolUse {
             id: id.to_owned(),
             name: name.to_owned(),
             input: serde_json::from_str(input).unwrap_or_else(|_| Value::from(input)),
-            parent_id: None,
+            parent_id: parent.map(str::to_owned),
         };
         self.known_calls.insert(id.to_owned());
         self.open_calls.push(call.clone());
@@ -351,44 +370,6 @@ fn assistant(text: String, partial: bool) -> Event {
 fn reasoning(text: &str) -> Option<Event> {
     let text = text.to_owned();
     (!text.is_empty()).then_some(Event::Reasoning(Text { text }))
-}
-
-fn compaction(event: &ContextEvent) -> Option<Event> {
-    let compaction = match event {
-        ContextEvent::Compacted {
-            method,
-            tokens_before,
-            tokens_after,
-        } => Compaction {
-            method: Some(method_name(*method).to_owned()),
-            tokens_before: Some(*tokens_before),
-            tokens_after: Some(*tokens_after),
-            error: None,
-        },
-        ContextEvent::CompactionFailed { fault } => Compaction {
-            method: None,
-            tokens_before: None,
-            tokens_after: None,
-            error: Some(error(fault)),
-        },
-        _ => return None,
-    };
-    Some(Event::Compaction(compaction))
-}
-
-fn method_name(method: CompactionMethod) -> &'static str {
-    match method {
-        CompactionMethod::Prune => "prune",
-        CompactionMethod::Summary => "summary",
-        _ => "other",
-    }
-}
-
-fn error(fault: &Fault) -> ErrorInfo {
-    ErrorInfo {
-        kind: fault.kind.as_str().to_owned(),
-        message: fault.message.clone(),
-    }
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -68,6 +68,10 @@ pub(crate) enum Event {
     ReasoningDelta(Text),
     /// Progress of a running call. Only with --include-partial-messages.
     ToolOutputDelta(ToolOutputDelta),
+    /// A step of a plan started or ended.
+    PlanStep(PlanStep),
+    /// Another agent has the conversation from now on.
+    Handoff(Handoff),
     /// The turn ended, successfully or not.
     TurnEnd(TurnEnd),
     /// The result. Always the last line.
@@ -183,6 +187,28 @@ pub(crate) enum ToolStatus {
     Denied,
     /// The call was cancelled.
     Interrupted,
+}
+
+/// A change of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct PlanStep {
+    /// The plan's id.
+    pub(crate) plan: String,
+    /// The position of the step, from 0.
+    pub(crate) index: u32,
+    /// The new status: `running`, `completed`, `failed` or `skipped`.
+    pub(crate) status: String,
+    /// The work to do.
+    pub(crate) description: String,
+}
+
+/// A change of the agent that answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Handoff {
+    /// The agent that had the conversation.
+    pub(crate) from: String,
+    /// The agent that has it from now on.
+    pub(crate) to: String,
 }
 
 /// A question whether a call may run.

@@ -103,10 +103,13 @@ impl Output {
 impl Render for Output {
     fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
         let mut writer = self.writer();
-        if let Some(session) = &writer.session {
+        if let (Some(session), None) = (&writer.session, &event.parent) {
             writer.turn = Some(format!("{session}/{}", event.turn));
         }
-        let events = writer.translator.event(&event.agent, &event.kind);
+        let events = match &event.parent {
+            Some(call) => writer.translator.sub_agent_event(call, &event.kind),
+            None => writer.translator.event(&event.agent, &event.kind),
+        };
         writer.lines(events)
     }
 

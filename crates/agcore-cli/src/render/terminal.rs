@@ -1,6 +1,7 @@
 //! [`Terminal`]: renders a turn for people as it happens: text, reasoning, tool cards, notices, usage.
 
 use std::{
+    borrow::Cow,
     fmt,
     io::{self, Write},
 };
@@ -13,6 +14,7 @@ use anstyle::Style;
 
 use super::{
     Render,
+    agent::agent_line,
     card::{self, Card, HumanDuration},
     context::context_line,
     layout::{window_width, wrapped},
@@ -142,9 +144,10 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         }
     }
 
-    fn tool(&mut self, event: &ToolEvent) -> io::Result<()> {
+    /// Shows a call of the main agent, or one of a sub-agent, whose name is shown with it.
+    fn tool(&mut self, sub_agent: Option<&str>, event: &ToolEvent) -> io::Result<()> {
         match event {
-            ToolEvent::Started { call_id, name, input } => self.started(call_id, name, input),
+            ToolEvent::Started { call_id, name, input } => self.started(call_id, &call_name(sub_agent, name), input),
             ToolEvent::Progress { call_id, progress } => match (&progress.message, &mut self.status) {
                 (Some(message), Some(status)) => {
                     status.set_message(call_id, message);
@@ -167,7 +170,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                 }
                 let edited = self.edited.iter().find(|(id, _)| **id == **call_id);
                 let card = Card {
-                    name,
+                    name: &call_name(sub_agent, name),
                     input: edited.map_or(input, |(_, arguments)| arguments),
                     output,
                     is_error: *is_error,
@@ -228,14 +231,27 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         }
     }
 
+    /// Shows what a sub-agent does, but not what it writes: its answer is the result of the call that asked it.
+    fn show_sub_agent(&mut self, agent: &str, kind: &EventKind) -> io::Result<()> {
+        match kind {
+            EventKind::Tool(event) => self.tool(Some(agent), event),
+            EventKind::Model(event) => self.model(event),
+            _ => Ok(()),
+        }
+    }
+
     fn show(&mut self, kind: &EventKind) -> io::Result<()> {
         match kind {
             EventKind::Text(TextEvent::Text(text) | TextEvent::Refusal(text)) => self.text(text),
             EventKind::Text(TextEvent::Reasoning(text)) => self.reasoning(text),
             EventKind::Text(TextEvent::MessageComplete(_)) => self.end_line(),
-            EventKind::Tool(event) => self.tool(event),
+            EventKind::Tool(event) => self.tool(None, event),
             EventKind::Model(event) => self.model(event),
             EventKind::Context(event) => match context_line(event) {
+                Some(line) => self.note(self.palette.dim, &line),
+                None => Ok(()),
+            },
+            EventKind::Agent(event) => match agent_line(event) {
                 Some(line) => self.note(self.palette.dim, &line),
                 None => Ok(()),
             },
@@ -251,6 +267,9 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
 impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
     fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
         self.hide()?;
+        if event.parent.is_some() {
+            return self.show_sub_agent(&event.agent, &event.kind);
+        }
         self.update_status(&event.kind);
         self.show(&event.kind)
     }
@@ -299,6 +318,14 @@ impl<A: Write, N: Write> fmt::Debug for Terminal<A, N> {
     }
 }
 
+/// Returns the name of a call, after that of the sub-agent that makes it.
+fn call_name<'a>(sub_agent: Option<&str>, tool: &'a str) -> Cow<'a, str> {
+    match sub_agent {
+        Some(agent) => Cow::Owned(format!("{agent} › {tool}")),
+        None => Cow::Borrowed(tool),
+    }
+}
+
 /// Returns an error and what happens next, as one sentence if the error is not a question.
 fn continued(error: &str, next: &str) -> String {
     let error = sanitized(error);
@@ -332,6 +359,37 @@ fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sub_agents_show_their_calls_but_not_their_text() {
+        let (mut answer, mut notes) = (Vec::new(), Vec::new());
+        let palette = Palette::default();
+        let mut terminal = Terminal::new(&mut answer, &mut notes, palette);
+        let call = |parent: Option<&str>, kind: EventKind| {
+            let agent = if parent.is_some() { "tester" } else { "main" };
+            StreamEvent::new(0, agent.into(), 0, 0, kind).with_parent(parent.map(Into::into))
+        };
+        let started = |name: &str| {
+            EventKind::from(ToolEvent::Started {
+                call_id: "c".into(),
+                name: name.into(),
+                input: "{}".into(),
+            })
+        };
+        let text = |text: &str| EventKind::from(TextEvent::Text(text.into()));
+        for event in [
+            call(None, started("ask_tester")),
+            call(Some("c"), text("hidden")),
+            call(Some("c"), started("run_tests")),
+            call(None, text("shown")),
+        ] {
+            terminal.event(&event).unwrap();
+        }
+        drop(terminal);
+        assert_eq!(String::from_utf8(answer).unwrap(), "shown");
+        let notes = String::from_utf8(notes).unwrap();
+        assert!(notes.contains("● tester › run_tests"), "{notes}");
+    }
 
     #[test]
     fn sentences_are_continued() {

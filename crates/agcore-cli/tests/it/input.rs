@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::support::{Agcore, LIMIT, RunOutput, Server, runtime};
 
-const PROMPTS: [&[&str]; 4] = [&["chat", "Why?"], &["run", "Why?"], &["-p", "Why?"], &["Why?"]];
+const PROMPTS: [&[&str]; 3] = [&["chat", "Why?"], &["-p", "Why?"], &["Why?"]];
 
 #[test]
 fn answers_a_message_from_a_pipe() {
@@ -100,7 +100,7 @@ fn empty_standard_input_adds_nothing_to_the_prompt() {
 fn a_dash_reads_the_prompt_from_standard_input() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);
-    for arguments in [&["chat", "-"] as &[&str], &["run", "-"], &["-p", "-"], &["-"]] {
+    for arguments in [&["chat", "-"] as &[&str], &["-p", "-"], &["-"]] {
         agcore.run_with(arguments, b"From a pipe.\n").assert_success();
         let message = server.requests().pop().unwrap().prompt().last_user().to_owned();
         assert_eq!(message, "From a pipe.", "{arguments:?}");

@@ -38,6 +38,7 @@ mod permissions;
 mod precedence;
 mod proxy;
 mod rate_limits;
+mod run_task;
 mod schema;
 #[cfg(feature = "sqlite")]
 mod sessions;

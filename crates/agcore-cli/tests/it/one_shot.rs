@@ -30,7 +30,7 @@ fn asks_at_the_terminal_whatever_is_redirected() {
     let server = Server::playground();
     for script in [
         "\"$0\" -p 'save it'",
-        "\"$0\" run 'save it' > out.txt",
+        "\"$0\" -p 'save it' > out.txt",
         "echo context | \"$0\" -p 'save it'",
         "echo context | \"$0\" 'save it' > out.txt 2> err.txt",
         "\"$0\" chat 'save it' --json < /dev/null > out.txt 2> err.txt",

@@ -139,7 +139,7 @@ fn includes_partial_messages_on_request() {
 fn json_prints_the_result_alone() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);
-    for command in [&["chat"] as &[&str], &["run"], &["-p"], &[]] {
+    for command in [&["chat"] as &[&str], &["-p"], &[]] {
         let ran = agcore.run([command, &["hello", "--output-format", "json"]].concat());
         let result = result(&ran);
         assert!(result["text"].as_str().unwrap().contains("> hello"), "{result}");

@@ -9,12 +9,11 @@ fn every_command_prints_to_a_file() {
     let server = Server::playground();
     let body = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
     let agcore = Agcore::talking_to(&server).with_file("body.txt", body);
-    let commands: [(&[&str], &str); 14] = [
+    let commands: [(&[&str], &str); 13] = [
         (&["--help"], "Usage: agcore"),
         (&["--version"], "agcore "),
         (&["demo"], "save_note"),
         (&["chat", "hi"], "> hi"),
-        (&["run", "hi"], "> hi"),
         (&["-p", "hi"], "> hi"),
         (&["hi"], "> hi"),
         (&["tools", "list"], "arithmetic: "),

@@ -7,6 +7,7 @@ use std::{
 
 use agcore::{
     AgentSession,
+    memory::session::Session,
     tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
 
@@ -26,6 +27,7 @@ use crate::{
     mcp::Server,
     output::{Announced, Decisions, Init, McpServer, Output},
     permission_mode::mode_approver,
+    policy::Policy,
     prices::Prices,
     process::current_directory,
     program_tools::Previews,
@@ -56,63 +58,136 @@ pub(super) async fn run(
         Some(_) if args.message.is_none() => None,
         _ => Some(input::message(args.message.as_deref()).await?),
     };
-    let terminal = match args.session.suspend {
-        true => None,
-        false => QuestionTerminal::open(interrupts, color)?,
+    let front = Front {
+        interrupts,
+        color,
+        output,
     };
-    let folder = settings.tools.folder()?;
-    let (ask_user, questions) = AskUser::new(Previews::new(&folder));
-    let person = terminal.is_some().then(|| Arc::new(ask_user) as _);
-    let approver = approver(args, person, output);
-    let denials = Arc::new(Denials::default());
-    let people = People {
-        approver,
-        audit: Some(Audit::shared(&denials, output)),
-        mode: args.permission_mode(),
-        folder,
-    };
-    let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
-    let agent = agent(settings);
-    let session = chats
-        .start(selected.as_ref(), args.session.fork_session, &agent)
-        .await?;
+    let mut one_shot = OneShot::new(args, settings, tools, sessions, selected.as_ref(), &front).await?;
     let turn_input = match message {
         Some(message) => {
-            report_abandoned(&session).await?;
+            report_abandoned(&one_shot.session).await?;
             Input::from(message)
         }
-        None => continuation(&chats.sessions, &session).await?,
+        None => continuation(&one_shot.chats.sessions, &one_shot.session).await?,
     };
-    announce(output, args, settings, tools, &session)?;
-    let mut render = renderer(output, color);
-    if let Some(terminal) = terminal {
-        let tools = session.bundle().tools().snapshot();
-        render = Box::new(Asking::new(render, terminal, questions, tools, policy.clone()));
-    }
-    let result = turn::run(&session, turn_input, interrupts, &mut *render).await;
-    // Ends the output, before anything is reported below it.
-    drop(render);
-    report_grants(&policy.grants().take_updates())?;
-    chats.forget_if_empty(session.id()).await;
-    if let (Err(failure), None, true) = (&result, output, chats.sessions.is_kept()) {
-        report_unfinished(&session, failure).await?;
-    }
-    verdict(result.map(drop), &denials, args.permission_mode())
-        .map_err(|failure| failure.or_base_url(versioned_url(&settings.provider).as_deref()))
+    one_shot.announce(args, tools, output)?;
+    let result = turn::run(&one_shot.session, turn_input, interrupts, &mut *one_shot.render).await;
+    one_shot.finish(result.map(drop), output).await
 }
 
-/// Writes the settings of the session to machine-readable output.
-fn announce(
-    output: Option<&Output>,
-    args: &ChatArgs,
-    settings: &Settings,
-    tools: &ChatTools,
-    session: &AgentSession,
-) -> Result<(), Failure> {
-    let prices = Prices::read(args.catalog.as_deref())?;
-    let Some(output) = output else { return Ok(()) };
-    let written = output.init(session.id(), init(args, settings, tools, session), prices);
-    written.map_err(|error| Failure::output(&error))
+/// How the program talks to its user.
+pub(in crate::command) struct Front<'a> {
+    pub(in crate::command) interrupts: &'a Interrupts,
+    pub(in crate::command) color: Color,
+    /// Machine-readable output, if it is wanted.
+    pub(in crate::command) output: Option<&'a Output>,
+}
+
+/// A session for a single message or a task, and the renderer of its events.
+pub(in crate::command) struct OneShot<'a> {
+    pub(in crate::command) session: AgentSession,
+    pub(in crate::command) render: Box<dyn Render>,
+    chats: ChatSessions,
+    settings: &'a Settings,
+    mode: PermissionMode,
+    policy: Policy,
+    denials: Arc<Denials>,
+}
+
+impl<'a> OneShot<'a> {
+    /// Creates a session from the settings, or opens the one that was selected.
+    ///
+    /// # Errors
+    /// When the session cannot be created or opened.
+    pub(in crate::command) async fn new(
+        args: &ChatArgs,
+        settings: &'a Settings,
+        tools: &ChatTools,
+        sessions: Sessions,
+        selected: Option<&Session>,
+        front: &Front<'_>,
+    ) -> Result<Self, Failure> {
+        let mode = args.permission_mode();
+        let terminal = match args.session.suspend {
+            true => None,
+            false => QuestionTerminal::open(front.interrupts, front.color)?,
+        };
+        let folder = settings.tools.folder()?;
+        let (ask_user, questions) = AskUser::new(Previews::new(&folder));
+        let person = terminal.is_some().then(|| Arc::new(ask_user) as _);
+        let denials = Arc::new(Denials::default());
+        let people = People {
+            approver: approver(args, person, front.output),
+            audit: Some(Audit::shared(&denials, front.output)),
+            mode,
+            folder,
+        };
+        let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
+        let session = chats
+            .start(selected, args.session.fork_session, &agent(settings))
+            .await?;
+        let mut render = renderer(front.output, front.color);
+        if let Some(terminal) = terminal {
+            let tools = session.bundle().tools().snapshot();
+            render = Box::new(Asking::new(render, terminal, questions, tools, policy.clone()));
+        }
+        Ok(Self {
+            session,
+            render,
+            chats,
+            settings,
+            mode,
+            policy,
+            denials,
+        })
+    }
+
+    /// Writes the settings of the session to machine-readable output.
+    ///
+    /// # Errors
+    /// When the prices cannot be read, or the output is closed.
+    pub(in crate::command) fn announce(
+        &self,
+        args: &ChatArgs,
+        tools: &ChatTools,
+        output: Option<&Output>,
+    ) -> Result<(), Failure> {
+        let prices = Prices::read(args.catalog.as_deref())?;
+        let Some(output) = output else { return Ok(()) };
+        let init = init(args, self.settings, tools, &self.session);
+        let written = output.init(self.session.id(), init, prices);
+        written.map_err(|error| Failure::output(&error))
+    }
+
+    /// Reports what was stored and denied, and returns how the run has ended.
+    ///
+    /// # Errors
+    /// The failure of the run, or that a call was denied because no one could be asked.
+    pub(in crate::command) async fn finish(
+        self,
+        result: Result<(), Failure>,
+        output: Option<&Output>,
+    ) -> Result<(), Failure> {
+        let Self {
+            session,
+            render,
+            chats,
+            settings,
+            mode,
+            policy,
+            denials,
+        } = self;
+        // Ends the output, before anything is reported below it.
+        drop(render);
+        report_grants(&policy.grants().take_updates())?;
+        chats.forget_if_empty(session.id()).await;
+        if let (Err(failure), None, true) = (&result, output, chats.sessions.is_kept()) {
+            report_unfinished(&session, failure).await?;
+        }
+        verdict(result, &denials, mode)
+            .map_err(|failure| failure.or_base_url(versioned_url(&settings.provider).as_deref()))
+    }
 }
 
 /// Returns the approver of the calls. `person` asks the user; it is `None` if no one can be asked.

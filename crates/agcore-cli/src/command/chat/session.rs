@@ -19,27 +19,32 @@ use crate::{
     sample_tools::NotesFile,
     sessions::{FOLDER, Sessions, current_folder},
     settings::{McpServers, Settings, ToolSettings},
+    trust_dialog::print_notices,
 };
 
 /// The tools that a chat offers to the model: those of the program, and those of MCP servers.
 #[derive(Clone)]
-pub(super) struct ChatTools {
+pub(in crate::command) struct ChatTools {
     /// All tools.
-    pub(super) registry: ToolRegistry,
+    pub(in crate::command) registry: ToolRegistry,
     /// The MCP servers, connected or not.
-    pub(super) servers: Arc<Servers>,
+    pub(in crate::command) servers: Arc<Servers>,
 }
 
 impl ChatTools {
-    /// Connects to the MCP servers, unless the model is offered no tools. Servers that fail are kept with their errors.
+    /// Connects to the MCP servers, unless the model is offered no tools. Servers that fail are reported, and
+    /// kept with their errors.
     ///
     /// # Errors
-    /// When two tools of the program have the same name.
-    pub(super) async fn open(settings: &ToolSettings, is_offered: bool) -> Result<Self, Failure> {
+    /// When two tools of the program have the same name, or standard error is closed.
+    pub(in crate::command) async fn open(settings: &ToolSettings, is_offered: bool) -> Result<Self, Failure> {
         let registry = program_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
         let none = McpServers::default();
         let servers = if is_offered { &settings.mcp } else { &none };
         let servers = Arc::new(Servers::connect(servers, &registry).await);
+        let warnings = servers.warnings().into_iter();
+        let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
+        print_notices(&warnings)?;
         Ok(Self { registry, servers })
     }
 }

@@ -118,6 +118,10 @@ impl TurnLog {
 
     /// Records an event of the turn.
     pub(super) fn record(&mut self, event: &StreamEvent) {
+        if event.parent.is_some() {
+            // The answer of a sub-agent is the result of the call that asked it.
+            return;
+        }
         match &event.kind {
             EventKind::Text(TextEvent::Text(text)) => self.partial.push_str(text),
             EventKind::Text(TextEvent::MessageComplete(_)) | EventKind::Model(ModelEvent::StreamRestarted { .. }) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore::chat::{AnsweredBy, FaultKind, Progress, ToolCall, UsageTracker};
+use agcore::chat::{AnsweredBy, CompactionMethod, ContextEvent, Fault, FaultKind, Progress, ToolCall, UsageTracker};
 use serde_json::json;
 
 use super::*;
@@ -275,4 +275,29 @@ fn usage_names_the_model_that_answered() {
     );
     assert_eq!(found[2]["method"], "summary");
     assert_eq!(translator.summary.limit.as_deref(), Some("max_tool_turns"));
+}
+
+#[test]
+fn sub_agents_show_their_calls_within_the_call_that_asked_them() {
+    let mut translator = translator();
+    lines(&mut translator, [started("ask")]);
+    let nested = [
+        started("inner"),
+        delta("hidden"),
+        completed("inner", false),
+        usage(5, 2),
+    ];
+    let events = nested.iter().flat_map(|kind| translator.sub_agent_event("ask", kind));
+    let nested: Vec<_> = events.map(|event| serde_json::to_value(event).unwrap()).collect();
+    assert_eq!(types(&nested), ["tool_use", "tool_result", "usage"]);
+    assert_eq!(nested[0]["parent_id"], "ask");
+    let rest = lines(
+        &mut translator,
+        [
+            completed("ask", false),
+            message(AssistantMessage::new("done")),
+            complete(),
+        ],
+    );
+    assert_eq!(rest[1]["text"], "done");
 }

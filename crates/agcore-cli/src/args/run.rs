@@ -1,0 +1,31 @@
+//! Arguments of `run`.
+
+use clap::Args;
+
+use super::chat::ChatArgs;
+
+pub(super) const RUN_HELP: &str = "\
+The model breaks the task down into steps, which are carried out one after the other, or side by side with --parallel. If a \
+step fails, the steps that depend on it are skipped, and a new plan is made. Each step is shown on standard error; \
+the answer goes to standard output. The exit code is 0 only if all steps of the last plan were carried out.
+
+Examples:
+  agcore run 'Compare the licenses of the dependencies in Cargo.toml.'
+  agcore run --parallel 4 'Summarize each file in docs, then write an overview.'
+  git log -20 | agcore run 'Write release notes.'
+  agcore run 'Count the words in README.md.' --output-format json | jq -r .text
+
+Settings, environment variables and tools are those of `agcore chat`.";
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) chat: ChatArgs,
+    /// How many steps that do not depend on each other run side by side
+    #[arg(long, value_name = "STEPS", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
+    pub(crate) parallel: u8,
+    /// How many new plans are made after plans that failed
+    #[arg(long, value_name = "PLANS", default_value_t = 1)]
+    pub(crate) replans: u32,
+}

@@ -1,0 +1,111 @@
+//! `agcore run`: plans, steps and their results, output, and exit codes.
+
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply};
+use serde_json::json;
+
+use crate::{
+    machine::{of_type, result, stream, types},
+    support::{Agcore, Server},
+};
+
+const PLAN: &str =
+    r#"Here it is: {"steps": [{"description": "Find x."}, {"description": "Use x.", "depends_on": [1]}]}"#;
+
+/// Answers the planner with a plan, steps with the result, and the request for the answer with the answer.
+fn model(plan: &'static str, step: fn(&str) -> String) -> impl Fn(&RecordedRequest) -> Reply {
+    move |request: &RecordedRequest| {
+        let prompt = request.prompt();
+        let text = prompt.last_user();
+        let wanted = text.lines().find_map(|line| line.strip_prefix("Your step: "));
+        Reply::text(match wanted {
+            Some(wanted) => step(wanted),
+            None if text.starts_with("Goal: ") => plan.to_owned(),
+            None => "x was used.".to_owned(),
+        })
+    }
+}
+
+fn done(step: &str) -> String {
+    format!("{step} Done.")
+}
+
+#[test]
+fn prints_the_answer_and_shows_the_steps() {
+    let server = Server::start(MockOptions::new(), model(PLAN, done));
+    let ran = Agcore::talking_to(&server).run(["run", "Find and use x."]);
+    assert_eq!(ran.assert_success(), "x was used.\n");
+    let steps: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("step ")).collect();
+    let expected = [
+        "▸ step 1 running: Find x.",
+        "✓ step 1 completed: Find x.",
+        "▸ step 2 running: Use x.",
+        "✓ step 2 completed: Use x.",
+    ];
+    assert_eq!(steps, expected);
+    // The planner, two steps, and the answer.
+    assert_eq!(server.requests().len(), 4);
+}
+
+#[test]
+fn the_result_of_the_only_step_is_the_answer() {
+    let server = Server::start(MockOptions::new(), model(r#"{"steps": ["Find x."]}"#, done));
+    let agcore = Agcore::talking_to(&server);
+    assert_eq!(agcore.run_with(["run"], b"Find x.").assert_success(), "Find x. Done.\n");
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[test]
+fn machine_output_is_that_of_one_turn() {
+    let server = Server::start(MockOptions::new(), model(PLAN, done));
+    let ran = Agcore::talking_to(&server).run(["run", "Find and use x.", "--output-format", "stream-json"]);
+    ran.assert_success();
+    let lines = stream(&ran);
+    let kinds = types(&lines);
+    assert_eq!((kinds[0], kinds[1], kinds[2]), ("init", "turn_start", "message"));
+    assert_eq!(lines[2]["text"], "Find and use x.");
+    let steps: Vec<_> = of_type(&lines, "plan_step")
+        .iter()
+        .map(|line| (line["index"].clone(), line["status"].clone()))
+        .collect();
+    assert_eq!(steps[1], (json!(0), json!("completed")));
+    assert_eq!(steps.len(), 4);
+    let messages = of_type(&lines, "message");
+    assert_eq!((messages.len(), &messages[1]["text"]), (2, &json!("x was used.")));
+    assert_eq!(messages[1]["final"], true);
+    let last = lines.last().unwrap();
+    assert_eq!((&last["status"], &last["text"]), (&json!("ok"), &json!("x was used.")));
+    assert_eq!(
+        (of_type(&lines, "turn_start").len(), of_type(&lines, "turn_end").len()),
+        (1, 1)
+    );
+}
+
+#[test]
+fn a_failed_task_has_an_exit_code_and_names_the_step() {
+    let failing = |step: &str| match step {
+        "Find x." => "FAILED: there is no x".to_owned(),
+        other => done(other),
+    };
+    let server = Server::start(MockOptions::new(), model(PLAN, failing));
+    let agcore = Agcore::talking_to(&server);
+    let ran = agcore.run(["run", "Find and use x.", "--replans", "0"]);
+    ran.assert_failed(
+        1,
+        &["the task was not completed: step 1 (Find x.) failed: there is no x"],
+    );
+    assert!(ran.stderr.contains("– step 2 skipped: Use x."), "{}", ran.stderr);
+    assert_eq!(ran.stdout, "");
+    assert_eq!(server.requests().len(), 2);
+
+    let ran = agcore.run(["run", "Find and use x.", "--output-format", "json"]);
+    assert_eq!(ran.code(), Some(1));
+    assert_eq!(result(&ran)["status"], "error");
+}
+
+#[test]
+fn a_model_that_makes_no_plan_is_reported() {
+    let server = Server::start(MockOptions::new(), model("I will just do it.", done));
+    let ran = Agcore::talking_to(&server).run(["run", "Find x."]);
+    ran.assert_failed(1, &["the text contains no usable plan"]);
+    assert_eq!(server.requests().len(), 3);
+}
