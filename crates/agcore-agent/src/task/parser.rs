@@ -14,7 +14,7 @@ const MAX_PROBLEMS: usize = 10;
 /// The longest part of a value that is quoted, in bytes.
 const QUOTED_BYTES: usize = 40;
 
-/// Reads plans that a model wrote. [`JsonPlanParser`](crate::JsonPlanParser) is the usual one.
+/// Reads plans that a model wrote. [`JsonPlanParser`] is the usual one.
 ///
 /// ```
 /// use agcore_agent::{PlanError, PlanParser, Step};
