@@ -76,7 +76,7 @@ pub(super) async fn run(
     one_shot.finish(result.map(drop), output).await
 }
 
-/// How the program talks to its user.
+/// The means by which the program talks to its user.
 pub(in crate::command) struct Front<'a> {
     pub(in crate::command) interrupts: &'a Interrupts,
     pub(in crate::command) color: Color,
