@@ -161,8 +161,8 @@ fn finds_a_transport_without_its_feature() {
     workspace.package(
         "agcore-llm",
         &format!(
-            "{dependencies}{}http = [\"dep:reqwest\", \"_http\"]\n_http = []\n",
-            feature("\"http\"")
+            "{dependencies}{}http-reqwest = [\"dep:reqwest\", \"_http\"]\n_http = []\n",
+            feature("\"http-reqwest\"")
         ),
     );
     workspace.xtask("graph absences").passes();
@@ -170,12 +170,12 @@ fn finds_a_transport_without_its_feature() {
     workspace.package(
         "agcore-llm",
         &format!(
-            "{dependencies}{}http = [\"_http\"]\n_http = [\"dep:reqwest\"]\n",
-            feature("\"http\"")
+            "{dependencies}{}http-reqwest = [\"_http\"]\n_http = [\"dep:reqwest\"]\n",
+            feature("\"http-reqwest\"")
         ),
     );
     workspace.xtask("graph absences").fails(
-        "graph agcore-llm without `http`",
+        "graph agcore-llm without `http-reqwest`",
         &["reqwest is in its dependency tree"],
     );
 }

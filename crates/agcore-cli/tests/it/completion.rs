@@ -34,6 +34,11 @@ fn bash_completes_commands_and_options() {
         return;
     }
     let script = Agcore::new().run(["completion", "bash"]).stdout;
+    // It is too long for an argument.
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("agcore.bash");
+    std::fs::write(&file, script).unwrap();
+    let script = format!("source '{}'", file.display());
     let complete = |words: &str, last: usize| {
         let program = format!(
             "{script}\nCOMP_WORDS=({words}); COMP_CWORD={last}; _agcore agcore \"${{COMP_WORDS[$COMP_CWORD]}}\" \
