@@ -9,7 +9,7 @@ use agcore_llm::{
     layer::{retry::Retry, trace::Trace},
     system_random,
 };
-use agcore_memory::session::SessionStore;
+use agcore_memory::{MemoryStore, session::SessionStore};
 use agcore_tools::{
     Approver, AuditSink, Extensions, PermissionRules, Registration, ToolContext, ToolError, ToolPolicy, ToolRegistry,
 };
@@ -83,6 +83,7 @@ pub struct AgentBuilder {
     extensions: Extensions,
     hooks: Vec<Arc<dyn Hook>>,
     store: Option<Arc<dyn SessionStore>>,
+    session_memory: Option<Arc<dyn MemoryStore>>,
     clock: Option<Arc<dyn Clock>>,
     random: Option<Random>,
     config: AgentConfig,
@@ -102,6 +103,7 @@ impl Default for AgentBuilder {
             extensions: Extensions::default(),
             hooks: Vec::new(),
             store: None,
+            session_memory: None,
             clock: None,
             random: None,
             config: AgentConfig::default(),
@@ -237,6 +239,12 @@ impl AgentBuilder {
         self
     }
 
+    /// Sets the store of [session memory](crate::SessionMemory), from which turns learn what was noted in their session.
+    pub fn with_session_memory(mut self, store: impl MemoryStore + 'static) -> Self {
+        self.session_memory = Some(Arc::new(store));
+        self
+    }
+
     /// Sets the clock. The default is the system clock.
     pub fn with_clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
@@ -303,6 +311,7 @@ impl AgentBuilder {
             extensions: self.extensions,
             hooks: Hooks::new(self.hooks),
             store: self.store,
+            session_memory: self.session_memory,
             clock,
             random,
             settings: Arc::new(AgentSettings::new(&self.config)),

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use agcore_chat::Clock;
 use agcore_cycle::Hooks;
 use agcore_llm::{LlmProvider, Random};
-use agcore_memory::session::SessionStore;
+use agcore_memory::{MemoryStore, session::SessionStore};
 use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
 
 use crate::{
@@ -53,6 +53,8 @@ pub(crate) struct Parts {
     pub(crate) extensions: Extensions,
     pub(crate) hooks: Hooks,
     pub(crate) store: Option<Arc<dyn SessionStore>>,
+    /// Where the sessions keep their memory.
+    pub(crate) session_memory: Option<Arc<dyn MemoryStore>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Random,
     pub(crate) config: AgentConfig,

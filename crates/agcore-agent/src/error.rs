@@ -133,6 +133,13 @@ impl AgentError {
         )
     }
 
+    pub(crate) fn no_session_memory() -> Self {
+        Self::new(
+            AgentErrorKind::InvalidConfig,
+            "the agent has no store for the memory of its sessions; call `with_session_memory` when it is built",
+        )
+    }
+
     pub(crate) fn not_found(session: &str) -> Self {
         Self::new(
             AgentErrorKind::NotFound,

@@ -33,6 +33,8 @@ mod agent_settings;
 mod prompt_layers;
 mod id;
 mod bundle;
+mod data_text;
+mod session_memory;
 mod durable;
 mod turn_scope;
 mod queue;
@@ -43,7 +45,6 @@ mod session;
 mod tool_source;
 mod knowledge_tools;
 mod stored_sessions;
-mod data_text;
 mod team;
 mod task;
 mod builder;
@@ -59,6 +60,7 @@ pub use {
     knowledge_tools::KnowledgeTools,
     plan::{Plan, PlanError, Step, StepStatus},
     session::{AgentSession, SessionState},
+    session_memory::SessionMemory,
     stored_sessions::StoredSessions,
     task::{JsonPlanParser, PlanParser, TaskAgent, TaskReport, TaskTurn},
     team::{FanOut, Gathered, SubAgent},

@@ -2,6 +2,7 @@
 
 mod interrupted;
 mod state;
+mod create;
 
 pub use state::SessionState;
 
@@ -24,8 +25,8 @@ use crate::{
     bundle::RuntimeBundle,
     durable::SessionRecorder,
     error::AgentError,
-    id::uuid_v7,
     queue::TurnQueue,
+    session_memory::SessionMemory,
     shared::{Conversation, CurrentAgent, Shared},
     turn::{self, AgentTurn},
     turn_scope::Lineage,
@@ -58,34 +59,6 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct AgentSession(Arc<Shared>);
-
-impl RuntimeBundle {
-    /// Starts a session with the default agent, under a new id (a UUID of version 7).
-    ///
-    /// [`session`](Self::session) takes an agent and an id of your choice.
-    pub fn new_session(&self) -> AgentSession {
-        self.new_session_with(Arc::clone(&self.parts().agent) as Arc<dyn Agent>)
-    }
-
-    /// Starts a session with an agent, under a new id.
-    pub(crate) fn new_session_with(&self, agent: Arc<dyn Agent>) -> AgentSession {
-        let parts = self.parts();
-        self.session(uuid_v7(parts.clock.now(), &parts.random), agent)
-    }
-
-    /// Creates a session with an agent, under an id of your choice.
-    pub fn session(&self, id: impl Into<Arc<str>>, agent: impl Agent + 'static) -> AgentSession {
-        AgentSession::new(self.clone(), id.into(), Arc::new(agent))
-    }
-
-    /// Restores a saved session.
-    ///
-    /// # Errors
-    /// [`InvalidState`](crate::AgentErrorKind::InvalidState) for a state of another version or a damaged one.
-    pub fn restore(&self, state: SessionState, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
-        AgentSession::restore(self.clone(), state, Arc::new(agent))
-    }
-}
 
 impl AgentSession {
     pub(crate) fn new(bundle: RuntimeBundle, id: Arc<str>, agent: Arc<dyn Agent>) -> Self {
@@ -125,6 +98,7 @@ impl AgentSession {
             cycle: cycle.with_hooks(parts.hooks.clone()),
             agent: Arc::clone(&current.agent),
             run_state: session.run_state,
+            shown_memory: None,
         };
         let conversation = TurnQueue::new(conversation, parts.config.busy);
         Self(Arc::new(Shared {
@@ -173,6 +147,15 @@ impl AgentSession {
     /// Returns the actor on whose behalf the session acts.
     pub fn actor(&self) -> Arc<Actor> {
         self.0.actor()
+    }
+
+    /// Returns the memory of the session, which its turns share.
+    ///
+    /// # Errors
+    /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if the bundle was built without a
+    /// [store](crate::AgentBuilder::with_session_memory) for it.
+    pub fn memory(&self) -> Result<SessionMemory, AgentError> {
+        self.0.memory().ok_or_else(AgentError::no_session_memory)
     }
 
     /// Returns the bundle that the session was created from.

@@ -25,6 +25,7 @@ use crate::{
     members::{CATEGORY, handoff_target},
     prompt_layers::system_prompt,
     queue::TurnQueue,
+    session_memory::SessionMemory,
     turn_scope::{Lineage, TurnScope},
 };
 
@@ -68,6 +69,8 @@ pub(crate) struct Conversation {
     pub(crate) agent: Arc<dyn Agent>,
     /// The values that the steps of an open turn share; kept while it is suspended.
     pub(crate) run_state: Option<RunState>,
+    /// The snapshot of the session memory that was added last.
+    pub(crate) shown_memory: Option<String>,
 }
 
 impl Shared {
@@ -103,7 +106,7 @@ impl Shared {
     }
 
     /// Prepares for a new turn.
-    pub(crate) fn begin(&self, conversation: &mut Conversation, begin: &mut Begin) {
+    pub(crate) fn begin(&self, conversation: &mut Conversation, begin: &mut Begin, memory: Option<String>) {
         let mut current = self.current();
         conversation.agent = Arc::clone(&current.agent);
         conversation.run_state = None;
@@ -111,6 +114,32 @@ impl Shared {
         if let Some(note) = current.note.take() {
             add_part(begin, note, Origin::Handoff);
         }
+        if memory != conversation.shown_memory
+            && let Some(snapshot) = memory
+        {
+            add_part(begin, format!("{snapshot}\n\n"), Origin::Context);
+            conversation.shown_memory = Some(snapshot);
+        }
+    }
+
+    /// Returns the memory of the session, if the bundle has a store for it.
+    pub(crate) fn memory(&self) -> Option<SessionMemory> {
+        let store = self.bundle.parts().session_memory.clone()?;
+        Some(SessionMemory::new(store, self.actor(), &self.id))
+    }
+
+    /// Returns the values in the memory of the session, for the model.
+    pub(crate) async fn snapshot(&self) -> Result<Option<String>, AgentError> {
+        match self.memory() {
+            Some(memory) => Ok(memory.snapshot().await?),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns whether the session is older than it may be.
+    pub(crate) fn is_expired(&self) -> bool {
+        let ttl = self.bundle.config().session_ttl;
+        ttl.is_some_and(|ttl| self.age() >= ttl)
     }
 
     /// Carries out the handoff that was requested in the turn.

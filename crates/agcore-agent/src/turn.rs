@@ -173,14 +173,17 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     let resumes = matches!(input, TurnInput::Resume(_));
     let mut permit = shared.conversation.acquire(token, resumes).await?;
     let conversation = &mut *permit.value;
-    shared.check_limits(&input, &conversation.cycle)?;
+    check_limits(&shared, &input, &conversation.cycle).await?;
     let mut run = Run {
         token: &permit.token,
         observer: observer.as_ref(),
         starts: !resumes,
     };
     match &mut input {
-        TurnInput::Begin(begin) => shared.begin(conversation, begin),
+        TurnInput::Begin(begin) => {
+            let memory = shared.snapshot().await?;
+            shared.begin(conversation, begin, memory);
+        }
         _ => {
             if shared.reopen(conversation) {
                 shared.hand_over(conversation, &run)?;
@@ -218,6 +221,18 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     }
     span::record(&span, outcome.as_ref().map(S::report));
     outcome
+}
+
+/// Checks whether the turn may run. Of a session that is too old, the memory is cleared.
+async fn check_limits(shared: &Shared, input: &TurnInput, cycle: &LlmCycle) -> Result<(), AgentError> {
+    let checked = shared.check_limits(input, cycle);
+    if checked.is_err()
+        && let Some(memory) = shared.memory().filter(|_| shared.is_expired())
+        && let Err(error) = memory.clear().await
+    {
+        tracing::warn!(?error, "the memory of an expired session was not cleared");
+    }
+    checked
 }
 
 /// Runs the turn until it ends, is suspended, or pauses for a handoff.

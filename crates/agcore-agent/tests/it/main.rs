@@ -12,6 +12,7 @@ mod compaction;
 mod concurrency;
 mod crash;
 mod knowledge;
+mod session_memory;
 mod many_users;
 mod parts;
 mod session;
