@@ -8,7 +8,7 @@ use std::error::Error;
 
 use agcore::{
     AgentBuilder, AgentSpec, ChatResponse, LlmProvider,
-    agent::{Plan, TaskAgent},
+    agent::{AgentErrorKind, Plan, TaskAgent},
     chat::{AgentEvent, EventKind},
     llm::provider_fn,
 };
@@ -38,7 +38,13 @@ async fn main() -> Result<(), Box<dyn Error>> {
             println!("step {index} {status}: {description}");
         }
     }
-    let report = run.finish().await?;
+    let report = match run.finish().await {
+        Err(error) if error.kind() == AgentErrorKind::InvalidPlan => {
+            println!("the model made no plan: {error}");
+            return Ok(());
+        }
+        report => report?,
+    };
     for earlier in &report.earlier {
         print_reasons(earlier);
     }
