@@ -23,6 +23,7 @@ use crate::{
     knowledge_tools::KnowledgeTools,
     members::Members,
     session::AgentSession,
+    skills::Skills,
     team::handoff_tool,
     tool_source::ToolSource,
 };
@@ -83,6 +84,7 @@ pub struct AgentBuilder {
     extensions: Extensions,
     hooks: Vec<Arc<dyn Hook>>,
     store: Option<Arc<dyn SessionStore>>,
+    skills: Skills,
     session_memory: Option<Arc<dyn MemoryStore>>,
     clock: Option<Arc<dyn Clock>>,
     random: Option<Random>,
@@ -103,6 +105,7 @@ impl Default for AgentBuilder {
             extensions: Extensions::default(),
             hooks: Vec::new(),
             store: None,
+            skills: Skills::default(),
             session_memory: None,
             clock: None,
             random: None,
@@ -194,6 +197,12 @@ impl AgentBuilder {
     /// [`build`](Self::build) reports tools that cannot be registered.
     pub fn with_knowledge(self, tools: impl Into<KnowledgeTools>) -> Self {
         self.with_tools(tools.into())
+    }
+
+    /// Offers skills: the system prompt lists them, and the model reads them with the tool `use_skill`.
+    pub fn with_skills(mut self, skills: Skills) -> Self {
+        self.skills = skills.clone();
+        self.with_tools(skills)
     }
 
     /// Sets the permission rules. By default, tools that delete or use a shell are denied.
@@ -311,6 +320,7 @@ impl AgentBuilder {
             extensions: self.extensions,
             hooks: Hooks::new(self.hooks),
             store: self.store,
+            skills: self.skills,
             session_memory: self.session_memory,
             clock,
             random,

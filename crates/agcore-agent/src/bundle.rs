@@ -13,6 +13,7 @@ use crate::{
     agent_settings::AgentSettings,
     config::AgentConfig,
     members::Members,
+    skills::Skills,
 };
 
 /// The parts that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone. Built by
@@ -53,6 +54,7 @@ pub(crate) struct Parts {
     pub(crate) extensions: Extensions,
     pub(crate) hooks: Hooks,
     pub(crate) store: Option<Arc<dyn SessionStore>>,
+    pub(crate) skills: Skills,
     /// Where the sessions keep their memory.
     pub(crate) session_memory: Option<Arc<dyn MemoryStore>>,
     pub(crate) clock: Arc<dyn Clock>,

@@ -133,6 +133,10 @@ impl AgentError {
         )
     }
 
+    pub(crate) fn invalid_skills(message: String) -> Self {
+        Self::new(AgentErrorKind::InvalidConfig, message)
+    }
+
     pub(crate) fn no_session_memory() -> Self {
         Self::new(
             AgentErrorKind::InvalidConfig,

@@ -44,6 +44,7 @@ mod turn;
 mod session;
 mod tool_source;
 mod knowledge_tools;
+mod skills;
 mod stored_sessions;
 mod team;
 mod task;
@@ -61,6 +62,7 @@ pub use {
     plan::{Plan, PlanError, Step, StepStatus},
     session::{AgentSession, SessionState},
     session_memory::SessionMemory,
+    skills::{Skill, Skills},
     stored_sessions::StoredSessions,
     task::{JsonPlanParser, PlanParser, TaskAgent, TaskReport, TaskTurn},
     team::{FanOut, Gathered, SubAgent},

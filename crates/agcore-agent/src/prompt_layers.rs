@@ -2,15 +2,28 @@
 
 use std::time::SystemTime;
 
-use crate::{agent::Agent, config::AgentConfig};
+use crate::{
+    agent::Agent,
+    config::AgentConfig,
+    skills::{Skills, USE_SKILL},
+};
 
-/// Returns the system prompt of a turn: base, profile, agent and environment, separated by empty lines. `None` if all are
-/// empty.
-pub(crate) fn system_prompt(config: &AgentConfig, agent: &dyn Agent, now: SystemTime) -> Option<String> {
+/// Returns the system prompt of a turn: base, profile, agent, skills and environment, separated by empty lines. `None` if all are
+/// empty. An agent that does not see the tool for skills does not see their list either.
+pub(crate) fn system_prompt(
+    config: &AgentConfig,
+    agent: &dyn Agent,
+    skills: &Skills,
+    now: SystemTime,
+) -> Option<String> {
+    let sees_skills = agent
+        .tool_names()
+        .is_none_or(|names| names.iter().any(|name| *name == USE_SKILL));
     let layers = [
         config.base_prompt.clone(),
         config.profile_block.clone(),
         Some(agent.system_prompt()),
+        skills.prompt().filter(|_| sees_skills),
         config.environment.as_ref().map(|environment| environment.text(now)),
     ];
     let layers = layers.into_iter().flatten().filter(|layer| !layer.trim().is_empty());
@@ -33,7 +46,9 @@ mod tests {
         let config = AgentConfig::new()
             .with_base_prompt("Base.")
             .with_environment(environment);
-        let prompt = |config: &AgentConfig, agent: &str| system_prompt(config, &AgentSpec::new("a", agent), now);
+        let prompt = |config: &AgentConfig, agent: &str| {
+            system_prompt(config, &AgentSpec::new("a", agent), &Skills::default(), now)
+        };
         let expected = "Base.\n\nAgent.\n\nDate: 2026-01-01 (Asia/Shanghai)\nLocale: zh-CN";
         assert_eq!(prompt(&config, "Agent.").as_deref(), Some(expected));
         assert_eq!(

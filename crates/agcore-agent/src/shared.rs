@@ -223,7 +223,7 @@ impl Shared {
         let parts = self.bundle.parts();
         let part = AgentPart {
             name: agent.name(),
-            prompt: system_prompt(&parts.config, agent, parts.clock.now()),
+            prompt: system_prompt(&parts.config, agent, &parts.skills, parts.clock.now()),
             request: agent.request(),
         };
         if !part.is_in(cycle.settings()) {

@@ -13,6 +13,7 @@ mod concurrency;
 mod crash;
 mod knowledge;
 mod session_memory;
+mod skills;
 mod many_users;
 mod parts;
 mod session;
