@@ -121,7 +121,11 @@ impl McpConfig {
         let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let path = error.path().to_string();
             let reason = quote(&KeyRedactor.redact(&error.inner().to_string()));
-            config_error(format!("{path}: {reason}"))
+            // An error of the syntax has no path.
+            config_error(match path.as_str() {
+                "." | "?" => reason,
+                path => format!("{path}: {reason}"),
+            })
         });
         let config: Self = read?;
         reader.end().map_err(|error| config_error(error.to_string()))?;

@@ -1,14 +1,11 @@
 //! [`FileTokens`]: the tokens of MCP servers, in a file that only its owner can read.
 
-use std::{collections::BTreeMap, fs, io, path::PathBuf, sync::Mutex};
+use std::{collections::BTreeMap, fs, io, path::PathBuf};
 
 use agcore::mcp::{McpError, McpErrorKind, TokenStore};
 use async_trait::async_trait;
 
-use crate::{
-    atomic_file,
-    places::{create_private_directory, state_directory},
-};
+use crate::{atomic_file, file_lock::FileLock, places::state_directory};
 
 /// The name of the file in the directory of the program's state.
 const FILE: &str = "mcp-tokens.json";
@@ -18,8 +15,6 @@ const FILE: &str = "mcp-tokens.json";
 pub(crate) struct FileTokens {
     /// `None` if there is no directory for the state: nothing is kept then.
     file: Option<PathBuf>,
-    /// One change at a time.
-    turn: Mutex<()>,
 }
 
 impl FileTokens {
@@ -29,10 +24,7 @@ impl FileTokens {
     }
 
     fn in_file(file: Option<PathBuf>) -> Self {
-        Self {
-            file,
-            turn: Mutex::default(),
-        }
+        Self { file }
     }
 
     /// Returns all entries. The content is never quoted in an error.
@@ -49,16 +41,16 @@ impl FileTokens {
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeMap<String, String>)) -> Result<(), McpError> {
-        let _turn = self.turn.lock();
         let Some(file) = &self.file else {
             return Err(self.failed("written", "set HOME or XDG_STATE_HOME"));
         };
+        let failed = |error: io::Error| self.failed("written", &error.to_string());
+        // Another process may refresh the tokens of another server.
+        let _lock = FileLock::of(file).map_err(failed)?;
         let mut entries = self.read()?;
         change(&mut entries);
         let text = serde_json::to_string_pretty(&entries).unwrap_or_default();
-        let directory = file.parent().map_or(Ok(()), create_private_directory);
-        let written = directory.and_then(|()| atomic_file::replace(file, &text));
-        written.map_err(|error| self.failed("written", &error.to_string()))
+        atomic_file::replace(file, &text).map_err(failed)
     }
 
     fn failed(&self, what: &str, reason: &str) -> McpError {

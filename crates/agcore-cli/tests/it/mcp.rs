@@ -173,6 +173,10 @@ fn mistakes_are_explained() {
     agcore
         .run(["mcp", "list", "--mcp-config", "bad.json"])
         .assert_failed(2, &["bad.json: ", "mcpServers.x.comand: unknown field `comand`"]);
+    let agcore = agcore.with_file("cut.json", "{");
+    agcore
+        .run(["mcp", "list", "--mcp-config", "cut.json"])
+        .assert_failed(2, &["cannot be used: EOF while parsing"]);
 }
 
 #[test]
