@@ -47,7 +47,7 @@ pub(crate) use self::{
     store::{BackupArgs, FileArgs, StoreCommand},
 };
 
-use std::{env, ffi::OsString};
+use std::{env, ffi::OsString, path::PathBuf};
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::{Shell, generate};
@@ -126,6 +126,9 @@ pub(crate) enum Command {
     /// Stands for a prompt without a command.
     #[command(hide = true, name = prompt::COMMAND, override_usage = USAGE, after_help = CHAT_HELP)]
     Prompt(ChatArgs),
+    /// Write a small project that depends on agcore
+    #[command(after_help = NEW_HELP)]
+    New(NewArgs),
     /// List, show or call the chat's tools without a model
     #[command(arg_required_else_help = true)]
     Tools {
@@ -206,6 +209,16 @@ pub(crate) enum Command {
     },
 }
 
+/// Arguments of `new`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct NewArgs {
+    /// The name of the package
+    pub(crate) name: String,
+    /// The directory of the project, which must be empty or not exist yet; by default NAME
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Option<PathBuf>,
+}
+
 impl Args {
     /// Parses the arguments of the process. Invalid ones, and `--help`, end it.
     #[expect(clippy::disallowed_methods, reason = "the command line is where arguments are read")]
@@ -229,6 +242,14 @@ history. The demo verifies what it shows and exits with code 1 if anything did n
 
 Example:
   agcore demo";
+
+const NEW_HELP: &str = "\
+The project is a small agent with one tool. It runs offline at once, and with a real model if AGCORE_MODEL names one. It \
+depends on agcore at the place from which this program was built while that exists, and on the released version otherwise.
+
+Examples:
+  agcore new my-agent && cd my-agent && cargo run
+  agcore new my-agent --path ~/projects/assistant";
 
 const SCHEMA_HELP: &str = "\
 --output-format json prints the last of these lines alone, the one whose type is `result`. Readers must ignore types and \

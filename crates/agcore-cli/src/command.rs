@@ -16,6 +16,7 @@ pub(crate) mod memory;
 pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod sessions;
+pub(crate) mod new;
 pub(crate) mod run;
 #[cfg(feature = "sqlite")]
 pub(crate) mod store;

@@ -199,6 +199,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Demo => command::demo::run(&interrupts, color).await,
         Command::Chat(chat) => command::chat::chat(&chat, &interrupts, color, output).await,
         Command::Run(run) => command::run::run(&run, &interrupts, color, output).await,
+        Command::New(new) => command::new::run(&new),
         Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color, output).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Sessions { command } => command::sessions::run(&command, &interrupts).await,

@@ -77,6 +77,7 @@ mod history;
 #[cfg(unix)]
 mod interrupts;
 #[cfg(unix)]
+mod new_project;
 mod one_shot;
 #[cfg(unix)]
 mod keys;

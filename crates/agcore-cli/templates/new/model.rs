@@ -1,0 +1,42 @@
+//! The model: the one that `AGCORE_MODEL` names, or a function that needs no network.
+
+use std::{env, sync::Arc};
+
+use agcore::{
+    ChatResponse, LlmError, LlmProvider,
+    chat::{Role, ToolCall},
+    llm::{ProviderConfig, provider_fn},
+};
+use serde_json::json;
+
+/// Returns the model that `AGCORE_MODEL` names as `TYPE:MODEL`, or [`offline`] if the variable is not set.
+///
+/// The key is read from the variable of the vendor, such as `OPENAI_API_KEY`. `AGCORE_BASE_URL` is the address of another
+/// server.
+pub fn from_environment() -> Result<Arc<dyn LlmProvider>, LlmError> {
+    let Ok(name) = env::var("AGCORE_MODEL") else {
+        eprintln!("AGCORE_MODEL is not set: the answer comes from src/model.rs, not from a language model.");
+        return Ok(Arc::new(offline()));
+    };
+    let mut config = ProviderConfig::parse(&name)?;
+    if let Some(key) = config.provider_type.key_variable().and_then(|variable| env::var(variable).ok()) {
+        config = config.with_api_key(key);
+    }
+    if let Ok(url) = env::var("AGCORE_BASE_URL") {
+        config = config.with_base_url(url);
+    }
+    config.build()
+}
+
+/// Returns a stand-in for a model. It calls the tool `word_count` with the question, and repeats the result.
+pub fn offline() -> impl LlmProvider + 'static {
+    provider_fn(|call| async move {
+        let last = call.request.messages.last();
+        let text = last.map(|message| message.text()).unwrap_or_default();
+        if last.is_some_and(|message| message.role() == Role::Tool) {
+            return Ok(ChatResponse::from_text(format!("The tool counts {text} words.")));
+        }
+        let arguments = json!({ "text": text }).to_string();
+        Ok(ChatResponse::from_calls([ToolCall::function("call_1", "word_count", arguments)]))
+    })
+}
