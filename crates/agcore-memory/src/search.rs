@@ -31,6 +31,7 @@ mod overlap;
 mod turns;
 mod fusion;
 mod knowledge_index;
+mod graph_channel;
 mod retriever;
 
 pub use self::{

@@ -58,8 +58,10 @@ pub enum Fusion {
     ReciprocalRank {
         /// The higher, the less the first places count more than others: 60.
         k: f64,
-        /// The weight of the vector channel, .5. Other channels have the weight 1.
+        /// The weight of the vector channel, .5. Text and overlap have the weight 1.
         vector: f64,
+        /// The weight of the graph, .5.
+        graph: f64,
     },
     /// Adds weighted values from 0 to 1.
     #[non_exhaustive]
@@ -84,7 +86,11 @@ impl Default for Fusion {
 impl Fusion {
     /// Adds reciprocal ranks.
     pub const fn reciprocal_rank() -> Self {
-        Self::ReciprocalRank { k: 60.0, vector: 0.5 }
+        Self::ReciprocalRank {
+            k: 60.0,
+            vector: 0.5,
+            graph: 0.5,
+        }
     }
 
     /// Adds weighted values.
@@ -100,8 +106,12 @@ impl Fusion {
     /// Returns the score of a page, from 0 to 1. `best` contains the best score of each channel that was used.
     pub(super) fn score(&self, breakdown: &ScoreBreakdown, best: &[(Channel, f64)]) -> f64 {
         match *self {
-            Self::ReciprocalRank { k, vector } => {
-                let weight = |channel| if channel == Channel::Vector { vector } else { 1.0 };
+            Self::ReciprocalRank { k, vector, graph } => {
+                let weight = |channel| match channel {
+                    Channel::Vector => vector,
+                    Channel::Graph => graph,
+                    Channel::Text | Channel::Overlap => 1.0,
+                };
                 let most: f64 = best.iter().map(|(channel, _)| weight(*channel) / (k + 1.0)).sum();
                 let sum: f64 = breakdown
                     .channels

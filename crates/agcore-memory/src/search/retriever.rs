@@ -7,12 +7,14 @@ use serde::Serialize;
 
 use super::{
     fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown, scaled},
+    graph_channel::related_pages,
     knowledge_index::KnowledgeIndex,
     overlap::overlap,
     text_index::{IndexHit, check_query},
 };
 use crate::{
     error::{MemoryError, MemoryErrorKind},
+    graph::KnowledgeGraph,
     knowledge::{KnowledgePage, Position},
     timestamp::Timestamp,
 };
@@ -50,6 +52,8 @@ pub struct RetrievalSettings {
     pub min_score: Option<f64>,
     /// Whether the vector channel is used, if the index has vectors: true.
     pub use_vectors: bool,
+    /// Whether the graph channel is used, if the retriever has a graph: true.
+    pub use_graph: bool,
     /// Whether the store records which pages were returned: true.
     pub record_recalls: bool,
 }
@@ -63,6 +67,7 @@ impl Default for RetrievalSettings {
             fusion: Fusion::default(),
             min_score: None,
             use_vectors: true,
+            use_graph: true,
             record_recalls: true,
         }
     }
@@ -106,6 +111,7 @@ pub struct Retrieval {
 #[derive(Clone)]
 pub struct MemoryRetriever {
     index: Arc<KnowledgeIndex>,
+    graph: Option<Arc<dyn KnowledgeGraph>>,
     clock: Arc<dyn Clock>,
     settings: RetrievalSettings,
 }
@@ -114,6 +120,7 @@ impl fmt::Debug for MemoryRetriever {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryRetriever")
             .field("index", &self.index)
+            .field("graph", &self.graph)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
@@ -130,6 +137,7 @@ impl MemoryRetriever {
     pub fn new(index: Arc<KnowledgeIndex>, clock: Arc<dyn Clock>) -> Self {
         Self {
             index,
+            graph: None,
             clock,
             settings: RetrievalSettings::default(),
         }
@@ -139,6 +147,43 @@ impl MemoryRetriever {
     #[must_use]
     pub fn with_settings(mut self, settings: RetrievalSettings) -> Self {
         self.settings = settings;
+        self
+    }
+
+    /// Adds a graph: pages about the entities that a query names, and about entities related to them, are found as well.
+    ///
+    /// An entity stands for the page with its id, and for the pages that have its name as a tag.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use agcore_chat::SystemClock;
+    /// use agcore_memory::{
+    ///     graph::{Entity, InMemoryGraph, KnowledgeGraph, Relation},
+    ///     knowledge::{InMemoryKnowledgeStore, KnowledgePage, KnowledgeStore},
+    ///     search::{Channel, InMemoryTextIndex, KnowledgeIndex, MemoryRetriever},
+    /// };
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let clock = Arc::new(SystemClock::new());
+    /// let store = Arc::new(InMemoryKnowledgeStore::new(clock.clone()));
+    /// store.add(KnowledgePage::new("apollo", "Apollo", "Due in May.")).await?;
+    /// let graph = Arc::new(InMemoryGraph::new(clock.clone()));
+    /// graph.save_entities(vec![Entity::new("ann", "Ann", "person"), Entity::new("apollo", "Apollo", "project")]).await?;
+    /// graph.save_relations("local", vec![Relation::new("ann", "leads", "apollo")]).await?;
+    ///
+    /// let index = Arc::new(KnowledgeIndex::new(store, Arc::new(InMemoryTextIndex::new())));
+    /// let retriever = MemoryRetriever::new(index, clock).with_graph(graph);
+    /// // The page does not contain the name of Ann, who leads the project.
+    /// let found = retriever.retrieve("local", "What does Ann work on?").await?;
+    /// assert_eq!(found.hits[0].page.id, "apollo");
+    /// assert!(found.hits[0].breakdown.channel(Channel::Graph).is_some());
+    /// # Ok::<(), agcore_memory::MemoryError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn with_graph(mut self, graph: Arc<dyn KnowledgeGraph>) -> Self {
+        self.graph = Some(graph);
         self
     }
 
@@ -170,6 +215,10 @@ impl MemoryRetriever {
         if self.settings.use_vectors && self.index.has_vectors() {
             let hits = self.index.search_vectors(tenant, query, candidates).await;
             keep(Channel::Vector, hits);
+        }
+        if let Some(graph) = self.graph.as_ref().filter(|_| self.settings.use_graph) {
+            let hits = related_pages(&**graph, &**self.index.store(), tenant, query, candidates).await;
+            keep(Channel::Graph, hits);
         }
         if found.is_empty() {
             let error = retrieval.failures.into_iter().next().map(|failure| failure.error);

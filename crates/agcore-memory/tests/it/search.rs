@@ -1,6 +1,7 @@
 //! Indexes that follow a store, and the retriever.
 
 mod following;
+mod graph;
 mod quality;
 mod retrieving;
 mod turns;
