@@ -15,6 +15,7 @@ mod printing;
 mod prose;
 mod readmes;
 mod stubs;
+mod translations;
 mod wires;
 
 use crate::check::Check;
@@ -51,6 +52,7 @@ const CONVENTIONS: &[(&str, Run)] = &[
     ("functions", Run::Text(functions::findings)),
     ("readmes", Run::Text(readmes::findings)),
     ("links", Run::Text(links::findings)),
+    ("translations", Run::Text(translations::findings)),
     ("manifests", Run::Text(manifests::findings)),
     ("printing", Run::Text(printing::findings)),
     ("stubs", Run::Text(stubs::findings)),

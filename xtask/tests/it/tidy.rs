@@ -82,6 +82,18 @@ fn finds_a_missing_readme() {
 }
 
 #[test]
+fn finds_a_translation_that_is_behind() {
+    let workspace = Fixture::new();
+    let original = workspace.read("crates/agcore-chat/README.md");
+    workspace.write("crates/agcore-chat/README.zh-CN.md", &original);
+    workspace.append("crates/agcore-chat/README.md", "\n## Examples\n");
+    workspace.xtask("tidy translations").fails(
+        "tidy translations",
+        &["crates/agcore-chat/README.zh-CN.md: `crates/agcore-chat/README.md` has a heading of level 2"],
+    );
+}
+
+#[test]
 fn finds_a_manifest_that_does_not_inherit() {
     let workspace = Fixture::new();
     workspace.replace(MANIFEST, "[lints]\nworkspace = true", "");
