@@ -50,5 +50,7 @@ pub fn model(offline: impl LlmProvider + 'static) -> Result<Arc<dyn LlmProvider>
 #[doc = include_str!("../../docs/guide/durable-sessions.md")]
 #[doc = include_str!("../../docs/guide/agents-and-tasks.md")]
 #[doc = include_str!("../../docs/guide/memory.md")]
+#[doc = include_str!("../../docs/guide/cost-and-budgets.md")]
+#[doc = include_str!("../../docs/guide/observability.md")]
 #[doc = include_str!("../../docs/guide/testing.md")]
 struct Pages;
