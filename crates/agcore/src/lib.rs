@@ -60,6 +60,7 @@
 //! - `prompt`: prompt templates, their registry, and blocks of untrusted data
 //! - `catalog`: vendors, keys, models and their prices, and what messages cost
 //! - `profile`: profiles of users, and the system prompt that describes a user
+//! - `agui`: events for AG-UI front ends, and what these send to start a run
 //! - `memory`: stores of facts and notes, journals, and conversations that survive the process
 //! - `store`: the same in a database, with a feature for each
 //! - [`chat`]: messages, tools, requests, replies, token usage and events
@@ -78,6 +79,7 @@
 //! | `prompt` | Prompt templates and the message composer. |
 //! | `catalog` | A catalog of vendors, keys, models and prices, and billing. |
 //! | `profile` | User profiles and the system prompt that describes a user, with documents in TOML and YAML. |
+//! | `agui` | Events for AG-UI front ends. |
 //! | `tools` (default) | Tools, permissions and approvals. |
 //! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process. |
 //! | `sqlite` | The same in a SQLite file, with SQLite built in. |
@@ -116,6 +118,8 @@ pub mod prompt;
 pub mod catalog;
 #[cfg(feature = "profile")]
 pub mod profile;
+#[cfg(feature = "agui")]
+pub mod agui;
 #[cfg(feature = "tools")]
 pub mod tools;
 #[cfg(feature = "mcp")]

@@ -71,6 +71,11 @@ const BUDGETS: &[Budget] = &[
         features: Some(&["openai-chat", "http"]),
         limit: 103,
     },
+    Budget {
+        package: "agcore-agui",
+        features: None,
+        limit: 26,
+    },
 ];
 
 /// Counts the crates of each tree on the host.

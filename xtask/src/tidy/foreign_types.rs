@@ -12,6 +12,7 @@ use crate::workspace::Workspace;
 /// Libraries, and the external crates that their public API may mention.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("agcore-agent", &["serde", "tokio_util"]),
+    ("agcore-agui", &["serde", "serde_json"]),
     ("agcore-catalog", &["serde"]),
     ("agcore-chat", &["futures_core", "serde", "serde_json"]),
     (

@@ -1,0 +1,49 @@
+//! [`InputLimits`]: how much a client may send.
+
+/// Limits of the size of what a client sends to start a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+#[non_exhaustive]
+pub struct InputLimits {
+    /// The size of the body in bytes, by default 8 MiB.
+    pub max_bytes: usize,
+    /// The number of messages, by default 10 000.
+    pub max_messages: usize,
+    /// The number of tools, by default 128.
+    pub max_tools: usize,
+    /// The number of entries of the context, by default 128.
+    pub max_context: usize,
+    /// The number of answers, by default 256.
+    pub max_answers: usize,
+}
+
+impl Default for InputLimits {
+    fn default() -> Self {
+        Self {
+            max_bytes: 8 << 20,
+            max_messages: 10_000,
+            max_tools: 128,
+            max_context: 128,
+            max_answers: 256,
+        }
+    }
+}
+
+impl InputLimits {
+    /// Creates the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the size of the body in bytes.
+    pub fn with_max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// Sets the number of messages.
+    pub fn with_max_messages(mut self, messages: usize) -> Self {
+        self.max_messages = messages;
+        self
+    }
+}
