@@ -6,8 +6,10 @@ mod rows;
 mod approvals;
 mod derived;
 mod fold;
+mod recorded_event;
 mod recorder;
 
+pub use self::recorded_event::RecordedEvent;
 pub(crate) use self::{
     fold::{Folded, fold},
     recorder::{Continued, SessionRecorder},

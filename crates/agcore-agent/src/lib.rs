@@ -56,6 +56,7 @@ pub use {
     builder::{AgentBuilder, agent},
     bundle::RuntimeBundle,
     config::{AgentConfig, BusyPolicy},
+    durable::RecordedEvent,
     environment::Environment,
     error::{AgentError, AgentErrorKind},
     knowledge_tools::KnowledgeTools,

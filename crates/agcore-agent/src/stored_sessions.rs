@@ -67,6 +67,7 @@ pub struct StoredSessions {
     store: Arc<dyn SessionStore>,
     actor: Arc<Actor>,
     metadata: Map<String, Value>,
+    keeps_events: bool,
 }
 
 impl RuntimeBundle {
@@ -77,12 +78,18 @@ impl RuntimeBundle {
     /// [store](crate::AgentBuilder::with_session_store).
     pub fn stored_sessions(&self) -> Result<StoredSessions, AgentError> {
         let store = self.parts().store.clone().ok_or_else(AgentError::no_store)?;
-        Ok(StoredSessions {
+        Ok(self.stored_sessions_in(store))
+    }
+
+    /// Returns the sessions of the actor [`local`](Actor::local) in a store, whatever the store of the bundle is.
+    pub fn stored_sessions_in(&self, store: Arc<dyn SessionStore>) -> StoredSessions {
+        StoredSessions {
             bundle: self.clone(),
             store,
             actor: Arc::default(),
             metadata: Map::new(),
-        })
+            keeps_events: false,
+        }
     }
 }
 
@@ -98,6 +105,39 @@ impl StoredSessions {
     #[must_use]
     pub fn with_metadata(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.metadata.insert(name.into(), Value::String(value.into()));
+        self
+    }
+
+    /// Stores the events of turns, as well as what they tell of, in the same transactions. Each has the kind
+    /// [`RecordedEvent::KIND`] and the form of a [`RecordedEvent`].
+    ///
+    /// These are the events that the loop records: messages, usage, calls with their results, questions and answers, compactions,
+    /// the start and the end of a turn. Previews, such as deltas, and what sub-agents do are not among them.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use agcore_agent::{AgentSpec, RecordedEvent, agent};
+    /// use agcore_chat::{EventKind, TurnEvent};
+    /// # use agcore_llm::SystemClock;
+    /// use agcore_memory::session::{EventFilter, InMemorySessionStore, SessionStore};
+    /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let model = ScriptedProvider::new([ScriptStep::text("Good day.")]);
+    /// # let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
+    /// let sessions = agent(model).build()?.stored_sessions_in(store.clone()).with_events();
+    /// let session = sessions.create("s-1", AgentSpec::new("greeter", "You greet people.")).await?;
+    /// session.turn("Hello").await?;
+    ///
+    /// let events = store.events("local", "s-1", &EventFilter::new()).await?;
+    /// let last: RecordedEvent = serde_json::from_value(events.last().unwrap().data.clone()).unwrap();
+    /// assert!(matches!(last.kind, EventKind::Turn(TurnEvent::Complete { .. })));
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn with_events(mut self) -> Self {
+        self.keeps_events = true;
         self
     }
 
@@ -338,7 +378,10 @@ impl StoredSessions {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&parts.clock));
         // The random end of the id is enough to distinguish the writers of a session.
         let writer = writer.rsplit('-').next().unwrap_or_default().to_owned();
-        let recorder = SessionRecorder::new(store, clock, &session, writer, &continued);
+        let mut recorder = SessionRecorder::new(store, clock, &session, writer, &continued);
+        if self.keeps_events {
+            recorder = recorder.with_events(folded.agent.as_deref().unwrap_or(agent.name()));
+        }
         let created = time_of(session.created_at).min(parts.clock.now());
         let session = SessionParts {
             id: session.id.into(),

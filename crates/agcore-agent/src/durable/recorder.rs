@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use agcore_chat::{Clock, EventKind, Fault, FaultKind, Message, Question};
+use agcore_chat::{Clock, EventKind, Fault, FaultKind, Message, PersonEvent, Question};
 use agcore_cycle::{
     LlmCycle, OutcomeRecorder, RecordedReply,
     machine::{Limits, Machine, Outcome},
@@ -16,7 +16,8 @@ use agcore_cycle::{
 use agcore_memory::{
     MemoryError, MemoryErrorKind, Record, Timestamp,
     session::{
-        ApprovalChange, Commit, NewSession, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore,
+        ApprovalChange, Commit, NewEvent, NewSession, RunChange, RunStatus, Session, SessionState, SessionStatus,
+        SessionStore,
     },
 };
 use agcore_tools::{RunState, ToolSession};
@@ -30,6 +31,7 @@ use super::{
     derived::{Position, derive, run_id},
     entry::EntryData,
     fold::{Folded, fold},
+    recorded_event::RecordedEvent,
     rows::{Place, Rows},
     stream::Stream,
 };
@@ -47,6 +49,8 @@ pub(crate) struct SessionRecorder {
     needs_state: AtomicBool,
     /// The place of a sub-agent in the session in which it works.
     nested: Option<Nested>,
+    /// The name of the agent for the events, if they are stored.
+    events: Option<sync::Mutex<String>>,
     next: sync::Mutex<Next>,
     position: Arc<Mutex<Position>>,
     /// The newest write of a sub-agent, which may be in progress.
@@ -115,6 +119,7 @@ impl SessionRecorder {
             tools: continued.tools.clone(),
             needs_state: AtomicBool::new(!continued.has_state),
             nested: None,
+            events: None,
             next: sync::Mutex::new(Next {
                 limits: limits.filter(|_| continued.has_state),
                 ..Next::default()
@@ -132,6 +137,12 @@ impl SessionRecorder {
             })),
             appended: sync::Mutex::default(),
         }
+    }
+
+    /// Stores the events of turns, too. `agent` is the name of the agent that has the conversation.
+    pub(crate) fn with_events(mut self, agent: &str) -> Self {
+        self.events = Some(sync::Mutex::new(agent.to_owned()));
+        self
     }
 
     /// Creates the recorder of a sub-agent that works in a call of the session, or of another sub-agent.
@@ -159,6 +170,9 @@ impl SessionRecorder {
     /// Notes that another agent has the conversation from now on. `None` is the one with which the session is opened.
     pub(crate) fn set_agent(&self, name: Option<&str>) {
         self.next().agent = Some(name.unwrap_or_default().to_owned());
+        if let (Some(events), Some(name)) = (&self.events, name) {
+            name.clone_into(&mut events.lock().unwrap_or_else(PoisonError::into_inner));
+        }
     }
 
     /// Adds records of a sub-agent to the stream of the session.
@@ -273,6 +287,8 @@ impl SessionRecorder {
         for question in questions.iter().filter(|question| !known.contains(&question.id)) {
             commit = commit.with_approval(ApprovalChange::Ask(new_approval(question, &run)?));
         }
+        let event = EventKind::Person(PersonEvent::Suspended(questions.to_vec()));
+        commit.events = self.new_events(&position, &[event])?;
         self.stream.commit(position.end, commit).await?;
         position.status = SessionStatus::Pending;
         position.has_questions = true;
@@ -313,8 +329,21 @@ impl SessionRecorder {
         let mut commit = Commit::new().with_record(record);
         if self.nested.is_none() {
             commit = derive(commit, &mut after, outcomes, events);
+            commit.events = self.new_events(&after, events)?;
         }
         Ok(Draft { commit, after })
+    }
+
+    /// Returns the events in the form in which they are stored, if they are.
+    fn new_events(&self, position: &Position, events: &[EventKind]) -> Result<Vec<NewEvent>, MemoryError> {
+        let Some(agent) = &self.events else {
+            return Ok(Vec::new());
+        };
+        let agent = agent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut place = RecordedEvent::place(agent, position.turns.saturating_sub(1));
+        place.message = position.reply.map(|record| Place { record, index: 0 }.id());
+        let run = run_id(position.turns);
+        events.iter().map(|event| place.new_event(&run, event)).collect()
     }
 
     async fn write(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), MemoryError> {

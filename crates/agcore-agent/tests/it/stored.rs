@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec, StoredSessions};
-use agcore_chat::{Actor, Answer, Clock, EventKind, Message, TextEvent, ToolCall, ToolEvent, TurnEvent};
+use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec, RecordedEvent, StoredSessions};
+use agcore_chat::{
+    Actor, Answer, Clock, EventKind, Message, ModelEvent, PersonEvent, TextEvent, ToolCall, ToolEvent, TurnEvent,
+};
 use agcore_cycle::machine::Limits;
 use agcore_memory::{
     Journal,
     session::{
-        InMemorySessionStore, MessageFilter, MessageMetadata, MessageRole, SessionCursor, SessionStatus, SessionStore,
-        stream_of,
+        EventFilter, InMemorySessionStore, MessageFilter, MessageMetadata, MessageRole, SessionCursor, SessionStatus,
+        SessionStore, StoredEvent, stream_of,
     },
 };
 use agcore_testkit::{
@@ -429,4 +431,67 @@ async fn events_name_the_message_under_which_a_reply_is_stored() {
         named(&|kind| matches!(kind, EventKind::Turn(TurnEvent::Complete { .. }))),
         [None]
     );
+}
+
+#[tokio::test]
+async fn events_are_stored_with_what_they_tell_of() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "pay")]), ScriptStep::text("Paid.")]);
+    let bundle = builder(&provider).build().unwrap();
+    let sessions = bundle.stored_sessions_in(Arc::new(Arc::clone(&store))).with_events();
+    let session = sessions.create("s-1", ada()).await.unwrap();
+    session.turn("Pay.").await.unwrap();
+    let suspended = recorded(&store).await;
+    let names: Vec<_> = suspended.iter().map(|event| name_of(&event.kind)).collect();
+    assert_eq!(
+        names,
+        ["turn started", "message", "usage", "tool started", "asked", "suspended"]
+    );
+
+    let question = session.questions().await[0].id.clone();
+    let session = sessions.open("s-1", ada()).await.unwrap();
+    session.resume([(question, Answer::approve())]).await.unwrap();
+    let all = recorded(&store).await;
+    let names: Vec<_> = all[suspended.len()..]
+        .iter()
+        .map(|event| name_of(&event.kind))
+        .collect();
+    assert_eq!(
+        names,
+        ["answered", "tool completed", "message", "usage", "turn complete"]
+    );
+
+    // Events name the message of the reply to which they belong, which has a row of its own if it has a text.
+    let rows = store.messages("local", "s-1", &MessageFilter::new()).await.unwrap();
+    let answer = all
+        .iter()
+        .rev()
+        .find(|event| name_of(&event.kind) == "message")
+        .unwrap();
+    assert_eq!(answer.message.as_deref(), Some(&*rows.last().unwrap().id));
+    assert!(all.iter().all(|event| event.agent == "ada" && event.turn == 0));
+}
+
+async fn recorded(store: &Store) -> Vec<RecordedEvent> {
+    let events = store.events("local", "s-1", &EventFilter::new()).await.unwrap();
+    let read = |event: StoredEvent| {
+        assert_eq!((&*event.kind, &*event.run), (RecordedEvent::KIND, "turn-1"));
+        serde_json::from_value(event.data).unwrap()
+    };
+    events.into_iter().map(read).collect()
+}
+
+fn name_of(kind: &EventKind) -> &'static str {
+    match kind {
+        EventKind::Turn(TurnEvent::Started(_)) => "turn started",
+        EventKind::Turn(TurnEvent::Complete { .. }) => "turn complete",
+        EventKind::Text(TextEvent::MessageComplete(_)) => "message",
+        EventKind::Model(ModelEvent::Usage(_)) => "usage",
+        EventKind::Tool(ToolEvent::Started { .. }) => "tool started",
+        EventKind::Tool(ToolEvent::Completed { .. }) => "tool completed",
+        EventKind::Person(PersonEvent::Asked(_)) => "asked",
+        EventKind::Person(PersonEvent::Answered { .. }) => "answered",
+        EventKind::Person(PersonEvent::Suspended(_)) => "suspended",
+        _ => "other",
+    }
 }
