@@ -326,6 +326,7 @@ impl AgentBuilder {
             random,
             settings: Arc::new(AgentSettings::new(&self.config)),
             config: self.config,
+            tape: None,
         }))
     }
 

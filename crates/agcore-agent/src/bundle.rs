@@ -14,6 +14,7 @@ use crate::{
     config::AgentConfig,
     members::Members,
     skills::Skills,
+    tape::{Tape, TapeProvider},
 };
 
 /// The parts that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone. Built by
@@ -61,6 +62,8 @@ pub(crate) struct Parts {
     pub(crate) random: Random,
     pub(crate) config: AgentConfig,
     pub(crate) settings: Arc<AgentSettings>,
+    /// Answers calls of tools instead of the tools, in a replay.
+    pub(crate) tape: Option<Arc<Tape>>,
 }
 
 impl RuntimeBundle {
@@ -78,6 +81,25 @@ impl RuntimeBundle {
             settings: Arc::new(AgentSettings::new(&config)),
             config,
             ..self.parts().clone()
+        })
+    }
+
+    /// Returns a bundle in which model and tools are replaced by a tape. Hooks, whose effects are on the tape, do not run, and
+    /// nothing is written to a store.
+    pub(crate) fn with_tape(&self, tape: Arc<Tape>) -> Self {
+        let parts = self.parts();
+        let mut config = parts.config.clone();
+        config.session_ttl = None;
+        config.compaction.provider = None;
+        Self::new(Parts {
+            provider: Arc::new(TapeProvider::new(Arc::clone(&tape), Arc::clone(&parts.provider))),
+            tape: Some(tape),
+            hooks: Hooks::default(),
+            store: None,
+            session_memory: None,
+            settings: Arc::new(AgentSettings::new(&config)),
+            config,
+            ..parts.clone()
         })
     }
 

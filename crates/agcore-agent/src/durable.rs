@@ -11,6 +11,7 @@ mod recorder;
 
 pub use self::recorded_event::RecordedEvent;
 pub(crate) use self::{
+    entry::{SessionEntry, entries_of},
     fold::{Folded, fold},
     recorder::{Continued, SessionRecorder},
     rows::Place,

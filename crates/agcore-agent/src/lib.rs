@@ -32,6 +32,7 @@ mod handoff_state;
 mod agent_settings;
 mod prompt_layers;
 mod id;
+mod tape;
 mod bundle;
 mod data_text;
 mod session_memory;
@@ -46,6 +47,8 @@ mod tool_source;
 mod knowledge_tools;
 mod skills;
 mod stored_sessions;
+mod trajectory;
+mod replay;
 mod team;
 mod task;
 mod builder;
@@ -61,6 +64,7 @@ pub use {
     error::{AgentError, AgentErrorKind},
     knowledge_tools::KnowledgeTools,
     plan::{Plan, PlanError, Step, StepStatus},
+    replay::{ReplayError, ReplayErrorKind, ReplayReport},
     session::{AgentSession, SessionState},
     session_memory::SessionMemory,
     skills::{Skill, Skills},
@@ -70,6 +74,7 @@ pub use {
     team_limits::TeamLimits,
     tool_settings::ToolSettings,
     tool_source::ToolSource,
+    trajectory::{Trajectory, TrajectoryEntry, TrajectoryError},
     turn::AgentTurn,
 };
 

@@ -1,6 +1,7 @@
 //! [`Shared`]: the state that all clones of a session share.
 
 use std::{
+    collections::HashSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, SystemTime},
 };
@@ -26,6 +27,7 @@ use crate::{
     prompt_layers::system_prompt,
     queue::TurnQueue,
     session_memory::SessionMemory,
+    tape::TapeExecutor,
     turn_scope::{Lineage, TurnScope},
 };
 
@@ -274,6 +276,7 @@ impl Shared {
             }
             context = context.with_state(self.scope(conversation, run, pause.clone()));
         }
+        let handoffs = parts.tape.is_some().then(|| handoff_tools(&tools));
         let mut builder = ExecutorBuilder::new(tools, context.build())
             .with_policy(parts.policy.clone())
             .with_session(self.tools.clone())
@@ -281,7 +284,11 @@ impl Shared {
         if let Some(sink) = &parts.audit {
             builder = builder.with_audit(Arc::clone(sink));
         }
-        Ok(Arc::new(parts.config.tools.apply(builder).build()?))
+        let executor = Arc::new(parts.config.tools.apply(builder).build()?);
+        Ok(match (&parts.tape, handoffs) {
+            (Some(tape), Some(handoffs)) => Arc::new(TapeExecutor::new(Arc::clone(tape), executor, handoffs)),
+            _ => executor,
+        })
     }
 
     /// Returns what tools that run other agents know about the turn.
@@ -313,6 +320,12 @@ impl Shared {
 /// Returns whether one of the tools runs other agents.
 fn runs_agents(tools: &ToolSnapshot) -> bool {
     tools.tools().iter().any(|tool| tool.category() == Some(CATEGORY))
+}
+
+/// Returns the names of the tools that hand the conversation over.
+fn handoff_tools(tools: &ToolSnapshot) -> HashSet<String> {
+    let handoffs = tools.tools().iter().filter(|tool| handoff_target(tool).is_some());
+    handoffs.map(|tool| tool.name().to_string()).collect()
 }
 
 /// Adds a text, which neither the user nor the model wrote, before the newest user message of a turn.

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    durable::{Continued, Folded, Place, SessionRecorder, fold},
+    durable::{Continued, Folded, Place, SessionEntry, SessionRecorder, entries_of, fold},
     error::AgentError,
     id::uuid_v7,
     session::{AgentSession, SessionParts},
@@ -278,6 +278,12 @@ impl StoredSessions {
             Some(_) => Ok(self.store.delete_session(&self.actor.tenant, id).await?),
             None => Ok(false),
         }
+    }
+
+    /// Returns the records of a session.
+    pub(crate) async fn records(&self, id: &str) -> Result<Vec<SessionEntry>, AgentError> {
+        let session = self.find(id).await?;
+        entries_of(self.store.read(&session.stream(), 1).await?)
     }
 
     async fn find(&self, id: &str) -> Result<Session, AgentError> {

@@ -43,6 +43,35 @@ pub(super) struct EntryData<'a> {
     pub(super) outcomes: Option<Outcomes<'a>>,
 }
 
+/// A record of a session, without what only concerns tools.
+pub(crate) struct SessionEntry {
+    pub(crate) at: Timestamp,
+    pub(crate) agent: Option<String>,
+    pub(crate) state: Option<Machine>,
+    pub(crate) outcomes: Vec<Outcome>,
+}
+
+/// Returns the records of a session, without those of sub-agents.
+///
+/// # Errors
+/// [`InvalidState`](crate::AgentErrorKind::InvalidState) if a record is damaged or too new.
+pub(crate) fn entries_of(entries: Vec<Entry>) -> Result<Vec<SessionEntry>, AgentError> {
+    let read = entries.into_iter().map(|entry| {
+        let at = entry.record.at;
+        let data = EntryData::read(entry, None)?;
+        Ok(data.map(|data| SessionEntry {
+            at,
+            agent: data.agent,
+            state: data.state.map(Cow::into_owned),
+            outcomes: data
+                .outcomes
+                .map(|record| record.outcomes().to_vec())
+                .unwrap_or_default(),
+        }))
+    });
+    read.filter_map(Result::transpose).collect()
+}
+
 impl<'a> EntryData<'a> {
     /// Creates a record of these outcomes.
     pub(super) fn new(writer: &'a str, outcomes: &'a [Outcome]) -> Self {

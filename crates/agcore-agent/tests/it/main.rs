@@ -24,5 +24,6 @@ mod stored_faults;
 mod stored_size;
 mod tasks;
 mod team;
+mod trajectory;
 mod turns;
 mod typed;

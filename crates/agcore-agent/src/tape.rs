@@ -1,0 +1,190 @@
+//! [`Tape`]: the recorded answers of a model and of tools, played to a session in place of both.
+
+mod executor;
+mod provider;
+
+pub(crate) use self::{executor::TapeExecutor, provider::TapeProvider};
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use agcore_chat::{Message, Role, Text, ToolOutcome};
+use agcore_cycle::machine::{Failure, Reply};
+use tokio_util::sync::CancellationToken;
+
+/// The result of a call of the model.
+#[derive(Debug, Clone)]
+pub(crate) enum RecordedCall {
+    /// It replied to this conversation.
+    Reply {
+        /// The conversation that it saw, without the system prompt.
+        seen: Vec<Arc<Message>>,
+        reply: Reply,
+    },
+    /// It wrote a summary.
+    Summary(Reply),
+    /// It failed.
+    Failure(Failure),
+}
+
+/// The answers for one run of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    pub(crate) calls: VecDeque<RecordedCall>,
+    /// The outcomes of each call of a tool, in order.
+    pub(crate) results: HashMap<Text, VecDeque<ToolOutcome>>,
+    /// Whether the recording stops in the middle: the turn was cancelled, or its process died.
+    pub(crate) stops: bool,
+}
+
+/// The recorded answers of a model and of tools. Provider and executors of a session share it.
+#[derive(Debug, Default)]
+pub(crate) struct Tape(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    recorded: Recorded,
+    token: CancellationToken,
+    /// The first difference of the session.
+    difference: Option<String>,
+}
+
+/// The next step of the tape.
+pub(crate) enum Next<T> {
+    Answer(T),
+    /// The recording stops here: the run is cancelled.
+    Stopped,
+    /// The session asks for something that was not recorded.
+    Different(String),
+}
+
+impl Tape {
+    /// Loads the answers of the next run, which `token` cancels.
+    pub(crate) fn load(&self, recorded: Recorded, token: CancellationToken) {
+        let mut state = self.state();
+        state.recorded = recorded;
+        state.token = token;
+    }
+
+    /// Returns what the session did differently first, or what it has not asked for.
+    pub(crate) fn difference(&self) -> Option<String> {
+        let state = self.state();
+        state.difference.clone().or_else(|| match &state.recorded {
+            recorded if !recorded.calls.is_empty() => Some(format!(
+                "the session ends the turn, but {} more calls of the model are recorded",
+                recorded.calls.len()
+            )),
+            recorded => {
+                let mut left = recorded.results.iter().filter(|(_, outcomes)| !outcomes.is_empty());
+                let (call, _) = left.next()?;
+                Some(format!(
+                    "the session does not run the call `{call}`, whose result is recorded"
+                ))
+            }
+        })
+    }
+
+    /// Returns what the model did next, for a session that asks it with these messages.
+    fn call(&self, asked: &[Arc<Message>]) -> Next<RecordedCall> {
+        let mut state = self.state();
+        let Some(call) = state.recorded.calls.pop_front() else {
+            return match state.recorded.stops {
+                true => state.stop(),
+                false => state.differs("the session calls the model again, but no further call is recorded".to_owned()),
+            };
+        };
+        let difference = match &call {
+            RecordedCall::Reply { seen, .. } => first_difference(seen, conversation(asked, seen)),
+            RecordedCall::Summary(_) | RecordedCall::Failure(_) => None,
+        };
+        match difference {
+            Some(problem) => state.differs(problem),
+            None => Next::Answer(call),
+        }
+    }
+
+    /// Returns the next outcome of a call of a tool. `is_known` is whether the session has the tool.
+    fn result(&self, call: &str, tool: &str, is_known: bool) -> Next<ToolOutcome> {
+        let mut state = self.state();
+        let outcome = state.recorded.results.get_mut(call).and_then(VecDeque::pop_front);
+        match outcome {
+            Some(ToolOutcome::Done(result)) if !is_known && !result.is_error => state.differs(format!(
+                "the call `{call}` succeeded, but the session has no tool `{tool}`"
+            )),
+            Some(outcome) => Next::Answer(outcome),
+            None if state.recorded.stops => state.stop(),
+            None => state.differs(format!(
+                "the session runs the call `{call}` of `{tool}`, which has no recorded result"
+            )),
+        }
+    }
+
+    /// Notes that a call ran without the tape.
+    fn skip(&self, call: &str) {
+        if let Some(outcomes) = self.state().recorded.results.get_mut(call) {
+            outcomes.pop_front();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn stop<T>(&self) -> Next<T> {
+        self.token.cancel();
+        Next::Stopped
+    }
+
+    fn differs<T>(&mut self, problem: String) -> Next<T> {
+        let first = self.difference.get_or_insert(problem);
+        Next::Different(first.clone())
+    }
+}
+
+/// Returns the messages of a request without the system prompt, which is not part of the conversation.
+fn conversation<'a>(asked: &'a [Arc<Message>], seen: &[Arc<Message>]) -> &'a [Arc<Message>] {
+    match asked.split_first() {
+        Some((first, rest))
+            if first.role() == Role::System && (seen.first() != Some(first) || asked.len() > seen.len()) =>
+        {
+            rest
+        }
+        _ => asked,
+    }
+}
+
+/// Describes the first message that differs, if one does.
+pub(crate) fn first_difference(recorded: &[Arc<Message>], now: &[Arc<Message>]) -> Option<String> {
+    let pairs = recorded.iter().zip(now);
+    for (index, (recorded, now)) in pairs.enumerate() {
+        if recorded != now {
+            let number = index + 1;
+            return Some(format!(
+                "message {number} was {}, and is now {}",
+                shown(recorded),
+                shown(now)
+            ));
+        }
+    }
+    (recorded.len() != now.len()).then(|| {
+        format!(
+            "the conversation had {} messages, and has {} now",
+            recorded.len(),
+            now.len()
+        )
+    })
+}
+
+/// Returns the beginning of a message as JSON.
+fn shown(message: &Message) -> String {
+    const MAX: usize = 200;
+    let json = serde_json::to_string(message).unwrap_or_default();
+    match json.char_indices().nth(MAX) {
+        Some((end, _)) => format!("{} …", json.get(..end).unwrap_or_default()),
+        None => json,
+    }
+}
