@@ -4,6 +4,8 @@ mod native;
 mod provider_type;
 mod settings;
 mod build;
+#[cfg(feature = "_kinds")]
+mod build_kinds;
 
 pub use provider_type::{ProviderType, UnknownProviderType};
 pub use settings::ProviderConfig;

@@ -42,6 +42,7 @@
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
+//! | `rerank` | Models that rate the relevance of documents. |
 //! | `http` (default) | The HTTP transport, built on hyper with rustls and ring. |
 //! | `http-reqwest` | The same transport, built on reqwest: used if `http` is off or it is selected. |
 //! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |
@@ -62,6 +63,8 @@ mod config;
 mod registry;
 pub mod layer;
 mod provider_ext;
+#[cfg(feature = "_kinds")]
+mod kinds;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;
 pub mod cassette;
@@ -77,6 +80,8 @@ pub use agcore_wire::dialect;
 pub use agcore_wire::{Fold, LlmError, LlmErrorKind, ReplyDelta, TimeoutStage};
 #[cfg(all(feature = "_http", feature = "_api"))]
 pub use config::{ProviderConfig, ProviderType, UnknownProviderType, model};
+#[cfg(feature = "rerank")]
+pub use kinds::{ModelReranker, RankedDocument, Ranking, Reranker};
 #[cfg(feature = "tokenizer")]
 pub use tokenizer::{ExactEstimator, NoVocabulary};
 pub use {
@@ -86,7 +91,7 @@ pub use {
     random::{Random, system_random},
     registry::ProviderRegistry,
     reply::{Notice, ReplyItem, ReplyStream, ReplyTextStream},
-    wire_provider::{WireProvider, call_wire},
+    wire_provider::{CarriedOperation, OperationProvider, WireProvider, call_wire},
 };
 
 #[cfg(doctest)]

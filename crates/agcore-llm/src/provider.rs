@@ -96,6 +96,16 @@ pub enum CallOperation {
     Chat,
     /// The model computes embeddings of texts; see [`EmbeddingProvider`](crate::EmbeddingProvider).
     Embeddings,
+    /// The model rates the relevance of documents.
+    Rerank,
+    /// The model makes images.
+    ImageGeneration,
+    /// The model makes speech.
+    Speech,
+    /// The model makes text from speech.
+    Transcription,
+    /// The model makes videos, which takes several calls.
+    VideoGeneration,
 }
 
 /// One call of a model.

@@ -1,14 +1,18 @@
-//! [`WireProvider`]: a wire on a transport, as a provider; and [`call_wire`] for operations other than chat.
+//! [`WireProvider`]: a wire on a transport, as a provider; [`OperationProvider`] and [`call_wire`] for operations other than
+//! chat.
 
 mod chat_reply;
+mod context;
 mod draining;
 mod exchange;
 mod interrupt;
+mod operation_provider;
 mod reading;
+
+pub use operation_provider::{CarriedOperation, OperationProvider};
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_chat::ChatRequest;
 use futures_util::StreamExt;
 use tokio_util::sync::CancellationToken;
 
@@ -102,7 +106,7 @@ impl LlmProvider for WireProvider {
     fn open(&self, call: Call) -> ReplyStream {
         let request = Arc::clone(&call.request);
         let (exchange, inner) = (self.0.exchange(call), Arc::clone(&self.0));
-        let add_context = move |error| inner.add_context(error, &request);
+        let add_context = move |error| context::add(error, &inner.info, &request, &inner.guard);
         ReplyStream::new(ChatReply::new(exchange, add_context))
     }
 
@@ -123,25 +127,6 @@ impl Inner {
         let wire = Arc::clone(&self.wire);
         let decoder = move |head: &_| wire.decoder_for(head, &asked);
         Exchange::new(encode, decoder, Arc::clone(&self.transport), stream, interrupt)
-    }
-
-    fn add_context(&self, error: LlmError, request: &ChatRequest) -> LlmError {
-        let model = if request.model.is_empty() {
-            &*self.info.model
-        } else {
-            request.model.as_str()
-        };
-        let error = if error.provider().is_none() {
-            error.with_provider(&*self.info.name)
-        } else {
-            error
-        };
-        let error = if error.model().is_none() && !model.is_empty() {
-            error.with_model(model)
-        } else {
-            error
-        };
-        self.guard.redact(error)
     }
 }
 

@@ -38,6 +38,7 @@
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
+//! | `rerank` | Models that rate the relevance of documents. |
 //!
 //! <!-- /features -->
 
@@ -51,10 +52,16 @@ pub mod operation;
 pub mod failure;
 pub mod sse;
 pub mod ndjson;
-#[cfg(feature = "_api")]
+#[cfg(any(feature = "_api", feature = "_shapes"))]
 mod decode;
-#[cfg(feature = "_api")]
+#[cfg(any(feature = "_api", feature = "_shapes"))]
 mod encode;
+#[cfg(feature = "_shapes")]
+mod shape;
+#[cfg(feature = "_shapes")]
+mod body;
+#[cfg(feature = "rerank")]
+pub mod rerank;
 #[cfg(feature = "openai-chat")]
 pub mod dialect;
 #[cfg(feature = "openai-chat")]
@@ -72,6 +79,8 @@ pub use error::{LlmError, LlmErrorKind, TimeoutStage, Unsupported};
 pub use failure::response_metadata;
 pub use features::missing_feature;
 pub use fold::Fold;
+#[cfg(feature = "_shapes")]
+pub use shape::ResponseShape;
 pub use wire::{Api, Chat, Close, Decoder, EncodeOptions, Operation, ReplyHead, Wire, WireRequest};
 
 /// The APIs of this build. Every API is registered here, and nowhere else in this crate.

@@ -96,6 +96,7 @@
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
+//! | `rerank` | Models that rate the relevance of documents. |
 //! | `schema` (default) | JSON Schema validation of the arguments and results of tools. |
 //! | `typed` | JSON Schemas derived from Rust types for typed output; enabled by `agent`. |
 //! | `macros` (default) | The attribute macro `#[tool]`, which turns a function into a tool. |

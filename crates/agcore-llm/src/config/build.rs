@@ -108,7 +108,8 @@ fn has_no_list(error: &LlmError) -> bool {
         .is_some_and(|status| statuses.iter().any(|known| *known == status))
 }
 
-fn info(config: &ProviderConfig) -> ProviderInfo {
+/// Describes the provider and its model.
+pub(super) fn info(config: &ProviderConfig) -> ProviderInfo {
     let capabilities = Capabilities {
         context_window: config.context_window,
         max_output_tokens: config.max_output_tokens,
@@ -118,16 +119,25 @@ fn info(config: &ProviderConfig) -> ProviderInfo {
 }
 
 fn transport(config: &ProviderConfig) -> Result<(Arc<dyn Transport>, SecretGuard), LlmError> {
-    let transport = options(config).and_then(HttpTransport::new);
+    transport_to(config, None)
+}
+
+/// Creates the transport. `url` is the vendor's own URL if it is not the one for chats.
+pub(super) fn transport_to(
+    config: &ProviderConfig,
+    url: Option<&str>,
+) -> Result<(Arc<dyn Transport>, SecretGuard), LlmError> {
+    let transport = options(config, url).and_then(HttpTransport::new);
     let transport = transport.map_err(|error| error.with_provider(config.name()))?;
     let guard = transport.guard().clone();
     Ok((Arc::new(transport), guard))
 }
 
-fn options(config: &ProviderConfig) -> Result<HttpOptions, LlmError> {
+fn options(config: &ProviderConfig, own_url: Option<&str>) -> Result<HttpOptions, LlmError> {
     let key_header = key_header(config.provider_type.key_header())?;
     require_key(config, &key_header)?;
-    let url = config.base_url.as_deref().or(config.provider_type.base_url());
+    let own_url = own_url.or(config.provider_type.base_url());
+    let url = config.base_url.as_deref().or(own_url);
     let url = url.ok_or_else(|| missing_url(config))?;
     let base_url = base_url(url, config.provider_type.endpoint(), config.provider_type.root());
     let mut options = HttpOptions::new(base_url)

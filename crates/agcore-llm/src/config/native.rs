@@ -5,6 +5,8 @@
 use std::sync::Arc;
 
 use crate::provider::Capabilities;
+#[cfg(feature = "_kinds")]
+use agcore_wire::ResponseShape;
 use agcore_wire::{
     Chat, Wire,
     operation::{Embed, ListModels},
@@ -28,6 +30,9 @@ pub(super) struct Native {
     pub(super) models: fn() -> Arc<dyn Wire<ListModels>>,
     /// Creates the wire for embeddings, if the API supports them.
     pub(super) embed: Option<NewEmbedWire>,
+    /// Returns the form of requests for models that do not chat, if the server has such models.
+    #[cfg(feature = "_kinds")]
+    pub(super) shape: Option<fn() -> ResponseShape>,
 }
 
 /// The settings of a wire for chats.
@@ -76,6 +81,8 @@ const ANTHROPIC: Native = Native {
     },
     models: || Arc::new(agcore_wire::anthropic::Anthropic::new()),
     embed: None,
+    #[cfg(feature = "_kinds")]
+    shape: None,
 };
 
 #[cfg(feature = "openai-responses")]
@@ -94,6 +101,8 @@ const OPENAI_RESPONSES: Native = Native {
     chat: |_| Arc::new(agcore_wire::openai_responses::OpenAiResponses::new()),
     models: || Arc::new(agcore_wire::openai_responses::OpenAiResponses::new()),
     embed: None,
+    #[cfg(feature = "_kinds")]
+    shape: Some(ResponseShape::openai),
 };
 
 /// The server silently truncates prompts to the context window in the request, so the one in the settings is sent.
@@ -127,4 +136,6 @@ const OLLAMA: Native = Native {
     },
     models: || Arc::new(agcore_wire::ollama::Ollama::new()),
     embed: Some(|| Arc::new(agcore_wire::ollama::Ollama::new())),
+    #[cfg(feature = "_kinds")]
+    shape: None,
 };

@@ -6,6 +6,8 @@ use agcore_chat::text::{is_same_name, nearest};
 use serde::{Deserialize, Deserializer, de};
 
 use crate::{embedder::ModelEmbedder, provider::Capabilities};
+#[cfg(feature = "_kinds")]
+use agcore_wire::ResponseShape;
 use agcore_wire::{
     Chat, Wire, missing_feature,
     operation::{Embed, ListModels},
@@ -206,6 +208,19 @@ impl ProviderType {
                 Some((Arc::new(wire), max_inputs))
             }
             Api::Native(native) => native.embed.map(|wire| (wire(), ModelEmbedder::DEFAULT_MAX_INPUTS)),
+        }
+    }
+
+    /// Returns the form of requests and replies for models that do not chat, if the API has such models.
+    #[cfg(feature = "_kinds")]
+    pub(super) fn shape(&self) -> Option<ResponseShape> {
+        match &self.0 {
+            #[cfg(feature = "openai-chat")]
+            Api::OpenAiChat(dialect) => Some(match &*dialect.name {
+                "qwen" => ResponseShape::dashscope(),
+                _ => ResponseShape::openai(),
+            }),
+            Api::Native(native) => native.shape.map(|shape| shape()),
         }
     }
 

@@ -8,6 +8,8 @@ use crate::{
     credential::{Credential, Secret},
     transport::http::{HttpClient, Proxy, Timeouts, TlsOptions},
 };
+#[cfg(feature = "_kinds")]
+use agcore_wire::ResponseShape;
 use agcore_wire::{LlmError, LlmErrorKind};
 
 use super::provider_type::{ProviderType, UnknownProviderType};
@@ -75,6 +77,10 @@ pub struct ProviderConfig {
     /// The maximum number of tokens that the model generates in a reply, which overrides the known one.
     #[serde(default)]
     pub max_output_tokens: Option<u64>,
+    /// The form of requests and replies for models that do not chat. The default is that of the type. Not a setting.
+    #[cfg(feature = "_kinds")]
+    #[serde(skip)]
+    pub response_shape: Option<ResponseShape>,
 }
 
 impl ProviderConfig {
@@ -94,6 +100,8 @@ impl ProviderConfig {
             automatic_caching: true,
             context_window: None,
             max_output_tokens: None,
+            #[cfg(feature = "_kinds")]
+            response_shape: None,
         }
     }
 
@@ -205,6 +213,14 @@ impl ProviderConfig {
     #[must_use]
     pub fn with_max_output_tokens(mut self, tokens: u64) -> Self {
         self.max_output_tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the form of requests and replies for models that do not chat.
+    #[cfg(feature = "_kinds")]
+    #[must_use]
+    pub fn with_response_shape(mut self, shape: ResponseShape) -> Self {
+        self.response_shape = Some(shape);
         self
     }
 

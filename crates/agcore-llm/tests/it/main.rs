@@ -19,6 +19,8 @@ mod fallback_matrix;
 mod http;
 mod key_pool;
 mod key_pool_random;
+#[cfg(feature = "rerank")]
+mod kinds;
 mod metadata;
 mod provider_fn;
 mod public_types;

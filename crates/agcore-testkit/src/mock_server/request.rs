@@ -8,7 +8,10 @@ use bytes::Bytes;
 use hyper::http::request::Parts;
 use serde_json::Value;
 
-use crate::mock_server::wire::{Api, Operation, Prompt, operation_of, wire};
+use crate::mock_server::{
+    reply::Reply,
+    wire::{Api, Operation, Prompt, generate, operation_of, wire},
+};
 
 /// Headers whose values are redacted in the `Debug` output.
 const SECRET: [&str; 5] = ["authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"];
@@ -164,6 +167,22 @@ impl RecordedRequest {
     /// Returns the content of the request, independent of its API.
     pub fn prompt(&self) -> Prompt {
         wire(self.api()).read(self.json())
+    }
+
+    /// Returns the reply that the server generates if the request is for a model that does not chat, or an error. A custom
+    /// route can add faults to it.
+    ///
+    /// ```
+    /// use agcore_testkit::mock_server::{Ending, Fault, MockOptions, Point, RecordedRequest};
+    ///
+    /// let cut = |request: &RecordedRequest| {
+    ///     request.generated_reply().with_fault(Fault::Cut { at: Point::Bytes(20), ending: Ending::Reset })
+    /// };
+    /// let options = MockOptions::new().with_route("POST", "/v1/rerank", cut);
+    /// # let _ = options;
+    /// ```
+    pub fn generated_reply(&self) -> Reply {
+        generate(self.operation(), self.path(), self.json()).unwrap_or_else(Reply::error)
     }
 
     /// Returns the outcome at the time this snapshot was taken.

@@ -10,9 +10,11 @@ mod event;
 mod json;
 mod contract;
 
+mod form;
 mod embedding;
 mod error_body;
 mod model_list;
+mod rerank;
 mod tool_results;
 
 mod anthropic;
@@ -27,6 +29,7 @@ pub(crate) use {
     error_body::error_body,
     event::{Event, Part, Style},
     model_list::model_list,
+    rerank::generate,
     tool_results::validate_tool_results,
 };
 pub use {

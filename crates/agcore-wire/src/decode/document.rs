@@ -1,7 +1,11 @@
 //! [`Document`]: a reply that is a single JSON document and arrives as a whole.
 
 use serde::de::DeserializeOwned;
+#[cfg(feature = "_shapes")]
+use serde_json::Value;
 
+#[cfg(feature = "_shapes")]
+use super::lenient::is_absent_error;
 use super::{BYTE_ORDER_MARK, MAX_REPLY_BYTES};
 use crate::{
     error::{LlmError, LlmErrorKind},
@@ -56,6 +60,25 @@ impl Document {
             None if self.is_blank() => format!("expected a {expected}, but the reply is empty"),
             None => format!("the reply is not a valid {expected}: {error}"),
         }))
+    }
+
+    /// Parses the complete document like [`read`](Self::read), unless its member `error` reports an error.
+    #[cfg(feature = "_shapes")]
+    pub(crate) fn read_reply(&self, close: Close, expected: &str) -> Result<Value, LlmError> {
+        let reply: Value = self.read(close, expected)?;
+        match reply.get("error") {
+            Some(error) if !is_absent_error(error) => Err(self.reported_error()),
+            _ => Ok(reply),
+        }
+    }
+
+    /// Returns the error of a reply that lacks what it should contain: the one that it reports, or else this message.
+    #[cfg(feature = "_shapes")]
+    pub(crate) fn lacking(&self, reply: &Value, message: String) -> LlmError {
+        match reply.as_object() {
+            Some(members) if FailureReader::is_flat_error(members) => self.reported_error(),
+            _ => self.malformed(message),
+        }
     }
 
     /// Returns the error that the document reports.

@@ -31,6 +31,8 @@ mod ollama_encode;
 mod openai_chat_decode;
 #[cfg(feature = "openai-chat")]
 mod openai_chat_encode;
+#[cfg(feature = "rerank")]
+mod rerank;
 #[cfg(feature = "openai-responses")]
 mod responses_decode;
 #[cfg(feature = "openai-responses")]
@@ -43,6 +45,8 @@ mod responses_round_trip;
 mod responses_support;
 #[cfg(feature = "openai-chat")]
 mod sdk_types;
+#[cfg(feature = "rerank")]
+mod shapes;
 mod sse;
 #[cfg(feature = "openai-chat")]
 mod tool_names;

@@ -17,6 +17,11 @@ pub(super) fn for_call(call: &Call, info: &ProviderInfo) -> Span {
     let operation = match call.operation {
         CallOperation::Chat => "chat",
         CallOperation::Embeddings => "embeddings",
+        CallOperation::Rerank => "rerank",
+        CallOperation::ImageGeneration => "image_generation",
+        CallOperation::Speech => "speech",
+        CallOperation::Transcription => "transcription",
+        CallOperation::VideoGeneration => "video_generation",
     };
     let span = tracing::info_span!(
         "chat",

@@ -5,7 +5,7 @@ use crate::mock_server::{
     reply::{ApiError, Reply},
     request::RecordedRequest,
     server::options::{MockOptions, Route},
-    wire::{Operation, embeddings, model_list, validate_tool_results, wire},
+    wire::{Operation, embeddings, generate, model_list, validate_tool_results, wire},
 };
 
 /// Returns the reply to a request. Custom routes take precedence; then the path, key, body and model are checked, in
@@ -32,6 +32,7 @@ fn serve(options: &MockOptions, behavior: &dyn Behavior, request: &RecordedReque
             200,
             &serde_json::json!({ "input_tokens": request.prompt().tokens() }),
         )),
+        Operation::Rerank => generate(request.operation(), request.path(), request.json()),
         _ => {
             if options.validating {
                 wire(request.api()).validate(request.json())?;

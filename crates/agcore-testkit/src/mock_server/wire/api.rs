@@ -1,5 +1,6 @@
 //! [`Api`]: the four APIs of the server, and [`Operation`]: what a request asks for.
 
+use super::form::Form;
 use crate::mock_server::reply::ErrorShape;
 
 /// An API of a model server, with its own wire format.
@@ -66,6 +67,8 @@ pub enum Operation {
     CountTokens,
     /// Computing embeddings.
     Embed,
+    /// Rating the relevance of documents.
+    Rerank,
     /// Listing the server's models.
     ListModels,
     /// A known path with an unsupported method; the only supported one is given.
@@ -91,9 +94,12 @@ pub(crate) fn operation_of(
         "/api/chat" => Some((Api::Ollama, Operation::Generate, "POST")),
         "/api/embed" => Some((Api::Ollama, Operation::Embed, "POST")),
         "/api/tags" => Some((Api::Ollama, Operation::ListModels, "GET")),
-        _ => prefixes
-            .iter()
-            .find_map(|prefix| prefixed(path.strip_prefix(prefix.as_str())?, vendor)),
+        _ => {
+            let native = Form::below_dashscope(path).and_then(|rest| kind(Form::DashScope, rest));
+            let native = native.map(|(operation, allowed)| (Api::OpenAiChat, operation, allowed));
+            let below = |prefix: &String| prefixed(path.strip_prefix(prefix.as_str())?, vendor);
+            native.or_else(|| prefixes.iter().find_map(below))
+        }
     };
     match known {
         Some((api, operation, allowed)) if method == allowed => (api, operation),
@@ -112,6 +118,20 @@ fn prefixed(rest: &str, vendor: Api) -> Option<(Api, Operation, &'static str)> {
         "/messages/count_tokens" => (Api::Anthropic, Operation::CountTokens, "POST"),
         "/embeddings" => (Api::OpenAiChat, Operation::Embed, "POST"),
         "/models" => (vendor, Operation::ListModels, "GET"),
+        _ => {
+            let (operation, allowed) = kind(Form::OpenAi, rest)?;
+            (Api::OpenAiChat, operation, allowed)
+        }
+    })
+}
+
+/// Returns the operation that a path asks for if it is for a model that does not chat, and the expected method. `rest` is
+/// the path below the prefix of its API.
+fn kind(form: Form, rest: &str) -> Option<(Operation, &'static str)> {
+    Some(match (form, rest) {
+        (Form::OpenAi, "/rerank") | (Form::DashScope, "services/rerank/text-rerank/text-rerank") => {
+            (Operation::Rerank, "POST")
+        }
         _ => return None,
     })
 }
@@ -147,6 +167,17 @@ mod tests {
             "POST /v1/v1/chat/completions",
             false,
             (Api::OpenAiChat, Operation::Unknown),
+        );
+        check("POST /v1/rerank", false, (Api::OpenAiChat, Operation::Rerank));
+        check(
+            "GET /v1/rerank",
+            false,
+            (Api::OpenAiChat, Operation::WrongMethod("POST")),
+        );
+        check(
+            "POST /api/v1/services/rerank/text-rerank/text-rerank",
+            false,
+            (Api::OpenAiChat, Operation::Rerank),
         );
         check("POST /api/generate", false, (Api::Ollama, Operation::Unknown));
     }

@@ -1,0 +1,72 @@
+//! Requests and replies of models that do not chat, in the form of chats, so that they pass through the same layers.
+//!
+//! What the model reads travels in messages, where layers estimate its tokens. The other options travel in one member of the
+//! body, and the items of a reply in members of the response.
+
+use agcore_chat::{ChatRequest, ChatResponse, Content, Extra, Message};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use agcore_wire::{LlmError, LlmErrorKind, Place, ReplyDelta};
+
+/// The member of the body that contains the options of a request.
+const OPTIONS: &str = "agcore_options";
+
+/// Returns a chat request that carries these messages, options and extra members.
+pub(super) fn request(
+    messages: Vec<Message>,
+    options: &impl Serialize,
+    extra: &Extra,
+) -> Result<ChatRequest, LlmError> {
+    let mut request = ChatRequest::new(messages);
+    request.extra_body = extra.clone();
+    let options = serde_json::to_value(options);
+    let options = options.map_err(|error| invalid("the options cannot be written as JSON").with_source(error))?;
+    request.extra_body.insert(OPTIONS, options);
+    Ok(request)
+}
+
+/// Returns the options that a chat request carries, and the extra members.
+pub(super) fn options<T: DeserializeOwned>(request: &ChatRequest, kind: &str) -> Result<(T, Extra), LlmError> {
+    let mut extra = request.extra_body.clone();
+    let options = extra
+        .remove(OPTIONS)
+        .and_then(|options| serde_json::from_value(options).ok());
+    let options = options.ok_or_else(|| {
+        let message = format!("the call is not for a {kind} model; a chat was sent to it");
+        LlmError::new(LlmErrorKind::InvalidRequest, message)
+    })?;
+    Ok((options, extra))
+}
+
+/// Returns the contents of the user messages.
+pub(super) fn contents(request: &ChatRequest) -> impl Iterator<Item = &Content> {
+    request.messages.iter().filter_map(|message| match &**message {
+        Message::User(message) => Some(&message.content),
+        _ => None,
+    })
+}
+
+/// Returns the texts of the user messages.
+pub(super) fn texts(request: &ChatRequest) -> impl Iterator<Item = String> {
+    contents(request).map(|content| content.text().into_owned())
+}
+
+/// Returns the delta that carries one entry of a list in a reply. Entries that are arrays are never joined.
+pub(super) fn entry(name: &str, entry: Value) -> ReplyDelta {
+    ReplyDelta::Member {
+        place: Place::Response,
+        name: name.into(),
+        value: Value::Array(vec![entry]),
+    }
+}
+
+/// Returns the entries of a list in a reply.
+pub(super) fn entries<'r>(response: &'r ChatResponse, name: &str) -> &'r [Value] {
+    let entries = response.extra.get(name).and_then(Value::as_array);
+    entries.map(Vec::as_slice).unwrap_or_default()
+}
+
+fn invalid(message: &'static str) -> LlmError {
+    LlmError::new(LlmErrorKind::InvalidRequest, message)
+}
