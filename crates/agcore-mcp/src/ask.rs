@@ -1,5 +1,6 @@
 //! [`Elicitor`] and [`Sampler`]: answers of the application to servers that ask a person or a model.
 
+#[cfg(feature = "client")]
 use std::{fmt, sync::Arc};
 
 use agcore_chat::Message;
@@ -45,6 +46,17 @@ pub struct Elicitation {
     pub schema: Value,
 }
 
+impl Elicitation {
+    /// Creates a question.
+    pub fn new(server: impl Into<String>, message: impl Into<String>, schema: Value) -> Self {
+        Self {
+            server: server.into(),
+            message: message.into(),
+            schema,
+        }
+    }
+}
+
 /// The answer to a question of a server.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -55,6 +67,16 @@ pub enum ElicitationAnswer {
     Decline,
     /// The person closed the question.
     Cancel,
+}
+
+impl ElicitationAnswer {
+    /// Returns the members of the answer, if the person answered.
+    pub fn into_content(self) -> Option<Map<String, Value>> {
+        match self {
+            Self::Accept(content) => Some(content),
+            Self::Decline | Self::Cancel => None,
+        }
+    }
 }
 
 /// Lets a server use a model of the application (sampling).
@@ -73,7 +95,7 @@ pub trait Sampler: Send + Sync {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SampleRequest {
-    /// The name of the server, as the application knows it.
+    /// The name of the server, as the application knows it. Empty in a request that a server makes.
     pub server: String,
     /// The messages, each of the user or the assistant.
     pub messages: Vec<Message>,
@@ -87,6 +109,58 @@ pub struct SampleRequest {
     pub stop_sequences: Vec<String>,
     /// Names or parts of names of models that the server prefers, the best first.
     pub model_hints: Vec<String>,
+}
+
+impl SampleRequest {
+    /// Creates a request with messages of the user or the assistant.
+    ///
+    /// ```
+    /// use agcore_chat::Message;
+    /// use agcore_mcp::SampleRequest;
+    ///
+    /// let request = SampleRequest::new([Message::user("What is the capital of France?")], 100)
+    ///     .with_system_prompt("Answer with one word.");
+    /// assert_eq!(request.max_tokens, 100);
+    /// ```
+    pub fn new(messages: impl IntoIterator<Item = Message>, max_tokens: u32) -> Self {
+        Self {
+            server: String::new(),
+            messages: messages.into_iter().collect(),
+            system_prompt: None,
+            max_tokens,
+            temperature: None,
+            stop_sequences: Vec::new(),
+            model_hints: Vec::new(),
+        }
+    }
+
+    /// Sets the system prompt.
+    #[must_use]
+    pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.system_prompt = Some(prompt.into());
+        self
+    }
+
+    /// Sets the temperature.
+    #[must_use]
+    pub fn with_temperature(mut self, temperature: f32) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// Sets the texts that end the answer.
+    #[must_use]
+    pub fn with_stop_sequences<T: Into<String>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
+        self.stop_sequences = texts.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the names or parts of names of the preferred models, the best first.
+    #[must_use]
+    pub fn with_model_hints<T: Into<String>>(mut self, hints: impl IntoIterator<Item = T>) -> Self {
+        self.model_hints = hints.into_iter().map(Into::into).collect();
+        self
+    }
 }
 
 /// The answer of a model to a server.
@@ -110,6 +184,7 @@ impl SampleAnswer {
 }
 
 /// The answers of the application to servers.
+#[cfg(feature = "client")]
 #[derive(Clone, Default)]
 pub(crate) struct Answers {
     pub(crate) elicitor: Option<Arc<dyn Elicitor>>,
@@ -118,6 +193,7 @@ pub(crate) struct Answers {
     pub(crate) roots: Option<Vec<String>>,
 }
 
+#[cfg(feature = "client")]
 impl fmt::Debug for Answers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Answers")

@@ -10,6 +10,7 @@ mod remote_tool;
 mod connection;
 mod listen;
 mod reconnect;
+mod input;
 mod tools;
 mod lists;
 

@@ -7,11 +7,14 @@ mod content;
 #[cfg(feature = "client")]
 mod received;
 #[cfg(feature = "server")]
+mod sampling;
+#[cfg(feature = "server")]
 mod sent;
 
 #[cfg(feature = "server")]
 pub(crate) use self::{
     blocks::blocks,
+    sampling::{sample_answer, sample_params},
     sent::{
         prompt as sent_prompt, prompt_info as sent_prompt_info, resource_contents as sent_contents,
         resource_info as sent_resource, resource_template as sent_template, tool as sent_tool,

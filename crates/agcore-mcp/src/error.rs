@@ -8,6 +8,8 @@ use std::{error::Error, fmt, sync::Arc};
 
 use agcore_chat::text::{clip, prefix, visible};
 use agcore_tools::{ToolError, ToolErrorKind};
+#[cfg(feature = "server")]
+use serde_json::Value;
 
 /// The longest text of a peer that an error quotes, in bytes.
 pub(crate) const QUOTE_BYTES: usize = 2048;
@@ -40,6 +42,8 @@ struct Inner {
     message: String,
     model_text: Option<String>,
     code: Option<i32>,
+    #[cfg(feature = "server")]
+    data: Option<Value>,
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
@@ -95,6 +99,8 @@ impl McpError {
             message: message.into(),
             model_text: None,
             code: None,
+            #[cfg(feature = "server")]
+            data: None,
             source: None,
         }))
     }
@@ -125,12 +131,28 @@ impl McpError {
         error
     }
 
+    /// Sets the error response that a server sends because of this error.
+    #[cfg(feature = "server")]
+    #[must_use]
+    pub(crate) fn with_response(mut self, code: i32, data: Value) -> Self {
+        let inner = Arc::make_mut(&mut self.0);
+        inner.code = Some(code);
+        inner.data = Some(data);
+        self
+    }
+
+    /// Returns the data of the error response that a server sends because of this error.
+    #[cfg(feature = "server")]
+    pub(crate) fn data(&self) -> Option<&Value> {
+        self.0.data.as_ref()
+    }
+
     /// Returns the kind.
     pub fn kind(&self) -> McpErrorKind {
         self.0.kind
     }
 
-    /// Returns the JSON-RPC code of the server's error response, if this is one.
+    /// Returns the JSON-RPC code of the error response, if there is one.
     pub fn code(&self) -> Option<i32> {
         self.0.code
     }
@@ -159,6 +181,24 @@ impl McpError {
             None => error,
         }
         .with_source(self)
+    }
+}
+
+/// Converts an error into the error response that it stands for.
+#[cfg(feature = "server")]
+pub(crate) fn error_data(error: McpError) -> rmcp::ErrorData {
+    let message = error.message().to_owned();
+    match error.code() {
+        Some(code) => rmcp::ErrorData::new(rmcp::model::ErrorCode(code), message, error.data().cloned()),
+        None => rmcp::ErrorData::internal_error(message, None),
+    }
+}
+
+/// In tools, `?` converts the errors of [clients](crate::McpClient) and [peers](crate::McpPeer).
+#[cfg(any(feature = "client", feature = "server"))]
+impl From<McpError> for ToolError {
+    fn from(error: McpError) -> Self {
+        error.into_tool_error()
     }
 }
 

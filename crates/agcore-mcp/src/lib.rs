@@ -66,7 +66,7 @@ mod oauth;
 mod process;
 #[cfg(feature = "client")]
 mod transport;
-#[cfg(feature = "client")]
+#[cfg(any(feature = "client", feature = "server"))]
 mod ask;
 #[cfg(any(feature = "client", feature = "server"))]
 mod convert;
@@ -79,7 +79,7 @@ mod server;
 #[cfg(feature = "config")]
 mod config;
 
-#[cfg(feature = "client")]
+#[cfg(any(feature = "client", feature = "server"))]
 pub use ask::{Elicitation, ElicitationAnswer, Elicitor, SampleAnswer, SampleRequest, Sampler};
 #[cfg(feature = "client")]
 pub use client::{

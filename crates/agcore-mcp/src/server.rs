@@ -1,7 +1,9 @@
 //! [`McpServer`]: a registry as an MCP server.
 
-mod source;
+mod request_state;
+mod rounds;
 mod peer;
+mod source;
 mod settings;
 mod call;
 mod changes;
@@ -19,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 #[cfg(feature = "server-http")]
 pub use self::http::HttpServerOptions;
-use self::{handler::Handler, settings::Settings, until_end::UntilEnd};
+use self::{handler::Handler, request_state::StateKey, settings::Settings, until_end::UntilEnd};
 pub use self::{
     peer::McpPeer,
     source::{PromptSource, ResourceSource},
@@ -104,6 +106,16 @@ impl McpServer {
     /// Sets the timeout of calls of tools that have none of their own; 60 s by default.
     pub fn with_call_timeout(mut self, timeout: Duration) -> Self {
         self.0.timeout = timeout;
+        self
+    }
+
+    /// Sets the secret that seals the state of requests in the revision 2026-07-28, which the client keeps between the
+    /// questions of a call. See [`McpPeer`].
+    ///
+    /// Without a key, a call can ask once only. The key must be random. All processes that serve the same clients need the
+    /// same key.
+    pub fn with_state_key(mut self, key: [u8; 32]) -> Self {
+        self.0.state_key = Some(StateKey::new(key));
         self
     }
 

@@ -15,7 +15,9 @@ use rmcp::model::{
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{McpClient, connection::Connection, listen::forward, remote_tool::JsonObject, request::Limits};
+use super::{
+    McpClient, connection::Connection, input::Input, listen::forward, remote_tool::JsonObject, request::Limits,
+};
 use crate::{
     convert,
     error::{McpError, McpErrorKind},
@@ -66,12 +68,14 @@ impl McpClient {
                 .map(|(name, value)| (name.clone(), Value::String(value.clone())));
             params = params.with_arguments(values.collect::<JsonObject>());
         }
-        match self
-            .ask(&connection, "prompts/get", GetPromptRequest::new(params))
-            .await?
-        {
+        let request = |input: Input| {
+            let mut params = params.clone();
+            (params.input_responses, params.request_state) = (input.responses, input.state);
+            GetPromptRequest::new(params).into()
+        };
+        match self.ask_with_input(&connection, "prompts/get", request).await? {
             ServerResult::GetPromptResult(result) => Ok(convert::prompt(result)),
-            other => Err(self.wrong_answer(&connection, "prompts/get", &other)),
+            _ => Err(connection.requests.unexpected("prompts/get", "a prompt")),
         }
     }
 
@@ -134,14 +138,19 @@ impl McpClient {
     /// When there is no such resource, or the server does not answer in time. Cancel safe.
     pub async fn read_resource(&self, uri: &str) -> Result<Vec<ResourceContents>, McpError> {
         let connection = self.0.connection().await?;
-        let request = ReadResourceRequest::new(ReadResourceRequestParams::new(uri));
-        match self.ask(&connection, "resources/read", request).await? {
+        let params = ReadResourceRequestParams::new(uri);
+        let request = |input: Input| {
+            let mut params = params.clone();
+            (params.input_responses, params.request_state) = (input.responses, input.state);
+            ReadResourceRequest::new(params).into()
+        };
+        match self.ask_with_input(&connection, "resources/read", request).await? {
             ServerResult::ReadResourceResult(result) => Ok(result
                 .contents
                 .into_iter()
                 .filter_map(convert::resource_contents)
                 .collect()),
-            other => Err(self.wrong_answer(&connection, "resources/read", &other)),
+            _ => Err(connection.requests.unexpected("resources/read", "a resource")),
         }
     }
 
@@ -212,7 +221,7 @@ impl McpClient {
             .await?
         {
             ServerResult::CompleteResult(result) => Ok(result.completion.values),
-            other => Err(self.wrong_answer(&connection, "completion/complete", &other)),
+            _ => Err(connection.requests.unexpected("completion/complete", "a completion")),
         }
     }
 
@@ -244,15 +253,15 @@ impl McpClient {
         connection.requests.send(what, request, limits, &mut |_| {}).await
     }
 
-    fn wrong_answer(&self, connection: &Connection, what: &str, answer: &ServerResult) -> McpError {
-        if let ServerResult::InputRequiredResult(_) = answer {
-            let message = format!(
-                "the MCP server {:?} wants input for {what}, which this client does not give",
-                self.name()
-            );
-            return McpError::new(McpErrorKind::Unsupported, message);
-        }
-        connection.requests.unexpected(what, "the expected result")
+    async fn ask_with_input(
+        &self,
+        connection: &Connection,
+        what: &str,
+        request: impl Fn(Input) -> ClientRequest,
+    ) -> Result<ServerResult, McpError> {
+        let limits = Limits::within(self.0.options.list_timeout);
+        self.send_with_input(connection, what, request, limits, &mut |_| {})
+            .await
     }
 
     /// Reads all pages of a list, within the limits of the client.

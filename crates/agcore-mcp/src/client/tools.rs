@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::{
     McpClient,
     connection::Connection,
+    input::Input,
     remote_tool::{JsonObject, RemoteTool},
     request::Limits,
 };
@@ -20,12 +21,6 @@ use crate::{
     convert,
     error::{McpError, McpErrorKind},
 };
-
-/// The number of times that a server may ask for input for one call.
-const MAX_ROUNDS: usize = 10;
-
-/// The pause before a server is asked again that has no question.
-const STATE_PAUSE: Duration = Duration::from_millis(50);
 
 /// A call of a tool. See [`McpClient::call_tool`].
 #[derive(Debug, Clone, PartialEq)]
@@ -185,37 +180,21 @@ impl McpClient {
             total: options.max_call_time.max(idle),
         };
         let what = format!("the call of {:?}", agcore_chat::text::prefix(&call.name, 100));
-        let mut params = CallToolRequestParams::new(call.name).with_arguments(call.arguments);
-        for _ in 0..MAX_ROUNDS {
-            let request = CallToolRequest::new(params.clone());
-            let required = match connection.requests.send(&what, request, limits, on_progress).await? {
-                ServerResult::CallToolResult(result) => return Ok(result),
-                // A result without any member.
-                ServerResult::EmptyResult(_) => return Ok(CallToolResult::default()),
-                ServerResult::InputRequiredResult(required) => required,
-                _ => return Err(connection.requests.unexpected(&what, "the result of a call")),
-            };
-            let requests = required.input_requests.unwrap_or_default();
-            if requests.is_empty() && required.request_state.is_none() {
-                return Err(connection.requests.unexpected(&what, "a question or a state"));
-            }
-            if requests.is_empty() {
-                // The server only wants to be asked again.
-                tokio::time::sleep(STATE_PAUSE).await;
-            }
-            let answers = connection.requests.answerer.fulfil(requests).await;
-            let answers = answers.map_err(|error| self.input_error(&what, &error.message))?;
-            // The protocol answers a question by sending the request again, with the answer and the server's state.
-            params.input_responses = (!answers.is_empty()).then_some(answers);
-            params.request_state = required.request_state;
+        let params = CallToolRequestParams::new(call.name).with_arguments(call.arguments);
+        let request = |input: Input| {
+            let mut params = params.clone();
+            (params.input_responses, params.request_state) = (input.responses, input.state);
+            CallToolRequest::new(params).into()
+        };
+        match self
+            .send_with_input(connection, &what, request, limits, on_progress)
+            .await?
+        {
+            ServerResult::CallToolResult(result) => Ok(result),
+            // A result without any member.
+            ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
+            _ => Err(connection.requests.unexpected(&what, "the result of a call")),
         }
-        Err(self.input_error(&what, &format!("it asked more than {MAX_ROUNDS} times")))
-    }
-
-    fn input_error(&self, what: &str, reason: &str) -> McpError {
-        let message = format!("the MCP server {:?} wants input for {what}: {reason}", self.name());
-        McpError::new(McpErrorKind::Unsupported, message)
-            .with_model_text("the tool needs input that cannot be given here; try another approach")
     }
 }
 

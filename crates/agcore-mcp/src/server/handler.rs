@@ -26,11 +26,13 @@ use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 use super::{
     call,
     changes::{self, Subscribed},
-    peer::LogLevel,
+    peer::{LogLevel, McpPeer},
+    request_state::Binding,
+    rounds::{self, Round, Rounds, Sent},
     settings::Settings,
     source::{PromptSource, ResourceSource},
 };
-use crate::{convert, error::McpError, prompt::PromptInfo};
+use crate::{convert, error::error_data, prompt::PromptInfo};
 
 /// The number of tools on a page.
 const PAGE: usize = 500;
@@ -74,18 +76,14 @@ impl Handler {
     }
 
     async fn prompt(&self, name: &str) -> Result<PromptInfo, ErrorData> {
-        let known = self.prompts()?.list().await.map_err(source_error)?;
+        let known = self.prompts()?.list().await.map_err(error_data)?;
         let found = known.into_iter().find(|prompt| prompt.name == name);
-        found.ok_or_else(|| ErrorData::invalid_params(format!("there is no prompt named {name:?}"), None))
+        found.ok_or_else(|| unknown_prompt(name))
     }
 }
 
-/// Converts the error of a source.
-fn source_error(error: McpError) -> ErrorData {
-    match error.code() {
-        Some(code) => ErrorData::new(rmcp::model::ErrorCode(code), error.message().to_owned(), None),
-        None => ErrorData::internal_error(error.message().to_owned(), None),
-    }
+fn unknown_prompt(name: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("there is no prompt named {name:?}"), None)
 }
 
 impl ServerHandler for Handler {
@@ -145,9 +143,7 @@ impl ServerHandler for Handler {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        call::run(&self.settings, &self.log_level, params, context)
-            .await
-            .map(CallToolResponse::Complete)
+        call::run(&self.settings, &self.log_level, params, context).await
     }
 
     async fn list_prompts(
@@ -155,7 +151,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let prompts = self.prompts()?.list().await.map_err(source_error)?;
+        let prompts = self.prompts()?.list().await.map_err(error_data)?;
         Ok(ListPromptsResult::with_all_items(
             prompts.into_iter().map(convert::sent_prompt_info).collect(),
         ))
@@ -164,7 +160,7 @@ impl ServerHandler for Handler {
     async fn get_prompt(
         &self,
         params: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let name = &params.name;
         let info = self.prompt(name).await?;
@@ -184,12 +180,20 @@ impl ServerHandler for Handler {
             let message = format!("the prompt {name:?} needs the argument {:?}", missing.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        match self.prompts()?.get(name, &arguments).await.map_err(source_error)? {
-            Some(prompt) => Ok(GetPromptResponse::Complete(convert::sent_prompt(prompt))),
-            None => Err(ErrorData::invalid_params(
-                format!("there is no prompt named {name:?}"),
-                None,
-            )),
+        let binding = Binding::new("prompts/get", name, &json!(arguments));
+        let sent = Sent {
+            responses: params.input_responses,
+            state: params.request_state,
+        };
+        let rounds = Rounds::open(self.settings.sealer(), &context, binding, sent)?;
+        let client = McpPeer::new(&context, &self.log_level, rounds.clone());
+        let work = self.prompts()?.get(name, &arguments, &client);
+        match rounds::run(rounds.as_deref(), work).await? {
+            Round::Ask(questions) => Ok(GetPromptResponse::InputRequired(questions)),
+            Round::Done(prompt) => match prompt.map_err(error_data)? {
+                Some(prompt) => Ok(GetPromptResponse::Complete(convert::sent_prompt(prompt))),
+                None => Err(unknown_prompt(name)),
+            },
         }
     }
 
@@ -206,7 +210,7 @@ impl ServerHandler for Handler {
         let values = source
             .complete(&known.name, &params.argument.name, &params.argument.value)
             .await;
-        let mut values = values.map_err(source_error)?;
+        let mut values = values.map_err(error_data)?;
         let total = u32::try_from(values.len()).ok();
         values.truncate(CompletionInfo::MAX_VALUES);
         let has_more = total.is_some_and(|total| total as usize > values.len());
@@ -220,7 +224,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let resources = self.resources()?.list().await.map_err(source_error)?;
+        let resources = self.resources()?.list().await.map_err(error_data)?;
         Ok(ListResourcesResult::with_all_items(
             resources.into_iter().map(convert::sent_resource).collect(),
         ))
@@ -231,7 +235,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let templates = self.resources()?.templates().await.map_err(source_error)?;
+        let templates = self.resources()?.templates().await.map_err(error_data)?;
         let templates = templates.into_iter().map(convert::sent_template).collect();
         Ok(ListResourceTemplatesResult::with_all_items(templates))
     }
@@ -239,9 +243,21 @@ impl ServerHandler for Handler {
     async fn read_resource(
         &self,
         params: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        match self.resources()?.read(&params.uri).await.map_err(source_error)? {
+        let sent = Sent {
+            responses: params.input_responses,
+            state: params.request_state,
+        };
+        let binding = Binding::new("resources/read", &params.uri, &Value::Null);
+        let rounds = Rounds::open(self.settings.sealer(), &context, binding, sent)?;
+        let client = McpPeer::new(&context, &self.log_level, rounds.clone());
+        let work = self.resources()?.read(&params.uri, &client);
+        let contents = match rounds::run(rounds.as_deref(), work).await? {
+            Round::Ask(questions) => return Ok(ReadResourceResponse::InputRequired(questions)),
+            Round::Done(contents) => contents.map_err(error_data)?,
+        };
+        match contents {
             Some(contents) => {
                 let contents = contents.into_iter().map(convert::sent_contents).collect();
                 Ok(ReadResourceResponse::Complete(ReadResourceResult::new(contents)))

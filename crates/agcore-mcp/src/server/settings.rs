@@ -4,7 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use agcore_tools::{SystemClock, ToolContext, ToolContextBuilder, ToolPolicy, ToolRegistry};
 
-use super::source::{PromptSource, ResourceSource};
+use super::{
+    request_state::{Sealer, StateKey},
+    source::{PromptSource, ResourceSource},
+};
 use crate::identity::Identity;
 
 /// The default timeout of a call.
@@ -19,6 +22,8 @@ pub(crate) struct Settings {
     pub(crate) policy: ToolPolicy,
     pub(crate) context: ToolContextBuilder,
     pub(crate) timeout: Duration,
+    /// Seals the state of requests without a session.
+    pub(super) state_key: Option<StateKey>,
     pub(crate) prompts: Option<Arc<dyn PromptSource>>,
     pub(crate) resources: Option<Arc<dyn ResourceSource>>,
 }
@@ -32,8 +37,16 @@ impl Settings {
             policy: ToolPolicy::default(),
             context: ToolContext::builder(Arc::new(SystemClock::new())),
             timeout: TIMEOUT,
+            state_key: None,
             prompts: None,
             resources: None,
+        }
+    }
+    /// Returns what seals the state of requests, with the clock of the calls.
+    pub(super) fn sealer(&self) -> Sealer {
+        Sealer {
+            key: self.state_key.clone(),
+            clock: Arc::clone(self.context.clone().build().clock()),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use tokio::sync::broadcast;
 
+use super::peer::McpPeer;
 use crate::{
     error::McpError,
     prompt::{Prompt, PromptInfo},
@@ -17,7 +18,7 @@ use crate::{
 /// use std::collections::BTreeMap;
 ///
 /// use agcore_chat::Message;
-/// use agcore_mcp::{McpError, Prompt, PromptArgument, PromptInfo, PromptSource};
+/// use agcore_mcp::{McpError, McpPeer, Prompt, PromptArgument, PromptInfo, PromptSource};
 /// use async_trait::async_trait;
 ///
 /// /// One prompt: a review of some code.
@@ -30,7 +31,12 @@ use crate::{
 ///         Ok(vec![PromptInfo::new("review", "Reviews code.").with_argument(code)])
 ///     }
 ///
-///     async fn get(&self, name: &str, arguments: &BTreeMap<String, String>) -> Result<Option<Prompt>, McpError> {
+///     async fn get(
+///         &self,
+///         name: &str,
+///         arguments: &BTreeMap<String, String>,
+///         _: &McpPeer,
+///     ) -> Result<Option<Prompt>, McpError> {
 ///         let Some(code) = arguments.get("code").filter(|_| name == "review") else {
 ///             return Ok(None);
 ///         };
@@ -46,12 +52,17 @@ pub trait PromptSource: Send + Sync {
     /// Why they cannot be listed. The client receives the message.
     async fn list(&self) -> Result<Vec<PromptInfo>, McpError>;
 
-    /// Fills in a prompt. The required arguments are present, and all arguments come from the client. Returns `None` if
+    /// Fills in a prompt for a client, which can be asked for more. The required arguments are present, and all arguments come from the client. Returns `None` if
     /// there is no such prompt.
     ///
     /// # Errors
     /// Why it cannot be filled in. The client receives the message.
-    async fn get(&self, name: &str, arguments: &BTreeMap<String, String>) -> Result<Option<Prompt>, McpError>;
+    async fn get(
+        &self,
+        name: &str,
+        arguments: &BTreeMap<String, String>,
+        client: &McpPeer,
+    ) -> Result<Option<Prompt>, McpError>;
 
     /// Returns values for an argument that start with `start`. At most 100 are sent.
     ///
@@ -65,7 +76,7 @@ pub trait PromptSource: Send + Sync {
 /// The resources of a server.
 ///
 /// ```
-/// use agcore_mcp::{McpError, ResourceContents, ResourceInfo, ResourceSource};
+/// use agcore_mcp::{McpError, McpPeer, ResourceContents, ResourceInfo, ResourceSource};
 /// use async_trait::async_trait;
 ///
 /// /// One resource: the rules of the house.
@@ -77,7 +88,7 @@ pub trait PromptSource: Send + Sync {
 ///         Ok(vec![ResourceInfo::new("house://rules", "rules")])
 ///     }
 ///
-///     async fn read(&self, uri: &str) -> Result<Option<Vec<ResourceContents>>, McpError> {
+///     async fn read(&self, uri: &str, _: &McpPeer) -> Result<Option<Vec<ResourceContents>>, McpError> {
 ///         // A URI comes from the client: compare it, and never open a path that it contains.
 ///         Ok((uri == "house://rules").then(|| vec![ResourceContents::text(uri, "No shoes.")]))
 ///     }
@@ -99,11 +110,11 @@ pub trait ResourceSource: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Reads a resource. Returns `None` if there is no such resource.
+    /// Reads a resource for a client, which can be asked for more. Returns `None` if there is no such resource.
     ///
     /// # Errors
     /// Why it cannot be read. The client receives the message.
-    async fn read(&self, uri: &str) -> Result<Option<Vec<ResourceContents>>, McpError>;
+    async fn read(&self, uri: &str, client: &McpPeer) -> Result<Option<Vec<ResourceContents>>, McpError>;
 
     /// Returns a receiver of the URIs of resources that change from now on. Clients that subscribed to them are notified.
     ///

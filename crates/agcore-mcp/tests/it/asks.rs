@@ -55,16 +55,18 @@ fn registry() -> ToolRegistry {
     let tools = ToolRegistry::new();
     let ask = typed("ask", "Asks.", |_: NoArguments, context: ToolContext| async move {
         let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
-        let answer = peer(&context).ask("Your name?", schema).await;
-        answer.map_err(|error| ToolError::failed(error.to_string()))
+        match peer(&context).elicit("who", "Your name?", schema).await? {
+            ElicitationAnswer::Accept(answer) => Ok(Value::Object(answer)),
+            answer => Err(ToolError::failed(format!("{answer:?}"))),
+        }
     });
     tools.register(ask).unwrap();
     let sample = typed(
         "sample",
         "Samples.",
         |_: NoArguments, context: ToolContext| async move {
-            let answer = peer(&context).sample("hello", 50).await;
-            answer.map_err(|error| ToolError::failed(error.to_string()))
+            let request = SampleRequest::new([Message::user("hello")], 50);
+            Ok::<_, ToolError>(peer(&context).sample("echo", request).await?.text)
         },
     );
     tools.register(sample).unwrap();
@@ -87,26 +89,39 @@ fn handshake() -> ClientOptions {
 
 #[tokio::test]
 async fn tools_ask_people_and_models() {
-    let client = connect(handshake().with_elicitor(Person(true)).with_sampler(Echo)).await;
-    let answer = client.call_tool("ask", |_| {}).await.unwrap().unwrap();
-    assert_eq!(answer.as_value(), Some(&json!({"name": "Ann"})));
-    let answer = client.call_tool("sample", |_| {}).await.unwrap().unwrap();
-    assert_eq!(answer.as_value(), Some(&json!("hello")));
+    for lifecycle in [Lifecycle::Handshake, Lifecycle::Stateless] {
+        let options = ClientOptions::new().with_lifecycle(lifecycle);
+        let client = connect(options.clone().with_elicitor(Person(true)).with_sampler(Echo)).await;
+        let answer = client.call_tool("ask", |_| {}).await.unwrap().unwrap();
+        assert_eq!(answer.as_value(), Some(&json!({"name": "Ann"})));
+        let answer = client.call_tool("sample", |_| {}).await.unwrap().unwrap();
+        assert_eq!(answer.as_value(), Some(&json!("hello")));
 
-    let client = connect(handshake().with_elicitor(Person(false))).await;
-    let error = client.call_tool("ask", |_| {}).await.unwrap().unwrap_err();
-    assert_eq!(error.message(), "the person declined to answer");
+        let client = connect(options.with_elicitor(Person(false))).await;
+        let error = client.call_tool("ask", |_| {}).await.unwrap().unwrap_err();
+        assert_eq!(error.message(), "Decline");
+    }
 }
 
 #[tokio::test]
 async fn clients_without_answers_refuse() {
     let client = connect(handshake()).await;
+    let stateless = connect(ClientOptions::new().with_lifecycle(Lifecycle::Stateless)).await;
     for (tool, text) in [
-        ("ask", "the client cannot be asked"),
-        ("sample", "the model of the client cannot be asked"),
+        (
+            "ask",
+            "the MCP client does not show questions of a server (elicitation), which this request needs",
+        ),
+        (
+            "sample",
+            "the MCP client does not ask a model for a server (sampling), which this request needs",
+        ),
     ] {
         let error = client.call_tool(tool, |_| {}).await.unwrap().unwrap_err();
-        assert!(error.message().contains(text), "{error}");
+        assert_eq!(error.message(), text);
+        let error = stateless.call_tool(tool, |_| {}).await.unwrap_err();
+        assert_eq!(error.code(), Some(-32021), "{error}");
+        assert!(error.message().ends_with(text), "{error}");
     }
 }
 

@@ -21,6 +21,8 @@ mod toolset;
 #[cfg(all(feature = "client", feature = "server"))]
 mod asks;
 #[cfg(all(feature = "client", feature = "server"))]
+mod rounds;
+#[cfg(all(feature = "client", feature = "server"))]
 mod server;
 #[cfg(all(feature = "client", feature = "server"))]
 mod spawned;

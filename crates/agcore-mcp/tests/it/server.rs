@@ -103,7 +103,12 @@ impl PromptSource for Greetings {
         Ok(vec![PromptInfo::new("greet", "Greets somebody.").with_argument(name)])
     }
 
-    async fn get(&self, _: &str, arguments: &BTreeMap<String, String>) -> Result<Option<Prompt>, McpError> {
+    async fn get(
+        &self,
+        _: &str,
+        arguments: &BTreeMap<String, String>,
+        _: &McpPeer,
+    ) -> Result<Option<Prompt>, McpError> {
         let text = format!("Greet {}.", arguments["name"]);
         Ok(Some(Prompt::new([
             Message::user(text),
@@ -131,7 +136,7 @@ impl ResourceSource for Notes {
         Ok(vec![ResourceTemplate::new("note://{day}", "day")])
     }
 
-    async fn read(&self, uri: &str) -> Result<Option<Vec<ResourceContents>>, McpError> {
+    async fn read(&self, uri: &str, _: &McpPeer) -> Result<Option<Vec<ResourceContents>>, McpError> {
         Ok((uri == "note://today").then(|| vec![ResourceContents::text(uri, "milk")]))
     }
 
