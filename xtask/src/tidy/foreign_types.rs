@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "agcore-llm",
         &["bytes", "futures_core", "http", "serde", "serde_json", "tokio_util"],
     ),
+    ("agcore-flow", &["serde", "serde_json", "tokio_util"]),
     ("agcore-mcp", &["serde", "serde_json", "tokio"]),
     ("agcore-memory", &["serde", "serde_json"]),
     ("agcore-profile", &["serde", "serde_json", "uuid"]),

@@ -1,0 +1,142 @@
+//! [`Writer`]: writes what changes in a run.
+
+use agcore_memory::NewCheckpoint;
+use serde_json::Value;
+
+use super::{
+    Checkpoints, Restored,
+    document::{Change, Document, Snapshot},
+};
+use crate::{
+    error::{FlowError, FlowErrorKind},
+    record::Record,
+};
+
+/// Patches of up to this size, or of up to [`SNAPSHOT_FACTOR`] times the size of the last snapshot, follow a snapshot.
+const MIN_PATCHES: usize = 8 * 1024;
+
+/// The size that patches may reach, as a multiple of the snapshot before them. Snapshots take this part of the bytes of patches at
+/// most, and the time to restore a state is limited by its size.
+const SNAPSHOT_FACTOR: usize = 4;
+
+/// Writes the checkpoints of a run, one after the other.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    checkpoints: Checkpoints,
+    seq: u64,
+    /// The progress as it was written last.
+    written: Option<Value>,
+    snapshot: usize,
+    patches: usize,
+    /// Whether a write began and its end was not seen.
+    is_uncertain: bool,
+}
+
+impl Writer {
+    /// Begins a run without checkpoints.
+    pub(crate) fn new(checkpoints: Checkpoints) -> Self {
+        Self {
+            checkpoints,
+            seq: 0,
+            written: None,
+            snapshot: 0,
+            patches: 0,
+            is_uncertain: false,
+        }
+    }
+
+    /// Continues a run. If its document was converted, a snapshot follows.
+    pub(crate) fn resume(checkpoints: Checkpoints, restored: &Restored, is_converted: bool) -> Self {
+        let progress = &restored.document.progress;
+        Self {
+            checkpoints,
+            seq: restored.seq,
+            snapshot: progress.to_string().len(),
+            patches: restored.patches,
+            written: (!is_converted).then(|| progress.clone()),
+            is_uncertain: false,
+        }
+    }
+
+    /// Writes a checkpoint.
+    ///
+    /// If the future is dropped, it may have been written or not; the next call finds out.
+    pub(crate) async fn write(
+        &mut self,
+        step: &str,
+        document: Document,
+        record: Option<Record>,
+    ) -> Result<(), FlowError> {
+        self.settle().await?;
+        let (new, bytes) = self.checkpoint(step, &document, record)?;
+        let is_snapshot = new.is_snapshot;
+        self.is_uncertain = true;
+        let run = self.checkpoints.key();
+        self.seq = self.checkpoints.store().save_checkpoint(run, self.seq, new).await?;
+        self.is_uncertain = false;
+        self.written = Some(document.progress);
+        if is_snapshot {
+            (self.snapshot, self.patches) = (bytes, 0);
+        } else {
+            self.patches += bytes;
+        }
+        Ok(())
+    }
+
+    /// Finds out whether a write took place whose end was not seen.
+    async fn settle(&mut self) -> Result<(), FlowError> {
+        if !self.is_uncertain {
+            return Ok(());
+        }
+        let last = self.checkpoints.last().await?;
+        if last != self.seq && last != self.seq + 1 {
+            let message = "another process continues the run; wait for it, or read the run again";
+            return Err(FlowError::new(FlowErrorKind::Conflict, message));
+        }
+        self.seq = last;
+        // What the last checkpoint contains is not known.
+        self.written = None;
+        self.is_uncertain = false;
+        Ok(())
+    }
+
+    fn checkpoint(
+        &self,
+        step: &str,
+        document: &Document,
+        record: Option<Record>,
+    ) -> Result<(NewCheckpoint, usize), FlowError> {
+        let mut record = record;
+        if let Some(written) = &self.written {
+            let patch = json_patch::diff(written, &document.progress);
+            let change = json(&Change {
+                patch,
+                record: record.take(),
+            })?;
+            let bytes = change.to_string().len();
+            if self.patches + bytes <= MIN_PATCHES.max(SNAPSHOT_FACTOR * self.snapshot) {
+                return Ok((NewCheckpoint::patch(step, change), bytes));
+            }
+            record = change
+                .get("record")
+                .cloned()
+                .and_then(|record| serde_json::from_value(record).ok());
+        }
+        let data = json(&Snapshot {
+            document: document.clone(),
+            record,
+        })?;
+        let bytes = data.to_string().len();
+        Ok((NewCheckpoint::snapshot(step, data), bytes))
+    }
+}
+
+fn json<T: serde::Serialize>(value: &T) -> Result<Value, FlowError> {
+    serde_json::to_value(value).map_err(no_json)
+}
+
+/// Returns the error of a state that has no JSON form, for example because the keys of a map are not texts.
+#[cold]
+pub(crate) fn no_json(error: serde_json::Error) -> FlowError {
+    FlowError::input("the state has no JSON form; use texts as keys of maps").with_source(error)
+}

@@ -1,0 +1,184 @@
+//! The run that processes are killed in: a loop, a fork, a flow as a node, and calls in all of them.
+
+use std::{
+    collections::BTreeMap,
+    future::pending,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use agcore_chat::SystemClock;
+use agcore_flow::{Checkpoints, END, Flow, FlowBuilder, Fork, Joined, NodeContext, NodeError, Step, SubFlow};
+use agcore_memory::{Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    child::Report,
+    place::{Place, RUN},
+};
+
+/// The results of the calls, by their names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) results: BTreeMap<String, String>,
+    pub(super) rounds: u32,
+}
+
+/// The boundaries of a process: it stops at one of them, and waits to be killed.
+#[derive(Debug, Clone)]
+struct Boundaries {
+    passed: Arc<AtomicUsize>,
+    stops_at: Option<usize>,
+}
+
+impl Boundaries {
+    async fn pass(&self) {
+        if self.stops_at == Some(self.passed.fetch_add(1, Ordering::SeqCst)) {
+            Report::Stopped.send();
+            pending::<()>().await;
+        }
+    }
+}
+
+/// A store with a boundary before and after each write.
+#[derive(Debug)]
+struct Bounded {
+    inner: Arc<dyn CheckpointStore>,
+    boundaries: Boundaries,
+}
+
+#[async_trait]
+impl CheckpointStore for Bounded {
+    async fn save_checkpoint(
+        &self,
+        run: RunKey<'_>,
+        expected: u64,
+        checkpoint: NewCheckpoint,
+    ) -> Result<u64, MemoryError> {
+        self.boundaries.pass().await;
+        let saved = self.inner.save_checkpoint(run, expected, checkpoint).await;
+        self.boundaries.pass().await;
+        saved
+    }
+
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+        self.inner.latest_checkpoints(run).await
+    }
+
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+        self.inner.checkpoints(run, from).await
+    }
+
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+        self.inner.trim_checkpoints(run, before).await
+    }
+}
+
+/// Continues the run, or begins it.
+pub(super) async fn run(place: &Place, stops_at: Option<usize>) {
+    let boundaries = Boundaries {
+        passed: Arc::default(),
+        stops_at,
+    };
+    let inner = place.open().await;
+    let store = Bounded {
+        inner,
+        boundaries: boundaries.clone(),
+    };
+    let checkpoints = Checkpoints::new(Arc::new(store), "local", place.session(), RUN);
+    let flow = flow(Caller {
+        folder: Arc::from(place.folder()),
+        boundaries,
+    });
+    flow.resume_or_run(checkpoints, State::default()).await.unwrap();
+}
+
+/// Returns the state at a checkpoint.
+pub(super) async fn state_at(checkpoints: Checkpoints, seq: u64) -> Option<State> {
+    let boundaries = Boundaries {
+        passed: Arc::default(),
+        stops_at: None,
+    };
+    let folder = Arc::from(std::path::Path::new(""));
+    let flow = flow(Caller { folder, boundaries });
+    flow.state_at(&checkpoints, seq).await.unwrap()
+}
+
+/// Makes the calls of the run, and logs each of them.
+#[derive(Clone)]
+struct Caller {
+    folder: Arc<std::path::Path>,
+    boundaries: Boundaries,
+}
+
+impl Caller {
+    async fn call(&self, state: &mut State, context: &NodeContext, name: &str) -> Result<(), NodeError> {
+        let key = format!("{}#{}/{name}", context.node(), context.visit());
+        let call = || async {
+            super::place::append(&self.folder, &format!("call {key}"));
+            self.boundaries.pass().await;
+            Ok::<_, NodeError>(format!("result of {key}"))
+        };
+        let result = context.once(&key, call).await?;
+        state.results.insert(key.clone(), result);
+        Ok(())
+    }
+}
+
+/// A node that makes two calls.
+fn two_calls(caller: &Caller) -> impl agcore_flow::Node<State> + use<> {
+    let caller = caller.clone();
+    move |mut state: State, context: NodeContext| {
+        let caller = caller.clone();
+        async move {
+            caller.call(&mut state, &context, "one").await?;
+            caller.call(&mut state, &context, "two").await?;
+            Ok(Step::new(state))
+        }
+    }
+}
+
+fn merge(joined: Joined<State>) -> Result<State, NodeError> {
+    let mut state = joined.base;
+    for branch in joined.branches {
+        state.results.extend(branch.state.results);
+    }
+    Ok(state)
+}
+
+fn flow(caller: Caller) -> Flow<State> {
+    let inner = FlowBuilder::new("inner", SystemClock::new())
+        .with_node("sub1", two_calls(&caller))
+        .with_node("sub2", two_calls(&caller))
+        .with_edge("sub1", "sub2")
+        .with_edge("sub2", END)
+        .build()
+        .unwrap();
+    FlowBuilder::new("job", SystemClock::new())
+        .with_node("plan", two_calls(&caller))
+        .with_node(
+            "split",
+            |state: State, _: NodeContext| async move { Ok(Step::new(state)) },
+        )
+        .with_node("left", two_calls(&caller))
+        .with_node("right", two_calls(&caller))
+        .with_node("join", |mut state: State, context: NodeContext| async move {
+            state.rounds += 1;
+            let next = if context.visit() < 2 { "plan" } else { "sub" };
+            Ok(Step::new(state).to(next))
+        })
+        .with_node("sub", SubFlow::new(inner, State::clone, |_, state| Step::new(state)))
+        .with_edge("plan", "split")
+        .with_edge("left", "join")
+        .with_edge("right", "join")
+        .with_edge("join", "plan")
+        .with_edge("join", "sub")
+        .with_edge("sub", END)
+        .with_limit("join", 2)
+        .with_fork(Fork::new("split", ["left", "right"], "join", merge))
+        .build()
+        .unwrap()
+}
