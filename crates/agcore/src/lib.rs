@@ -61,6 +61,7 @@
 //! - `catalog`: vendors, keys, models and their prices, and what messages cost
 //! - `profile`: profiles of users, and the system prompt that describes a user
 //! - `agui`: events for AG-UI front ends, and what these send to start a run
+//! - `files`: files as passages with positions and as tables
 //! - `memory`: stores of facts and notes, journals, and conversations that survive the process
 //! - `store`: the same in a database, with a feature for each
 //! - [`chat`]: messages, tools, requests, replies, token usage and events
@@ -80,6 +81,7 @@
 //! | `catalog` | A catalog of vendors, keys, models and prices, and billing. |
 //! | `profile` | User profiles and the system prompt that describes a user, with documents in TOML and YAML. |
 //! | `agui` | Events for AG-UI front ends. |
+//! | `files` | Files as passages and tables: text, Markdown, HTML, JSON, CSV, XLSX, PDF, DOCX. |
 //! | `tools` (default) | Tools, permissions and approvals. |
 //! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process. |
 //! | `sqlite` | The same in a SQLite file, with SQLite built in. |
@@ -121,6 +123,8 @@ pub mod catalog;
 pub mod profile;
 #[cfg(feature = "agui")]
 pub mod agui;
+#[cfg(feature = "files")]
+pub mod files;
 #[cfg(feature = "tools")]
 pub mod tools;
 #[cfg(feature = "mcp")]

@@ -32,6 +32,16 @@ const BUDGETS: &[Budget] = &[
         limit: 60,
     },
     Budget {
+        package: "agcore-files",
+        features: Some(&[]),
+        limit: 40,
+    },
+    Budget {
+        package: "agcore-files",
+        features: Some(&["formats"]),
+        limit: 130,
+    },
+    Budget {
         package: "agcore-tools",
         features: Some(&[]),
         limit: 46,

@@ -65,6 +65,25 @@ pub(crate) const DOORS: &[Door] = &[
         ],
         users: &["agcore-store"],
     },
+    // html5ever is not in the list: the program renders the pages that it fetches.
+    Door {
+        system: "formats of files",
+        libraries: &[
+            "calamine",
+            "chardetng",
+            "csv",
+            "docx-rs",
+            "encoding_rs",
+            "hayro",
+            "infer",
+            "lopdf",
+            "pdf-extract",
+            "pulldown-cmark",
+            "quick-xml",
+            "zip",
+        ],
+        users: &["agcore-files"],
+    },
     Door {
         system: "incoming HTTP",
         libraries: &["actix-web", "axum", "axum-server", "poem", "tiny_http", "warp"],
@@ -153,6 +172,8 @@ mod tests {
         check("agcore", "crossterm", false);
         check("agcore-cli", "rustls", true);
         check("agcore-server", "ring", false);
+        check("agcore-files", "lopdf", true);
+        check("agcore-flow", "calamine", false);
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-prompt", Place::Floor(1)),
     ("agcore-tools", Place::Floor(1)),
     ("agcore-memory", Place::Floor(1)),
+    ("agcore-files", Place::Floor(1)),
     ("agcore-llm", Place::Floor(2)),
     ("agcore-mcp", Place::Floor(2)),
     ("agcore-store", Place::Floor(2)),

@@ -19,6 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "agcore-cycle",
         &["futures_core", "schemars", "serde", "serde_json", "tokio_util"],
     ),
+    ("agcore-files", &["serde", "serde_json"]),
     (
         "agcore-llm",
         &["bytes", "futures_core", "http", "serde", "serde_json", "tokio_util"],

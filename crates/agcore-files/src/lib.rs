@@ -1,0 +1,93 @@
+//! Turns files into passages with positions and into tables that language models can read and search.
+//!
+//! ```
+//! # #[cfg(feature = "markdown")] {
+//! use std::sync::Arc;
+//!
+//! use agcore_chat::SystemClock;
+//! use agcore_files::{FilePreprocessor, OriginFile, StandardPreprocessor};
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+//! let preprocessor = StandardPreprocessor::new(Arc::new(SystemClock::new()));
+//! let content = b"# Garden\n\n## Tomatoes\n\nWater them in the morning.\n".to_vec();
+//! let found = preprocessor.preprocess(&OriginFile::new("garden.md"), content).await?;
+//!
+//! let document = &found.documents[0];
+//! assert_eq!(document.title.as_deref(), Some("Garden"));
+//! let passage = &document.passages[1];
+//! assert_eq!(passage.text, "## Tomatoes\n\nWater them in the morning.");
+//! assert_eq!(passage.position.headings, ["Garden", "Tomatoes"]);
+//! assert_eq!(passage.position.line, Some(3));
+//! # Ok::<(), agcore_files::FileProblem>(())
+//! # }).unwrap();
+//! # }
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | read one file | [`StandardPreprocessor`] |
+//! | read files from a storage | [`preprocess_all`] |
+//! | read files in a way of your own | [`FilePreprocessor`] |
+//! | find out the kind of a file | [`FileKind::detect`] |
+//! | keep files | [`FileStorage`], [`LocalStorage`] |
+//!
+//! # Hostile files
+//!
+//! Files come from strangers. Whatever is in them, reading one ends with a result or a [`FileProblem`]: sizes are measured and
+//! never believed, each kind of growth has one of the [`Limits`], parsers run on threads of their own with a limit of time, and
+//! a parser that panics concerns only its file. Entities that a document defines are refused.
+//!
+//! # Features
+//!
+//! <!-- features -->
+//!
+//! | feature | description |
+//! |---|---|
+//! | `formats` | All formats. |
+//! | `text` | Plain text, in UTF-8, UTF-16 and legacy encodings. |
+//! | `markdown` | Markdown: passages below headings, and tables. |
+//! | `html` | HTML: passages below headings, and tables. |
+//! | `json` | JSON: lists of objects become tables, everything else passages. |
+//! | `csv` | Tables in CSV and TSV. |
+//! | `xlsx` | Sheets of Excel workbooks (XLSX) as tables. |
+//! | `pdf` | The text of PDF files, page by page. |
+//! | `docx` | Word documents (DOCX): passages below headings, and tables. |
+//! | `local` | `LocalStorage`: files in a folder; needs a runtime of tokio. |
+//!
+//! <!-- /features -->
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod problem;
+mod limits;
+mod kind;
+mod origin;
+mod document;
+mod table;
+mod preprocessed;
+mod storage;
+mod work;
+mod outline;
+mod grid;
+#[cfg(feature = "_text")]
+mod decode;
+#[cfg(feature = "_archive")]
+mod archive;
+mod parse;
+mod preprocessor;
+mod standard;
+
+pub use document::{Document, Passage, Position};
+pub use kind::FileKind;
+pub use limits::Limits;
+pub use origin::{FileMapping, OriginFile, StorageProvider};
+pub use preprocessed::{OtherFile, Preprocessed};
+pub use preprocessor::{FilePreprocessor, preprocess_all};
+pub use problem::{FileProblem, FileProblemKind};
+pub use standard::StandardPreprocessor;
+#[cfg(feature = "local")]
+pub use storage::LocalStorage;
+pub use storage::{FileStorage, StorageError, StorageErrorKind};
+pub use table::Table;

@@ -1,0 +1,68 @@
+//! PDF: the text of each page, in lines and paragraphs.
+
+mod font;
+mod matrix;
+mod page_text;
+mod reader;
+
+use lopdf::{Document as Pdf, LoadOptions, decode_text_string};
+use memchr::memmem;
+
+use self::reader::{PageReader, encrypted, problem};
+use crate::{
+    kind::FileKind,
+    outline::Outline,
+    preprocessed::Preprocessed,
+    problem::{FileProblem, FileProblemKind},
+    work::Work,
+};
+
+/// Reads the text of a PDF file.
+pub(crate) fn parse(work: &Work<'_>) -> Result<Preprocessed, FileProblem> {
+    let pdf = load(work)?;
+    let mut outline = Outline::extracted(work);
+    if let Some(title) = title(&pdf) {
+        outline.set_title(&title);
+    }
+    let mut reader = PageReader::new(work, &pdf);
+    let mut pages = 0;
+    for (number, page) in (1..).zip(pdf.page_iter()) {
+        work.check()?;
+        pages += 1;
+        let limit = work.limits.pages;
+        if pages > limit {
+            return Err(work.exceeded(&format!("it has more than {limit} pages")));
+        }
+        outline.set_page(number);
+        for paragraph in reader.read(page)?.split("\n\n") {
+            outline.push(paragraph, None)?;
+        }
+    }
+    if pages == 0 {
+        return Err(work.broken("it has no pages"));
+    }
+    if outline.is_empty() {
+        let message = "it has no text, its pages may be pictures; recognize the text with another program first";
+        return Err(FileProblem::new(work.name, FileProblemKind::Unsupported, message));
+    }
+    Ok(Preprocessed {
+        documents: vec![outline.into_document(FileKind::Pdf)?],
+        ..Preprocessed::new()
+    })
+}
+
+fn load(work: &Work<'_>) -> Result<Pdf, FileProblem> {
+    // The limit of the library is for each stream, and it decompresses all streams of objects at once.
+    let streams = memmem::find_iter(work.content, b"ObjStm").count().max(1);
+    let options = LoadOptions::with_max_decompressed_size(work.limits.unpacked_bytes / streams);
+    let pdf = Pdf::load_mem_with_options(work.content, options).map_err(|error| problem(work, error))?;
+    if pdf.is_encrypted() {
+        return Err(encrypted(work));
+    }
+    Ok(pdf)
+}
+
+fn title(pdf: &Pdf) -> Option<String> {
+    let info = pdf.trailer.get_deref(b"Info", pdf).ok()?.as_dict().ok()?;
+    decode_text_string(info.get_deref(b"Title", pdf).ok()?).ok()
+}
