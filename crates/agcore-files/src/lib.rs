@@ -68,8 +68,20 @@ mod document;
 mod table;
 mod preprocessed;
 mod storage;
+#[cfg_attr(
+    not(feature = "formats"),
+    allow(dead_code, reason = "each format needs a part of it")
+)]
 mod work;
+#[cfg_attr(
+    not(feature = "formats"),
+    allow(dead_code, reason = "each format needs a part of it")
+)]
 mod outline;
+#[cfg_attr(
+    not(feature = "formats"),
+    allow(dead_code, reason = "each format needs a part of it")
+)]
 mod grid;
 #[cfg(feature = "_text")]
 mod decode;
