@@ -52,5 +52,6 @@ pub fn model(offline: impl LlmProvider + 'static) -> Result<Arc<dyn LlmProvider>
 #[doc = include_str!("../../docs/guide/memory.md")]
 #[doc = include_str!("../../docs/guide/cost-and-budgets.md")]
 #[doc = include_str!("../../docs/guide/observability.md")]
+#[doc = include_str!("../../docs/guide/recipes.md")]
 #[doc = include_str!("../../docs/guide/testing.md")]
 struct Pages;
