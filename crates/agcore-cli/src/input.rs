@@ -1,15 +1,11 @@
 //! The message of a single turn: the prompt and standard input.
 
-mod block;
 mod reader;
 
 use std::io::{self, IsTerminal, Write};
 
-use self::{
-    block::with_input,
-    reader::{SILENCE, read_unless_silent},
-};
-use crate::exit::Failure;
+use self::reader::{SILENCE, read_unless_silent};
+use crate::{block::with_input, exit::Failure};
 
 pub(crate) use self::reader::read_stdin;
 

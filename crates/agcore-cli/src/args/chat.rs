@@ -88,6 +88,9 @@ pub(crate) struct ChatArgs {
     pub(crate) settings: SettingsArgs,
     #[command(flatten)]
     pub(crate) session: SessionArgs,
+    /// Text file or image to send with the message; can be repeated
+    #[arg(long = "file", value_name = "PATH", visible_alias = "image", requires = "message")]
+    pub(crate) files: Vec<PathBuf>,
     /// Catalog with the prices of models; by default catalog.toml next to your own agcore.toml, if it exists
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,

@@ -1,7 +1,6 @@
 //! `agcore chat` and `agcore PROMPT`: an interactive chat, or a single message.
 
 mod screen;
-mod size;
 mod session;
 mod turn_log;
 mod turn_runner;

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::chat::{ChatTools, Front, OneShot};
 use crate::{
     args::{OutputFormat, RunArgs, SessionArgs},
+    attachments::with_files,
     exit::Failure,
     input,
     interrupt::Interrupts,
@@ -42,7 +43,8 @@ pub(crate) async fn run(
     let may_ask = args.chat.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&args.chat.settings, may_ask, interrupts, color).await?;
     trust_dialog::print_notices(&settings.context_files.warnings())?;
-    let goal = Message::from(input::message(args.chat.message.as_deref()).await?);
+    let text = input::message(args.chat.message.as_deref()).await?;
+    let goal = Message::user(with_files(text, &args.chat.files)?);
     let tools = ChatTools::open(&settings.tools, !args.chat.no_tools).await?;
     let front = Front {
         interrupts,

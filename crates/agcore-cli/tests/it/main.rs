@@ -58,6 +58,7 @@ mod user_settings;
 mod mcp;
 mod tools_command;
 mod apis;
+mod attachments;
 
 #[cfg(feature = "otel")]
 mod otel;

@@ -2,8 +2,8 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use super::{conversation::Conversation, size::extent};
-use crate::{console::Console, exit::Failure};
+use super::conversation::Conversation;
+use crate::{console::Console, exit::Failure, size::extent};
 
 /// The size up to which all common terminals accept a text.
 const SAFE: usize = 74_000;

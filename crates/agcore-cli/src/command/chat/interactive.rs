@@ -14,7 +14,6 @@ use super::{
     session::{ChatSessions, ChatTools, People, agent},
     settle::settle,
     shell_prefix,
-    size::extent,
     slash::{self, KEYS, Slash},
     turn_log::{Costs, TurnLog},
     turn_runner::TurnRunner,
@@ -22,6 +21,7 @@ use super::{
 use crate::{
     approve::{AskUser, Question},
     args::{ChatArgs, PermissionMode},
+    attachments::with_files,
     console::{Console, Draft, EchoOff, PromptLine},
     exit::Failure,
     history::history_file,
@@ -33,6 +33,7 @@ use crate::{
     render::{Color, sanitized_line},
     sessions::Sessions,
     settings::Settings,
+    size::extent,
     vendor::{redacted_url, versioned_url},
 };
 
@@ -84,7 +85,7 @@ async fn converse(
     if let Some(message) = &args.message {
         screen.speaker("you")?;
         screen.print(&format!("> {message}\n"))?;
-        conversation.send(message.as_str().into()).await?;
+        conversation.send(with_files(message.clone(), &args.files)?).await?;
     }
     let (mut was_interrupted, mut draft) = (false, Draft::default());
     loop {

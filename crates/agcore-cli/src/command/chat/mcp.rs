@@ -8,14 +8,12 @@ use agcore::{
     mcp::{McpClient, PromptInfo, ResourceBody, ResourceContents},
 };
 
-use super::{
-    conversation::Conversation,
-    size::{lines, size},
-};
+use super::conversation::Conversation;
 use crate::{
     exit::Failure,
     mcp::{Server, Servers},
     render::sanitized_line,
+    size::{lines, size},
 };
 
 /// The maximum size of a resource, in bytes.

@@ -1,33 +1,9 @@
 //! `@path` and `@server:uri`: attaches files, and resources of MCP servers, to a message.
 
-use std::{
-    fs::File,
-    io::{self, Read},
-    path::Path,
-};
+use agcore::chat::Content;
 
-use agcore::chat::{Content, ContentPart};
-use base64::{Engine, engine::general_purpose::STANDARD};
-
-use super::{
-    mcp::{self, Resource},
-    size::{lines, size},
-};
-use crate::{mcp::Servers, process::expand_home, render::sanitized_line};
-
-/// The maximum size of a text file, in bytes.
-const MAX_TEXT: u64 = 256 * 1024;
-
-/// The maximum size of an image, in bytes.
-const MAX_IMAGE: u64 = 5 * 1024 * 1024;
-
-/// The first bytes of images that models accept, and their media type.
-const IMAGES: [(&[u8], &str); 4] = [
-    (b"\x89PNG\r\n\x1a\n", "image/png"),
-    (b"\xff\xd8\xff", "image/jpeg"),
-    (b"GIF8", "image/gif"),
-    (b"RIFF", "image/webp"),
-];
+use super::mcp::{self, Resource};
+use crate::{attachments::Attachments, mcp::Servers, process::expand_home, render::sanitized_line};
 
 /// A message with its attachments.
 #[derive(Debug, PartialEq)]
@@ -46,18 +22,12 @@ enum Piece {
     Mention(String, bool),
 }
 
-/// The content of a file.
-enum Attachment {
-    Text(String),
-    Image(ContentPart),
-}
-
 /// Reads the files, and the resources of MCP servers, that a message mentions.
 ///
 /// # Errors
 /// When one of them cannot be attached. The message must then not be sent.
 pub(super) async fn attach(message: &str, servers: &Servers) -> Result<Attached, String> {
-    let (mut text, mut blocks, mut images, mut notes) = (String::new(), String::new(), Vec::new(), Vec::new());
+    let (mut text, mut attachments, mut notes) = (String::new(), Attachments::default(), Vec::new());
     for piece in pieces(message) {
         let (name, is_quoted) = match piece {
             Piece::Text(piece) => {
@@ -72,11 +42,11 @@ pub(super) async fn attach(message: &str, servers: &Servers) -> Result<Attached,
             for resource in resources.map_err(|error| refusal(&name, &error))? {
                 let note = match resource {
                     Resource::Text(block, note) => {
-                        blocks.push_str(&block);
+                        attachments.push_block(&block);
                         note
                     }
                     Resource::Image(image, note) => {
-                        images.push(image);
+                        attachments.push_image(image);
                         note
                     }
                 };
@@ -89,21 +59,10 @@ pub(super) async fn attach(message: &str, servers: &Servers) -> Result<Attached,
             notes.push(format!("@{} is not a file; it was sent as text", sanitized_line(&name)));
             continue;
         }
-        let (attachment, note) = read(&path).map_err(|error| refusal(&name, &error))?;
+        let note = attachments.read(&name, &path).map_err(|error| refusal(&name, &error))?;
         notes.push(format!("Attached {}: {note}", sanitized_line(&name)));
-        match attachment {
-            Attachment::Text(content) => {
-                let end = if content.ends_with('\n') { "" } else { "\n" };
-                blocks.push_str(&format!("\n\n<file path=\"{name}\">\n{content}{end}</file>"));
-            }
-            Attachment::Image(image) => images.push(image),
-        }
     }
-    text.push_str(&blocks);
-    let content = match images.is_empty() {
-        true => Content::from(text),
-        false => Content::Parts([ContentPart::text(text)].into_iter().chain(images).collect()),
-    };
+    let content = attachments.into_content(text);
     Ok(Attached { content, notes })
 }
 
@@ -164,46 +123,11 @@ fn name(text: &str) -> Option<(&str, usize)> {
     (!name.is_empty()).then_some((name, name.len()))
 }
 
-/// Reads a file and describes it.
-fn read(path: &Path) -> Result<(Attachment, String), String> {
-    if path.is_dir() {
-        return Err("it is a folder; name a file".to_owned());
-    }
-    // Opening a pipe would wait for its other end.
-    if path.exists() && !path.is_file() {
-        return Err("it is not a regular file".to_owned());
-    }
-    let file = File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        _ => error.to_string(),
-    })?;
-    let mut bytes = Vec::new();
-    file.take(MAX_IMAGE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| error.to_string())?;
-    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    let limit = |limit: u64| match length > limit {
-        true => Err(format!("it is larger than {}", size(limit))),
-        false => Ok(()),
-    };
-    if let Some((_, media)) = IMAGES.iter().find(|(start, _)| bytes.starts_with(start)) {
-        limit(MAX_IMAGE)?;
-        let image = ContentPart::image_url(format!("data:{media};base64,{}", STANDARD.encode(&bytes)));
-        return Ok((Attachment::Image(image), format!("{media}, {}", size(length))));
-    }
-    limit(MAX_TEXT)?;
-    match String::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => {
-            let note = format!("{}, {}", lines(&text), size(length));
-            Ok((Attachment::Text(text), note))
-        }
-        _ => Err("it is neither UTF-8 text nor a PNG, JPEG, GIF or WebP image".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use agcore::chat::ContentPart;
 
     use super::*;
 

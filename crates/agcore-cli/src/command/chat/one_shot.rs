@@ -6,7 +6,7 @@ use std::{
 };
 
 use agcore::{
-    AgentSession,
+    AgentSession, Message,
     memory::session::Session,
     tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
@@ -20,6 +20,7 @@ use super::{
 use crate::{
     approve::AskUser,
     args::{ChatArgs, PermissionMode},
+    attachments::with_files,
     denials::Denials,
     exit::{Failure, FailureKind},
     input,
@@ -56,7 +57,7 @@ pub(super) async fn run(
     // Without a session to continue, a missing message is found before anything else.
     let message = match selected {
         Some(_) if args.message.is_none() => None,
-        _ => Some(input::message(args.message.as_deref()).await?),
+        _ => Some(with_files(input::message(args.message.as_deref()).await?, &args.files)?),
     };
     let front = Front {
         interrupts,
@@ -67,7 +68,7 @@ pub(super) async fn run(
     let turn_input = match message {
         Some(message) => {
             report_abandoned(&one_shot.session).await?;
-            Input::from(message)
+            Input::from(Message::user(message))
         }
         None => continuation(&one_shot.chats.sessions, &one_shot.session).await?,
     };

@@ -13,13 +13,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{screen::Screen, size::extent};
+use super::screen::Screen;
 use crate::{
     bounded_output::BoundedOutput,
     exit::Failure,
     interrupt::Interrupts,
     process::os_variable,
     render::{sanitized, sanitized_line},
+    size::extent,
 };
 
 /// The time that a command may take to end after Ctrl-C, and its output to arrive after the end of the command.

@@ -1,35 +1,37 @@
-//! Joins a prompt and standard input.
+//! Named blocks of text in a message: `<stdin>`, the text, `</stdin>`.
 
 use std::collections::HashSet;
 
-/// The name of the block.
-const NAME: &str = "stdin";
-
 /// Appends standard input to the prompt as a block: `<stdin>`, the input, `</stdin>`. If the input contains that end, the
 /// block has a number that the input does not contain, as in `<stdin-2>`, so that the input cannot close it.
-pub(super) fn with_input(prompt: &str, input: &str) -> String {
-    if input.trim().is_empty() {
-        return prompt.to_owned();
+pub(crate) fn with_input(prompt: &str, input: &str) -> String {
+    match input.trim().is_empty() {
+        true => prompt.to_owned(),
+        false => format!("{prompt}{}", block("stdin", "", input)),
     }
-    let tag = unused_tag(input);
-    let end = if input.ends_with('\n') { "" } else { "\n" };
-    format!("{prompt}\n\n<{tag}>\n{input}{end}</{tag}>")
 }
 
-fn unused_tag(input: &str) -> String {
-    let used: HashSet<u32> = input.split("</").skip(1).filter_map(number).collect();
+/// Returns a block that follows a message. `name` is in lower case; `attributes` is empty or begins with a space.
+pub(crate) fn block(name: &str, attributes: &str, text: &str) -> String {
+    let tag = unused_tag(name, text);
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("\n\n<{tag}{attributes}>\n{text}{end}</{tag}>")
+}
+
+fn unused_tag(name: &str, text: &str) -> String {
+    let used: HashSet<u32> = text.split("</").skip(1).filter_map(|end| number(name, end)).collect();
     match (1..).find(|number| !used.contains(number)) {
-        None | Some(1) => NAME.to_owned(),
-        Some(number) => format!("{NAME}-{number}"),
+        None | Some(1) => name.to_owned(),
+        Some(number) => format!("{name}-{number}"),
     }
 }
 
 /// Returns the number of the block that this text ends, if it follows a `</`. Without a number, it is 1. White space and
 /// upper case make no difference: a model may not care about them either.
-fn number(text: &str) -> Option<u32> {
+fn number(name: &str, text: &str) -> Option<u32> {
     let text = text.trim_start();
-    let (name, rest) = text.split_at_checked(NAME.len())?;
-    if !name.eq_ignore_ascii_case(NAME) {
+    let (start, rest) = text.split_at_checked(name.len())?;
+    if !start.eq_ignore_ascii_case(name) {
         return None;
     }
     let Some(rest) = rest.strip_prefix('-') else {
@@ -79,6 +81,14 @@ mod tests {
             "Why?\n\n<stdin-2>\n</stdin></stdin-99999999999>\n</stdin-2>",
         );
         check("</</stdi</é", "Why?\n\n<stdin>\n</</stdi</é\n</stdin>");
+    }
+
+    #[test]
+    fn a_block_has_attributes_and_an_end_of_its_own() {
+        assert_eq!(
+            block("file", " path=\"a\"", "</file>"),
+            "\n\n<file-2 path=\"a\">\n</file>\n</file-2>"
+        );
     }
 
     proptest! {
