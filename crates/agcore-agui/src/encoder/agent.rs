@@ -97,7 +97,7 @@ impl Encoder {
         let owner = reply.speaker.owner.as_ref();
         match event {
             ToolEvent::Started { call_id, name, input } => {
-                let message = self.replies.id(&reply.key, &mut self.ids);
+                let message = self.replies.id(reply, &mut self.ids);
                 let call = CallEvent {
                     owner,
                     id: call_id,
@@ -156,7 +156,7 @@ impl Encoder {
                     is_discarded: true,
                     ..TextEnd::failed(fault.kind.as_str(), &fault.message)
                 };
-                self.replies.discard(&reply.key, &end, fields, out);
+                self.replies.discard(reply, &end, fields, out);
             }
             _ => {}
         }

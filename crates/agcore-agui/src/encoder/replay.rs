@@ -80,7 +80,7 @@ impl Encoder {
             );
             return Err(EncodeError::new(Kind::Log, message));
         }
-        for name in ["messageId", "toolCallId"] {
+        for name in ["messageId", "parentMessageId"] {
             if let Some(id) = event.member(name).and_then(Value::as_str) {
                 self.ids.insert(id);
             }

@@ -15,7 +15,7 @@ use crate::{
 /// A reply that has not ended.
 #[derive(Debug, Clone)]
 struct Reply {
-    key: String,
+    place: Place,
     /// The id on the wire.
     id: Text,
     speaker: Speaker,
@@ -28,6 +28,9 @@ struct Reply {
     is_refusal: bool,
 }
 
+/// A sub-agent, and the key of a reply.
+type Place = (Option<Text>, String);
+
 /// Which reply an event belongs to.
 #[derive(Debug, Clone)]
 pub(super) struct ReplyKey {
@@ -35,6 +38,12 @@ pub(super) struct ReplyKey {
     pub(super) key: String,
     pub(super) speaker: Speaker,
     pub(super) stage: Option<Text>,
+}
+
+impl ReplyKey {
+    fn place(&self) -> Place {
+        (self.speaker.owner.clone(), self.key.clone())
+    }
 }
 
 /// The end of a text.
@@ -99,18 +108,20 @@ impl EndOfText<'_> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Replies {
     open: Vec<Reply>,
-    /// The id on the wire of each reply, and whether its text has ended.
-    wire: HashMap<String, (Text, bool)>,
+    /// The id on the wire of each reply, and whether its text has ended. A message belongs to one agent, so the id of another
+    /// agent's reply is never used again.
+    wire: HashMap<Place, (Text, bool)>,
 }
 
 impl Replies {
     /// Returns the id of a reply on the wire, which is that of its text and the parent of its calls.
-    pub(super) fn id(&mut self, key: &str, ids: &mut Ids) -> Text {
-        if let Some((id, _)) = self.wire.get(key) {
+    pub(super) fn id(&mut self, key: &ReplyKey, ids: &mut Ids) -> Text {
+        let place = key.place();
+        if let Some((id, _)) = self.wire.get(&place) {
             return id.clone();
         }
-        let id = ids.unique(key);
-        self.wire.insert(key.to_owned(), (id.clone(), false));
+        let id = ids.unique(&key.key);
+        self.wire.insert(place, (id.clone(), false));
         id
     }
 
@@ -240,23 +251,25 @@ impl Replies {
     }
 
     /// Ends a reply whose stream is restarted. The next part starts another message.
-    pub(super) fn discard(&mut self, key: &str, end: &TextEnd, fields: UsageFields, out: &mut Vec<AguiEvent>) {
-        self.end_where(|reply| reply.key == key, end, fields, out);
-        self.wire.remove(key);
+    pub(super) fn discard(&mut self, key: &ReplyKey, end: &TextEnd, fields: UsageFields, out: &mut Vec<AguiEvent>) {
+        let place = key.place();
+        self.end_where(|reply| reply.place == place, end, fields, out);
+        self.wire.remove(&place);
     }
 
     /// Returns the open reply, and opens it if there is none. A text that has ended is never continued: clients would append to
     /// it.
     fn reply(&mut self, key: &ReplyKey, ids: &mut Ids) -> &mut Reply {
-        let index = match self.open.iter().position(|reply| reply.key == key.key) {
+        let place = key.place();
+        let index = match self.open.iter().position(|reply| reply.place == place) {
             Some(index) => index,
             None => {
-                if self.wire.get(&key.key).is_some_and(|(_, has_ended)| *has_ended) {
-                    self.wire.remove(&key.key);
+                if self.wire.get(&place).is_some_and(|(_, has_ended)| *has_ended) {
+                    self.wire.remove(&place);
                 }
-                let id = self.id(&key.key, ids);
+                let id = self.id(key, ids);
                 self.open.push(Reply {
-                    key: key.key.clone(),
+                    place,
                     id,
                     speaker: key.speaker.clone(),
                     stage: key.stage.clone(),
@@ -286,7 +299,7 @@ impl Replies {
         for mut reply in ended {
             reply.end_reasoning(out);
             if let Some(text) = reply.text.take() {
-                if let Some((_, has_ended)) = self.wire.get_mut(&reply.key) {
+                if let Some((_, has_ended)) = self.wire.get_mut(&reply.place) {
                     *has_ended = true;
                 }
                 out.push(reply.end_of_text(&text, end, fields));

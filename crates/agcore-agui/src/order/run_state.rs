@@ -24,6 +24,8 @@ pub(super) struct RunState {
     reasoning: Spans,
     reasoning_messages: Spans,
     calls: Spans,
+    /// The owners of messages that contain calls.
+    parents: HashMap<String, Owner>,
     results: HashSet<String>,
     /// The ids of the messages of results.
     result_messages: HashSet<String>,
@@ -101,6 +103,7 @@ impl RunState {
                 if self.calls.owners.contains_key(&id) {
                     return Err(format!("the id {id} was used for another tool call"));
                 }
+                self.check_parent(event, &owner)?;
                 self.calls.start("tool call", id, owner)
             }
             "TOOL_CALL_ARGS" => self.calls.go_on("tool call", event, "toolCallId", &owner),
@@ -118,6 +121,20 @@ impl RunState {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A call belongs to the agent of the message that contains it.
+    fn check_parent(&mut self, event: &Value, owner: &Owner) -> Result<(), String> {
+        let Some(parent) = event.get("parentMessageId").and_then(Value::as_str) else {
+            return Ok(());
+        };
+        let texts = self.texts.owners.get(parent);
+        let known = texts.or_else(|| self.parents.get(parent));
+        if known.is_some_and(|known| known != owner) {
+            return Err(format!("the message {parent} belongs to another agent"));
+        }
+        self.parents.insert(parent.to_owned(), owner.clone());
+        Ok(())
     }
 
     fn step(&mut self, kind: &str, event: &Value, owner: Owner) -> Result<(), String> {

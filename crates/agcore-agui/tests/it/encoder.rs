@@ -12,6 +12,18 @@ use serde_json::{Value, json};
 
 use crate::support::*;
 
+/// The runs of the snapshots, each with a name.
+pub(crate) fn runs() -> Vec<(&'static str, Recorder)> {
+    vec![
+        ("whole messages", whole_messages()),
+        ("cancelled", cancelled_run()),
+        ("sub-agents", run_with_sub_agents()),
+        ("questions", run_with_questions()),
+        ("snapshots", run_with_snapshots()),
+        ("resumed", resumed_run()),
+    ]
+}
+
 fn types(log: &[AguiEvent]) -> Vec<&'static str> {
     log.iter().map(|event| event.event_type().as_str()).collect()
 }
@@ -83,8 +95,7 @@ fn unknown_usage_is_not_made_up() {
     assert!(run.last("RUN_FINISHED").get("usage").is_none());
 }
 
-#[test]
-fn a_message_that_was_not_streamed_is_sent_as_a_whole() {
+fn whole_messages() -> Recorder {
     let mut run = Recorder::new();
     let usage = UsageSummary::default();
     let mut usage = usage;
@@ -104,6 +115,12 @@ fn a_message_that_was_not_streamed_is_sent_as_a_whole() {
                 .in_step("worker"),
         )
         .push(Run::finished());
+    run
+}
+
+#[test]
+fn a_message_that_was_not_streamed_is_sent_as_a_whole() {
+    let run = whole_messages();
     insta::assert_snapshot!(run.standard(), @r#"
     {"type":"RUN_STARTED","threadId":"thread_1","runId":"run_1","protocolVersion":"1.0"}
     {"type":"STEP_STARTED","stepName":"organization","metadata":{"agcore":{"threadId":"thread_1","runId":"run_1","stage":"organization"}}}
@@ -173,8 +190,7 @@ fn a_restarted_stream_starts_another_message() {
     );
 }
 
-#[test]
-fn a_cancelled_run_ends_everything() {
+fn cancelled_run() -> Recorder {
     let mut run = Recorder::new();
     run.push(Step::Started("worker".into()))
         .event("m1", started("call_1", "ask", r#"{"task":"x"}"#))
@@ -182,6 +198,12 @@ fn a_cancelled_run_ends_everything() {
         .push(below("call_1", "expert", "m2", started("call_1", "weather", "")))
         .event("m3", TextEvent::Reasoning("Hm".into()))
         .push(Run::cancelled());
+    run
+}
+
+#[test]
+fn a_cancelled_run_ends_everything() {
+    let run = cancelled_run();
     insta::assert_snapshot!("cancelled_standard", run.standard());
     for format in &ALL_FORMATS[1..] {
         let last = run.values(*format).pop().unwrap();
@@ -251,8 +273,7 @@ fn steps_are_numbered_when_they_are_entered_again() {
     assert_eq!(end["metadata"]["agcore"]["answer"], "ab");
 }
 
-#[test]
-fn sub_agents_have_runs_of_their_own() {
+fn run_with_sub_agents() -> Recorder {
     let mut run = Recorder::new();
     run.event("m1", started("call_1", "ask_expert", r#"{"task":"x"}"#))
         .push(below("call_1", "expert", "m2", started("call_1", "ask_deep", "{}")))
@@ -264,6 +285,12 @@ fn sub_agents_have_runs_of_their_own() {
         .event("m1", ended("call_1", "ask_expert", r#"{"task":"x"}"#, "an answer"))
         .event("m4", complete("An answer"))
         .push(Run::finished());
+    run
+}
+
+#[test]
+fn sub_agents_have_runs_of_their_own() {
+    let run = run_with_sub_agents();
     insta::assert_snapshot!("subagents", run.standard());
     let old = run.lines(Format::new(Dialect::Standard, Protocol::V0));
     assert!(!old.contains(r#""type":"SUBAGENT_"#), "{old}");
@@ -297,8 +324,7 @@ fn sub_agents_of_sub_agents_end_first() {
     );
 }
 
-#[test]
-fn questions_become_interrupts() {
+fn run_with_questions() -> Recorder {
     let question = Question::new("call_1", 0, QuestionKind::Approval, "May mail.send run?")
         .with_tool("mail.send")
         .with_arguments(json!({"to": "ann@example.com"}))
@@ -312,6 +338,12 @@ fn questions_become_interrupts() {
             Interrupt::from(&question),
             Interrupt::from(&input).with_expiry("2026-12-01T00:00:00Z"),
         ]);
+    run
+}
+
+#[test]
+fn questions_become_interrupts() {
+    let run = run_with_questions();
     insta::assert_snapshot!("interrupts", run.standard());
     assert!(run.encoder.has_ended());
 }
@@ -361,6 +393,12 @@ fn an_id_that_a_model_uses_twice_is_made_unique() {
 
 #[test]
 fn snapshots_activities_and_custom_events() {
+    let run = run_with_snapshots();
+    let big = "x".repeat(100);
+    insta::assert_snapshot!("snapshots", run.standard().replace(&big, "x…"));
+}
+
+fn run_with_snapshots() -> Recorder {
     let mut run = Recorder::new();
     let big = "x".repeat(100);
     let content = |done: u32| json!({"title": big, "done": done}).as_object().unwrap().clone();
@@ -395,7 +433,7 @@ fn snapshots_activities_and_custom_events() {
             },
         )
         .push(Run::Finished(RunEnd::new().with_result(json!({"ok": true}))));
-    insta::assert_snapshot!("snapshots", run.standard().replace(&big, "x…"));
+    run
 }
 
 #[test]
@@ -441,8 +479,7 @@ fn inputs_out_of_order_are_refused() {
     );
 }
 
-#[test]
-fn another_process_continues_the_log() {
+fn resumed_run() -> Recorder {
     let mut run = Recorder::new();
     run.push(Step::Started("worker".into()))
         .event("m1", started("call_1", "ask", "{}"))
@@ -473,6 +510,12 @@ fn another_process_continues_the_log() {
         .event("m3", text("Half a text, and more"))
         .push(Snapshot::StateChange(json!({"note": "x".repeat(100), "n": 2})))
         .push(Run::finished());
+    run
+}
+
+#[test]
+fn another_process_continues_the_log() {
+    let run = resumed_run();
     insta::assert_snapshot!("resumed", run.standard().replace(&"x".repeat(100), "x…"));
 }
 

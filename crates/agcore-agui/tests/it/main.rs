@@ -5,8 +5,12 @@
     clippy::expect_used,
     clippy::panic,
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "tests assert by panicking"
 )]
 
 mod encoder;
+mod order;
+mod run_input;
+mod schemas;
 mod support;
