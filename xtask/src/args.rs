@@ -48,6 +48,8 @@ Not part of ci:
                             installs their Python packages into the target folder
   mcp-conformance           runs the official conformance suite of MCP on our server and client;
                             installs it from npm into the target folder
+  agui-schemas              validates AG-UI events with the packages of AG-UI for TypeScript and
+                            Python, of 1.0 and 0.x; installs them into the target folder
 
   help                      prints this text
 
@@ -64,6 +66,7 @@ pub(crate) enum Command {
     Footprint,
     SdkTypes,
     McpConformance,
+    AguiSchemas,
     Fuzz { target: Option<String>, time: Duration },
 }
 
@@ -159,6 +162,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         }
         "footprint" => return rest.nothing().map(|()| Command::Footprint),
         "mcp-conformance" => return rest.nothing().map(|()| Command::McpConformance),
+        "agui-schemas" => return rest.nothing().map(|()| Command::AguiSchemas),
         "sdk-types" => return rest.nothing().map(|()| Command::SdkTypes),
         "help" => return rest.nothing().map(|()| Command::Help),
         "ci" => return rest.nothing().map(|()| Command::Ci),
@@ -211,6 +215,7 @@ mod tests {
         check("limits", Command::Stage(Stage::Limits));
         check("footprint", Command::Footprint);
         check("sdk-types", Command::SdkTypes);
+        check("agui-schemas", Command::AguiSchemas);
         check("mcp-conformance", Command::McpConformance);
         let filter = Some("machine".to_owned());
         check("soak machine", Command::Soak { filter });

@@ -27,6 +27,7 @@ mod public_api;
 mod lints;
 mod sdk_types;
 mod mcp_conformance;
+mod agui;
 mod test;
 mod graph;
 mod generate;
@@ -85,6 +86,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::Footprint => footprint::run(&load()?),
         Command::Soak { filter } => soak::run(&load()?, filter.as_deref()),
         Command::McpConformance => mcp_conformance::run(&load()?),
+        Command::AguiSchemas => agui::schemas(&load()?),
         Command::SdkTypes => sdk_types::run(&load()?),
         Command::Fuzz { target, time } => fuzz::run(&load()?, target.as_deref(), *time),
     }

@@ -5,6 +5,7 @@ mod model_server;
 mod example;
 mod runner;
 
+use crate::agui;
 use crate::report::Report;
 use crate::sdk_types;
 use crate::workspace::Workspace;
@@ -13,6 +14,7 @@ use crate::workspace::Workspace;
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     runner::unit_and_integration(workspace, report);
     sdk_types::report_if_skipped(workspace, report);
+    agui::report_if_skipped(workspace, report);
     runner::doc_tests(workspace, report);
     example::run_all(workspace, report);
 }

@@ -1,0 +1,151 @@
+//! `agui-schemas`: validates the events of agcore-agui with the packages of AG-UI for TypeScript and Python.
+//!
+//! The packages of 1.0 and of the last 0.x are installed into the target folder. A test of agcore-agui writes the events, and
+//! `scripts/agui` validates them. Without the packages that test checks nothing, and `ci` reports it as skipped.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::bail;
+
+use crate::check::Check;
+use crate::process;
+use crate::report::Report;
+use crate::workspace::Workspace;
+
+/// The packages of one line of versions. Update them deliberately: the test knows what each line accepts.
+struct Line {
+    name: &'static str,
+    npm: &'static [&'static str],
+    pypi: &'static [&'static str],
+}
+
+const LINES: &[Line] = &[
+    Line {
+        name: "1",
+        npm: &["@ag-ui/client@1.0.0", "@ag-ui/core@1.0.0", "ajv@8.17.1", "zod@3.25.76"],
+        pypi: &["ag-ui-protocol==1.0.0", "pydantic==2.14.3"],
+    },
+    Line {
+        name: "0",
+        npm: &["@ag-ui/client@0.0.59", "@ag-ui/core@0.0.59", "zod@3.25.76"],
+        pypi: &["ag-ui-protocol==0.1.22", "pydantic==2.14.3"],
+    },
+];
+
+/// The arguments of cargo: the counts that the test prints are shown.
+const TEST: &[&str] = &[
+    "test",
+    "--package",
+    "agcore-agui",
+    "--test",
+    "it",
+    "schemas::",
+    "--",
+    "--nocapture",
+];
+
+/// Installs the packages if they are missing and runs the test. Returns `false` if an event is refused.
+pub(crate) fn schemas(workspace: &Workspace) -> anyhow::Result<bool> {
+    for line in LINES {
+        line.install(&folder(workspace))?;
+    }
+    if let Some(missing) = missing(workspace) {
+        bail!("the packages were installed, but still {missing}");
+    }
+    process::succeeds(&mut workspace.cargo.command(TEST))
+}
+
+/// Reports a skipped check if the test had no packages to validate with.
+pub(crate) fn report_if_skipped(workspace: &Workspace, report: &mut Report) {
+    if let Some(missing) = missing(workspace) {
+        let reason = format!("{missing}: run `cargo xtask agui-schemas`");
+        report.add(&Check::skipped("events by the packages of AG-UI", reason));
+    }
+}
+
+/// Returns why the events cannot be validated, if they cannot.
+fn missing(workspace: &Workspace) -> Option<String> {
+    let folder = folder(workspace);
+    let line = LINES.iter().find(|line| !line.is_installed(&folder))?;
+    Some(format!("the packages of AG-UI {}.x are not installed", line.name))
+}
+
+impl Line {
+    fn is_installed(&self, folder: &Path) -> bool {
+        self.npm_folder(folder).join("node_modules/@ag-ui/client").exists() && self.python(folder).exists()
+    }
+
+    fn install(&self, folder: &Path) -> anyhow::Result<()> {
+        if self.is_installed(folder) {
+            return Ok(());
+        }
+        let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+        let base = if cfg!(windows) { "python" } else { "python3" };
+        for program in [npm, base] {
+            if process::capture(Command::new(program).arg("--version")).is_err() {
+                bail!("cannot run `{program}`, which installs the packages of AG-UI; install Node.js and Python 3");
+            }
+        }
+        let mut packages = Command::new(npm);
+        packages.args(["install", "--no-audit", "--no-fund", "--prefix"]);
+        packages.arg(self.npm_folder(folder)).args(self.npm);
+        let mut make = Command::new(base);
+        make.args(["-m", "venv", "--clear"]).arg(self.python_folder(folder));
+        let mut fill = Command::new(self.python(folder));
+        fill.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+            .args(self.pypi);
+        for command in [&mut packages, &mut make, &mut fill] {
+            if !process::succeeds(command)? {
+                bail!("cannot install the packages of AG-UI; see the output above");
+            }
+        }
+        Ok(())
+    }
+
+    fn npm_folder(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("npm-{}", self.name))
+    }
+
+    fn python_folder(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("python-{}", self.name))
+    }
+
+    fn python(&self, folder: &Path) -> PathBuf {
+        let program = if cfg!(windows) {
+            "Scripts/python.exe"
+        } else {
+            "bin/python"
+        };
+        self.python_folder(folder).join(program)
+    }
+}
+
+/// Returns the folder of the packages, which the test knows as well.
+fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target.join("agui")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_the_version_of_every_package() {
+        for line in LINES {
+            for package in line.npm {
+                let version = package.rsplit_once('@').map(|(_, version)| version);
+                assert!(
+                    version.is_some_and(|version| version.split('.').count() == 3),
+                    "{package}"
+                );
+            }
+            assert!(line.pypi.iter().all(|package| package.split("==").count() == 2));
+        }
+    }
+
+    #[test]
+    fn nothing_is_installed_in_an_empty_folder() {
+        assert!(LINES.iter().all(|line| !line.is_installed(Path::new("/nonexistent"))));
+    }
+}
