@@ -44,6 +44,7 @@
 //! | make a call that is not repeated | [`NodeContext::once`] |
 //! | ask a person | [`NodeContext::ask`] |
 //! | watch a run | [`FlowRun::with_observer`], [`FlowEvent`] |
+//! | draw a flow, with the path of a run | [`Picture`] |
 //!
 //! A node receives the state and returns a [`Step`] with the new one and what comes next. The engine only routes: each branch of a
 //! run continues where its last [`Record`] leads.
@@ -73,6 +74,7 @@ mod flow;
 mod run;
 mod subflow;
 mod builder;
+mod picture;
 
 pub use builder::FlowBuilder;
 pub use checkpoints::Checkpoints;
@@ -86,6 +88,7 @@ pub use node::{FlowState, Node};
 pub use node_error::NodeError;
 pub use options::{Limit, NodeOptions, Retry};
 pub use outcome::{FlowOutcome, Suspension};
+pub use picture::Picture;
 pub use problem::FlowProblem;
 pub use record::Record;
 pub use resume::{Resume, SavedRun};

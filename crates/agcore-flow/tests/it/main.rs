@@ -13,5 +13,6 @@ mod engine;
 mod forks;
 mod graph;
 mod interrupts;
+mod pictures;
 mod subflows;
 mod support;

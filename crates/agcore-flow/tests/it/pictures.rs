@@ -1,0 +1,123 @@
+//! Pictures of flows and runs.
+
+use std::process::{Command, Stdio};
+
+use agcore_chat::{Money, Usage, UsageTracker};
+use agcore_flow::{END, Flow, FlowBuilder, Fork, Limit, NodeContext, Picture, Step};
+
+use crate::support::{Path, checkpoints, jumping, note, store};
+
+fn flow() -> Flow<Path> {
+    FlowBuilder::new("f", jumping())
+        .with_node("plan \"<it>\"", |state: Path, context: NodeContext| async move {
+            context.clock().sleep(std::time::Duration::from_millis(250)).await;
+            let mut usage = Usage::new(100, 20);
+            usage.cost = Some(Money::from_micros(1_500, "USD"));
+            let mut tracker = UsageTracker::default();
+            tracker.record(Some(&usage));
+            Ok(Step::new(state).via("yes").with_usage(tracker))
+        })
+        .with_node("split", note)
+        .with_node("left", note)
+        .with_node("right", note)
+        .with_node("join", |state: Path, context: NodeContext| async move {
+            Ok(Step::new(state).to(if context.visit() == 1 { "plan \"<it>\"" } else { END }))
+        })
+        .with_node("refuse", note)
+        .with_route("plan \"<it>\"", "yes", "split")
+        .with_route("plan \"<it>\"", "no", "refuse")
+        .with_edge("left", "join")
+        .with_edge("right", "join")
+        .with_edge("join", "plan \"<it>\"")
+        .with_edge("join", END)
+        .with_edge("refuse", END)
+        .with_limit("plan \"<it>\"", Limit::new(3).with_exit("refuse"))
+        .with_fork(Fork::new("split", ["left", "right"], "join", |joined| Ok(joined.base)))
+        .build()
+        .unwrap()
+}
+
+async fn picture_of_a_run() -> Picture {
+    let checkpoints = checkpoints(&store()).await;
+    flow()
+        .run(Path::default())
+        .with_checkpoints(checkpoints.clone())
+        .await
+        .unwrap();
+    flow().picture().with_run(&checkpoints.records().await.unwrap())
+}
+
+#[tokio::test]
+async fn pictures_show_flows_and_runs() {
+    insta::assert_snapshot!("flow.mermaid", flow().picture().to_mermaid());
+    insta::assert_snapshot!("flow.dot", flow().picture().to_dot());
+    let run = picture_of_a_run().await;
+    insta::assert_snapshot!("run.mermaid", run.to_mermaid());
+    insta::assert_snapshot!("run.dot", run.to_dot());
+    insta::assert_snapshot!("run.svg", run.to_svg());
+}
+
+/// Passes a picture to a program that reads it, unless the program is absent.
+#[allow(clippy::print_stdout, reason = "reports which program is absent")]
+fn read_by(program: &str, arguments: &[&str], picture: &str) {
+    let child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = child else {
+        println!("skipped: {program} is not installed");
+        return;
+    };
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), picture.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[tokio::test]
+async fn other_programs_read_them() {
+    let run = picture_of_a_run().await;
+    let parse = "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.stdin)";
+    read_by("python3", &["-c", parse], &run.to_svg());
+    read_by("dot", &["-Tsvg"], &run.to_dot());
+}
+
+#[test]
+fn boxes_do_not_overlap() {
+    // 30 nodes in a chain with shortcuts and a way back.
+    let mut flow = FlowBuilder::new("f", jumping());
+    for node in 0..30 {
+        flow = flow
+            .with_node(format!("n{node}"), note)
+            .with_limit(format!("n{node}"), 3);
+        for (route, step) in [1, 7, 30 - node].into_iter().enumerate() {
+            let to = node + step;
+            let to = if to < 30 { format!("n{to}") } else { END.to_owned() };
+            flow = flow.with_route(format!("n{node}"), format!("r{route}"), to);
+        }
+        if node > 20 {
+            flow = flow.with_route(format!("n{node}"), "back", "n2");
+        }
+    }
+    let flow = match flow.build() {
+        Ok(flow) => flow,
+        Err(error) => panic!("{error}"),
+    };
+    let svg = flow.picture().to_svg();
+    let number = |line: &str, name: &str| -> usize {
+        let (_, rest) = line.split_once(&format!(" {name}=\"")).unwrap();
+        rest.split_once('"').unwrap().0.parse().unwrap()
+    };
+    let boxes: Vec<[usize; 4]> = (svg.lines())
+        .filter(|line| line.starts_with("<rect x="))
+        .map(|line| ["x", "y", "width", "height"].map(|name| number(line, name)))
+        .collect();
+    assert_eq!(boxes.len(), 32);
+    for (at, [x, y, width, height]) in boxes.iter().enumerate() {
+        for [x2, y2, width2, height2] in &boxes[at + 1..] {
+            let apart = x + width <= *x2 || x2 + width2 <= *x || y + height <= *y2 || y2 + height2 <= *y;
+            assert!(apart, "{x} {y} and {x2} {y2}");
+        }
+    }
+}
