@@ -4,7 +4,7 @@
 //! use std::sync::Arc;
 //!
 //! use agcore::{
-//!     SystemClock,
+//!     chat::SystemClock,
 //!     files::{FilePreprocessor, OriginFile, StandardPreprocessor},
 //! };
 //!
