@@ -1,26 +1,22 @@
 //! [`StoredSessions`]: the sessions of a store.
 
-use std::{
-    fmt,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+mod stored_message;
+
+use std::{fmt, sync::Arc};
 
 use agcore_chat::Actor;
 use agcore_cycle::machine::Machine;
-use agcore_memory::{
-    Timestamp,
-    session::{
-        Commit, MessageFilter, NewMessage, NewSession, Session, SessionCursor, SessionFilter, SessionOrigin,
-        SessionStore, StoredMessage,
-    },
+use agcore_memory::session::{
+    Commit, MessageFilter, NewSession, Session, SessionCursor, SessionFilter, SessionOrigin, SessionStore,
+    StoredMessage,
 };
 use serde_json::{Map, Value};
 
+use self::stored_message::{copy_of, record_of, time_of};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    durable::{Continued, Folded, Place, SessionEntry, SessionRecorder, entries_of, fold},
+    durable::{Continued, Folded, SessionEntry, SessionRecorder, entries_of, fold},
     error::AgentError,
     id::uuid_v7,
     session::{AgentSession, SessionParts},
@@ -108,33 +104,8 @@ impl StoredSessions {
         self
     }
 
-    /// Stores the events of turns, as well as what they tell of, in the same transactions. Each has the kind
-    /// [`RecordedEvent::KIND`] and the form of a [`RecordedEvent`].
-    ///
-    /// These are the events that the loop records: messages, usage, calls with their results, questions and answers, compactions,
-    /// the start and the end of a turn. Previews, such as deltas, and what sub-agents do are not among them.
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// use agcore_agent::{AgentSpec, RecordedEvent, agent};
-    /// use agcore_chat::{EventKind, TurnEvent};
-    /// # use agcore_llm::SystemClock;
-    /// use agcore_memory::session::{EventFilter, InMemorySessionStore, SessionStore};
-    /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
-    ///
-    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-    /// # let model = ScriptedProvider::new([ScriptStep::text("Good day.")]);
-    /// # let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
-    /// let sessions = agent(model).build()?.stored_sessions_in(store.clone()).with_events();
-    /// let session = sessions.create("s-1", AgentSpec::new("greeter", "You greet people.")).await?;
-    /// session.turn("Hello").await?;
-    ///
-    /// let events = store.events("local", "s-1", &EventFilter::new()).await?;
-    /// let last: RecordedEvent = serde_json::from_value(events.last().unwrap().data.clone()).unwrap();
-    /// assert!(matches!(last.kind, EventKind::Turn(TurnEvent::Complete { .. })));
-    /// # Ok::<(), agcore_agent::AgentError>(())
-    /// # }).unwrap();
-    /// ```
+    /// Stores the events of turns, too, in the transactions of the state that they report. Each has the kind
+    /// [`RecordedEvent::KIND`](crate::RecordedEvent::KIND) and the form of a [`RecordedEvent`](crate::RecordedEvent).
     #[must_use]
     pub fn with_events(mut self) -> Self {
         self.keeps_events = true;
@@ -401,25 +372,6 @@ impl StoredSessions {
         };
         AgentSession::with_parts(self.bundle.clone(), agent, session, Some(Arc::new(recorder)))
     }
-}
-
-/// Returns the number of the record with which a message was stored.
-fn record_of(message: &StoredMessage) -> Option<u64> {
-    Place::from_id(&message.id).map(|place| place.record)
-}
-
-fn time_of(timestamp: Timestamp) -> SystemTime {
-    let millis = u64::try_from(timestamp.as_millis()).unwrap_or(0);
-    SystemTime::UNIX_EPOCH + Duration::from_millis(millis)
-}
-
-/// Returns a message as that of a branch.
-fn copy_of(message: StoredMessage, index: usize) -> NewMessage {
-    let mut copy = NewMessage::new(Place { record: 0, index }.id(), message.role, message.content);
-    copy.metadata = message.metadata;
-    copy.visibility = message.visibility;
-    copy.profile_version = message.profile_version;
-    copy
 }
 
 impl fmt::Debug for StoredSessions {

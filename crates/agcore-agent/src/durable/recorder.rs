@@ -31,7 +31,7 @@ use super::{
     derived::{Position, derive, run_id},
     entry::EntryData,
     fold::{Folded, fold},
-    recorded_event::RecordedEvent,
+    recorded_event::EventLog,
     rows::{Place, Rows},
     stream::Stream,
 };
@@ -49,8 +49,8 @@ pub(crate) struct SessionRecorder {
     needs_state: AtomicBool,
     /// The place of a sub-agent in the session in which it works.
     nested: Option<Nested>,
-    /// The name of the agent for the events, if they are stored.
-    events: Option<sync::Mutex<String>>,
+    /// The events, if they are stored.
+    events: Option<EventLog>,
     next: sync::Mutex<Next>,
     position: Arc<Mutex<Position>>,
     /// The newest write of a sub-agent, which may be in progress.
@@ -141,7 +141,7 @@ impl SessionRecorder {
 
     /// Stores the events of turns, too. `agent` is the name of the agent that has the conversation.
     pub(crate) fn with_events(mut self, agent: &str) -> Self {
-        self.events = Some(sync::Mutex::new(agent.to_owned()));
+        self.events = Some(EventLog::new(agent));
         self
     }
 
@@ -171,7 +171,7 @@ impl SessionRecorder {
     pub(crate) fn set_agent(&self, name: Option<&str>) {
         self.next().agent = Some(name.unwrap_or_default().to_owned());
         if let (Some(events), Some(name)) = (&self.events, name) {
-            name.clone_into(&mut events.lock().unwrap_or_else(PoisonError::into_inner));
+            events.set_agent(name);
         }
     }
 
@@ -334,16 +334,9 @@ impl SessionRecorder {
         Ok(Draft { commit, after })
     }
 
-    /// Returns the events in the form in which they are stored, if they are.
     fn new_events(&self, position: &Position, events: &[EventKind]) -> Result<Vec<NewEvent>, MemoryError> {
-        let Some(agent) = &self.events else {
-            return Ok(Vec::new());
-        };
-        let agent = agent.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut place = RecordedEvent::place(agent, position.turns.saturating_sub(1));
-        place.message = position.reply.map(|record| Place { record, index: 0 }.id());
-        let run = run_id(position.turns);
-        events.iter().map(|event| place.new_event(&run, event)).collect()
+        let log = self.events.as_ref();
+        log.map_or_else(|| Ok(Vec::new()), |log| log.new_events(position, events))
     }
 
     async fn write(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), MemoryError> {

@@ -434,7 +434,7 @@ async fn events_name_the_message_under_which_a_reply_is_stored() {
 }
 
 #[tokio::test]
-async fn events_are_stored_with_what_they_tell_of() {
+async fn events_are_stored_with_the_state_that_they_report() {
     let store = store();
     let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "pay")]), ScriptStep::text("Paid.")]);
     let bundle = builder(&provider).build().unwrap();
