@@ -1,0 +1,281 @@
+//! The JSON forms of answers and requests.
+
+use agcore_memory::session::{Run, Session, StoredMessage};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A run that was started.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StartedView {
+    /// The id of the thread.
+    pub(crate) thread_id: String,
+    /// The id of the run.
+    pub(crate) run_id: String,
+}
+
+/// A run.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunView {
+    /// The id of the run.
+    pub(crate) run_id: String,
+    /// `queued`, `running`, `interrupted`, `completed`, `failed` or `cancelled`.
+    pub(crate) status: String,
+    /// When the run was accepted, as an RFC 3339 time.
+    pub(crate) created_at: String,
+    /// When the run changed last.
+    pub(crate) updated_at: String,
+}
+
+/// A session: a thread with its state.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionView {
+    /// The id of the thread.
+    pub(crate) thread_id: String,
+    /// The title, by default the beginning of the first message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
+    /// `pending`, `running`, `completed` or `failed`. A pending session waits for a person.
+    pub(crate) status: String,
+    /// The agent that answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
+    /// The tool call for which a pending session waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pending_tool_call_id: Option<String>,
+    /// The code of the error of a failed session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error_id: Option<String>,
+    /// When the session was created, as an RFC 3339 time.
+    pub(crate) created_at: String,
+    /// When the session changed last.
+    pub(crate) updated_at: String,
+}
+
+/// A session with its runs and open questions.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionDetails {
+    /// The session.
+    #[serde(flatten)]
+    pub(crate) session: SessionView,
+    /// The runs in the order in which they were accepted.
+    pub(crate) runs: Vec<RunView>,
+    /// The questions that wait for a person.
+    pub(crate) questions: Vec<QuestionView>,
+}
+
+/// A question that waits for a person.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct QuestionView {
+    /// The id, by which the question is answered.
+    pub(crate) interrupt_id: String,
+    /// The run that waits.
+    pub(crate) run_id: String,
+    /// The question: its text, the tool and the arguments.
+    pub(crate) question: Value,
+    /// When the question was asked.
+    pub(crate) asked_at: String,
+}
+
+/// A page of sessions.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionPage {
+    /// The sessions, those changed last first.
+    pub(crate) sessions: Vec<SessionView>,
+    /// The place at which the next page begins; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cursor: Option<String>,
+}
+
+/// The change of a session.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SessionChange {
+    /// The new title; `null` removes it.
+    pub(crate) title: Option<String>,
+}
+
+/// A message of the history.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MessageView {
+    /// The number of the message in the session.
+    pub(crate) seq: i64,
+    /// The id.
+    pub(crate) id: String,
+    /// `user`, `assistant`, `system` or `tool`.
+    pub(crate) role: String,
+    /// The text.
+    pub(crate) content: String,
+    /// The kind of the message, such as a tool call with its arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) metadata: Option<Value>,
+    /// The run in which it was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) run_id: Option<String>,
+    /// When it was written.
+    pub(crate) created_at: String,
+}
+
+/// A page of the history.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HistoryPage {
+    /// The messages in their order.
+    pub(crate) messages: Vec<MessageView>,
+    /// The value of `before` for the page before this one; absent on the first page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) before: Option<u64>,
+}
+
+/// Answers to questions.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(
+    dead_code,
+    reason = "only its schema is used: the members are read like those of a run"
+)]
+pub(crate) struct AnswersBody {
+    /// The id of the run that continues; by default a new one.
+    pub(crate) run_id: Option<String>,
+    /// The answers, to some or all open questions.
+    pub(crate) answers: Vec<AnswerBody>,
+}
+
+/// An answer to a question.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(
+    dead_code,
+    reason = "only its schema is used: the members are read like those of a run"
+)]
+pub(crate) struct AnswerBody {
+    /// The id of the question.
+    pub(crate) interrupt_id: String,
+    /// `resolved` or `cancelled`.
+    pub(crate) status: String,
+    /// The answer: `{"approved": true}`, or what the question asks for.
+    pub(crate) payload: Option<Value>,
+}
+
+/// The usage of sessions.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UsageReport {
+    /// The sum of all entries.
+    pub(crate) total: UsageTotals,
+    /// The sessions, those changed last first.
+    pub(crate) sessions: Vec<SessionUsage>,
+    /// The place at which the next page begins; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cursor: Option<String>,
+}
+
+/// The usage of a session.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionUsage {
+    /// The id of the thread.
+    pub(crate) thread_id: String,
+    /// The sum of its messages.
+    #[serde(flatten)]
+    pub(crate) totals: UsageTotals,
+}
+
+/// Sums of model calls.
+#[derive(Debug, Default, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UsageTotals {
+    /// The messages that a model wrote, with known usage.
+    pub(crate) model_calls: u64,
+    /// All tokens of requests.
+    pub(crate) input_tokens: u64,
+    /// All tokens of replies.
+    pub(crate) output_tokens: u64,
+    /// The tokens of requests that were read from a cache.
+    pub(crate) cached_input_tokens: u64,
+    /// The costs by currency, as decimal numbers.
+    pub(crate) costs: std::collections::BTreeMap<String, String>,
+}
+
+/// The agents.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AgentList {
+    /// The agents; the first one is the default.
+    pub(crate) agents: Vec<AgentView>,
+}
+
+/// An agent.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct AgentView {
+    /// The name.
+    pub(crate) name: String,
+    /// What the agent does.
+    pub(crate) description: String,
+}
+
+/// The models.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ModelList {
+    /// The models that the agents use.
+    pub(crate) models: Vec<ModelView>,
+}
+
+/// A model.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ModelView {
+    /// The name of the provider.
+    pub(crate) provider: String,
+    /// The name of the model.
+    pub(crate) model: String,
+    /// The agents that use it.
+    pub(crate) agents: Vec<String>,
+}
+
+impl From<Run> for RunView {
+    fn from(run: Run) -> Self {
+        Self {
+            run_id: run.id,
+            status: run.status.to_string(),
+            created_at: run.created_at.to_string(),
+            updated_at: run.updated_at.to_string(),
+        }
+    }
+}
+
+impl From<Session> for SessionView {
+    fn from(session: Session) -> Self {
+        Self {
+            agent: crate::service::agent_of(&session).map(str::to_owned),
+            thread_id: session.id,
+            title: session.title,
+            status: session.status.to_string(),
+            pending_tool_call_id: session.pending_tool_call_id,
+            error_id: session.error_id,
+            created_at: session.created_at.to_string(),
+            updated_at: session.updated_at.to_string(),
+        }
+    }
+}
+
+impl From<StoredMessage> for MessageView {
+    fn from(message: StoredMessage) -> Self {
+        Self {
+            seq: message.seq,
+            id: message.id,
+            role: message.role.as_str().to_owned(),
+            content: message.content,
+            metadata: message
+                .metadata
+                .and_then(|metadata| serde_json::to_value(metadata).ok()),
+            run_id: message.run,
+            created_at: message.created_at.to_string(),
+        }
+    }
+}

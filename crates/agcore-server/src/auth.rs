@@ -1,0 +1,61 @@
+//! [`Authenticator`]: who a client is.
+
+mod proxy;
+mod tokens;
+
+pub use proxy::TrustedProxy;
+pub use tokens::{NewToken, Token, TokenStore};
+
+use std::{fmt::Debug, net::IpAddr};
+
+use agcore_chat::Actor;
+use async_trait::async_trait;
+use http::HeaderMap;
+
+/// Finds out on whose behalf a request is made.
+///
+/// A server asks its authenticators in order. The first one that finds credentials of its kind decides.
+#[async_trait]
+pub trait Authenticator: Send + Sync + Debug {
+    /// Returns the actor; `None` if the request has no credentials of this kind.
+    ///
+    /// # Errors
+    /// When the credentials are not valid, or cannot be checked.
+    async fn authenticate(&self, client: &Client<'_>) -> Result<Option<Actor>, AuthError>;
+}
+
+/// A client, as far as it is known.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Client<'a> {
+    /// The headers of the request.
+    pub headers: &'a HeaderMap,
+    /// The address from which the connection comes.
+    pub address: IpAddr,
+}
+
+impl<'a> Client<'a> {
+    /// Creates a client.
+    pub fn new(headers: &'a HeaderMap, address: IpAddr) -> Self {
+        Self { headers, address }
+    }
+
+    /// Returns the token of the header `Authorization: Bearer`.
+    pub(crate) fn bearer(&self) -> Option<&'a str> {
+        let value = self.headers.get(http::header::AUTHORIZATION)?.to_str().ok()?;
+        let (scheme, token) = value.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    }
+}
+
+/// Why a request was not accepted. It never contains the credentials.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthError {
+    /// The credentials are wrong, expired or revoked.
+    #[error("the credentials are not valid; ask the operator of the server for new ones")]
+    Invalid,
+    /// The credentials cannot be checked at the moment.
+    #[error("the credentials cannot be checked at the moment; try again later")]
+    Unavailable,
+}

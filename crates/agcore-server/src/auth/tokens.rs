@@ -1,0 +1,257 @@
+//! [`TokenStore`]: bearer tokens, of which only hashes are stored.
+
+use std::{
+    collections::HashMap,
+    fmt::{self, Write as _},
+    sync::Arc,
+};
+
+use agcore_chat::{Actor, Clock};
+use agcore_memory::{Entry, Journal, MemoryError, MemoryErrorKind, Record, Timestamp, id};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tokio::sync::Mutex;
+
+use super::{AuthError, Authenticator, Client};
+
+/// The first characters of every token, by which tools that look for leaked secrets recognize it.
+const PREFIX: &str = "agcore_";
+
+/// The number of times a record is appended again because another process has appended one.
+const ATTEMPTS: usize = 20;
+
+/// Bearer tokens in the journal of a store. Only their SHA-256 hashes are stored; a token has 256 random bits, so that a slow hash
+/// would add nothing.
+///
+/// Tokens that another process creates or revokes take effect with the next request.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use agcore_chat::{Actor, SystemClock};
+/// use agcore_memory::InMemoryJournal;
+/// use agcore_server::TokenStore;
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let tokens = TokenStore::new(Arc::new(InMemoryJournal::new()), Arc::new(SystemClock::new()));
+/// // In production: 32 bytes of a generator for secrets.
+/// let new = tokens.create([7; 32], Actor::new("acme", "ann"), "laptop").await?;
+/// assert!(new.text().starts_with("agcore_"));
+/// assert!(!format!("{new:?}").contains(new.text()));
+///
+/// let found = tokens.find(new.text()).await?.unwrap();
+/// assert_eq!(found.actor.to_string(), "acme/ann");
+/// assert!(tokens.revoke(&found.id).await?);
+/// assert!(tokens.find(new.text()).await?.is_none());
+/// # Ok::<(), agcore_memory::MemoryError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Debug)]
+pub struct TokenStore {
+    journal: Arc<dyn Journal>,
+    clock: Arc<dyn Clock>,
+    stream: String,
+    known: Mutex<Known>,
+}
+
+/// A token, without its text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Token {
+    /// The id, by which the token is revoked. It is the beginning of the hash.
+    pub id: String,
+    /// On whose behalf requests with the token are made.
+    pub actor: Actor,
+    /// What the token is for, in the words of the operator.
+    pub label: String,
+    /// The time at which it was created.
+    pub created_at: Timestamp,
+}
+
+/// A token that was just created: the only time that its text is known.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct NewToken {
+    /// The token, without its text.
+    pub token: Token,
+    text: String,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    end: u64,
+    by_hash: HashMap<String, Token>,
+}
+
+impl NewToken {
+    /// Returns the text, which clients send.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Debug for NewToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewToken")
+            .field("token", &self.token)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TokenStore {
+    /// Creates a store in a journal, such as that of the sessions.
+    pub fn new(journal: Arc<dyn Journal>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            journal,
+            clock,
+            stream: id::join(["server", "tokens"]),
+            known: Mutex::default(),
+        }
+    }
+
+    /// Creates a token from 32 bytes of a generator for secrets.
+    ///
+    /// # Errors
+    /// When the journal fails.
+    pub async fn create(&self, secret: [u8; 32], actor: Actor, label: &str) -> Result<NewToken, MemoryError> {
+        let text = format!("{PREFIX}{}", hex(&secret));
+        let hash = hash_of(&text);
+        let token = Token {
+            id: hash[..12].to_owned(),
+            actor,
+            label: label.to_owned(),
+            created_at: Timestamp::from(self.clock.now()),
+        };
+        self.append("created", json!({"hash": hash, "token": &token})).await?;
+        Ok(NewToken { token, text })
+    }
+
+    /// Revokes a token. Returns whether there was one with this id.
+    ///
+    /// # Errors
+    /// When the journal fails.
+    pub async fn revoke(&self, id: &str) -> Result<bool, MemoryError> {
+        if !self.list().await?.iter().any(|token| token.id == id) {
+            return Ok(false);
+        }
+        self.append("revoked", json!({ "id": id })).await?;
+        Ok(true)
+    }
+
+    /// Returns the tokens that are valid, the oldest first.
+    ///
+    /// # Errors
+    /// When the journal fails.
+    pub async fn list(&self) -> Result<Vec<Token>, MemoryError> {
+        let mut known = self.known.lock().await;
+        self.update(&mut known).await?;
+        let mut tokens: Vec<_> = known.by_hash.values().cloned().collect();
+        tokens.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
+        Ok(tokens)
+    }
+
+    /// Returns the token with this text, if it is valid.
+    ///
+    /// # Errors
+    /// When the journal fails.
+    pub async fn find(&self, text: &str) -> Result<Option<Token>, MemoryError> {
+        let mut known = self.known.lock().await;
+        self.update(&mut known).await?;
+        Ok(known.by_hash.get(&hash_of(text)).cloned())
+    }
+
+    /// Reads what was appended since the last time.
+    async fn update(&self, known: &mut Known) -> Result<(), MemoryError> {
+        for Entry { seq, record, .. } in self.journal.read(&self.stream, known.end + 1).await? {
+            known.end = seq;
+            let data = record.data;
+            match (&*record.kind, data["hash"].as_str(), data["id"].as_str()) {
+                ("created", Some(hash), _) => {
+                    if let Ok(token) = serde_json::from_value(data["token"].clone()) {
+                        known.by_hash.insert(hash.to_owned(), token);
+                    }
+                }
+                ("revoked", _, Some(id)) => known.by_hash.retain(|_, token| token.id != id),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn append(&self, kind: &str, data: Value) -> Result<(), MemoryError> {
+        let record = Record::new(kind, 1, Timestamp::from(self.clock.now()), data);
+        let mut known = self.known.lock().await;
+        self.update(&mut known).await?;
+        let mut end = known.end;
+        for _ in 0..ATTEMPTS {
+            match self.journal.append(&self.stream, end, vec![record.clone()]).await {
+                Ok(_) => break,
+                Err(error) => match error.kind() {
+                    MemoryErrorKind::Conflict { found, .. } => end = found,
+                    _ => return Err(error),
+                },
+            }
+        }
+        self.update(&mut known).await
+    }
+}
+
+#[async_trait]
+impl Authenticator for TokenStore {
+    async fn authenticate(&self, client: &Client<'_>) -> Result<Option<Actor>, AuthError> {
+        let Some(text) = client.bearer() else {
+            return Ok(None);
+        };
+        match self.find(text).await {
+            Ok(Some(token)) => Ok(Some(token.actor)),
+            Ok(None) => Err(AuthError::Invalid),
+            Err(error) => {
+                tracing::warn!(?error, "tokens cannot be checked");
+                Err(AuthError::Unavailable)
+            }
+        }
+    }
+}
+
+fn hash_of(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use agcore_chat::SystemClock;
+    use agcore_memory::InMemoryJournal;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_journal_has_no_token_and_other_processes_see_changes() {
+        let journal = Arc::new(InMemoryJournal::new());
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let shared = Arc::<InMemoryJournal>::clone(&journal);
+        let (here, there) = (
+            TokenStore::new(shared.clone(), Arc::clone(&clock)),
+            TokenStore::new(shared, clock),
+        );
+        assert!(there.list().await.unwrap().is_empty());
+        let ann = here.create([1; 32], Actor::user("ann"), "a").await.unwrap();
+        let bob = there.create([2; 32], Actor::user("bob"), "b").await.unwrap();
+        assert_eq!(there.find(ann.text()).await.unwrap(), Some(ann.token.clone()));
+        assert!(here.revoke(&bob.token.id).await.unwrap());
+        assert!(!here.revoke(&bob.token.id).await.unwrap());
+        assert_eq!(there.find(bob.text()).await.unwrap(), None);
+        assert_eq!(there.list().await.unwrap(), std::slice::from_ref(&ann.token));
+        let stored = format!("{:?}", journal.read("server/tokens", 1).await.unwrap());
+        assert!(!stored.contains(ann.text()) && !stored.contains(&ann.text()[PREFIX.len()..]));
+    }
+}

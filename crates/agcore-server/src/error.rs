@@ -1,0 +1,31 @@
+//! [`ServerError`]: why a server cannot be built or cannot serve.
+
+use std::net::SocketAddr;
+
+use agcore_memory::MemoryError;
+
+/// The reason a server cannot be built or cannot serve.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// No agent was added.
+    #[error("the server has no agent; add one with `agent`")]
+    NoAgent,
+    /// Two agents have the same name.
+    #[error("two agents are named `{0}`; choose another name for one of them")]
+    DuplicateAgent(String),
+    /// The server has no store.
+    #[error("the server has no store; add one with `store`, for example a file of SQLite")]
+    NoStore,
+    /// Other machines can reach the address, and no client would have to prove who it is.
+    #[error(
+        "other machines can reach {0}, so clients must prove who they are; add tokens or a trusted proxy, or listen on 127.0.0.1"
+    )]
+    OpenAddress(SocketAddr),
+    /// The socket cannot be used.
+    #[error("the address of the server cannot be used")]
+    Listener(#[source] std::io::Error),
+    /// The store cannot be read.
+    #[error("the runs of the last process cannot be read")]
+    Store(#[source] MemoryError),
+}

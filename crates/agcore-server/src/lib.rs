@@ -1,0 +1,90 @@
+//! Agents over HTTP: runs with durable events, sessions, approvals, tokens and limits.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use agcore_agent::{AgentSpec, agent};
+//! use agcore_chat::SystemClock;
+//! use agcore_memory::session::InMemorySessionStore;
+//! use agcore_server::Server;
+//! use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+//! use tokio::{
+//!     io::{AsyncReadExt, AsyncWriteExt},
+//!     net::{TcpListener, TcpStream},
+//! };
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! # let model = ScriptedProvider::new([ScriptStep::text("Good day, Ada.")]);
+//! // In production, a database: `agcore_store::sqlite::SqliteStore::open("sessions.db", clock)`.
+//! let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
+//! let greeter = AgentSpec::new("greeter", "You greet people.");
+//! let server = Server::builder().agent("greeter", agent(model).build()?, greeter).store(store).build()?;
+//!
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let (address, stop) = (listener.local_addr()?, CancellationToken::new());
+//! let stopped = stop.clone();
+//! let serving = tokio::spawn(async move { server.serve(listener, stopped).await });
+//!
+//! // Any AG-UI client can talk to the server.
+//! let body = r#"{"threadId": "t", "runId": "r", "messages": [{"id": "m", "role": "user", "content": "I am Ada."}]}"#;
+//! let head = format!(
+//!     "POST /api/v1/agent/run HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\
+//!      content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+//!     body.len()
+//! );
+//! let mut client = TcpStream::connect(address).await?;
+//! client.write_all((head + body).as_bytes()).await?;
+//! let mut answer = String::new();
+//! client.read_to_string(&mut answer).await?;
+//! assert!(answer.contains("Good day, Ada.") && answer.contains("RUN_FINISHED"));
+//!
+//! stop.cancel();
+//! serving.await??;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | serve agents | [`Server::builder`] |
+//! | let clients prove who they are | [`TokenStore`], [`TrustedProxy`], or an [`Authenticator`] of your own |
+//! | limit what clients may ask for | [`Limits`], [`BusyPolicy`] |
+//! | read the errors of the server | [`ProblemCode`] |
+//! | run agents in other processes | [`RunQueue`] |
+//!
+//! The routes are described by `/openapi.json` of a running server and, for people, by `/docs`.
+
+mod problem;
+mod error;
+mod settings;
+mod run;
+mod queue;
+mod auth;
+mod metrics;
+mod log;
+mod registry;
+mod service;
+mod stream;
+mod api;
+mod openapi;
+mod routes;
+mod serve;
+mod server;
+
+pub use agcore_agui::EncoderSettings;
+
+pub use self::{
+    auth::{AuthError, Authenticator, Client, NewToken, Token, TokenStore, TrustedProxy},
+    error::ServerError,
+    problem::ProblemCode,
+    queue::{LocalQueue, QueueError, RunQueue},
+    run::RunJob,
+    server::{Server, ServerBuilder},
+    settings::{BusyPolicy, Limits},
+};
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,110 @@
+//! [`LogEvent`]: an event of a run in the form in which it is stored.
+
+use agcore_agui::AguiEvent;
+use agcore_memory::{
+    MemoryError, MemoryErrorKind,
+    session::{NewEvent, StoredEvent},
+};
+use serde_json::{Value, json};
+
+/// An event of a run.
+#[derive(Debug, Clone)]
+pub(crate) enum LogEvent {
+    /// An event for clients.
+    Agui(Box<AguiEvent>),
+    /// A person wants the run to be cancelled.
+    CancelRequested,
+    /// Something that a later version has stored.
+    Unknown,
+}
+
+/// An event of a run in its place.
+#[derive(Debug, Clone)]
+pub(crate) struct LogItem {
+    /// The number of the event within the session.
+    pub(crate) seq: u64,
+    pub(crate) event: LogEvent,
+}
+
+const AGUI: &str = "agui";
+const CANCEL: &str = "cancel";
+
+impl LogEvent {
+    /// Returns whether nothing follows in this run.
+    pub(crate) fn is_end(&self) -> bool {
+        matches!(self, Self::Agui(event) if event.is_terminal())
+    }
+
+    /// Returns the event for the store.
+    ///
+    /// # Errors
+    /// When the event cannot be written as JSON.
+    pub(crate) fn to_new_event(&self, run: &str) -> Result<NewEvent, MemoryError> {
+        let (kind, data) = match self {
+            Self::Agui(event) => (AGUI, serde_json::to_value(event).map_err(serialization)?),
+            Self::CancelRequested | Self::Unknown => (CANCEL, json!({})),
+        };
+        Ok(NewEvent::new(run, kind, data))
+    }
+
+    /// Reads what [`to_new_event`](Self::to_new_event) has returned. What cannot be read is unknown, so that an event of a later
+    /// version does not stop a reader.
+    fn from_parts(kind: &str, data: Value) -> Self {
+        match kind {
+            AGUI => serde_json::from_value(data).map_or(Self::Unknown, Self::Agui),
+            CANCEL => Self::CancelRequested,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl From<StoredEvent> for LogItem {
+    fn from(event: StoredEvent) -> Self {
+        Self {
+            seq: event.seq,
+            event: LogEvent::from_parts(&event.kind, event.data),
+        }
+    }
+}
+
+fn serialization(error: serde_json::Error) -> MemoryError {
+    MemoryError::with_source(
+        MemoryErrorKind::Serialization,
+        "an event cannot be written as JSON",
+        error,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use agcore_agui::{Encoder, Run};
+
+    use super::*;
+
+    #[test]
+    fn what_is_stored_is_read_back() {
+        let started = Encoder::new("t", "r").push(Run::started().into()).unwrap().remove(0);
+        let stored = LogEvent::Agui(Box::new(started)).to_new_event("r").unwrap();
+        let LogEvent::Agui(read) = LogEvent::from_parts(&stored.kind, stored.data) else {
+            panic!("the event was not read");
+        };
+        assert_eq!(read.member("threadId").unwrap(), "t");
+        let cancel = LogEvent::CancelRequested.to_new_event("r").unwrap();
+        assert!(matches!(
+            LogEvent::from_parts(&cancel.kind, cancel.data),
+            LogEvent::CancelRequested
+        ));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_unknown() {
+        assert!(matches!(
+            LogEvent::from_parts("of_tomorrow", json!({})),
+            LogEvent::Unknown
+        ));
+        assert!(matches!(
+            LogEvent::from_parts(AGUI, json!({"version": 1000})),
+            LogEvent::Unknown
+        ));
+    }
+}

@@ -1,0 +1,112 @@
+//! [`Translator`]: from what happens in a run to the events that are stored.
+
+use agcore_agent::RecordedEvent;
+use agcore_agui::{AguiEvent, Encoder, EncoderSettings, Input, Interrupt, Run};
+use agcore_chat::{EventKind, Fault, FaultKind, PersonEvent, StreamEvent, TurnEvent};
+
+use super::event::{LogEvent, LogItem};
+
+/// Something that happens in a run.
+#[derive(Debug, Clone)]
+pub(crate) enum LogInput {
+    /// The run was accepted.
+    Started,
+    /// Something that the agent loop records.
+    Recorded(Box<RecordedEvent>),
+    /// Something that the agent loop shows without recording it, such as the delta of a text.
+    Preview(Box<StreamEvent>),
+    /// A person wants the run to be cancelled.
+    CancelRequested,
+    /// The run failed without a turn that could report it.
+    Failed(Fault),
+    /// The run was cancelled without a turn that could report it.
+    Cancelled,
+}
+
+/// Translates what happens in one run.
+#[derive(Debug, Clone)]
+pub(super) struct Translator {
+    encoder: Encoder,
+    /// Why the turn has failed that is about to end.
+    fault: Option<Fault>,
+}
+
+impl Translator {
+    /// Creates the translator of a run, with the events that are stored already. Also returns events that end what the process
+    /// before has left open.
+    pub(super) fn new(thread: &str, run: &str, settings: EncoderSettings, items: &[LogItem]) -> (Self, Vec<LogEvent>) {
+        let mut encoder = Encoder::new(thread, run).with_settings(settings);
+        let known: Vec<&AguiEvent> = items.iter().filter_map(|item| as_agui(&item.event)).collect();
+        let mut ends = Vec::new();
+        if !known.is_empty() {
+            match encoder.resume(known) {
+                Ok(events) => ends.extend(events.into_iter().map(|event| LogEvent::Agui(Box::new(event)))),
+                Err(error) => tracing::error!(%error, run, "the events of a run cannot be continued"),
+            }
+        }
+        (Self { encoder, fault: None }, ends)
+    }
+
+    /// Returns the events for something.
+    pub(super) fn translate(&mut self, input: LogInput, millis: u64) -> Vec<LogEvent> {
+        let mut inputs = Vec::new();
+        match input {
+            LogInput::CancelRequested => return vec![LogEvent::CancelRequested],
+            LogInput::Started => inputs.push(Run::started().into()),
+            LogInput::Preview(event) => inputs.push(Input::from(*event)),
+            LogInput::Failed(fault) => inputs.push(end(Some(&fault)).into()),
+            LogInput::Cancelled => inputs.push(Run::cancelled().into()),
+            LogInput::Recorded(event) => self.recorded(*event, &mut inputs),
+        }
+        let mut events = Vec::new();
+        for input in inputs {
+            match self.encoder.push(input) {
+                Ok(encoded) => events.extend(encoded),
+                Err(error) => tracing::warn!(%error, "an event was not stored"),
+            }
+        }
+        let timed = events.into_iter().map(|event| event.with_timestamp(millis));
+        timed.map(|event| LogEvent::Agui(Box::new(event))).collect()
+    }
+
+    fn recorded(&mut self, event: RecordedEvent, inputs: &mut Vec<Input>) {
+        let RecordedEvent {
+            agent,
+            turn,
+            message,
+            kind,
+            ..
+        } = event;
+        match &kind {
+            EventKind::Person(PersonEvent::Suspended(questions)) => {
+                let interrupts: Vec<Interrupt> = questions.iter().map(Interrupt::from).collect();
+                inputs.push(interrupts.into());
+                return;
+            }
+            EventKind::Turn(TurnEvent::Error(fault)) => self.fault = Some(fault.clone()),
+            _ => {}
+        }
+        let is_end = matches!(kind, EventKind::Turn(TurnEvent::Complete { .. }));
+        let event = StreamEvent::new(0, agent.into(), turn, 0, kind).with_message(message.map(Into::into));
+        inputs.push(event.into());
+        if is_end {
+            inputs.push(end(self.fault.take().as_ref()).into());
+        }
+    }
+}
+
+fn as_agui(event: &LogEvent) -> Option<&AguiEvent> {
+    match event {
+        LogEvent::Agui(event) => Some(event),
+        _ => None,
+    }
+}
+
+/// Returns the end of a run.
+fn end(fault: Option<&Fault>) -> Run {
+    match fault {
+        None => Run::finished(),
+        Some(fault) if fault.kind == FaultKind::Cancelled => Run::cancelled(),
+        Some(fault) => Run::failed(fault.message.clone(), fault.kind.as_str()),
+    }
+}

@@ -1,0 +1,192 @@
+//! [`Problem`]: the JSON form of every error that the server answers with.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// An error as an HTTP answer (RFC 9457), with a [`code`](ProblemCode) that programs can rely on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    code: ProblemCode,
+    detail: String,
+    retry_after: Option<u64>,
+}
+
+/// The body of a [`Problem`].
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Problem")]
+pub(crate) struct ProblemBody {
+    /// Always `about:blank`: the code is more specific.
+    r#type: &'static str,
+    /// A description of all problems with this code.
+    title: &'static str,
+    /// The HTTP status.
+    status: u16,
+    /// The stable name of the problem.
+    code: &'static str,
+    /// A description of this case, and what to do next.
+    detail: String,
+}
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $status:literal, $code:literal, $title:literal;)+) => {
+        /// The kind of a problem with a request. The names and statuses are stable.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum ProblemCode {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl ProblemCode {
+            /// All codes.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// Returns the name, such as `session_busy`.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $code,)+
+                }
+            }
+
+            /// Returns the HTTP status.
+            pub const fn status(self) -> u16 {
+                match self {
+                    $(Self::$variant => $status,)+
+                }
+            }
+
+            /// Returns a short description.
+            pub const fn title(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $title,)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A parameter, a header or a member of the body is missing or has a wrong value.
+    InvalidRequest = 400, "invalid_request", "The request is not valid";
+    /// The body is not JSON, or not an object of the expected form.
+    InvalidBody = 400, "invalid_body", "The body is not valid";
+    /// The `Last-Event-ID` does not belong to this run.
+    InvalidEventId = 400, "invalid_event_id", "The event id does not belong to this run";
+    /// The client has not proved who it is.
+    Unauthenticated = 401, "unauthenticated", "Credentials are missing or not valid";
+    /// The page of the client, or the host that it has asked for, is not allowed.
+    ForbiddenOrigin = 403, "forbidden_origin", "Requests of this origin are not allowed";
+    /// There is no such thread, run or question, or it belongs to someone else.
+    NotFound = 404, "not_found", "There is no such resource";
+    /// The server has no agent with this name.
+    AgentNotFound = 404, "agent_not_found", "There is no such agent";
+    /// The path exists, but not with this method.
+    MethodNotAllowed = 405, "method_not_allowed", "The method is not allowed";
+    /// The body did not arrive in time.
+    BodyTimeout = 408, "body_timeout", "The body did not arrive in time";
+    /// Another run is active on the thread.
+    SessionBusy = 409, "session_busy", "Another run is active on this thread";
+    /// The id of the run is used by a run with another input.
+    RunIdTaken = 409, "run_id_taken", "The run id is used by another run";
+    /// The question was answered differently before, or is not open any more.
+    AlreadyAnswered = 409, "already_answered", "The question is not open any more";
+    /// The body is larger than the limit.
+    BodyTooLarge = 413, "body_too_large", "The body is too large";
+    /// The body is not declared as JSON.
+    UnsupportedMediaType = 415, "unsupported_media_type", "The body is not JSON";
+    /// The user has as many active runs as allowed.
+    TooManyRuns = 429, "too_many_runs", "Too many active runs of this user";
+    /// The user has as many open streams as allowed.
+    TooManyStreams = 429, "too_many_streams", "Too many open streams of this user";
+    /// The server has as many runs as allowed.
+    QueueFull = 429, "queue_full", "The server has no space for another run";
+    /// Something failed in an unexpected way. The log of the server has the details.
+    Internal = 500, "internal", "The server failed";
+    /// The database cannot be reached at the moment.
+    StoreUnavailable = 503, "store_unavailable", "The database cannot be reached";
+    /// The server ends.
+    ShuttingDown = 503, "shutting_down", "The server is shutting down";
+}
+
+impl Problem {
+    /// Creates a problem. The detail states what happened and what to do next.
+    pub(crate) fn new(code: ProblemCode, detail: impl Into<String>) -> Self {
+        let retry_after = match code.status() {
+            429 | 503 => Some(1),
+            _ => None,
+        };
+        Self {
+            code,
+            detail: detail.into(),
+            retry_after,
+        }
+    }
+
+    /// Returns the description of this case.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// Returns the problem of an id that is not known, or not to this user: both look the same.
+    pub(crate) fn unknown(what: &str) -> Self {
+        Self::new(ProblemCode::NotFound, format!("there is no such {what}; check its id"))
+    }
+
+    pub(crate) fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(ProblemCode::InvalidRequest, detail)
+    }
+
+    pub(crate) fn body(&self) -> ProblemBody {
+        ProblemBody {
+            r#type: "about:blank",
+            title: self.code.title(),
+            status: self.code.status(),
+            code: self.code.as_str(),
+            detail: self.detail.clone(),
+        }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.detail)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&self.body()).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/problem+json"),
+        );
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.code == ProblemCode::Unauthenticated {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guide_lists_every_code() {
+        let guide = include_str!("../../../docs/guide/service.md");
+        for code in ProblemCode::ALL {
+            let row = format!("| `{}` | {} |", code.as_str(), code.status());
+            assert!(guide.contains(&row), "{row}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! [`read`]: the body of a request.
+
+use agcore_chat::Clock;
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, header};
+use http_body_util::BodyExt as _;
+use serde::de::DeserializeOwned;
+
+use crate::{
+    problem::{Problem, ProblemCode},
+    settings::Limits,
+};
+
+/// Reads the whole body of a request that sends JSON.
+///
+/// # Errors
+/// When the body is not declared as JSON, is too large, breaks off or does not arrive in time.
+pub(super) async fn read(
+    headers: &HeaderMap,
+    body: Body,
+    limits: &Limits,
+    clock: &dyn Clock,
+) -> Result<Bytes, Problem> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
+        let detail = "the body must be JSON, with the header `Content-Type: application/json`";
+        return Err(Problem::new(ProblemCode::UnsupportedMediaType, detail));
+    }
+    tokio::select! {
+        read = collect(body, limits.max_body_bytes) => read,
+        () = clock.sleep(limits.read_timeout) => {
+            Err(Problem::new(ProblemCode::BodyTimeout, "the body did not arrive in time; send the request again"))
+        }
+    }
+}
+
+/// Reads a JSON value of a known form.
+///
+/// # Errors
+/// `invalid_body` if the body has another form.
+pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(body).map_err(|error| {
+        // Only the place: the message may quote the body.
+        let detail = format!(
+            "the body does not have the expected form (line {}, column {}); see /docs",
+            error.line(),
+            error.column()
+        );
+        Problem::new(ProblemCode::InvalidBody, detail)
+    })
+}
+
+async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
+    let mut read = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Problem::new(ProblemCode::InvalidBody, "the body broke off; send it again"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if read.len() + data.len() > limit {
+            let detail = format!("the body has more than {limit} bytes; send less");
+            return Err(Problem::new(ProblemCode::BodyTooLarge, detail));
+        }
+        read.extend_from_slice(&data);
+    }
+    Ok(read.freeze())
+}

@@ -1,0 +1,94 @@
+//! Following runs.
+
+use std::sync::Arc;
+
+use agcore_chat::Actor;
+use agcore_memory::session::EventFilter;
+use axum::{
+    Extension,
+    body::Body,
+    extract::{Path, State},
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, HeaderValue, Uri, header};
+use serde::Deserialize;
+
+use super::{query, runs};
+use crate::{
+    problem::{Problem, ProblemCode},
+    run::RunJob,
+    service::App,
+    stream::EventStream,
+};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FollowQuery {
+    run_id: Option<String>,
+    protocol: Option<String>,
+}
+
+/// `GET /runs/{thread}/events`: the events of a run, from the beginning or after `Last-Event-ID`.
+pub(super) async fn follow(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+    Path(thread): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let service = &app.service;
+    let FollowQuery { run_id, protocol } = query::parameters(&uri)?;
+    let run = run_id.ok_or_else(|| Problem::invalid("the parameter `runId` is missing; name the run to follow"))?;
+    let dialect = runs::dialect(&uri, &headers)?;
+    service.run(&actor, &thread, &run).await?;
+    let job = RunJob::new(actor.clone(), thread, run);
+    let last = match headers.get("last-event-id") {
+        None => 0,
+        Some(id) => known_event(&app, &job, id).await?,
+    };
+    let permit = service.open_stream(&actor)?;
+    let format = runs::format(dialect, protocol.as_deref());
+    let stream = EventStream::new(Arc::clone(service), job, format, permit);
+    Ok(response(stream.resumable().after(last)))
+}
+
+/// Returns a stream as an answer.
+pub(super) fn response(stream: EventStream) -> Response {
+    let mut response = Body::from_stream(stream.frames()).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, no-transform"),
+    );
+    // Otherwise nginx would keep events back.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// Reads the id of the last event that a client has received.
+///
+/// # Errors
+/// `invalid_event_id` if the run has no event with this id.
+async fn known_event(app: &App, job: &RunJob, id: &HeaderValue) -> Result<u64, Problem> {
+    let text = id.to_str().unwrap_or("?").trim();
+    if text.is_empty() || text == "0" {
+        return Ok(0);
+    }
+    let unknown = || {
+        let detail = "the run has no event with this id; leave out Last-Event-ID to start from the beginning";
+        Problem::new(ProblemCode::InvalidEventId, detail)
+    };
+    let seq: u64 = text.parse().map_err(|_| unknown())?;
+    // The largest number of every store.
+    if seq > i64::MAX.unsigned_abs() {
+        return Err(unknown());
+    }
+    let (tenant, thread) = job.session();
+    let filter = EventFilter::new().with_run(&*job.run).after(seq - 1).with_limit(1);
+    let found = app.service.store.events(tenant, thread, &filter).await?;
+    match found.first() {
+        Some(event) if event.seq == seq => Ok(seq),
+        _ => Err(unknown()),
+    }
+}

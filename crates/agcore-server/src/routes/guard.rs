@@ -1,0 +1,161 @@
+//! Checks of every request: credentials, origins, counting.
+
+use std::{net::IpAddr, sync::Arc};
+
+use agcore_chat::Actor;
+use axum::{
+    extract::{MatchedPath, Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts};
+
+use crate::{
+    auth::{AuthError, Client},
+    problem::{Problem, ProblemCode},
+    service::App,
+};
+
+/// The address from which a connection comes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+/// Finds out who the client is.
+pub(super) async fn authenticate(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    // Without the body, which cannot be shared between threads.
+    let (mut parts, body) = request.into_parts();
+    match actor_of(&app, &parts).await {
+        Ok(actor) => {
+            parts.extensions.insert(actor);
+            next.run(Request::from_parts(parts, body)).await
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn actor_of(app: &App, request: &Parts) -> Result<Actor, Problem> {
+    if app.authenticators.is_empty() {
+        return Ok(Actor::local());
+    }
+    let peer = request.extensions.get::<Peer>();
+    let address = peer.map_or(IpAddr::from([0, 0, 0, 0]), |Peer(address)| *address);
+    let client = Client::new(&request.headers, address);
+    for authenticator in &app.authenticators {
+        match authenticator.authenticate(&client).await {
+            Ok(Some(actor)) => return Ok(actor),
+            Ok(None) => {}
+            Err(AuthError::Unavailable) => {
+                return Err(Problem::new(
+                    ProblemCode::StoreUnavailable,
+                    AuthError::Unavailable.to_string(),
+                ));
+            }
+            Err(error) => return Err(Problem::new(ProblemCode::Unauthenticated, error.to_string())),
+        }
+    }
+    let detail = "the request has no credentials; send a token with `Authorization: Bearer`";
+    Err(Problem::new(ProblemCode::Unauthenticated, detail))
+}
+
+/// Refuses web pages that are not allowed, and answers the questions of browsers about those that are.
+///
+/// Without credentials, only this machine is served. Then a page could have its own host name point to this machine, so that the
+/// browser takes requests for its own: only loopback names are accepted as hosts.
+pub(super) async fn origin(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    if app.authenticators.is_empty() && !is_loopback_host(headers) {
+        let detail = "the server accepts requests for localhost only, because it has no tokens";
+        return Problem::new(ProblemCode::ForbiddenOrigin, detail).into_response();
+    }
+    let Some(origin) = headers.get(header::ORIGIN).cloned() else {
+        return next.run(request).await;
+    };
+    let is_allowed = origin
+        .to_str()
+        .is_ok_and(|origin| app.origins.iter().any(|allowed| allowed == origin));
+    if !is_allowed && !is_same_origin(headers, &origin) {
+        let detail = "web pages of this origin may not use the server; add it to the allowed origins";
+        return Problem::new(ProblemCode::ForbiddenOrigin, detail).into_response();
+    }
+    let is_preflight =
+        request.method() == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+    let mut response = match is_preflight {
+        true => StatusCode::NO_CONTENT.into_response(),
+        false => next.run(request).await,
+    };
+    if is_allowed {
+        allow(response.headers_mut(), origin);
+    }
+    response
+}
+
+fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.append(header::VARY, HeaderValue::from_static("origin"));
+    let rules = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PATCH, DELETE"),
+        (
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "authorization, content-type, last-event-id",
+        ),
+        (header::ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    for (name, value) in rules {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+fn is_same_origin(headers: &HeaderMap, origin: &HeaderValue) -> bool {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
+    matches!((host, origin), (Some(host), Some((_, origin))) if host.eq_ignore_ascii_case(origin))
+}
+
+fn is_loopback_host(headers: &HeaderMap) -> bool {
+    let Some(host) = headers.get(header::HOST) else {
+        // Browsers always send it.
+        return true;
+    };
+    let Ok(host) = host.to_str() else { return false };
+    let name = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+        Some((name, _)) => name,
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    };
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Counts requests by route and status.
+pub(super) async fn count(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let response = next.run(request).await;
+    let route = route.as_ref().map(MatchedPath::as_str);
+    app.service.metrics.request(&method, route, response.status().as_u16());
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(host: &str, expected: bool) {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, host.parse().unwrap());
+        assert_eq!(is_loopback_host(&headers), expected, "{host}");
+    }
+
+    #[test]
+    fn only_names_of_this_machine_are_loopback_hosts() {
+        check("localhost", true);
+        check("LOCALHOST:8080", true);
+        check("127.0.0.1:8080", true);
+        check("[::1]:8080", true);
+        check("[::1]", true);
+        check("evil.example", false);
+        check("localhost.evil.example:8080", false);
+        check("127.0.0.1.evil.example", false);
+        check("10.0.0.1", false);
+        check("", false);
+    }
+}

@@ -1,0 +1,47 @@
+//! The routes for operators, and requests for which there is no route.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::header;
+use serde_json::{Value, json};
+
+use crate::{
+    problem::{Problem, ProblemCode},
+    service::App,
+};
+
+/// `GET /health`: whether the process answers. Asks neither the database nor a vendor.
+pub(super) async fn health() -> Json<Value> {
+    Json(json!({"status": "ok"}))
+}
+
+/// `GET /ready`: whether the server takes requests and reaches its database.
+pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    if app.service.stopping.is_cancelled() {
+        return Err(Problem::new(ProblemCode::ShuttingDown, "the server is shutting down"));
+    }
+    app.service.store.get_session("server", "ready").await?;
+    Ok(Json(json!({"status": "ready"})))
+}
+
+/// `GET /metrics`: what the server counts, in the text form of Prometheus.
+pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], app.service.metrics.text()).into_response()
+}
+
+/// Answers requests for paths that do not exist.
+pub(super) async fn route() -> Response {
+    Problem::new(ProblemCode::NotFound, "there is no such path; see /docs").into_response()
+}
+
+/// Answers requests with a method that a path does not have.
+pub(super) async fn method() -> Response {
+    let detail = "the path exists, but not with this method; see /docs";
+    Problem::new(ProblemCode::MethodNotAllowed, detail).into_response()
+}

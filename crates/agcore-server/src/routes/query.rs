@@ -1,0 +1,84 @@
+//! Parameters of requests, and places in lists.
+
+use agcore_memory::session::SessionCursor;
+use axum::extract::Query;
+use http::Uri;
+use serde::de::DeserializeOwned;
+
+use crate::problem::Problem;
+
+/// The largest number of entries on a page.
+pub(super) const MAX_PAGE: u64 = 200;
+
+/// Reads the parameters of a request.
+///
+/// # Errors
+/// `invalid_request` if one has a wrong form.
+pub(super) fn parameters<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
+    let parsed = Query::try_from_uri(uri);
+    let Query(parameters) =
+        parsed.map_err(|_| Problem::invalid("a parameter of the query is missing or has a wrong form; see /docs"))?;
+    Ok(parameters)
+}
+
+/// Returns the size of a page.
+///
+/// # Errors
+/// `invalid_request` if it is 0 or too large.
+pub(super) fn page_size(limit: Option<u64>) -> Result<u64, Problem> {
+    match limit.unwrap_or(50) {
+        limit @ 1..=MAX_PAGE => Ok(limit),
+        _ => Err(Problem::invalid(format!("`limit` must be from 1 to {MAX_PAGE}"))),
+    }
+}
+
+/// Returns a place in a list of sessions as a text without meaning for clients.
+pub(super) fn cursor_text(cursor: &SessionCursor) -> String {
+    let text = format!("{}.{}", cursor.updated_at.as_millis(), cursor.id);
+    text.bytes().fold(String::new(), |mut hex, byte| {
+        use std::fmt::Write as _;
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// Reads what [`cursor_text`] has returned.
+///
+/// # Errors
+/// `invalid_request` if the text is not a cursor.
+pub(super) fn cursor(text: &str) -> Result<SessionCursor, Problem> {
+    read_cursor(text).ok_or_else(|| Problem::invalid("`cursor` must be one that the server has returned"))
+}
+
+fn read_cursor(text: &str) -> Option<SessionCursor> {
+    if !text.is_ascii() || !text.len().is_multiple_of(2) {
+        return None;
+    }
+    let bytes: Result<Vec<u8>, _> = (0..text.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&text[at..at + 2], 16))
+        .collect();
+    let text = String::from_utf8(bytes.ok()?).ok()?;
+    let (millis, id) = text.split_once('.')?;
+    let place = serde_json::json!({
+        "updated_at": agcore_memory::Timestamp::from_millis(millis.parse().ok()?),
+        "id": id,
+    });
+    serde_json::from_value(place).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_cursors_of_the_server_are_read() {
+        let place = read_cursor("31302e742f31").unwrap();
+        assert_eq!((place.updated_at.as_millis(), &*place.id), (10, "t/1"));
+        assert_eq!(cursor_text(&place), "31302e742f31");
+        for text in ["", "3", "zz", "31302e", "é", "+1+1", "612e62"] {
+            assert!(read_cursor(text).is_none_or(|place| place.id.is_empty()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Starting, cancelling and answering runs.
+
+use std::sync::Arc;
+
+use agcore_agui::{Dialect, Format, InputLimits, Protocol, RunAgentInput, RunInputError, RunInputErrorKind};
+use agcore_chat::{Actor, Message};
+use axum::{
+    Extension, Json,
+    body::Body,
+    extract::{Path, State},
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, StatusCode, Uri};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{body, events, query};
+use crate::{
+    api::{RunView, StartedView},
+    problem::{Problem, ProblemCode},
+    run::{RunInput, RunJob},
+    service::{App, NewRun, check_id},
+    stream::EventStream,
+};
+
+#[derive(Deserialize)]
+struct DialectQuery {
+    dialect: Option<String>,
+}
+
+/// `POST /run`: starts a run and streams its events.
+pub(super) async fn run(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    run_as(&app, actor, None, &uri, &headers, body).await
+}
+
+/// `POST /agents/{name}/run`: the same, with this agent.
+pub(super) async fn run_agent(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+    Path(name): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    run_as(&app, actor, Some(name), &uri, &headers, body).await
+}
+
+/// `POST /runs/{thread}`: starts a run.
+pub(super) async fn start(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+    Path(thread): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let service = &app.service;
+    let read = body::read(&headers, body, &service.limits, &*service.clock).await?;
+    let mut members: Map<String, Value> = body::parse(&read)?;
+    match members.get("threadId") {
+        None | Some(Value::Null) => {}
+        Some(named) if *named == *thread => {}
+        Some(_) => {
+            return Err(Problem::invalid(
+                "`threadId` of the body differs from the thread in the path",
+            ));
+        }
+    }
+    members.insert("threadId".to_owned(), json!(thread));
+    if members.get("runId").is_none_or(Value::is_null) {
+        members.insert("runId".to_owned(), json!(service.new_id("run")));
+    }
+    if members.get("messages").is_none_or(Value::is_null) {
+        members.insert("messages".to_owned(), json!([]));
+    }
+    let input = RunAgentInput::from_value(Value::Object(members), &limits(&app)).map_err(input_problem)?;
+    let job = begin(&app, &actor, None, input).await?;
+    Ok(accepted(job))
+}
+
+/// `POST /runs/{thread}/{run}/cancel`: cancels a run.
+pub(super) async fn cancel(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+    Path((thread, run)): Path<(String, String)>,
+) -> Result<Json<RunView>, Problem> {
+    let run = app.service.cancel(&actor, &thread, &run).await?;
+    Ok(Json(run.into()))
+}
+
+/// `POST /runs/{thread}/{run}/answers`: answers questions of a run, which continues as another run.
+pub(super) async fn answer(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+    Path((thread, run)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let service = &app.service;
+    let read = body::read(&headers, body, &service.limits, &*service.clock).await?;
+    let mut members: Map<String, Value> = body::parse(&read)?;
+    service.run(&actor, &thread, &run).await?;
+    let answers = members.remove("answers").unwrap_or_default();
+    let run = match members.remove("runId").unwrap_or_default() {
+        Value::Null => json!(service.new_id("run")),
+        run => run,
+    };
+    if let Some(name) = members.keys().next() {
+        return Err(Problem::invalid(format!("the body has the unknown member {name:?}")));
+    }
+    let value = json!({"threadId": thread, "runId": run, "messages": [], "resume": answers});
+    let input = RunAgentInput::from_value(value, &limits(&app)).map_err(input_problem)?;
+    if input.resume.is_empty() {
+        return Err(Problem::invalid("`answers` is empty; answer at least one question"));
+    }
+    let job = begin(&app, &actor, None, input).await?;
+    Ok(accepted(job))
+}
+
+async fn run_as(
+    app: &Arc<App>,
+    actor: Actor,
+    agent: Option<String>,
+    uri: &Uri,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let service = &app.service;
+    let dialect = dialect(uri, headers)?;
+    let read = body::read(headers, body, &service.limits, &*service.clock).await?;
+    let input = RunAgentInput::from_slice(&read, &limits(app)).map_err(input_problem)?;
+    let format = Format::new(dialect, input.protocol());
+    let permit = service.open_stream(&actor)?;
+    let job = begin(app, &actor, agent, input).await?;
+    let stream = EventStream::new(Arc::clone(service), job, format, permit);
+    Ok(events::response(stream))
+}
+
+/// Starts a run, or continues one that waits for answers.
+async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAgentInput) -> Result<RunJob, Problem> {
+    let service = &app.service;
+    let agent = match (agent, input.forwarded("agent")) {
+        (Some(agent), _) => Some(agent),
+        (None, Some(Value::String(agent))) => Some(agent.clone()),
+        (None, None) => None,
+        (None, Some(_)) => return Err(Problem::invalid("`forwardedProps.agent` must be the name of an agent")),
+    };
+    check_id("thread", &input.thread_id)?;
+    let answers = std::mem::take(&mut input.resume);
+    if !answers.is_empty() {
+        let (thread, run) = (&input.thread_id, &input.run_id);
+        return Ok(service.resume(actor, thread, run, agent, &answers).await?.job);
+    }
+    let new = NewRun {
+        actor: actor.clone(),
+        thread: input.thread_id.clone(),
+        run: input.run_id.clone(),
+        agent,
+        input: RunInput {
+            agent: String::new(),
+            message: Some(message_of(&input)?),
+            answers: Vec::new(),
+        },
+    };
+    Ok(service.start(new).await?.job)
+}
+
+/// Returns the newest message of the user. The server has the conversation before it.
+fn message_of(input: &RunAgentInput) -> Result<Message, Problem> {
+    let newest = input.newest_user_message().and_then(|message| message.message());
+    newest.cloned().ok_or_else(|| {
+        Problem::invalid("`messages` must end with a message of the user, or `resume` must have an answer")
+    })
+}
+
+pub(super) fn dialect(uri: &Uri, headers: &HeaderMap) -> Result<Dialect, Problem> {
+    let DialectQuery { dialect } = query::parameters(uri)?;
+    let header = headers.get("x-agcore-dialect").and_then(|name| name.to_str().ok());
+    match dialect.as_deref().or(header) {
+        None => Ok(Dialect::default()),
+        Some(name) => {
+            Dialect::from_name(name).ok_or_else(|| Problem::invalid("the dialect must be `standard` or `superset`"))
+        }
+    }
+}
+
+/// Returns the format for a client that sends no `RunAgentInput`.
+pub(super) fn format(dialect: Dialect, protocol: Option<&str>) -> Format {
+    // Clients of the routes that are not part of AG-UI understand what it has added.
+    let protocol = protocol.map_or(Protocol::V1, |version| Protocol::of_version(Some(version)));
+    Format::new(dialect, protocol)
+}
+
+fn limits(app: &App) -> InputLimits {
+    InputLimits::new().with_max_bytes(app.service.limits.max_body_bytes)
+}
+
+fn input_problem(error: RunInputError) -> Problem {
+    let code = match error.kind() {
+        RunInputErrorKind::TooLarge => ProblemCode::BodyTooLarge,
+        RunInputErrorKind::Syntax => ProblemCode::InvalidBody,
+        _ => ProblemCode::InvalidRequest,
+    };
+    Problem::new(code, error.to_string())
+}
+
+fn accepted(job: RunJob) -> Response {
+    let view = StartedView {
+        thread_id: job.thread,
+        run_id: job.run,
+    };
+    (StatusCode::ACCEPTED, Json(view)).into_response()
+}

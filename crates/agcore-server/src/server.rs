@@ -1,0 +1,223 @@
+//! [`Server`]: serves agents over HTTP.
+
+use std::{fmt, sync::Arc};
+
+use agcore_agent::{AgentSpec, RuntimeBundle};
+use agcore_agui::EncoderSettings;
+use agcore_chat::{Clock, SystemClock};
+use agcore_llm::{Random, system_random};
+use agcore_memory::session::SessionStore;
+use tokio::net::TcpListener;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    auth::Authenticator,
+    error::ServerError,
+    metrics::Metrics,
+    openapi,
+    queue::{LocalQueue, RunQueue},
+    registry::Registry,
+    routes, serve,
+    service::App,
+    service::{Admission, AgentEntry, Agents, Service},
+    settings::{BusyPolicy, Limits},
+};
+
+/// Serves agents over HTTP.
+///
+/// Runs continue when their clients disconnect. What clients see is stored before it is sent, so that clients and servers can
+/// come back at any time.
+pub struct Server {
+    app: Arc<App>,
+}
+
+/// Collects the parts of a [`Server`].
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct ServerBuilder {
+    agents: Vec<AgentEntry>,
+    store: Option<Arc<dyn SessionStore>>,
+    authenticators: Vec<Arc<dyn Authenticator>>,
+    queue: Option<Arc<dyn RunQueue>>,
+    origins: Vec<String>,
+    limits: Limits,
+    busy: BusyPolicy,
+    encoder: EncoderSettings,
+    clock: Arc<dyn Clock>,
+    random: Random,
+}
+
+impl Server {
+    /// Returns a builder.
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder {
+            agents: Vec::new(),
+            store: None,
+            authenticators: Vec::new(),
+            queue: None,
+            origins: Vec::new(),
+            limits: Limits::default(),
+            busy: BusyPolicy::default(),
+            encoder: EncoderSettings::default(),
+            clock: Arc::new(SystemClock::new()),
+            random: system_random(),
+        }
+    }
+
+    /// Serves until `stop` is cancelled. Runs that an earlier process has left continue first.
+    ///
+    /// When `stop` is cancelled, no more connections are accepted and no more runs start. Those that are active have
+    /// [some time](Limits::drain) to end; the others continue when a server starts with the same store. TLS is not part of this;
+    /// put a reverse proxy in front of the server to use it beyond the machine.
+    ///
+    /// Dropping the future ends everything at once, like the end of the process.
+    ///
+    /// # Errors
+    /// [`OpenAddress`](ServerError::OpenAddress) if other machines can reach the address and the server has no authenticator,
+    /// [`Store`](ServerError::Store) if the runs of the last process cannot be read.
+    pub async fn serve(&self, listener: TcpListener, stop: CancellationToken) -> Result<(), ServerError> {
+        let address = listener.local_addr().map_err(ServerError::Listener)?;
+        if self.app.authenticators.is_empty() && !address.ip().to_canonical().is_loopback() {
+            return Err(ServerError::OpenAddress(address));
+        }
+        let service = Arc::clone(&self.app.service);
+        let recovered = service.recover().await.map_err(ServerError::Store)?;
+        if recovered > 0 {
+            tracing::info!(recovered, "runs of an earlier process continue");
+        }
+        let executing = Arc::clone(&service);
+        service.tasks.spawn(executing.execute_all());
+        // Everything ends with this future.
+        let guard = service.parking.clone().drop_guard();
+        serve::serve(listener, routes::router(Arc::clone(&self.app)), service, stop).await;
+        drop(guard);
+        Ok(())
+    }
+
+    /// Returns the document that describes the routes (OpenAPI 3.1), as JSON.
+    pub fn openapi(&self) -> &str {
+        &self.app.openapi
+    }
+}
+
+impl ServerBuilder {
+    /// Adds an agent that works in a bundle. The first agent is the default.
+    ///
+    /// Build the bundle with [`SuspendingApprover`](https://docs.rs/agcore-tools) to let clients answer questions: without it, tools
+    /// that need an approval are denied. Its session store is not used.
+    pub fn agent(mut self, name: impl Into<String>, bundle: RuntimeBundle, spec: AgentSpec) -> Self {
+        let name = name.into();
+        self.agents.push(AgentEntry { name, bundle, spec });
+        self
+    }
+
+    /// Sets the store of sessions, runs and events.
+    pub fn store(mut self, store: Arc<dyn SessionStore>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Adds a way in which clients prove who they are, such as a [`TokenStore`](crate::TokenStore). Without one, everybody is the
+    /// actor [`local`](agcore_chat::Actor::local), and only clients on the same machine are served.
+    pub fn authenticator(mut self, authenticator: Arc<dyn Authenticator>) -> Self {
+        self.authenticators.push(authenticator);
+        self
+    }
+
+    /// Sets the queue of runs; by default one in the memory of the process.
+    pub fn queue(mut self, queue: Arc<dyn RunQueue>) -> Self {
+        self.queue = Some(queue);
+        self
+    }
+
+    /// Allows web pages of an origin, such as `https://app.example.org`. By default, only pages of the server itself are allowed.
+    pub fn origin(mut self, origin: impl Into<String>) -> Self {
+        self.origins.push(origin.into());
+        self
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets what happens to a run that is started on a thread with an active run.
+    pub fn busy(mut self, policy: BusyPolicy) -> Self {
+        self.busy = policy;
+        self
+    }
+
+    /// Sets what events contain, such as costs.
+    pub fn events(mut self, settings: EncoderSettings) -> Self {
+        self.encoder = settings;
+        self
+    }
+
+    /// Sets the clock.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Sets the source of random numbers, for ids.
+    pub fn random(mut self, random: Random) -> Self {
+        self.random = random;
+        self
+    }
+
+    /// Builds the server.
+    ///
+    /// # Errors
+    /// When there is no agent or no store, or two agents have the same name.
+    pub fn build(self) -> Result<Server, ServerError> {
+        let store = self.store.ok_or(ServerError::NoStore)?;
+        let queue = self
+            .queue
+            .unwrap_or_else(|| Arc::new(LocalQueue::new(self.limits.max_runs)));
+        let service = Service {
+            agents: Agents::new(self.agents)?,
+            registry: Registry::new(Arc::clone(&store), Arc::clone(&self.clock)),
+            store,
+            clock: self.clock,
+            random: self.random,
+            limits: self.limits,
+            encoder: self.encoder,
+            busy: self.busy,
+            metrics: Metrics::new(),
+            queue,
+            active: Default::default(),
+            admission: Admission::default(),
+            stopping: CancellationToken::new(),
+            parking: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+            idle: tokio::sync::Notify::new(),
+        };
+        let openapi = openapi::build(env!("CARGO_PKG_VERSION"), !self.authenticators.is_empty());
+        Ok(Server {
+            app: Arc::new(App {
+                service: Arc::new(service),
+                authenticators: self.authenticators,
+                origins: self.origins,
+                openapi,
+            }),
+        })
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let agents: Vec<_> = self.app.service.agents.iter().map(|agent| &agent.name).collect();
+        f.debug_struct("Server")
+            .field("agents", &agents)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ServerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let agents: Vec<_> = self.agents.iter().map(|agent| &agent.name).collect();
+        f.debug_struct("ServerBuilder")
+            .field("agents", &agents)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,77 @@
+//! Cancelling runs.
+
+use std::sync::Arc;
+
+use agcore_chat::Actor;
+use agcore_memory::session::{Run, RunChange, RunStatus};
+
+use super::Service;
+use crate::{
+    log::{LogInput, RecordingStore, RunLog},
+    problem::{Problem, ProblemCode},
+    run::{RunInput, RunJob},
+};
+
+impl Service {
+    /// Cancels a run. The wish is stored before anything happens, so that it survives the end of the process. Returns the run: it
+    /// ends soon. A run that is over stays as it is.
+    ///
+    /// # Errors
+    /// `not_found` if there is no such run, and errors of the store.
+    pub(crate) async fn cancel(&self, actor: &Actor, thread: &str, run: &str) -> Result<Run, Problem> {
+        let lock = self.admission.of(actor, thread);
+        let _guard = lock.lock().await;
+        let found = self.run(actor, thread, run).await?;
+        if found.status.is_over() {
+            return Ok(found);
+        }
+        match self.log(actor, thread, run) {
+            Some(log) => self.request_cancel(&log).await?,
+            None if found.status == RunStatus::Interrupted => self.abandon(actor, thread, &found).await?,
+            None => {
+                let detail = "the run belongs to a process that has ended; it is found when a server starts";
+                return Err(Problem::new(ProblemCode::StoreUnavailable, detail));
+            }
+        }
+        self.run(actor, thread, run).await
+    }
+
+    pub(super) async fn request_cancel(&self, log: &Arc<RunLog>) -> Result<(), Problem> {
+        if !log.is_over() && !log.is_cancel_requested() {
+            log.append(Vec::new(), vec![LogInput::CancelRequested]).await?;
+        }
+        log.token.cancel();
+        Ok(())
+    }
+
+    /// Gives up the turn that waits for a person. Its calls are not run, and its questions are withdrawn.
+    async fn abandon(&self, actor: &Actor, thread: &str, run: &Run) -> Result<(), Problem> {
+        let job = RunJob::new(actor.clone(), thread, &*run.id);
+        let session = self.session(actor, thread).await?;
+        let input = run
+            .input
+            .clone()
+            .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
+        let agent = self.agents.choose(input.as_ref().map(|input| &*input.agent))?;
+        let log = self.new_log(job, session.end, Vec::new());
+        let log = Arc::new(log);
+        let sessions = agent
+            .bundle
+            .stored_sessions_in(Arc::new(RecordingStore::new(Arc::clone(&log))))
+            .with_actor(actor.clone());
+        let abandon = async {
+            let session = sessions.open(thread, agent.spec.clone()).await?;
+            if session.abandon_turn().await? {
+                session.save().await?;
+            }
+            Ok::<(), agcore_agent::AgentError>(())
+        };
+        abandon.await.map_err(|error| {
+            tracing::warn!(?error, "a suspended turn was not abandoned");
+            Problem::new(ProblemCode::StoreUnavailable, "the run was not cancelled; try again")
+        })?;
+        Ok(log
+            .append(vec![RunChange::new(&*run.id, RunStatus::Cancelled)], Vec::new())
+            .await?)
+    }
+}

@@ -1,0 +1,280 @@
+//! Executing runs.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use agcore_agent::{AgentError, AgentErrorKind, AgentSession, AgentTurn};
+use agcore_chat::{Fault, FaultKind};
+use agcore_memory::{
+    MemoryError, MemoryErrorKind,
+    session::{MessageFilter, RunChange, RunStatus},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::Service;
+use crate::{
+    log::{LogInput, RecordingStore, RunLog},
+    run::{RunInput, RunJob},
+};
+
+/// The pause after the store has failed: the first, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
+
+/// The end of an attempt to execute a run.
+enum Attempt {
+    /// The run is over, or waits for a person.
+    Ended,
+    /// The run is left to the next process.
+    Parked,
+    /// The store failed. The run continues when it works again.
+    Retry,
+}
+
+/// The jobs of each session that are being executed, one after the other.
+#[derive(Default)]
+struct Sessions(Mutex<HashMap<(String, String), VecDeque<RunJob>>>);
+
+impl Sessions {
+    /// Adds a job. Returns whether the jobs of this session are not being executed yet.
+    fn add(&self, job: RunJob) -> bool {
+        let (tenant, thread) = job.session();
+        let key = (tenant.to_owned(), thread.to_owned());
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(waiting) = sessions.get_mut(&key) {
+            waiting.push_back(job);
+            return false;
+        }
+        sessions.insert(key, VecDeque::new());
+        true
+    }
+
+    /// Returns the next job of a session. Without one, its jobs are not being executed any more.
+    fn next(&self, last: &RunJob) -> Option<RunJob> {
+        let (tenant, thread) = last.session();
+        let key = (tenant.to_owned(), thread.to_owned());
+        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = sessions.get_mut(&key)?.pop_front();
+        if next.is_none() {
+            sessions.remove(&key);
+        }
+        next
+    }
+}
+
+impl Service {
+    /// Executes the runs of the queue until the server parks.
+    pub(crate) async fn execute_all(self: Arc<Self>) {
+        let sessions = Arc::new(Sessions::default());
+        loop {
+            let job = tokio::select! {
+                biased;
+                () = self.parking.cancelled() => return,
+                job = self.queue.next() => job,
+            };
+            let Some(job) = job else { return };
+            if sessions.add(job.clone()) {
+                let (service, sessions) = (Arc::clone(&self), Arc::clone(&sessions));
+                self.tasks.spawn(async move {
+                    let mut next = Some(job);
+                    while let Some(job) = next {
+                        service.execute(&job).await;
+                        next = sessions.next(&job);
+                    }
+                });
+            }
+        }
+    }
+
+    async fn execute(self: &Arc<Self>, job: &RunJob) {
+        if let Some(log) = self.active.get(job) {
+            let mut pause = PAUSES.0;
+            loop {
+                match self.attempt(&log).await {
+                    Attempt::Ended => {
+                        self.count_end(&log);
+                        self.forget(&log).await;
+                        break;
+                    }
+                    Attempt::Parked => {
+                        self.active.remove(job);
+                        log.closed.cancel();
+                        break;
+                    }
+                    Attempt::Retry => {
+                        tokio::select! {
+                            () = self.parking.cancelled() => {}
+                            () = self.clock.sleep(pause) => {}
+                        }
+                        pause = (pause * 2).min(PAUSES.1);
+                    }
+                }
+            }
+        }
+        self.queue.done(job).await;
+        self.idle.notify_one();
+    }
+
+    async fn attempt(&self, log: &Arc<RunLog>) -> Attempt {
+        if self.parking.is_cancelled() {
+            return Attempt::Parked;
+        }
+        if log.is_over() {
+            return Attempt::Ended;
+        }
+        match self.run_turn(log).await {
+            Ok(attempt) => attempt,
+            Err(error) if is_temporary(&error) => {
+                tracing::warn!(run = log.job.run, ?error, "a run waits for the database");
+                Attempt::Retry
+            }
+            Err(error) => self.fail(log, &error).await,
+        }
+    }
+
+    /// Runs the turn of a run, from its beginning or from where it was.
+    async fn run_turn(&self, log: &Arc<RunLog>) -> Result<Attempt, AgentError> {
+        let Some(input) = self.input_of(log).await? else {
+            return Ok(Attempt::Ended);
+        };
+        let Ok(agent) = self.agents.choose(Some(&input.agent)) else {
+            let fault = Fault::new(FaultKind::NotFound, "the agent of the run does not exist any more");
+            return Ok(self.end(log, RunStatus::Failed, LogInput::Failed(fault)).await?);
+        };
+        let sessions = agent
+            .bundle
+            .stored_sessions_in(Arc::new(RecordingStore::new(Arc::clone(log))))
+            .with_actor(log.job.actor.clone())
+            .with_events();
+        let session = sessions.open(&log.job.thread, agent.spec.clone()).await?;
+        let Some(turn) = self.turn_of(log, &session, input).await? else {
+            return Ok(self.end(log, RunStatus::Cancelled, LogInput::Cancelled).await?);
+        };
+        let result = self.drive(log, turn).await;
+        // What the session writes must be finished or dropped before anything else is written.
+        drop(session);
+        log.flush().await?;
+        match result {
+            None => Ok(Attempt::Parked),
+            Some(_) if log.is_over() => Ok(Attempt::Ended),
+            Some(Err(error)) => Err(error),
+            // The turn was suspended, but that could not be stored.
+            Some(Ok(())) => Ok(Attempt::Retry),
+        }
+    }
+
+    /// Returns the turn with which a run begins or continues; `None` if it was cancelled before that.
+    async fn turn_of(
+        &self,
+        log: &Arc<RunLog>,
+        session: &AgentSession,
+        input: RunInput,
+    ) -> Result<Option<AgentTurn>, AgentError> {
+        let is_open = session.is_interrupted().await || session.is_suspended().await;
+        let (tenant, thread) = log.job.session();
+        if let Some(message) = input.message {
+            let newest = self
+                .store
+                .messages(tenant, thread, &MessageFilter::new().with_last(1))
+                .await?;
+            let is_recorded = newest.last().and_then(|message| message.run.as_deref()) == Some(&*log.job.run);
+            if is_recorded && is_open {
+                log.begin();
+                return Ok(Some(session.resume([])));
+            }
+            if log.is_cancel_requested() {
+                return Ok(None);
+            }
+            if is_open {
+                // Its end is not part of this run.
+                session.abandon_turn().await?;
+                session.save().await?;
+            }
+            log.begin();
+            return Ok(Some(session.turn(message)));
+        }
+        let questions = session.questions().await;
+        let is_answer = |id| questions.iter().any(|question| question.id == id);
+        let is_new = input.answers.iter().any(|given| is_answer(given.question.clone()));
+        if is_new && log.is_cancel_requested() {
+            return Ok(None);
+        }
+        log.begin();
+        let answers = input.answers.into_iter().map(|given| (given.question, given.answer));
+        Ok(Some(session.resume(answers.filter(|_| is_new))))
+    }
+
+    /// Runs a turn and takes its events. Returns `None` if the turn is left to the next process.
+    async fn drive(&self, log: &Arc<RunLog>, turn: AgentTurn) -> Option<Result<(), AgentError>> {
+        let stop = CancellationToken::new();
+        let (flushed, interval, stopped) = (Arc::clone(log), self.limits.gather, stop.clone());
+        // In a task of its own: a write of the turn is only polled with its events.
+        let flusher = tokio::spawn(async move { flushed.flush_regularly(interval, stopped).await });
+        let mut events = turn.with_token(log.token.clone()).stream();
+        let result = loop {
+            let event = tokio::select! {
+                biased;
+                () = self.parking.cancelled() => break None,
+                event = events.next() => event,
+            };
+            match event {
+                Some(event) => log.preview(event),
+                None => break Some(events.finish().await.map(drop)),
+            }
+        };
+        stop.cancel();
+        if let Err(error) = flusher.await {
+            tracing::error!(%error, "the task that writes events has failed");
+        }
+        result
+    }
+
+    /// Returns the input of a run, unless the run is over.
+    async fn input_of(&self, log: &Arc<RunLog>) -> Result<Option<RunInput>, AgentError> {
+        let (tenant, thread) = log.job.session();
+        let runs = self.store.runs(tenant, thread).await?;
+        let run = runs
+            .into_iter()
+            .find(|run| run.id == log.job.run && !run.status.is_over());
+        let input = run.and_then(|run| run.input);
+        Ok(input.and_then(|input| serde_json::from_value(input).ok()))
+    }
+
+    /// Ends a run whose turn could not report it.
+    async fn fail(&self, log: &Arc<RunLog>, error: &AgentError) -> Attempt {
+        let (status, entry) = match error.is_cancelled() {
+            true => (RunStatus::Cancelled, LogInput::Cancelled),
+            false => (RunStatus::Failed, LogInput::Failed(error.fault())),
+        };
+        self.end(log, status, entry).await.unwrap_or(Attempt::Retry)
+    }
+
+    async fn end(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Result<Attempt, MemoryError> {
+        let mut changes = Vec::new();
+        if status == RunStatus::Failed {
+            // A run that waits fails only after it has started.
+            changes.push(RunChange::new(&*log.job.run, RunStatus::Running));
+        }
+        changes.push(RunChange::new(&*log.job.run, status));
+        match log.append(changes, vec![entry]).await {
+            Ok(()) => Ok(Attempt::Ended),
+            Err(error) if matches!(error.kind(), MemoryErrorKind::NotFound | MemoryErrorKind::InvalidState) => {
+                // The session was deleted, or the run has ended elsewhere.
+                tracing::warn!(?error, run = log.job.run, "the end of a run was not stored");
+                Ok(Attempt::Ended)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn count_end(&self, log: &RunLog) {
+        self.metrics.run_ended(log.outcome());
+    }
+}
+
+/// Returns whether the run can continue when the store works again.
+fn is_temporary(error: &AgentError) -> bool {
+    error.kind() == AgentErrorKind::Storage && error.is_retryable()
+}

@@ -1,0 +1,193 @@
+//! Starting runs.
+
+use std::sync::Arc;
+
+use agcore_chat::Actor;
+use agcore_memory::{
+    MemoryErrorKind,
+    session::{NewSession, Run, RunChange, RunStatus, Session},
+};
+
+use super::{Service, check_id};
+use crate::{
+    log::{LogInput, RunLog},
+    problem::{Problem, ProblemCode},
+    queue::QueueError,
+    run::{RunInput, RunJob},
+    settings::BusyPolicy,
+};
+
+/// A run that a client wants to start.
+pub(crate) struct NewRun {
+    pub(crate) actor: Actor,
+    pub(crate) thread: String,
+    pub(crate) run: String,
+    /// The agent, if the client has chosen one.
+    pub(crate) agent: Option<String>,
+    pub(crate) input: RunInput,
+}
+
+/// A run that was started, now or earlier.
+#[derive(Debug)]
+pub(crate) struct StartedRun {
+    pub(crate) job: RunJob,
+}
+
+/// The metadata of a session with the name of its agent.
+const AGENT: &str = "agent";
+
+impl Service {
+    /// Starts a run, or finds it if it was started before: the same id with the same input is the same run.
+    ///
+    /// # Errors
+    /// When the run cannot be started. Nothing was stored then, except perhaps a new session without messages.
+    pub(crate) async fn start(&self, new: NewRun) -> Result<StartedRun, Problem> {
+        check_id("thread", &new.thread)?;
+        check_id("run", &new.run)?;
+        let lock = self.admission.of(&new.actor, &new.thread);
+        let _guard = lock.lock().await;
+        self.start_locked(new).await
+    }
+
+    /// Starts a run while no other request changes the runs of the session.
+    pub(super) async fn start_locked(&self, mut new: NewRun) -> Result<StartedRun, Problem> {
+        let job = RunJob::new(new.actor.clone(), &*new.thread, &*new.run);
+        let session = self.find_session(&new.actor, &new.thread).await?;
+        let named = new.agent.as_deref().or_else(|| session.as_ref().and_then(agent_of));
+        new.input.agent.clone_from(&self.agents.choose(named)?.name);
+        let runs = match &session {
+            Some(_) => self.store.runs(&new.actor.tenant, &new.thread).await?,
+            None => Vec::new(),
+        };
+        if let Some(known) = runs.iter().find(|run| run.id == new.run) {
+            return same_run(known, &new.input).map(|()| StartedRun { job });
+        }
+        self.admit(&new, &runs).await?;
+        let session = match session {
+            Some(session) => session,
+            None => self.create(&new).await?,
+        };
+        self.registry.began(&job).await?;
+        let log = self.new_log(job.clone(), session.end, Vec::new());
+        let log = Arc::new(log);
+        self.store_run(&log, &new.input, &runs).await?;
+        self.active.insert(Arc::clone(&log));
+        self.metrics.runs_active.set(count(self.active.len()));
+        if let Err(error) = self.queue.push(job.clone()).await {
+            return Err(self.refuse(&log, error).await);
+        }
+        Ok(StartedRun { job })
+    }
+
+    /// Checks that another run may start, and makes space for it.
+    async fn admit(&self, new: &NewRun, runs: &[Run]) -> Result<(), Problem> {
+        if self.stopping.is_cancelled() {
+            return Err(Problem::new(
+                ProblemCode::ShuttingDown,
+                "the server is shutting down; try again soon",
+            ));
+        }
+        let own = self.active.of_actor(&new.actor);
+        if own >= self.limits.max_runs_per_user {
+            let detail = format!("{own} runs are active, which is the limit; wait until one has ended");
+            return Err(Problem::new(ProblemCode::TooManyRuns, detail));
+        }
+        if self.queue.len() >= self.limits.max_runs {
+            return Err(queue_problem(QueueError::Full));
+        }
+        if !runs
+            .iter()
+            .any(|run| matches!(run.status, RunStatus::Queued | RunStatus::Running))
+        {
+            return Ok(());
+        }
+        match self.busy {
+            BusyPolicy::Queue => Ok(()),
+            BusyPolicy::Interrupt => {
+                for log in self.active.of_session(&new.actor, &new.thread) {
+                    self.request_cancel(&log).await?;
+                }
+                Ok(())
+            }
+            BusyPolicy::Refuse => Err(Problem::new(
+                ProblemCode::SessionBusy,
+                "another run is active on this thread; wait for its end, or cancel it",
+            )),
+        }
+    }
+
+    async fn create(&self, new: &NewRun) -> Result<Session, Problem> {
+        let session = NewSession::new(&*new.thread)
+            .with_owner(new.actor.clone())
+            .with_metadata(AGENT, &*new.input.agent);
+        self.store.create(session).await.map_err(|error| match error.kind() {
+            // It belongs to another user of the tenant.
+            MemoryErrorKind::AlreadyExists => Problem::unknown("thread"),
+            _ => error.into(),
+        })
+    }
+
+    /// Stores the run, and ends those that wait for a person: it continues them or replaces them.
+    async fn store_run(&self, log: &RunLog, input: &RunInput, runs: &[Run]) -> Result<(), Problem> {
+        let mut changes = Vec::new();
+        for run in runs.iter().filter(|run| run.status == RunStatus::Interrupted) {
+            if input.answers.is_empty() {
+                changes.push(RunChange::new(&*run.id, RunStatus::Cancelled));
+            } else {
+                changes.push(RunChange::new(&*run.id, RunStatus::Running));
+                changes.push(RunChange::new(&*run.id, RunStatus::Completed));
+            }
+        }
+        let input = serde_json::to_value(input).map_err(|error| Problem::invalid(error.to_string()))?;
+        changes.push(RunChange::new(&*log.job.run, RunStatus::Queued).with_input(input));
+        Ok(log.append(changes, vec![LogInput::Started]).await?)
+    }
+
+    /// Ends a run for which the queue has no space.
+    async fn refuse(&self, log: &Arc<RunLog>, error: QueueError) -> Problem {
+        let problem = queue_problem(error);
+        let fault = agcore_chat::Fault::new(agcore_chat::FaultKind::RateLimit, problem.detail());
+        let change = RunChange::new(&*log.job.run, RunStatus::Failed);
+        if let Err(error) = log.append(vec![change], vec![LogInput::Failed(fault)]).await {
+            tracing::warn!(?error, run = log.job.run, "a refused run was not stored");
+        }
+        self.forget(log).await;
+        problem
+    }
+
+    /// Removes a run that has ended from what is active.
+    pub(super) async fn forget(&self, log: &Arc<RunLog>) {
+        self.active.remove(&log.job);
+        log.closed.cancel();
+        self.metrics.runs_active.set(count(self.active.len()));
+        if let Err(error) = self.registry.ended(&log.job).await {
+            // The next process finds the run, and that it is over.
+            tracing::warn!(?error, run = log.job.run, "the end of a run was not noted");
+        }
+    }
+}
+
+/// Returns the name of the agent of a session.
+pub(crate) fn agent_of(session: &Session) -> Option<&str> {
+    session.metadata.get(AGENT)?.as_str()
+}
+
+fn same_run(known: &Run, input: &RunInput) -> Result<(), Problem> {
+    let stored = known
+        .input
+        .clone()
+        .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
+    if stored.as_ref() == Some(input) {
+        return Ok(());
+    }
+    let detail = "a run with this id and another input exists; choose a new id";
+    Err(Problem::new(ProblemCode::RunIdTaken, detail))
+}
+
+fn queue_problem(error: QueueError) -> Problem {
+    Problem::new(ProblemCode::QueueFull, error.to_string())
+}
+
+fn count(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,143 @@
+//! [`Limits`] and [`BusyPolicy`]: limits of what clients may ask for.
+
+use std::time::Duration;
+
+/// Limits of what clients may ask for, and how long the server waits for them.
+///
+/// ```
+/// use agcore_server::Limits;
+///
+/// let limits = Limits::new().with_max_runs_per_user(4);
+/// assert_eq!((limits.max_runs_per_user, limits.max_body_bytes), (4, 4 * 1024 * 1024));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// The largest body of a request, in bytes; 4 MiB by default.
+    pub max_body_bytes: usize,
+    /// The largest number of open connections; 4096 by default. More wait until one is closed.
+    pub max_connections: usize,
+    /// The largest number of event streams that a user has open; 64 by default.
+    pub max_streams_per_user: usize,
+    /// The largest number of runs of a user that wait or run; 16 by default.
+    pub max_runs_per_user: usize,
+    /// The largest number of runs that wait or run; 1024 by default.
+    pub max_runs: usize,
+    /// The time for a client to send the head of a request, and then its body; 30 s by default.
+    pub read_timeout: Duration,
+    /// The time after which a client that does not read is cut off; 30 s by default.
+    pub write_timeout: Duration,
+    /// The pause after which a stream without events sends a comment; 15 s by default.
+    pub keep_alive: Duration,
+    /// How long deltas of a text are gathered before they are written and sent; 40 ms by default, at most 50 ms.
+    pub gather: Duration,
+    /// The time that runs have to end when the server stops; 10 s by default. Those that take longer continue when it starts again.
+    pub drain: Duration,
+}
+
+/// The treatment of a run that is started on a thread with an active run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BusyPolicy {
+    /// It is refused with the code `session_busy`.
+    #[default]
+    Refuse,
+    /// It waits until the runs before it have ended.
+    Queue,
+    /// The runs before it are cancelled, then it runs.
+    Interrupt,
+}
+
+impl Limits {
+    /// Creates the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the largest body of a request, in bytes.
+    #[must_use]
+    pub fn with_max_body_bytes(mut self, bytes: usize) -> Self {
+        self.max_body_bytes = bytes;
+        self
+    }
+
+    /// Sets the largest number of open connections.
+    #[must_use]
+    pub fn with_max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections;
+        self
+    }
+
+    /// Sets the largest number of event streams that a user has open.
+    #[must_use]
+    pub fn with_max_streams_per_user(mut self, streams: usize) -> Self {
+        self.max_streams_per_user = streams;
+        self
+    }
+
+    /// Sets the largest number of runs of a user that wait or run.
+    #[must_use]
+    pub fn with_max_runs_per_user(mut self, runs: usize) -> Self {
+        self.max_runs_per_user = runs;
+        self
+    }
+
+    /// Sets the largest number of runs that wait or run.
+    #[must_use]
+    pub fn with_max_runs(mut self, runs: usize) -> Self {
+        self.max_runs = runs;
+        self
+    }
+
+    /// Sets the time for a client to send the head of a request, and then its body.
+    #[must_use]
+    pub fn with_read_timeout(mut self, time: Duration) -> Self {
+        self.read_timeout = time;
+        self
+    }
+
+    /// Sets the time after which a client that does not read is cut off.
+    #[must_use]
+    pub fn with_write_timeout(mut self, time: Duration) -> Self {
+        self.write_timeout = time;
+        self
+    }
+
+    /// Sets the pause after which a stream without events sends a comment.
+    #[must_use]
+    pub fn with_keep_alive(mut self, pause: Duration) -> Self {
+        self.keep_alive = pause;
+        self
+    }
+
+    /// Sets how long deltas of a text are gathered. More than 50 ms count as 50 ms.
+    #[must_use]
+    pub fn with_gather(mut self, time: Duration) -> Self {
+        self.gather = time.min(Duration::from_millis(50));
+        self
+    }
+
+    /// Sets the time that runs have to end when the server stops.
+    #[must_use]
+    pub fn with_drain(mut self, time: Duration) -> Self {
+        self.drain = time;
+        self
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_body_bytes: 4 * 1024 * 1024,
+            max_connections: 4096,
+            max_streams_per_user: 64,
+            max_runs_per_user: 16,
+            max_runs: 1024,
+            read_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(15),
+            gather: Duration::from_millis(40),
+            drain: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! [`EventStream`]: the events of a run as server-sent events.
+
+use std::sync::Arc;
+
+use agcore_agui::{Format, sse_comment, sse_frame};
+use agcore_memory::{
+    MemoryError,
+    session::{EventFilter, StoredEvent},
+};
+use bytes::Bytes;
+use futures_util::{Stream, stream};
+use tokio::sync::watch;
+
+use crate::{
+    log::{LogEvent, LogItem, RunLog},
+    run::RunJob,
+    service::{Service, StreamPermit},
+};
+
+/// The number of events that are read at once.
+const PAGE: usize = 256;
+
+/// The events of a run, in order: those that are stored, then those that come. It ends after the last event of the run.
+///
+/// A stream reads only when its client does, and keeps nothing but its position.
+pub(crate) struct EventStream {
+    service: Arc<Service>,
+    job: RunJob,
+    source: Source,
+    format: Format,
+    /// Whether frames have an id and a type, with which clients can continue.
+    is_resumable: bool,
+    /// The number of the last event that was sent, or that the client has.
+    last: u64,
+    is_over: bool,
+    _permit: StreamPermit,
+}
+
+/// Where events come from.
+enum Source {
+    /// A run that is active in this process.
+    Live {
+        log: Arc<RunLog>,
+        next: usize,
+        count: watch::Receiver<usize>,
+    },
+    /// A run that has ended.
+    Stored,
+}
+
+impl EventStream {
+    pub(crate) fn new(service: Arc<Service>, job: RunJob, format: Format, permit: StreamPermit) -> Self {
+        let source = match service.active.get(&job) {
+            Some(log) => Source::Live {
+                count: log.subscribe(),
+                next: 0,
+                log,
+            },
+            None => Source::Stored,
+        };
+        Self {
+            service,
+            job,
+            source,
+            format,
+            is_resumable: false,
+            last: 0,
+            is_over: false,
+            _permit: permit,
+        }
+    }
+
+    /// Adds ids and types to the frames.
+    pub(crate) fn resumable(mut self) -> Self {
+        self.is_resumable = true;
+        self
+    }
+
+    /// Starts after an event.
+    pub(crate) fn after(mut self, seq: u64) -> Self {
+        self.last = seq;
+        self
+    }
+
+    /// Returns the frames. An error ends the connection without the end of the body, so that the client knows.
+    pub(crate) fn frames(self) -> impl Stream<Item = Result<Bytes, MemoryError>> + Send {
+        stream::unfold(Some(self), |state| async move {
+            let mut events = state?;
+            match events.next_frames().await {
+                Ok(Some(frames)) => Some((Ok(frames), Some(events))),
+                Ok(None) => None,
+                Err(error) => Some((Err(error), None)),
+            }
+        })
+    }
+
+    /// Returns the next frames; `None` at the end.
+    async fn next_frames(&mut self) -> Result<Option<Bytes>, MemoryError> {
+        while !self.is_over {
+            let items = self.read().await?;
+            let mut frames = String::new();
+            for item in &items {
+                self.write(item, &mut frames);
+            }
+            if !frames.is_empty() {
+                return Ok(Some(frames.into()));
+            }
+            if items.is_empty() && !self.wait().await {
+                return Ok(Some(sse_comment("keep-alive").into()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the next events that exist.
+    async fn read(&mut self) -> Result<Vec<Arc<LogItem>>, MemoryError> {
+        if let Source::Live { log, next, count } = &mut self.source {
+            count.borrow_and_update();
+            let items = log.read(*next, PAGE);
+            *next += items.len();
+            return Ok(items);
+        }
+        let (tenant, thread) = self.job.session();
+        let filter = EventFilter::new()
+            .with_run(&*self.job.run)
+            .after(self.last)
+            .with_limit(PAGE as u64);
+        let events: Vec<StoredEvent> = self.service.store.events(tenant, thread, &filter).await?;
+        // Nothing comes after what is stored.
+        self.is_over = events.len() < PAGE;
+        Ok(events.into_iter().map(|event| Arc::new(LogItem::from(event))).collect())
+    }
+
+    fn write(&mut self, item: &LogItem, frames: &mut String) {
+        if item.seq <= self.last {
+            self.is_over |= item.event.is_end();
+            return;
+        }
+        self.last = item.seq;
+        let LogEvent::Agui(event) = &item.event else {
+            return;
+        };
+        let data = event.to_json(self.format);
+        let frame = match self.is_resumable {
+            true => {
+                let id = item.seq.to_string();
+                sse_frame(Some(&id), Some(event.type_name(self.format)), &data)
+            }
+            false => sse_frame(None, None, &data),
+        };
+        frames.push_str(&frame);
+        self.is_over |= item.event.is_end();
+    }
+
+    /// Waits for more events. Returns false if none came for a while, and a comment is due.
+    async fn wait(&mut self) -> bool {
+        let Source::Live { count, log, next } = &mut self.source else {
+            return true;
+        };
+        tokio::select! {
+            biased;
+            changed = count.changed() => changed.is_ok(),
+            () = log.closed.cancelled() => {
+                // If the run is not over, it continues in the next process, and the client comes back.
+                self.is_over = log.read(*next, 1).is_empty();
+                true
+            }
+            () = self.service.clock.sleep(self.service.limits.keep_alive) => false,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Servers that end while runs are active.
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_chat::SystemClock;
+use agcore_server::Limits;
+use agcore_store::sqlite::SqliteStore;
+use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use serde_json::json;
+
+use crate::support::{Running, Store, builder, call, input, store, text_of};
+
+#[tokio::test]
+async fn a_run_continues_in_the_next_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = async || -> Store {
+        let path = folder.path().join("sessions.db");
+        let store: Store = Arc::new(SqliteStore::open(path, Arc::new(SystemClock::new())).await.unwrap());
+        store
+    };
+    let first = ScriptedProvider::new([
+        ScriptStep::calls([call("c1", "say")]),
+        ScriptStep::text("Half of").then_hang(),
+    ]);
+    let server = Running::start(builder(&first, &open().await)).await;
+    let mut events = server
+        .stream(
+            http::Method::POST,
+            "/api/v1/agent/run",
+            &[],
+            Some(&input("t", "r1", "Say it.")),
+        )
+        .await;
+    events.until("TEXT_MESSAGE_CONTENT").await;
+    let mut follower = server.follow_open("t", "r1", None).await;
+    let seen = follower.until("TEXT_MESSAGE_CONTENT").await;
+    server.kill().await;
+
+    let second = crate::support::texts(["The whole answer."]);
+    let server = Running::start(builder(&second, &open().await)).await;
+    let rest = server.follow("t", "r1", seen.last().unwrap().id).await;
+    let all = server.follow("t", "r1", None).await;
+    assert_eq!([seen, rest].concat(), all);
+    let data: Vec<_> = all.iter().map(|event| event.data.clone()).collect();
+    agcore_agui::check_order(data.iter().cloned()).unwrap();
+    assert_eq!(data.last().unwrap()["type"], "RUN_FINISHED");
+    // The broken text has ended, and the repeated one is another message. The tool has run once.
+    assert_eq!(text_of(&data), "Half ofThe whole answer.");
+    let results = data.iter().filter(|event| event["type"] == "TOOL_CALL_RESULT").count();
+    assert_eq!(results, 1);
+    let starts: Vec<_> = data
+        .iter()
+        .filter(|event| event["type"] == "TEXT_MESSAGE_START")
+        .collect();
+    assert_ne!(starts[0]["messageId"], starts[1]["messageId"]);
+    second.assert_done();
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_cancellation_that_was_stored_is_carried_out_by_the_next_process() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::text("Half").then_hang()]);
+    let server = Running::start(builder(&provider, &store)).await;
+    let mut events = server
+        .stream(
+            http::Method::POST,
+            "/api/v1/agent/run",
+            &[],
+            Some(&input("t", "r1", "Hello")),
+        )
+        .await;
+    events.until("TEXT_MESSAGE_CONTENT").await;
+    server.kill().await;
+    // The process ended after the wish was stored, before it was carried out.
+    let session = store.get_session("local", "t").await.unwrap().unwrap();
+    let wish = agcore_memory::session::NewEvent::new("r1", "cancel", json!({}));
+    let commit = agcore_memory::session::Commit::new().with_event(wish);
+    store.commit("local", "t", session.end, commit).await.unwrap();
+
+    let server = Running::start(builder(&provider, &store)).await;
+    let events = server.follow("t", "r1", None).await;
+    assert_eq!(events.last().unwrap().data["outcome"]["type"], "cancelled");
+    provider.assert_done();
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_waits_for_runs_and_parks_those_that_hang() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::text("Half").then_hang(), ScriptStep::text("Whole.")]);
+    let limits = Limits::new().with_drain(Duration::from_millis(50));
+    let server = Running::start(builder(&provider, &store).limits(limits)).await;
+    let mut events = server
+        .stream(
+            http::Method::POST,
+            "/api/v1/agent/run",
+            &[],
+            Some(&input("t", "r1", "Hello")),
+        )
+        .await;
+    events.until("TEXT_MESSAGE_CONTENT").await;
+    server.stop().await;
+    let rest = events.rest().await;
+    assert!(
+        rest.iter().all(|event| event.data["type"] != "RUN_FINISHED"),
+        "{rest:?}"
+    );
+
+    let server = Running::start(builder(&provider, &store)).await;
+    let all = server.follow("t", "r1", None).await;
+    assert_eq!(all.last().unwrap().data["type"], "RUN_FINISHED");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_run_that_was_stored_but_never_began_begins() {
+    let store = store();
+    let server = Running::start(builder(&crate::support::texts(["First."]), &store)).await;
+    server.run(&input("t", "r1", "Hello")).await;
+    server.kill().await;
+    // As if the process had ended right after the run was stored.
+    let session = store.get_session("local", "t").await.unwrap().unwrap();
+    let job = json!({"actor": {"tenant": "local", "user": "local"}, "thread": "t", "run": "r2"});
+    let registry = store.read("server/runs", 1).await.unwrap();
+    let end = registry.last().map_or(0, |entry| entry.seq);
+    let record = agcore_memory::Record::new("began", 1, agcore_memory::Timestamp::default(), json!({"job": job}));
+    store.append("server/runs", end, vec![record]).await.unwrap();
+    let message = serde_json::to_value(agcore_chat::Message::user("Again")).unwrap();
+    let run = agcore_memory::session::RunChange::new("r2", agcore_memory::session::RunStatus::Queued)
+        .with_input(json!({"agent": "ada", "message": message}));
+    let started = agcore_agui::Encoder::new("t", "r2")
+        .push(agcore_agui::Run::started().into())
+        .unwrap()
+        .remove(0);
+    let started = agcore_memory::session::NewEvent::new("r2", "agui", serde_json::to_value(started).unwrap());
+    let commit = agcore_memory::session::Commit::new().with_run(run).with_event(started);
+    store.commit("local", "t", session.end, commit).await.unwrap();
+
+    let server = Running::start(builder(&crate::support::texts(["Second."]), &store)).await;
+    let events = server.follow("t", "r2", None).await;
+    assert_eq!(text_of(events.iter().map(|event| &event.data)), "Second.");
+    server.stop().await;
+}

@@ -1,0 +1,88 @@
+//! The routes for operators and programs.
+
+use agcore_server::ProblemCode;
+use serde_json::Value;
+
+use crate::support::{Running, builder, input, store, texts};
+
+#[tokio::test]
+async fn operators_see_health_readiness_and_numbers() {
+    let server = Running::start(builder(&texts(["Hi."]), &store())).await;
+    assert_eq!(server.get("/health").await.json()["status"], "ok");
+    assert_eq!(server.get("/ready").await.json()["status"], "ready");
+    server.run(&input("t", "r", "Hello")).await;
+    server.get("/nowhere").await.assert_problem(404, "not_found");
+    let numbers = server.get("/metrics").await.text;
+    for line in [
+        "agcore_runs_total{outcome=\"completed\"} 1",
+        "agcore_http_requests_total{method=\"POST\",route=\"/api/v1/agent/run\",status=\"200\"} 1",
+        "agcore_runs_active 0",
+    ] {
+        assert!(numbers.lines().any(|found| found == line), "{line}: {numbers}");
+    }
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_document_has_every_route_and_code() {
+    let server = Running::start(builder(&texts([]), &store())).await;
+    let document = server.get("/openapi.json").await.json();
+    let paths = document["paths"].as_object().unwrap();
+    for (path, methods) in paths {
+        for method in methods.as_object().unwrap().keys() {
+            let path = path
+                .replace("{thread}", "t")
+                .replace("{run}", "r")
+                .replace("{name}", "ada");
+            let method = http::Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+            let answer = server.with(method.clone(), &path, &[], None).await;
+            // The route exists: it complains about what is missing, not about the path.
+            assert_ne!(answer.status.as_u16(), 405, "{method} {path}");
+            assert!(!answer.text.contains("no such path"), "{method} {path}");
+        }
+    }
+    let text = document.to_string();
+    let rare = [ProblemCode::MethodNotAllowed, ProblemCode::Unauthenticated];
+    for code in ProblemCode::ALL.iter().filter(|code| !rare.contains(code)) {
+        assert!(text.contains(code.as_str()), "{}", code.as_str());
+    }
+    let page = server.get("/docs").await;
+    assert!(page.text.contains("GET /api/v1/agent/history"));
+    assert!(
+        page.headers["content-security-policy"]
+            .to_str()
+            .unwrap()
+            .contains("default-src 'none'")
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn lists_have_pages() {
+    let server = Running::start(builder(&texts(["1", "2", "3"]), &store())).await;
+    for thread in ["a", "b", "c"] {
+        server.run(&input(thread, "r", "Hello")).await;
+    }
+    let (mut seen, mut path) = (Vec::new(), "/api/v1/agent/sessions?limit=2".to_owned());
+    loop {
+        let page = server.get(&path).await.json();
+        seen.extend(
+            page["sessions"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|session| session["threadId"].clone()),
+        );
+        match page.get("cursor").and_then(Value::as_str) {
+            Some(cursor) => path = format!("/api/v1/agent/sessions?limit=2&cursor={cursor}"),
+            None => break,
+        }
+    }
+    assert_eq!(seen.len(), 3);
+    let usage = server.get("/api/v1/agent/usage?limit=2").await.json();
+    assert_eq!(
+        (usage["sessions"].as_array().unwrap().len(), usage["cursor"].is_string()),
+        (2, true)
+    );
+    server.stop().await;
+}
