@@ -3,17 +3,18 @@
 // Usage: node check.cjs FOLDER LINE FILE
 //
 // FOLDER contains the node_modules with @ag-ui/client, LINE is `1` or `0`, and each line of FILE is a log: {name, format,
-// refused, events}. Each event is parsed by the schemas of @ag-ui/core, and each log is run through the pipeline of
-// @ag-ui/client. In the standard dialect of 1.0, the schema is closed, and no warning is allowed. Logs with `refused` must fail.
+// refused, events, texts, stream}. Each event is parsed by the schemas of @ag-ui/core, and each log is run through the pipeline
+// of @ag-ui/client, over HTTP where the log has a stream. The messages of the client must be `texts`. In the standard dialect of 1.0, the schema is closed, and no warning is allowed. Logs with `refused` must fail.
 "use strict";
 
 const fs = require("node:fs");
+const http = require("node:http");
 const path = require("node:path");
 const { createRequire } = require("node:module");
 
 const [folder, line, file] = process.argv.slice(2);
 const load = createRequire(path.join(path.resolve(folder), "node_modules", "@ag-ui", "client", "package.json"));
-const { AbstractAgent } = load("@ag-ui/client");
+const { AbstractAgent, HttpAgent } = load("@ag-ui/client");
 const { from } = load("rxjs");
 const schema = line === "1" ? load("@ag-ui/core/schemas").EventSchema : load("@ag-ui/core").EventSchemas;
 const closed = line === "1" ? closedSchema() : undefined;
@@ -44,6 +45,24 @@ class Replay extends AbstractAgent {
   }
 }
 
+// Serves the streams of logs, in pieces that end anywhere.
+const streams = new Map();
+const server = http.createServer((request, response) => {
+  const bytes = Buffer.from(streams.get(request.url));
+  response.writeHead(200, { "content-type": "text/event-stream", connection: "close" });
+  request.resume().on("end", () => {
+    for (let at = 0; at < bytes.length; at += 61) response.write(bytes.subarray(at, at + 61));
+    response.end();
+  });
+});
+
+function agentFor(log, threadId) {
+  if (!log.stream) return new Replay(threadId, structuredClone(log.events));
+  const path = `/${streams.size}`;
+  streams.set(path, log.stream);
+  return new HttpAgent({ threadId, url: `http://127.0.0.1:${server.address().port}${path}` });
+}
+
 // Returns what is wrong with a log.
 async function problems(log) {
   const found = [];
@@ -59,7 +78,7 @@ async function problems(log) {
   const first = log.events[0] ?? {};
   const failed = log.events.some((event) => event.type === "RUN_ERROR");
   try {
-    const agent = new Replay(first.threadId ?? "t", structuredClone(log.events));
+    const agent = agentFor(log, first.threadId ?? "t");
     await agent.runAgent({ runId: first.runId ?? "r" });
     if (log.texts && !failed) {
       const texts = agent.messages.filter((message) => message.role === "assistant" && message.content).map((message) => message.content);
@@ -78,6 +97,7 @@ async function problems(log) {
 async function main() {
   const counts = {};
   let wrong = 0;
+  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
   for (const text of fs.readFileSync(file, "utf8").split("\n").filter(Boolean)) {
     const log = JSON.parse(text);
     if (!log.format.endsWith(`-${line}`)) continue;
@@ -86,14 +106,16 @@ async function main() {
       wrong += 1;
       console.log(`${log.format}, ${log.name}: ${log.refused ? "was not refused" : found.slice(0, 3).join("\n  ")}`);
     }
-    const count = (counts[log.format] ??= { logs: 0, events: 0, refused: 0 });
+    const count = (counts[log.format] ??= { logs: 0, streams: 0, events: 0, refused: 0 });
     count.logs += 1;
+    count.streams += log.stream ? 1 : 0;
     count.events += log.events.length;
     count.refused += log.refused ? 1 : 0;
   }
   for (const [format, count] of Object.entries(counts)) {
-    console.log(`npm ${line}.x, ${format}: ${count.logs} logs with ${count.events} events, ${count.refused} refused on purpose`);
+    console.log(`npm ${line}.x, ${format}: ${count.logs} logs (${count.streams} over HTTP) with ${count.events} events, ${count.refused} refused on purpose`);
   }
+  server.close();
   process.exitCode = wrong > 0 || Object.keys(counts).length === 0 ? 1 : 0;
 }
 

@@ -10,7 +10,7 @@ use std::{
     process::Command,
 };
 
-use agcore_agui::{AguiEvent, Encoder, Format, Run};
+use agcore_agui::{AguiEvent, Encoder, Format, Run, sse_comment, sse_frame};
 use proptest::{
     prelude::*,
     strategy::ValueTree,
@@ -24,6 +24,14 @@ const NAMES: [&str; 4] = ["standard-1", "superset-1", "standard-0", "superset-0"
 
 fn line(name: &str, format: &str, events: &[Value], refused: bool) -> String {
     let mut line = json!({"name": name, "format": format, "events": events, "refused": refused});
+    if !name.starts_with("random") && !refused {
+        // The stream that a server sends.
+        let frames = events.iter().map(|event| sse_frame(None, None, &event.to_string()));
+        line["stream"] = frames
+            .flat_map(|frame| [sse_comment("keep-alive"), frame])
+            .collect::<String>()
+            .into();
+    }
     if name == "sample" {
         line["texts"] = json!(["I will see to it.", "The review is in room A1."]);
     }
