@@ -43,6 +43,7 @@
 //! | save a run, and resume it in another process | [`Checkpoints`], [`Flow::resume`] |
 //! | make a call that is not repeated | [`NodeContext::once`] |
 //! | ask a person | [`NodeContext::ask`] |
+//! | carry out tasks in the order of their dependencies | [`TodoList`] |
 //! | watch a run | [`FlowRun::with_observer`], [`FlowEvent`] |
 //! | draw a flow, with the path of a run | [`Picture`] |
 //!
@@ -75,6 +76,7 @@ mod run;
 mod subflow;
 mod builder;
 mod picture;
+mod todo;
 
 pub use builder::FlowBuilder;
 pub use checkpoints::Checkpoints;
@@ -95,3 +97,4 @@ pub use resume::{Resume, SavedRun};
 pub use run::FlowRun;
 pub use step::{END, Step};
 pub use subflow::SubFlow;
+pub use todo::{CompletionDetails, Todo, TodoAttempt, TodoError, TodoErrorKind, TodoList, TodoOutcome, TodoStatus};

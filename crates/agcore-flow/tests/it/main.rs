@@ -16,3 +16,4 @@ mod interrupts;
 mod pictures;
 mod subflows;
 mod support;
+mod todos;
