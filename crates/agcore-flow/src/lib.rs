@@ -44,6 +44,7 @@
 //! | make a call that is not repeated | [`NodeContext::once`] |
 //! | ask a person | [`NodeContext::ask`] |
 //! | carry out tasks in the order of their dependencies | [`TodoList`] |
+//! | keep the state of a planner loop | [`RuntimeState`], [`ActionRecord`] |
 //! | watch a run | [`FlowRun::with_observer`], [`FlowEvent`] |
 //! | draw a flow, with the path of a run | [`Picture`] |
 //!
@@ -77,6 +78,7 @@ mod subflow;
 mod builder;
 mod picture;
 mod todo;
+mod planner;
 
 pub use builder::FlowBuilder;
 pub use checkpoints::Checkpoints;
@@ -91,6 +93,10 @@ pub use node_error::NodeError;
 pub use options::{Limit, NodeOptions, Retry};
 pub use outcome::{FlowOutcome, Suspension};
 pub use picture::Picture;
+pub use planner::{
+    ActionContent, ActionContext, ActionRecord, ContextUsage, MemoryHit, OutputPart, PerTurn, Relevance, RuntimeState,
+    RuntimeStateError, RuntimeStateErrorKind,
+};
 pub use problem::FlowProblem;
 pub use record::Record;
 pub use resume::{Resume, SavedRun};

@@ -14,6 +14,7 @@ mod forks;
 mod graph;
 mod interrupts;
 mod pictures;
+mod planner;
 mod subflows;
 mod support;
 mod todos;

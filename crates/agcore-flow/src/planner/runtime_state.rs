@@ -1,0 +1,189 @@
+//! [`RuntimeState`]: everything that a planner loop knows.
+
+use agcore_chat::UsageTracker;
+use agcore_files::{OriginFile, Preprocessed};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{
+    action::ActionRecord,
+    error::{RuntimeStateError, RuntimeStateErrorKind},
+    output::{MemoryHit, OutputPart},
+    per_turn::PerTurn,
+};
+use crate::todo::TodoList;
+
+/// The state of a planner loop over all turns of a conversation: plain data for checkpoints.
+///
+/// A new turn keeps the files, what was found in them, the memory, and the history of the turns before; its prompt, goals, todos,
+/// actions and usage are its own. Messages are kept in a store, and the state has their ids.
+///
+/// ```
+/// use agcore_flow::{ActionRecord, RuntimeState};
+///
+/// let mut state = RuntimeState::new();
+/// state.begin_turn("Plan the garden");
+/// let id = state.record(ActionRecord::new("planner").with_next("search"))?;
+/// assert_eq!((state.turn(), id), (1, 1));
+/// assert_eq!(state.next(), ["search"]);
+///
+/// let read = RuntimeState::from_json(serde_json::to_value(&state)?)?;
+/// assert_eq!(read, state);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RuntimeState {
+    version: u32,
+    turn: u32,
+    last_action: u64,
+    /// The message of the user in each turn.
+    #[serde(default)]
+    pub prompts: PerTurn<String>,
+    /// The facts that are known about the user; only members that are set.
+    #[serde(default)]
+    pub user_context: Map<String, Value>,
+    /// The items that were recalled from memory.
+    #[serde(default)]
+    pub memory_hits: Vec<MemoryHit>,
+    /// The style of the output, in words.
+    #[serde(default)]
+    pub output_style: Option<String>,
+    /// The parts of the output.
+    #[serde(default)]
+    pub output_structure: Vec<OutputPart>,
+    /// The scenario that was chosen.
+    #[serde(default)]
+    pub scenario: Option<String>,
+    /// The goals of each turn.
+    #[serde(default)]
+    pub task_goals: PerTurn<Vec<String>>,
+    /// The files that the user gave.
+    #[serde(default)]
+    pub origin_files: Vec<OriginFile>,
+    /// The documents, tables and other files that were found in the files.
+    #[serde(default)]
+    pub preprocessed_files: Preprocessed,
+    /// The todos of each turn.
+    #[serde(default)]
+    pub todos: PerTurn<TodoList>,
+    /// The ids of the messages of the conversation.
+    #[serde(default)]
+    pub chat_history: Vec<String>,
+    #[serde(default)]
+    action_history: PerTurn<Vec<ActionRecord>>,
+    #[serde(default)]
+    usage: PerTurn<UsageTracker>,
+}
+
+impl RuntimeState {
+    /// The version of the form in which states are written. Version 1 is the first.
+    pub const VERSION: u32 = 1;
+
+    /// Creates the state of a conversation without turns.
+    pub fn new() -> Self {
+        Self {
+            version: Self::VERSION,
+            turn: 0,
+            last_action: 0,
+            prompts: PerTurn::default(),
+            user_context: Map::new(),
+            memory_hits: Vec::new(),
+            output_style: None,
+            output_structure: Vec::new(),
+            scenario: None,
+            task_goals: PerTurn::default(),
+            origin_files: Vec::new(),
+            preprocessed_files: Preprocessed::new(),
+            todos: PerTurn::default(),
+            chat_history: Vec::new(),
+            action_history: PerTurn::default(),
+            usage: PerTurn::default(),
+        }
+    }
+
+    /// Reads a stored state.
+    ///
+    /// # Errors
+    /// When the state was written by a newer version, has no version, or does not have the form of its version.
+    pub fn from_json(state: Value) -> Result<Self, RuntimeStateError> {
+        let version = state.get("version").and_then(Value::as_u64).unwrap_or(0);
+        if version > u64::from(Self::VERSION) {
+            let message = format!(
+                "the stored state has version {version}, and this program reads versions up to {}; update the program",
+                Self::VERSION
+            );
+            return Err(RuntimeStateError::new(RuntimeStateErrorKind::NewerVersion, message));
+        }
+        if version == 0 {
+            let message = "the stored state has no version; begin a new conversation";
+            return Err(RuntimeStateError::new(RuntimeStateErrorKind::Invalid, message));
+        }
+        serde_json::from_value(state).map_err(RuntimeStateError::invalid)
+    }
+
+    /// Begins a turn with the message of the user, and returns its number. The first turn is 1.
+    ///
+    /// The output of the turn before, its style and its scenario do not apply any more.
+    pub fn begin_turn(&mut self, prompt: impl Into<String>) -> u32 {
+        self.turn = self.turn.saturating_add(1);
+        self.prompts.insert(self.turn, prompt.into());
+        self.output_style = None;
+        self.output_structure.clear();
+        self.scenario = None;
+        self.turn
+    }
+
+    /// Returns the number of the turn; 0 if none has started.
+    pub fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// Returns the message of the user in this turn.
+    pub fn prompt(&self) -> Option<&str> {
+        self.prompts.get(self.turn).map(String::as_str)
+    }
+
+    /// Adds the record of an action to this turn, with its usage, and returns its id: one more than that of the last record of
+    /// the conversation.
+    ///
+    /// # Errors
+    /// When no turn has started.
+    pub fn record(&mut self, mut action: ActionRecord) -> Result<u64, RuntimeStateError> {
+        if self.turn == 0 {
+            let message = "no turn has started; call `begin_turn` first";
+            return Err(RuntimeStateError::new(RuntimeStateErrorKind::NoTurn, message));
+        }
+        self.last_action = self.last_action.saturating_add(1);
+        action.id = self.last_action;
+        self.usage.entry(self.turn).merge(&action.usage);
+        self.action_history.entry(self.turn).push(action);
+        Ok(self.last_action)
+    }
+
+    /// Returns the records of each turn.
+    pub fn action_history(&self) -> &PerTurn<Vec<ActionRecord>> {
+        &self.action_history
+    }
+
+    /// Returns the model calls of each turn.
+    pub fn usage(&self) -> &PerTurn<UsageTracker> {
+        &self.usage
+    }
+
+    /// Returns the last record of this turn.
+    pub fn last_action(&self) -> Option<&ActionRecord> {
+        self.action_history.get(self.turn)?.last()
+    }
+
+    /// Returns the names of the nodes that come next, by the last record of this turn.
+    pub fn next(&self) -> &[String] {
+        self.last_action().map_or(&[], |action| action.next.as_slice())
+    }
+}
+
+impl Default for RuntimeState {
+    fn default() -> Self {
+        Self::new()
+    }
+}
