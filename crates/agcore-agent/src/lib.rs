@@ -43,6 +43,7 @@ mod shared;
 mod span;
 mod turn;
 mod session;
+mod context_manager;
 mod tool_source;
 mod knowledge_tools;
 mod skills;
@@ -60,6 +61,7 @@ pub use {
     bundle::RuntimeBundle,
     config::{AgentConfig, BusyPolicy},
     durable::RecordedEvent,
+    context_manager::{ContextManager, ContextsState},
     environment::Environment,
     error::{AgentError, AgentErrorKind},
     knowledge_tools::KnowledgeTools,

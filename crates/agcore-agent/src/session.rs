@@ -8,7 +8,7 @@ pub use state::SessionState;
 
 use std::{
     fmt,
-    sync::{Arc, LazyLock, Mutex, PoisonError},
+    sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError},
 };
 
 use agcore_chat::{Actor, Answer, Message, Question, QuestionId, UsageTracker};
@@ -106,6 +106,7 @@ impl AgentSession {
             bundle,
             agent: Mutex::new(current),
             lineage: session.lineage,
+            memory_id: OnceLock::new(),
             actor: Mutex::new(session.actor),
             tools: session.tools,
             created: session.created,
@@ -156,6 +157,12 @@ impl AgentSession {
     /// [store](crate::AgentBuilder::with_session_memory) for it.
     pub fn memory(&self) -> Result<SessionMemory, AgentError> {
         self.0.memory().ok_or_else(AgentError::no_session_memory)
+    }
+
+    /// Uses the memory of another session from now on.
+    pub(crate) fn share_memory_of(&self, session: Arc<str>) {
+        // A session shares the memory of one other session only.
+        let _ = self.0.memory_id.set(session);
     }
 
     /// Returns the bundle that the session was created from.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -38,6 +38,8 @@ pub(crate) struct Shared {
     /// The place of the session among agents that ask others.
     pub(crate) lineage: Lineage,
     pub(crate) tools: ToolSession,
+    /// The session whose memory this one uses, if it is not its own.
+    pub(crate) memory_id: OnceLock<Arc<str>>,
     /// For whom the session acts.
     pub(crate) actor: Mutex<Arc<Actor>>,
     /// When the session was created, by the wall clock: a session ages even while it is only stored.
@@ -127,7 +129,8 @@ impl Shared {
     /// Returns the memory of the session, if the bundle has a store for it.
     pub(crate) fn memory(&self) -> Option<SessionMemory> {
         let store = self.bundle.parts().session_memory.clone()?;
-        Some(SessionMemory::new(store, self.actor(), &self.id))
+        let id = self.memory_id.get().unwrap_or(&self.id);
+        Some(SessionMemory::new(store, self.actor(), id))
     }
 
     /// Returns the values in the memory of the session, for the model.

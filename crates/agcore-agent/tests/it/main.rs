@@ -7,15 +7,18 @@
     reason = "tests may fail loudly"
 )]
 
+mod approvals;
 mod bad_tools;
 mod compaction;
 mod concurrency;
+mod contexts;
 mod crash;
 mod knowledge;
 mod session_memory;
 mod skills;
 mod many_users;
 mod parts;
+mod prefix;
 mod session;
 mod spans;
 mod stored;
