@@ -4,6 +4,18 @@ mod caller;
 mod carrier;
 #[cfg(feature = "rerank")]
 mod rerank;
+#[cfg(feature = "media")]
+mod image;
+#[cfg(feature = "media")]
+mod speech;
+#[cfg(feature = "media")]
+mod transcription;
 
+#[cfg(feature = "media")]
+pub use image::{GeneratedImages, ImageModel, ModelImages};
 #[cfg(feature = "rerank")]
 pub use rerank::{ModelReranker, RankedDocument, Ranking, Reranker};
+#[cfg(feature = "media")]
+pub use speech::{ModelSpeech, Speech, SpeechModel, SpeechStream};
+#[cfg(feature = "media")]
+pub use transcription::{ModelTranscriber, Transcriber, Transcript};

@@ -43,6 +43,7 @@
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
+//! | `media` | Models that make or read images and sound. |
 //! | `http` (default) | The HTTP transport, built on hyper with rustls and ring. |
 //! | `http-reqwest` | The same transport, built on reqwest: used if `http` is off or it is selected. |
 //! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |
@@ -80,6 +81,11 @@ pub use agcore_wire::dialect;
 pub use agcore_wire::{Fold, LlmError, LlmErrorKind, ReplyDelta, TimeoutStage};
 #[cfg(all(feature = "_http", feature = "_api"))]
 pub use config::{ProviderConfig, ProviderType, UnknownProviderType, model};
+#[cfg(feature = "media")]
+pub use kinds::{
+    GeneratedImages, ImageModel, ModelImages, ModelSpeech, ModelTranscriber, Speech, SpeechModel, SpeechStream,
+    Transcriber, Transcript,
+};
 #[cfg(feature = "rerank")]
 pub use kinds::{ModelReranker, RankedDocument, Ranking, Reranker};
 #[cfg(feature = "tokenizer")]

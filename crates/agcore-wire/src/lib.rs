@@ -39,6 +39,7 @@
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
+//! | `media` | Models that make or read images and sound. |
 //!
 //! <!-- /features -->
 
@@ -62,6 +63,8 @@ mod shape;
 mod body;
 #[cfg(feature = "rerank")]
 pub mod rerank;
+#[cfg(feature = "media")]
+pub mod media;
 #[cfg(feature = "openai-chat")]
 pub mod dialect;
 #[cfg(feature = "openai-chat")]

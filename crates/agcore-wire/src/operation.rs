@@ -4,8 +4,20 @@ mod models;
 mod embed;
 #[cfg(feature = "rerank")]
 mod rerank;
+#[cfg(feature = "media")]
+mod image;
+#[cfg(feature = "media")]
+mod speech;
+#[cfg(feature = "media")]
+mod transcription;
 
 pub use embed::{Embed, EmbedItem, EmbedRequest};
+#[cfg(feature = "media")]
+pub use image::{GenerateImages, ImageData, ImageItem, ImageRequest};
 pub use models::{ListModels, ModelEntry};
 #[cfg(feature = "rerank")]
 pub use rerank::{Rerank, RerankItem, RerankRequest};
+#[cfg(feature = "media")]
+pub use speech::{Speak, SpeechItem, SpeechRequest};
+#[cfg(feature = "media")]
+pub use transcription::{Transcribe, TranscriptSegment, TranscriptionItem, TranscriptionRequest};

@@ -53,15 +53,7 @@ impl ProviderConfig {
     /// # Ok::<(), agcore_llm::LlmError>(())
     /// ```
     pub fn build_embedder(&self) -> Result<ModelEmbedder, LlmError> {
-        let Some((wire, max_inputs)) = self.provider_type.embed() else {
-            let message = format!(
-                "the API `{}` does not support embeddings: use another provider for them",
-                self.provider_type
-            );
-            return Err(LlmError::new(LlmErrorKind::InvalidRequest, message).with_provider(self.name()));
-        };
-        let (transport, guard) = transport(self)?;
-        let provider = EmbeddingProvider::new(info(self), wire, transport).with_guard(guard);
+        let (provider, max_inputs) = embedding_provider(self)?;
         Ok(ModelEmbedder::from_provider(provider).with_max_inputs(max_inputs))
     }
 
@@ -94,6 +86,22 @@ impl ProviderConfig {
             Err(error) => Err(guard.redact(error.with_provider(self.name()))),
         }
     }
+}
+
+/// Creates a provider of embeddings, and returns the maximum number of texts in a request.
+pub(super) fn embedding_provider(config: &ProviderConfig) -> Result<(EmbeddingProvider, usize), LlmError> {
+    let Some((wire, max_inputs)) = config.provider_type.embed() else {
+        let message = format!(
+            "the API `{}` does not support embeddings: use another provider for them",
+            config.provider_type
+        );
+        return Err(LlmError::new(LlmErrorKind::InvalidRequest, message).with_provider(config.name()));
+    };
+    let (transport, guard) = transport(config)?;
+    Ok((
+        EmbeddingProvider::new(info(config), wire, transport).with_guard(guard),
+        max_inputs,
+    ))
 }
 
 /// Returns whether the server does not know the path of the list, or not the method.

@@ -213,7 +213,7 @@ impl ProviderType {
 
     /// Returns the form of requests and replies for models that do not chat, if the API has such models.
     #[cfg(feature = "_kinds")]
-    pub(super) fn shape(&self) -> Option<ResponseShape> {
+    pub fn response_shape(&self) -> Option<ResponseShape> {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
             Api::OpenAiChat(dialect) => Some(match &*dialect.name {

@@ -57,6 +57,12 @@ impl Caller {
         call
     }
 
+    /// Makes a call.
+    #[cfg(feature = "media")]
+    pub(super) fn open(&self, call: Call) -> crate::reply::ReplyStream {
+        self.provider.open(call)
+    }
+
     /// Makes a call and waits for the whole reply.
     pub(super) async fn respond(&self, call: Call) -> Result<ChatResponse, LlmError> {
         let mut items = self.provider.open(call);

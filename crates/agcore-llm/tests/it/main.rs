@@ -19,7 +19,7 @@ mod fallback_matrix;
 mod http;
 mod key_pool;
 mod key_pool_random;
-#[cfg(feature = "rerank")]
+#[cfg(all(feature = "media", feature = "rerank"))]
 mod kinds;
 mod metadata;
 mod provider_fn;

@@ -9,8 +9,8 @@ use hyper::http::request::Parts;
 use serde_json::Value;
 
 use crate::mock_server::{
-    reply::Reply,
-    wire::{Api, Operation, Prompt, generate, operation_of, wire},
+    reply::{ApiError, Reply},
+    wire::{Api, KindRequest, Operation, Prompt, generate, operation_of, wire},
 };
 
 /// Headers whose values are redacted in the `Debug` output.
@@ -182,7 +182,19 @@ impl RecordedRequest {
     /// # let _ = options;
     /// ```
     pub fn generated_reply(&self) -> Reply {
-        generate(self.operation(), self.path(), self.json()).unwrap_or_else(Reply::error)
+        self.generate().unwrap_or_else(Reply::error)
+    }
+
+    /// Computes the reply to a request for a model that does not chat.
+    pub(crate) fn generate(&self) -> Result<Reply, ApiError> {
+        generate(&KindRequest {
+            operation: self.operation(),
+            path: self.path(),
+            content_type: self.header("content-type").unwrap_or_default(),
+            is_streamed: self.header("x-dashscope-sse") == Some("enable"),
+            json: self.json(),
+            body: self.body(),
+        })
     }
 
     /// Returns the outcome at the time this snapshot was taken.

@@ -13,8 +13,12 @@ mod contract;
 mod form;
 mod embedding;
 mod error_body;
+mod image;
+mod kind;
 mod model_list;
 mod rerank;
+mod speech;
+mod transcription;
 mod tool_results;
 
 mod anthropic;
@@ -28,8 +32,8 @@ pub(crate) use {
     embedding::embeddings,
     error_body::error_body,
     event::{Event, Part, Style},
+    kind::{KindRequest, generate},
     model_list::model_list,
-    rerank::generate,
     tool_results::validate_tool_results,
 };
 pub use {

@@ -81,6 +81,12 @@ impl Document {
         }
     }
 
+    /// Returns an error about a document that contains a file. It quotes nothing, so that no bytes reach a log.
+    #[cfg(feature = "media")]
+    pub(crate) fn malformed_media(&self, message: impl Into<std::borrow::Cow<'static, str>>) -> LlmError {
+        self.failure.annotate(LlmError::new(LlmErrorKind::Malformed, message))
+    }
+
     /// Returns the error that the document reports.
     pub(crate) fn reported_error(&self) -> LlmError {
         self.failure.read(&self.body)

@@ -23,6 +23,8 @@ mod deltas;
 mod errors;
 #[cfg(feature = "openai-chat")]
 mod given_back;
+#[cfg(feature = "media")]
+mod media;
 #[cfg(feature = "ollama")]
 mod ollama_decode;
 #[cfg(feature = "ollama")]
@@ -45,7 +47,7 @@ mod responses_round_trip;
 mod responses_support;
 #[cfg(feature = "openai-chat")]
 mod sdk_types;
-#[cfg(feature = "rerank")]
+#[cfg(any(feature = "media", feature = "rerank"))]
 mod shapes;
 mod sse;
 #[cfg(feature = "openai-chat")]

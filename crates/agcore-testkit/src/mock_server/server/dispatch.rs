@@ -5,7 +5,7 @@ use crate::mock_server::{
     reply::{ApiError, Reply},
     request::RecordedRequest,
     server::options::{MockOptions, Route},
-    wire::{Operation, embeddings, generate, model_list, validate_tool_results, wire},
+    wire::{Operation, embeddings, model_list, validate_tool_results, wire},
 };
 
 /// Returns the reply to a request. Custom routes take precedence; then the path, key, body and model are checked, in
@@ -24,6 +24,9 @@ fn serve(options: &MockOptions, behavior: &dyn Behavior, request: &RecordedReque
     if request.operation() == Operation::ListModels {
         return Ok(Reply::json(200, &model_list(request.api(), &options.listed_models())));
     }
+    if request.operation() == Operation::Transcribe {
+        return request.generate();
+    }
     check_body(request)?;
     check_model(options, request)?;
     match request.operation() {
@@ -32,7 +35,7 @@ fn serve(options: &MockOptions, behavior: &dyn Behavior, request: &RecordedReque
             200,
             &serde_json::json!({ "input_tokens": request.prompt().tokens() }),
         )),
-        Operation::Rerank => generate(request.operation(), request.path(), request.json()),
+        Operation::Rerank | Operation::GenerateImages | Operation::Speak => request.generate(),
         _ => {
             if options.validating {
                 wire(request.api()).validate(request.json())?;

@@ -69,6 +69,12 @@ pub enum Operation {
     Embed,
     /// Rating the relevance of documents.
     Rerank,
+    /// Making images. With DashScope, the same path is for speech and transcriptions, too.
+    GenerateImages,
+    /// Making speech.
+    Speak,
+    /// Making texts from speech.
+    Transcribe,
     /// Listing the server's models.
     ListModels,
     /// A known path with an unsupported method; the only supported one is given.
@@ -132,6 +138,11 @@ fn kind(form: Form, rest: &str) -> Option<(Operation, &'static str)> {
         (Form::OpenAi, "/rerank") | (Form::DashScope, "services/rerank/text-rerank/text-rerank") => {
             (Operation::Rerank, "POST")
         }
+        (Form::OpenAi, "/images/generations") | (Form::DashScope, "services/aigc/multimodal-generation/generation") => {
+            (Operation::GenerateImages, "POST")
+        }
+        (Form::OpenAi, "/audio/speech") => (Operation::Speak, "POST"),
+        (Form::OpenAi, "/audio/transcriptions") => (Operation::Transcribe, "POST"),
         _ => return None,
     })
 }

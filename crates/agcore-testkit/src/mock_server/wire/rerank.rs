@@ -1,25 +1,17 @@
-//! [`generate`]: the relevance of documents, computed from the words that they share with the query.
+//! [`rerank`]: the relevance of documents, computed from the words that they share with the query.
 
 use serde_json::{Value, json};
 
 use crate::mock_server::{
-    reply::{ApiError, Reply, estimate_tokens},
-    wire::{api::Operation, embedding::embed, form::Form, json::items},
+    reply::{ApiError, estimate_tokens},
+    wire::{embedding::embed, form::Form, json::items},
 };
 
 /// The length of the vectors that are compared.
 const DIMENSIONS: usize = 512;
 
-/// Computes the reply to a request for a model that does not chat.
-pub(crate) fn generate(operation: Operation, path: &str, body: &Value) -> Result<Reply, ApiError> {
-    match operation {
-        Operation::Rerank => Ok(Reply::json(200, &rerank(Form::of(path), body)?)),
-        _ => Err(ApiError::new(404).with_message("The server generates no reply to this request.")),
-    }
-}
-
 /// Computes the scores that a request asks for, in the format of its API.
-fn rerank(form: Form, body: &Value) -> Result<Value, ApiError> {
+pub(super) fn rerank(form: Form, body: &Value) -> Result<Value, ApiError> {
     let (input, parameters) = match form {
         Form::OpenAi => (body, body),
         Form::DashScope => (&body["input"], &body["parameters"]),
