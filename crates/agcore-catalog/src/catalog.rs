@@ -5,6 +5,7 @@ pub(crate) mod error;
 mod fields;
 pub(crate) mod kind;
 mod read;
+pub(crate) mod shape;
 pub(crate) mod spec;
 
 use std::{collections::HashMap, fmt};

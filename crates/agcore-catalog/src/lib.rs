@@ -69,6 +69,7 @@ pub use catalog::{
     Catalog,
     error::{CatalogError, CatalogProblem},
     kind::ModelKind,
+    shape::ShapeRow,
     spec::{Endpoint, Key, Model, Role, Vendor},
 };
 pub use currency::Currency;

@@ -1,5 +1,6 @@
 //! [`CatalogRouter`]: providers for the models of a catalog, which can be replaced while calls run.
 
+mod endpoints;
 mod key_handle;
 mod meter;
 mod model_key;
@@ -16,13 +17,19 @@ use std::{
 };
 
 use agcore_chat::{Actor, PriceFn};
-use agcore_llm::{LlmError, LlmErrorKind, ProviderInfo};
+use agcore_llm::{
+    CallOperation, LlmError, LlmErrorKind, ModelEmbedder, ModelImages, ModelReranker, ModelSpeech, ModelTranscriber,
+    ProviderInfo,
+};
 use snapshot::Snapshot;
 
 use crate::{
     catalog::{Catalog, error::CatalogError},
     source::CatalogSource,
 };
+
+/// The most texts in one request for embeddings.
+const MAX_INPUTS: usize = 10;
 
 /// Providers for the models of a catalog: a router for each, with the keys that are granted to the actor of a call, their limits
 /// and meters, and the fallbacks of the model.
@@ -111,14 +118,68 @@ impl CatalogRouter {
     /// # Errors
     /// Returns `NotFound` if the catalog has no such model, and `InvalidRequest` if the model does not continue conversations.
     pub fn provider(&self, model: &str) -> Result<CatalogProvider, LlmError> {
+        self.provider_for(model, CallOperation::Chat)
+    }
+
+    /// Returns an embedder for a model, which follows changes of the catalog like [`provider`](Self::provider). A request
+    /// contains at most ten texts, the lowest limit of all vendors; `with_max_inputs` raises it.
+    ///
+    /// # Errors
+    /// Returns `NotFound` if the catalog has no such model, and `InvalidRequest` if the model does not embed texts.
+    pub fn embedder(&self, model: &str) -> Result<ModelEmbedder, LlmError> {
+        let provider = self.provider_for(model, CallOperation::Embeddings)?;
+        Ok(ModelEmbedder::from_provider(provider).with_max_inputs(MAX_INPUTS))
+    }
+
+    /// Returns a handle to a model that rates documents, which follows changes of the catalog like
+    /// [`provider`](Self::provider). Set the actor with its `with_actor`.
+    ///
+    /// # Errors
+    /// Returns `NotFound` if the catalog has no such model, and `InvalidRequest` if the model does not rank documents.
+    pub fn reranker(&self, model: &str) -> Result<ModelReranker, LlmError> {
+        let provider = self.provider_for(model, CallOperation::Rerank)?;
+        Ok(ModelReranker::from_provider(provider))
+    }
+
+    /// Returns a handle to a model that makes images, which follows changes of the catalog like
+    /// [`provider`](Self::provider). Set the actor with its `with_actor`.
+    ///
+    /// # Errors
+    /// Returns `NotFound` if the catalog has no such model, and `InvalidRequest` if the model does not make images.
+    pub fn image_model(&self, model: &str) -> Result<ModelImages, LlmError> {
+        let provider = self.provider_for(model, CallOperation::ImageGeneration)?;
+        Ok(ModelImages::from_provider(provider))
+    }
+
+    /// Returns a handle to a model that makes speech, which follows changes of the catalog like
+    /// [`provider`](Self::provider). Set the actor with its `with_actor`.
+    ///
+    /// # Errors
+    /// Returns `NotFound` if the catalog has no such model, and `InvalidRequest` if the model does not make speech.
+    pub fn speech_model(&self, model: &str) -> Result<ModelSpeech, LlmError> {
+        let provider = self.provider_for(model, CallOperation::Speech)?;
+        Ok(ModelSpeech::from_provider(provider))
+    }
+
+    /// Returns a handle to a model that makes texts from speech, which follows changes of the catalog like
+    /// [`provider`](Self::provider). Set the actor with its `with_actor`.
+    ///
+    /// # Errors
+    /// Returns `NotFound` if the catalog has no such model, and `InvalidRequest` if the model does not transcribe.
+    pub fn transcriber(&self, model: &str) -> Result<ModelTranscriber, LlmError> {
+        let provider = self.provider_for(model, CallOperation::Transcription)?;
+        Ok(ModelTranscriber::from_provider(provider))
+    }
+
+    fn provider_for(&self, model: &str, calls: CallOperation) -> Result<CatalogProvider, LlmError> {
         let routes: Vec<ProviderInfo> = self
             .current()
-            .chain(model)?
+            .chain(model, calls)?
             .into_iter()
             .map(|(_, row)| row.info())
             .collect();
         let (router, name) = (self.clone(), model.to_owned());
-        let open = Arc::new(move |actor: &Actor| router.current().router(&name, actor));
+        let open = Arc::new(move |actor: &Actor| router.current().router(&name, calls, actor));
         CatalogProvider::new(open, routes)
             .ok_or_else(|| LlmError::new(LlmErrorKind::NotFound, format!("the model `{model}` has no route")))
     }

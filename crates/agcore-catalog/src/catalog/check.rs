@@ -158,7 +158,7 @@ fn check_fallbacks(models: &[(String, &Model)], problems: &Problems) {
         for (index, name) in model.fallbacks.iter().enumerate() {
             let rule = match by_name.get(name.as_str()) {
                 None => unknown("model", name, by_name.keys().copied()),
-                Some(other) if other.kind.is_chat() != model.kind.is_chat() => {
+                Some(other) if !other.kind.can_replace(model.kind) => {
                     format!(
                         "its kind is {}, which cannot take the place of {}",
                         other.kind, model.kind

@@ -63,6 +63,12 @@ impl ModelKind {
     pub fn is_chat(self) -> bool {
         matches!(self, Self::Text | Self::Reasoning | Self::Multimodal)
     }
+
+    /// Returns whether a model of this kind can take the place of one of another kind: both continue conversations, or the
+    /// kind is the same.
+    pub(crate) fn can_replace(self, other: Self) -> bool {
+        self == other || (self.is_chat() && other.is_chat())
+    }
 }
 
 impl fmt::Display for ModelKind {

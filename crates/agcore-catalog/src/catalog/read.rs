@@ -7,6 +7,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use super::{
     fields::{Fields, Problems},
     kind::ModelKind,
+    shape,
     spec::{Endpoint, Key, Model, Role, Vendor},
 };
 use crate::{
@@ -168,6 +169,7 @@ const MODEL: &[&str] = &[
     "default",
     "fallbacks",
     "prices",
+    "response_shape",
 ];
 
 fn model(node: &Node, path: &str, problems: &Problems) -> Option<Model> {
@@ -191,7 +193,9 @@ fn model(node: &Node, path: &str, problems: &Problems) -> Option<Model> {
         )
     });
     let prices = prices.collect();
+    let shape = fields.get("response_shape").zip(kind);
     Some(Model {
+        response_shape: shape.map(|(node, kind)| shape::read(node, &fields.path_of("response_shape"), kind, problems)),
         kind: kind?,
         endpoint: fields.text("endpoint").unwrap_or_default().to_owned(),
         version: fields.text("version").map(str::to_owned),

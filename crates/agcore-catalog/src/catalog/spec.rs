@@ -4,7 +4,7 @@ use std::fmt;
 
 use agcore_chat::Actor;
 
-use super::kind::ModelKind;
+use super::{kind::ModelKind, shape::ShapeRow};
 use crate::{currency::Currency, document::node::Place, price::model_price::ModelPrice};
 
 /// A vendor of models.
@@ -105,6 +105,8 @@ pub struct Model {
     pub fallbacks: Vec<String>,
     /// The prices.
     pub prices: Vec<ModelPrice>,
+    /// The form of requests and replies, for models that do not chat; `None` for that of the endpoint's API.
+    pub response_shape: Option<ShapeRow>,
     /// The place in the document.
     pub place: Place,
 }

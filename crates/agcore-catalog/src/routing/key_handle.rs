@@ -9,14 +9,18 @@ use std::{
 
 use agcore_chat::{Clock, Usage};
 use agcore_llm::{
-    Call, LlmError, LlmErrorKind, LlmProvider, ProviderInfo, ReplyDelta, ReplyItem, ReplyStream,
+    Call, CallOperation, LlmError, LlmErrorKind, LlmProvider, ProviderInfo, ReplyDelta, ReplyItem, ReplyStream,
     layer::rate_limit::{RateLimit, RateLimits},
 };
 use futures_util::Stream;
 
 use super::meter::Meter;
 use crate::{
-    catalog::spec::{Endpoint, Key, Vendor},
+    catalog::{
+        kind::ModelKind,
+        shape::ShapeRow,
+        spec::{Endpoint, Key, Vendor},
+    },
     document::node::Place,
 };
 
@@ -24,21 +28,41 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct KeyHandle {
     /// The rows of the catalog that it was created from.
-    pub(super) row: (Key, Vec<Endpoint>, Vec<(String, String)>),
+    pub(super) row: (Key, Vec<Endpoint>, Vec<ModelRow>),
     pub(super) meter: Arc<Meter>,
     /// `None` if the resolver did not find the key.
     pub(super) provider: Option<Arc<dyn LlmProvider>>,
 }
 
-/// Returns the models of a vendor that continue conversations, each with its endpoint.
-pub(super) fn chat_models(vendor: &Vendor) -> Vec<(String, String)> {
-    let models = vendor.models.iter().filter(|model| model.kind.is_chat());
+/// A model that can be called: the name that the vendor uses, the endpoint, the kind and the shape.
+pub(super) type ModelRow = (String, String, ModelKind, Option<ShapeRow>);
+
+/// Returns the models of a vendor that can be called.
+pub(super) fn callable_models(vendor: &Vendor) -> Vec<ModelRow> {
+    let models = vendor.models.iter().filter(|model| operation(model.kind).is_some());
     let rows = models.map(|model| {
         let endpoint = vendor.endpoint_of(model).map(|endpoint| endpoint.name.clone());
-        (model.vendor_name.clone(), endpoint.unwrap_or_default())
+        let (name, shape) = (model.vendor_name.clone(), model.response_shape.clone());
+        (name, endpoint.unwrap_or_default(), model.kind, shape)
     });
     rows.collect()
 }
+
+/// Returns the kind of calls that models of a kind take; `None` if they cannot be called.
+pub(super) fn operation(kind: ModelKind) -> Option<CallOperation> {
+    Some(match kind {
+        ModelKind::Text | ModelKind::Reasoning | ModelKind::Multimodal => CallOperation::Chat,
+        ModelKind::Embedding => CallOperation::Embeddings,
+        ModelKind::Rerank => CallOperation::Rerank,
+        ModelKind::TextToImage => CallOperation::ImageGeneration,
+        ModelKind::Speech => CallOperation::Speech,
+        ModelKind::Transcription => CallOperation::Transcription,
+        ModelKind::TextToVideo => return None,
+    })
+}
+
+/// Providers by the kind of call and the name that the vendor gives to the model.
+pub(super) type ByModel = HashMap<(CallOperation, String), Arc<dyn LlmProvider>>;
 
 impl KeyHandle {
     /// Returns whether a key would be created anew just as it is. A key that was not found is looked for again.
@@ -56,14 +80,14 @@ impl KeyHandle {
             place: key.place,
             ..old.clone()
         } == *key;
-        self.provider.is_some() && same_key && same_endpoints && *models == chat_models(vendor)
+        self.provider.is_some() && same_key && same_endpoints && *models == callable_models(vendor)
     }
 
     /// Puts the meter and the limits of a key around its endpoints, by the names that the vendor gives to models.
     pub(super) fn limited(
         key: &Key,
         vendor: &str,
-        by_model: HashMap<String, Arc<dyn LlmProvider>>,
+        by_model: ByModel,
         meter: &Arc<Meter>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Arc<dyn LlmProvider>, LlmError> {
@@ -80,18 +104,21 @@ impl KeyHandle {
     }
 }
 
-/// Counts what is sent, and chooses the endpoint by the model of the request.
+/// Counts what is sent, and chooses the endpoint by the kind of the call and the model of the request.
 #[derive(Debug)]
 struct Metered {
     info: ProviderInfo,
-    by_model: HashMap<String, Arc<dyn LlmProvider>>,
+    by_model: ByModel,
     meter: Arc<Meter>,
 }
 
 impl LlmProvider for Metered {
     fn open(&self, call: Call) -> ReplyStream {
-        let Some(endpoint) = self.by_model.get(&call.request.model) else {
-            let message = format!("the key has no endpoint for the model `{}`", call.request.model);
+        let Some(endpoint) = self.by_model.get(&(call.operation, call.request.model.clone())) else {
+            let message = format!(
+                "the key has no endpoint for such calls of the model `{}`",
+                call.request.model
+            );
             return ReplyStream::failed(LlmError::new(LlmErrorKind::NotFound, message));
         };
         ReplyStream::new(MeteredStream {

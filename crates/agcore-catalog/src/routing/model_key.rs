@@ -28,7 +28,8 @@ pub(super) fn describe(vendor: &str, model: &Model) -> ProviderInfo {
     let mut capabilities = Capabilities::default();
     capabilities.context_window = model.context_window;
     capabilities.max_output_tokens = model.max_output_tokens;
-    if !model.capabilities.is_empty() {
+    // The layers compare requests with the abilities of models that chat.
+    if model.kind.is_chat() && !model.capabilities.is_empty() {
         let has = |name: &str| model.capabilities.iter().any(|known| known == name);
         capabilities.tools = has("tools");
         capabilities.json_schema = has("json_schema");

@@ -9,7 +9,7 @@ use std::{
 
 use agcore_chat::{Actor, Clock};
 use agcore_llm::{
-    LlmError, LlmErrorKind, LlmProvider, ProviderConfig, ProviderInfo, ProviderType, Random, UnknownProviderType,
+    CallOperation, LlmError, LlmErrorKind, ProviderInfo, Random,
     credential::Secret,
     layer::{
         key_pool::{KeyPoolPolicy, PoolKey},
@@ -18,7 +18,8 @@ use agcore_llm::{
 };
 
 use super::{
-    key_handle::{KeyHandle, chat_models},
+    endpoints,
+    key_handle::{KeyHandle, callable_models, operation},
     meter::{KeyUsage, Meter},
     model_key::{ModelKey, describe},
 };
@@ -112,8 +113,8 @@ impl Snapshot {
         })
     }
 
-    /// Returns a model and all its fallbacks, each once, in the order in which they are tried.
-    pub(super) fn chain(&self, name: &str) -> Result<Vec<(String, Row<'_>)>, LlmError> {
+    /// Returns a model that takes calls of this kind and all its fallbacks, each once, in the order in which they are tried.
+    pub(super) fn chain(&self, name: &str, calls: CallOperation) -> Result<Vec<(String, Row<'_>)>, LlmError> {
         let mut chain = Vec::new();
         let mut seen = HashSet::new();
         let mut next = vec![name];
@@ -122,10 +123,11 @@ impl Snapshot {
                 let message = format!("the catalog {} has no model `{name}`", self.catalog.file());
                 return Err(LlmError::new(LlmErrorKind::NotFound, message));
             };
-            if !model.kind.is_chat() {
+            if operation(model.kind) != Some(calls) {
                 let message = format!(
-                    "the model `{name}` is of the kind {}, which does not continue conversations",
-                    model.kind
+                    "the model `{name}` is of the kind {}, which {}",
+                    model.kind,
+                    refusal(calls)
                 );
                 return Err(LlmError::new(LlmErrorKind::InvalidRequest, message));
             }
@@ -138,8 +140,8 @@ impl Snapshot {
     }
 
     /// Returns the router of a model with the keys that are granted to an actor.
-    pub(super) fn router(&self, name: &str, actor: &Actor) -> Result<Router, LlmError> {
-        let chain = self.chain(name)?;
+    pub(super) fn router(&self, name: &str, calls: CallOperation, actor: &Actor) -> Result<Router, LlmError> {
+        let chain = self.chain(name, calls)?;
         let usable = |vendor: &Vendor| -> Vec<(String, Arc<KeyHandle>)> {
             let granted = vendor.keys.iter().filter(|key| key.is_granted_to(actor));
             let handles = granted.filter_map(|key| {
@@ -215,41 +217,31 @@ fn no_key(name: &str, chain: &[(String, Row<'_>)], actor: &Actor) -> LlmError {
     }
 }
 
+/// Returns what models cannot do that do not take calls of this kind.
+fn refusal(calls: CallOperation) -> &'static str {
+    match calls {
+        CallOperation::Chat => "does not continue conversations",
+        CallOperation::Embeddings => "does not embed texts",
+        CallOperation::Rerank => "does not rank documents",
+        CallOperation::ImageGeneration => "does not make images",
+        CallOperation::Speech => "does not make speech",
+        CallOperation::Transcription => "does not transcribe",
+        _ => "takes no such calls",
+    }
+}
+
 /// Creates a key that counts with this meter.
 fn handle(vendor: &Vendor, key: &Key, options: &RoutingOptions, meter: &Arc<Meter>) -> Result<KeyHandle, LlmError> {
     let secret = key.reference.as_deref().map(|name| (options.resolver)(name));
-    let is_missing = matches!(secret, Some(None));
-    let mut by_model: HashMap<String, Arc<dyn LlmProvider>> = HashMap::new();
-    for endpoint in vendor.endpoints.iter().filter(|_| !is_missing) {
-        let served = |model: &&Model| model.kind.is_chat() && vendor.endpoint_of(model) == Some(endpoint);
-        let models: Vec<&Model> = vendor.models.iter().filter(served).collect();
-        if models.is_empty() {
-            continue;
+    let provider = match secret {
+        Some(None) => None,
+        secret => {
+            let by_model = endpoints::by_model(vendor, secret.flatten().as_ref())?;
+            Some(KeyHandle::limited(key, &vendor.name, by_model, meter, &options.clock)?)
         }
-        let api: ProviderType = endpoint.api.parse().map_err(|error: UnknownProviderType| {
-            let message = format!("vendor `{}`, endpoint `{}`: {error}", vendor.name, endpoint.name);
-            LlmError::new(LlmErrorKind::InvalidRequest, message)
-        })?;
-        let mut config = ProviderConfig::new(api, "").with_name(vendor.name.as_str());
-        if let Some(url) = &endpoint.base_url {
-            config = config.with_base_url(url.as_str());
-        }
-        if let Some(Some(secret)) = &secret {
-            config = config.with_api_key(secret.clone());
-        }
-        let provider = config.build()?;
-        by_model.extend(
-            models
-                .into_iter()
-                .map(|model| (model.vendor_name.clone(), Arc::clone(&provider))),
-        );
-    }
-    let provider = match is_missing {
-        true => None,
-        false => Some(KeyHandle::limited(key, &vendor.name, by_model, meter, &options.clock)?),
     };
     Ok(KeyHandle {
-        row: (key.clone(), vendor.endpoints.clone(), chat_models(vendor)),
+        row: (key.clone(), vendor.endpoints.clone(), callable_models(vendor)),
         meter: Arc::clone(meter),
         provider,
     })

@@ -12,6 +12,7 @@ mod billing;
 mod catalog;
 mod golden;
 mod import;
+mod kinds;
 mod model;
 mod prices;
 mod routing;
