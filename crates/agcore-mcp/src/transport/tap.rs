@@ -9,7 +9,9 @@ use std::{
 use agcore_chat::Progress;
 use rmcp::{
     RoleClient,
-    model::{GetExtensions as _, GetMeta as _, JsonRpcMessage, ProgressToken, ServerNotification},
+    model::{
+        ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcMessage, ProgressToken, RequestId, ServerNotification,
+    },
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
@@ -62,6 +64,10 @@ pub(crate) struct Tap<T> {
     link: Arc<Link>,
     process: Option<Arc<Process>>,
     close_limit: Duration,
+    /// The question for the revisions of the server, while it is not answered.
+    probe: Option<RequestId>,
+    /// The same after the client has stopped waiting for the answer.
+    given_up: Option<RequestId>,
 }
 
 impl<T> Tap<T> {
@@ -72,7 +78,35 @@ impl<T> Tap<T> {
             link,
             process,
             close_limit,
+            probe: None,
+            given_up: None,
         }
+    }
+
+    /// Notes the requests that negotiate the revision.
+    fn sends(&mut self, id: &RequestId, request: &ClientRequest) {
+        match request {
+            ClientRequest::DiscoverRequest(_) => self.probe = Some(id.clone()),
+            ClientRequest::InitializeRequest(_) => self.given_up = self.probe.take(),
+            _ => {}
+        }
+    }
+
+    /// Returns whether a response is the late answer of a server that starts slowly. The library would take it for the
+    /// answer to the handshake, and fail.
+    fn is_late(&mut self, id: Option<&RequestId>) -> bool {
+        let Some(id) = id else {
+            return false;
+        };
+        if self.probe.as_ref() == Some(id) {
+            self.probe = None;
+        }
+        let is_late = self.given_up.as_ref() == Some(id);
+        if is_late {
+            tracing::debug!("an MCP server answered server/discover after the handshake was sent");
+            self.given_up = None;
+        }
+        is_late
     }
 }
 
@@ -89,6 +123,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
             if let (Some(route), Some(token)) = (route, token) {
                 self.link.add_route(token, route);
             }
+            self.sends(&request.id, &request.request);
         }
         self.inner.send(message)
     }
@@ -105,6 +140,8 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
                     }
                     _ => return Some(JsonRpcMessage::Notification(message)),
                 },
+                Some(JsonRpcMessage::Response(message)) if self.is_late(Some(&message.id)) => {}
+                Some(JsonRpcMessage::Error(message)) if self.is_late(message.id.as_ref()) => {}
                 Some(message) => return Some(message),
                 None => {
                     self.link.ended.cancel();

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use agcore_chat::Progress;
-use agcore_mcp::{ClientOptions, Lifecycle, McpClient, McpErrorKind, ToolCallRequest};
-use serde_json::json;
+use agcore_mcp::{ClientOptions, Lifecycle, McpClient, McpErrorKind, McpTransport, ToolCallRequest};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use crate::support::{connect, server, try_connect};
 
@@ -131,4 +132,48 @@ async fn negotiates_the_lifecycle() {
     let Some(empty) = server("empty") else { return };
     let client = connect(empty).await;
     assert!(client.list_tools().await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn late_answers_about_revisions_are_ignored() {
+    for late in [
+        json!({"result": {"supportedVersions": []}}),
+        json!({"error": {"code": -32601, "message": "no"}}),
+    ] {
+        let (ours, theirs) = tokio::io::duplex(1 << 16);
+        tokio::spawn(async move {
+            let (read, mut write) = tokio::io::split(theirs);
+            let (mut lines, mut discover) = (BufReader::new(read).lines(), Value::Null);
+            while let Ok(Some(line)) = lines.next_line().await {
+                let request: Value = serde_json::from_str(&line).unwrap();
+                let result = match request["method"].as_str() {
+                    // The server is still starting, until the client has given up.
+                    Some("server/discover") => {
+                        discover = request["id"].clone();
+                        continue;
+                    }
+                    Some("initialize") => {
+                        let mut response = json!({"jsonrpc": "2.0", "id": discover});
+                        response
+                            .as_object_mut()
+                            .unwrap()
+                            .extend(late.as_object().unwrap().clone());
+                        write.write_all(format!("{response}\n").as_bytes()).await.unwrap();
+                        json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                            "serverInfo": {"name": "slow", "version": "1"}})
+                    }
+                    Some("tools/list") => json!({"tools": []}),
+                    _ => continue,
+                };
+                let response = json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
+                write.write_all(format!("{response}\n").as_bytes()).await.unwrap();
+            }
+        });
+        let (read, write) = tokio::io::split(ours);
+        let client = McpClient::connect("slow", McpTransport::streams(read, write))
+            .await
+            .unwrap();
+        assert_eq!(client.server().protocol, "2025-11-25");
+        assert!(client.list_tools().await.unwrap().is_empty());
+    }
 }

@@ -1,11 +1,14 @@
 //! Processes of servers end with their clients.
 #![cfg(target_os = "linux")]
 
-use std::time::Duration;
+use std::{process::Command, time::Duration};
 
 use agcore_mcp::{ClientOptions, McpErrorKind};
 
-use crate::support::{connect, ids, is_running, server, try_connect};
+use crate::{
+    client::call,
+    support::{connect, ids, is_running, server, try_connect},
+};
 
 /// Waits until none of the processes runs.
 async fn wait_for_end(ids: &[u32]) {
@@ -76,6 +79,35 @@ fn the_end_of_the_runtime_ends_the_process() {
     while ids(file.path()).iter().any(|id| is_running(*id)) {
         std::thread::yield_now();
     }
+}
+
+#[tokio::test]
+async fn a_killed_server_ends_all_calls_and_leaves_no_process() {
+    let Some(server) = server("stubborn") else { return };
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let client = connect(server.with_args([file.path()])).await;
+    let calls: Vec<_> = (0..100)
+        .map(|_| {
+            let client = client.clone();
+            tokio::spawn(async move { client.call_tool("slow", |_| {}).await.unwrap_err() })
+        })
+        .collect();
+    // Answered after the calls before it were read.
+    call(&client, "cancelled").await;
+    let ids = ids(file.path());
+    assert!(ids.len() == 2 && ids.iter().all(|id| is_running(*id)));
+    let killed = Command::new("kill").args(["-KILL", &ids[0].to_string()]).status();
+    assert!(killed.unwrap().success());
+    // Long before the timeout of a call. The server's own child holds its output open.
+    let ended = tokio::time::timeout(Duration::from_secs(20), async {
+        for call in calls {
+            let error = call.await.unwrap();
+            assert_eq!(error.kind(), McpErrorKind::Closed);
+            assert!(error.message().contains("signal: 9"), "{error}");
+        }
+    });
+    ended.await.unwrap();
+    wait_for_end(&ids).await;
 }
 
 fn open_files() -> usize {
