@@ -46,6 +46,8 @@
 //! | carry out tasks in the order of their dependencies | [`TodoList`] |
 //! | keep the state of a planner loop | [`RuntimeState`], [`ActionRecord`] |
 //! | watch a run | [`FlowRun::with_observer`], [`FlowEvent`] |
+//! | read agents and tasks from YAML | [`FlowFile`] |
+//! | recognize, execute, report | [`StagedFlow`] |
 //! | draw a flow, with the path of a run | [`Picture`] |
 //!
 //! A node receives the state and returns a [`Step`] with the new one and what comes next. The engine only routes: each branch of a
@@ -79,12 +81,15 @@ mod builder;
 mod picture;
 mod todo;
 mod planner;
+mod file;
+mod staged;
 
 pub use builder::FlowBuilder;
 pub use checkpoints::Checkpoints;
 pub use context::NodeContext;
 pub use error::{FlowError, FlowErrorKind};
 pub use event::FlowEvent;
+pub use file::{AgentTemplate, FileProblem, FlowFile, FlowFileError, TaskTemplate};
 pub use flow::Flow;
 pub use fork::{BranchEnd, Fork, Joined};
 pub use interrupt::Interrupt;
@@ -101,6 +106,9 @@ pub use problem::FlowProblem;
 pub use record::Record;
 pub use resume::{Resume, SavedRun};
 pub use run::FlowRun;
+pub use staged::{
+    ExecutionResult, ExecutionStatus, IntentResult, IntentRoute, OrganizationResult, StagedFlow, StagedState,
+};
 pub use step::{END, Step};
 pub use subflow::SubFlow;
 pub use todo::{CompletionDetails, Todo, TodoAttempt, TodoError, TodoErrorKind, TodoList, TodoOutcome, TodoStatus};

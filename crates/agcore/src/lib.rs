@@ -59,6 +59,7 @@
 //! - `mcp`: tools of MCP servers, and a registry as an MCP server
 //! - `prompt`: prompt templates, their registry, and blocks of untrusted data
 //! - `catalog`: vendors, keys, models and their prices, and what messages cost
+//! - `flow`: graphs of agents with checkpoints, and staged flows from files
 //! - `profile`: profiles of users, and the system prompt that describes a user
 //! - `agui`: events for AG-UI front ends, and what these send to start a run
 //! - `files`: files as passages with positions and as tables
@@ -82,6 +83,7 @@
 //! | `profile` | User profiles and the system prompt that describes a user, with documents in TOML and YAML. |
 //! | `agui` | Events for AG-UI front ends. |
 //! | `files` | Files as passages and tables: text, Markdown, HTML, JSON, CSV, XLSX, PDF, DOCX. |
+//! | `flow` | Flows of agents: graphs with checkpoints, and staged flows from files. |
 //! | `tools` (default) | Tools, permissions and approvals. |
 //! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process. |
 //! | `sqlite` | The same in a SQLite file, with SQLite built in. |
@@ -132,6 +134,8 @@ pub mod tools;
 pub mod mcp;
 #[cfg(feature = "agent")]
 pub mod agent;
+#[cfg(feature = "flow")]
+pub mod flow;
 
 #[doc(no_inline)]
 pub use agcore_chat::{ChatRequest, ChatResponse, Message, StreamEvent};

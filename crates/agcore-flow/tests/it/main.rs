@@ -10,11 +10,13 @@
 mod checkpoints;
 mod crash;
 mod engine;
+mod files;
 mod forks;
 mod graph;
 mod interrupts;
 mod pictures;
 mod planner;
+mod staged;
 mod subflows;
 mod support;
 mod todos;

@@ -1,0 +1,167 @@
+//! [`AgentTemplate`] and [`TaskTemplate`]: the texts of agents and tasks.
+
+use std::collections::BTreeMap;
+
+use agcore_prompt::{PromptError, PromptTemplate, Value};
+
+use super::{
+    node::{Node, Place},
+    problem::listed,
+    reader::{Reader, Table},
+};
+
+/// An agent of a flow file.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct AgentTemplate {
+    /// Its role.
+    pub role: PromptTemplate,
+    /// Its goal.
+    pub goal: PromptTemplate,
+    /// Its backstory.
+    pub backstory: PromptTemplate,
+    /// The model of its requests; the default of the provider if it is missing.
+    pub model: Option<String>,
+    /// The names of the tools that it sees; none by default.
+    pub tools: Vec<String>,
+}
+
+/// A task of a flow file.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct TaskTemplate {
+    /// The name of the agent that does it.
+    pub agent: String,
+    /// The description.
+    pub description: PromptTemplate,
+    /// The output that is expected.
+    pub expected_output: PromptTemplate,
+}
+
+impl AgentTemplate {
+    /// Renders the agent's part of the system prompt: role, goal and backstory, each a paragraph.
+    ///
+    /// # Errors
+    /// When a variable is missing.
+    pub fn render(&self, variables: &Value) -> Result<String, PromptError> {
+        paragraphs([&self.role, &self.goal, &self.backstory], variables)
+    }
+}
+
+impl TaskTemplate {
+    /// Renders the message to the agent: the description and the expected output, each a paragraph.
+    ///
+    /// # Errors
+    /// When a variable is missing.
+    pub fn render(&self, variables: &Value) -> Result<String, PromptError> {
+        paragraphs([&self.description, &self.expected_output], variables)
+    }
+}
+
+fn paragraphs<const N: usize>(templates: [&PromptTemplate; N], variables: &Value) -> Result<String, PromptError> {
+    let mut texts = Vec::with_capacity(N);
+    for template in templates {
+        let text = template.render(variables)?;
+        if !text.trim().is_empty() {
+            texts.push(text.trim().to_owned());
+        }
+    }
+    Ok(texts.join("\n\n"))
+}
+
+/// Reads all agents. Also returns the names of those that are wrong.
+pub(super) fn agents(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    variables: &[String],
+) -> (Vec<String>, BTreeMap<String, AgentTemplate>) {
+    let (mut names, mut agents) = (Vec::new(), BTreeMap::new());
+    let request = ["request".to_owned()].into_iter();
+    let known: Vec<String> = request.chain(variables.iter().cloned()).collect();
+    let all = reader.table(node).map(Table::all).unwrap_or_default();
+    for member in all {
+        names.push(member.name.clone());
+        let agent = agent(reader, &member.node, &known);
+        agents.extend(agent.map(|agent| (member.name.clone(), agent)));
+    }
+    (names, agents)
+}
+
+fn agent(reader: &mut Reader<'_>, node: &Node, known: &[String]) -> Option<AgentTemplate> {
+    let mut table = reader.table(node)?;
+    let role = template(reader, &mut table, "role", known);
+    let goal = template(reader, &mut table, "goal", known);
+    let backstory = template(reader, &mut table, "backstory", known);
+    let model = table.take("model").and_then(|node| reader.text(node));
+    let tools = table.take("tools").map(|node| reader.texts(node)).unwrap_or_default();
+    reader.no_more(table);
+    Some(AgentTemplate {
+        role: role?,
+        goal: goal?,
+        backstory: backstory?,
+        model,
+        tools,
+    })
+}
+
+/// Reads a task, whose templates can use the variables `known`.
+pub(super) fn task(reader: &mut Reader<'_>, node: &Node, known: &[String], agents: &[String]) -> Option<TaskTemplate> {
+    let mut table = reader.table(node)?;
+    let named = reader.required(&mut table, "agent");
+    let agent = named.and_then(|node| reader.text(node));
+    if let (Some(node), Some(agent)) = (named, &agent)
+        && !agents.contains(agent)
+    {
+        let message = format!("there is no agent `{agent}`; the agents are {}", listed(agents));
+        reader.problem(node.place, message);
+    }
+    let description = template(reader, &mut table, "description", known);
+    let expected_output = template(reader, &mut table, "expected_output", known);
+    reader.no_more(table);
+    Some(TaskTemplate {
+        agent: agent?,
+        description: description?,
+        expected_output: expected_output?,
+    })
+}
+
+fn template(
+    reader: &mut Reader<'_>,
+    table: &mut Table<'_>,
+    name: &'static str,
+    known: &[String],
+) -> Option<PromptTemplate> {
+    let node = reader.required(table, name)?;
+    let text = reader.text(node)?;
+    match PromptTemplate::compile(text) {
+        Ok(template) => {
+            check_variables(reader, node.place, &template, known);
+            Some(template)
+        }
+        Err(error) => {
+            reader.problem(node.place, format!("the template cannot be used: {error}"));
+            None
+        }
+    }
+}
+
+fn check_variables(reader: &mut Reader<'_>, place: Place, template: &PromptTemplate, known: &[String]) {
+    let mut unknown: Vec<String> = Vec::new();
+    for variable in template.variables() {
+        let root = variable.split(['.', '[']).next().unwrap_or_default();
+        if !known.iter().any(|name| name == root) && !unknown.iter().any(|name| name == root) {
+            unknown.push(root.to_owned());
+        }
+    }
+    for name in unknown {
+        let known = listed(known);
+        let message = format!("the template uses `{name}`, which is not a variable; use one of {known}");
+        reader.problem(place, message);
+    }
+    for partial in template.partials() {
+        reader.problem(
+            place,
+            format!("the template includes `{partial}`; flow files have no partials"),
+        );
+    }
+}
