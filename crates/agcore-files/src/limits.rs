@@ -23,7 +23,7 @@ pub struct Limits {
     /// The number of pages; 2,000 by default.
     pub pages: usize,
     /// The number of cells of all tables of a file, empty cells between others included, and of values in JSON; 1,000,000 by
-    /// default.
+    /// default. A PDF file may consist of four times as many values.
     pub cells: usize,
     /// The number of passages of a document; 20,000 by default.
     pub passages: usize,

@@ -4,9 +4,9 @@ mod font;
 mod matrix;
 mod page_text;
 mod reader;
+mod values;
 
 use lopdf::{Document as Pdf, LoadOptions, decode_text_string};
-use memchr::memmem;
 
 use self::reader::{PageReader, encrypted, problem};
 use crate::{
@@ -16,6 +16,9 @@ use crate::{
     problem::{FileProblem, FileProblemKind},
     work::Work,
 };
+
+/// The size of one stream of objects after decompression in bytes. Programs put some hundred objects into each.
+const MAX_OBJECT_STREAM_BYTES: usize = 4 << 20;
 
 /// Reads the text of a PDF file.
 pub(crate) fn parse(work: &Work<'_>) -> Result<Preprocessed, FileProblem> {
@@ -52,10 +55,21 @@ pub(crate) fn parse(work: &Work<'_>) -> Result<Preprocessed, FileProblem> {
 }
 
 fn load(work: &Work<'_>) -> Result<Pdf, FileProblem> {
-    // The limit of the library is for each stream, and it decompresses all streams of objects at once.
-    let streams = memmem::find_iter(work.content, b"ObjStm").count().max(1);
-    let options = LoadOptions::with_max_decompressed_size(work.limits.unpacked_bytes / streams);
-    let pdf = Pdf::load_mem_with_options(work.content, options).map_err(|error| problem(work, error))?;
+    values::start(work)?;
+    let load = |is_rebuilt: bool| {
+        let limit = MAX_OBJECT_STREAM_BYTES.min(work.limits.unpacked_bytes);
+        let mut options = LoadOptions::with_max_decompressed_size(limit);
+        options.filter = Some(values::keep);
+        options.force_reconstruct = is_rebuilt;
+        Pdf::load_mem_with_options(work.content, options).map_err(|error| problem(work, error))
+    };
+    let mut pdf = load(false)?;
+    if pdf.page_iter().next().is_none() && !pdf.is_encrypted() {
+        // The table of objects may be wrong; the library only searches for objects by itself when it has no filter.
+        values::start(work)?;
+        pdf = load(true)?;
+    }
+    values::finish(work)?;
     if pdf.is_encrypted() {
         return Err(encrypted(work));
     }

@@ -81,6 +81,55 @@ fn streams_of_pdf_files_are_limited() {
     );
 }
 
+/// Returns a PDF file with streams of objects, which are found without a table.
+fn with_object_streams(count: usize, values: usize) -> Vec<u8> {
+    let mut file = pdf(b"BT /F1 9 Tf (x) Tj ET", "");
+    let start = memchr::memmem::find(&file, b"xref\n").unwrap();
+    let mut table = file.split_off(start);
+    let objects = deflated(format!("9 0 [{}]", "0 ".repeat(values)).as_bytes(), 1);
+    let mut entries = String::new();
+    for number in 10..10 + count {
+        entries.push_str(&format!("{:010} 00000 n \n", file.len()));
+        let length = objects.len();
+        let dictionary =
+            format!("{number} 0 obj\n<< /Type /ObjStm /N 1 /First 4 /Filter /FlateDecode /Length {length} >>\n");
+        file.extend_from_slice(dictionary.as_bytes());
+        file.extend_from_slice(b"stream\n");
+        file.extend_from_slice(&objects);
+        file.extend_from_slice(b"\nendstream\nendobj\n");
+    }
+    let position = file.len();
+    let trailer = memchr::memmem::find(&table, b"trailer").unwrap();
+    let tail = format!(
+        "10 {count}\n{entries}trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{position}\n%%EOF\n",
+        10 + count
+    );
+    table.truncate(trailer);
+    table.extend_from_slice(tail.as_bytes());
+    file.extend_from_slice(&table);
+    file
+}
+
+#[test]
+fn values_of_pdf_files_are_limited() {
+    let limits = || patient().with_cells(10_000);
+    // Two bytes each, and many times that in memory.
+    let array = pdf(b"x", &format!("/Junk [{}]", "0 ".repeat(40_001)));
+    problem(limits(), "a.pdf", &array, LimitExceeded, "more than 40000 values");
+    let streams = with_object_streams(5, 10_000);
+    assert!(streams.len() < 3_000, "{}", streams.len());
+    problem(limits(), "a.pdf", &streams, LimitExceeded, "more than 40000 values");
+    // One that is too large on its own.
+    problem(
+        patient(),
+        "a.pdf",
+        &with_object_streams(1, 3_000_000),
+        LimitExceeded,
+        "larger than 4194304 bytes after decompression",
+    );
+    assert!(read_with(limits(), "a.pdf", &with_object_streams(2, 100)).is_ok());
+}
+
 #[test]
 fn many_small_things_are_limited() {
     let headings = "# a\n".repeat(20_001);

@@ -307,7 +307,9 @@ impl<'p> State<'p> {
 /// Returns the problem for an error of the library.
 pub(super) fn problem(work: &Work<'_>, error: Error) -> FileProblem {
     match error {
-        Error::Decompress(DecompressError::MemoryLimitExceeded { .. }) => work.unpacked_too_large(),
+        Error::Decompress(DecompressError::MemoryLimitExceeded { limit }) => work.exceeded(&format!(
+            "it has a part that is larger than {limit} bytes after decompression"
+        )),
         Error::InvalidPassword | Error::Decryption(_) => encrypted(work).with_source(error),
         error => work.broken("it is not a complete PDF file").with_source(error),
     }
