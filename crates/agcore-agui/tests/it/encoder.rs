@@ -563,3 +563,43 @@ fn newer_stored_events_are_refused() {
     );
     assert!(serde_json::from_str::<AguiEvent>(r#"{"version": 1, "type": "NEW_TYPE"}"#).is_err());
 }
+
+/// Checks that the superset adds the members of agcore to a standard event, and nothing else.
+#[track_caller]
+fn check_superset(standard: &Value, superset: &Value) {
+    let (standard, superset) = (standard.as_object().unwrap(), superset.as_object().unwrap());
+    let own = standard
+        .get("metadata")
+        .and_then(|metadata| metadata["agcore"].as_object());
+    for (name, value) in standard.iter().chain(own.into_iter().flatten()) {
+        assert_eq!(superset.get(name), Some(value), "{name} in {superset:?}");
+    }
+    let expected = standard.len() + own.map_or(0, serde_json::Map::len);
+    assert_eq!(superset.len(), expected, "{superset:?}");
+    let spelling = |name: &str| name.replace('_', "").to_lowercase();
+    let mut spellings = std::collections::HashMap::new();
+    for (name, value) in superset {
+        if let Some(other) = spellings.insert(spelling(name), (name, value)) {
+            assert_eq!((other.0.as_str(), name.as_str()), ("toolCallId", "tool_call_id"));
+            assert_eq!(other.1, value);
+        }
+    }
+}
+
+#[test]
+fn the_superset_contains_the_standard() {
+    let mut logs: Vec<Vec<AguiEvent>> = runs().into_iter().map(|(_, run)| run.log).collect();
+    logs.push(sample_run().log);
+    for event in logs.iter().flatten() {
+        let superset = event.to_value(Format::new(Dialect::Superset, Protocol::V1));
+        let standard = event.to_value(Format::default());
+        if superset["type"] == standard["type"] {
+            check_superset(&standard, &superset);
+        } else {
+            assert_eq!(
+                (&standard["outcome"]["type"], &superset["type"]),
+                (&json!("cancelled"), &json!("RUN_ERROR"))
+            );
+        }
+    }
+}
