@@ -2,6 +2,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    error::Error as _,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -276,5 +277,8 @@ impl Service {
 
 /// Returns whether the run can continue when the store works again.
 fn is_temporary(error: &AgentError) -> bool {
-    error.kind() == AgentErrorKind::Storage && error.is_retryable()
+    // The loop keeps the error of the store as a source of its own.
+    let cause = error.cycle_error().and_then(|error| error.source());
+    let fault = cause.and_then(|cause| cause.downcast_ref::<Fault>());
+    error.kind() == AgentErrorKind::Storage && (error.is_retryable() || fault.is_some_and(Fault::is_retryable))
 }

@@ -1,11 +1,20 @@
 //! Servers that end while runs are active.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use agcore_chat::SystemClock;
 use agcore_server::Limits;
 use agcore_store::sqlite::SqliteStore;
-use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use agcore_testkit::{
+    scripted::{ScriptStep, ScriptedProvider},
+    stores::faulty::{FaultPlan, FaultyStore, StoreFault},
+};
 use serde_json::json;
 
 use crate::support::{Running, Store, builder, call, input, store, text_of};
@@ -141,4 +150,37 @@ async fn a_run_that_was_stored_but_never_began_begins() {
     let events = server.follow("t", "r2", None).await;
     assert_eq!(text_of(events.iter().map(|event| &event.data)), "Second.");
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_run_survives_a_database_that_fails_and_loses_answers() {
+    // Each plan fails other calls; whatever happens, clients see the run once and in order.
+    for (offset, fault) in (0..12).flat_map(|offset| [(offset, StoreFault::Fail), (offset, StoreFault::LoseAnswer)]) {
+        let commits = Arc::new(AtomicUsize::new(0));
+        let plan = FaultPlan::from_fn(move |_, method| {
+            let count = commits.fetch_add(usize::from(method == "commit"), Ordering::Relaxed);
+            // The first commit stores the run: if it fails, the client learns that.
+            (method == "commit" && count > 0 && count % 12 == offset).then_some(fault)
+        });
+        let inner = agcore_memory::session::InMemorySessionStore::new(Arc::new(SystemClock::new()));
+        let store: Store = Arc::new(FaultyStore::new(inner, plan));
+        let provider = ScriptedProvider::new([
+            ScriptStep::calls([call("c1", "say")]),
+            ScriptStep::text("One two three."),
+            ScriptStep::text("One two three."),
+            ScriptStep::text("One two three."),
+        ]);
+        let server = Running::start(builder(&provider, &store)).await;
+        let started = server.post("/api/v1/agent/runs/t", &input("t", "r1", "Count.")).await;
+        assert_eq!(started.status.as_u16(), 202, "{}", started.text);
+        let events = server.follow("t", "r1", None).await;
+        let data: Vec<_> = events.iter().map(|event| event.data.clone()).collect();
+        agcore_agui::check_order(data.iter().cloned()).unwrap();
+        assert_eq!(data.last().unwrap()["type"], "RUN_FINISHED", "{offset} {fault:?}");
+        assert_eq!(events, server.follow("t", "r1", None).await, "{offset} {fault:?}");
+        let results = data.iter().filter(|event| event["type"] == "TOOL_CALL_RESULT").count();
+        // A reply that could not be stored is requested again, and here the script has none with a call any more.
+        assert!(results <= 1, "{offset} {fault:?}: {results}");
+        server.stop().await;
+    }
 }
