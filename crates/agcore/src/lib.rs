@@ -60,6 +60,7 @@
 //! - `prompt`: prompt templates, their registry, and blocks of untrusted data
 //! - `catalog`: vendors, keys, models and their prices, and what messages cost
 //! - `flow`: graphs of agents with checkpoints, and staged flows from files
+//! - `eval`: evaluations of agents, with cases in a file
 //! - `profile`: profiles of users, and the system prompt that describes a user
 //! - `agui`: events for AG-UI front ends, and what these send to start a run
 //! - `files`: files as passages with positions and as tables
@@ -77,6 +78,7 @@
 //! |---|---|
 //! | `full` | All features except `postgres`, which needs a newer compiler. |
 //! | `agent` (default) | Agents and sessions. |
+//! | `eval` | Evaluations of agents: cases in a file, assertions, reports. |
 //! | `llm` (default) | Providers, streaming and the agent loop. |
 //! | `prompt` | Prompt templates and the message composer. |
 //! | `catalog` | A catalog of vendors, keys, models and prices, and billing. |
@@ -136,6 +138,8 @@ pub mod mcp;
 pub mod agent;
 #[cfg(feature = "flow")]
 pub mod flow;
+#[cfg(feature = "eval")]
+pub mod eval;
 
 #[doc(no_inline)]
 pub use agcore_chat::{ChatRequest, ChatResponse, Message, StreamEvent};

@@ -20,6 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["futures_core", "schemars", "serde", "serde_json", "tokio_util"],
     ),
     ("agcore-files", &["serde", "serde_json"]),
+    ("agcore-eval", &["serde", "serde_json", "tokio_util"]),
     (
         "agcore-llm",
         &["bytes", "futures_core", "http", "serde", "serde_json", "tokio_util"],

@@ -1,0 +1,94 @@
+//! [`SuiteError`]: what is wrong with a file of cases. [`EvalError`]: why a case could not run.
+
+use std::{error::Error, fmt};
+
+use crate::document::{Place, Wrong};
+
+/// A problem of a file of cases, and its place.
+///
+/// ```
+/// use agcore_eval::{Format, Suite};
+///
+/// let error = Suite::parse("suite.toml", Format::Toml, "name = \"math\"\nkases = []").unwrap_err();
+/// assert_eq!(error.to_string(), "suite.toml:2:1: kases: unknown field `kases`, expected one of `name`, `agent`, `cases`");
+/// assert_eq!(error.place().line, 2);
+/// ```
+#[derive(Debug)]
+pub struct SuiteError {
+    file: String,
+    wrong: Wrong,
+}
+
+impl SuiteError {
+    pub(crate) fn new(file: &str, wrong: Wrong) -> Self {
+        Self {
+            file: file.to_owned(),
+            wrong,
+        }
+    }
+
+    /// Returns the name of the file.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// Returns the line and the column.
+    pub fn place(&self) -> Place {
+        self.wrong.place
+    }
+
+    /// Returns what is wrong.
+    pub fn problem(&self) -> &str {
+        &self.wrong.problem
+    }
+}
+
+impl fmt::Display for SuiteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Wrong { place, member, problem } = &self.wrong;
+        write!(f, "{}:{place}: ", self.file)?;
+        if !member.is_empty() {
+            write!(f, "{member}: ")?;
+        }
+        f.write_str(problem)
+    }
+}
+
+impl Error for SuiteError {}
+
+/// The reason a case could not run, or could not be judged. A model or an agent that fails is not one: that is an
+/// [`Observation`](crate::Observation).
+#[derive(Debug)]
+pub struct EvalError {
+    message: String,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl EvalError {
+    /// Creates an error.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// Sets the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for EvalError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as _)
+    }
+}
