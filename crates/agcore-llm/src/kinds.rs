@@ -10,6 +10,8 @@ mod image;
 mod speech;
 #[cfg(feature = "media")]
 mod transcription;
+#[cfg(feature = "media")]
+mod video;
 
 #[cfg(feature = "media")]
 pub use image::{GeneratedImages, ImageModel, ModelImages};
@@ -19,3 +21,5 @@ pub use rerank::{ModelReranker, RankedDocument, Ranking, Reranker};
 pub use speech::{ModelSpeech, Speech, SpeechModel, SpeechStream};
 #[cfg(feature = "media")]
 pub use transcription::{ModelTranscriber, Transcriber, Transcript};
+#[cfg(feature = "media")]
+pub use video::{ModelVideos, PollPolicy, VideoFile, VideoModel};

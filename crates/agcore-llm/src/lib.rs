@@ -43,7 +43,7 @@
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
-//! | `media` | Models that make or read images and sound. |
+//! | `media` | Models that make or read images, sound and videos. |
 //! | `http` (default) | The HTTP transport, built on hyper with rustls and ring. |
 //! | `http-reqwest` | The same transport, built on reqwest: used if `http` is off or it is selected. |
 //! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |
@@ -83,8 +83,8 @@ pub use agcore_wire::{Fold, LlmError, LlmErrorKind, ReplyDelta, TimeoutStage};
 pub use config::{ProviderConfig, ProviderType, UnknownProviderType, model};
 #[cfg(feature = "media")]
 pub use kinds::{
-    GeneratedImages, ImageModel, ModelImages, ModelSpeech, ModelTranscriber, Speech, SpeechModel, SpeechStream,
-    Transcriber, Transcript,
+    GeneratedImages, ImageModel, ModelImages, ModelSpeech, ModelTranscriber, ModelVideos, PollPolicy, Speech,
+    SpeechModel, SpeechStream, Transcriber, Transcript, VideoFile, VideoModel,
 };
 #[cfg(feature = "rerank")]
 pub use kinds::{ModelReranker, RankedDocument, Ranking, Reranker};

@@ -39,7 +39,7 @@
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
-//! | `media` | Models that make or read images and sound. |
+//! | `media` | Models that make or read images, sound and videos. |
 //!
 //! <!-- /features -->
 

@@ -1,4 +1,4 @@
-//! Wires for models that make or read images and sound.
+//! Wires for models that make or read images, sound and videos.
 //!
 //! ```
 //! use agcore_wire::{EncodeOptions, ResponseShape, Wire, media::ImageWire, operation::{GenerateImages, ImageRequest}};
@@ -16,7 +16,9 @@ mod parameters;
 mod image;
 mod speech;
 mod transcription;
+mod video;
 
 pub use image::ImageWire;
 pub use speech::SpeechWire;
 pub use transcription::TranscriptionWire;
+pub use video::VideoWire;

@@ -10,6 +10,8 @@ mod image;
 mod speech;
 #[cfg(feature = "media")]
 mod transcription;
+#[cfg(feature = "media")]
+mod video;
 
 pub use embed::{Embed, EmbedItem, EmbedRequest};
 #[cfg(feature = "media")]
@@ -21,3 +23,5 @@ pub use rerank::{Rerank, RerankItem, RerankRequest};
 pub use speech::{Speak, SpeechItem, SpeechRequest};
 #[cfg(feature = "media")]
 pub use transcription::{Transcribe, TranscriptSegment, TranscriptionItem, TranscriptionRequest};
+#[cfg(feature = "media")]
+pub use video::{MakeVideo, VideoCall, VideoItem, VideoJob, VideoRequest, VideoStatus};

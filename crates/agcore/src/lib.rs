@@ -103,7 +103,7 @@
 //! | `ollama` | The native API of Ollama. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
-//! | `media` | Models that make or read images and sound. |
+//! | `media` | Models that make or read images, sound and videos. |
 //! | `schema` (default) | JSON Schema validation of the arguments and results of tools. |
 //! | `typed` | JSON Schemas derived from Rust types for typed output; enabled by `agent`. |
 //! | `macros` (default) | The attribute macro `#[tool]`, which turns a function into a tool. |

@@ -9,7 +9,7 @@ use super::{
 #[cfg(feature = "rerank")]
 use crate::kinds::ModelReranker;
 #[cfg(feature = "media")]
-use crate::kinds::{ModelImages, ModelSpeech, ModelTranscriber};
+use crate::kinds::{ModelImages, ModelSpeech, ModelTranscriber, ModelVideos};
 use crate::{
     provider::{CallOperation, LlmProvider},
     wire_provider::{CarriedOperation, OperationProvider},
@@ -17,8 +17,8 @@ use crate::{
 use agcore_wire::{LlmError, LlmErrorKind, ResponseShape, Wire};
 #[cfg(feature = "media")]
 use agcore_wire::{
-    media::{ImageWire, SpeechWire, TranscriptionWire},
-    operation::{GenerateImages, Speak, Transcribe},
+    media::{ImageWire, SpeechWire, TranscriptionWire, VideoWire},
+    operation::{GenerateImages, MakeVideo, Speak, Transcribe},
 };
 #[cfg(feature = "rerank")]
 use agcore_wire::{operation::Rerank, rerank::RerankWire};
@@ -57,6 +57,8 @@ impl ProviderConfig {
             CallOperation::Speech => Ok(Arc::new(speech(self)?)),
             #[cfg(feature = "media")]
             CallOperation::Transcription => Ok(Arc::new(transcription(self)?)),
+            #[cfg(feature = "media")]
+            CallOperation::VideoGeneration => Ok(Arc::new(videos(self)?)),
             #[allow(unreachable_patterns, reason = "whether there are others depends on the features")]
             other => {
                 let message = format!("this build cannot make calls of the kind {other:?}: enable their feature");
@@ -116,6 +118,15 @@ impl ProviderConfig {
     pub fn build_transcriber(&self) -> Result<ModelTranscriber, LlmError> {
         transcription(self).map(ModelTranscriber::from_provider)
     }
+
+    /// Creates a handle to a model that makes videos, like [`build_image_model`](Self::build_image_model).
+    ///
+    /// # Errors
+    /// Those of [`build`](Self::build), and `InvalidRequest` if the API has no such models or the shape is invalid.
+    #[cfg(feature = "media")]
+    pub fn build_video_model(&self) -> Result<ModelVideos, LlmError> {
+        videos(self).map(ModelVideos::from_provider)
+    }
 }
 
 #[cfg(feature = "rerank")]
@@ -136,6 +147,11 @@ fn speech(config: &ProviderConfig) -> Result<OperationProvider<Speak>, LlmError>
 #[cfg(feature = "media")]
 fn transcription(config: &ProviderConfig) -> Result<OperationProvider<Transcribe>, LlmError> {
     provider(config, |shape| Ok(Arc::new(TranscriptionWire::new(shape)?)))
+}
+
+#[cfg(feature = "media")]
+fn videos(config: &ProviderConfig) -> Result<OperationProvider<MakeVideo>, LlmError> {
+    provider(config, |shape| Ok(Arc::new(VideoWire::new(shape)?)))
 }
 
 /// Creates the provider of a kind with the wire for its shape.

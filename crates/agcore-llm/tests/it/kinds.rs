@@ -5,3 +5,4 @@ mod rerank;
 mod speech;
 mod support;
 mod transcription;
+mod video;

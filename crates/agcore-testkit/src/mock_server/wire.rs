@@ -19,6 +19,7 @@ mod model_list;
 mod rerank;
 mod speech;
 mod transcription;
+mod video;
 mod tool_results;
 
 mod anthropic;

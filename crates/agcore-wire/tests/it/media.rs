@@ -2,10 +2,11 @@
 
 use agcore_wire::{
     Close, Decoder, EncodeOptions, LlmError, LlmErrorKind, ReplyHead, ResponseShape, Wire,
-    media::{ImageWire, SpeechWire, TranscriptionWire},
+    media::{ImageWire, SpeechWire, TranscriptionWire, VideoWire},
     operation::{
-        GenerateImages, ImageData, ImageItem, ImageRequest, Speak, SpeechItem, SpeechRequest, Transcribe,
-        TranscriptSegment, TranscriptionItem, TranscriptionRequest,
+        GenerateImages, ImageData, ImageItem, ImageRequest, MakeVideo, Speak, SpeechItem, SpeechRequest, Transcribe,
+        TranscriptSegment, TranscriptionItem, TranscriptionRequest, VideoCall, VideoItem, VideoJob, VideoRequest,
+        VideoStatus,
     },
 };
 use bytes::Bytes;
@@ -168,6 +169,7 @@ fn decodes_failures() {
     for shape in [ResponseShape::openai, ResponseShape::dashscope] {
         check::<GenerateImages>(&ImageWire::new(shape()).unwrap());
         check::<Transcribe>(&TranscriptionWire::new(shape()).unwrap());
+        check::<MakeVideo>(&VideoWire::new(shape()).unwrap());
     }
 }
 
@@ -456,4 +458,79 @@ fn decodes_transcriptions_of_each_server() {
     )
     .unwrap_err();
     assert_eq!(error.kind(), &LlmErrorKind::Malformed);
+}
+
+#[test]
+fn encodes_requests_about_videos() {
+    let openai = VideoWire::new(ResponseShape::openai().with_path("/video/jobs")).unwrap();
+    let native = VideoWire::new(ResponseShape::dashscope()).unwrap();
+    let request = VideoRequest::new("waves").with_size("1280x720").with_seconds(4);
+    let sent = openai.encode(&VideoCall::Create(request.clone()), &OPTIONS()).unwrap();
+    assert_eq!(sent.path, "/video/jobs");
+    assert_eq!(
+        json_body(&sent),
+        json!({"model": "m", "prompt": "waves", "size": "1280x720", "seconds": "4"})
+    );
+    let sent = native
+        .encode(
+            &VideoCall::Create(request.with_seed(7).with_negative_prompt("people")),
+            &OPTIONS(),
+        )
+        .unwrap();
+    assert_eq!(sent.headers["x-dashscope-async"], "enable");
+    assert_eq!(
+        json_body(&sent),
+        json!({
+            "model": "m", "input": {"prompt": "waves", "negative_prompt": "people"},
+            "parameters": {"size": "1280*720", "duration": 4, "seed": 7},
+        })
+    );
+    let id = || "task_1".to_owned();
+    let line = |wire: &VideoWire, call: VideoCall| {
+        let sent = wire.encode(&call, &OPTIONS()).unwrap();
+        format!("{} {}", sent.method, sent.path)
+    };
+    assert_eq!(line(&openai, VideoCall::Status(id())), "GET /video/jobs/task_1");
+    assert_eq!(line(&openai, VideoCall::Fetch(id())), "GET /video/jobs/task_1/content");
+    assert_eq!(line(&openai, VideoCall::Cancel(id())), "DELETE /video/jobs/task_1");
+    assert_eq!(line(&native, VideoCall::Status(id())), "GET /tasks/task_1");
+    assert_eq!(line(&native, VideoCall::Cancel(id())), "POST /tasks/task_1/cancel");
+    for (wire, call) in [
+        (&native, VideoCall::Fetch(id())),
+        (&openai, VideoCall::Status("a/../b".to_owned())),
+    ] {
+        assert_eq!(
+            wire.encode(&call, &OPTIONS()).unwrap_err().kind(),
+            &LlmErrorKind::InvalidRequest
+        );
+    }
+}
+
+#[test]
+fn decodes_jobs_of_each_server() {
+    let check = |shape: ResponseShape, body: Value, expected: VideoJob| {
+        let wire = VideoWire::new(shape).unwrap();
+        let found = decode::<MakeVideo>(&wire, 200, &body.to_string(), Close::Clean).unwrap();
+        assert_eq!(found[0], VideoItem::Job(expected), "{body}");
+    };
+    let queued = json!({"id": "video_1", "object": "video", "status": "queued", "progress": 0, "error": null});
+    check(
+        ResponseShape::openai(),
+        queued,
+        VideoJob::new("video_1", VideoStatus::Queued),
+    );
+    let mut failed = VideoJob::new("video_1", VideoStatus::Failed);
+    failed.error = Some("It was refused.".to_owned());
+    let body = json!({"id": "video_1", "status": "failed", "error": {"code": "x", "message": "It was refused."}});
+    check(ResponseShape::openai(), body, failed);
+    let mut done = VideoJob::new("t-1", VideoStatus::Done);
+    done.url = Some("https://a.example/1.mp4?signature=secret".to_owned());
+    let output =
+        json!({"task_id": "t-1", "task_status": "SUCCEEDED", "video_url": "https://a.example/1.mp4?signature=secret"});
+    check(
+        ResponseShape::dashscope(),
+        json!({"output": output, "usage": {"video_duration": 5}}),
+        done.clone(),
+    );
+    assert!(!format!("{done:?}").contains("secret"));
 }

@@ -24,7 +24,10 @@ fn serve(options: &MockOptions, behavior: &dyn Behavior, request: &RecordedReque
     if request.operation() == Operation::ListModels {
         return Ok(Reply::json(200, &model_list(request.api(), &options.listed_models())));
     }
-    if request.operation() == Operation::Transcribe {
+    // The bodies of these are forms or empty.
+    if let Operation::Transcribe | Operation::VideoStatus | Operation::FetchVideo | Operation::CancelVideo =
+        request.operation()
+    {
         return request.generate();
     }
     check_body(request)?;
@@ -35,7 +38,7 @@ fn serve(options: &MockOptions, behavior: &dyn Behavior, request: &RecordedReque
             200,
             &serde_json::json!({ "input_tokens": request.prompt().tokens() }),
         )),
-        Operation::Rerank | Operation::GenerateImages | Operation::Speak => request.generate(),
+        Operation::Rerank | Operation::GenerateImages | Operation::Speak | Operation::CreateVideo => request.generate(),
         _ => {
             if options.validating {
                 wire(request.api()).validate(request.json())?;

@@ -75,6 +75,14 @@ pub enum Operation {
     Speak,
     /// Making texts from speech.
     Transcribe,
+    /// Starting a job that makes a video.
+    CreateVideo,
+    /// Asking for the state of such a job.
+    VideoStatus,
+    /// Fetching the file of such a job.
+    FetchVideo,
+    /// Cancelling such a job.
+    CancelVideo,
     /// Listing the server's models.
     ListModels,
     /// A known path with an unsupported method; the only supported one is given.
@@ -101,9 +109,9 @@ pub(crate) fn operation_of(
         "/api/embed" => Some((Api::Ollama, Operation::Embed, "POST")),
         "/api/tags" => Some((Api::Ollama, Operation::ListModels, "GET")),
         _ => {
-            let native = Form::below_dashscope(path).and_then(|rest| kind(Form::DashScope, rest));
+            let native = Form::below_dashscope(path).and_then(|rest| kind(Form::DashScope, method, rest));
             let native = native.map(|(operation, allowed)| (Api::OpenAiChat, operation, allowed));
-            let below = |prefix: &String| prefixed(path.strip_prefix(prefix.as_str())?, vendor);
+            let below = |prefix: &String| prefixed(path.strip_prefix(prefix.as_str())?, method, vendor);
             native.or_else(|| prefixes.iter().find_map(below))
         }
     };
@@ -116,7 +124,7 @@ pub(crate) fn operation_of(
 }
 
 /// Returns the API, the operation and the expected method of a path below a prefix.
-fn prefixed(rest: &str, vendor: Api) -> Option<(Api, Operation, &'static str)> {
+fn prefixed(rest: &str, method: &str, vendor: Api) -> Option<(Api, Operation, &'static str)> {
     Some(match rest {
         "/chat/completions" => (Api::OpenAiChat, Operation::Generate, "POST"),
         "/responses" => (Api::OpenAiResponses, Operation::Generate, "POST"),
@@ -125,7 +133,7 @@ fn prefixed(rest: &str, vendor: Api) -> Option<(Api, Operation, &'static str)> {
         "/embeddings" => (Api::OpenAiChat, Operation::Embed, "POST"),
         "/models" => (vendor, Operation::ListModels, "GET"),
         _ => {
-            let (operation, allowed) = kind(Form::OpenAi, rest)?;
+            let (operation, allowed) = kind(Form::OpenAi, method, rest)?;
             (Api::OpenAiChat, operation, allowed)
         }
     })
@@ -133,7 +141,10 @@ fn prefixed(rest: &str, vendor: Api) -> Option<(Api, Operation, &'static str)> {
 
 /// Returns the operation that a path asks for if it is for a model that does not chat, and the expected method. `rest` is
 /// the path below the prefix of its API.
-fn kind(form: Form, rest: &str) -> Option<(Operation, &'static str)> {
+fn kind(form: Form, method: &str, rest: &str) -> Option<(Operation, &'static str)> {
+    if let Some(job) = job(form, method, rest) {
+        return Some(job);
+    }
     Some(match (form, rest) {
         (Form::OpenAi, "/rerank") | (Form::DashScope, "services/rerank/text-rerank/text-rerank") => {
             (Operation::Rerank, "POST")
@@ -141,8 +152,27 @@ fn kind(form: Form, rest: &str) -> Option<(Operation, &'static str)> {
         (Form::OpenAi, "/images/generations") | (Form::DashScope, "services/aigc/multimodal-generation/generation") => {
             (Operation::GenerateImages, "POST")
         }
+        (Form::OpenAi, "/videos") | (Form::DashScope, "services/aigc/video-generation/video-synthesis") => {
+            (Operation::CreateVideo, "POST")
+        }
         (Form::OpenAi, "/audio/speech") => (Operation::Speak, "POST"),
         (Form::OpenAi, "/audio/transcriptions") => (Operation::Transcribe, "POST"),
+        _ => return None,
+    })
+}
+
+/// Returns the operation about a job that makes a video, and the expected method.
+fn job(form: Form, method: &str, rest: &str) -> Option<(Operation, &'static str)> {
+    let job = match form {
+        Form::OpenAi => rest.strip_prefix("/videos/")?,
+        Form::DashScope => rest.strip_prefix("tasks/")?,
+    };
+    let below = job.split_once('/').map(|(_, below)| below);
+    Some(match (form, below, method) {
+        (Form::OpenAi, None, "DELETE") => (Operation::CancelVideo, "DELETE"),
+        (_, None, _) => (Operation::VideoStatus, "GET"),
+        (Form::OpenAi, Some("content"), _) => (Operation::FetchVideo, "GET"),
+        (Form::DashScope, Some("cancel"), _) => (Operation::CancelVideo, "POST"),
         _ => return None,
     })
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::mock_server::{
     reply::{ApiError, Reply},
-    wire::{api::Operation, form::Form, image::images, rerank::rerank, speech::speech, transcription},
+    wire::{api::Operation, form::Form, image::images, rerank::rerank, speech::speech, transcription, video::video},
 };
 
 /// The parts of a request that a generated reply depends on.
@@ -26,6 +26,10 @@ pub(crate) fn generate(request: &KindRequest<'_>) -> Result<Reply, ApiError> {
         Operation::Rerank => Ok(Reply::json(200, &rerank(form, body)?)),
         Operation::GenerateImages => Ok(Reply::json(200, &images(form, body)?)),
         Operation::Speak => speech(form, body, request.is_streamed),
+        operation @ (Operation::CreateVideo
+        | Operation::VideoStatus
+        | Operation::FetchVideo
+        | Operation::CancelVideo) => video(form, operation, request.path, body),
         Operation::Transcribe => {
             let reply = match form {
                 Form::OpenAi => transcription::of_form(request.content_type, request.body)?,
