@@ -50,6 +50,8 @@ Not part of ci:
                             installs it from npm into the target folder
   agui-schemas              validates AG-UI events with the packages of AG-UI for TypeScript and
                             Python, of 1.0 and 0.x; installs them into the target folder
+  mcp-sdks                  runs our MCP server and client with the TypeScript and Python SDKs
+                            and the reference servers; installs them into the target folder
 
   help                      prints this text
 
@@ -67,6 +69,7 @@ pub(crate) enum Command {
     SdkTypes,
     McpConformance,
     AguiSchemas,
+    McpSdks,
     Fuzz { target: Option<String>, time: Duration },
 }
 
@@ -163,6 +166,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         "footprint" => return rest.nothing().map(|()| Command::Footprint),
         "mcp-conformance" => return rest.nothing().map(|()| Command::McpConformance),
         "agui-schemas" => return rest.nothing().map(|()| Command::AguiSchemas),
+        "mcp-sdks" => return rest.nothing().map(|()| Command::McpSdks),
         "sdk-types" => return rest.nothing().map(|()| Command::SdkTypes),
         "help" => return rest.nothing().map(|()| Command::Help),
         "ci" => return rest.nothing().map(|()| Command::Ci),
@@ -217,6 +221,7 @@ mod tests {
         check("sdk-types", Command::SdkTypes);
         check("agui-schemas", Command::AguiSchemas);
         check("mcp-conformance", Command::McpConformance);
+        check("mcp-sdks", Command::McpSdks);
         let filter = Some("machine".to_owned());
         check("soak machine", Command::Soak { filter });
         let (target, time) = (Some("sse".to_owned()), Duration::from_secs(5));

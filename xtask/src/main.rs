@@ -28,6 +28,8 @@ mod lints;
 mod sdk_types;
 mod mcp_conformance;
 mod agui;
+mod program;
+mod mcp_sdks;
 mod test;
 mod graph;
 mod generate;
@@ -87,6 +89,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::Soak { filter } => soak::run(&load()?, filter.as_deref()),
         Command::McpConformance => mcp_conformance::run(&load()?),
         Command::AguiSchemas => agui::schemas(&load()?),
+        Command::McpSdks => mcp_sdks::run(&load()?),
         Command::SdkTypes => sdk_types::run(&load()?),
         Command::Fuzz { target, time } => fuzz::run(&load()?, target.as_deref(), *time),
     }

@@ -12,11 +12,12 @@ use std::time::Duration;
 use cargo_metadata::{Artifact, Message, TargetKind};
 
 use super::model_server::ModelServer;
-use super::program::{self, Ended};
 use crate::check::Check;
 use crate::finding::Finding;
 use crate::mcp_conformance;
+use crate::mcp_sdks;
 use crate::process;
+use crate::program::{self, Ended};
 use crate::report::Report;
 use crate::workspace::Workspace;
 
@@ -95,7 +96,7 @@ impl Built {
             return;
         };
         let target = artifact.target;
-        if mcp_conformance::PROGRAMS.contains(&&*target.name) {
+        if mcp_conformance::PROGRAMS.contains(&&*target.name) || mcp_sdks::PROGRAMS.contains(&&*target.name) {
             return;
         }
         if target.kind.contains(&TargetKind::Example) {

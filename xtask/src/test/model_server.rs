@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 
 use anyhow::Context as _;
 
-use super::program;
+use crate::program;
 
 /// A running server. It ends when it is finished or dropped, because its standard input then closes.
 pub(super) struct ModelServer {

@@ -13,15 +13,15 @@ const UNREACHABLE_PROXY: &str = "http://127.0.0.1:9";
 
 /// A program that ended or was killed.
 #[derive(Debug)]
-pub(super) struct Ended {
+pub(crate) struct Ended {
     /// Why the program failed; `None` if it succeeded.
-    pub(super) failure: Option<String>,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
+    pub(crate) failure: Option<String>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 /// Removes API keys and the model, and sets a proxy that refuses every request to another machine.
-pub(super) fn disconnect(command: &mut Command) {
+pub(crate) fn disconnect(command: &mut Command) {
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
         if text.ends_with("_API_KEY") || text.starts_with("AGCORE_") {
@@ -36,7 +36,7 @@ pub(super) fn disconnect(command: &mut Command) {
 }
 
 /// Runs a program until it ends, or kills it after the time limit.
-pub(super) fn run_within(command: &mut Command, limit: Duration) -> anyhow::Result<Ended> {
+pub(crate) fn run_within(command: &mut Command, limit: Duration) -> anyhow::Result<Ended> {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -70,7 +70,7 @@ fn failure(child: &mut Child) -> anyhow::Result<Option<String>> {
 }
 
 /// Reads an output of a program; sends it as one text once it is complete.
-pub(super) fn collect(output: Option<impl Read + Send + 'static>) -> Receiver<String> {
+pub(crate) fn collect(output: Option<impl Read + Send + 'static>) -> Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
