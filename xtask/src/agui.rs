@@ -1,12 +1,15 @@
-//! `agui-schemas`: validates the events of agcore-agui with the packages of AG-UI for TypeScript and Python.
+//! `agui-schemas` and `agui-clients`: the events of agcore-agui and the server of agcore-server with the packages of AG-UI for
+//! TypeScript and Python.
 //!
 //! The packages of 1.0 and of the last 0.x are installed into the target folder. A test of agcore-agui writes the events, and
-//! `scripts/agui` validates them. Without the packages that test checks nothing, and `ci` reports it as skipped.
+//! `scripts/agui` validates them. Without the packages that test checks nothing, and `ci` reports it as skipped. The clients talk
+//! to the example `agui_server`.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use crate::check::Check;
 use crate::process;
@@ -45,15 +48,89 @@ const TEST: &[&str] = &[
     "--nocapture",
 ];
 
+/// The arguments that build the server.
+const BUILD: &[&str] = &["build", "--package", "agcore-server", "--example", SERVER];
+
+const SERVER: &str = "agui_server";
+
 /// Installs the packages if they are missing and runs the test. Returns `false` if an event is refused.
 pub(crate) fn schemas(workspace: &Workspace) -> anyhow::Result<bool> {
+    install(workspace)?;
+    process::succeeds(&mut workspace.cargo.command(TEST))
+}
+
+/// Installs the packages if they are missing, and runs conversations by the clients, each with a server of its own. Returns
+/// `false` if one of them failed.
+pub(crate) fn clients(workspace: &Workspace) -> anyhow::Result<bool> {
+    install(workspace)?;
+    if !process::succeeds(&mut workspace.cargo.command(BUILD))? {
+        return Ok(false);
+    }
+    let (folder, scripts) = (folder(workspace), workspace.root.join("scripts/agui"));
+    let mut all_succeed = true;
+    for line in LINES {
+        let mut node = Command::new("node");
+        node.arg(scripts.join("clients.cjs")).arg(line.npm_folder(&folder));
+        let mut python = Command::new(line.python(&folder));
+        python.arg("-B").arg(scripts.join("clients.py"));
+        for mut client in [node, python] {
+            let server = Server::start(&workspace.target)?;
+            client.args([line.name, &server.url]);
+            all_succeed &= process::succeeds(&mut client)?;
+        }
+    }
+    Ok(all_succeed)
+}
+
+fn install(workspace: &Workspace) -> anyhow::Result<()> {
     for line in LINES {
         line.install(&folder(workspace))?;
     }
-    if let Some(missing) = missing(workspace) {
-        bail!("the packages were installed, but still {missing}");
+    match missing(workspace) {
+        Some(missing) => bail!("the packages were installed, but still {missing}"),
+        None => Ok(()),
     }
-    process::succeeds(&mut workspace.cargo.command(TEST))
+}
+
+/// A running server, which is killed on drop.
+struct Server {
+    process: Child,
+    url: String,
+}
+
+impl Server {
+    /// Starts the server on a free port.
+    fn start(target: &Path) -> anyhow::Result<Self> {
+        let binary = target
+            .join("debug/examples")
+            .join(format!("{SERVER}{}", std::env::consts::EXE_SUFFIX));
+        let process = Command::new(&binary)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let process = process.with_context(|| format!("cannot start {}", binary.display()))?;
+        let mut server = Self {
+            process,
+            url: String::new(),
+        };
+        let stdout = server.process.stdout.take().context("the server has no output")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        let url = line
+            .trim()
+            .strip_prefix("serving AG-UI at ")
+            .context("the server did not print its URL")?;
+        url.clone_into(&mut server.url);
+        Ok(server)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It fails only if the server has ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
 /// Reports a skipped check if the test had no packages to validate with.

@@ -52,6 +52,7 @@ Not part of ci:
                             Python, of 1.0 and 0.x; installs them into the target folder
   mcp-sdks                  runs our MCP server and client with the TypeScript and Python SDKs
                             and the reference servers; installs them into the target folder
+  agui-clients              runs conversations of these packages with our server
 
   help                      prints this text
 
@@ -70,6 +71,7 @@ pub(crate) enum Command {
     McpConformance,
     AguiSchemas,
     McpSdks,
+    AguiClients,
     Fuzz { target: Option<String>, time: Duration },
 }
 
@@ -165,6 +167,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         }
         "footprint" => return rest.nothing().map(|()| Command::Footprint),
         "mcp-conformance" => return rest.nothing().map(|()| Command::McpConformance),
+        "agui-clients" => return rest.nothing().map(|()| Command::AguiClients),
         "agui-schemas" => return rest.nothing().map(|()| Command::AguiSchemas),
         "mcp-sdks" => return rest.nothing().map(|()| Command::McpSdks),
         "sdk-types" => return rest.nothing().map(|()| Command::SdkTypes),
@@ -220,6 +223,7 @@ mod tests {
         check("footprint", Command::Footprint);
         check("sdk-types", Command::SdkTypes);
         check("agui-schemas", Command::AguiSchemas);
+        check("agui-clients", Command::AguiClients);
         check("mcp-conformance", Command::McpConformance);
         check("mcp-sdks", Command::McpSdks);
         let filter = Some("machine".to_owned());

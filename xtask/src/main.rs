@@ -88,6 +88,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::Footprint => footprint::run(&load()?),
         Command::Soak { filter } => soak::run(&load()?, filter.as_deref()),
         Command::McpConformance => mcp_conformance::run(&load()?),
+        Command::AguiClients => agui::clients(&load()?),
         Command::AguiSchemas => agui::schemas(&load()?),
         Command::McpSdks => mcp_sdks::run(&load()?),
         Command::SdkTypes => sdk_types::run(&load()?),

@@ -1,0 +1,112 @@
+// Runs conversations with a server by the client of one line of npm versions.
+//
+// Usage: node clients.cjs FOLDER LINE URL
+//
+// FOLDER contains the node_modules with @ag-ui/client, LINE is `1` or `0`. The server is `agui_server`, whose model answers in
+// the order of the runs below. No warning is allowed.
+"use strict";
+
+const assert = require("node:assert/strict");
+const path = require("node:path");
+const { createRequire } = require("node:module");
+
+const [folder, line, url] = process.argv.slice(2);
+const load = createRequire(path.join(path.resolve(folder), "node_modules", "@ag-ui", "client", "package.json"));
+const { HttpAgent } = load("@ag-ui/client");
+
+const warnings = [];
+console.warn = (...words) => warnings.push(words.join(" "));
+console.error = (...words) => warnings.push(words.join(" "));
+
+let runs = 0;
+
+// Runs the agent, and returns the events that reached the application, with the error that ended the run, if any.
+async function run(agent, text, parameters = {}, onEvent = () => {}) {
+  runs += 1;
+  if (text) agent.addMessage({ id: `user_${line}_${runs}`, role: "user", content: text });
+  const events = [];
+  let error;
+  try {
+    await agent.runAgent({ runId: `run_${line}_${runs}`, ...parameters }, {
+      onEvent: ({ event }) => {
+        events.push(event);
+        onEvent(event);
+      },
+    });
+  } catch (problem) {
+    error = problem;
+  }
+  return { events, error, end: events.at(-1), id: `run_${line}_${runs}` };
+}
+
+const newAgent = (thread) => new HttpAgent({ url: `${url}/api/v1/agent/run`, threadId: `${thread}_${line}` });
+const roles = (agent) => agent.messages.map((message) => message.role);
+const answer = (agent) => agent.messages.at(-1).content;
+
+async function conversation() {
+  const agent = newAgent("talk");
+  const first = await run(agent, "How is the weather?");
+  assert.equal(first.error, undefined);
+  assert.deepEqual(roles(agent), ["user", "assistant", "tool", "assistant"]);
+  assert.equal(agent.messages[1].toolCalls[0].function.name, "weather");
+  assert.equal(agent.messages[2].content, "sunny");
+  assert.equal(answer(agent), "It is sunny.");
+  assert.equal(first.end.type, "RUN_FINISHED");
+  await run(agent, "What did I ask?");
+  assert.equal(answer(agent), "You asked about the weather.");
+  assert.equal(agent.messages.length, 6);
+}
+
+async function approval(isApproved, result, text) {
+  const agent = newAgent(isApproved ? "approve" : "deny");
+  const asked = await run(agent, "Pay.");
+  assert.equal(asked.error, undefined);
+  assert.equal(asked.end.outcome.type, "interrupt");
+  const [interrupt] = asked.end.outcome.interrupts;
+  assert.equal(interrupt.reason, "approval");
+  assert.equal(interrupt.toolCallId, agent.messages.at(-1).toolCalls[0].id);
+  const resume = [{ interruptId: interrupt.id, status: "resolved", payload: { approved: isApproved, message: "not today" } }];
+  const resumed = await run(agent, undefined, { resume });
+  assert.equal(resumed.error, undefined);
+  const tool = agent.messages.find((message) => message.role === "tool");
+  assert.equal(tool.toolCallId, interrupt.toolCallId);
+  assert.match(tool.content, result);
+  assert.equal(answer(agent), text);
+}
+
+async function cancel() {
+  const agent = newAgent("cancel");
+  let cancelled;
+  const stopped = await run(agent, "Think.", {}, (event) => {
+    if (event.type !== "TEXT_MESSAGE_CONTENT" || cancelled) return;
+    const route = `${url}/api/v1/agent/runs/cancel_${line}/run_${line}_${runs}/cancel`;
+    cancelled = fetch(route, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
+  });
+  assert.equal((await cancelled).status, 200);
+  if (line === "1") {
+    assert.equal(stopped.error, undefined);
+    assert.deepEqual(stopped.end.outcome, { type: "cancelled" });
+  } else {
+    assert.equal(stopped.end.type, "RUN_ERROR");
+    assert.equal(stopped.end.code, "RUN_CANCELED");
+    // The client reports an error of a run as a warning of its own.
+    warnings.length = 0;
+  }
+  const again = await run(agent, "Are you back?");
+  assert.equal(again.error, undefined);
+  assert.equal(answer(agent), "I am back.");
+}
+
+async function main() {
+  await conversation();
+  await approval(true, /^paid$/, "It is paid.");
+  await approval(false, /not today/, "I did not pay.");
+  await cancel();
+  assert.deepEqual(warnings, []);
+  console.log(`npm ${line}.x: ${runs} runs: a conversation with a tool, an approval, a denial and a cancel, without a warning`);
+}
+
+main().catch((problem) => {
+  console.log(`npm ${line}.x: ${problem.stack}\n${warnings.join("\n")}`);
+  process.exitCode = 1;
+});

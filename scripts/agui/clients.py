@@ -1,0 +1,81 @@
+"""Runs conversations with a server by the models of the Python package, which has no client of its own.
+
+Usage: python clients.py LINE URL, with a Python that has the package. LINE is `1` or `0`. The server is `agui_server`, whose
+model answers in the order of the runs below.
+"""
+
+import json
+import sys
+import urllib.request
+
+from ag_ui.core import Event, RunAgentInput
+from pydantic import TypeAdapter
+
+LINE, URL = sys.argv[1:]
+ADAPTER = TypeAdapter(Event)
+RUNS = 0
+
+
+def post(path, body, headers=None):
+    """Opens a request; the models write the body."""
+    data = json.dumps(body).encode()
+    headers = {"content-type": "application/json", "accept": "text/event-stream"} | (headers or {})
+    return urllib.request.urlopen(urllib.request.Request(URL + path, data, headers))
+
+
+def run(thread, text, resume=None, on_event=lambda event, run: None):
+    """Runs the agent and returns the events, parsed by the models."""
+    global RUNS
+    RUNS += 1
+    name = f"run_py{LINE}_{RUNS}"
+    messages = [{"id": f"user_{name}", "role": "user", "content": text}] if text else []
+    members = {"threadId": f"{thread}_py{LINE}", "runId": name, "state": {}, "messages": messages, "tools": [], "context": []}
+    members |= {"forwardedProps": {}} | ({"resume": resume} if resume else {}) | ({"protocolVersion": "1.0"} if LINE == "1" else {})
+    body = RunAgentInput.model_validate(members).model_dump(mode="json", by_alias=True, exclude_none=True)
+    events = []
+    with post("/api/v1/agent/run", body) as answer:
+        for line in answer:
+            if line.startswith(b"data: "):
+                events.append(ADAPTER.validate_json(line[6:]))
+                on_event(events[-1], name)
+    return events
+
+
+def text(events):
+    """Returns the deltas of all texts."""
+    return "".join(event.delta for event in events if event.type == "TEXT_MESSAGE_CONTENT")
+
+
+def result(events):
+    """Returns the content of the result of the only tool call."""
+    (event,) = [event for event in events if event.type == "TOOL_CALL_RESULT"]
+    return event.content
+
+
+def approval(thread, approved, expected, answer):
+    (interrupt,) = run(thread, "Pay.")[-1].outcome.interrupts
+    payload = {"approved": approved, "message": "not today"}
+    events = run(thread, None, [{"interruptId": interrupt.id, "status": "resolved", "payload": payload}])
+    assert expected in result(events), result(events)
+    assert text(events) == answer, text(events)
+
+
+def cancel(event, name):
+    if event.type == "TEXT_MESSAGE_CONTENT":
+        with post(f"/api/v1/agent/runs/cancel_py{LINE}/{name}/cancel", {}) as answer:
+            assert answer.status == 200
+
+
+def main():
+    events = run("talk", "How is the weather?")
+    assert (result(events), text(events)) == ("sunny", "It is sunny."), events
+    assert text(run("talk", "What did I ask?")) == "You asked about the weather."
+    approval("approve", True, "paid", "It is paid.")
+    approval("deny", False, "not today", "I did not pay.")
+    end = run("cancel", "Think.", on_event=cancel)[-1]
+    assert end.type == "RUN_FINISHED" and end.outcome.type == "cancelled" if LINE == "1" else end.code == "RUN_CANCELED", end
+    assert text(run("cancel", "Are you back?")) == "I am back."
+    print(f"PyPI {LINE}.x: {RUNS} runs: a conversation with a tool, an approval, a denial and a cancel")
+
+
+main()
