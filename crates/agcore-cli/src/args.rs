@@ -14,6 +14,7 @@ mod reports;
 mod inspect;
 mod prompt;
 mod run;
+mod serve;
 #[cfg(feature = "sqlite")]
 mod store;
 #[cfg(feature = "sqlite")]
@@ -30,6 +31,7 @@ pub(crate) use self::{
     mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpLoginArgs, McpLogoutArgs, McpServeArgs},
     reports::{ModelsArgs, ReportArgs},
     run::RunArgs,
+    serve::{Busy, ServeArgs, ServeCommand, TokensCommand},
     session::SessionArgs,
     sessions::{DeleteArgs, ListArgs, SessionsCommand, ShowArgs},
     settings::{PolicyArgs, SettingsArgs},
@@ -58,6 +60,7 @@ use self::{
     chat::CHAT_HELP,
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
     run::RUN_HELP,
+    serve::SERVE_HELP,
     trust::TRUST_HELP,
 };
 
@@ -123,6 +126,9 @@ pub(crate) enum Command {
     /// Make a plan for a task and carry it out
     #[command(after_help = RUN_HELP)]
     Run(RunArgs),
+    /// Serve an agent over HTTP, for AG-UI clients
+    #[command(after_help = SERVE_HELP)]
+    Serve(ServeArgs),
     /// Stands for a prompt without a command.
     #[command(hide = true, name = prompt::COMMAND, override_usage = USAGE, after_help = CHAT_HELP)]
     Prompt(ChatArgs),

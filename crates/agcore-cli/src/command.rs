@@ -18,6 +18,7 @@ pub(crate) mod models;
 pub(crate) mod sessions;
 pub(crate) mod new;
 pub(crate) mod run;
+pub(crate) mod serve;
 #[cfg(feature = "sqlite")]
 pub(crate) mod store;
 pub(crate) mod tools;

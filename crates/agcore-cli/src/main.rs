@@ -70,6 +70,9 @@ const GRACE_PERIOD: Duration = Duration::from_millis(200);
 /// The time that a turn has to end after SIGTERM cancels it.
 const TERMINATION_PERIOD: Duration = Duration::from_secs(1);
 
+/// The time that a server has to end its runs after SIGTERM.
+const SERVER_TERMINATION_PERIOD: Duration = Duration::from_secs(15);
+
 fn main() -> ExitCode {
     let args = Args::from_process();
     let output = chat_args(&args.command).and_then(machine_output);
@@ -138,10 +141,14 @@ fn machine_output(chat: &ChatArgs) -> Option<Output> {
 /// Runs the command on its own task, so that Ctrl-C ends the program even while output is blocked on a full pipe.
 async fn run_until_interrupted(args: Args, output: Option<Output>) -> Result<(), Failure> {
     let interrupts = Interrupts::listen();
+    let period = match &args.command {
+        Command::Serve(_) => SERVER_TERMINATION_PERIOD,
+        _ => TERMINATION_PERIOD,
+    };
     let mut task = tokio::spawn(run_command(args, interrupts.clone(), output.clone()));
     let result = tokio::select! {
         result = &mut task => result.unwrap_or_else(failed_task),
-        () = interrupts.exit_requested() => end(task, &interrupts).await,
+        () = interrupts.exit_requested() => end(task, &interrupts, period).await,
     };
     let result = match result {
         Err(failure) if failure.is_cancelled() && interrupts.is_terminated() => Err(Failure::terminated()),
@@ -151,9 +158,13 @@ async fn run_until_interrupted(args: Args, output: Option<Output>) -> Result<(),
 }
 
 /// Ends the command. A turn that SIGTERM has cancelled ends by itself.
-async fn end(mut task: JoinHandle<Result<(), Failure>>, interrupts: &Interrupts) -> Result<(), Failure> {
+async fn end(
+    mut task: JoinHandle<Result<(), Failure>>,
+    interrupts: &Interrupts,
+    period: Duration,
+) -> Result<(), Failure> {
     if interrupts.is_terminated()
-        && let Ok(result) = timeout(TERMINATION_PERIOD, &mut task).await
+        && let Ok(result) = timeout(period, &mut task).await
     {
         return result.unwrap_or_else(failed_task);
     }
@@ -203,6 +214,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Chat(chat) => command::chat::chat(&chat, &interrupts, color, output).await,
         Command::Run(run) => command::run::run(&run, &interrupts, color, output).await,
         Command::New(new) => command::new::run(&new),
+        Command::Serve(serve) => command::serve::run(&serve, &interrupts, color).await,
         Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color, output).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Sessions { command } => command::sessions::run(&command, &interrupts).await,

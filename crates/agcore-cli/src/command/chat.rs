@@ -29,7 +29,7 @@ use std::io::{self, IsTerminal};
 
 pub(super) use self::{
     one_shot::{Front, OneShot},
-    session::ChatTools,
+    session::{ChatTools, agent},
 };
 use crate::{
     args::{ChatArgs, OutputFormat},

@@ -41,6 +41,7 @@ mod rate_limits;
 mod run_task;
 mod schema;
 #[cfg(feature = "sqlite")]
+mod serve;
 mod sessions;
 #[cfg(feature = "sqlite")]
 mod store;

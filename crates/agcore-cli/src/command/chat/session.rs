@@ -144,6 +144,6 @@ impl ChatSessions {
 }
 
 /// Returns the agent that answers.
-pub(super) fn agent(settings: &Settings) -> AgentSpec {
+pub(in crate::command) fn agent(settings: &Settings) -> AgentSpec {
     AgentSpec::new("assistant", settings.system.as_str())
 }

@@ -1,0 +1,103 @@
+//! Arguments of `serve`.
+
+use std::net::{IpAddr, SocketAddr};
+
+use clap::{Parser, Subcommand};
+
+use super::settings::SettingsArgs;
+
+pub(super) const SERVE_HELP: &str = "\
+Runs continue when clients disconnect, and when the server is killed and started again. Without tokens, only clients on this \
+machine are served. The sessions are those of `agcore chat`.
+
+Tools that need approval end a run with an interrupt, which clients answer. They act with the rights of this program, so with \
+tokens or a proxy they are offered only with --tools.
+
+Example:
+  agcore serve --model openai:gpt-5-mini
+  curl -N http://127.0.0.1:8737/api/v1/agent/run -H 'Content-Type: application/json' \\
+    -d '{\"threadId\": \"t\", \"runId\": \"r\", \"messages\": [{\"id\": \"m\", \"role\": \"user\", \"content\": \"Hello\"}]}'";
+
+/// Arguments of `serve`.
+#[derive(Debug, Parser)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct ServeArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ServeCommand>,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Address to listen on
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8737")]
+    pub(crate) listen: SocketAddr,
+    /// Require a token, as made by `agcore serve tokens create`; needed for other addresses than 127.0.0.1
+    #[arg(long)]
+    pub(crate) require_token: bool,
+    /// Trust the headers X-Agcore-User and X-Agcore-Tenant of a proxy at this address; may be repeated
+    #[arg(long = "trusted-proxy", value_name = "IP")]
+    pub(crate) proxies: Vec<IpAddr>,
+    /// Allow web pages of this origin, such as https://app.example.org; may be repeated
+    #[arg(long = "origin", value_name = "ORIGIN")]
+    pub(crate) origins: Vec<String>,
+    /// What happens to a run on a thread with an active run
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "refuse")]
+    pub(crate) busy: Busy,
+    /// Offer tools to the model also if clients need credentials
+    #[arg(long, conflicts_with = "no_tools")]
+    pub(crate) tools: bool,
+    /// Offer no tools to the model
+    #[arg(long)]
+    pub(crate) no_tools: bool,
+    /// Check the settings and the database, and exit
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// The treatment of a run on a thread with an active run.
+// The variants carry no documentation: clap would repeat it on every help page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Busy {
+    Refuse,
+    Queue,
+    Interrupt,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ServeCommand {
+    /// Create, list or revoke the tokens of clients
+    #[command(arg_required_else_help = true)]
+    Tokens {
+        #[command(subcommand)]
+        command: TokensCommand,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokensCommand {
+    /// Create a token and print it; it cannot be shown again
+    Create(CreateTokenArgs),
+    /// List the tokens without their text
+    List,
+    /// Revoke a token; requests with it are refused at once
+    Revoke(RevokeTokenArgs),
+}
+
+/// Arguments of `serve tokens create`.
+#[derive(Debug, Parser)]
+pub(crate) struct CreateTokenArgs {
+    /// User on whose behalf requests are made
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    pub(crate) user: String,
+    /// Tenant of the user
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    pub(crate) tenant: String,
+    /// Purpose of the token, for the list
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub(crate) label: String,
+}
+
+/// Arguments of `serve tokens revoke`.
+#[derive(Debug, Parser)]
+pub(crate) struct RevokeTokenArgs {
+    /// ID of the token, as `agcore serve tokens list` shows it
+    pub(crate) id: String,
+}

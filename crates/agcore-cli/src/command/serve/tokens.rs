@@ -1,0 +1,56 @@
+//! `agcore serve tokens`: the tokens of clients.
+
+use agcore::{chat::Actor, memory::MemoryError};
+use ring::rand::{SecureRandom, SystemRandom};
+
+use super::token_store;
+use crate::{
+    args::TokensCommand,
+    exit::Failure,
+    process::print,
+    render::sanitized_line,
+    sessions::{Sessions, time},
+};
+
+/// Creates, lists or revokes tokens.
+///
+/// # Errors
+/// When the database cannot be used, or there is no token to revoke.
+pub(super) async fn run(command: &TokensCommand) -> Result<(), Failure> {
+    let tokens = token_store(&Sessions::open().await?);
+    match command {
+        TokensCommand::Create(args) => {
+            let mut secret = [0; 32];
+            let random = SystemRandom::new().fill(&mut secret);
+            random.map_err(|_| Failure::task("the system has no random numbers for a token"))?;
+            let actor = Actor::new(args.tenant.as_str(), args.user.as_str());
+            let new = tokens.create(secret, actor, &args.label).await.map_err(failure)?;
+            print(&format!("{}\n", new.text()))
+        }
+        TokensCommand::List => {
+            let mut text = String::new();
+            for token in tokens.list().await.map_err(failure)? {
+                let line = format!(
+                    "{}  {}  {}  {}",
+                    token.id,
+                    time(token.created_at),
+                    token.actor,
+                    token.label
+                );
+                text += sanitized_line(&line).trim_end();
+                text.push('\n');
+            }
+            print(&text)
+        }
+        TokensCommand::Revoke(args) => match tokens.revoke(&args.id).await.map_err(failure)? {
+            true => print(&format!("Revoked {}\n", args.id)),
+            false => Err(Failure::usage(
+                "there is no token with this id\nRun `agcore serve tokens list` to see all tokens.",
+            )),
+        },
+    }
+}
+
+fn failure(error: MemoryError) -> Failure {
+    Failure::task(error.to_string())
+}
