@@ -5,6 +5,7 @@
 mod settings;
 mod catalog;
 mod chat;
+mod eval;
 mod session;
 mod sessions;
 mod approvals;
@@ -27,13 +28,14 @@ pub(crate) use self::{
     approvals::{ApprovalsCommand, ListApprovalsArgs},
     catalog::{CatalogCommand, CheckArgs, PriceArgs},
     chat::{ChatArgs, OutputFormat, PermissionMode},
+    eval::{DiffArgs, EvalArgs, EvalCommand, SuiteArgs},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
     mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpLoginArgs, McpLogoutArgs, McpServeArgs},
     reports::{ModelsArgs, ReportArgs},
     run::RunArgs,
     serve::{Busy, ServeArgs, ServeCommand, TokensCommand},
     session::SessionArgs,
-    sessions::{DeleteArgs, ListArgs, SessionsCommand, ShowArgs},
+    sessions::{DeleteArgs, ExportArgs, ExportFormat, ListArgs, ReplayArgs, SessionsCommand, ShowArgs},
     settings::{PolicyArgs, SettingsArgs},
     tools::ToolsCommand,
     trust::TrustArgs,
@@ -58,6 +60,7 @@ use crate::exit::exit_codes;
 
 use self::{
     chat::CHAT_HELP,
+    eval::EVAL_HELP,
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
     run::RUN_HELP,
     serve::SERVE_HELP,
@@ -129,6 +132,9 @@ pub(crate) enum Command {
     /// Serve an agent over HTTP, for AG-UI clients
     #[command(after_help = SERVE_HELP)]
     Serve(ServeArgs),
+    /// Run the cases of a file and report what is wrong, or compare two reports
+    #[command(after_help = EVAL_HELP)]
+    Eval(Box<EvalArgs>),
     /// Stands for a prompt without a command.
     #[command(hide = true, name = prompt::COMMAND, override_usage = USAGE, after_help = CHAT_HELP)]
     Prompt(ChatArgs),
@@ -141,7 +147,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ToolsCommand,
     },
-    /// List, show, export or delete the sessions that are kept
+    /// List, show, export, replay or delete the sessions that are kept
     #[command(arg_required_else_help = true)]
     Sessions {
         #[command(subcommand)]

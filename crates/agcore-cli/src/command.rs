@@ -8,6 +8,7 @@ mod database;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod eval;
 pub(crate) mod inspect;
 #[cfg(feature = "sqlite")]
 pub(crate) mod knowledge;

@@ -1,6 +1,8 @@
 //! Arguments of `sessions`.
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use super::settings::SettingsArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
@@ -10,9 +12,12 @@ pub(crate) enum SessionsCommand {
     /// Show the conversation of a session
     #[command(after_help = SHOW_HELP)]
     Show(ShowArgs),
-    /// Print a session as JSON Lines
+    /// Print a session as JSON Lines or in the form of ShareGPT
     #[command(after_help = EXPORT_HELP)]
-    Export(IdArgs),
+    Export(ExportArgs),
+    /// Run a session again with recorded answers, and stop at the first difference
+    #[command(after_help = REPLAY_HELP)]
+    Replay(Box<ReplayArgs>),
     /// Delete sessions with everything that belongs to them
     #[command(after_help = DELETE_HELP)]
     Delete(DeleteArgs),
@@ -36,10 +41,25 @@ Examples:
   agcore sessions show 0199 --json | jq '.messages[].content'";
 
 const EXPORT_HELP: &str = "\
-The first line describes the session, and each of the others is a message. Lines have the member `type`.
+In the format `messages`, the first line describes the session, and each of the others is a message. `trajectory` contains \
+everything that happened, for `agcore sessions replay`. `sharegpt` is a single line with the conversation, for training. Lines of \
+the first two have the member `type`.
 
-Example:
-  agcore sessions export 0199 > session.jsonl";
+Examples:
+  agcore sessions export 0199 > session.jsonl
+  agcore sessions export 0199 --format trajectory > trajectory.jsonl
+  for id in $(agcore sessions list --json | jq -r '.sessions[].id'); do
+    agcore sessions export $id --format sharegpt
+  done > training.jsonl";
+
+const REPLAY_HELP: &str = "\
+The session is run with the current settings and tools. The model is not called, no tool runs, and no questions are asked: the recorded \
+answers are used. The exit code is 1 if the session takes another course now, for example because a tool does not exist any more. \
+Instructions and parameters are not compared. No API key is needed.
+
+Examples:
+  agcore sessions replay 0199
+  agcore sessions replay trajectory.jsonl";
 
 const DELETE_HELP: &str = "\
 Nothing is deleted unless all IDs are known. Without a terminal, --yes is needed.
@@ -68,6 +88,42 @@ pub(crate) struct IdArgs {
     /// ID of the session, or the beginning of it
     #[arg(value_name = "ID")]
     pub(crate) id: String,
+}
+
+/// The format of an exported session.
+// The variants carry no documentation: clap would repeat it on every help page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    Messages,
+    Trajectory,
+    #[value(name = "sharegpt")]
+    ShareGpt,
+}
+
+/// Arguments of `sessions export`.
+#[derive(Debug, Parser)]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    pub(crate) session: IdArgs,
+    /// Format of the output
+    #[arg(long, value_enum, default_value_t = ExportFormat::Messages, ignore_case = true)]
+    pub(crate) format: ExportFormat,
+}
+
+/// Arguments of `sessions replay`.
+#[derive(Debug, Parser)]
+pub(crate) struct ReplayArgs {
+    /// ID of a session, the beginning of it, or a file that `sessions export --format trajectory` wrote
+    #[arg(value_name = "ID|FILE")]
+    pub(crate) session: String,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Offer no tools to the model
+    #[arg(long)]
+    pub(crate) no_tools: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `sessions show`.

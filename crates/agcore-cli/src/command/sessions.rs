@@ -1,17 +1,19 @@
 //! `agcore sessions`: the sessions that are kept.
 
+mod replay;
+mod trajectory;
 mod transcript;
 
 use agcore::memory::session::{MessageFilter, Session, StoredMessage};
 use serde_json::{Value, json};
 
-use self::transcript::transcript;
+use self::{replay::replay, trajectory::trajectory, transcript::transcript};
 use crate::{
-    args::{DeleteArgs, ListArgs, SessionsCommand, ShowArgs},
+    args::{DeleteArgs, ExportArgs, ExportFormat, ListArgs, SessionsCommand, ShowArgs},
     exit::Failure,
     interrupt::Interrupts,
     process::print,
-    render::sanitized_line,
+    render::{Color, sanitized_line},
     sessions::{Sessions, current_folder, folder_of, session_table, time},
     table::table,
     trust_dialog::{ask_yes_or_no, is_at_terminal},
@@ -21,12 +23,16 @@ use crate::{
 ///
 /// # Errors
 /// When there is no such session, or the database cannot be read or written.
-pub(crate) async fn run(command: &SessionsCommand, interrupts: &Interrupts) -> Result<(), Failure> {
+pub(crate) async fn run(command: &SessionsCommand, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
+    if let SessionsCommand::Replay(args) = command {
+        return replay(args, interrupts, color).await;
+    }
     let sessions = Sessions::open().await?;
     match command {
+        SessionsCommand::Replay(_) => Ok(()),
         SessionsCommand::List(args) => list(args, &sessions).await,
         SessionsCommand::Show(args) => show(args, &sessions).await,
-        SessionsCommand::Export(args) => export(&sessions.find(&args.id).await?, &sessions).await,
+        SessionsCommand::Export(args) => export(args, &sessions).await,
         SessionsCommand::Delete(args) => delete(args, &sessions, interrupts).await,
     }
 }
@@ -64,7 +70,22 @@ async fn show(args: &ShowArgs, sessions: &Sessions) -> Result<(), Failure> {
     print(&format!("{}\n{}", table(&rows), transcript(&messages)))
 }
 
-async fn export(session: &Session, sessions: &Sessions) -> Result<(), Failure> {
+async fn export(args: &ExportArgs, sessions: &Sessions) -> Result<(), Failure> {
+    let session = sessions.find(&args.session.id).await?;
+    match args.format {
+        ExportFormat::Messages => export_messages(&session, sessions).await,
+        ExportFormat::Trajectory => {
+            let lines = trajectory(&session, sessions).await?.to_json_lines();
+            print(&lines.map_err(|error| Failure::task(error.to_string()))?)
+        }
+        ExportFormat::ShareGpt => {
+            let line = trajectory(&session, sessions).await?.to_share_gpt();
+            print(&format!("{line}\n"))
+        }
+    }
+}
+
+async fn export_messages(session: &Session, sessions: &Sessions) -> Result<(), Failure> {
     let mut head = described(session);
     head["type"] = "session".into();
     let mut lines = format!("{head}\n");

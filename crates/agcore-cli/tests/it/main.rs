@@ -22,6 +22,7 @@ mod costs;
 mod demo;
 mod doctor;
 mod env_file;
+mod eval;
 mod exit_codes;
 mod fetch_url;
 mod help;

@@ -263,3 +263,54 @@ fn an_unfinished_turn_names_the_command_that_continues_it() {
     // The turn has ended, so there is nothing to continue.
     assert!(!ran.stderr.contains("--resume"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_session_is_exported_and_replayed() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).at_home();
+    let session = id(&answered(&agcore, &["one"]));
+    answered(&agcore, &["two", "--resume", &session]);
+    let asked = server.requests().len();
+
+    let ran = agcore.run(["sessions", "replay", &session[..13]]);
+    assert_eq!(
+        ran.assert_success(),
+        format!("{session}: no difference in 2 turns, 2 calls of the model and 0 results of tools.\n")
+    );
+    let lines = agcore.run(["sessions", "export", &session, "--format", "trajectory"]);
+    let file = agcore.directory.path().join("trajectory.jsonl");
+    fs::write(&file, lines.assert_success()).unwrap();
+    let ran = agcore.run(["sessions", "replay", "trajectory.jsonl", "--json"]);
+    let report: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    assert_eq!((&report["status"], &report["replies"]), (&json!("same"), &json!(2)));
+    let line = agcore.run(["sessions", "export", &session, "--format", "sharegpt"]);
+    let conversation: Value = serde_json::from_str(line.assert_success()).unwrap();
+    assert_eq!(
+        conversation["conversations"][0],
+        json!({"from": "human", "value": "one"})
+    );
+    assert_eq!(server.requests().len(), asked, "nothing is asked for again");
+
+    // A file that is damaged is refused with its line.
+    fs::write(&file, &lines.stdout[..lines.stdout.len() - 10]).unwrap();
+    agcore
+        .run(["sessions", "replay", "trajectory.jsonl"])
+        .assert_failed(2, &["cannot read trajectory.jsonl", "line "]);
+}
+
+#[test]
+fn a_session_whose_tools_are_gone_differs() {
+    let arguments = json!({"operation": "add", "a": 1, "b": 2});
+    let server = Server::start(MockOptions::new(), move |request: &RecordedRequest| {
+        match request.prompt().results().first() {
+            None => Reply::tool_calls([ToolCall::new("arithmetic", &arguments)]),
+            Some(_) => Reply::text("3."),
+        }
+    });
+    let agcore = Agcore::talking_to(&server).at_home();
+    let session = id(&answered(&agcore, &["1 + 2?"]));
+    agcore.run(["sessions", "replay", &session]).assert_success();
+    agcore
+        .run(["sessions", "replay", &session, "--no-tools"])
+        .assert_failed(1, &["turn 1 differs from the recording", "`arithmetic`"]);
+}
