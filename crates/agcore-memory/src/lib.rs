@@ -42,6 +42,7 @@ mod timestamp;
 pub mod id;
 mod item;
 mod filter;
+mod keywords;
 mod eviction;
 mod store;
 mod in_memory;

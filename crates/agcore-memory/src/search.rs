@@ -23,7 +23,6 @@
 //! # }).unwrap();
 //! ```
 
-mod keywords;
 mod text_index;
 mod bm25;
 mod vector_index;
@@ -34,10 +33,11 @@ mod knowledge_index;
 mod graph_channel;
 mod retriever;
 
+pub use crate::keywords::{KeywordExtractor, Keywords, MAX_KEYWORDS};
+
 pub use self::{
     bm25::{Bm25Formula, Bm25Settings, InMemoryTextIndex},
     fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown},
-    keywords::{KeywordExtractor, Keywords, MAX_KEYWORDS},
     knowledge_index::KnowledgeIndex,
     overlap::overlap,
     retriever::{ChannelFailure, MemoryRetriever, Retrieval, RetrievalSettings, RetrievedPage, Scorer},

@@ -9,8 +9,8 @@ use crate::{
     error::MemoryError,
     id,
     item::check_owner,
+    keywords::{KeywordExtractor, Keywords},
     knowledge::{check_tag, normalized_tag},
-    search::{KeywordExtractor, Keywords},
     timestamp::Timestamp,
 };
 

@@ -13,11 +13,12 @@ use async_trait::async_trait;
 pub use self::settings::{Bm25Formula, Bm25Settings};
 
 use self::postings::Postings;
-use super::{
+use super::text_index::{IndexChanges, IndexHit, TextDocument, TextIndex, check_query};
+use crate::{
+    error::MemoryError,
     keywords::{KeywordExtractor, Keywords},
-    text_index::{IndexChanges, IndexHit, TextDocument, TextIndex, check_query},
+    knowledge::Position,
 };
-use crate::{error::MemoryError, knowledge::Position};
 
 /// A [`TextIndex`] in the memory of the process, which ranks by BM25.
 ///

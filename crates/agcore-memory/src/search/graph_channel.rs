@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    keywords::{KeywordExtractor, Keywords},
-    text_index::IndexHit,
-};
+use super::text_index::IndexHit;
 use crate::{
     error::MemoryError,
     graph::{KnowledgeGraph, RelatedQuery},
+    keywords::{KeywordExtractor, Keywords},
     knowledge::{KnowledgeStore, PageFilter, check_tag, normalized_tag},
 };
 

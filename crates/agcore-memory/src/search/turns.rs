@@ -4,10 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     bm25::InMemoryTextIndex,
-    keywords::{KeywordExtractor, Keywords},
     text_index::{IndexChanges, IndexHit, TextDocument},
 };
-use crate::error::MemoryError;
+use crate::{
+    error::MemoryError,
+    keywords::{KeywordExtractor, Keywords},
+};
 
 /// A turn of a conversation.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::search::{keywords::KeywordExtractor, text_index::TextDocument};
+use crate::{keywords::KeywordExtractor, search::text_index::TextDocument};
 
 /// The parameters of BM25.
 #[derive(Debug, Clone, Copy, PartialEq)]
