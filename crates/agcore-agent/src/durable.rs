@@ -14,5 +14,5 @@ pub(crate) use self::{
     entry::{SessionEntry, entries_of},
     fold::{Folded, fold},
     recorder::{Continued, SessionRecorder},
-    rows::Place,
+    rows::{copy_of, record_of, time_of},
 };

@@ -1,7 +1,5 @@
 //! [`StoredSessions`]: the sessions of a store.
 
-mod stored_message;
-
 use std::{fmt, sync::Arc};
 
 use agcore_chat::Actor;
@@ -12,11 +10,10 @@ use agcore_memory::session::{
 };
 use serde_json::{Map, Value};
 
-use self::stored_message::{copy_of, record_of, time_of};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    durable::{Continued, Folded, SessionEntry, SessionRecorder, entries_of, fold},
+    durable::{Continued, Folded, SessionEntry, SessionRecorder, copy_of, entries_of, fold, record_of, time_of},
     error::AgentError,
     id::uuid_v7,
     session::{AgentSession, SessionParts},

@@ -137,3 +137,15 @@ impl<'a> EntryData<'a> {
             .map_err(|error| AgentError::state(format_args!("its record {seq} cannot be read: {error}")))
     }
 }
+
+/// Compares what tools remember. The number of batches only orders refusals, so it does not count as a change of its own.
+pub(super) fn is_same(one: &Value, other: &Value) -> bool {
+    let members = |value: &Value| {
+        let members = value.as_object().into_iter().flatten();
+        members
+            .filter(|(name, _)| *name != "batch")
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect::<Map<_, _>>()
+    };
+    members(one) == members(other)
+}

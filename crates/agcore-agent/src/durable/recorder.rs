@@ -8,13 +8,13 @@ use std::{
     },
 };
 
-use agcore_chat::{Clock, EventKind, Fault, FaultKind, Message, PersonEvent, Question};
+use agcore_chat::{Clock, EventKind, Fault, Message, PersonEvent, Question};
 use agcore_cycle::{
     LlmCycle, OutcomeRecorder, RecordedReply,
     machine::{Limits, Machine, Outcome},
 };
 use agcore_memory::{
-    MemoryError, MemoryErrorKind, Record, Timestamp,
+    MemoryError, Record, Timestamp,
     session::{
         ApprovalChange, Commit, NewEvent, NewSession, RunChange, RunStatus, Session, SessionState, SessionStatus,
         SessionStore,
@@ -23,17 +23,16 @@ use agcore_memory::{
 use agcore_tools::{RunState, ToolSession};
 use async_trait::async_trait;
 use futures_util::{FutureExt, future::Shared};
-use serde_json::{Map, Value};
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
     approvals::{asked_approvals, closed_approvals, new_approval},
     derived::{Position, derive, run_id},
-    entry::EntryData,
+    entry::{EntryData, is_same},
     fold::{Folded, fold},
     recorded_event::EventLog,
     rows::{Place, Rows},
-    stream::Stream,
+    stream::{Stream, fault_of},
 };
 use crate::error::AgentError;
 
@@ -386,28 +385,4 @@ impl OutcomeRecorder for SessionRecorder {
             fault_of(&error)
         })
     }
-}
-
-/// Compares what tools remember. The number of batches only orders refusals, so it does not count as a change of its own.
-fn is_same(one: &Value, other: &Value) -> bool {
-    let members = |value: &Value| {
-        let members = value.as_object().into_iter().flatten();
-        members
-            .filter(|(name, _)| *name != "batch")
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect::<Map<_, _>>()
-    };
-    members(one) == members(other)
-}
-
-/// Returns why a turn was interrupted.
-fn fault_of(error: &MemoryError) -> Fault {
-    let message = match error.kind() {
-        MemoryErrorKind::Conflict { .. } => {
-            "the session was continued elsewhere, so this copy of it is out of date; open it again".to_owned()
-        }
-        MemoryErrorKind::NotFound => "the session does not exist any more: it was deleted".to_owned(),
-        _ => error.message().to_owned(),
-    };
-    Fault::new(FaultKind::Storage, message).with_retryable(error.kind() == MemoryErrorKind::Unavailable)
 }

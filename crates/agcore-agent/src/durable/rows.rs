@@ -1,7 +1,12 @@
 //! The readable form of a conversation: rows of messages, from the events of recorded outcomes.
 
+use std::time::{Duration, SystemTime};
+
 use agcore_chat::{AssistantMessage, EventKind, Message, ModelEvent, TextEvent, ToolEvent, TurnEvent};
-use agcore_memory::session::{MessageMetadata, MessageRole, NewMessage};
+use agcore_memory::{
+    Timestamp,
+    session::{MessageMetadata, MessageRole, NewMessage, StoredMessage},
+};
 use serde_json::{Map, Value};
 
 /// The place of a row: the record with which it was written, and its index among the rows of that record. It is the id of the
@@ -121,4 +126,24 @@ impl Rows {
         row.metadata = metadata;
         self.rows.push(row);
     }
+}
+
+/// Returns the number of the record with which a message was stored.
+pub(crate) fn record_of(message: &StoredMessage) -> Option<u64> {
+    Place::from_id(&message.id).map(|place| place.record)
+}
+
+/// Returns a time of the store as one of the system.
+pub(crate) fn time_of(timestamp: Timestamp) -> SystemTime {
+    let millis = u64::try_from(timestamp.as_millis()).unwrap_or(0);
+    SystemTime::UNIX_EPOCH + Duration::from_millis(millis)
+}
+
+/// Returns a message as that of a branch.
+pub(crate) fn copy_of(message: StoredMessage, index: usize) -> NewMessage {
+    let mut copy = NewMessage::new(Place { record: 0, index }.id(), message.role, message.content);
+    copy.metadata = message.metadata;
+    copy.visibility = message.visibility;
+    copy.profile_version = message.profile_version;
+    copy
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use agcore_chat::{Fault, FaultKind};
 use agcore_memory::{
     Entry, MemoryError, MemoryErrorKind, Record,
     session::{Commit, SessionStore, stream_of},
@@ -47,4 +48,16 @@ impl Stream {
 
 fn is_conflict(error: &MemoryError) -> bool {
     matches!(error.kind(), MemoryErrorKind::Conflict { .. })
+}
+
+/// Returns why a turn was interrupted.
+pub(super) fn fault_of(error: &MemoryError) -> Fault {
+    let message = match error.kind() {
+        MemoryErrorKind::Conflict { .. } => {
+            "the session was continued elsewhere, so this copy of it is out of date; open it again".to_owned()
+        }
+        MemoryErrorKind::NotFound => "the session does not exist any more: it was deleted".to_owned(),
+        _ => error.message().to_owned(),
+    };
+    Fault::new(FaultKind::Storage, message).with_retryable(error.kind() == MemoryErrorKind::Unavailable)
 }
