@@ -30,7 +30,7 @@ const IMAGES: [(&[u8], &str); 4] = [
     (b"RIFF", "image/webp"),
 ];
 
-/// What is sent with a message.
+/// Texts and images that are sent with a message.
 #[derive(Debug, Default)]
 pub(crate) struct Attachments {
     /// Named blocks of text, which follow the text of the message.

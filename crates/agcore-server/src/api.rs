@@ -216,7 +216,7 @@ pub(crate) struct AgentList {
 pub(crate) struct AgentView {
     /// The name.
     pub(crate) name: String,
-    /// What the agent does.
+    /// The description for clients.
     pub(crate) description: String,
 }
 

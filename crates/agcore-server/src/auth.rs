@@ -24,7 +24,7 @@ pub trait Authenticator: Send + Sync + Debug {
     async fn authenticate(&self, client: &Client<'_>) -> Result<Option<Actor>, AuthError>;
 }
 
-/// A client, as far as it is known.
+/// A client that has sent a request.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Client<'a> {

@@ -3,6 +3,7 @@
 mod body;
 mod query;
 mod guard;
+mod dialect;
 mod runs;
 mod events;
 mod sessions;

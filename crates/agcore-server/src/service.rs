@@ -2,6 +2,8 @@
 
 mod agents;
 mod active;
+mod state;
+mod streams;
 mod start;
 mod answers;
 mod cancel;
@@ -9,58 +11,15 @@ mod executor;
 mod recovery;
 
 pub(crate) use self::{
-    active::StreamPermit,
     agents::{AgentEntry, Agents},
-    start::{NewRun, StartedRun, agent_of},
+    start::{NewRun, agent_of},
+    state::{Admission, Service, check_id},
+    streams::StreamPermit,
 };
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
-use agcore_agui::EncoderSettings;
-use agcore_chat::{Actor, Clock};
-use agcore_llm::Random;
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{Run, Session, SessionStore},
-};
-use tokio::sync::Mutex;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
-
-use self::active::Active;
-use crate::{
-    auth::Authenticator,
-    log::{LogItem, RunLog},
-    metrics::Metrics,
-    problem::{Problem, ProblemCode},
-    queue::RunQueue,
-    registry::Registry,
-    run::RunJob,
-    settings::{BusyPolicy, Limits},
-};
-
-/// Runs and sessions, without HTTP.
-pub(crate) struct Service {
-    pub(crate) agents: Agents,
-    pub(crate) store: Arc<dyn SessionStore>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) random: Random,
-    pub(crate) limits: Limits,
-    pub(crate) encoder: EncoderSettings,
-    pub(crate) busy: BusyPolicy,
-    pub(crate) metrics: Metrics,
-    pub(crate) queue: Arc<dyn RunQueue>,
-    pub(crate) registry: Registry,
-    pub(crate) active: Active,
-    /// Only one request at a time changes which runs a session has.
-    pub(crate) admission: Admission,
-    /// Cancelled when the server takes no more requests.
-    pub(crate) stopping: CancellationToken,
-    /// Cancelled when runs that are still active are left to the next process.
-    pub(crate) parking: CancellationToken,
-    pub(crate) tasks: TaskTracker,
-    /// Notified when a run has ended.
-    pub(crate) idle: tokio::sync::Notify,
-}
+use crate::auth::Authenticator;
 
 /// The state of all requests.
 pub(crate) struct App {
@@ -71,116 +30,4 @@ pub(crate) struct App {
     pub(crate) origins: Vec<String>,
     /// The document that describes the routes.
     pub(crate) openapi: String,
-}
-
-/// A lock for each session that is in use.
-#[derive(Default)]
-pub(crate) struct Admission(std::sync::Mutex<HashMap<(String, String), SessionLock>>);
-
-/// Held by the request that changes which runs a session has.
-type SessionLock = Arc<Mutex<()>>;
-
-impl Admission {
-    /// Returns the lock of a session.
-    pub(crate) fn of(&self, actor: &Actor, thread: &str) -> Arc<Mutex<()>> {
-        let mut locks = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if locks.len() > 1024 {
-            locks.retain(|_, lock| Arc::strong_count(lock) > 1);
-        }
-        let key = (actor.tenant.to_string(), thread.to_owned());
-        Arc::clone(locks.entry(key).or_default())
-    }
-}
-
-impl Service {
-    /// Returns a session of the actor.
-    ///
-    /// # Errors
-    /// `not_found` if there is none, also if the session belongs to someone else.
-    pub(crate) async fn session(&self, actor: &Actor, thread: &str) -> Result<Session, Problem> {
-        self.find_session(actor, thread)
-            .await?
-            .ok_or_else(|| Problem::unknown("thread"))
-    }
-
-    pub(crate) async fn find_session(&self, actor: &Actor, thread: &str) -> Result<Option<Session>, Problem> {
-        if check_id("thread", thread).is_err() {
-            return Ok(None);
-        }
-        let found = self.store.get_session(&actor.tenant, thread).await?;
-        Ok(found.filter(|session| session.owner == *actor))
-    }
-
-    /// Returns a run of a session of the actor.
-    ///
-    /// # Errors
-    /// `not_found` if there is none.
-    pub(crate) async fn run(&self, actor: &Actor, thread: &str, run: &str) -> Result<Run, Problem> {
-        self.session(actor, thread).await?;
-        let runs = self.store.runs(&actor.tenant, thread).await?;
-        let found = runs.into_iter().find(|known| known.id == run);
-        found.ok_or_else(|| Problem::unknown("run"))
-    }
-
-    /// Returns the log of a run if it is active.
-    pub(crate) fn log(&self, actor: &Actor, thread: &str, run: &str) -> Option<Arc<RunLog>> {
-        self.active.get(&RunJob::new(actor.clone(), thread, run))
-    }
-
-    fn new_log(&self, job: RunJob, end: u64, items: Vec<LogItem>) -> RunLog {
-        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        RunLog::new(job, store, clock, self.encoder, end, items)
-    }
-
-    /// Returns a new id.
-    pub(crate) fn new_id(&self, prefix: &str) -> String {
-        let millis = self
-            .clock
-            .now()
-            .duration_since(std::time::SystemTime::UNIX_EPOCH)
-            .map_or(0, |since| since.as_millis());
-        let random = || format!("{:.12}", (self.random)());
-        let digits: String = [random(), random()]
-            .concat()
-            .chars()
-            .filter(char::is_ascii_digit)
-            .collect();
-        format!("{prefix}-{millis:x}-{digits}")
-    }
-}
-
-/// Checks an id that a client has chosen.
-///
-/// # Errors
-/// `invalid_request` if it is empty, too long or has control characters.
-pub(crate) fn check_id(what: &str, id: &str) -> Result<(), Problem> {
-    if id.is_empty() || id.len() > 256 || id.chars().any(char::is_control) {
-        return Err(Problem::invalid(format!(
-            "the id of the {what} must have 1 to 256 bytes and no control characters"
-        )));
-    }
-    Ok(())
-}
-
-impl From<MemoryError> for Problem {
-    fn from(error: MemoryError) -> Self {
-        match error.kind() {
-            MemoryErrorKind::NotFound => Self::unknown("thread"),
-            MemoryErrorKind::InvalidInput => Self::invalid(error.message()),
-            MemoryErrorKind::Unavailable | MemoryErrorKind::Storage | MemoryErrorKind::Conflict { .. } => {
-                tracing::warn!(?error, "the store failed");
-                Self::new(
-                    ProblemCode::StoreUnavailable,
-                    "the database cannot be used at the moment; try again later",
-                )
-            }
-            _ => {
-                tracing::error!(?error, "a request failed");
-                Self::new(
-                    ProblemCode::Internal,
-                    "the request failed; the log of the server has the reason",
-                )
-            }
-        }
-    }
 }

@@ -38,7 +38,7 @@ pub(crate) struct ServeArgs {
     /// Allow web pages of this origin, such as https://app.example.org; may be repeated
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub(crate) origins: Vec<String>,
-    /// What happens to a run on a thread with an active run
+    /// The handling of a run on a thread with an active run
     #[arg(long, value_enum, value_name = "POLICY", default_value = "refuse")]
     pub(crate) busy: Busy,
     /// Offer tools to the model also if clients need credentials

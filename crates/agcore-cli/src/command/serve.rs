@@ -10,11 +10,9 @@ use std::{
 use agcore::{
     AgentBuilder, ToolRegistry,
     agent::{AgentConfig, RuntimeBundle},
-    llm::SystemClock,
-    memory::Journal,
     tools::SuspendingApprover,
 };
-use agcore_server::{BusyPolicy, Server, ServerError, TokenStore, TrustedProxy};
+use agcore_server::{BusyPolicy, Server, ServerBuilder, ServerError, TrustedProxy};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -127,19 +125,10 @@ fn server(
         builder = builder.authenticator(Arc::new(TrustedProxy::new(args.proxies.iter().copied())));
     }
     if args.require_token {
-        builder = builder.authenticator(Arc::new(token_store(sessions)));
+        builder = builder.authenticator(Arc::new(tokens::store_of(sessions)));
     }
-    let builder = args
-        .origins
-        .iter()
-        .fold(builder, |builder, origin| builder.origin(origin));
+    let builder = args.origins.iter().fold(builder, ServerBuilder::origin);
     builder.build().map_err(failure)
-}
-
-/// Returns the tokens in the database of the sessions.
-fn token_store(sessions: &Sessions) -> TokenStore {
-    let journal: Arc<dyn Journal> = Arc::new(sessions.store());
-    TokenStore::new(journal, Arc::new(SystemClock::new()))
 }
 
 fn failure(error: ServerError) -> Failure {

@@ -64,7 +64,7 @@ pub struct Token {
     pub id: String,
     /// On whose behalf requests with the token are made.
     pub actor: Actor,
-    /// What the token is for, in the words of the operator.
+    /// A note of the operator, such as the name of the client.
     pub label: String,
     /// The time at which it was created.
     pub created_at: Timestamp,

@@ -35,7 +35,7 @@ pub(super) struct Answer {
     pub(super) content: Option<(&'static str, Content)>,
 }
 
-/// The schema of a body.
+/// A body, as the function that returns its schema.
 #[derive(Clone, Copy)]
 pub(super) struct Content(fn(&mut Schemas) -> Value);
 

@@ -13,7 +13,10 @@ use axum::{
 use http::{HeaderMap, HeaderValue, Uri, header};
 use serde::Deserialize;
 
-use super::{query, runs};
+use super::{
+    dialect::{dialect, format},
+    query,
+};
 use crate::{
     problem::{Problem, ProblemCode},
     run::RunJob,
@@ -39,7 +42,7 @@ pub(super) async fn follow(
     let service = &app.service;
     let FollowQuery { run_id, protocol } = query::parameters(&uri)?;
     let run = run_id.ok_or_else(|| Problem::invalid("the parameter `runId` is missing; name the run to follow"))?;
-    let dialect = runs::dialect(&uri, &headers)?;
+    let dialect = dialect(&uri, &headers)?;
     service.run(&actor, &thread, &run).await?;
     let job = RunJob::new(actor.clone(), thread, run);
     let last = match headers.get("last-event-id") {
@@ -47,7 +50,7 @@ pub(super) async fn follow(
         Some(id) => known_event(&app, &job, id).await?,
     };
     let permit = service.open_stream(&actor)?;
-    let format = runs::format(dialect, protocol.as_deref());
+    let format = format(dialect, protocol.as_deref());
     let stream = EventStream::new(Arc::clone(service), job, format, permit);
     Ok(response(stream.resumable().after(last)))
 }

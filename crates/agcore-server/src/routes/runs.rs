@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_agui::{Dialect, Format, InputLimits, Protocol, RunAgentInput, RunInputError, RunInputErrorKind};
+use agcore_agui::{Format, InputLimits, RunAgentInput, RunInputError, RunInputErrorKind};
 use agcore_chat::{Actor, Message};
 use axum::{
     Extension, Json,
@@ -11,10 +11,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, StatusCode, Uri};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{body, events, query};
+use super::{body, dialect::dialect, events};
 use crate::{
     api::{RunView, StartedView},
     problem::{Problem, ProblemCode},
@@ -22,11 +21,6 @@ use crate::{
     service::{App, NewRun, check_id},
     stream::EventStream,
 };
-
-#[derive(Deserialize)]
-struct DialectQuery {
-    dialect: Option<String>,
-}
 
 /// `POST /run`: starts a run and streams its events.
 pub(super) async fn run(
@@ -176,24 +170,6 @@ fn message_of(input: &RunAgentInput) -> Result<Message, Problem> {
     newest.cloned().ok_or_else(|| {
         Problem::invalid("`messages` must end with a message of the user, or `resume` must have an answer")
     })
-}
-
-pub(super) fn dialect(uri: &Uri, headers: &HeaderMap) -> Result<Dialect, Problem> {
-    let DialectQuery { dialect } = query::parameters(uri)?;
-    let header = headers.get("x-agcore-dialect").and_then(|name| name.to_str().ok());
-    match dialect.as_deref().or(header) {
-        None => Ok(Dialect::default()),
-        Some(name) => {
-            Dialect::from_name(name).ok_or_else(|| Problem::invalid("the dialect must be `standard` or `superset`"))
-        }
-    }
-}
-
-/// Returns the format for a client that sends no `RunAgentInput`.
-pub(super) fn format(dialect: Dialect, protocol: Option<&str>) -> Format {
-    // Clients of the routes that are not part of AG-UI understand what it has added.
-    let protocol = protocol.map_or(Protocol::V1, |version| Protocol::of_version(Some(version)));
-    Format::new(dialect, protocol)
 }
 
 fn limits(app: &App) -> InputLimits {

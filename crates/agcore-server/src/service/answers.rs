@@ -4,7 +4,10 @@ use agcore_agui::ResumeEntry;
 use agcore_chat::{Actor, Question};
 use agcore_memory::session::{ApprovalFilter, ApprovalStatus, Run};
 
-use super::{NewRun, Service, StartedRun, check_id};
+use super::{
+    start::{NewRun, StartedRun},
+    state::{Service, check_id},
+};
 use crate::{
     problem::{Problem, ProblemCode},
     run::{GivenAnswer, RunInput, RunJob},

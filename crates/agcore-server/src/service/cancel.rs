@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_chat::Actor;
 use agcore_memory::session::{Run, RunChange, RunStatus};
 
-use super::Service;
+use super::state::Service;
 use crate::{
     log::{LogInput, RecordingStore, RunLog},
     problem::{Problem, ProblemCode},

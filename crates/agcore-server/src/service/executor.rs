@@ -15,7 +15,7 @@ use agcore_memory::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::Service;
+use super::state::Service;
 use crate::{
     log::{LogInput, RecordingStore, RunLog},
     run::{RunInput, RunJob},

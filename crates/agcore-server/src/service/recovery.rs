@@ -7,7 +7,7 @@ use agcore_memory::{
     session::{EventFilter, RunStatus},
 };
 
-use super::Service;
+use super::state::Service;
 use crate::{
     log::{LogItem, RunLog},
     queue::QueueError,

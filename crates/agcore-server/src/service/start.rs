@@ -8,7 +8,7 @@ use agcore_memory::{
     session::{NewSession, Run, RunChange, RunStatus, Session},
 };
 
-use super::{Service, check_id};
+use super::state::{Service, check_id};
 use crate::{
     log::{LogInput, RunLog},
     problem::{Problem, ProblemCode},

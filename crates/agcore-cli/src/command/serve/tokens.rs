@@ -1,9 +1,15 @@
 //! `agcore serve tokens`: the tokens of clients.
 
-use agcore::{chat::Actor, memory::MemoryError};
+use std::sync::Arc;
+
+use agcore::{
+    chat::Actor,
+    llm::SystemClock,
+    memory::{Journal, MemoryError},
+};
+use agcore_server::TokenStore;
 use ring::rand::{SecureRandom, SystemRandom};
 
-use super::token_store;
 use crate::{
     args::TokensCommand,
     exit::Failure,
@@ -12,12 +18,18 @@ use crate::{
     sessions::{Sessions, time},
 };
 
+/// Returns the tokens in the database of the sessions.
+pub(super) fn store_of(sessions: &Sessions) -> TokenStore {
+    let journal: Arc<dyn Journal> = Arc::new(sessions.store());
+    TokenStore::new(journal, Arc::new(SystemClock::new()))
+}
+
 /// Creates, lists or revokes tokens.
 ///
 /// # Errors
 /// When the database cannot be used, or there is no token to revoke.
 pub(super) async fn run(command: &TokensCommand) -> Result<(), Failure> {
-    let tokens = token_store(&Sessions::open().await?);
+    let tokens = store_of(&Sessions::open().await?);
     match command {
         TokensCommand::Create(args) => {
             let mut secret = [0; 32];
