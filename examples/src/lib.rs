@@ -50,8 +50,11 @@ pub fn model(offline: impl LlmProvider + 'static) -> Result<Arc<dyn LlmProvider>
 #[doc = include_str!("../../docs/guide/durable-sessions.md")]
 #[doc = include_str!("../../docs/guide/agents-and-tasks.md")]
 #[doc = include_str!("../../docs/guide/memory.md")]
+#[doc = include_str!("../../docs/guide/knowledge.md")]
+#[doc = include_str!("../../docs/guide/models-and-kinds.md")]
 #[doc = include_str!("../../docs/guide/cost-and-budgets.md")]
 #[doc = include_str!("../../docs/guide/observability.md")]
+#[doc = include_str!("../../docs/guide/evaluation.md")]
 #[doc = include_str!("../../docs/guide/recipes.md")]
 #[doc = include_str!("../../docs/guide/testing.md")]
 struct Pages;
