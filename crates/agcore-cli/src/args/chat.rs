@@ -89,7 +89,7 @@ pub(crate) struct ChatArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
     /// Text file or image to send with the message; can be repeated
-    #[arg(long = "file", value_name = "PATH", visible_alias = "image", requires = "message")]
+    #[arg(long = "file", value_name = "PATH", visible_alias = "image")]
     pub(crate) files: Vec<PathBuf>,
     /// Catalog with the prices of models; by default catalog.toml next to your own agcore.toml, if it exists
     #[arg(long, value_name = "FILE")]

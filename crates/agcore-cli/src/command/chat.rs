@@ -75,6 +75,11 @@ async fn start(
     color: Color,
     output: Option<&Output>,
 ) -> Result<(), Failure> {
+    if args.message.is_none() && !args.files.is_empty() {
+        return Err(Failure::usage(
+            "--file sends a file with a message: add a PROMPT, or - to read it from standard input\nIn a chat, write @PATH.",
+        ));
+    }
     let may_ask = args.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&args.settings, may_ask, interrupts, color).await?;
     if is_single {
