@@ -1,4 +1,4 @@
-//! [`ScriptedReply`]: what a scripted model replies, and [`script`], the model.
+//! [`ScriptedReply`], the reply of a scripted model, and the model that gives it.
 
 use std::{
     collections::VecDeque,

@@ -19,8 +19,7 @@ use crate::{
 
 /// The extent of a replay that found no difference.
 ///
-/// The numbers are those of the recording. A session that takes another course is a
-/// [`ReplayError`](crate::ReplayError) instead.
+/// The numbers are those of the recording. A session that takes another course is a [`ReplayError`] instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ReplayReport {
