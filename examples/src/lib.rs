@@ -49,6 +49,8 @@ pub fn model(offline: impl LlmProvider + 'static) -> Result<Arc<dyn LlmProvider>
 #[doc = include_str!("../../docs/guide/sessions.md")]
 #[doc = include_str!("../../docs/guide/durable-sessions.md")]
 #[doc = include_str!("../../docs/guide/agents-and-tasks.md")]
+#[doc = include_str!("../../docs/guide/mcp.md")]
+#[doc = include_str!("../../docs/guide/flows.md")]
 #[doc = include_str!("../../docs/guide/memory.md")]
 #[doc = include_str!("../../docs/guide/knowledge.md")]
 #[doc = include_str!("../../docs/guide/models-and-kinds.md")]
