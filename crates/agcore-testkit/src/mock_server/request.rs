@@ -176,7 +176,7 @@ impl RecordedRequest {
     /// use agcore_testkit::mock_server::{Ending, Fault, MockOptions, Point, RecordedRequest};
     ///
     /// let cut = |request: &RecordedRequest| {
-    ///     request.generated_reply().with_fault(Fault::Cut { at: Point::Bytes(20), ending: Ending::Reset })
+    ///     request.generated_reply().with_fault(Fault::Cut { at: Point::AfterBytes(20), ending: Ending::Reset })
     /// };
     /// let options = MockOptions::new().with_route("POST", "/v1/rerank", cut);
     /// # let _ = options;
