@@ -2,9 +2,11 @@
 //!
 //! Output is never changed once it was written: a word is held back until it is complete, a mark until its meaning is
 //! known, the beginning of a line until it shows what kind of line it is. The output is therefore independent of how
-//! the text is split into pieces. Existing parsers need the whole text and cannot do this. Tables are written as text.
+//! the text is split into pieces. Existing parsers need the whole text and cannot do this. A table is held back until it
+//! ends, because the widths of its columns depend on all rows.
 mod block;
 mod inline;
+mod table;
 
 use std::fmt::Write;
 
@@ -13,6 +15,7 @@ use anstyle::{AnsiColor, Effects, Style};
 use self::{
     block::{BlockKind, LineStart},
     inline::{Mark, Rest, Span},
+    table::Table,
 };
 use super::{
     layout::{Layout, styled},
@@ -32,6 +35,8 @@ pub(crate) struct Markdown {
     line: Line,
     /// The open code fence: its character and length.
     fence: Option<(char, usize)>,
+    /// The open table, or a line that may be its head.
+    table: Option<Table>,
     /// Whether to write an empty line before the next line. None is written before the first line or after the last.
     is_blank_pending: bool,
     has_started: bool,
@@ -61,6 +66,7 @@ impl Markdown {
             width: usize::MAX / 2,
             line: Line::Start(String::new()),
             fence: None,
+            table: None,
             is_blank_pending: false,
             has_started: false,
         }
@@ -74,7 +80,7 @@ impl Markdown {
 
     /// Returns whether the output is at the start of a line, with nothing held back.
     pub(crate) fn is_at_line(&self) -> bool {
-        matches!(&self.line, Line::Start(held) if held.is_empty())
+        self.table.is_none() && matches!(&self.line, Line::Start(held) if held.is_empty())
     }
 
     /// Adds a piece of the answer.
@@ -97,6 +103,7 @@ impl Markdown {
         if !self.is_at_line() {
             self.end_line(out);
         }
+        self.end_table(out);
         self.fence = None;
         self.is_blank_pending = false;
         self.has_started = false;
@@ -173,6 +180,10 @@ impl Markdown {
     }
 
     fn begin(&mut self, start: &LineStart, line: &str, out: &mut String) {
+        if self.has_styles && self.push_table_line(start, line, out) {
+            return;
+        }
+        self.end_table(out);
         if start.kind == BlockKind::Blank && start.quotes == 0 {
             self.is_blank_pending = self.has_started;
             return;
@@ -193,6 +204,43 @@ impl Markdown {
             before: None,
         };
         self.write_text(false, out);
+    }
+
+    /// Adds a line to the open table, or starts one. Returns `false` if the line does not belong to a table.
+    fn push_table_line(&mut self, start: &LineStart, line: &str, out: &mut String) -> bool {
+        let text = &line[start.bytes..];
+        let is_added = match (&start.kind, &mut self.table) {
+            (BlockKind::TableRow, Some(table)) => table.push_row(text),
+            (BlockKind::TableRule, Some(table)) => table.push_rule(text) || table.push_row(text),
+            _ => false,
+        };
+        if is_added {
+            if let Some(table) = self.table.as_mut().filter(|table| table.is_full()) {
+                table.write(self.width, out);
+            }
+        } else if start.kind == BlockKind::TableRow {
+            self.end_table(out);
+            self.write_pending_blank(out);
+            let (_, indent, columns) = self.head(start);
+            self.table = Some(Table::new(text, indent, columns));
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// Writes what is held back of a table.
+    fn end_table(&mut self, out: &mut String) {
+        let Some(mut table) = self.table.take() else {
+            return;
+        };
+        let Some(line) = table.text() else {
+            return table.write(self.width, out);
+        };
+        let (indent, columns) = table.indent();
+        self.layout.begin(&indent, indent.clone(), columns, out);
+        write_spans(&mut self.layout, Style::new(), line, &mut None, true, out);
+        self.layout.end(out);
     }
 
     /// Writes the pending empty line.

@@ -25,6 +25,8 @@ pub(super) enum BlockKind {
     Fence(char, usize),
     /// A horizontal rule.
     Rule,
+    /// A line that begins with a bar.
+    TableRow,
     /// The line between the head and the body of a table.
     TableRule,
     Text,
@@ -86,11 +88,12 @@ fn kind(text: &str, is_whole: bool) -> Option<(BlockKind, usize)> {
         },
         '0'..='9' => numbered(text, is_whole),
         '`' | '~' => fence(text, first, is_whole),
-        '|' if text.chars().all(|c| "|-: ".contains(c)) => {
-            let kind = if text.contains('-') {
+        '|' => {
+            let is_rule = text.contains('-') && text.chars().all(|c| "|-: ".contains(c));
+            let kind = if is_rule {
                 BlockKind::TableRule
             } else {
-                BlockKind::Text
+                BlockKind::TableRow
             };
             is_whole.then_some((kind, 0))
         }
@@ -181,7 +184,7 @@ mod tests {
         check("```a``` b", BlockKind::Text, 0, 0, "```a``` b");
         check("~~~~", BlockKind::Fence('~', 4), 0, 0, "~~~~");
         check("|---|:-:|", BlockKind::TableRule, 0, 0, "|---|:-:|");
-        check("| a |", BlockKind::Text, 0, 0, "| a |");
+        check("| a |", BlockKind::TableRow, 0, 0, "| a |");
         check("> > - a", BlockKind::Item(None), 2, 0, "a");
         check(">", BlockKind::Blank, 1, 0, "");
     }
@@ -189,7 +192,7 @@ mod tests {
     #[test]
     fn waits_until_the_kind_is_unambiguous() {
         for line in [
-            "", "  ", ">", "#", "-", "--", "- -", "*", "1", "1.", "`", "```ru", "|", "|--", "~",
+            "", "  ", ">", "#", "-", "--", "- -", "*", "1", "1.", "`", "```ru", "|", "|--", "| a", "~",
         ] {
             assert_eq!(classify(line, false), None, "{line}");
         }

@@ -47,8 +47,59 @@ fn styles_replace_marks() {
     check("```rust\nlet *a* = 1;\n\n  x\n```\nend", "let *a* = 1;\n\n  x\nend\n");
     check("[a](http://b)", "a (http://b)\n");
     check("---", "────────────────────\n");
-    check("| a | **b** |\n|---|---|", "| a | b |\n|---|---|\n");
     check("2 * 3 * 4 and a_b_c", "2 * 3 * 4 and a_b_c\n");
+}
+
+#[test]
+fn aligns_the_columns_of_tables() {
+    check(
+        "a\n\n| what | **€** |\n|---|--:|\n| tram | 3.10 |\n| `x` | 35 |\n\nend",
+        "a\n\nwhat     €\n────  ────\ntram  3.10\nx       35\n\nend\n",
+    );
+    // Centered, with wide characters, in a quote.
+    check(
+        "> | 城市 | b |\n> |:-:|---|\n> | a | 日本 |",
+        "│ 城市  b\n│ ────  ────\n│  a    日本\n",
+    );
+    // Missing and additional cells.
+    check(
+        "| a | b |\n|-|-|\n| 1 |\n| 2 | 3 | 4 |",
+        "a  b\n─  ─────\n1\n2  3 | 4\n",
+    );
+    check("| a |\n|---|\nend", "a\n─\nend\n");
+}
+
+#[test]
+fn wraps_cells_and_writes_fields_if_columns_do_not_fit() {
+    check(
+        "| name | text |\n|---|---|\n| a | one two three four |",
+        "name  text\n────  ──────────────\na     one two three\n      four\n",
+    );
+    check(
+        "| name | address | city |\n|---|---|---|\n| Ada | https://example.org/a | Rome |\n| Bob | | Oslo |",
+        "name: Ada\naddress:\n  https://example.org/a\ncity: Rome\n\nname: Bob\ncity: Oslo\n",
+    );
+}
+
+#[test]
+fn lines_with_bars_that_make_no_table_are_text() {
+    check("| a | **b** |", "| a | b |\n");
+    check("| a |\n| b |\n\nc", "| a |\n| b |\n\nc\n");
+    check("|---|---|", "|---|---|\n");
+    check("| a |\n|---|---|\n| b |", "| a |\n|---|---|\n| b |\n");
+}
+
+#[test]
+fn long_tables_are_written_before_they_end() {
+    let mut markdown = Markdown::new(true);
+    let mut out = String::new();
+    markdown.push("| n |\n|---|\n", &mut out);
+    for n in 0..250 {
+        markdown.push(&format!("| {n} |\n"), &mut out);
+    }
+    assert_eq!(without_escapes(&out).lines().count(), 202);
+    markdown.finish(&mut out);
+    assert_eq!(without_escapes(&out).lines().count(), 252);
 }
 
 #[test]
