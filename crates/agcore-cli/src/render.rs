@@ -13,7 +13,7 @@ mod terminal;
 
 pub(crate) use card::{HumanDuration, uncertain_line};
 pub(crate) use context::compaction_line;
-pub(crate) use layout::{hanging, wrapped, wrapped_list};
+pub(crate) use layout::{hanging, window_width, wrapped, wrapped_list};
 pub(crate) use status::TICK;
 pub(crate) use style::{Color, Palette};
 pub(crate) use terminal::Terminal;

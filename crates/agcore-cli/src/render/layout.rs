@@ -159,7 +159,7 @@ impl Layout {
 }
 
 /// Returns the width of the window. It is queried each time because the window may be resized.
-pub(super) fn window_width() -> usize {
+pub(crate) fn window_width() -> usize {
     terminal_size().map_or(DEFAULT_WIDTH, |(Width(width), _)| usize::from(width).max(1))
 }
 

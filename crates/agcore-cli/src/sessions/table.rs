@@ -1,6 +1,9 @@
 //! Sessions as rows of a table for people.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    io::{self, IsTerminal},
+    time::{Duration, SystemTime},
+};
 
 use agcore::memory::{
     Timestamp,
@@ -9,7 +12,7 @@ use agcore::memory::{
 
 use super::{find::short_ids, folder_of};
 use crate::{
-    render::{sanitized_line, truncated},
+    render::{columns, sanitized_line, truncated, window_width},
     table::table,
     utc::utc,
 };
@@ -18,8 +21,30 @@ use crate::{
 const MAX_TITLE: usize = 40;
 
 /// Formats sessions as a table: the beginning of the id, the time of the last change in UTC, what is open, title and folder.
+/// In a window that is narrower than the table, each session has lines of its own for its title and its folder.
 pub(crate) fn session_table(sessions: &[Session]) -> String {
-    table(&session_rows(sessions))
+    let width = if io::stdout().is_terminal() {
+        window_width()
+    } else {
+        usize::MAX
+    };
+    laid_out(&session_rows(sessions), width)
+}
+
+fn laid_out(rows: &[[String; 5]], width: usize) -> String {
+    let whole = table(rows);
+    if whole.lines().all(|line| columns(line) <= width) {
+        return whole;
+    }
+    let lines = |[id, time, state, title, folder]: &[String; 5]| {
+        let first = [id, time, state].map(String::as_str).join("  ");
+        let details = [title, folder].map(|text| format!("  {text}"));
+        std::iter::once(first)
+            .chain(details)
+            .map(|line| truncated(line.trim_end(), width) + "\n")
+            .collect::<String>()
+    };
+    rows.iter().map(lines).collect()
 }
 
 /// Returns the rows of the table.
@@ -54,5 +79,30 @@ fn state(session: &Session) -> &'static str {
         SessionStatus::Running => "unfinished",
         SessionStatus::Failed => "failed",
         SessionStatus::Pending | SessionStatus::Completed => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_windows_show_titles_and_folders_on_their_own_lines() {
+        let rows = [[
+            "01a2",
+            "2026-01-31 08:09",
+            "failed",
+            "葡萄牙的首都是哪里？",
+            "/srv/trip",
+        ]
+        .map(str::to_owned)];
+        assert_eq!(
+            laid_out(&rows, 80),
+            "01a2  2026-01-31 08:09  failed  葡萄牙的首都是哪里？  /srv/trip\n"
+        );
+        assert_eq!(
+            laid_out(&rows, 20),
+            "01a2  2026-01-31 08…\n  葡萄牙的首都是哪…\n  /srv/trip\n"
+        );
     }
 }
