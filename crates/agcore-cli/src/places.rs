@@ -53,6 +53,19 @@ pub(crate) fn database() -> Option<PathBuf> {
     state_directory().map(|directory| directory.join("agcore.db"))
 }
 
+/// Returns a path for people, with `~` for the user's home directory.
+pub(crate) fn abbreviated(path: &Path) -> String {
+    let home = path_variable("HOME").filter(|home| home.is_absolute() && !cfg!(windows));
+    abbreviated_in(home.as_deref(), path)
+}
+
+fn abbreviated_in(home: Option<&Path>, path: &Path) -> String {
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) => Path::new("~").join(rest).display().to_string(),
+        None => path.display().to_string(),
+    }
+}
+
 /// Creates a directory that only its owner can access. An existing directory is left unchanged.
 ///
 /// # Errors
@@ -92,6 +105,21 @@ fn state_directory_of(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<Path
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_in_the_home_directory_are_abbreviated() {
+        let check = |home: Option<&str>, path: &str, expected: &str| {
+            assert_eq!(abbreviated_in(home.map(Path::new), Path::new(path)), expected, "{path}");
+        };
+        check(
+            Some("/users/ada"),
+            "/users/ada/.local/grants.json",
+            "~/.local/grants.json",
+        );
+        check(Some("/users/ada"), "/users/adam/grants.json", "/users/adam/grants.json");
+        check(Some("/users/ada"), "grants.json", "grants.json");
+        check(None, "/users/ada/grants.json", "/users/ada/grants.json");
+    }
 
     fn variables(variables: &[(&str, &str)]) -> impl Fn(&str) -> Option<PathBuf> {
         let variables: Vec<_> = variables

@@ -10,7 +10,11 @@ use agcore::tools::{Grant, InMemoryGrants};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{atomic_file::replace, file_lock::FileLock, places::state_directory};
+use crate::{
+    atomic_file::replace,
+    file_lock::FileLock,
+    places::{abbreviated, state_directory},
+};
 
 /// The version of the file with the grants of all folders.
 const VERSION: u32 = 1;
@@ -131,7 +135,7 @@ impl GrantsPlace {
 impl fmt::Display for GrantsPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File(file) | Self::Folder { file, .. } => write!(f, "{}", file.display()),
+            Self::File(file) | Self::Folder { file, .. } => f.write_str(&abbreviated(file)),
             Self::Nowhere => f.write_str("not stored"),
         }
     }

@@ -45,8 +45,9 @@ impl Change {
             }
         }
         let verb = if self.before.is_some() { "changed" } else { "created" };
+        let lines = if added == 1 { "line" } else { "lines" };
         format!(
-            "{} was {verb}: {added} lines added, {removed} removed.",
+            "{} was {verb}: {added} {lines} added, {removed} removed.",
             self.path.display()
         )
     }
@@ -67,7 +68,7 @@ mod tests {
             change.diff(),
             "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"
         );
-        assert_eq!(change.summary(), "a.txt was changed: 1 lines added, 1 removed.");
+        assert_eq!(change.summary(), "a.txt was changed: 1 line added, 1 removed.");
         let new = Change { before: None, ..change };
         assert!(new.diff().starts_with("--- /dev/null\n+++ b/a.txt\n"), "{}", new.diff());
     }

@@ -70,7 +70,7 @@ fn changes_need_approval_and_replace_exactly_what_they_name() {
     edit("", &["--yes"]).assert_failed(1, &["`old` is empty"]);
     assert_eq!(file(&agcore, "a.txt"), "one\ntwo\none\n");
     let ran = edit("two", &["--yes"]);
-    assert_eq!(ran.assert_success(), "a.txt was changed: 1 lines added, 1 removed.\n");
+    assert_eq!(ran.assert_success(), "a.txt was changed: 1 line added, 1 removed.\n");
     assert_eq!(file(&agcore, "a.txt"), "one\n2\none\n");
 
     let write = |path: &str| {
