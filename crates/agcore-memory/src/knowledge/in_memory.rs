@@ -47,8 +47,8 @@ struct Wiki {
 
 #[derive(Debug)]
 struct Stored {
+    /// Its version is the number of its last change.
     page: KnowledgePage,
-    change: u64,
     recalls: u64,
     score_sum: f64,
     recalled_at: Timestamp,
@@ -120,6 +120,17 @@ impl KnowledgeStore for InMemoryKnowledgeStore {
             }
             None => Err(MemoryError::not_found(format!("there is no page `{}`", page.id))),
         }
+    }
+
+    async fn put_if_version(&self, page: KnowledgePage, version: u64) -> Result<u64, MemoryError> {
+        page.check()?;
+        let now = self.now();
+        let mut tenants = self.tenants();
+        let stored = tenants
+            .get(&*page.owner.tenant)
+            .and_then(|wiki| wiki.pages.get(&page.id));
+        page.check_version(version, stored.map_or(0, |stored| stored.page.version))?;
+        Ok(wiki(&mut tenants, &page.owner.tenant, now).save(page, now))
     }
 
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<KnowledgePage>, MemoryError> {
@@ -254,14 +265,16 @@ impl Wiki {
         }
     }
 
-    fn save(&mut self, mut page: KnowledgePage, now: Timestamp) {
+    /// Saves a page. Returns its version.
+    fn save(&mut self, mut page: KnowledgePage, now: Timestamp) -> u64 {
         let change = self.log_change(&page.id);
         let known = self.remove(&page.id);
         page.updated_at = now;
+        page.version = change;
         let stored = match known {
             Some(known) => {
                 page.created_at = known.page.created_at;
-                Stored { page, change, ..known }
+                Stored { page, ..known }
             }
             None => {
                 if page.created_at == Timestamp::default() {
@@ -269,7 +282,6 @@ impl Wiki {
                 }
                 Stored {
                     page,
-                    change,
                     recalls: 0,
                     score_sum: 0.0,
                     recalled_at: Timestamp::default(),
@@ -282,6 +294,7 @@ impl Wiki {
             self.backlinks.entry(reference.clone()).or_default().insert(id.clone());
         }
         self.pages.insert(id, stored);
+        change
     }
 
     fn delete(&mut self, id: &str) -> bool {
@@ -302,7 +315,7 @@ impl Wiki {
         let ids: Vec<String> = of_user.map(|stored| stored.page.id.clone()).collect();
         for id in &ids {
             if let Some(stored) = self.remove(id) {
-                self.log.remove(&stored.change);
+                self.log.remove(&stored.page.version);
             }
         }
         // The ids of deleted pages may be personal as well, and the store does not know whose they were.
@@ -329,7 +342,7 @@ impl Wiki {
 
     /// Assigns the next number to a change of a page, and forgets its earlier one.
     fn log_change(&mut self, id: &str) -> u64 {
-        let earlier = self.pages.get(id).map(|stored| stored.change);
+        let earlier = self.pages.get(id).map(|stored| stored.page.version);
         if let Some(earlier) = earlier.or_else(|| self.deleted.get(id).copied()) {
             self.log.remove(&earlier);
         }

@@ -3,7 +3,12 @@
 use agcore_chat::{Actor, Text};
 use serde::{Deserialize, Serialize};
 
-use crate::{error::MemoryError, id, item::check_owner, timestamp::Timestamp};
+use crate::{
+    error::{MemoryError, MemoryErrorKind},
+    id,
+    item::check_owner,
+    timestamp::Timestamp,
+};
 
 /// The maximum size of a page: the bytes of its title, summary and content together.
 pub const MAX_PAGE_BYTES: usize = 4 << 20;
@@ -58,6 +63,10 @@ pub struct KnowledgePage {
     /// The time at which the page was last saved, set by the store.
     #[serde(default)]
     pub updated_at: Timestamp,
+    /// The version, set by the store: every save of the page has a higher one, also after a deletion. 0 in a page that was never
+    /// saved. See [`put_if_version`](super::KnowledgeStore::put_if_version).
+    #[serde(default)]
+    pub version: u64,
 }
 
 impl KnowledgePage {
@@ -73,6 +82,7 @@ impl KnowledgePage {
             owner: Actor::local(),
             created_at: Timestamp::default(),
             updated_at: Timestamp::default(),
+            version: 0,
         }
     }
 
@@ -113,6 +123,30 @@ impl KnowledgePage {
     /// Returns the tenant, which together with the id identifies the page.
     pub fn tenant(&self) -> &Text {
         &self.owner.tenant
+    }
+
+    /// Checks that the version in a store, 0 without a page, is the one that a writer expects. Stores call this in
+    /// [`put_if_version`](super::KnowledgeStore::put_if_version).
+    ///
+    /// # Errors
+    /// [`Conflict`](crate::MemoryErrorKind::Conflict) if it is not.
+    pub fn check_version(&self, expected: u64, stored: u64) -> Result<(), MemoryError> {
+        if expected == stored {
+            return Ok(());
+        }
+        let shown = shown(&self.id);
+        let problem = match (expected, stored) {
+            (0, _) => format!("there is a page `{shown}` already, with version {stored}"),
+            (_, 0) => format!("the page `{shown}` was deleted since version {expected} was read"),
+            _ => format!("the page `{shown}` has version {stored} and not {expected}: it was changed meanwhile"),
+        };
+        Err(MemoryError::new(
+            MemoryErrorKind::Conflict {
+                expected,
+                found: stored,
+            },
+            format!("{problem}; read it again, and save what results from both changes"),
+        ))
     }
 
     /// Checks that every store can keep the page. Stores call this before they save anything.

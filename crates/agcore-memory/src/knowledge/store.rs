@@ -57,6 +57,35 @@ pub trait KnowledgeStore: Send + Sync + Debug {
     /// - Other errors when the page is not acceptable or the storage fails.
     async fn update(&self, page: KnowledgePage) -> Result<(), MemoryError>;
 
+    /// Saves a page if its [`version`](KnowledgePage::version) in the store is the given one, 0 standing for a page that does not
+    /// exist. Returns the new version. The version in the argument page does not matter.
+    ///
+    /// Of several writers that have read the same version, one succeeds; the others read the page again and merge.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use agcore_chat::SystemClock;
+    /// # use agcore_memory::knowledge::{InMemoryKnowledgeStore, KnowledgePage, KnowledgeStore};
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let store = InMemoryKnowledgeStore::new(Arc::new(SystemClock::new()));
+    /// let version = store.put_if_version(KnowledgePage::new("a", "A", "one"), 0).await?;
+    ///
+    /// let mut page = store.get("local", "a").await?.unwrap();
+    /// assert_eq!(page.version, version);
+    /// page.content.push_str(", two");
+    /// store.put_if_version(page.clone(), version).await?;
+    ///
+    /// // Another writer that has read the first version does not overwrite the second one.
+    /// assert!(store.put_if_version(page, version).await.is_err());
+    /// # Ok::<(), agcore_memory::MemoryError>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// - [`Conflict`](crate::MemoryErrorKind::Conflict) if the page has another version, with both versions.
+    /// - Other errors when the page is not acceptable or the storage fails.
+    async fn put_if_version(&self, page: KnowledgePage, version: u64) -> Result<u64, MemoryError>;
+
     /// Returns a page, or `None` if there is none with this id.
     ///
     /// # Errors
@@ -165,6 +194,10 @@ impl<S: KnowledgeStore + ?Sized> KnowledgeStore for Arc<S> {
 
     async fn update(&self, page: KnowledgePage) -> Result<(), MemoryError> {
         (**self).update(page).await
+    }
+
+    async fn put_if_version(&self, page: KnowledgePage, version: u64) -> Result<u64, MemoryError> {
+        (**self).put_if_version(page, version).await
     }
 
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<KnowledgePage>, MemoryError> {

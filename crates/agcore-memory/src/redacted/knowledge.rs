@@ -46,6 +46,10 @@ impl<S: KnowledgeStore> KnowledgeStore for Redacted<S> {
         self.inner.update(self.page(page)?).await
     }
 
+    async fn put_if_version(&self, page: KnowledgePage, version: u64) -> Result<u64, MemoryError> {
+        self.inner.put_if_version(self.page(page)?, version).await
+    }
+
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<KnowledgePage>, MemoryError> {
         self.inner.get(tenant, id).await
     }

@@ -148,6 +148,8 @@ fn each_check_of_knowledge_stores_can_fail() {
             ("saves_all_or_none", D::SavesOneByOne),
             ("adds_only_what_is_new", D::AddReplaces),
             ("updates_only_what_exists", D::UpdateCreates),
+            ("puts_only_the_expected_version", D::IgnoresVersions),
+            ("writers_with_versions_lose_nothing", D::IgnoresVersions),
             ("keeps_every_member", D::LosesReferences),
             ("keeps_tenants_apart", D::HasOneTenant),
             ("deletes", D::KeepsDeleted),

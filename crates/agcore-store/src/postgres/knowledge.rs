@@ -32,26 +32,32 @@ fn selecting(filter: &PageFilter) -> Conditions {
     })
 }
 
-/// The existence of a page that a write needs.
+/// The state of a page that a write needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Needs {
     Nothing,
     Absence,
     Presence,
+    /// This version, 0 for absence.
+    Version(u64),
 }
 
 #[async_trait]
 impl KnowledgeStore for PostgresStore {
     async fn upsert_many(&self, pages: Vec<KnowledgePage>) -> Result<(), MemoryError> {
-        self.save_pages(pages, Needs::Nothing).await
+        self.save_pages(pages, Needs::Nothing).await.map(drop)
     }
 
     async fn add(&self, page: KnowledgePage) -> Result<(), MemoryError> {
-        self.save_pages(vec![page], Needs::Absence).await
+        self.save_pages(vec![page], Needs::Absence).await.map(drop)
     }
 
     async fn update(&self, page: KnowledgePage) -> Result<(), MemoryError> {
-        self.save_pages(vec![page], Needs::Presence).await
+        self.save_pages(vec![page], Needs::Presence).await.map(drop)
+    }
+
+    async fn put_if_version(&self, page: KnowledgePage, version: u64) -> Result<u64, MemoryError> {
+        self.save_pages(vec![page], Needs::Version(version)).await
     }
 
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<KnowledgePage>, MemoryError> {

@@ -39,7 +39,7 @@ impl KnowledgeStore for SqliteStore {
         let now = self.now();
         let save = move |connection: &Connection| {
             let mut pages = pages.iter();
-            pages.try_for_each(|page| write::save(connection, page, now))
+            pages.try_for_each(|page| write::save(connection, page, now).map(drop))
         };
         self.write(save).await
     }
@@ -54,7 +54,7 @@ impl KnowledgeStore for SqliteStore {
                     format!("there is a page `{}` already", page.id),
                 ));
             }
-            write::save(connection, &page, now)
+            write::save(connection, &page, now).map(drop)
         };
         self.write(add).await
     }
@@ -66,9 +66,19 @@ impl KnowledgeStore for SqliteStore {
             if !write::exists(connection, &page)? {
                 return Err(MemoryError::not_found(format!("there is no page `{}`", page.id)));
             }
-            write::save(connection, &page, now)
+            write::save(connection, &page, now).map(drop)
         };
         self.write(update).await
+    }
+
+    async fn put_if_version(&self, page: KnowledgePage, version: u64) -> Result<u64, MemoryError> {
+        page.check()?;
+        let now = self.now();
+        let put = move |connection: &Connection| {
+            page.check_version(version, write::version(connection, &page)?)?;
+            write::save(connection, &page, now)
+        };
+        self.write(put).await
     }
 
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<KnowledgePage>, MemoryError> {

@@ -8,6 +8,7 @@
 
 mod opened;
 mod pages;
+mod versions;
 mod lists;
 mod changes;
 
@@ -24,4 +25,5 @@ pub use self::{
         refuses_unacceptable_pages, saves_all_or_none, saves_and_replaces, special_characters_are_data,
         updates_only_what_exists,
     },
+    versions::{puts_only_the_expected_version, writers_with_versions_lose_nothing},
 };

@@ -195,6 +195,8 @@ macro_rules! __knowledge_store_behaviors {
                 saves_all_or_none,
                 adds_only_what_is_new,
                 updates_only_what_exists,
+                puts_only_the_expected_version,
+                writers_with_versions_lose_nothing,
                 keeps_every_member,
                 keeps_tenants_apart,
                 deletes,

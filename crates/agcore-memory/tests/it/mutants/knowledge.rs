@@ -17,6 +17,7 @@ pub(super) enum KnowledgeDefect {
     SavesOneByOne,
     AddReplaces,
     UpdateCreates,
+    IgnoresVersions,
     LosesReferences,
     HasOneTenant,
     KeepsDeleted,
@@ -126,6 +127,19 @@ impl KnowledgeStore for MutantKnowledge {
             D::UpdateCreates => self.inner.upsert(page).await,
             _ => self.inner.update(self.changed(page)).await,
         }
+    }
+
+    async fn put_if_version(&self, page: KnowledgePage, version: u64) -> Result<u64, MemoryError> {
+        let page = self.changed(page);
+        if self.has(D::IgnoresVersions) {
+            let (tenant, id) = (page.tenant().clone(), page.id.clone());
+            // Others write meanwhile.
+            tokio::task::yield_now().await;
+            self.inner.upsert(page).await?;
+            let stored = self.inner.get(&tenant, &id).await?;
+            return Ok(stored.map_or(0, |page| page.version));
+        }
+        self.inner.put_if_version(page, version).await
     }
 
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<KnowledgePage>, MemoryError> {

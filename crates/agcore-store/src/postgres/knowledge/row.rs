@@ -7,12 +7,16 @@ use agcore_memory::{
 };
 use sqlx::{Error, Row, postgres::PgRow};
 
-use crate::postgres::{error::convert, rows::time, text};
+use crate::postgres::{
+    error::convert,
+    rows::{count, time},
+    text,
+};
 
 /// The columns of a page, except for its content.
 macro_rules! COLUMNS {
     () => {
-        "tenant, id, \"user\", line, title, summary, tags, refs, created_at, updated_at"
+        "tenant, id, \"user\", line, title, summary, tags, refs, created_at, updated_at, change"
     };
 }
 
@@ -43,5 +47,6 @@ fn read(row: &PgRow, content: String) -> Result<KnowledgePage, Error> {
     page.references = row.try_get("refs")?;
     page.created_at = time(row, "created_at")?;
     page.updated_at = time(row, "updated_at")?;
+    page.version = count(row, "change")?;
     Ok(page)
 }

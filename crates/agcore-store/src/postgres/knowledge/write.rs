@@ -10,6 +10,7 @@ use super::{Needs, exists_already};
 use crate::postgres::{
     PostgresStore,
     error::convert,
+    rows::count,
     statement::FetchRow,
     text::{self, lookup},
     transaction::Transaction,
@@ -20,16 +21,16 @@ const DELETE: &str = "cannot delete the page";
 const ERASE: &str = "cannot erase the pages";
 
 impl PostgresStore {
-    /// Saves pages, if they exist or do not exist as needed.
-    pub(super) async fn save_pages(&self, pages: Vec<KnowledgePage>, needs: Needs) -> Result<(), MemoryError> {
+    /// Saves pages, if they are in the state that is needed. Returns the version of the last one.
+    pub(super) async fn save_pages(&self, pages: Vec<KnowledgePage>, needs: Needs) -> Result<u64, MemoryError> {
         pages.iter().try_for_each(KnowledgePage::check)?;
         let now = self.now();
         let pages = by_tenant(pages);
         if pages.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let mut transaction = self.statements().begin(SAVE).await?;
-        let mut saved = Ok(());
+        let mut saved = Ok(0);
         for (tenant, pages) in &pages {
             saved = save(&mut transaction, tenant, pages, needs, now).await;
             if saved.is_err() {
@@ -91,16 +92,19 @@ async fn save(
     pages: &BTreeMap<String, KnowledgePage>,
     needs: Needs,
     now: Timestamp,
-) -> Result<(), MemoryError> {
+) -> Result<u64, MemoryError> {
     let number = i64::try_from(pages.len()).unwrap_or(i64::MAX);
     let before = reserve(transaction, SAVE, tenant, number, now).await?;
     if needs != Needs::Nothing {
-        for id in pages.keys() {
-            let sql = "SELECT 1 FROM knowledge_pages WHERE tenant = $1 AND id = $2";
+        for (id, page) in pages {
+            let sql = "SELECT change FROM knowledge_pages WHERE tenant = $1 AND id = $2";
             let found = transaction.row(SAVE, sqlx::query(sql).bind(tenant).bind(id)).await?;
-            match (found.is_some(), needs) {
-                (true, Needs::Absence) => return Err(exists_already(id)),
-                (false, Needs::Presence) => return Err(MemoryError::not_found(format!("there is no page `{id}`"))),
+            let version = found.as_ref().map(|row| count(row, "change")).transpose();
+            let version = version.map_err(|error| convert(SAVE, error))?;
+            match (version, needs) {
+                (Some(_), Needs::Absence) => return Err(exists_already(id)),
+                (None, Needs::Presence) => return Err(MemoryError::not_found(format!("there is no page `{id}`"))),
+                (version, Needs::Version(expected)) => page.check_version(expected, version.unwrap_or(0))?,
                 _ => {}
             }
         }
@@ -111,7 +115,8 @@ async fn save(
     let gone = "DELETE FROM knowledge_deletions WHERE tenant = $1 AND id = ANY($2)";
     let ids: Vec<&str> = pages.keys().map(String::as_str).collect();
     let statement = sqlx::query(gone).bind(tenant).bind(ids);
-    transaction.execute(SAVE, statement).await.map(drop)
+    transaction.execute(SAVE, statement).await?;
+    Ok((before + number).unsigned_abs())
 }
 
 async fn insert(

@@ -4,7 +4,7 @@ use agcore_chat::Actor;
 use agcore_memory::knowledge::{KnowledgePage, PageSummary};
 use rusqlite::Row;
 
-use crate::sqlite::rows::{Json, time};
+use crate::sqlite::rows::{Json, count, time};
 
 /// The columns of a page, except for its content.
 pub(super) const COLUMNS: &str = "tenant, id, user, line, title, summary, tags, refs, created_at, updated_at, change";
@@ -31,5 +31,6 @@ fn read(row: &Row<'_>, content: String) -> rusqlite::Result<KnowledgePage> {
     (page.tags, page.references) = (tags, references);
     page.created_at = time(row, "created_at")?;
     page.updated_at = time(row, "updated_at")?;
+    page.version = count(row, "change")?;
     Ok(page)
 }

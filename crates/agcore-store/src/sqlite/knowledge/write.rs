@@ -5,11 +5,19 @@ use agcore_memory::{MemoryError, Timestamp, knowledge::KnowledgePage};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
-use crate::sqlite::rows::{execute, select_one};
+use crate::sqlite::rows::{count, execute, select_one};
 
 /// Returns whether there is a page with the tenant and id of this one.
 pub(super) fn exists(connection: &Connection, page: &KnowledgePage) -> Result<bool, MemoryError> {
     Ok(key(connection, page.tenant(), &page.id)?.is_some())
+}
+
+/// Returns the version of the page with the tenant and id of this one, 0 if there is none.
+pub(super) fn version(connection: &Connection, page: &KnowledgePage) -> Result<u64, MemoryError> {
+    let sql = "SELECT change FROM knowledge_pages WHERE tenant = ?1 AND id = ?2";
+    let key = [&**page.tenant(), &page.id];
+    let version = select_one(connection, "cannot read the page", sql, key, |row| count(row, "change"))?;
+    Ok(version.unwrap_or(0))
 }
 
 /// Returns the key of a page in other tables.
@@ -30,8 +38,8 @@ fn next_change(connection: &Connection, tenant: &str, now: Timestamp) -> Result<
 
 const WRITE: &str = "cannot save the page";
 
-/// Saves a page, or replaces it.
-pub(super) fn save(connection: &Connection, page: &KnowledgePage, now: Timestamp) -> Result<(), MemoryError> {
+/// Saves a page, or replaces it. Returns its version.
+pub(super) fn save(connection: &Connection, page: &KnowledgePage, now: Timestamp) -> Result<u64, MemoryError> {
     let tenant = &**page.tenant();
     let change = next_change(connection, tenant, now)?;
     let sql = "INSERT INTO knowledge_pages
@@ -79,7 +87,7 @@ pub(super) fn save(connection: &Connection, page: &KnowledgePage, now: Timestamp
             execute(connection, WRITE, &insert, params![tenant, value, key])?;
         }
     }
-    Ok(())
+    Ok(change.unsigned_abs())
 }
 
 /// Deletes a page. Returns whether it existed.
