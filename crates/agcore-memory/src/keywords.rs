@@ -2,7 +2,11 @@
 
 mod segments;
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeSet, HashMap},
+    fmt,
+    sync::Mutex,
+};
 
 use rust_stemmers::{Algorithm, Stemmer};
 
@@ -60,14 +64,23 @@ pub trait KeywordExtractor: Send + Sync + fmt::Debug {
 /// ```
 pub struct Keywords {
     stemmer: Option<Stemmer>,
+    /// Finding a stem takes longer than everything else, and most words of a text are frequent ones.
+    stems: Mutex<Stems>,
     stop_words: BTreeSet<String>,
 }
+
+/// Words with their stems.
+type Stems = HashMap<Box<str>, Box<str>>;
+
+/// The number of words whose stems are kept.
+const MAX_STEMS: usize = 1 << 15;
 
 impl Keywords {
     /// Creates an extractor with English stop words and stems.
     pub fn new() -> Self {
         Self {
             stemmer: Some(Stemmer::create(Algorithm::English)),
+            stems: Mutex::default(),
             stop_words: STOP_WORDS.split_whitespace().map(str::to_owned).collect(),
         }
     }
@@ -86,12 +99,24 @@ impl Keywords {
         self
     }
 
-    /// Calls a function with the stem of a word.
-    fn stem(&self, word: &str, found: &mut dyn FnMut(&str)) {
-        match &self.stemmer {
-            Some(stemmer) if word.bytes().all(|byte| byte.is_ascii_lowercase()) => found(&stemmer.stem(word)),
-            _ => found(word),
+    /// Calls a function with the stem of a word. Without `known` stems, it is found again.
+    fn stem(&self, word: &str, known: Option<&mut Stems>, found: &mut dyn FnMut(&str)) {
+        let has_stem = |_: &&Stemmer| word.bytes().all(|byte| byte.is_ascii_lowercase());
+        let Some(stemmer) = self.stemmer.as_ref().filter(has_stem) else {
+            return found(word);
+        };
+        let Some(known) = known else {
+            return found(&stemmer.stem(word));
+        };
+        if let Some(stem) = known.get(word) {
+            return found(stem);
         }
+        let stem = stemmer.stem(word);
+        found(&stem);
+        if known.len() >= MAX_STEMS {
+            known.clear();
+        }
+        known.insert(word.into(), stem.into());
     }
 }
 
@@ -112,8 +137,10 @@ impl fmt::Debug for Keywords {
 
 impl KeywordExtractor for Keywords {
     fn terms(&self, text: &str, found: &mut dyn FnMut(&str)) {
+        // Threads do not wait for each other.
+        let mut stems = self.stems.try_lock().ok();
         segments(text, &mut |segment| match segment {
-            Segment::Word(word) => self.stem(word, found),
+            Segment::Word(word) => self.stem(word, stems.as_deref_mut(), found),
             Segment::Characters(run) => {
                 for (position, character) in run.iter().enumerate() {
                     let mut buffer = [0; 8];
@@ -135,7 +162,7 @@ impl KeywordExtractor for Keywords {
                 } else {
                     &mut strong
                 };
-                self.stem(word, &mut |term| terms.push(term));
+                self.stem(word, None, &mut |term| terms.push(term));
             }
             Segment::Characters([character]) => {
                 let terms = if is_particle(*character) {

@@ -36,7 +36,7 @@ mod retriever;
 pub use crate::keywords::{KeywordExtractor, Keywords, MAX_KEYWORDS};
 
 pub use self::{
-    bm25::{Bm25Formula, Bm25Settings, InMemoryTextIndex},
+    bm25::{Bm25Formula, Bm25Settings, CountedTerms, InMemoryTextIndex, TermCounter},
     fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown},
     knowledge_index::KnowledgeIndex,
     overlap::overlap,

@@ -57,8 +57,8 @@ pub trait KnowledgeStore: Send + Sync + Debug {
     /// - Other errors when the page is not acceptable or the storage fails.
     async fn update(&self, page: KnowledgePage) -> Result<(), MemoryError>;
 
-    /// Saves a page if its [`version`](KnowledgePage::version) in the store is the given one, 0 standing for a page that does not
-    /// exist. Returns the new version. The version in the argument page does not matter.
+    /// Saves a page if its [`version`](KnowledgePage::version) in the store is the given one. Version 0 means that the page does
+    /// not exist. Returns the new version. The version in the argument page does not matter.
     ///
     /// Of several writers that have read the same version, one succeeds; the others read the page again and merge.
     ///

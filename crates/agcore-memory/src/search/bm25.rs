@@ -1,6 +1,7 @@
 //! [`InMemoryTextIndex`]: BM25 in the memory of the process.
 
 mod settings;
+mod terms;
 mod postings;
 
 use std::{
@@ -10,7 +11,10 @@ use std::{
 
 use async_trait::async_trait;
 
-pub use self::settings::{Bm25Formula, Bm25Settings};
+pub use self::{
+    settings::{Bm25Formula, Bm25Settings},
+    terms::{CountedTerms, TermCounter},
+};
 
 use self::postings::Postings;
 use super::text_index::{IndexChanges, IndexHit, TextDocument, TextIndex, check_query};
@@ -98,8 +102,11 @@ impl InMemoryTextIndex {
     /// Applies changes, as [`apply`](TextIndex::apply) does.
     pub(super) fn apply_now(&self, tenant: &str, changes: IndexChanges<TextDocument>) -> bool {
         // Before the lock, because this is what takes time.
-        let terms = |(_, document): &(String, TextDocument)| self.settings.terms(&*self.extractor, document);
-        let weighted: Vec<_> = changes.saved.iter().map(terms).collect();
+        let mut counter = TermCounter::new();
+        let mut count =
+            |(id, document): (String, TextDocument)| (id, counter.count(&document, &*self.extractor, &self.settings));
+        let saved: Vec<_> = changes.saved.into_iter().map(&mut count).collect();
+        let terms = counter.into_terms();
         let mut tenants = self.tenants.write().unwrap_or_else(PoisonError::into_inner);
         let indexed = tenants.entry(tenant.to_owned()).or_default();
         if indexed.position != changes.after {
@@ -111,9 +118,7 @@ impl InMemoryTextIndex {
         for id in &changes.removed {
             indexed.postings.remove(id);
         }
-        for ((id, _), terms) in changes.saved.into_iter().zip(weighted) {
-            indexed.postings.insert(id, terms);
-        }
+        indexed.postings.insert_all(saved, terms);
         indexed.position = changes.position;
         true
     }

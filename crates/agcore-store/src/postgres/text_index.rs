@@ -16,14 +16,8 @@ use sqlx::Row;
 pub(super) use self::state::position;
 
 use self::state::State;
-use super::{
-    PostgresStore,
-    error::convert,
-    statement::FetchRow,
-    text::{self, lookup},
-    transaction::Transaction,
-};
-use crate::sql::text::{Lengths, Prepared, Query, TermPostings, format_of};
+use super::{PostgresStore, error::convert, statement::FetchRow, text::lookup, transaction::Transaction};
+use crate::sql::text::{Lengths, Prepared, Query, TermPostings, find, format_of};
 
 const READ: &str = "cannot read the index of texts";
 
@@ -149,17 +143,22 @@ async fn postings(
     keywords: &[String],
 ) -> Result<Vec<TermPostings>, MemoryError> {
     let failed = |error| convert(READ, error);
-    let sql = "SELECT place, block, entries FROM unnest($2::text[]) WITH ORDINALITY AS wanted (wanted, place)
-               JOIN text_terms AS terms ON terms.text_index = $1 AND text = wanted
-               JOIN text_postings AS postings ON postings.term = terms.term ORDER BY place, block";
-    let wanted: Vec<_> = keywords.iter().map(|keyword| text::encode(keyword)).collect();
+    let sql = "SELECT place, block, terms FROM unnest($2::bytea[]) WITH ORDINALITY AS wanted (wanted, place)
+               CROSS JOIN (SELECT block FROM text_lengths WHERE text_index = $1) AS blocks
+               CROSS JOIN LATERAL (SELECT terms FROM text_leaves AS leaves
+                                   WHERE leaves.text_index = $1 AND leaves.block = blocks.block AND first <= wanted
+                                   ORDER BY first DESC LIMIT 1) AS leaf ORDER BY place, block";
+    let wanted: Vec<&[u8]> = keywords.iter().map(String::as_bytes).collect();
     let statement = sqlx::query(sql).bind(index).bind(wanted);
     let mut postings: BTreeMap<i64, TermPostings> = BTreeMap::new();
     for row in transaction.rows(READ, statement).await? {
         let place: i64 = row.try_get("place").map_err(failed)?;
-        let block = row.try_get("block").map_err(failed)?;
-        let entries = row.try_get("entries").map_err(failed)?;
-        postings.entry(place).or_default().0.push((block, entries));
+        let leaf: &[u8] = row.try_get("terms").map_err(failed)?;
+        let keyword = usize::try_from(place - 1).ok().and_then(|place| keywords.get(place));
+        if let Some(entries) = find(leaf, keyword.map_or(&[], String::as_bytes))? {
+            let block = row.try_get("block").map_err(failed)?;
+            postings.entry(place).or_default().0.push((block, entries.to_vec()));
+        }
     }
     Ok(postings.into_values().collect())
 }

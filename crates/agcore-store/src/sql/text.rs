@@ -1,17 +1,22 @@
 //! Indexes of texts in tables: BM25 over postings in blocks.
 //!
-//! The documents of an index are numbered, and 1024 of them are a block. A row of postings has the documents of a block that contain
-//! a term, so that a frequent word needs few rows. Rows of a block are next to each other, so that new documents change few pages. The formula and its parameters are those of the index in memory, and so the
+//! The documents of an index are numbered, and 1024 of them are a block. A block has a few hundred rows, its leaves: each contains
+//! the terms of a part of the alphabet, with the documents of the block that have them. New documents change only the leaves of the
+//! last block, and many of them change each leaf once. The formula and its parameters are those of the index in memory, and so the
 //! scores are the same.
 
 mod block;
-mod delta;
+mod leaf;
+mod changes;
 mod prepared;
+mod delta;
 mod query;
 
 pub(crate) use self::{
-    block::{Lengths, merged},
+    block::Lengths,
+    changes::{BlockChanges, Rewritten},
     delta::{Delta, DocumentRow},
-    prepared::{Prepared, format_of, keyed},
+    leaf::find,
+    prepared::{Prepared, format_of},
     query::{Query, TermPostings},
 };

@@ -21,7 +21,7 @@ use super::{
     error::convert,
     rows::{select, select_one},
 };
-use crate::sql::text::{Lengths, Prepared, Query, TermPostings, format_of};
+use crate::sql::text::{Lengths, Prepared, Query, TermPostings, find, format_of};
 
 /// A [`TextIndex`] in the file of a [`SqliteStore`], which ranks by BM25 and gives the same scores as
 /// [`InMemoryTextIndex`](agcore_memory::search::InMemoryTextIndex).
@@ -143,16 +143,16 @@ fn best(
     let lengths = lengths(connection, state.index)?;
     let mut postings = Vec::with_capacity(keywords.len());
     for keyword in keywords {
-        let sql = "SELECT term FROM text_terms WHERE text_index = ?1 AND text = ?2";
-        let values = params![state.index, keyword];
-        let term: Option<i64> = select_one(connection, READ, sql, values, |row| row.get(0))?;
-        let Some(term) = term else { continue };
         let mut blocks = Vec::new();
         for block in lengths.keys() {
-            let sql = "SELECT entries FROM text_postings WHERE text_index = ?1 AND block = ?2 AND term = ?3";
-            let key = [state.index, *block, term];
-            let entries: Option<Vec<u8>> = select_one(connection, READ, sql, key, |row| row.get(0))?;
-            blocks.extend(entries.map(|entries| (*block, entries)));
+            let sql = "SELECT terms FROM text_leaves WHERE text_index = ?1 AND block = ?2 AND first <= ?3
+                       ORDER BY first DESC LIMIT 1";
+            let key = params![state.index, block, keyword.as_bytes()];
+            let found = select_one(connection, READ, sql, key, |row| {
+                let leaf = row.get_ref(0)?.as_blob()?;
+                Ok(find(leaf, keyword.as_bytes()).map(|entries| entries.map(<[u8]>::to_vec)))
+            })?;
+            blocks.extend(found.transpose()?.flatten().map(|entries| (*block, entries)));
         }
         postings.push(TermPostings(blocks));
     }

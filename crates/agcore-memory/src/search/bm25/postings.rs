@@ -1,11 +1,11 @@
 //! [`Postings`]: which documents contain a term, and how often.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     sync::{Mutex, PoisonError},
 };
 
-use super::settings::Bm25Settings;
+use super::{settings::Bm25Settings, terms::CountedTerms};
 
 /// The number of removed documents that is always tolerated.
 const FEW: usize = 64;
@@ -49,36 +49,61 @@ impl Postings {
         self.numbers.len()
     }
 
-    /// Adds a document, or replaces the one with its id.
-    pub(super) fn insert(&mut self, id: String, terms: BTreeMap<Box<str>, f32>) {
-        self.remove(&id);
-        let number = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
-        let length: f32 = terms.values().sum();
-        let mut numbers = Vec::with_capacity(terms.len());
-        for (term, weight) in terms {
-            let next = u32::try_from(self.lists.len()).unwrap_or(u32::MAX);
-            let term = *self.terms.entry(term).or_insert(next);
-            if term == next {
-                self.lists.push(List::default());
+    /// Adds documents, or replaces those with their ids. `terms` are the texts of the terms that the documents count.
+    pub(super) fn insert_all(&mut self, documents: Vec<(String, CountedTerms)>, terms: Vec<Box<str>>) {
+        // Before the numbers of terms are looked up, because it may change them.
+        for (id, _) in &documents {
+            self.remove(id);
+        }
+        let numbers: Vec<u32> = terms.into_iter().map(|term| self.number_of(term)).collect();
+        for (id, mut counted) in documents {
+            for (term, _) in &mut counted.terms {
+                *term = numbers[*term as usize];
             }
-            let list = &mut self.lists[term as usize];
-            list.entries.push((number, weight));
+            self.insert(id, counted);
+        }
+    }
+
+    /// Returns the number of the list of a term, which is created if there is none.
+    fn number_of(&mut self, term: Box<str>) -> u32 {
+        let next = u32::try_from(self.lists.len()).unwrap_or(u32::MAX);
+        let number = *self.terms.entry(term).or_insert(next);
+        if number == next {
+            self.lists.push(List::default());
+        }
+        number
+    }
+
+    fn insert(&mut self, id: String, counted: CountedTerms) {
+        // Of documents with the same id, the last one counts.
+        self.forget(&id);
+        let number = u32::try_from(self.documents.len()).unwrap_or(u32::MAX);
+        for (term, occurrences) in &counted.terms {
+            let list = &mut self.lists[*term as usize];
+            list.entries.push((number, *occurrences));
             list.documents += 1;
-            numbers.push(term);
         }
         let id: Box<str> = id.into();
         self.numbers.insert(id.clone(), number);
-        self.length += f64::from(length);
+        self.length += f64::from(counted.length);
         self.documents.push(Document {
             id,
-            length,
-            terms: numbers.into(),
+            length: counted.length,
+            terms: counted.terms.iter().map(|(term, _)| *term).collect(),
             exists: true,
         });
     }
 
     /// Removes a document, if it exists.
     pub(super) fn remove(&mut self, id: &str) {
+        self.forget(id);
+        let removed = self.documents.len() - self.numbers.len();
+        if removed > FEW && removed > self.numbers.len() {
+            self.compact();
+        }
+    }
+
+    fn forget(&mut self, id: &str) {
         let Some(number) = self.numbers.remove(id) else {
             return;
         };
@@ -88,10 +113,6 @@ impl Postings {
         self.length -= f64::from(document.length);
         for term in &std::mem::take(&mut document.terms) {
             self.lists[*term as usize].documents -= 1;
-        }
-        let removed = self.documents.len() - self.numbers.len();
-        if removed > FEW && removed > self.numbers.len() {
-            self.compact();
         }
     }
 
@@ -251,16 +272,35 @@ impl Postings {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
+    use crate::{
+        keywords::KeywordExtractor,
+        search::{bm25::TermCounter, text_index::TextDocument},
+    };
 
-    fn terms(text: &str) -> BTreeMap<Box<str>, f32> {
-        let mut terms: BTreeMap<Box<str>, f32> = BTreeMap::new();
-        for term in text.split_whitespace() {
-            *terms.entry(term.into()).or_default() += 1.0;
+    /// Words are their own terms.
+    #[derive(Debug)]
+    struct Words;
+
+    impl KeywordExtractor for Words {
+        fn terms(&self, text: &str, found: &mut dyn FnMut(&str)) {
+            text.split_whitespace().for_each(found);
         }
-        terms
+
+        fn keywords(&self, query: &str) -> Vec<String> {
+            vec![query.to_owned()]
+        }
+    }
+
+    fn insert(postings: &mut Postings, id: &str, text: &str) {
+        let mut counter = TermCounter::new();
+        let document = TextDocument::new(id, "", text);
+        let counted = counter.count(&document, &Words, &Bm25Settings::default());
+        postings.insert_all(vec![(id.to_owned(), counted)], counter.into_terms());
     }
 
     /// Scores every document by the formula, without an index.
@@ -305,7 +345,7 @@ mod tests {
     fn removed_documents_leave_nothing_behind() {
         let mut postings = Postings::default();
         for number in 0..1000 {
-            postings.insert(number.to_string(), terms(&format!("a w{number}")));
+            insert(&mut postings, &number.to_string(), &format!("a w{number}"));
         }
         for number in 0..999 {
             postings.remove(&number.to_string());
@@ -333,7 +373,7 @@ mod tests {
                     postings.remove(&id);
                     documents.remove(&id);
                 } else {
-                    postings.insert(id.clone(), terms(&text));
+                    insert(&mut postings, &id, &text);
                     documents.insert(id, text);
                 }
             }
@@ -356,7 +396,7 @@ mod tests {
                 text += " middle middle";
             }
             text += &" x".repeat(number as usize % 13);
-            postings.insert(number.to_string(), terms(&text));
+            insert(&mut postings, &number.to_string(), &text);
             documents.insert(number.to_string(), text);
         }
         let query = ["the", "of", "rare", "middle", "and"].map(str::to_owned);

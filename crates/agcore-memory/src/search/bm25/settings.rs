@@ -1,9 +1,5 @@
 //! [`Bm25Settings`]: the parameters of the formula, and the formula.
 
-use std::collections::BTreeMap;
-
-use crate::{keywords::KeywordExtractor, search::text_index::TextDocument};
-
 /// The parameters of BM25.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -30,26 +26,9 @@ impl Default for Bm25Settings {
 }
 
 impl Bm25Settings {
-    /// Returns the terms of a document with their numbers of occurrences, those in the title and the summary weighted.
-    ///
-    /// For implementations of [`TextIndex`](crate::search::TextIndex), as the other methods.
-    pub fn terms(&self, extractor: &dyn KeywordExtractor, document: &TextDocument) -> BTreeMap<Box<str>, f32> {
-        let mut terms: BTreeMap<Box<str>, f32> = BTreeMap::new();
-        let parts = [
-            (&document.title, self.title),
-            (&document.summary, self.summary),
-            (&document.content, 1.0),
-        ];
-        for (text, weight) in parts {
-            extractor.terms(text, &mut |term| match terms.get_mut(term) {
-                Some(known) => *known += weight,
-                None => drop(terms.insert(term.into(), weight)),
-            });
-        }
-        terms
-    }
-
     /// Returns the most that a term can add to a score, which is higher the fewer of the documents contain it.
+    ///
+    /// For implementations of [`TextIndex`](crate::search::TextIndex), as [`formula`](Self::formula).
     pub fn weight(&self, documents: u64, with_term: u64) -> f32 {
         let (documents, with_term) = (documents as f32, with_term as f32);
         let rarity = (1.0 + (documents - with_term + 0.5) / (with_term + 0.5)).ln();

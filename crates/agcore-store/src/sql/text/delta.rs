@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use agcore_memory::MemoryError;
+use super::{
+    block::{Lengths, block_of},
+    changes::BlockChanges,
+    prepared::Prepared,
+};
 
-use super::block::{Lengths, block_of, numbers_from, numbers_to};
-
-/// The changes of an index that take place together. Of the same document, the last change counts.
+/// The changes of an index that take place together.
 #[derive(Debug, Default)]
 pub(crate) struct Delta {
     /// The number of documents, after the changes so far.
@@ -15,10 +17,7 @@ pub(crate) struct Delta {
     pub(crate) length: f64,
     /// The number of the next document.
     pub(crate) next: i64,
-    /// By block and term: numbers of occurrences at places, or `None` to remove the entry.
-    pub(crate) postings: BTreeMap<(i64, i64), BTreeMap<u16, Option<f32>>>,
-    /// By block: lengths at places, 0 for documents that are removed.
-    pub(crate) lengths: BTreeMap<i64, BTreeMap<u16, f32>>,
+    pub(crate) blocks: BTreeMap<i64, BlockChanges>,
 }
 
 /// The change of the row of a document.
@@ -26,7 +25,7 @@ pub(crate) struct Delta {
 pub(crate) enum DocumentRow {
     Unchanged,
     Delete { number: i64 },
-    Save { number: i64, terms: Vec<u8> },
+    Insert { number: i64 },
 }
 
 impl Delta {
@@ -40,62 +39,50 @@ impl Delta {
         }
     }
 
-    /// Adds, replaces or removes a document. `known` is its row, if there is one; `occurrences` are its new terms.
+    /// Adds, replaces or removes documents. `known` returns the number of a document that exists; `row` changes a row.
     ///
     /// # Errors
-    /// When the row is damaged.
-    pub(crate) fn document(
+    /// Those of the functions.
+    pub(crate) fn apply<'p, E>(
         &mut self,
-        known: Option<(i64, Vec<u8>)>,
-        occurrences: Option<Vec<(i64, f32)>>,
-    ) -> Result<DocumentRow, MemoryError> {
-        if let Some((number, terms)) = &known {
-            self.remove(*number, &numbers_from(terms)?);
-        }
-        Ok(match (known, occurrences) {
-            (None, None) => DocumentRow::Unchanged,
-            (Some((number, _)), None) => {
-                self.documents -= 1;
-                DocumentRow::Delete { number }
+        prepared: &'p Prepared,
+        mut known: impl FnMut(&str) -> Result<Option<i64>, E>,
+        mut row: impl FnMut(&'p str, DocumentRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (id, document) in &prepared.documents {
+            let known = known(id)?;
+            if let Some((block, place)) = known.map(block_of) {
+                self.blocks.entry(block).or_default().remove(place);
             }
-            (known, Some(occurrences)) => {
-                let number = known.map_or(self.next, |(number, _)| number);
-                if number == self.next {
-                    self.next += 1;
-                    self.documents += 1;
+            let change = match (known, document) {
+                (None, None) => DocumentRow::Unchanged,
+                (Some(number), None) => {
+                    self.documents -= 1;
+                    DocumentRow::Delete { number }
                 }
-                let mut terms: Vec<i64> = occurrences.iter().map(|(term, _)| *term).collect();
-                terms.sort_unstable();
-                self.insert(number, occurrences);
-                let terms = numbers_to(&terms);
-                DocumentRow::Save { number, terms }
+                (Some(_), Some(_)) => DocumentRow::Unchanged,
+                (None, Some(_)) => {
+                    self.documents += 1;
+                    self.next += 1;
+                    DocumentRow::Insert { number: self.next - 1 }
+                }
+            };
+            if let Some(document) = document {
+                let (block, place) = block_of(known.unwrap_or(self.next - 1));
+                let changes = self.blocks.entry(block).or_default();
+                changes.add(place, &document.terms, document.length);
             }
-        })
+            row(id, change)?;
+        }
+        self.blocks.values_mut().for_each(BlockChanges::sort);
+        Ok(())
     }
 
     /// Changes the stored lengths of a block.
     pub(crate) fn apply_lengths(&mut self, block: i64, lengths: &mut Lengths) {
-        for (place, length) in self.lengths.get(&block).into_iter().flatten() {
+        let changes = self.blocks.get(&block).into_iter();
+        for (place, length) in changes.flat_map(|changes| &changes.lengths) {
             self.length += f64::from(*length) - f64::from(lengths.set(*place, *length));
         }
-    }
-
-    fn remove(&mut self, number: i64, terms: &[i64]) {
-        let (block, place) = block_of(number);
-        for term in terms {
-            self.postings.entry((block, *term)).or_default().insert(place, None);
-        }
-        self.lengths.entry(block).or_default().insert(place, 0.0);
-    }
-
-    fn insert(&mut self, number: i64, terms: Vec<(i64, f32)>) {
-        let (block, place) = block_of(number);
-        let mut length = 0.0;
-        for (term, occurrences) in terms {
-            let entries = self.postings.entry((block, term)).or_default();
-            entries.insert(place, Some(occurrences));
-            length += occurrences;
-        }
-        self.lengths.entry(block).or_default().insert(place, length);
     }
 }

@@ -1,30 +1,19 @@
 //! [`Prepared`]: changes of an index whose texts were converted to terms.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use agcore_memory::{
     knowledge::Position,
-    search::{Bm25Settings, IndexChanges, KeywordExtractor, TextDocument},
+    search::{Bm25Settings, CountedTerms, IndexChanges, KeywordExtractor, TermCounter, TextDocument},
 };
 
 /// The version of the tables and their bytes. Increase it when either changes: older indexes are then built again.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Returns what identifies the contents of an index. An index with another format is built again.
 pub(crate) fn format_of(extractor: &dyn KeywordExtractor, settings: Bm25Settings) -> String {
     let (fingerprint, title, summary) = (extractor.fingerprint(), settings.title, settings.summary);
     format!("{VERSION} {fingerprint} {title} {summary}")
-}
-
-/// The terms of a document with their numbers of occurrences.
-pub(crate) type Terms = BTreeMap<Box<str>, f32>;
-
-/// Returns the keys of the terms of a document with their numbers of occurrences.
-pub(crate) fn keyed(document: &Terms, keys: &HashMap<&str, i64>) -> Vec<(i64, f32)> {
-    let known = document
-        .iter()
-        .filter_map(|(term, occurrences)| Some((*keys.get(&**term)?, *occurrences)));
-    known.collect()
 }
 
 /// Changes of an index.
@@ -33,8 +22,10 @@ pub(crate) struct Prepared {
     pub(crate) after: Option<Position>,
     pub(crate) position: Option<Position>,
     pub(crate) is_reset: bool,
-    /// The documents that change, by id: their terms, or `None` to remove them.
-    pub(crate) documents: BTreeMap<String, Option<Terms>>,
+    /// The different terms of all documents, in ascending order.
+    pub(crate) terms: Vec<Box<str>>,
+    /// The documents that change, by id: the places of their terms above, or `None` to remove them.
+    pub(crate) documents: BTreeMap<String, Option<CountedTerms>>,
 }
 
 impl Prepared {
@@ -44,25 +35,34 @@ impl Prepared {
         extractor: &dyn KeywordExtractor,
         settings: Bm25Settings,
     ) -> Self {
-        let mut documents: BTreeMap<String, Option<Terms>> = BTreeMap::new();
+        let mut documents: BTreeMap<String, Option<CountedTerms>> = BTreeMap::new();
         documents.extend(changes.removed.into_iter().map(|id| (id, None)));
+        let mut counter = TermCounter::new();
         for (id, document) in changes.saved {
-            documents.insert(id, Some(settings.terms(extractor, &document)));
+            documents.insert(id, Some(counter.count(&document, extractor, &settings)));
+        }
+        let (terms, places) = sorted(counter.into_terms());
+        let counted = documents.values_mut().flatten();
+        for (term, _) in counted.flat_map(|document| &mut document.terms) {
+            *term = places[*term as usize];
         }
         Self {
             after: changes.after,
             position: changes.position,
             is_reset: changes.is_reset,
+            terms,
             documents,
         }
     }
+}
 
-    /// Returns the different terms of all documents.
-    pub(crate) fn terms(&self) -> Vec<&str> {
-        let documents = self.documents.values().flatten();
-        let mut terms: Vec<&str> = documents.flat_map(BTreeMap::keys).map(|term| &**term).collect();
-        terms.sort_unstable();
-        terms.dedup();
-        terms
+/// Sorts terms. Returns their new places, too.
+fn sorted(terms: Vec<Box<str>>) -> (Vec<Box<str>>, Vec<u32>) {
+    let mut numbered: Vec<(Box<str>, usize)> = terms.into_iter().zip(0..).collect();
+    numbered.sort_unstable();
+    let mut places = vec![0; numbered.len()];
+    for (place, (_, number)) in (0..).zip(&numbered) {
+        places[*number] = place;
     }
+    (numbered.into_iter().map(|(term, _)| term).collect(), places)
 }

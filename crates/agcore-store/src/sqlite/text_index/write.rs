@@ -1,14 +1,14 @@
 //! Changes of an index of texts.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use agcore_memory::MemoryError;
 use rusqlite::{Connection, params};
 
 use super::state::state;
 use crate::{
-    sql::text::{Delta, DocumentRow, Lengths, Prepared, keyed, merged},
-    sqlite::rows::{execute, number, select_one},
+    sql::text::{Delta, DocumentRow, Lengths, Prepared, Rewritten},
+    sqlite::rows::{execute, number, select, select_one},
 };
 
 const WRITE: &str = "cannot write the index of texts";
@@ -39,14 +39,9 @@ pub(super) fn apply(
         },
         None => Changed::create(connection, tenant, format)?,
     };
-    let terms = changed.terms(prepared)?;
-    for (id, document) in &prepared.documents {
-        let occurrences = document.as_ref().map(|document| keyed(document, &terms));
-        changed.document(id, occurrences)?;
-    }
-    // The search for terms that are not used any more needs the blocks.
+    changed.write_documents(prepared)?;
+    changed.write_leaves(&prepared.terms)?;
     changed.write_lengths()?;
-    changed.write_postings()?;
     let sql = "UPDATE text_indexes SET documents = ?2, length = ?3, next = ?4, generation = ?5, change = ?6
                WHERE text_index = ?1";
     let position = prepared.position;
@@ -76,69 +71,55 @@ impl<'c> Changed<'c> {
         })
     }
 
-    /// Returns the keys of all terms of the changes, and adds those that are new.
-    fn terms<'p>(&self, prepared: &'p Prepared) -> Result<HashMap<&'p str, i64>, MemoryError> {
-        let mut keys = HashMap::new();
-        for term in prepared.terms() {
-            let find = "SELECT term FROM text_terms WHERE text_index = ?1 AND text = ?2";
-            let add = "INSERT INTO text_terms (text_index, text) VALUES (?1, ?2) RETURNING term";
-            let values = params![self.index, term];
-            let known: Option<i64> = select_one(self.connection, WRITE, find, values, |row| row.get(0))?;
-            let key = match known {
-                Some(key) => Some(key),
-                None => select_one(self.connection, WRITE, add, values, |row| row.get(0))?,
-            };
-            keys.extend(key.map(|key| (term, key)));
-        }
-        Ok(keys)
-    }
-
-    /// Adds, replaces or removes a document.
-    fn document(&mut self, id: &str, occurrences: Option<Vec<(i64, f32)>>) -> Result<(), MemoryError> {
-        let sql = "SELECT number, terms FROM text_documents WHERE text_index = ?1 AND id = ?2";
-        let known: Option<(i64, Vec<u8>)> = select_one(self.connection, WRITE, sql, params![self.index, id], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        match self.delta.document(known, occurrences)? {
-            DocumentRow::Unchanged => {}
+    /// Adds, replaces and removes documents.
+    fn write_documents(&mut self, prepared: &Prepared) -> Result<(), MemoryError> {
+        let (connection, index) = (self.connection, self.index);
+        let known = |id: &str| {
+            let sql = "SELECT number FROM text_documents WHERE text_index = ?1 AND id = ?2";
+            select_one(connection, WRITE, sql, params![index, id], |row| row.get(0))
+        };
+        let row = |id: &str, change| match change {
+            DocumentRow::Unchanged => Ok(()),
             DocumentRow::Delete { number } => {
                 let sql = "DELETE FROM text_documents WHERE text_index = ?1 AND number = ?2";
-                execute(self.connection, WRITE, sql, [self.index, number])?;
+                execute(connection, WRITE, sql, [index, number]).map(drop)
             }
-            DocumentRow::Save { number, terms } => {
-                let sql = "INSERT INTO text_documents (text_index, number, id, terms) VALUES (?1, ?2, ?3, ?4)
-                           ON CONFLICT (text_index, number) DO UPDATE SET terms = excluded.terms";
-                execute(self.connection, WRITE, sql, params![self.index, number, id, terms])?;
+            DocumentRow::Insert { number } => {
+                let sql = "INSERT INTO text_documents (text_index, number, id) VALUES (?1, ?2, ?3)";
+                execute(connection, WRITE, sql, params![index, number, id]).map(drop)
             }
-        }
-        Ok(())
+        };
+        self.delta.apply(prepared, known, row)
     }
 
-    fn write_postings(&self) -> Result<(), MemoryError> {
-        for ((block, term), changes) in &self.delta.postings {
-            let key = [self.index, *block, *term];
-            let sql = "SELECT entries FROM text_postings WHERE text_index = ?1 AND block = ?2 AND term = ?3";
-            let stored: Option<Vec<u8>> = select_one(self.connection, WRITE, sql, key, |row| row.get(0))?;
-            let entries = merged(stored.as_deref(), changes)?;
-            if !entries.is_empty() {
-                let sql = "INSERT INTO text_postings (text_index, block, term, entries) VALUES (?1, ?2, ?3, ?4)
-                           ON CONFLICT (text_index, block, term) DO UPDATE SET entries = excluded.entries";
-                execute(self.connection, WRITE, sql, params![self.index, block, term, entries])?;
-                continue;
+    fn write_leaves(&self, terms: &[Box<str>]) -> Result<(), MemoryError> {
+        for (block, changes) in &self.delta.blocks {
+            let sql = "SELECT first FROM text_leaves WHERE text_index = ?1 AND block = ?2 ORDER BY first";
+            let firsts: Vec<Vec<u8>> = select(self.connection, WRITE, sql, [self.index, *block], |row| row.get(0))?;
+            let mut stored = BTreeMap::new();
+            for leaf in changes.needed(&firsts, terms) {
+                let sql = "SELECT terms FROM text_leaves WHERE text_index = ?1 AND block = ?2 AND first = ?3";
+                let key = params![self.index, block, firsts[leaf]];
+                let terms: Option<Vec<u8>> = select_one(self.connection, WRITE, sql, key, |row| row.get(0))?;
+                stored.insert(leaf, terms.unwrap_or_default());
             }
-            let sql = "DELETE FROM text_postings WHERE text_index = ?1 AND block = ?2 AND term = ?3";
-            execute(self.connection, WRITE, sql, key)?;
-            let sql = "DELETE FROM text_terms WHERE term = ?2 AND NOT EXISTS
-                       (SELECT 1 FROM text_lengths AS blocks CROSS JOIN text_postings AS postings
-                        ON postings.text_index = ?1 AND postings.block = blocks.block AND postings.term = ?2
-                        WHERE blocks.text_index = ?1)";
-            execute(self.connection, WRITE, sql, [self.index, *term])?;
+            let Rewritten { gone, saved } = changes.rewrite(&firsts, &stored, terms)?;
+            for first in gone {
+                let sql = "DELETE FROM text_leaves WHERE text_index = ?1 AND block = ?2 AND first = ?3";
+                execute(self.connection, WRITE, sql, params![self.index, block, first])?;
+            }
+            for leaf in saved {
+                let sql = "INSERT INTO text_leaves (text_index, block, first, terms) VALUES (?1, ?2, ?3, ?4)
+                           ON CONFLICT (text_index, block, first) DO UPDATE SET terms = excluded.terms";
+                let values = params![self.index, block, leaf.first, leaf.terms];
+                execute(self.connection, WRITE, sql, values)?;
+            }
         }
         Ok(())
     }
 
     fn write_lengths(&mut self) -> Result<(), MemoryError> {
-        let blocks: Vec<i64> = self.delta.lengths.keys().copied().collect();
+        let blocks: Vec<i64> = self.delta.blocks.keys().copied().collect();
         for block in blocks {
             let key = [self.index, block];
             let sql = "SELECT lengths FROM text_lengths WHERE text_index = ?1 AND block = ?2";

@@ -64,9 +64,9 @@ async fn a_damaged_index_is_reported_and_built_again() {
     let path = directory.path().join("agcore.db");
     let (_store, index) = with_pages(&path).await;
     for damage in [
-        "UPDATE text_postings SET entries = substr(entries, 2)",
+        "UPDATE text_leaves SET terms = substr(terms, 2)",
         "UPDATE text_lengths SET lengths = x'00'",
-        "UPDATE text_postings SET entries = x''",
+        "UPDATE text_leaves SET terms = x''",
     ] {
         Connection::open(&path).unwrap().execute(damage, []).unwrap();
         let error = index.search("local", "water", 10).await.unwrap_err();

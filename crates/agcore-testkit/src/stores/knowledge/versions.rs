@@ -1,4 +1,4 @@
-//! Saving only what nobody else has changed.
+//! Saving pages only if no other writer has changed them.
 
 use agcore_memory::{
     Actor, MemoryErrorKind,
