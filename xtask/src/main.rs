@@ -25,6 +25,8 @@ mod sources;
 mod module_tree;
 mod public_api;
 mod lints;
+mod python_environment;
+mod pgvector;
 mod sdk_types;
 mod mcp_conformance;
 mod agui;
@@ -91,6 +93,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::AguiClients => agui::clients(&load()?),
         Command::AguiSchemas => agui::schemas(&load()?),
         Command::McpSdks => mcp_sdks::run(&load()?),
+        Command::Pgvector => pgvector::run(&load()?),
         Command::SdkTypes => sdk_types::run(&load()?),
         Command::Fuzz { target, time } => fuzz::run(&load()?, target.as_deref(), *time),
     }

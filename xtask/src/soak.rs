@@ -7,7 +7,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// The environment variable that the tests read.
-const VARIABLE: &str = "AGCORE_SOAK";
+pub(crate) const VARIABLE: &str = "AGCORE_SOAK";
 
 /// The arguments of cargo, which define a profile for this command only.
 const ARGUMENTS: &[&str] = &[

@@ -16,7 +16,7 @@ use super::{
     rows::{count, execute, number, select_one},
     text_index::position,
 };
-use crate::sql::vector::{bytes_of, read_into};
+use crate::sql::vector::check_stored;
 
 const READ: &str = "cannot read the index of vectors";
 const WRITE: &str = "cannot write the index of vectors";
@@ -173,4 +173,17 @@ fn nearest(connection: &Connection, state: &State, vector: &[f32], limit: usize)
     };
     compare().map_err(|error| convert(READ, error))??;
     Ok(nearest.into_hits())
+}
+
+/// Returns the bytes of a vector.
+fn bytes_of(vector: &[f32]) -> Vec<u8> {
+    vector.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+/// Reads a stored vector into a buffer.
+fn read_into(bytes: &[u8], dimensions: usize, vector: &mut Vec<f32>) -> Result<(), MemoryError> {
+    check_stored(bytes.len(), dimensions * size_of::<f32>())?;
+    vector.clear();
+    vector.extend(bytes.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)));
+    Ok(())
 }

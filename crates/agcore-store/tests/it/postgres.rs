@@ -5,6 +5,7 @@ mod faults;
 mod indexes;
 mod killed;
 mod opening;
+mod pgvector;
 mod proxy;
 mod rules;
 mod server;
@@ -100,6 +101,8 @@ impl TextIndexSubject for Postgres {
 #[async_trait]
 impl VectorIndexSubject for Postgres {
     async fn vector_index(&self) -> Arc<dyn VectorIndex> {
+        // The tests of the suite run with the extension where there is one.
+        server::create_vector_extension().await;
         let store = self.0.options().open(Arc::new(ManualClock::new())).await.unwrap();
         Arc::new(store.vector_index("model"))
     }

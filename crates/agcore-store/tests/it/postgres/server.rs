@@ -63,6 +63,18 @@ macro_rules! need_server {
 
 pub(crate) use need_server;
 
+/// Creates the extension pgvector in the database of the tests, if the server has it.
+pub(crate) async fn create_vector_extension() {
+    // Others may be creating it as well.
+    let sql = "DO $$ BEGIN
+                   PERFORM pg_advisory_xact_lock(hashtext('agcore pgvector'));
+                   IF EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = 'vector') THEN
+                       CREATE EXTENSION IF NOT EXISTS vector;
+                   END IF;
+               END $$";
+    admin(sql).await;
+}
+
 /// Executes statements as an administrator.
 pub(crate) async fn admin(sql: &str) {
     admin_of(&url(), sql).await;
