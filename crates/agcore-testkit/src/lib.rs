@@ -39,6 +39,7 @@
 //! | `catalogs` | `catalogs`: a conformance suite for sources of catalogs. |
 //! | `network` | `network`: denies network access to agcore's HTTP transport during tests. |
 //! | `spans` | `spans`: records tracing spans for assertions. |
+//! | `crash` | `crash`: processes that are killed while they work, for tests of what survives it. |
 //! | `gzip` | `Fault::Gzip`: compressed replies of the mock server. |
 //!
 //! <!-- /features -->
@@ -51,6 +52,8 @@ pub mod mock_server;
 pub mod scripted;
 #[cfg(feature = "spans")]
 pub mod spans;
+#[cfg(feature = "crash")]
+pub mod crash;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 #[cfg(feature = "stores")]

@@ -1,28 +1,19 @@
 //! The task: thirteen calls in six rounds, with parallel calls, approvals, tools that must not run twice, and a sub-agent with
 //! two calls of its own.
 
-use std::{
-    fs::{self, OpenOptions},
-    future::pending,
-    io::Write,
-    path::PathBuf,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
-
 use agcore_agent::{AgentErrorKind, AgentSession, AgentSpec, StoredSessions, SubAgent, agent};
 use agcore_chat::{Answer, AssistantMessage, ChatResponse, Question, QuestionKind, ToolAnnotations, ToolCall};
 use agcore_llm::provider_fn;
-use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore, StoreFault};
+use agcore_testkit::{
+    crash::{Boundaries, Log, Place},
+    stores::faulty::{FaultPlan, FaultyStore, StoreFault},
+};
 use agcore_tools::{PermissionRules, Registration, Rule, RuleState, SuspendingApprover, typed};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{child::Report, place::Place};
+use super::stored;
 
-pub(super) const SESSION: &str = "task";
 pub(super) const ANSWER: &str = "All is done.";
 
 /// The calls and their tools. Calls of `put` may be repeated, those of `look` change nothing, `pay` needs an approval.
@@ -52,54 +43,6 @@ const ROUNDS: &[&[usize]] = &[&[0, 1], &[2, 3], &[4], &[5, 6, 7], &[8], &[9, 10,
 
 /// The number of replies.
 pub(super) const REPLIES: usize = ROUNDS.len() + 1;
-
-/// A file that records what the model and the tools did. A line that was written survives the death of the process.
-#[derive(Clone)]
-pub(super) struct Log(PathBuf);
-
-impl Log {
-    pub(super) fn new(file: PathBuf) -> Self {
-        Self(file)
-    }
-
-    pub(super) fn add(&self, line: &str) {
-        let mut file = OpenOptions::new().create(true).append(true).open(&self.0).unwrap();
-        file.write_all(format!("{line}\n").as_bytes()).unwrap();
-    }
-
-    pub(super) fn text(&self) -> String {
-        fs::read_to_string(&self.0).unwrap_or_default()
-    }
-
-    fn has(&self, line: &str) -> bool {
-        self.text().lines().any(|known| known == line)
-    }
-}
-
-/// Counts boundaries, and stops the process at one of them.
-#[derive(Clone)]
-struct Boundaries {
-    passed: Arc<AtomicUsize>,
-    stops_at: Option<usize>,
-}
-
-impl Boundaries {
-    /// Returns whether the process stops at this boundary, and reports it.
-    fn is_last(&self) -> bool {
-        let number = self.passed.fetch_add(1, Ordering::Relaxed);
-        let stops = self.stops_at.is_some_and(|stop| number >= stop);
-        if stops && Some(number) == self.stops_at {
-            Report::Stopped.send();
-        }
-        stops
-    }
-
-    async fn pass(&self) {
-        if self.is_last() {
-            pending::<()>().await;
-        }
-    }
-}
 
 #[derive(Deserialize, JsonSchema)]
 struct Work {
@@ -169,7 +112,7 @@ async fn sessions(place: &Place, log: &Log, boundaries: &Boundaries) -> StoredSe
         }
     });
     let plan =
-        FaultPlan::from_fn(move |_, method| (method == "commit" && at_store.is_last()).then_some(StoreFault::Hold));
+        FaultPlan::from_fn(move |_, method| (method == "commit" && at_store.is_stop()).then_some(StoreFault::Hold));
     let tool = |name, annotations| tool(name, log, boundaries, annotations);
     let bundle = agent(model)
         .with_tool(tool("append", ToolAnnotations::new()))
@@ -179,21 +122,17 @@ async fn sessions(place: &Place, log: &Log, boundaries: &Boundaries) -> StoredSe
         .with_tool(SubAgent::new(AgentSpec::new("helper", HELPER_PROMPT), "Helps."))
         .with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay")))
         .with_approver(SuspendingApprover)
-        .with_session_store(FaultyStore::new(place.open().await, plan))
+        .with_session_store(FaultyStore::new(stored::open(place).await, plan))
         .build()
         .unwrap();
     bundle.stored_sessions().unwrap()
 }
 
 /// Does the task, or what is left of it.
-pub(super) async fn run(place: &Place, stops_at: Option<usize>) {
-    let log = Log::new(place.folder().join("log"));
-    let boundaries = Boundaries {
-        passed: Arc::default(),
-        stops_at,
-    };
-    let sessions = sessions(place, &log, &boundaries).await;
-    let session = open(&sessions, &place.session()).await;
+pub(super) async fn run(place: &Place, boundaries: &Boundaries) {
+    let log = place.log();
+    let sessions = sessions(place, &log, boundaries).await;
+    let session = open(&sessions, &place.name()).await;
     for call in session.uncertain_calls().await {
         log.add(&format!("uncertain {}", call.id));
     }

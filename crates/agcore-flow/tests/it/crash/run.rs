@@ -1,46 +1,21 @@
 //! The run that processes are killed in: a loop, a fork, a flow as a node, and calls in all of them.
 
-use std::{
-    collections::BTreeMap,
-    future::pending,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use agcore_chat::SystemClock;
 use agcore_flow::{Checkpoints, END, Flow, FlowBuilder, Fork, Joined, NodeContext, NodeError, Step, SubFlow};
 use agcore_memory::{Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey};
+use agcore_testkit::crash::{Boundaries, Log, Place};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    child::Report,
-    place::{Place, RUN},
-};
+use super::stored::{RUN, open};
 
 /// The results of the calls, by their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) results: BTreeMap<String, String>,
     pub(super) rounds: u32,
-}
-
-/// The boundaries of a process: it stops at one of them, and waits to be killed.
-#[derive(Debug, Clone)]
-struct Boundaries {
-    passed: Arc<AtomicUsize>,
-    stops_at: Option<usize>,
-}
-
-impl Boundaries {
-    async fn pass(&self) {
-        if self.stops_at == Some(self.passed.fetch_add(1, Ordering::SeqCst)) {
-            Report::Stopped.send();
-            pending::<()>().await;
-        }
-    }
 }
 
 /// A store with a boundary before and after each write.
@@ -78,39 +53,33 @@ impl CheckpointStore for Bounded {
 }
 
 /// Continues the run, or begins it.
-pub(super) async fn run(place: &Place, stops_at: Option<usize>) {
-    let boundaries = Boundaries {
-        passed: Arc::default(),
-        stops_at,
-    };
-    let inner = place.open().await;
+pub(super) async fn run(place: &Place, boundaries: &Boundaries) {
+    let inner = open(place).await;
     let store = Bounded {
         inner,
         boundaries: boundaries.clone(),
     };
-    let checkpoints = Checkpoints::new(Arc::new(store), "local", place.session(), RUN);
+    let checkpoints = Checkpoints::new(Arc::new(store), "local", place.name(), RUN);
     let flow = flow(Caller {
-        folder: Arc::from(place.folder()),
-        boundaries,
+        log: place.log(),
+        boundaries: boundaries.clone(),
     });
     flow.resume_or_run(checkpoints, State::default()).await.unwrap();
 }
 
 /// Returns the state at a checkpoint.
-pub(super) async fn state_at(checkpoints: Checkpoints, seq: u64) -> Option<State> {
-    let boundaries = Boundaries {
-        passed: Arc::default(),
-        stops_at: None,
-    };
-    let folder = Arc::from(std::path::Path::new(""));
-    let flow = flow(Caller { folder, boundaries });
+pub(super) async fn state_at(place: &Place, checkpoints: Checkpoints, seq: u64) -> Option<State> {
+    let flow = flow(Caller {
+        log: place.log(),
+        boundaries: Boundaries::without_stop(),
+    });
     flow.state_at(&checkpoints, seq).await.unwrap()
 }
 
 /// Makes the calls of the run, and logs each of them.
 #[derive(Clone)]
 struct Caller {
-    folder: Arc<std::path::Path>,
+    log: Log,
     boundaries: Boundaries,
 }
 
@@ -118,7 +87,7 @@ impl Caller {
     async fn call(&self, state: &mut State, context: &NodeContext, name: &str) -> Result<(), NodeError> {
         let key = format!("{}#{}/{name}", context.node(), context.visit());
         let call = || async {
-            super::place::append(&self.folder, &format!("call {key}"));
+            self.log.add(&format!("call {key}"));
             self.boundaries.pass().await;
             Ok::<_, NodeError>(format!("result of {key}"))
         };
