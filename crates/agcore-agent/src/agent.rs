@@ -5,6 +5,12 @@ use std::sync::Arc;
 use agcore_chat::ChatRequest;
 use agcore_tools::RegisteredTool;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{error::AgentError, front_matter};
+
+/// The longest name of an agent in a file, in characters: it is part of the name of a tool.
+const MAX_NAME: usize = 48;
 
 /// Answers in sessions: instructions, tools and model parameters.
 ///
@@ -153,6 +159,40 @@ impl AgentSpec {
         }
     }
 
+    /// Reads an agent from a Markdown file: its front matter has the members of an agent, in YAML, and the text after it is the
+    /// system prompt. `model` may be listed beside the other members, and `tools` may be a text with commas.
+    ///
+    /// ```
+    /// use agcore_agent::AgentSpec;
+    ///
+    /// let text = "---\nname: tester\ndescription: Runs the tests.\ntools: [shell]\nmodel: small\n---\nYou run tests.\n";
+    /// let spec = AgentSpec::from_markdown(text)?;
+    /// assert_eq!((spec.name.as_str(), spec.system_prompt.as_str()), ("tester", "You run tests."));
+    /// assert_eq!(spec.request.0.model, "small");
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if there is no front matter, if it is not YAML, or if a member is
+    /// unknown or has a wrong type; if the name is missing, or has other characters than letters, digits, `-` and `_`.
+    pub fn from_markdown(text: &str) -> Result<Self, AgentError> {
+        let (front, body) = front_matter::split(text).map_err(AgentError::invalid_agent_file)?;
+        let mut members = members_of(front)?;
+        if members.contains_key("system_prompt") {
+            let problem = "`system_prompt` is not a member of the front matter; write it as the text after it";
+            return Err(AgentError::invalid_agent_file(problem));
+        }
+        members.insert("system_prompt".to_owned(), body.trim().into());
+        let spec: Self = serde_json::from_value(Value::Object(members))
+            .map_err(|error| AgentError::invalid_agent_file(format!("the front matter is invalid: {error}")))?;
+        let is_portable = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if spec.name.is_empty() || spec.name.len() > MAX_NAME || !spec.name.chars().all(is_portable) {
+            let problem = format!("the name must have 1 to {MAX_NAME} letters, digits, `-` and `_`");
+            return Err(AgentError::invalid_agent_file(problem));
+        }
+        Ok(spec)
+    }
+
     /// Sets the tools that the model sees. A turn fails if one of them is not registered.
     #[must_use]
     pub fn with_tools<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
@@ -188,6 +228,31 @@ impl AgentSpec {
         self.request = Parameters(request);
         self
     }
+}
+
+/// Returns the members of an agent in the form in which they are deserialized.
+fn members_of(mut front: Map<String, Value>) -> Result<Map<String, Value>, AgentError> {
+    if let Some(Value::String(tools)) = front.get("tools") {
+        let names = tools.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let names: Value = names.collect();
+        front.insert("tools".to_owned(), names);
+    }
+    // A member without a value is one that is not there.
+    front.retain(|_, value| !value.is_null());
+    if let Some(model) = front.remove("model") {
+        let request = front.entry("request").or_insert_with(|| Map::new().into());
+        let Value::Object(request) = request else {
+            return Err(AgentError::invalid_agent_file(
+                "`request` must have members, such as `temperature`",
+            ));
+        };
+        if request.insert("model".to_owned(), model).is_some() {
+            return Err(AgentError::invalid_agent_file(
+                "the model is set twice; remove `request.model`",
+            ));
+        }
+    }
+    Ok(front)
 }
 
 impl Agent for AgentSpec {

@@ -137,6 +137,13 @@ impl AgentError {
         Self::new(AgentErrorKind::InvalidConfig, message)
     }
 
+    pub(crate) fn invalid_agent_file(problem: impl fmt::Display) -> Self {
+        Self::new(
+            AgentErrorKind::InvalidConfig,
+            format!("the agent cannot be used: {problem}"),
+        )
+    }
+
     pub(crate) fn no_session_memory() -> Self {
         Self::new(
             AgentErrorKind::InvalidConfig,

@@ -26,6 +26,7 @@ mod environment;
 mod tool_settings;
 mod team_limits;
 mod config;
+mod front_matter;
 mod agent;
 mod members;
 mod handoff_state;

@@ -1,7 +1,6 @@
 //! Instructions for special tasks, in folders, which a model reads when it needs them.
 
 mod file;
-mod front_matter;
 mod collection;
 mod tool;
 

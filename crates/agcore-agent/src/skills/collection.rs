@@ -1,13 +1,14 @@
 //! [`Skills`]: instructions for special tasks, in folders, which a model reads when it needs them.
 
 use std::{
+    collections::BTreeMap,
     fmt, fs, io,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
-use super::{file::read_text, front_matter::FrontMatter};
-use crate::{data_text::escaped, error::AgentError};
+use super::file::SkillFiles;
+use crate::{data_text::escaped, error::AgentError, front_matter};
 
 /// The file of a skill.
 pub(super) const FILE: &str = "SKILL.md";
@@ -71,8 +72,9 @@ pub struct Skill {
     pub name: String,
     /// A description of what it is for and when to use it.
     pub description: String,
-    /// The folder, without links.
+    /// The folder: without links, or as it was given for [files in memory](Skills::from_files).
     pub folder: PathBuf,
+    pub(super) files: SkillFiles,
 }
 
 impl Skills {
@@ -101,13 +103,42 @@ impl Skills {
         paths.sort();
         let mut inner = Inner::default();
         for path in paths {
-            match skill(&path) {
-                Ok(skill) => inner.add(skill, &path),
-                Err(problem) => inner.problems.push(format!("{}: {problem}", path.join(FILE).display())),
+            let folder = fs::canonicalize(&path).map_err(|error| error.to_string());
+            let skill = folder.and_then(|folder| Skill::new(folder.clone(), SkillFiles::Folder(folder)));
+            inner.add(skill, &path);
+        }
+        Ok(Self(Arc::new(inner.sorted())))
+    }
+
+    /// Reads skills from files that were read before, so that what is used is what was checked. Their paths are relative to
+    /// `folder`, which need not exist, and have `/` between their parts: `tea/SKILL.md`.
+    ///
+    /// ```
+    /// use agcore_agent::Skills;
+    ///
+    /// let tea = "---\nname: tea\ndescription: How to make tea.\n---\nBoil the water first.";
+    /// let skills = Skills::from_files("skills", [("tea/SKILL.md", tea), ("tea/times.md", "2 minutes")]);
+    /// assert_eq!(skills.list()[0].name, "tea");
+    /// assert!(skills.problems().is_empty());
+    /// ```
+    pub fn from_files<N: Into<String>, B: Into<Vec<u8>>>(
+        folder: impl AsRef<Path>,
+        files: impl IntoIterator<Item = (N, B)>,
+    ) -> Self {
+        let mut folders: BTreeMap<String, BTreeMap<String, Vec<u8>>> = BTreeMap::new();
+        for (name, bytes) in files {
+            if let Some((skill, file)) = name.into().split_once('/') {
+                let files = folders.entry(skill.to_owned()).or_default();
+                files.insert(file.to_owned(), bytes.into());
             }
         }
-        inner.skills.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(Self(Arc::new(inner)))
+        folders.retain(|_, files| files.contains_key(FILE));
+        let mut inner = Inner::default();
+        for (name, files) in folders {
+            let path = folder.as_ref().join(name);
+            inner.add(Skill::new(path.clone(), SkillFiles::Memory(Arc::new(files))), &path);
+        }
+        Self(Arc::new(inner.sorted()))
     }
 
     /// Adds the skills of another folder. Of skills with the same name, the one that is here already is kept.
@@ -151,36 +182,49 @@ impl Skills {
 }
 
 impl Inner {
-    fn add(&mut self, skill: Skill, path: &Path) {
-        let problem = match self.skills.iter().any(|known| known.name == skill.name) {
-            true => format!("there is another skill with the name `{}`", skill.name),
-            false if self.skills.len() == MAX_SKILLS => format!("there are more than {MAX_SKILLS} skills"),
-            false => return self.skills.push(skill),
+    fn add(&mut self, skill: Result<Skill, String>, path: &Path) {
+        let problem = match skill {
+            Err(problem) => problem,
+            Ok(skill) if self.skills.iter().any(|known| known.name == skill.name) => {
+                format!("there is another skill with the name `{}`", skill.name)
+            }
+            Ok(_) if self.skills.len() == MAX_SKILLS => format!("there are more than {MAX_SKILLS} skills"),
+            Ok(skill) => return self.skills.push(skill),
         };
         self.problems.push(format!("{}: {problem}", path.join(FILE).display()));
     }
+
+    fn sorted(mut self) -> Self {
+        self.skills.sort_by(|one, other| one.name.cmp(&other.name));
+        self
+    }
 }
 
-/// Reads the head of a skill.
-fn skill(path: &Path) -> Result<Skill, String> {
-    let folder = fs::canonicalize(path).map_err(|error| error.to_string())?;
-    let text = read_text(&folder, FILE)?;
-    let (front, _) = FrontMatter::split(&text)?;
-    let FrontMatter { name, description } = front;
-    let is_portable = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.is_empty() || name.chars().count() > MAX_NAME || !name.chars().all(is_portable) {
-        return Err(format!(
-            "the name must have 1 to {MAX_NAME} lower-case letters, digits and hyphens"
-        ));
+impl Skill {
+    /// Reads the head of a skill.
+    fn new(folder: PathBuf, files: SkillFiles) -> Result<Self, String> {
+        let text = files.read_text(FILE)?;
+        let (front, _) = front_matter::split(&text)?;
+        let (name, description) = (
+            front_matter::text(&front, "name"),
+            front_matter::text(&front, "description"),
+        );
+        let is_portable = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if name.is_empty() || name.chars().count() > MAX_NAME || !name.chars().all(is_portable) {
+            return Err(format!(
+                "the name must have 1 to {MAX_NAME} lower-case letters, digits and hyphens"
+            ));
+        }
+        if description.trim().is_empty() || description.chars().count() > MAX_DESCRIPTION {
+            return Err(format!("the description must have 1 to {MAX_DESCRIPTION} characters"));
+        }
+        Ok(Self {
+            name,
+            description,
+            folder,
+            files,
+        })
     }
-    if description.trim().is_empty() || description.chars().count() > MAX_DESCRIPTION {
-        return Err(format!("the description must have 1 to {MAX_DESCRIPTION} characters"));
-    }
-    Ok(Skill {
-        name,
-        description,
-        folder,
-    })
 }
 
 impl fmt::Debug for Skills {

@@ -1,9 +1,11 @@
-//! Reads the files of a skill: only regular files of limited size, and only inside of its folder.
+//! [`SkillFiles`]: the files of a skill, on disk or in memory.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::Read,
     path::{Component, Path, PathBuf},
+    sync::Arc,
 };
 
 /// The largest file, in bytes.
@@ -15,17 +17,58 @@ const MAX_FILES: usize = 200;
 /// The deepest folder whose files are listed.
 const MAX_DEPTH: usize = 4;
 
-/// Reads a file of a folder, whose path must have no links.
-///
-/// # Errors
-/// Why the file is not read.
-pub(super) fn read_text(folder: &Path, name: &str) -> Result<String, String> {
-    let relative = Path::new(name);
-    let is_plain = |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
-    if !relative.components().all(is_plain) {
-        return Err("the path must be relative to the folder of the skill, without `..`".to_owned());
+/// The files of a skill. Only regular text files of limited size are read, and only inside of its folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SkillFiles {
+    /// A folder, whose path has no links.
+    Folder(PathBuf),
+    /// Files that were read before, by their paths relative to the folder.
+    Memory(Arc<BTreeMap<String, Vec<u8>>>),
+}
+
+impl SkillFiles {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// Why the file is not read.
+    pub(super) fn read_text(&self, name: &str) -> Result<String, String> {
+        let is_plain = |component: Component<'_>| matches!(component, Component::Normal(_) | Component::CurDir);
+        let relative = Path::new(name);
+        if !relative.components().all(is_plain) {
+            return Err("the path must be relative to the folder of the skill, without `..`".to_owned());
+        }
+        let bytes = match self {
+            Self::Folder(folder) => read(folder, relative)?,
+            Self::Memory(files) => {
+                let parts = relative
+                    .components()
+                    .filter(|part| matches!(part, Component::Normal(_)));
+                let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
+                files.get(&parts.join("/")).ok_or(NO_FILE)?.clone()
+            }
+        };
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(format!("it is larger than {} KiB", MAX_FILE / 1024));
+        }
+        String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
     }
-    let path = fs::canonicalize(folder.join(relative)).map_err(|_| "there is no such file".to_owned())?;
+
+    /// Returns the paths of the files, relative to the folder and sorted, without `except`. Links are left out.
+    pub(super) fn list(&self, except: &str) -> Vec<String> {
+        match self {
+            Self::Folder(folder) => list(folder, except),
+            Self::Memory(files) => {
+                let names = files.keys().filter(|name| *name != except);
+                names.take(MAX_FILES).cloned().collect()
+            }
+        }
+    }
+}
+
+const NO_FILE: &str = "there is no such file";
+
+fn read(folder: &Path, relative: &Path) -> Result<Vec<u8>, String> {
+    let path = fs::canonicalize(folder.join(relative)).map_err(|_| NO_FILE.to_owned())?;
     if !path.starts_with(folder) {
         return Err("it is a link that leads out of the folder of the skill".to_owned());
     }
@@ -38,14 +81,10 @@ pub(super) fn read_text(folder: &Path, name: &str) -> Result<String, String> {
     file.take(MAX_FILE + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(format!("it is larger than {} KiB", MAX_FILE / 1024));
-    }
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+    Ok(bytes)
 }
 
-/// Returns the paths of the files of a folder, relative to it and sorted, without `except`. Links are left out.
-pub(super) fn list(folder: &Path, except: &str) -> Vec<String> {
+fn list(folder: &Path, except: &str) -> Vec<String> {
     let (mut files, mut pending) = (Vec::new(), vec![(PathBuf::new(), 0)]);
     while let Some((relative, depth)) = pending.pop() {
         let mut entries: Vec<_> = fs::read_dir(folder.join(&relative))

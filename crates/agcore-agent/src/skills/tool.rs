@@ -8,12 +8,8 @@ use agcore_tools::{
 };
 use serde::Deserialize;
 
-use super::{
-    collection::{FILE, Skills},
-    file,
-    front_matter::FrontMatter,
-};
-use crate::tool_source::ToolSource;
+use super::collection::{FILE, Skills};
+use crate::{front_matter, tool_source::ToolSource};
 
 /// The name of the tool.
 pub(crate) const USE_SKILL: &str = "use_skill";
@@ -71,12 +67,12 @@ fn read(skills: &Skills, arguments: &UseSkill) -> Result<ToolOutput, ToolError> 
             skill.name
         ))
     };
-    let text = file::read_text(&skill.folder, name).map_err(failed)?;
+    let text = skill.files.read_text(name).map_err(failed)?;
     if arguments.file.is_some() {
         return Ok(ToolOutput::text(text));
     }
-    let (_, body) = FrontMatter::split(&text).map_err(failed)?;
-    let files = file::list(&skill.folder, FILE);
+    let (_, body) = front_matter::split(&text).map_err(failed)?;
+    let files = skill.files.list(FILE);
     let files = match files.is_empty() {
         true => String::new(),
         false => format!("\n\nFiles of this skill: {}", files.join(", ")),

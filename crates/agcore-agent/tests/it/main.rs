@@ -7,6 +7,7 @@
     reason = "tests may fail loudly"
 )]
 
+mod agent_files;
 mod approvals;
 mod bad_tools;
 mod compaction;

@@ -147,7 +147,7 @@ fn unusable_skills_are_reported_and_harm_no_others() {
     let problems = skills.problems();
     assert_eq!(problems.len(), 6, "{problems:#?}");
     for text in [
-        "must begin with a line `---`",
+        "must begin with front matter",
         "the name must have",
         "the description must have",
         "not YAML",
@@ -170,4 +170,44 @@ fn unusable_skills_are_reported_and_harm_no_others() {
     let names: Vec<&str> = both.list().iter().map(|skill| skill.name.as_str()).collect();
     assert_eq!(names, ["a", "tea"]);
     assert_eq!(both.get("tea").unwrap().description, "How to make <tea>.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_in_memory_are_used_as_they_were_read() {
+    let files = [
+        ("tea/SKILL.md", TEA.as_bytes().to_vec()),
+        ("tea/times.md", "2 minutes".into()),
+        ("tea/logo.png", vec![0xff]),
+        ("README.md", "not a skill".into()),
+        ("none/notes.md", "not a skill".into()),
+        ("bad/SKILL.md", "---\nname: Bad Name\ndescription: x\n---\n".into()),
+        ("twice/SKILL.md", TEA.into()),
+        ("broken/SKILL.md", "---\nname: [\n---\n".into()),
+    ];
+    let skills = Skills::from_files("project/skills", files);
+    assert_eq!(skills.list().len(), 1);
+    assert_eq!(skills.list()[0].folder, Path::new("project/skills/tea"));
+    let problems = skills.problems().join("\n");
+    for expected in [
+        "project/skills/bad/SKILL.md: the name must have",
+        "project/skills/broken/SKILL.md: the front matter is not YAML: line",
+        "project/skills/twice/SKILL.md: there is another skill with the name `tea`",
+    ] {
+        assert!(problems.contains(expected), "{problems}");
+    }
+    let calls = ["./times.md", "../twice/SKILL.md", "/etc/passwd", "logo.png", "none.md"];
+    let calls: Vec<Value> = calls.iter().map(|file| json!({"name": "tea", "file": file})).collect();
+    let results = results(skills, &[&[json!({"name": "tea"})], &calls[..]].concat()).await;
+    assert!(
+        results[0].ends_with("Files of this skill: logo.png, times.md"),
+        "{}",
+        results[0]
+    );
+    assert_eq!(results[1], "2 minutes");
+    for (result, expected) in results[2..]
+        .iter()
+        .zip(["without `..`", "without `..`", "not UTF-8", "no such file"])
+    {
+        assert!(result.contains(expected), "{result}");
+    }
 }
