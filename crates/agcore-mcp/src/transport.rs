@@ -1,5 +1,6 @@
 //! [`McpTransport`]: how a client reaches a server.
 
+pub(crate) mod inbox;
 pub(crate) mod line_guard;
 pub(crate) mod tap;
 mod stdio;

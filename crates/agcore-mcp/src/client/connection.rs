@@ -227,7 +227,7 @@ impl Drop for KillGuard {
 impl Connection {
     /// Returns whether the connection has ended.
     pub(crate) fn is_closed(&self) -> bool {
-        self.requests.link.ended().is_cancelled()
+        self.requests.link.has_ended()
     }
 
     /// Keeps a subscription until it is removed or the connection is dropped. Replaces an earlier one.

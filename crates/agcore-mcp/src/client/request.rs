@@ -1,6 +1,13 @@
 //! [`Requests`]: requests to a server, with limits, progress and cancellation.
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    future::poll_fn,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
 
 use agcore_chat::Progress;
 use rmcp::{
@@ -11,20 +18,14 @@ use rmcp::{
     },
     service::{PeerRequestOptions, Subscription},
 };
-use tokio::{
-    sync::mpsc,
-    time::{Instant, sleep_until},
-};
+use tokio::time::{Instant, sleep_until};
 
 use super::answer::Answerer;
 use crate::{
     error::{McpError, McpErrorKind, quote},
     process::Process,
-    transport::tap::{Link, ProgressRoute},
+    transport::{inbox::Inbox, tap::Link},
 };
-
-/// The number of progress notifications that wait for their receiver. More are dropped.
-const WAITING_PROGRESS: usize = 64;
 
 /// The longest time that an error waits for the exit status of a process whose output ended.
 const EXIT_GRACE: Duration = Duration::from_secs(1);
@@ -46,6 +47,53 @@ impl Limits {
             total: limit,
         }
     }
+}
+
+/// The time at which a request has exceeded its limits.
+struct Deadline {
+    limits: Limits,
+    start: Instant,
+    idle_since: Instant,
+}
+
+impl Deadline {
+    fn new(limits: Limits) -> Self {
+        let start = Instant::now();
+        Self {
+            limits,
+            start,
+            idle_since: start,
+        }
+    }
+
+    /// Restarts the limit without progress.
+    fn extend(&mut self) {
+        self.idle_since = Instant::now();
+    }
+
+    /// Returns when the request must be checked.
+    fn next(&self) -> Instant {
+        (self.start + self.limits.total).min(self.idle_since + self.limits.idle)
+    }
+
+    /// Returns the limit that is exceeded.
+    fn exceeded(&self) -> Option<Duration> {
+        let now = Instant::now();
+        if now >= self.start + self.limits.total {
+            Some(self.limits.total)
+        } else {
+            (now >= self.idle_since + self.limits.idle).then_some(self.limits.idle)
+        }
+    }
+}
+
+/// What happened to a request that waits.
+enum Event {
+    Progress(Progress),
+    /// `None` if the connection ended.
+    Response(Option<Result<ServerResult, ServiceError>>),
+    Ended,
+    Alarm,
 }
 
 /// Sends requests over one connection.
@@ -70,45 +118,54 @@ impl Requests {
         on_progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<ServerResult, McpError> {
         let mut request = request.into();
-        let (route, mut progress) = mpsc::channel(WAITING_PROGRESS);
-        request.extensions_mut().insert(ProgressRoute(route));
-        let mut handle = self
+        let inbox = Inbox::default();
+        request.extensions_mut().insert(inbox.clone());
+        let sent = self
             .peer
-            .send_cancellable_request(request, PeerRequestOptions::no_options())
-            .await
-            .map_err(|error| (what, error));
-        let handle = match &mut handle {
-            Ok(handle) => handle,
-            Err((what, _)) => return Err(self.closed(what).await),
+            .send_cancellable_request(request, PeerRequestOptions::no_options());
+        let Ok(mut handle) = sent.await else {
+            return Err(self.closed(what).await);
         };
         let mut guard = CancelGuard {
             requests: self,
             pending: Some((handle.id.clone(), handle.progress_token.clone())),
         };
-        let start = Instant::now();
-        let mut idle_end = start + limits.idle;
+        let mut deadline = Deadline::new(limits);
+        let mut alarm = pin!(sleep_until(deadline.next()));
         let response = loop {
-            tokio::select! {
-                biased;
-                () = sleep_until(start + limits.total) => return Err(self.timeout(what, limits.total)),
-                Some(step) = progress.recv() => {
-                    on_progress(step);
-                    idle_end = Instant::now() + limits.idle;
+            // One timer and one inbox: a thousand requests may wait here.
+            let event = poll_fn(|context| {
+                if let Poll::Ready(progress) = inbox.poll(context) {
+                    // What arrived before the end of the connection has been delivered.
+                    return Poll::Ready(progress.map_or(Event::Ended, Event::Progress));
                 }
-                response = &mut handle.rx => break response.ok(),
-                // What arrived before the end of the connection has been delivered.
-                () = self.link.ended().cancelled() => break handle.rx.try_recv().ok(),
-                () = sleep_until(idle_end) => {
-                    if !self.answerer.is_waiting() {
-                        return Err(self.timeout(what, limits.idle));
+                if let Poll::Ready(response) = Pin::new(&mut handle.rx).poll(context) {
+                    return Poll::Ready(Event::Response(response.ok()));
+                }
+                alarm.as_mut().poll(context).map(|()| Event::Alarm)
+            });
+            match event.await {
+                Event::Response(response) => break response,
+                Event::Ended => break handle.rx.try_recv().ok(),
+                // The alarm is not moved: it is checked when it rings.
+                Event::Progress(step) => {
+                    on_progress(step);
+                    deadline.extend();
+                }
+                Event::Alarm => {
+                    if self.answerer.is_waiting() {
+                        // The server may be waiting for the person.
+                        deadline.extend();
                     }
-                    // The server may be waiting for the person.
-                    idle_end = Instant::now() + limits.idle;
+                    if let Some(limit) = deadline.exceeded() {
+                        return Err(self.timeout(what, limit));
+                    }
+                    alarm.as_mut().reset(deadline.next());
                 }
             }
         };
         guard.disarm();
-        while let Ok(step) = progress.try_recv() {
+        while let Some(step) = inbox.take() {
             on_progress(step);
         }
         match response {

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use agcore_chat::{Answer, Progress, QuestionKind, Text, ToolCall, ToolOutcome, ToolWork};
+use agcore_chat::{Answer, Progress, QuestionKind, RawArguments, Text, ToolCall, ToolOutcome, ToolWork};
 use agcore_tools::{
     ExecutorBuilder, RegistryExecutor, ToolContext, ToolError, ToolOutput,
     layer::{Invoke, PreparedCall},
@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 
 use super::{
     peer::{LogLevel, McpPeer},
-    request_state::Binding,
+    request_state::{Binding, Sealer},
     rounds::{self, Round, Rounds, Sent},
     settings::Settings,
 };
@@ -41,6 +41,7 @@ const MAX_QUESTIONS: usize = 10;
 /// Runs a call with all checks of the registry.
 pub(super) async fn run(
     settings: &Settings,
+    sealer: &Arc<Sealer>,
     log_level: &Arc<LogLevel>,
     params: CallToolRequestParams,
     request: RequestContext<RoleServer>,
@@ -51,13 +52,13 @@ pub(super) async fn run(
         return Err(ErrorData::invalid_params(error.message().to_owned(), None));
     }
     let name = params.name.into_owned();
-    let arguments = Value::Object(params.arguments.unwrap_or_default());
+    let arguments = RawArguments::from(params.arguments.unwrap_or_default());
     let sent = Sent {
         responses: params.input_responses,
         state: params.request_state,
     };
-    let binding = Binding::new("tools/call", &name, &arguments);
-    let rounds = Rounds::open(settings.sealer(), &request, binding, sent)?;
+    let binding = Binding::new("tools/call", &name, arguments.clone());
+    let rounds = Rounds::open(sealer, &request, binding, sent)?;
     let client = McpPeer::new(&request, log_level, rounds.clone());
     let only = snapshot.subset(|tool| **tool.name() == *name);
     let (report, reports) = mpsc::channel(WAITING_PROGRESS);
@@ -70,7 +71,7 @@ pub(super) async fn run(
         .with_layer(move |inner| Keep { inner, slot })
         .build()
         .map_err(|error| ErrorData::internal_error(error.message().to_owned(), None))?;
-    let call = ToolCall::function(request.id.to_string(), name, arguments.to_string());
+    let call = ToolCall::function(request.id.to_string(), name, arguments);
     // Large, and moved several times.
     let work = Box::pin(settle(&executor, Arc::new(call), &client));
     let progress = ProgressOut {

@@ -27,7 +27,7 @@ use super::{
     call,
     changes::{self, Subscribed},
     peer::{LogLevel, McpPeer},
-    request_state::Binding,
+    request_state::{Binding, Sealer},
     rounds::{self, Round, Rounds, Sent},
     settings::Settings,
     source::{PromptSource, ResourceSource},
@@ -40,6 +40,7 @@ const PAGE: usize = 500;
 /// Handles the requests of one client.
 pub(crate) struct Handler {
     settings: Settings,
+    sealer: Arc<Sealer>,
     log_level: Arc<LogLevel>,
     subscribed: Subscribed,
     /// Whether the client has closed its stream, which is never known over HTTP.
@@ -52,6 +53,7 @@ impl Handler {
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
             settings: settings.clone(),
+            sealer: Arc::new(settings.sealer()),
             log_level: Arc::default(),
             subscribed: Arc::default(),
             ended: CancellationToken::new(),
@@ -143,7 +145,7 @@ impl ServerHandler for Handler {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        call::run(&self.settings, &self.log_level, params, context).await
+        call::run(&self.settings, &self.sealer, &self.log_level, params, context).await
     }
 
     async fn list_prompts(
@@ -180,12 +182,12 @@ impl ServerHandler for Handler {
             let message = format!("the prompt {name:?} needs the argument {:?}", missing.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let binding = Binding::new("prompts/get", name, &json!(arguments));
+        let binding = Binding::new("prompts/get", name, json!(arguments).to_string());
         let sent = Sent {
             responses: params.input_responses,
             state: params.request_state,
         };
-        let rounds = Rounds::open(self.settings.sealer(), &context, binding, sent)?;
+        let rounds = Rounds::open(&self.sealer, &context, binding, sent)?;
         let client = McpPeer::new(&context, &self.log_level, rounds.clone());
         let work = self.prompts()?.get(name, &arguments, &client);
         match rounds::run(rounds.as_deref(), work).await? {
@@ -249,8 +251,8 @@ impl ServerHandler for Handler {
             responses: params.input_responses,
             state: params.request_state,
         };
-        let binding = Binding::new("resources/read", &params.uri, &Value::Null);
-        let rounds = Rounds::open(self.settings.sealer(), &context, binding, sent)?;
+        let binding = Binding::new("resources/read", &params.uri, "null");
+        let rounds = Rounds::open(&self.sealer, &context, binding, sent)?;
         let client = McpPeer::new(&context, &self.log_level, rounds.clone());
         let work = self.resources()?.read(&params.uri, &client);
         let contents = match rounds::run(rounds.as_deref(), work).await? {

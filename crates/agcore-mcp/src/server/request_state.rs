@@ -9,7 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use agcore_chat::Clock;
+use agcore_chat::{Clock, RawArguments};
 use rmcp::{
     ErrorData,
     model::{RequestStateCodec, SealOptions},
@@ -34,14 +34,28 @@ impl StateKey {
 }
 
 /// The request that a state belongs to.
-pub(super) struct Binding(String);
+pub(super) struct Binding {
+    method: &'static str,
+    name: String,
+    arguments: RawArguments,
+}
 
 impl Binding {
-    pub(super) fn new(method: &str, name: &str, arguments: &Value) -> Self {
-        let mut request = json!([method, name, arguments]);
+    pub(super) fn new(method: &'static str, name: impl Into<String>, arguments: impl Into<RawArguments>) -> Self {
+        Self {
+            method,
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
+
+    /// Returns the text that is sealed with the state. Most requests have no state, so it is made only when it is needed.
+    fn text(&self) -> String {
+        let arguments: Value = serde_json::from_str(&self.arguments).unwrap_or_default();
+        let mut request = json!([self.method, self.name, arguments]);
         // A client may send the members of an object in another order.
         request.sort_all_objects();
-        Self(request.to_string())
+        request.to_string()
     }
 }
 
@@ -78,7 +92,8 @@ impl Sealer {
             expires: self.seconds() + LIFETIME.as_secs(),
             answers: answers.clone(),
         };
-        let options = SealOptions::new().associated_data(binding.0.as_bytes());
+        let binding = binding.text();
+        let options = SealOptions::new().associated_data(binding.as_bytes());
         let sealed = codec.seal_json_with(&saved, &options);
         let sealed = sealed.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         if sealed.len() > MAX_BYTES {
@@ -101,7 +116,7 @@ impl Sealer {
             return Err(refused("it is too long"));
         }
         // An honest client gains nothing from the reason.
-        let saved = codec.open_json_with::<Saved>(sealed, binding.0.as_bytes());
+        let saved = codec.open_json_with::<Saved>(sealed, binding.text().as_bytes());
         let saved = saved.map_err(|_| refused("it was changed, or is that of another request"))?;
         if saved.expires < self.seconds() {
             return Err(refused("it has expired"));
@@ -135,15 +150,15 @@ mod tests {
 
     #[test]
     fn states_belong_to_one_request_and_key() {
-        let binding = Binding::new("tools/call", "a", &json!({"x": 1, "y": {"b": 2, "c": 3}}));
+        let binding = Binding::new("tools/call", "a", json!({"x": 1, "y": {"b": 2, "c": 3}}).to_string());
         let sealed = sealer(Some(1)).seal(&answers(), &binding).unwrap().unwrap();
-        let reordered = Binding::new("tools/call", "a", &json!({"y": {"c": 3, "b": 2}, "x": 1}));
+        let reordered = Binding::new("tools/call", "a", json!({"y": {"c": 3, "b": 2}, "x": 1}).to_string());
         assert_eq!(sealer(Some(1)).open(&sealed, &reordered).unwrap(), answers());
 
         let others = [
-            Binding::new("tools/call", "a", &json!({"x": 2, "y": {"b": 2, "c": 3}})),
-            Binding::new("tools/call", "b", &json!({"x": 1, "y": {"b": 2, "c": 3}})),
-            Binding::new("prompts/get", "a", &json!({"x": 1, "y": {"b": 2, "c": 3}})),
+            Binding::new("tools/call", "a", json!({"x": 2, "y": {"b": 2, "c": 3}}).to_string()),
+            Binding::new("tools/call", "b", json!({"x": 1, "y": {"b": 2, "c": 3}}).to_string()),
+            Binding::new("prompts/get", "a", json!({"x": 1, "y": {"b": 2, "c": 3}}).to_string()),
         ];
         for other in others {
             assert!(sealer(Some(1)).open(&sealed, &other).is_err());
@@ -163,7 +178,7 @@ mod tests {
 
     #[test]
     fn without_a_key_there_are_no_states() {
-        let binding = Binding::new("tools/call", "a", &Value::Null);
+        let binding = Binding::new("tools/call", "a", Value::Null.to_string());
         assert_eq!(sealer(None).seal(&BTreeMap::new(), &binding).unwrap(), None);
         let error = sealer(None).seal(&answers(), &binding).unwrap_err();
         assert!(error.message.contains("with_state_key"), "{error}");
@@ -171,7 +186,7 @@ mod tests {
 
     #[test]
     fn states_have_a_limit() {
-        let binding = Binding::new("tools/call", "a", &Value::Null);
+        let binding = Binding::new("tools/call", "a", Value::Null.to_string());
         let long = BTreeMap::from([("long".to_owned(), json!("x".repeat(MAX_BYTES)))]);
         assert!(sealer(Some(1)).seal(&long, &binding).is_err());
         assert!(sealer(Some(1)).open(&"x".repeat(MAX_BYTES + 1), &binding).is_err());

@@ -25,7 +25,7 @@ pub(super) struct Sent {
 
 /// The questions of a request without a session, and the answers so far.
 pub(super) struct Rounds {
-    sealer: Sealer,
+    sealer: Arc<Sealer>,
     binding: Binding,
     state: Mutex<State>,
     /// Wakes [`run`] when the request has asked.
@@ -54,7 +54,7 @@ pub(super) enum Round<T> {
 impl Rounds {
     /// Reads what a request contains about questions. Returns `None` if the client has a session.
     pub(super) fn open(
-        sealer: Sealer,
+        sealer: &Arc<Sealer>,
         request: &RequestContext<RoleServer>,
         binding: Binding,
         sent: Sent,
@@ -73,7 +73,7 @@ impl Rounds {
             ..State::default()
         };
         Ok(Some(Arc::new(Self {
-            sealer,
+            sealer: Arc::clone(sealer),
             binding,
             state: Mutex::new(state),
             asked: Notify::new(),

@@ -42,6 +42,7 @@ impl Settings {
             resources: None,
         }
     }
+
     /// Returns what seals the state of requests, with the clock of the calls.
     pub(super) fn sealer(&self) -> Sealer {
         Sealer {

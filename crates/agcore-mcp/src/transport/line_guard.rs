@@ -52,9 +52,13 @@ impl<R> LineGuard<R> {
     /// Returns how much of the chunk can be passed on before something is inserted.
     fn advance(&mut self, room: usize) -> usize {
         let available = &self.chunk[self.start..self.end.min(self.start + room)];
+        if self.length == 0 && available.len() <= self.limit {
+            // Lines that begin and end here are not too long.
+            if let Some(at) = memchr::memrchr(b'\n', available) {
+                return at + 1;
+            }
+        }
         match memchr::memchr(b'\n', available) {
-            // A line that begins and ends here is not too long.
-            Some(at) if self.length == 0 && at < self.limit => at + 1,
             Some(at) => {
                 self.scan.feed(&available[..at]);
                 self.end_line(at + 1);

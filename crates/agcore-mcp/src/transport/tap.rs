@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -15,47 +18,61 @@ use rmcp::{
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
-use tokio::{sync::mpsc, time::timeout};
-use tokio_util::sync::CancellationToken;
+use tokio::time::timeout;
 
+use super::inbox::Inbox;
 use crate::process::Process;
 
 /// The state that a connection and its transport share.
 #[derive(Debug, Default)]
 pub(crate) struct Link {
-    routes: Mutex<HashMap<ProgressToken, mpsc::Sender<Progress>>>,
-    /// Cancelled when no more messages arrive.
-    ended: CancellationToken,
+    routes: Mutex<HashMap<ProgressToken, Inbox>>,
+    /// Whether no more messages arrive.
+    has_ended: AtomicBool,
 }
 
 impl Link {
-    /// Returns the token that is cancelled when no more messages arrive.
-    pub(crate) fn ended(&self) -> &CancellationToken {
-        &self.ended
+    /// Returns whether no more messages arrive.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
     }
 
     /// Ends the delivery of progress for a request.
     pub(crate) fn remove_route(&self, token: &ProgressToken) {
-        self.routes.lock().unwrap_or_else(PoisonError::into_inner).remove(token);
+        self.routes().remove(token);
     }
 
-    fn add_route(&self, token: ProgressToken, route: ProgressRoute) {
-        let mut routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
-        routes.insert(token, route.0);
-    }
-
-    /// Delivers progress. What does not fit into the channel is dropped, as is progress of requests that have ended.
-    fn deliver(&self, token: &ProgressToken, progress: Progress) {
-        let routes = self.routes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(route) = routes.get(token) {
-            let _ = route.try_send(progress);
+    /// Ends all requests.
+    fn end(&self) {
+        // Under the lock, so that no request is added in between and waits in vain.
+        let mut routes = self.routes();
+        self.has_ended.store(true, Ordering::Release);
+        for (_, inbox) in routes.drain() {
+            inbox.end();
         }
     }
-}
 
-/// The receiver of a request's progress, attached to the request until it is sent.
-#[derive(Debug, Clone)]
-pub(crate) struct ProgressRoute(pub(crate) mpsc::Sender<Progress>);
+    /// Delivers the progress of a request from now on, unless the request was dropped while it waited to be sent.
+    fn add_route(&self, token: ProgressToken, inbox: Inbox) {
+        let mut routes = self.routes();
+        if self.has_ended() {
+            inbox.end();
+        } else if inbox.has_receiver() {
+            routes.insert(token, inbox);
+        }
+    }
+
+    /// Delivers progress. That of requests that have ended is dropped.
+    fn deliver(&self, token: &ProgressToken, progress: Progress) {
+        if let Some(inbox) = self.routes().get(token) {
+            inbox.deliver(progress);
+        }
+    }
+
+    fn routes(&self) -> MutexGuard<'_, HashMap<ProgressToken, Inbox>> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// A transport that delivers progress before the response that follows it, reports the end of the connection, and ends
 /// the process of the server when it is closed.
@@ -118,10 +135,10 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
         mut message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         if let JsonRpcMessage::Request(request) = &mut message {
-            let route = request.request.extensions_mut().remove::<ProgressRoute>();
+            let inbox = request.request.extensions_mut().remove::<Inbox>();
             let token = request.request.get_meta().get_progress_token();
-            if let (Some(route), Some(token)) = (route, token) {
-                self.link.add_route(token, route);
+            if let (Some(inbox), Some(token)) = (inbox, token) {
+                self.link.add_route(token, inbox);
             }
             self.sends(&request.id, &request.request);
         }
@@ -144,7 +161,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
                 Some(JsonRpcMessage::Error(message)) if self.is_late(message.id.as_ref()) => {}
                 Some(message) => return Some(message),
                 None => {
-                    self.link.ended.cancel();
+                    self.link.end();
                     return None;
                 }
             }
@@ -152,7 +169,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.link.ended.cancel();
+        self.link.end();
         let Some(process) = &self.process else {
             return self.inner.close().await;
         };
