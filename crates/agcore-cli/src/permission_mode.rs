@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore::{
     chat::ToolCall,
     llm::{Hook, HookContext, ToolVerdict},
-    tools::{Approver, Permission, RegisteredTool, Rule, RuleState, ToolRegistry, ToolSnapshot},
+    tools::{Approver, Permission, RegisteredTool, Rule, RuleState, ToolRegistry},
 };
 use async_trait::async_trait;
 
@@ -61,12 +61,13 @@ fn is_read_only(tool: &RegisteredTool) -> bool {
 }
 
 /// Reports to the model why a call is denied in plan mode. The rules of the mode deny it as well, but do not give a reason.
-pub(crate) struct PlanModeNotice(Arc<ToolSnapshot>);
+/// Covers tools that an MCP server adds later, which the rules do not know.
+pub(crate) struct PlanModeNotice(ToolRegistry);
 
 impl PlanModeNotice {
     /// Creates the notice for these tools.
     pub(crate) fn new(tools: &ToolRegistry) -> Self {
-        Self(tools.snapshot())
+        Self(tools.clone())
     }
 }
 
@@ -74,7 +75,7 @@ impl PlanModeNotice {
 impl Hook for PlanModeNotice {
     async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
         match self.0.get(&call.name) {
-            Some(tool) if !is_read_only(tool) => ToolVerdict::Block(format!(
+            Some(tool) if !is_read_only(&tool) => ToolVerdict::Block(format!(
                 "{} was not run: plan mode is on, in which only read-only tools may run. Do not retry; describe what you \
                  would do instead.",
                 tool.name()

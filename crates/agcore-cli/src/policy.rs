@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use agcore::tools::{
     Approver, Arguments, Grant, Permission, PermissionConfig, PermissionRules, RegisteredTool, Rule, RuleState,
     ToolPolicy, ToolRegistry, ToolSession, ToolSnapshot,
-    permission::{ArgumentTest, Basis, StaticRule, ToolFacts, Verdict, decide},
+    permission::{ArgumentTest, Basis, ToolFacts, Verdict, decide},
 };
 
 use crate::{
@@ -142,9 +142,10 @@ impl fmt::Display for Access {
 /// tool needs approval.
 ///
 /// An entry that allows or asks about a permission replaces its default; among entries, deny overrides ask and ask
-/// overrides allow. The default question has the lowest precedence: it applies only to tools that no entry allows.
+/// overrides allow. The default question has the lowest precedence: it applies only to tools that no entry allows, also to those
+/// that an MCP server adds later.
 fn rules(tools: &ToolSnapshot, entries: &[PermissionEntry], mode: PermissionMode) -> PermissionRules {
-    let mut config = PermissionConfig::default();
+    let mut config = PermissionConfig::default().with_ask_unlisted(true);
     // The shell of this program is asked about.
     config.denied.remove(&Permission::Shell);
     // An address can carry what the model knows to anyone, so web pages are asked about, too.
@@ -160,23 +161,10 @@ fn rules(tools: &ToolSnapshot, entries: &[PermissionEntry], mode: PermissionMode
         (FETCH_URL, "$.url", url_test),
     ];
     let argument_rules: Vec<Rule> = tests.iter().flat_map(|test| rules_for(*test, entries)).collect();
-    let asks_about_arguments: Vec<&str> = tests
-        .iter()
-        .filter(|(_, _, test)| test(entries, RuleState::Allow).is_some())
-        .map(|(tool, ..)| *tool)
-        .collect();
-    let rules = PermissionRules::new(config)
+    PermissionRules::new(config)
         .with_rules(entries.iter().filter_map(PermissionEntry::rule))
         .with_rules(argument_rules.iter().cloned())
-        .with_rules(tools.tools().iter().filter_map(|tool| mode_rule(mode, tool)));
-    let default_asks: Vec<Rule> = tools
-        .tools()
-        .iter()
-        // The rules for their arguments ask about the others.
-        .filter(|tool| !asks_about_arguments.contains(&tool.name().as_str()))
-        .filter_map(|tool| default_ask(tool, &rules))
-        .collect();
-    rules.with_rules(default_asks)
+        .with_rules(tools.tools().iter().filter_map(|tool| mode_rule(mode, tool)))
 }
 
 /// Returns the test of an argument that the entries of a state describe, or `None` if there are none.
@@ -223,17 +211,6 @@ fn url_test(entries: &[PermissionEntry], state: RuleState) -> Option<ArgumentTes
         })
         .collect();
     (!patterns.is_empty()).then_some(ArgumentTest::MatchesAny(patterns))
-}
-
-/// Returns the rule that asks about a tool which neither its permissions nor another rule allow.
-fn default_ask(tool: &RegisteredTool, rules: &PermissionRules) -> Option<Rule> {
-    let StaticRule::NotListed(needed) = rules.config.check(tool.permissions()) else {
-        return None;
-    };
-    let is_covered =
-        |rule: &Rule| rule.is_specific() && rule.matches(tool.name(), tool.permissions(), &Arguments::new());
-    let ask = Rule::tool(RuleState::Ask, tool.name().as_str()).with_name(format!("default for {needed}"));
-    (!rules.rules.iter().any(is_covered)).then_some(ask)
 }
 
 #[cfg(test)]

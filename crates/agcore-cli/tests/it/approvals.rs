@@ -70,7 +70,7 @@ fn the_tool_list_of_a_chat_reflects_the_answers() {
     person.sees("arithmetic: Performs an arithmetic operation on two numbers.\r\n  allowed: all permissions it needs are allowed");
     person.sees("  denied: agcore.toml:3:9: deny current_time");
     person.sees("  needs approval: agcore.toml:2:8: ask read_notes");
-    person.sees("  needs approval: default for write: ask save_note");
+    person.sees("  needs approval: it needs write, which is not among the allowed permissions");
     person.next();
     person.types("save it");
     person.sees(QUESTION);

@@ -64,7 +64,7 @@ fn lists_tools_with_permissions_and_access() {
         let line = entry.lines().find(|line| line.starts_with("  ")).unwrap();
         assert!(line.starts_with(&format!("  {access}: ")), "{tool}: {line}");
     }
-    let save = "  needs approval: default for write: ask save_note\n  needs write; not read-only, not destructive, one at a time \
+    let save = "  needs approval: it needs write, which is not among the allowed permissions\n  needs write; not read-only, not destructive, one at a time \
                 (notes)\n";
     assert!(list.contains(save), "{list}");
     assert!(
@@ -111,7 +111,7 @@ fn denies_a_call_that_needs_approval() {
     agcore.run(["tools", "call", "save_note", note]).assert_failed(
         6,
         &[
-            "(default for write: ask save_note)), and there is no terminal",
+            "(it needs write, which is not among the allowed permissions), and there is no terminal",
             "--yes",
             "[permissions] allow = [\"save_note\"]",
         ],

@@ -32,6 +32,10 @@ pub struct PermissionConfig {
     pub denied: BTreeSet<Permission>,
     /// Whether a tool is allowed when the rules above do not decide: it declares no permissions, or `allowed` is empty.
     pub allow_unspecified: bool,
+    /// Whether a tool that needs a permission outside of `allowed` is asked about, as by an ask rule with the lowest
+    /// precedence, and not *not allowed*. The difference is that a stored grant then suffices without an approver.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ask_unlisted: bool,
 }
 
 impl Default for PermissionConfig {
@@ -40,6 +44,7 @@ impl Default for PermissionConfig {
             allowed: [Permission::Read, Permission::Network].into(),
             denied: [Permission::Delete, Permission::Shell].into(),
             allow_unspecified: true,
+            ask_unlisted: false,
         }
     }
 }
@@ -81,6 +86,14 @@ impl PermissionConfig {
     /// Sets whether a tool is allowed when it declares no permissions, or `allowed` is empty.
     pub fn with_allow_unspecified(mut self, allow: bool) -> Self {
         self.allow_unspecified = allow;
+        self
+    }
+
+    /// Sets whether a tool that needs a permission outside of the allowed ones is asked about.
+    ///
+    /// This also holds for tools that are registered later, such as those that an MCP server adds.
+    pub fn with_ask_unlisted(mut self, ask: bool) -> Self {
+        self.ask_unlisted = ask;
         self
     }
 

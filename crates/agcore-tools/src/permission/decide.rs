@@ -170,12 +170,16 @@ pub fn decide(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Argument
         };
     }
     let matching = MatchingRules::find(&rules.rules, tool, arguments);
+    let otherwise = match static_rule {
+        StaticRule::NotListed(_) if rules.config.ask_unlisted => Verdict::Ask,
+        _ => Verdict::NotAllowed,
+    };
     let (verdict, basis) = match (matching.deny, matching.ask, static_rule.allows()) {
         (Some(deny), ..) => (Verdict::Deny, Basis::Rule(deny)),
         (None, Some(ask), true) => (Verdict::Ask, Basis::Rule(ask)),
         (None, Some(ask), false) => match matching.lift {
             Some(_) => (Verdict::Ask, Basis::Rule(ask)),
-            None => (Verdict::NotAllowed, Basis::Static(static_rule)),
+            None => (otherwise, Basis::Static(static_rule)),
         },
         (None, None, true) if tool.destructive && matching.lift.is_none() => (Verdict::Ask, Basis::Destructive),
         (None, None, true) => (
@@ -184,11 +188,11 @@ pub fn decide(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Argument
         ),
         (None, None, false) => match matching.lift {
             Some(lift) => (Verdict::Allow, Basis::Rule(lift)),
-            None => (Verdict::NotAllowed, Basis::Static(static_rule)),
+            None => (otherwise, Basis::Static(static_rule)),
         },
     };
     let asks_whole_call = match (verdict, &basis) {
-        (Verdict::NotAllowed, _) | (_, Basis::Destructive) => true,
+        (Verdict::NotAllowed, _) | (Verdict::Ask, Basis::Static(_)) | (_, Basis::Destructive) => true,
         _ => matching.asks_whole_call,
     };
     Decision {

@@ -41,7 +41,11 @@ fn static_rules_apply_in_order() {
         (listed.clone(), vec![Read, Network], Verdict::Allow),
         (listed.clone(), vec![Read, Write], Verdict::NotAllowed),
         (strict(&listed), vec![Read], Verdict::Allow),
-        (listed.with_denied([Read]), vec![Read], Verdict::Deny),
+        (listed.clone().with_denied([Read]), vec![Read], Verdict::Deny),
+        (listed.clone().with_ask_unlisted(true), vec![Read, Write], Verdict::Ask),
+        (listed.clone().with_ask_unlisted(true), vec![Read], Verdict::Allow),
+        (listed.clone().with_ask_unlisted(true), vec![Shell], Verdict::Deny),
+        (strict(&listed).with_ask_unlisted(true), vec![], Verdict::NotAllowed),
     ] {
         assert_eq!(
             verdict(&config.clone().into(), &permissions),
@@ -89,6 +93,15 @@ fn one_rule_on_top_of_each_static_result() {
                 on_top_of(PermissionConfig::new()),
                 not_allowed,
                 "{kind} {state} on top of not allowed"
+            );
+            let asked = match not_allowed {
+                Verdict::NotAllowed => Verdict::Ask,
+                other => other,
+            };
+            assert_eq!(
+                on_top_of(PermissionConfig::new().with_ask_unlisted(true)),
+                asked,
+                "{kind} {state} on top of asking about unlisted permissions"
             );
             assert_eq!(
                 on_top_of(PermissionConfig::new().with_denied([Write])),
