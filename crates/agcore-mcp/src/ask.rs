@@ -31,6 +31,12 @@ use serde_json::{Map, Value};
 pub trait Elicitor: Send + Sync {
     /// Asks the question. While this waits, the call that caused it does not time out for want of progress.
     async fn ask(&self, question: &Elicitation) -> ElicitationAnswer;
+
+    /// Returns whether the person can be sent to a web page, the [URL](Elicitation::url) of a question; `false` by default.
+    /// Servers learn of it when they are connected.
+    fn shows_urls(&self) -> bool {
+        false
+    }
 }
 
 /// A question of a server to a person.
@@ -42,8 +48,11 @@ pub struct Elicitation {
     /// The question.
     pub message: String,
     /// The JSON Schema of the answer: an object whose members are strings, numbers, booleans or choices. It may contain
-    /// defaults.
+    /// defaults. An object without members if there is a [`url`](Self::url).
     pub schema: Value,
+    /// The web page on which the person gives the answer, which this program does not see. Accepting the question, with an
+    /// empty object, means that the person agrees to open it. Show all of the URL before, and never open it unasked.
+    pub url: Option<String>,
 }
 
 impl Elicitation {
@@ -53,7 +62,15 @@ impl Elicitation {
             server: server.into(),
             message: message.into(),
             schema,
+            url: None,
         }
+    }
+
+    /// Sets the web page on which the person gives the answer.
+    #[must_use]
+    pub fn with_url(mut self, url: impl Into<String>) -> Self {
+        self.url = Some(url.into());
+        self
     }
 }
 

@@ -13,10 +13,10 @@ use rmcp::{
         ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
         ElicitationAction, ElicitationCapability, FormElicitationCapability, InputRequest, InputRequests,
         InputResponses, ListRootsResult, Role, Root, RootsCapabilities, SamplingCapability, SamplingMessage,
-        SamplingMessageContentBlock,
+        SamplingMessageContentBlock, UrlElicitationCapability,
     },
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     ask::{Answers, Elicitation, ElicitationAnswer, SampleRequest},
@@ -63,9 +63,12 @@ impl Answerer {
     /// Returns what the server may ask for.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
         let mut capabilities = ClientCapabilities::default();
-        if self.answers.elicitor.is_some() {
-            let form = FormElicitationCapability::default();
-            capabilities.elicitation = Some(ElicitationCapability::new().with_form(form));
+        if let Some(elicitor) = &self.answers.elicitor {
+            let mut modes = ElicitationCapability::new().with_form(FormElicitationCapability::default());
+            if elicitor.shows_urls() {
+                modes = modes.with_url(UrlElicitationCapability::default());
+            }
+            capabilities.elicitation = Some(modes);
         }
         if self.answers.sampler.is_some() {
             capabilities.sampling = Some(SamplingCapability::default());
@@ -81,23 +84,26 @@ impl Answerer {
         let Some(elicitor) = &self.answers.elicitor else {
             return Err(unsupported("elicitation"));
         };
-        let ElicitRequestParams::FormElicitationParams {
-            message,
-            requested_schema,
-            ..
-        } = params
-        else {
-            return Err(unsupported("elicitation by URL"));
-        };
-        let schema = serde_json::to_value(requested_schema)
-            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let question = Elicitation {
-            server: self.server.to_string(),
-            message,
-            schema,
+        let server = self.server.to_string();
+        let question = match params {
+            ElicitRequestParams::FormElicitationParams {
+                message,
+                requested_schema,
+                ..
+            } => {
+                let schema = serde_json::to_value(requested_schema)
+                    .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
+                Elicitation::new(server, message, schema)
+            }
+            ElicitRequestParams::UrlElicitationParams { message, url, .. } if elicitor.shows_urls() => {
+                Elicitation::new(server, message, json!({"type": "object", "properties": {}})).with_url(url)
+            }
+            _ => return Err(unsupported("elicitation by URL")),
         };
         let _waiting = self.wait();
         Ok(match elicitor.ask(&question).await {
+            // The person answers on the page.
+            ElicitationAnswer::Accept(_) if question.url.is_some() => ElicitResult::new(ElicitationAction::Accept),
             ElicitationAnswer::Accept(content) => {
                 ElicitResult::new(ElicitationAction::Accept).with_content(Value::Object(content))
             }

@@ -125,6 +125,49 @@ async fn clients_without_answers_refuse() {
     }
 }
 
+/// Sends the person to a web page.
+struct Browser;
+
+#[async_trait]
+impl Elicitor for Browser {
+    async fn ask(&self, question: &Elicitation) -> ElicitationAnswer {
+        assert_eq!(question.url.as_deref(), Some("https://example.org/pay?id=7"));
+        assert_eq!(question.schema["properties"], json!({}));
+        // The content is not sent: the answer is given on the page.
+        ElicitationAnswer::Accept([("ignored".to_owned(), json!(1))].into_iter().collect())
+    }
+
+    fn shows_urls(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn a_person_is_sent_to_a_web_page_if_the_application_can_show_it() {
+    let params = json!({"mode": "url", "message": "Pay here", "url": "https://example.org/pay?id=7"});
+    let page = json!({"resultType": "input_required", "requestState": "s1",
+        "inputRequests": {"pay": {"method": "elicitation/create", "params": params}}});
+    let done = json!({"resultType": "complete", "content": [{"type": "text", "text": "paid"}]});
+    let options = ClientOptions::new().with_elicitor(Browser);
+    let (client, seen) = scripted(vec![page.clone(), done], options).await;
+    let output = client.call_tool("buy", |_| {}).await.unwrap().unwrap();
+    assert_eq!(output.as_value(), Some(&json!("paid")));
+    {
+        let seen = seen.lock().unwrap();
+        assert_eq!(seen[1]["inputResponses"], json!({"pay": {"action": "accept"}}));
+        let offered = &seen[0]["_meta"]["io.modelcontextprotocol/clientCapabilities"]["elicitation"];
+        assert_eq!(offered, &json!({"form": {}, "url": {}}), "{:?}", seen[0]);
+    }
+
+    // One that cannot show it does not offer it, and refuses.
+    let options = ClientOptions::new().with_elicitor(Person(true));
+    let (client, seen) = scripted(vec![page], options).await;
+    let error = client.call_tool("buy", |_| {}).await.unwrap_err();
+    assert!(error.message().contains("does not offer elicitation by URL"), "{error}");
+    let offered = &seen.lock().unwrap()[0]["_meta"]["io.modelcontextprotocol/clientCapabilities"]["elicitation"];
+    assert_eq!(offered, &json!({"form": {}}));
+}
+
 /// Waits until it is released, which takes longer than the timeout of the call.
 struct Slow(Arc<AtomicBool>);
 
