@@ -2,8 +2,8 @@
 //
 // Usage: node clients.cjs FOLDER LINE URL
 //
-// FOLDER contains the node_modules with @ag-ui/client, LINE is `1` or `0`. The server is `agui_server`, whose model answers in
-// the order of the runs below. No warning is allowed.
+// FOLDER contains the node_modules with @ag-ui/client, LINE is `1` or `0`. The server is `agcore serve`, whose model plays
+// `model.json`, in the order of the runs below. No warning is allowed.
 "use strict";
 
 const assert = require("node:assert/strict");
@@ -48,9 +48,9 @@ async function conversation() {
   const first = await run(agent, "How is the weather?");
   assert.equal(first.error, undefined);
   assert.deepEqual(roles(agent), ["user", "assistant", "tool", "assistant"]);
-  assert.equal(agent.messages[1].toolCalls[0].function.name, "weather");
-  assert.equal(agent.messages[2].content, "sunny");
-  assert.equal(answer(agent), "It is sunny.");
+  assert.equal(agent.messages[1].toolCalls[0].function.name, "arithmetic");
+  assert.equal(agent.messages[2].content, "21.0");
+  assert.equal(answer(agent), "It has 21 degrees.");
   assert.equal(first.end.type, "RUN_FINISHED");
   await run(agent, "What did I ask?");
   assert.equal(answer(agent), "You asked about the weather.");
@@ -99,7 +99,7 @@ async function cancel() {
 
 async function main() {
   await conversation();
-  await approval(true, /^paid$/, "It is paid.");
+  await approval(true, /^Saved to /, "It is paid.");
   await approval(false, /not today/, "I did not pay.");
   await cancel();
   assert.deepEqual(warnings, []);

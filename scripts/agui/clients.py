@@ -1,7 +1,7 @@
 """Runs conversations with a server by the models of the Python package, which has no client of its own.
 
-Usage: python clients.py LINE URL, with a Python that has the package. LINE is `1` or `0`. The server is `agui_server`, whose
-model answers in the order of the runs below.
+Usage: python clients.py LINE URL, with a Python that has the package. LINE is `1` or `0`. The server is `agcore serve`, whose
+model plays `model.json`, in the order of the runs below.
 """
 
 import json
@@ -68,9 +68,9 @@ def cancel(event, name):
 
 def main():
     events = run("talk", "How is the weather?")
-    assert (result(events), text(events)) == ("sunny", "It is sunny."), events
+    assert (result(events), text(events)) == ("21.0", "It has 21 degrees."), events
     assert text(run("talk", "What did I ask?")) == "You asked about the weather."
-    approval("approve", True, "paid", "It is paid.")
+    approval("approve", True, "Saved to ", "It is paid.")
     approval("deny", False, "not today", "I did not pay.")
     end = run("cancel", "Think.", on_event=cancel)[-1]
     assert end.type == "RUN_FINISHED" and end.outcome.type == "cancelled" if LINE == "1" else end.code == "RUN_CANCELED", end

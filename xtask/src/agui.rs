@@ -3,14 +3,16 @@
 //!
 //! The packages of 1.0 and of the last 0.x are installed into the target folder. A test of agcore-agui writes the events, and
 //! `scripts/agui` validates them. Without the packages that test checks nothing, and `ci` reports it as skipped. The clients talk
-//! to the example `agui_server`.
+//! to `agcore serve`, whose vendor is the mock server.
 
-use std::io::{BufRead as _, BufReader};
+mod served;
+
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 
+use self::served::Served;
 use crate::check::Check;
 use crate::process;
 use crate::report::Report;
@@ -48,11 +50,6 @@ const TEST: &[&str] = &[
     "--nocapture",
 ];
 
-/// The arguments that build the server.
-const BUILD: &[&str] = &["build", "--package", "agcore-server", "--example", SERVER];
-
-const SERVER: &str = "agui_server";
-
 /// Installs the packages if they are missing and runs the test. Returns `false` if an event is refused.
 pub(crate) fn schemas(workspace: &Workspace) -> anyhow::Result<bool> {
     install(workspace)?;
@@ -60,10 +57,10 @@ pub(crate) fn schemas(workspace: &Workspace) -> anyhow::Result<bool> {
 }
 
 /// Installs the packages if they are missing, and runs conversations by the clients, each with a server of its own. Returns
-/// `false` if one of them failed.
+/// `false` if one of them failed, or if the model was asked for anything else than its script.
 pub(crate) fn clients(workspace: &Workspace) -> anyhow::Result<bool> {
     install(workspace)?;
-    if !process::succeeds(&mut workspace.cargo.command(BUILD))? {
+    if !process::succeeds(&mut workspace.cargo.command(served::BUILD))? {
         return Ok(false);
     }
     let (folder, scripts) = (folder(workspace), workspace.root.join("scripts/agui"));
@@ -74,9 +71,10 @@ pub(crate) fn clients(workspace: &Workspace) -> anyhow::Result<bool> {
         let mut python = Command::new(line.python(&folder));
         python.arg("-B").arg(scripts.join("clients.py"));
         for mut client in [node, python] {
-            let server = Server::start(&workspace.target)?;
+            let server = Served::start(&workspace.target, &scripts.join("model.json"))?;
             client.args([line.name, &server.url]);
             all_succeed &= process::succeeds(&mut client)?;
+            all_succeed &= server.has_played_the_script()?;
         }
     }
     Ok(all_succeed)
@@ -89,47 +87,6 @@ fn install(workspace: &Workspace) -> anyhow::Result<()> {
     match missing(workspace) {
         Some(missing) => bail!("the packages were installed, but still {missing}"),
         None => Ok(()),
-    }
-}
-
-/// A running server, which is killed on drop.
-struct Server {
-    process: Child,
-    url: String,
-}
-
-impl Server {
-    /// Starts the server on a free port.
-    fn start(target: &Path) -> anyhow::Result<Self> {
-        let binary = target
-            .join("debug/examples")
-            .join(format!("{SERVER}{}", std::env::consts::EXE_SUFFIX));
-        let process = Command::new(&binary)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn();
-        let process = process.with_context(|| format!("cannot start {}", binary.display()))?;
-        let mut server = Self {
-            process,
-            url: String::new(),
-        };
-        let stdout = server.process.stdout.take().context("the server has no output")?;
-        let mut line = String::new();
-        BufReader::new(stdout).read_line(&mut line)?;
-        let url = line
-            .trim()
-            .strip_prefix("serving AG-UI at ")
-            .context("the server did not print its URL")?;
-        url.clone_into(&mut server.url);
-        Ok(server)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It fails only if the server has ended.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

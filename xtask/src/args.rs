@@ -55,6 +55,7 @@ Not part of ci:
   pgvector                  runs the tests of indexes on a PostgreSQL server with the extension
                             pgvector; installs it into the target folder
   agui-clients              runs conversations of these packages with our server
+  agui-clients              runs conversations of these packages with `agcore serve`
 
   help                      prints this text
 
