@@ -9,7 +9,7 @@ use std::{fmt, sync::Arc};
 use agcore_chat::Actor;
 use agcore_memory::{
     CheckpointStore, MemoryErrorKind, RunKey,
-    session::{Commit, NewSession, RunChange, RunStatus, SessionStore},
+    session::{Commit, NewSession, RunChange, RunFilter, RunStatus, SessionStore},
 };
 
 use crate::{error::FlowError, record::Record};
@@ -69,8 +69,8 @@ impl Checkpoints {
                 Err(error) => return Err(error.into()),
             },
         };
-        let runs = store.runs(tenant, session).await?;
-        if !runs.iter().any(|known| known.id == run) {
+        let known_runs = store.runs(tenant, session, &RunFilter::new().with_id(run)).await?;
+        if known_runs.is_empty() {
             let begin = Commit::new().with_run(RunChange::new(run, RunStatus::Running));
             store.commit(tenant, session, known.end, begin).await?;
         }

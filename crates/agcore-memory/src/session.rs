@@ -17,7 +17,7 @@ pub use self::{
     call::{CallChange, CallStatus, StoredCall},
     commit::{Commit, Committed, SessionState},
     event::{NewEvent, StoredEvent},
-    filter::{ApprovalFilter, EventFilter, MessageFilter, MessagePart, SessionCursor, SessionFilter},
+    filter::{ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, SessionCursor, SessionFilter},
     in_memory::InMemorySessionStore,
     message::{MessageMetadata, MessageRole, NewMessage, StoredMessage, Visibility},
     run::{Run, RunChange, RunStatus},

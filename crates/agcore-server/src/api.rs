@@ -62,7 +62,7 @@ pub(crate) struct SessionDetails {
     /// The session.
     #[serde(flatten)]
     pub(crate) session: SessionView,
-    /// The runs in the order in which they were accepted.
+    /// The newest 200 runs, in the order in which they were accepted.
     pub(crate) runs: Vec<RunView>,
     /// The questions that wait for a person.
     pub(crate) questions: Vec<QuestionView>,

@@ -6,4 +6,7 @@ mod sessions;
 pub(crate) mod text;
 pub(crate) mod vector;
 
-pub(crate) use self::conditions::{Conditions, Value};
+pub(crate) use self::{
+    conditions::{Conditions, Value},
+    sessions::OPEN_RUNS,
+};

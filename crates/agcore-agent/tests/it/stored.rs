@@ -10,8 +10,8 @@ use agcore_cycle::machine::Limits;
 use agcore_memory::{
     Journal,
     session::{
-        EventFilter, InMemorySessionStore, MessageFilter, MessageMetadata, MessageRole, SessionCursor, SessionStatus,
-        SessionStore, StoredEvent, stream_of,
+        EventFilter, InMemorySessionStore, MessageFilter, MessageMetadata, MessageRole, RunFilter, SessionCursor,
+        SessionStatus, SessionStore, StoredEvent, stream_of,
     },
 };
 use agcore_testkit::{
@@ -136,7 +136,7 @@ async fn the_messages_can_be_read_without_the_agent() {
         ]
     );
     assert!(matches!(&rows[1].metadata, Some(MessageMetadata::ToolCall { call_id, .. }) if call_id == "a"));
-    let runs = store.runs("local", "s-1").await.unwrap();
+    let runs = store.runs("local", "s-1", &RunFilter::new()).await.unwrap();
     assert_eq!(
         runs.iter().map(|run| run.status.as_str()).collect::<Vec<_>>(),
         ["completed"]
@@ -185,7 +185,7 @@ async fn an_abandoned_question_leaves_a_usable_session() {
         sessions.get("s-1").await.unwrap().unwrap().status,
         SessionStatus::Completed
     );
-    let runs = store.runs("local", "s-1").await.unwrap();
+    let runs = store.runs("local", "s-1", &RunFilter::new()).await.unwrap();
     assert_eq!(
         runs.iter().map(|run| run.status.as_str()).collect::<Vec<_>>(),
         ["cancelled", "completed"]

@@ -10,8 +10,8 @@ use crate::{
     error::MemoryError,
     session::{
         Approval, ApprovalChange, ApprovalFilter, CallChange, Commit, Committed, EventFilter, MessageFilter,
-        MessageMetadata, NewMessage, NewSession, Run, Session, SessionFilter, SessionStore, StoredCall, StoredEvent,
-        StoredMessage,
+        MessageMetadata, NewMessage, NewSession, Run, RunFilter, Session, SessionFilter, SessionStore, StoredCall,
+        StoredEvent, StoredMessage,
     },
 };
 
@@ -101,8 +101,8 @@ impl<S: SessionStore> SessionStore for Redacted<S> {
         self.inner.events(tenant, session, filter).await
     }
 
-    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
-        self.inner.runs(tenant, session).await
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+        self.inner.runs(tenant, session, filter).await
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {

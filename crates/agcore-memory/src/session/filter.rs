@@ -1,4 +1,4 @@
-//! Which sessions, messages, events and approvals to list.
+//! Which sessions, messages, events, runs and approvals to list.
 
 use agcore_chat::{Actor, Text};
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use super::{
     approval::{Approval, ApprovalStatus},
     event::StoredEvent,
     message::{StoredMessage, Visibility},
+    run::Run,
     status::SessionStatus,
 };
 use crate::timestamp::Timestamp;
@@ -93,6 +94,26 @@ pub struct EventFilter {
     pub after: u64,
     /// The maximum number of events.
     pub limit: Option<u64>,
+}
+
+/// Selects runs of a session. They are listed in the order in which they were first stored.
+///
+/// ```
+/// use agcore_memory::session::RunFilter;
+///
+/// let one = RunFilter::new().with_id("run-7");
+/// let open = RunFilter::new().open();
+/// let newest = RunFilter::new().with_last(20);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunFilter {
+    /// The id.
+    pub id: Option<String>,
+    /// Only runs that are not over.
+    pub is_open: bool,
+    /// The maximum number of runs; the newest are selected.
+    pub last: Option<u64>,
 }
 
 /// Selects approvals of one tenant. They are listed by the time of the question, then by session and id.
@@ -265,6 +286,39 @@ impl EventFilter {
     /// Returns whether an event meets the conditions, without regard to the limit.
     pub fn matches(&self, event: &StoredEvent) -> bool {
         event.seq > self.after && self.run.as_ref().is_none_or(|run| *run == event.run)
+    }
+}
+
+impl RunFilter {
+    /// Selects all runs.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Selects the run with this id.
+    #[must_use]
+    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Selects runs that are [not over](super::RunStatus::is_over).
+    #[must_use]
+    pub fn open(mut self) -> Self {
+        self.is_open = true;
+        self
+    }
+
+    /// Sets the maximum number of runs. The newest are selected.
+    #[must_use]
+    pub fn with_last(mut self, count: u64) -> Self {
+        self.last = Some(count);
+        self
+    }
+
+    /// Returns whether a run meets the conditions, without regard to the maximum number.
+    pub fn matches(&self, run: &Run) -> bool {
+        self.id.as_ref().is_none_or(|id| *id == run.id) && !(self.is_open && run.status.is_over())
     }
 }
 

@@ -23,7 +23,7 @@ use super::{
     call::StoredCall,
     commit::{Commit, Committed},
     event::StoredEvent,
-    filter::{ApprovalFilter, EventFilter, MessageFilter, SessionFilter},
+    filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
     message::StoredMessage,
     run::Run,
     store::SessionStore,
@@ -197,10 +197,13 @@ impl SessionStore for InMemorySessionStore {
         Ok(selected.take(limit(filter.limit)).cloned().collect())
     }
 
-    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
         let state = self.state();
         let all = state.get(tenant, session).into_iter().flat_map(|stored| &stored.runs);
-        Ok(all.map(|run| run.run.clone()).collect())
+        let newest = all.rev().map(|run| &run.run).filter(|run| filter.matches(run));
+        let mut runs: Vec<Run> = newest.take(limit(filter.last)).cloned().collect();
+        runs.reverse();
+        Ok(runs)
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {

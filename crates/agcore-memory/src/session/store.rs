@@ -12,7 +12,7 @@ use super::{
     call::StoredCall,
     commit::{Commit, Committed},
     event::StoredEvent,
-    filter::{ApprovalFilter, EventFilter, MessageFilter, SessionFilter},
+    filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
     message::StoredMessage,
     run::Run,
 };
@@ -108,11 +108,11 @@ pub trait SessionStore: Journal {
     /// When the storage fails or an event cannot be read.
     async fn events(&self, tenant: &str, session: &str, filter: &EventFilter) -> Result<Vec<StoredEvent>, MemoryError>;
 
-    /// Returns the runs of a session in the order in which they were first stored.
+    /// Returns the runs that a filter selects, in the order in which they were first stored.
     ///
     /// # Errors
     /// When the storage fails or a run cannot be read.
-    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError>;
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError>;
 
     /// Returns the tool calls of a run that were started, in the order in which they started.
     ///
@@ -198,8 +198,8 @@ impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
         (**self).events(tenant, session, filter).await
     }
 
-    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
-        (**self).runs(tenant, session).await
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+        (**self).runs(tenant, session, filter).await
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {

@@ -72,6 +72,7 @@ flaws! {
     RunsAreIgnored: sessions::filters_events,
     EventsAreDoubled: sessions::events_are_numbered_over_runs,
     RunsAreSorted: sessions::keeps_runs,
+    AllRunsAreOpen: sessions::filters_runs,
     CallsBeginTwice: sessions::a_call_happens_once,
     AnswersAreForgotten: sessions::another_process_answers,
     AllAnswersAreAccepted: sessions::a_hundred_answers_at_once,

@@ -6,7 +6,7 @@ use agcore_chat::Actor;
 use agcore_memory::{
     Entry, Journal, MemoryError, Record,
     session::{
-        Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run, Session,
+        Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run, RunFilter, Session,
         SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
     },
 };
@@ -94,8 +94,8 @@ impl SessionStore for RecordingStore {
         self.store().events(tenant, session, filter).await
     }
 
-    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
-        self.store().runs(tenant, session).await
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+        self.store().runs(tenant, session, filter).await
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_memory::session::{ApprovalFilter, ApprovalStatus, SessionCursor, SessionFilter};
+use agcore_memory::session::{ApprovalFilter, ApprovalStatus, RunFilter, SessionCursor, SessionFilter};
 use axum::{
     Extension, Json,
     body::Body,
@@ -58,7 +58,10 @@ pub(super) async fn show(
 ) -> Result<Json<SessionDetails>, Problem> {
     let service = &app.service;
     let session = service.session(&actor, &thread).await?;
-    let runs = service.store.runs(&actor.tenant, &thread).await?;
+    let runs = service
+        .store
+        .runs(&actor.tenant, &thread, &RunFilter::new().with_last(query::MAX_PAGE))
+        .await?;
     let filter = ApprovalFilter::owned_by(actor)
         .with_session(&*thread)
         .with_status(ApprovalStatus::Open);

@@ -2,7 +2,7 @@
 
 use agcore_agui::ResumeEntry;
 use agcore_chat::{Actor, Question};
-use agcore_memory::session::{ApprovalFilter, ApprovalStatus, Run};
+use agcore_memory::session::{ApprovalFilter, ApprovalStatus, Run, RunFilter};
 
 use super::{
     start::{NewRun, StartedRun},
@@ -49,7 +49,12 @@ impl Service {
                     .map_err(|error| Problem::invalid(error.to_string()))?,
             });
         }
-        let runs = self.store.runs(&actor.tenant, thread).await?;
+        // Only answers to questions that are closed may be those of a run that is over.
+        let filter = match is_open {
+            true => RunFilter::new().open(),
+            false => RunFilter::new(),
+        };
+        let runs = self.store.runs(&actor.tenant, thread, &filter).await?;
         if let Some(earlier) = runs.iter().find(|earlier| is_answered_by(earlier, &answers)) {
             let job = RunJob::new(actor.clone(), thread, &*earlier.id);
             return Ok(StartedRun { job });

@@ -235,10 +235,8 @@ impl Service {
     /// Returns the input of a run, unless the run is over.
     async fn input_of(&self, log: &Arc<RunLog>) -> Result<Option<RunInput>, AgentError> {
         let (tenant, thread) = log.job.session();
-        let runs = self.store.runs(tenant, thread).await?;
-        let run = runs
-            .into_iter()
-            .find(|run| run.id == log.job.run && !run.status.is_over());
+        let found = self.find_run(tenant, thread, &log.job.run).await?;
+        let run = found.filter(|run| !run.status.is_over());
         let input = run.and_then(|run| run.input);
         Ok(input.and_then(|input| serde_json::from_value(input).ok()))
     }

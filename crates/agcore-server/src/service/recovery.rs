@@ -46,8 +46,7 @@ impl Service {
         let Some(session) = self.store.get_session(tenant, thread).await? else {
             return Ok(None);
         };
-        let runs = self.store.runs(tenant, thread).await?;
-        let Some(run) = runs.into_iter().find(|run| run.id == job.run) else {
+        let Some(run) = self.find_run(tenant, thread, &job.run).await? else {
             return Ok(None);
         };
         if !matches!(run.status, RunStatus::Queued | RunStatus::Running) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_chat::Actor;
 use agcore_memory::{
     MemoryErrorKind,
-    session::{NewSession, Run, RunChange, RunStatus, Session},
+    session::{NewSession, Run, RunChange, RunFilter, RunStatus, Session},
 };
 
 use super::state::{Service, check_id};
@@ -55,14 +55,13 @@ impl Service {
         let session = self.find_session(&new.actor, &new.thread).await?;
         let named = new.agent.as_deref().or_else(|| session.as_ref().and_then(agent_of));
         new.input.agent.clone_from(&self.agents.choose(named)?.name);
-        let runs = match &session {
-            Some(_) => self.store.runs(&new.actor.tenant, &new.thread).await?,
-            None => Vec::new(),
-        };
-        if let Some(known) = runs.iter().find(|run| run.id == new.run) {
-            return same_run(known, &new.input).map(|()| StartedRun { job });
+        let tenant = &new.actor.tenant;
+        if let Some(known) = self.find_run(tenant, &new.thread, &new.run).await? {
+            return same_run(&known, &new.input).map(|()| StartedRun { job });
         }
-        self.admit(&new, &runs).await?;
+        // Not all runs: a thread may have thousands.
+        let open = self.store.runs(tenant, &new.thread, &RunFilter::new().open()).await?;
+        self.admit(&new, &open).await?;
         let session = match session {
             Some(session) => session,
             None => self.create(&new).await?,
@@ -70,7 +69,7 @@ impl Service {
         self.registry.began(&job).await?;
         let log = self.new_log(job.clone(), session.end, Vec::new());
         let log = Arc::new(log);
-        self.store_run(&log, &new.input, &runs).await?;
+        self.store_run(&log, &new.input, &open).await?;
         self.active.insert(Arc::clone(&log));
         self.metrics.runs_active.set(count(self.active.len()));
         if let Err(error) = self.queue.push(job.clone()).await {
@@ -80,7 +79,7 @@ impl Service {
     }
 
     /// Checks that another run may start, and makes space for it.
-    async fn admit(&self, new: &NewRun, runs: &[Run]) -> Result<(), Problem> {
+    async fn admit(&self, new: &NewRun, open: &[Run]) -> Result<(), Problem> {
         if self.stopping.is_cancelled() {
             return Err(Problem::new(
                 ProblemCode::ShuttingDown,
@@ -95,7 +94,7 @@ impl Service {
         if self.queue.len() >= self.limits.max_runs {
             return Err(queue_problem(QueueError::Full));
         }
-        if !runs
+        if !open
             .iter()
             .any(|run| matches!(run.status, RunStatus::Queued | RunStatus::Running))
         {
@@ -128,9 +127,9 @@ impl Service {
     }
 
     /// Stores the run, and ends those that wait for a person: it continues them or replaces them.
-    async fn store_run(&self, log: &RunLog, input: &RunInput, runs: &[Run]) -> Result<(), Problem> {
+    async fn store_run(&self, log: &RunLog, input: &RunInput, open: &[Run]) -> Result<(), Problem> {
         let mut changes = Vec::new();
-        for run in runs.iter().filter(|run| run.status == RunStatus::Interrupted) {
+        for run in open.iter().filter(|run| run.status == RunStatus::Interrupted) {
             if input.answers.is_empty() {
                 changes.push(RunChange::new(&*run.id, RunStatus::Cancelled));
             } else {

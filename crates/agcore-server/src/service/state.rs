@@ -7,7 +7,7 @@ use agcore_chat::{Actor, Clock};
 use agcore_llm::Random;
 use agcore_memory::{
     MemoryError, MemoryErrorKind,
-    session::{Run, Session, SessionStore},
+    session::{Run, RunFilter, Session, SessionStore},
 };
 use tokio::sync::Mutex;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -91,9 +91,17 @@ impl Service {
     /// `not_found` if there is none.
     pub(crate) async fn run(&self, actor: &Actor, thread: &str, run: &str) -> Result<Run, Problem> {
         self.session(actor, thread).await?;
-        let runs = self.store.runs(&actor.tenant, thread).await?;
-        let found = runs.into_iter().find(|known| known.id == run);
+        let found = self.find_run(&actor.tenant, thread, run).await?;
         found.ok_or_else(|| Problem::unknown("run"))
+    }
+
+    /// Returns a run of a session.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn find_run(&self, tenant: &str, thread: &str, run: &str) -> Result<Option<Run>, MemoryError> {
+        let filter = RunFilter::new().with_id(run);
+        Ok(self.store.runs(tenant, thread, &filter).await?.pop())
     }
 
     /// Returns the log of a run if it is active.

@@ -13,7 +13,7 @@ use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
     session::{
         Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run,
-        Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+        RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
     },
 };
 use async_trait::async_trait;
@@ -21,7 +21,7 @@ use serde_json::Value;
 use sqlx::{Row, postgres::PgRow};
 
 pub(super) use self::row::KEY;
-use self::{approval::APPROVAL, call::CALL, row::COLUMNS, run::RUN};
+use self::{approval::APPROVAL, call::CALL, row::COLUMNS};
 use super::{
     PostgresStore,
     error::{convert, unwritable},
@@ -122,16 +122,11 @@ impl SessionStore for PostgresStore {
         self.select("cannot read the events", statement, event::read).await
     }
 
-    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
-        let sql = concat!(
-            "SELECT ",
-            RUN!(),
-            " FROM runs WHERE session = ",
-            KEY!(),
-            " ORDER BY run"
-        );
-        let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
-        self.select("cannot read the runs", statement, run::read).await
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+        let statement = run::selecting(tenant, session, filter);
+        let mut runs = self.select("cannot read the runs", statement, run::read).await?;
+        runs.reverse();
+        Ok(runs)
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {

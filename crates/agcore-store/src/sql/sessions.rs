@@ -1,9 +1,12 @@
-//! Which sessions and approvals a filter selects.
+//! Which sessions, runs and approvals a filter selects.
 
 use agcore_chat::Actor;
 use agcore_memory::session::{ApprovalFilter, SessionFilter};
 
 use super::conditions::{Conditions, Value, text};
+
+/// Selects rows of `runs` that are not over.
+pub(crate) const OPEN_RUNS: &str = "status IN ('queued', 'running', 'interrupted')";
 
 impl Conditions {
     /// Selects rows of `sessions`.

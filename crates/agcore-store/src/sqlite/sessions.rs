@@ -13,7 +13,7 @@ use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
     session::{
         Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run,
-        Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+        RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
     },
 };
 use async_trait::async_trait;
@@ -93,9 +93,9 @@ impl SessionStore for SqliteStore {
             .await
     }
 
-    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
-        let [tenant, session] = [tenant, session].map(str::to_owned);
-        self.read(move |connection| run::list(connection, &tenant, &session))
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+        let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
+        self.read(move |connection| run::list(connection, &tenant, &session, &filter))
             .await
     }
 

@@ -34,8 +34,8 @@ pub use self::{
         refuses_contradictory_messages,
     },
     runs::{
-        a_call_happens_once, events_are_numbered_over_runs, filters_events, keeps_calls_in_order, keeps_runs,
-        run_statuses_follow_each_other,
+        a_call_happens_once, events_are_numbered_over_runs, filters_events, filters_runs, keeps_calls_in_order,
+        keeps_runs, run_statuses_follow_each_other,
     },
     writers::{sixty_four_writers_leave_no_gaps, sixty_four_writers_try_again_after_conflicts},
 };

@@ -123,6 +123,7 @@ macro_rules! __session_store_behaviors {
                 keeps_large_content,
                 events_are_numbered_over_runs,
                 filters_events,
+                filters_runs,
                 keeps_runs,
                 run_statuses_follow_each_other,
                 a_call_happens_once,

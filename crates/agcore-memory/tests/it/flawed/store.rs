@@ -7,8 +7,8 @@ use agcore_memory::{
     RunKey,
     session::{
         Approval, ApprovalFilter, Commit, Committed, EventFilter, InMemorySessionStore, MessageFilter, MessagePart,
-        NewSession, Run, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage, Visibility,
-        stream_of,
+        NewSession, Run, RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+        Visibility, stream_of,
     },
 };
 use async_trait::async_trait;
@@ -34,6 +34,8 @@ pub(super) enum Flaw {
     RunsAreIgnored,
     EventsAreDoubled,
     RunsAreSorted,
+    /// Selects runs that are over as well.
+    AllRunsAreOpen,
     CallsBeginTwice,
     AnswersAreForgotten,
     AllAnswersAreAccepted,
@@ -202,8 +204,10 @@ impl SessionStore for Flawed {
         self.store.events(tenant, session, &filter).await
     }
 
-    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
-        let mut runs = self.store.runs(tenant, session).await?;
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+        let mut filter = filter.clone();
+        filter.is_open &= self.flaw != Flaw::AllRunsAreOpen;
+        let mut runs = self.store.runs(tenant, session, &filter).await?;
         if self.flaw == Flaw::RunsAreSorted {
             runs.sort_by(|one, other| one.id.cmp(&other.id));
         }

@@ -2,16 +2,22 @@
 
 use agcore_memory::{
     MemoryError, Timestamp,
-    session::{Run, RunChange, RunStatus},
+    session::{Run, RunChange, RunFilter, RunStatus},
 };
 use serde_json::Value;
 use sqlx::{Error, Row, postgres::PgRow};
 
-use crate::postgres::{
-    error::convert,
-    rows::{named, optional_json, time},
-    statement::FetchRow,
-    transaction::Transaction,
+use super::row::KEY;
+use crate::{
+    postgres::{
+        error::convert,
+        query::{number, statement},
+        rows::{named, optional_json, time},
+        statement::{FetchRow, Statement},
+        text::lookup,
+        transaction::Transaction,
+    },
+    sql::OPEN_RUNS,
 };
 
 /// The columns that [`read`] reads.
@@ -20,8 +26,6 @@ macro_rules! RUN {
         "id, status, created_at, updated_at, input::text AS input, outcome::text AS outcome"
     };
 }
-
-pub(super) use RUN;
 
 /// Writes a new run, or changes a known one.
 pub(super) async fn change(
@@ -61,6 +65,22 @@ pub(super) async fn check(transaction: &mut Transaction<'_>, session: i64, id: &
     found
         .map(drop)
         .ok_or_else(|| MemoryError::not_found(format!("the session has no run `{id}`")))
+}
+
+/// Returns the statement that selects the runs of a filter, the newest first.
+pub(super) fn selecting<'q>(tenant: &'q str, session: &'q str, filter: &'q RunFilter) -> Statement<'q> {
+    let is_open = if filter.is_open { OPEN_RUNS } else { "TRUE" };
+    let of_id = if filter.id.is_some() { "id = $4" } else { "TRUE" };
+    let from = concat!("SELECT ", RUN!(), " FROM runs WHERE session = ", KEY!());
+    let selecting = statement(format!("{from} AND {is_open} AND {of_id} ORDER BY run DESC LIMIT $3"));
+    let selecting = selecting
+        .bind(lookup(tenant))
+        .bind(lookup(session))
+        .bind(filter.last.map(number));
+    match &filter.id {
+        Some(id) => selecting.bind(lookup(id)),
+        None => selecting,
+    }
 }
 
 pub(super) fn read(row: &PgRow) -> Result<Run, Error> {

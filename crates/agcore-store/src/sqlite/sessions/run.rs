@@ -2,13 +2,16 @@
 
 use agcore_memory::{
     MemoryError, Timestamp,
-    session::{CallChange, Run, RunChange, RunStatus, StoredCall},
+    session::{CallChange, Run, RunChange, RunFilter, RunStatus, StoredCall},
 };
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, params, params_from_iter};
 use serde_json::Value;
 
 use super::row::KEY;
-use crate::sqlite::rows::{Json, execute, named, optional_json, optional_time, select, select_one, time};
+use crate::{
+    sql::{OPEN_RUNS, Value as Parameter},
+    sqlite::rows::{Json, execute, limit, named, optional_json, optional_time, select, select_one, time},
+};
 
 const RUN: &str = "id, status, created_at, updated_at, input, outcome";
 const CALL: &str = "run, id, name, started_at, finished_at, arguments, result";
@@ -52,9 +55,22 @@ pub(super) fn check(connection: &Connection, session: i64, id: &str) -> Result<(
     found.ok_or_else(|| MemoryError::not_found(format!("the session has no run `{id}`")))
 }
 
-pub(super) fn list(connection: &Connection, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
-    let sql = format!("SELECT {RUN} FROM runs WHERE session = {KEY} ORDER BY run");
-    select(connection, "cannot read the runs", &sql, [tenant, session], read)
+pub(super) fn list(
+    connection: &Connection,
+    tenant: &str,
+    session: &str,
+    filter: &RunFilter,
+) -> Result<Vec<Run>, MemoryError> {
+    let is_open = if filter.is_open { OPEN_RUNS } else { "TRUE" };
+    let of_id = if filter.id.is_some() { "id = ?4" } else { "TRUE" };
+    let sql =
+        format!("SELECT {RUN} FROM runs WHERE session = {KEY} AND {is_open} AND {of_id} ORDER BY run DESC LIMIT ?3");
+    let text = |text: &str| Parameter::Text(text.to_owned());
+    let places = [text(tenant), text(session), Parameter::Integer(limit(filter.last))];
+    let places = places.into_iter().chain(filter.id.as_deref().map(text));
+    let mut runs = select(connection, "cannot read the runs", &sql, params_from_iter(places), read)?;
+    runs.reverse();
+    Ok(runs)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Run> {

@@ -6,7 +6,7 @@ use agcore_memory::{
     Actor, CheckpointStore, Journal, MemoryErrorKind, NewCheckpoint, Record, RunKey, Timestamp,
     session::{
         ApprovalChange, Billing, CallChange, Commit, MessageFilter, MessageRole, NewApproval, NewEvent, NewMessage,
-        NewSession, RunChange, RunStatus, SessionStatus, SessionStore, stream_of,
+        NewSession, RunChange, RunFilter, RunStatus, SessionStatus, SessionStore, stream_of,
     },
 };
 use agcore_store::sqlite::SqliteStore;
@@ -329,7 +329,7 @@ async fn damaged_rows_are_reported_and_harm_no_others() {
         store.get_session("local", "s").await.unwrap_err(),
         store.messages("local", "s", &filter).await.unwrap_err(),
         store.events("local", "s", &Default::default()).await.unwrap_err(),
-        store.runs("local", "s").await.unwrap_err(),
+        store.runs("local", "s", &RunFilter::new()).await.unwrap_err(),
         store.calls("local", "s", "r").await.unwrap_err(),
         store.checkpoints(RunKey::new("local", "s", "r"), 0).await.unwrap_err(),
         store.commit("local", "s", 1, Commit::new()).await.unwrap_err(),
@@ -342,7 +342,7 @@ async fn damaged_rows_are_reported_and_harm_no_others() {
     file.raw
         .execute("UPDATE runs SET status = 'paused' WHERE session = 2", [])
         .unwrap();
-    let error = store.runs("local", "free").await.unwrap_err();
+    let error = store.runs("local", "free", &RunFilter::new()).await.unwrap_err();
     assert!(
         format!("{error:?}").contains("`paused` is not a known name"),
         "{error:?}"

@@ -3,7 +3,7 @@
 use agcore_memory::{
     Actor, Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey,
     session::{
-        Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run, Session,
+        Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run, RunFilter, Session,
         SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
     },
 };
@@ -55,8 +55,8 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
         self.call("events", self.inner.events(tenant, session, filter)).await
     }
 
-    async fn runs(&self, tenant: &str, session: &str) -> Result<Vec<Run>, MemoryError> {
-        self.call("runs", self.inner.runs(tenant, session)).await
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+        self.call("runs", self.inner.runs(tenant, session, filter)).await
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {

@@ -3,8 +3,8 @@
 use agcore_memory::{
     Actor, MemoryErrorKind, Money, Record, Timestamp,
     session::{
-        ApprovalChange, Billing, CallChange, Commit, NewApproval, NewEvent, NewSession, RunChange, RunStatus,
-        SessionState, SessionStatus, stream_of,
+        ApprovalChange, Billing, CallChange, Commit, NewApproval, NewEvent, NewSession, RunChange, RunFilter,
+        RunStatus, SessionState, SessionStatus, stream_of,
     },
 };
 use serde_json::{Value, json};
@@ -324,7 +324,7 @@ pub async fn a_clock_that_goes_backwards_does_no_harm(subject: &dyn SessionStore
     assert!(approval.closed_at >= Some(approval.asked_at));
     let session = store.get_session("local", "s").await.unwrap().unwrap();
     assert!(session.updated_at >= session.created_at);
-    let runs = store.runs("local", "s").await.unwrap();
+    let runs = store.runs("local", "s", &RunFilter::new()).await.unwrap();
     assert_eq!(runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), ["r", "r2"]);
     assert!(runs.iter().all(|run| run.updated_at >= run.created_at));
     let calls = store.calls("local", "s", "r").await.unwrap();

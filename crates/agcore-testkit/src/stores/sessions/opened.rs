@@ -6,8 +6,8 @@ use agcore_memory::{
     Actor, Clock, Entry, MemoryErrorKind, Record, Timestamp,
     session::{
         Approval, ApprovalChange, ApprovalFilter, CallChange, Commit, Committed, EventFilter, MessageFilter,
-        MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Run, RunChange, RunStatus, Session, SessionStore,
-        StoredCall, StoredEvent, StoredMessage, stream_of,
+        MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Run, RunChange, RunFilter, RunStatus, Session,
+        SessionStore, StoredCall, StoredEvent, StoredMessage, stream_of,
     },
 };
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ impl Opened {
             messages: store.messages(tenant, id, &MessageFilter::new()).await.unwrap(),
             audit: store.messages(tenant, id, &MessageFilter::audit()).await.unwrap(),
             events: store.events(tenant, id, &EventFilter::new()).await.unwrap(),
-            runs: store.runs(tenant, id).await.unwrap(),
+            runs: store.runs(tenant, id, &RunFilter::new()).await.unwrap(),
             calls,
             approvals: store
                 .approvals(&ApprovalFilter::new(tenant).with_session(id))

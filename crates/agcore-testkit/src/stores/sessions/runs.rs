@@ -2,7 +2,7 @@
 
 use agcore_memory::{
     MemoryErrorKind,
-    session::{CallChange, CallStatus, Commit, EventFilter, NewEvent, RunChange, RunStatus},
+    session::{CallChange, CallStatus, Commit, EventFilter, NewEvent, RunChange, RunFilter, RunStatus},
 };
 use serde_json::{Value, json};
 
@@ -105,7 +105,7 @@ pub async fn keeps_runs(subject: &dyn SessionStoreSubject) {
     opened
         .commit("s", Commit::new().with_run(RunChange::new("a", RunStatus::Completed)))
         .await;
-    let runs = opened.store.runs("local", "s").await.unwrap();
+    let runs = opened.store.runs("local", "s", &RunFilter::new()).await.unwrap();
     assert_eq!(
         runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>(),
         ["b", "a", "c"]
@@ -127,9 +127,42 @@ pub async fn keeps_runs(subject: &dyn SessionStoreSubject) {
         )
         .await;
     assert_eq!(
-        opened.store.runs("local", "s").await.unwrap()[3].input,
+        opened.store.runs("local", "s", &RunFilter::new()).await.unwrap()[3].input,
         Some(Value::Null)
     );
+}
+
+/// Checks the conditions of a filter of runs, and that the newest are kept within the maximum number.
+pub async fn filters_runs(subject: &dyn SessionStoreSubject) {
+    let opened = open(subject).await;
+    for session in ["s", "t"] {
+        opened.create(session).await;
+    }
+    for (id, status) in ["c", "b", "e", "a", "d", "f"].into_iter().zip(RunStatus::ALL) {
+        opened
+            .commit("s", Commit::new().with_run(RunChange::new(id, status)))
+            .await;
+    }
+    opened
+        .commit("t", Commit::new().with_run(RunChange::new("c", RunStatus::Running)))
+        .await;
+    let all = RunFilter::new();
+    let cases = [
+        (all.clone(), "c b e a d f"),
+        (all.clone().with_last(2), "d f"),
+        (all.clone().with_last(0), ""),
+        (all.clone().open(), "c b e"),
+        (all.clone().open().with_last(2), "b e"),
+        (all.clone().with_id("a"), "a"),
+        (all.clone().with_id("a").open(), ""),
+        (all.clone().with_id("b").open().with_last(1), "b"),
+        (all.with_id("x' OR '1"), ""),
+    ];
+    for (filter, expected) in cases {
+        let runs = opened.store.runs("local", "s", &filter).await.unwrap();
+        let ids: Vec<_> = runs.iter().map(|run| run.id.as_str()).collect();
+        assert_eq!(ids.join(" "), expected, "{filter:?}");
+    }
 }
 
 /// Checks every pair of statuses of a run: those that are allowed, and those that are not.
@@ -159,7 +192,7 @@ pub async fn run_statuses_follow_each_other(subject: &dyn SessionStoreSubject) {
                 assert_eq!(opened.refuse("s", change).await, MemoryErrorKind::InvalidState, "{id}");
                 from
             };
-            let runs = opened.store.runs("local", "s").await.unwrap();
+            let runs = opened.store.runs("local", "s", &RunFilter::new()).await.unwrap();
             assert_eq!(runs.last().unwrap().status, expected, "{id}");
         }
     }
