@@ -1,5 +1,7 @@
 //! `agcore serve`: a server that is asked, stopped and killed.
 
+mod cuts;
+
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
@@ -11,6 +13,9 @@ use agcore_testkit::mock_server::{MockOptions, Playground};
 use serde_json::{Value, json};
 
 use crate::support::{Agcore, LIMIT, Server};
+
+/// The id and the data of an event.
+type Event = (String, Value);
 
 /// A server in a process of its own.
 struct Serving {
@@ -73,25 +78,16 @@ impl Serving {
         answer
     }
 
-    /// Reads up to `count` events of a run after an event. The stream may break off.
-    fn follow(&self, thread: &str, last: Option<&str>, count: usize) -> Vec<(String, Value)> {
+    /// Opens the stream of a run after an event.
+    fn open_events(&self, thread: &str, last: Option<&str>) -> BufReader<TcpStream> {
         let last = last.map_or_else(String::new, |id| format!("last-event-id: {id}\r\n"));
         let path = format!("/api/v1/agent/runs/{thread}/events?runId=r");
-        let mut events = Vec::new();
-        let mut id = String::new();
-        for line in self.open("GET", &path, &last, "").lines() {
-            let Ok(line) = line else { break };
-            if let Some(found) = line.strip_prefix("id: ") {
-                id = found.to_owned();
-            }
-            if let Some(data) = line.strip_prefix("data: ") {
-                events.push((id.clone(), serde_json::from_str(data).unwrap()));
-            }
-            if events.len() == count {
-                break;
-            }
-        }
-        events
+        self.open("GET", &path, &last, "")
+    }
+
+    /// Reads up to `count` events of a run after an event. The stream may break off.
+    fn follow(&self, thread: &str, last: Option<&str>, count: usize) -> Vec<Event> {
+        read_events(self.open_events(thread, last), count)
     }
 
     /// Kills the process, like `kill -9`.
@@ -109,12 +105,34 @@ impl Drop for Serving {
     }
 }
 
+/// Reads up to `count` events. The stream may break off.
+fn read_events(stream: BufReader<TcpStream>, count: usize) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut id = String::new();
+    for line in stream.lines() {
+        let Ok(line) = line else { break };
+        if let Some(found) = line.strip_prefix("id: ") {
+            id = found.to_owned();
+        }
+        // Without its end, the line is a part of one.
+        if let Some(data) = line.strip_prefix("data: ")
+            && let Ok(data) = serde_json::from_str(data)
+        {
+            events.push((id.clone(), data));
+        }
+        if events.len() == count {
+            break;
+        }
+    }
+    events
+}
+
 fn input(thread: &str, text: &str) -> String {
     let message = json!({"id": "m", "role": "user", "content": text});
     json!({"threadId": thread, "runId": "r", "protocolVersion": "1.0", "messages": [message]}).to_string()
 }
 
-fn is_end(events: &[(String, Value)]) -> bool {
+fn is_end(events: &[Event]) -> bool {
     let last = events.last().map(|(_, event)| event["type"].as_str().unwrap());
     matches!(last, Some("RUN_FINISHED" | "RUN_ERROR"))
 }
