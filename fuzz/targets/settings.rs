@@ -15,6 +15,9 @@ mod file;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/permissions.rs"]
 mod permissions;
+#[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
+#[path = "../../crates/agcore-cli/src/settings/serve.rs"]
+mod serve;
 
 use std::path::Path;
 

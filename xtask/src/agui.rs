@@ -5,17 +5,15 @@
 //! `scripts/agui` validates them. Without the packages that test checks nothing, and `ci` reports it as skipped. The clients talk
 //! to `agcore serve`, whose vendor is the mock server.
 
-mod served;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::bail;
 
-use self::served::Served;
 use crate::check::Check;
 use crate::process;
 use crate::report::Report;
+use crate::served::{self, Served};
 use crate::workspace::Workspace;
 
 /// The packages of one line of versions. Update them deliberately: the test knows what each line accepts.
@@ -64,6 +62,7 @@ pub(crate) fn clients(workspace: &Workspace) -> anyhow::Result<bool> {
         return Ok(false);
     }
     let (folder, scripts) = (folder(workspace), workspace.root.join("scripts/agui"));
+    let script = scripts.join("model.json").display().to_string();
     let mut all_succeed = true;
     for line in LINES {
         let mut node = Command::new("node");
@@ -71,7 +70,7 @@ pub(crate) fn clients(workspace: &Workspace) -> anyhow::Result<bool> {
         let mut python = Command::new(line.python(&folder));
         python.arg("-B").arg(scripts.join("clients.py"));
         for mut client in [node, python] {
-            let server = Served::start(&workspace.target, &scripts.join("model.json"))?;
+            let server = Served::start(&workspace.target, &["--script", &script], &[])?;
             client.args([line.name, &server.url]);
             all_succeed &= process::succeeds(&mut client)?;
             all_succeed &= server.has_played_the_script()?;

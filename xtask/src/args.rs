@@ -56,6 +56,8 @@ Not part of ci:
                             pgvector; installs it into the target folder
   agui-clients              runs conversations of these packages with our server
   agui-clients              runs conversations of these packages with `agcore serve`
+  api-fuzz                  sends random requests to `agcore serve`, made by schemathesis from
+                            its OpenAPI document; installs it into the target folder
 
   help                      prints this text
 
@@ -71,6 +73,7 @@ pub(crate) enum Command {
     Soak { filter: Option<String> },
     Footprint,
     SdkTypes,
+    ApiFuzz,
     McpConformance,
     AguiSchemas,
     McpSdks,
@@ -171,6 +174,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         }
         "footprint" => return rest.nothing().map(|()| Command::Footprint),
         "mcp-conformance" => return rest.nothing().map(|()| Command::McpConformance),
+        "api-fuzz" => return rest.nothing().map(|()| Command::ApiFuzz),
         "agui-clients" => return rest.nothing().map(|()| Command::AguiClients),
         "agui-schemas" => return rest.nothing().map(|()| Command::AguiSchemas),
         "pgvector" => return rest.nothing().map(|()| Command::Pgvector),
@@ -230,6 +234,7 @@ mod tests {
         check("pgvector", Command::Pgvector);
         check("agui-schemas", Command::AguiSchemas);
         check("agui-clients", Command::AguiClients);
+        check("api-fuzz", Command::ApiFuzz);
         check("mcp-conformance", Command::McpConformance);
         check("mcp-sdks", Command::McpSdks);
         let filter = Some("machine".to_owned());

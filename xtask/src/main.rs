@@ -29,8 +29,10 @@ mod python_environment;
 mod pgvector;
 mod sdk_types;
 mod mcp_conformance;
-mod agui;
 mod program;
+mod served;
+mod agui;
+mod api_fuzz;
 mod mcp_sdks;
 mod test;
 mod graph;
@@ -90,6 +92,7 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::Footprint => footprint::run(&load()?),
         Command::Soak { filter } => soak::run(&load()?, filter.as_deref()),
         Command::McpConformance => mcp_conformance::run(&load()?),
+        Command::ApiFuzz => api_fuzz::run(&load()?),
         Command::AguiClients => agui::clients(&load()?),
         Command::AguiSchemas => agui::schemas(&load()?),
         Command::McpSdks => mcp_sdks::run(&load()?),

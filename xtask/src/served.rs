@@ -1,7 +1,7 @@
 //! [`Served`]: `agcore serve` with the mock server as its vendor.
 
 use std::io::{BufRead as _, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Stdio};
 
 use anyhow::Context as _;
@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use crate::program;
 
 /// The arguments that build both programs.
-pub(super) const BUILD: &[&str] = &[
+pub(crate) const BUILD: &[&str] = &[
     "build",
     "--package",
     "agcore-cli",
@@ -19,38 +19,36 @@ pub(super) const BUILD: &[&str] = &[
 ];
 
 /// Two running programs in a folder of their own: the server, and the vendor that it asks.
-pub(super) struct Served {
+pub(crate) struct Served {
     /// The URL of the server, without a path.
-    pub(super) url: String,
+    pub(crate) url: String,
     server: Running,
     vendor: Running,
     /// Kept open, so that the server can write to it.
     _log: BufReader<ChildStderr>,
-    _folder: tempfile::TempDir,
+    program: PathBuf,
+    folder: tempfile::TempDir,
 }
 
 /// A process that is killed on drop.
 struct Running(Child);
 
 impl Served {
-    /// Starts both programs on free ports. The model plays a script.
-    pub(super) fn start(target: &Path, script: &Path) -> anyhow::Result<Self> {
+    /// Starts both programs on free ports, with these arguments.
+    pub(crate) fn start(target: &Path, vendor: &[&str], server: &[&str]) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
-        let mut vendor = command(target, "agcore-mock");
-        vendor.arg("--until-stdin-closes").arg("--script").arg(script);
+        let mut command = Command::new(executable(target, "agcore-mock"));
+        let vendor = command.arg("--until-stdin-closes").args(vendor);
         let mut vendor = Running::start(vendor.stdout(Stdio::piped()))?;
         let stdout = vendor.0.stdout.take().context("the vendor has no output")?;
         let model = find(&mut BufReader::new(stdout), "http://")?;
 
-        let mut server = command(target, "agcore");
-        server.args(["serve", "--listen", "127.0.0.1:0", "--model", "openai:gpt-5-mini"]);
-        server.current_dir(folder.path()).stderr(Stdio::piped());
-        program::disconnect(&mut server);
-        server.env("OPENAI_BASE_URL", model).env("OPENAI_API_KEY", "none");
-        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "APPDATA", "LOCALAPPDATA"] {
-            server.env(name, folder.path().join("home"));
-        }
-        let mut server = Running::start(&mut server)?;
+        let program = executable(target, "agcore");
+        let mut command = agcore(&program, folder.path());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--model", "openai:gpt-5-mini"]);
+        command.args(server).stderr(Stdio::piped());
+        command.env("OPENAI_BASE_URL", model).env("OPENAI_API_KEY", "none");
+        let mut server = Running::start(&mut command)?;
         let stderr = server.0.stderr.take().context("the server has no output")?;
         let mut log = BufReader::new(stderr);
         let line = find(&mut log, "http://")?;
@@ -60,12 +58,18 @@ impl Served {
             server,
             vendor,
             _log: log,
-            _folder: folder,
+            program,
+            folder,
         })
     }
 
+    /// Returns a command that runs the program with the files of the server.
+    pub(crate) fn agcore(&self) -> Command {
+        agcore(&self.program, self.folder.path())
+    }
+
     /// Stops both programs. Returns whether the vendor was asked for each reply of its script, and for nothing else.
-    pub(super) fn has_played_the_script(mut self) -> anyhow::Result<bool> {
+    pub(crate) fn has_played_the_script(mut self) -> anyhow::Result<bool> {
         self.server.0.kill()?;
         self.server.0.wait()?;
         drop(self.vendor.0.stdin.take());
@@ -93,12 +97,20 @@ impl Drop for Running {
     }
 }
 
-fn command(target: &Path, name: &str) -> Command {
-    Command::new(
-        target
-            .join("debug")
-            .join(format!("{name}{}", std::env::consts::EXE_SUFFIX)),
-    )
+/// Returns a command that runs the program without keys, with all its files in a folder.
+fn agcore(program: &Path, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder);
+    program::disconnect(&mut command);
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "APPDATA", "LOCALAPPDATA"] {
+        command.env(name, folder.join("home"));
+    }
+    command
+}
+
+fn executable(target: &Path, name: &str) -> PathBuf {
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    target.join("debug").join(name)
 }
 
 /// Returns the rest of the first line that contains `prefix`, from there on.

@@ -6,6 +6,7 @@ mod questions;
 mod table;
 
 pub(crate) use self::{
+    open::STORE,
     questions::{OpenQuestion, answers_of, question_key},
     table::{session_rows, session_table, time},
 };

@@ -5,6 +5,7 @@
 mod error;
 mod dotenv;
 mod permissions;
+mod serve;
 mod file;
 
 mod model_name;
@@ -34,6 +35,7 @@ pub(crate) use self::{
     permissions::{PermissionEntry, Subject},
     proxy::shown_proxy,
     report::FolderReport,
+    serve::{BusyName, JwtTable, LimitsTable, ServeTable},
     tools::ToolSettings,
 };
 
@@ -55,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) tools: ToolSettings,
     /// The instructions of the project.
     pub(crate) context_files: ContextFiles,
+    /// The table `[serve]`, of the first file that has one.
+    pub(crate) serve: Option<Chosen<ServeTable>>,
     report: FolderReport,
 }
 
@@ -73,6 +77,7 @@ impl Settings {
             trace_content: choices.trace_content.value,
             tools: choices.tools,
             context_files: choices.context_files,
+            serve: choices.serve,
             report: choices.report,
         })
     }

@@ -1,8 +1,12 @@
 //! [`Authenticator`]: who a client is.
 
+#[cfg(feature = "jwt")]
+mod jwt;
 mod proxy;
 mod tokens;
 
+#[cfg(feature = "jwt")]
+pub use jwt::{JwkSetError, JwtVerifier};
 pub use proxy::TrustedProxy;
 pub use tokens::{NewToken, Token, TokenStore};
 

@@ -48,10 +48,16 @@
 //! | to | use |
 //! |---|---|
 //! | serve agents | [`Server::builder`] |
-//! | let clients prove who they are | [`TokenStore`], [`TrustedProxy`], or an [`Authenticator`] of your own |
+//! | let clients prove who they are | [`TokenStore`], [`TrustedProxy`], `JwtVerifier` (feature `jwt`), or an [`Authenticator`] of your own |
 //! | limit what clients may ask for | [`Limits`], [`BusyPolicy`] |
 //! | read the errors of the server | [`ProblemCode`] |
 //! | run agents in other processes | [`RunQueue`] |
+//!
+//! # Features
+//!
+//! <!-- features -->
+//!
+//! <!-- /features -->
 //!
 //! The routes are described by `/openapi.json` of a running server and, for people, by `/docs`.
 
@@ -74,6 +80,8 @@ mod server;
 
 pub use agcore_agui::EncoderSettings;
 
+#[cfg(feature = "jwt")]
+pub use self::auth::{JwkSetError, JwtVerifier};
 pub use self::{
     auth::{AuthError, Authenticator, Client, NewToken, Token, TokenStore, TrustedProxy},
     error::ServerError,

@@ -73,6 +73,24 @@ mod tests {
     }
 
     #[test]
+    fn every_link_leads_to_an_operation_with_its_parameters() {
+        let operations = operations();
+        let links = operations.iter().flat_map(|operation| operation.answer.links);
+        let mut count = 0;
+        for (id, parameters) in links {
+            let target = operations.iter().find(|operation| operation.id() == *id).unwrap();
+            for (name, _) in *parameters {
+                assert!(
+                    target.parameters.iter().any(|known| known.name == *name),
+                    "{id}: {name}"
+                );
+            }
+            count += 1;
+        }
+        assert!(count >= 14, "{count}");
+    }
+
+    #[test]
     fn the_page_loads_nothing() {
         let page = page::page(&operations());
         assert!(page.contains("/api/v1/agent/run"), "{page}");

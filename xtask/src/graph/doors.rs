@@ -38,7 +38,15 @@ pub(crate) const DOORS: &[Door] = &[
             "tokio-rustls",
             "webpki-roots",
         ],
-        users: &["agcore-llm", "agcore-mcp", "agcore-store", "agcore-cli", BENCHES],
+        // The server checks signatures of tokens with ring.
+        users: &[
+            "agcore-llm",
+            "agcore-mcp",
+            "agcore-server",
+            "agcore-store",
+            "agcore-cli",
+            BENCHES,
+        ],
     },
     Door {
         system: "MCP",

@@ -10,6 +10,9 @@ pub(super) const SERVE_HELP: &str = "\
 Runs continue when clients disconnect, and when the server is killed and started again. Without tokens, only clients on this \
 machine are served. The sessions are those of `agcore chat`.
 
+The table [serve] in agcore.toml sets the same, and limits and the keys of JSON Web Tokens. With AGCORE_STORE, a URL such as \
+postgres://USER:PASSWORD@HOST/DATABASE, the sessions are in a database server.
+
 Tools that need approval end a run with an interrupt, which clients answer. They act with the rights of this program, so with \
 tokens or a proxy they are offered only with --tools.
 
@@ -26,9 +29,9 @@ pub(crate) struct ServeArgs {
     pub(crate) command: Option<ServeCommand>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
-    /// Address to listen on
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8737")]
-    pub(crate) listen: SocketAddr,
+    /// Address to listen on; by default 127.0.0.1:8737
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) listen: Option<SocketAddr>,
     /// Require a token, as made by `agcore serve tokens create`; needed for other addresses than 127.0.0.1
     #[arg(long)]
     pub(crate) require_token: bool,
@@ -38,16 +41,16 @@ pub(crate) struct ServeArgs {
     /// Allow web pages of this origin, such as https://app.example.org; may be repeated
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub(crate) origins: Vec<String>,
-    /// The handling of a run on a thread with an active run
-    #[arg(long, value_enum, value_name = "POLICY", default_value = "refuse")]
-    pub(crate) busy: Busy,
+    /// The handling of a run on a thread with an active run; by default, it is refused
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub(crate) busy: Option<Busy>,
     /// Offer tools to the model also if clients need credentials
     #[arg(long, conflicts_with = "no_tools")]
     pub(crate) tools: bool,
     /// Offer no tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,
-    /// Check the settings and the database, and exit
+    /// Check the settings, the address and the database, report all problems, and exit
     #[arg(long)]
     pub(crate) check: bool,
 }

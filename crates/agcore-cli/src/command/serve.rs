@@ -1,5 +1,6 @@
 //! `agcore serve`: serves an agent over HTTP.
 
+mod config;
 mod tokens;
 
 use std::{
@@ -12,13 +13,14 @@ use agcore::{
     agent::{AgentConfig, RuntimeBundle},
     tools::SuspendingApprover,
 };
-use agcore_server::{BusyPolicy, Server, ServerBuilder, ServerError, TrustedProxy};
+use agcore_server::{Server, ServerBuilder, ServerError, TrustedProxy};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use self::config::ServeConfig;
 use super::chat::{ChatTools, agent};
 use crate::{
-    args::{Busy, ServeArgs, ServeCommand},
+    args::{ServeArgs, ServeCommand},
     exit::Failure,
     interrupt::Interrupts,
     policy::Policy,
@@ -43,38 +45,67 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
     }
     let settings = trust_dialog::settings(&args.settings, true, interrupts, color).await?;
     trust_dialog::print_notices(&settings.context_files.warnings())?;
-    let has_credentials = args.require_token || !args.proxies.is_empty();
-    if !has_credentials && !args.listen.ip().is_loopback() {
-        return Err(Failure::usage(format!(
-            "other machines can reach {}, so clients must prove who they are\n\
-             Use --require-token or --trusted-proxy, or listen on 127.0.0.1.",
-            args.listen
-        )));
+    let mut problems = Vec::new();
+    let config = ServeConfig::new(args, settings.serve.as_ref(), &mut problems);
+    if args.check {
+        return check(&config, &settings, problems).await;
     }
-    let sessions = Sessions::open().await?;
-    let offers_tools = !args.no_tools && (args.tools || !has_credentials);
-    let tools = ChatTools::open(&settings.tools, offers_tools).await?;
-    let result = serve(args, &settings, &sessions, &tools, offers_tools, interrupts).await;
+    refuse(problems)?;
+    let sessions = Sessions::of_server().await?;
+    let tools = ChatTools::open(&settings.tools, config.offers_tools).await?;
+    let result = serve(config, &settings, &sessions, &tools, interrupts).await;
     tools.servers.close().await;
     result
 }
 
+/// Tries everything that the server needs, and reports all problems.
+async fn check(config: &ServeConfig, settings: &Settings, mut problems: Vec<String>) -> Result<(), Failure> {
+    let tools = ChatTools::open(&settings.tools, config.offers_tools).await;
+    let bundle = match &tools {
+        Ok(tools) => bundle(settings, tools, config.offers_tools).map(drop),
+        Err(_) => Ok(()),
+    };
+    let listening = TcpListener::bind(config.listen).await.map(drop);
+    let listening = listening.map_err(|error| cannot_listen(config, &error));
+    let found = [
+        tools.as_ref().err().map(ToString::to_string),
+        bundle.err().map(|failure| failure.to_string()),
+        listening.err().map(|failure| failure.to_string()),
+        Sessions::of_server().await.err().map(|failure| failure.to_string()),
+    ];
+    problems.extend(found.into_iter().flatten());
+    if let Ok(tools) = tools {
+        tools.servers.close().await;
+    }
+    refuse(problems)?;
+    print("The settings and the database can be used.\n")
+}
+
+/// # Errors
+/// When there are problems: all of them.
+fn refuse(mut problems: Vec<String>) -> Result<(), Failure> {
+    match problems.len() {
+        0 => Ok(()),
+        1 => Err(Failure::usage(problems.remove(0))),
+        count => {
+            let list: String = problems.iter().map(|problem| format!("\n- {problem}")).collect();
+            Err(Failure::usage(format!("there are {count} problems:{list}")))
+        }
+    }
+}
+
 async fn serve(
-    args: &ServeArgs,
+    config: ServeConfig,
     settings: &Settings,
     sessions: &Sessions,
     tools: &ChatTools,
-    offers_tools: bool,
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
-    let bundle = bundle(settings, tools, offers_tools)?;
-    let server = server(args, bundle, settings, sessions)?;
-    if args.check {
-        return print("The settings and the database can be used.\n");
-    }
-    let listening = TcpListener::bind(args.listen).await;
-    let listener = listening.map_err(|error| Failure::usage(format!("cannot listen on {}: {error}", args.listen)))?;
-    let address = listener.local_addr().unwrap_or(args.listen);
+    let bundle = bundle(settings, tools, config.offers_tools)?;
+    let listening = TcpListener::bind(config.listen).await;
+    let listener = listening.map_err(|error| cannot_listen(&config, &error))?;
+    let address = listener.local_addr().unwrap_or(config.listen);
+    let server = server(config, bundle, settings, sessions)?;
     // Before the address is known: the program may be stopped as soon as it is.
     let stop = CancellationToken::new();
     let _meaning = interrupts.cancel(&stop);
@@ -84,6 +115,10 @@ async fn serve(
     )
     .map_err(|error| Failure::output(&error))?;
     server.serve(listener, stop).await.map_err(failure)
+}
+
+fn cannot_listen(config: &ServeConfig, error: &io::Error) -> Failure {
+    Failure::usage(format!("cannot listen on {}: {error}", config.listen))
 }
 
 /// Returns the parts of the agent, with the provider, the tools and the rules of a chat.
@@ -107,27 +142,27 @@ fn bundle(settings: &Settings, tools: &ChatTools, offers_tools: bool) -> Result<
 }
 
 fn server(
-    args: &ServeArgs,
+    config: ServeConfig,
     bundle: RuntimeBundle,
     settings: &Settings,
     sessions: &Sessions,
 ) -> Result<Server, Failure> {
-    let busy = match args.busy {
-        Busy::Refuse => BusyPolicy::Refuse,
-        Busy::Queue => BusyPolicy::Queue,
-        Busy::Interrupt => BusyPolicy::Interrupt,
-    };
     let mut builder = Server::builder()
         .agent(AGENT, bundle, agent(settings))
         .store(sessions.store())
-        .busy(busy);
-    if !args.proxies.is_empty() {
-        builder = builder.authenticator(Arc::new(TrustedProxy::new(args.proxies.iter().copied())));
+        .limits(config.limits)
+        .busy(config.busy);
+    if !config.proxies.is_empty() {
+        builder = builder.authenticator(Arc::new(TrustedProxy::new(config.proxies)));
     }
-    if args.require_token {
+    // Before the tokens of the program, which are of any form.
+    if let Some(jwt) = config.jwt {
+        builder = builder.authenticator(Arc::new(jwt));
+    }
+    if config.require_token {
         builder = builder.authenticator(Arc::new(tokens::store_of(sessions)));
     }
-    let builder = args.origins.iter().fold(builder, ServerBuilder::origin);
+    let builder = config.origins.into_iter().fold(builder, ServerBuilder::origin);
     builder.build().map_err(failure)
 }
 

@@ -8,7 +8,10 @@ use std::{
 use agcore::{llm::SystemClock, memory::session::InMemorySessionStore};
 
 use super::Sessions;
-use crate::{args::SessionArgs, exit::Failure};
+use crate::{args::SessionArgs, exit::Failure, process::variable};
+
+/// The variable with the URL of the database of a server.
+pub(crate) const STORE: &str = "AGCORE_STORE";
 
 impl Sessions {
     /// Opens the sessions for a chat. If the database cannot be used, a new chat continues without it, with a warning.
@@ -58,6 +61,42 @@ impl Sessions {
             store: Arc::new(store),
             is_kept: true,
         })
+    }
+
+    /// Opens the sessions of a server: in the database server that the environment names, else in the file of the program.
+    ///
+    /// # Errors
+    /// When the database cannot be used, or the program was built without one.
+    pub(crate) async fn of_server() -> Result<Self, Failure> {
+        match variable(STORE) {
+            Some(url) => Self::open_server(&url).await,
+            None => Self::open().await,
+        }
+    }
+
+    /// Opens a database server, and creates the tables if they do not exist.
+    ///
+    /// # Errors
+    /// When the server cannot be used, or the program was built without a client for it.
+    async fn open_server(url: &str) -> Result<Self, Failure> {
+        let is_postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        if !is_postgres {
+            return Err(Failure::usage(
+                "AGCORE_STORE must be a URL such as postgres://USER:PASSWORD@HOST/DATABASE",
+            ));
+        }
+        #[cfg(feature = "postgres")]
+        {
+            let store = agcore::store::postgres::PostgresStore::open(url, clock()).await?;
+            Ok(Self {
+                store: Arc::new(store),
+                is_kept: true,
+            })
+        }
+        #[cfg(not(feature = "postgres"))]
+        Err(Failure::usage(
+            "this build has no client for PostgreSQL; build agcore-cli with the feature `postgres`",
+        ))
     }
 
     /// Fails: the program was built without a database.

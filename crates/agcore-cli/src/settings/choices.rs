@@ -13,6 +13,7 @@ use super::{
     proxy,
     report::FolderReport,
     selection::Selection,
+    serve::ServeTable,
     sources::Sources,
     tools::ToolSettings,
 };
@@ -21,6 +22,7 @@ use crate::{
     exit::{Failure, suggestion},
     places::CONFIG_DIRECTORY,
     process,
+    sessions::STORE,
     telemetry::LOG_VARIABLE,
     vendor::{example_model, key_variable},
 };
@@ -33,10 +35,10 @@ const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
 
 /// Variables that are ignored in `.env`: a directory must not decide what is recorded of a conversation, where it goes,
 /// and which settings are the user's own.
-const ENVIRONMENT_ONLY: [&str; 3] = [LOG_VARIABLE, TRACE_CONTENT, CONFIG_DIRECTORY];
+const ENVIRONMENT_ONLY: [&str; 4] = [LOG_VARIABLE, TRACE_CONTENT, CONFIG_DIRECTORY, STORE];
 
 /// All variables of the program.
-const VARIABLES: [&str; 10] = [
+const VARIABLES: [&str; 11] = [
     "AGCORE_PROVIDER",
     "AGCORE_MODEL",
     "AGCORE_BASE_URL",
@@ -44,6 +46,7 @@ const VARIABLES: [&str; 10] = [
     "AGCORE_API_KEY",
     "AGCORE_SYSTEM",
     "AGCORE_HISTORY",
+    STORE,
     LOG_VARIABLE,
     TRACE_CONTENT,
     CONFIG_DIRECTORY,
@@ -72,6 +75,8 @@ pub(crate) struct Choices {
     pub(crate) tools: ToolSettings,
     /// The instructions of the project.
     pub(crate) context_files: ContextFiles,
+    /// The table `[serve]`, of the first file that has one.
+    pub(crate) serve: Option<Chosen<ServeTable>>,
     /// Which files were considered, and what of them is ignored.
     pub(crate) report: FolderReport,
     /// Messages about lines and files that are invalid or never used.
@@ -146,6 +151,7 @@ impl Choices {
             trace_content: trace_content(args)?,
             tools,
             context_files,
+            serve: sources.setting(|file| file.serve.clone()),
             report,
             warnings,
             ignored_notice,

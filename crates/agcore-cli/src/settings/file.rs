@@ -12,10 +12,11 @@ use toml::Spanned;
 use super::{
     error::{SettingsError, location},
     permissions::{PermissionEntry, PermissionTable},
+    serve::ServeTable,
 };
 
 /// The names of all settings.
-pub(super) const SETTINGS: [&str; 9] = [
+pub(super) const SETTINGS: [&str; 10] = [
     "provider",
     "model",
     "base_url",
@@ -25,6 +26,7 @@ pub(super) const SETTINGS: [&str; 9] = [
     "history",
     "permissions",
     "mcp",
+    "serve",
 ];
 
 /// The longest unknown name that is quoted.
@@ -54,6 +56,8 @@ pub(super) struct File {
     /// The table `[permissions]`.
     #[serde(default)]
     pub(super) permissions: PermissionTable,
+    /// The table `[serve]`.
+    pub(super) serve: Option<ServeTable>,
     /// The entries of the table, with their locations.
     #[serde(skip)]
     pub(super) entries: Vec<PermissionEntry>,
@@ -212,6 +216,13 @@ mod tests {
             "agcore.toml:3:3: \"a b:c\" is not a permission; use read, write",
         );
         check("[permissions]\nalow = []\n", "agcore.toml:2:1: unknown field `alow`");
+        check("[serve]\nlisten = 'here'\n", "agcore.toml:2:10: ");
+        check("[serve]\nlimit = 1\n", "agcore.toml:2:1: unknown field `limit`");
+        check("[serve]\nbusy = 'wait'\n", "agcore.toml:2:8: unknown variant `wait`");
+        check(
+            "[serve.jwt]\nkeys = 'jwks.json'\n",
+            "agcore.toml:1:1: missing field `audience`",
+        );
         check(
             "[mcp.servers.files]\ncomand = 'npx'\n",
             "agcore.toml:2:1: unknown field `comand`",

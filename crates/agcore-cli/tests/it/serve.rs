@@ -1,6 +1,7 @@
 //! `agcore serve`: a server that is asked, stopped and killed.
 
 mod cuts;
+mod settings;
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

@@ -74,10 +74,15 @@ impl Agcore {
 
     /// Writes the user's settings file. Needs [`Agcore::at_home`].
     pub(crate) fn with_user_settings(self, text: &str) -> Self {
-        let directory = self.home.path().join("config").join("agcore");
+        let directory = self.settings_directory();
         fs::create_dir_all(&directory).unwrap();
         fs::write(directory.join("agcore.toml"), text).unwrap();
         self
+    }
+
+    /// Returns the directory of the user's settings file. Needs [`Agcore::at_home`].
+    pub(crate) fn settings_directory(&self) -> PathBuf {
+        self.home.path().join("config").join("agcore")
     }
 
     /// Returns the path of a file in the state directory. Needs [`Agcore::at_home`].

@@ -33,11 +33,16 @@ pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) description: &'static str,
     pub(super) content: Option<(&'static str, Content)>,
+    /// Operations that take values of the answer: the id of each, with its parameters and where they come from.
+    pub(super) links: &'static [Link],
 }
 
-/// A body, as the function that returns its schema.
+/// The id of an operation, and its parameters with the members of an answer that they take.
+pub(super) type Link = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// A body, as the function that returns its schema, and one that returns an example.
 #[derive(Clone, Copy)]
-pub(super) struct Content(fn(&mut Schemas) -> Value);
+pub(super) struct Content(fn(&mut Schemas) -> Value, Option<fn() -> Value>);
 
 /// The schemas that several operations refer to.
 pub(super) struct Schemas(SchemaGenerator);
@@ -45,12 +50,17 @@ pub(super) struct Schemas(SchemaGenerator);
 impl Content {
     /// Returns the schema of a type.
     pub(super) fn of<T: JsonSchema>() -> Self {
-        Self(|schemas| schemas.0.subschema_for::<T>().to_value())
+        Self(|schemas| schemas.0.subschema_for::<T>().to_value(), None)
     }
 
     /// Wraps a schema that is written by hand.
     pub(super) fn new(schema: fn(&mut Schemas) -> Value) -> Self {
-        Self(schema)
+        Self(schema, None)
+    }
+
+    /// Adds an example.
+    pub(super) fn with_example(self, example: fn() -> Value) -> Self {
+        Self(self.0, Some(example))
     }
 }
 
@@ -86,7 +96,11 @@ impl Operation {
         });
         if let Some(body) = self.body {
             let schema = body.0(schemas);
-            value["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": schema}}});
+            let mut content = json!({"schema": schema});
+            if let Some(example) = body.1 {
+                content["example"] = example();
+            }
+            value["requestBody"] = json!({"required": true, "content": {"application/json": content}});
         }
         if self.is_guarded && needs_token {
             value["security"] = json!([{"token": []}]);
@@ -122,6 +136,17 @@ impl Operation {
         if let Some((kind, content)) = self.answer.content {
             success["content"] = json!({kind: {"schema": content.0(schemas)}});
         }
+        if !self.answer.links.is_empty() {
+            let links = self.answer.links.iter().map(|(id, parameters)| {
+                let parameters = parameters.iter().map(|(name, member)| {
+                    let place = json!(format!("$response.body#/{member}"));
+                    ((*name).to_owned(), place)
+                });
+                let parameters: Map<String, Value> = parameters.collect();
+                ((*id).to_owned(), json!({"operationId": id, "parameters": parameters}))
+            });
+            success["links"] = Value::Object(links.collect());
+        }
         responses.insert(self.answer.status.to_string(), success);
         let problem = schemas.0.subschema_for::<ProblemBody>().to_value();
         for code in self.all_problems() {
@@ -140,7 +165,7 @@ impl Operation {
         Value::Object(responses)
     }
 
-    fn id(&self) -> String {
+    pub(super) fn id(&self) -> String {
         let path = self.path.trim_start_matches("/api/v1/agent");
         let words = path.split(['/', '{', '}', '.']).filter(|word| !word.is_empty());
         words.fold(self.method.to_owned(), |id, word| format!("{id}_{word}"))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::operation::{Answer, Content, Operation, Parameter};
+use super::operation::{Answer, Content, Link, Operation, Parameter};
 use crate::{
     api::{
         AgentList, AnswersBody, HistoryPage, ModelList, RunView, SessionChange, SessionDetails, SessionPage,
@@ -38,7 +38,7 @@ fn runs() -> Vec<Operation> {
         .failing(START)
         .failing([Code::TooManyStreams]),
         post("/api/v1/agent/runs/{thread}", "Starts a run", accepted())
-            .with_body(Content::new(|_| run_input(&[])))
+            .with_body(Content::new(|_| run_input(&[])).with_example(message))
             .with([thread()])
             .failing(START),
     ]
@@ -164,6 +164,7 @@ fn operators() -> Vec<Operation> {
                 status: 200,
                 description: summary,
                 content: Some((kind, content)),
+                links: &[],
             },
         )
     };
@@ -171,6 +172,7 @@ fn operators() -> Vec<Operation> {
         status: 200,
         description: "The numbers in the text form of Prometheus",
         content: Some(("application/openmetrics-text", text)),
+        links: &[],
     };
     vec![
         public("/health", "Whether the process answers", "application/json", object),
@@ -189,6 +191,20 @@ fn operators() -> Vec<Operation> {
 
 /// The path of a session.
 const SESSION: &str = "/api/v1/agent/sessions/{thread}";
+
+/// The operations on a run that was started.
+const STARTED: &[Link] = &[
+    ("get_runs_thread_events", &[("thread", "threadId"), ("runId", "runId")]),
+    (
+        "post_runs_thread_run_cancel",
+        &[("thread", "threadId"), ("run", "runId")],
+    ),
+    ("get_sessions_thread", &[("thread", "threadId")]),
+    ("patch_sessions_thread", &[("thread", "threadId")]),
+    ("delete_sessions_thread", &[("thread", "threadId")]),
+    ("get_history", &[("threadId", "threadId")]),
+    ("get_usage", &[("threadId", "threadId")]),
+];
 
 /// The problems of a start.
 const START: [Code; 10] = [
@@ -247,12 +263,14 @@ fn answer<T: schemars::JsonSchema>(description: &'static str) -> Answer {
         status: 200,
         description,
         content: Some(("application/json", Content::of::<T>())),
+        links: &[],
     }
 }
 
 fn accepted() -> Answer {
     Answer {
         status: 202,
+        links: STARTED,
         ..answer::<StartedView>("The run was accepted, now or by an earlier request")
     }
 }
@@ -262,6 +280,7 @@ fn empty() -> Answer {
         status: 204,
         description: "The session was deleted",
         content: None,
+        links: &[],
     }
 }
 
@@ -270,6 +289,7 @@ fn stream() -> Answer {
         status: 200,
         description: "Server-sent events: AG-UI events as JSON",
         content: Some(("text/event-stream", Content::new(|_| json!({"type": "string"})))),
+        links: &[],
     }
 }
 
@@ -283,11 +303,20 @@ fn run_input(required: &[&str]) -> Value {
         "properties": {
             "threadId": id,
             "runId": id,
-            "messages": {"type": "array", "items": {"type": "object"}},
+            "messages": {"type": "array", "items": {
+                "type": "object",
+                "required": ["id", "role"],
+                "properties": {"id": {"type": "string"}, "role": {"type": "string"}, "content": {}},
+            }},
             "resume": {"type": "array", "items": {"type": "object"}},
             "forwardedProps": {},
         },
     })
+}
+
+/// Returns an example of the input of a run.
+fn message() -> Value {
+    json!({"messages": [{"id": "message-1", "role": "user", "content": "Hello"}]})
 }
 
 fn path(name: &'static str, description: &'static str) -> Parameter {

@@ -13,7 +13,10 @@ mod approvals;
 mod bad_input;
 mod cancel;
 mod conversation;
+#[cfg(feature = "jwt")]
+mod jwt;
 mod limits;
+mod postgres;
 mod reconnect;
 mod restart;
 mod routes;

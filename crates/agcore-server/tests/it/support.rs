@@ -20,6 +20,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::postgres;
+
 pub(crate) type Store = Arc<dyn SessionStore>;
 
 /// A server that runs in a task.
@@ -50,7 +52,11 @@ pub(crate) struct Event {
     pub(crate) data: Value,
 }
 
+/// Returns an empty store, in memory or in the database server that the tests use.
 pub(crate) fn store() -> Store {
+    if let Some(url) = postgres::url() {
+        return postgres::open(&url);
+    }
     Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())))
 }
 

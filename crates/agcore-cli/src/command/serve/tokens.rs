@@ -29,7 +29,7 @@ pub(super) fn store_of(sessions: &Sessions) -> TokenStore {
 /// # Errors
 /// When the database cannot be used, or there is no token to revoke.
 pub(super) async fn run(command: &TokensCommand) -> Result<(), Failure> {
-    let tokens = store_of(&Sessions::open().await?);
+    let tokens = store_of(&Sessions::of_server().await?);
     match command {
         TokensCommand::Create(args) => {
             let mut secret = [0; 32];

@@ -1,0 +1,180 @@
+//! [`ServeConfig`]: options over the table `[serve]` of the settings.
+
+use std::{
+    fs,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use agcore::llm::SystemClock;
+use agcore_server::{BusyPolicy, JwtVerifier, Limits};
+
+use crate::{
+    args::{Busy, ServeArgs},
+    settings::{BusyName, Chosen, JwtTable, LimitsTable, Origin, ServeTable},
+};
+
+/// The address without options and settings.
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8737);
+
+/// How the server is run.
+#[derive(Debug)]
+pub(super) struct ServeConfig {
+    pub(super) listen: SocketAddr,
+    pub(super) require_token: bool,
+    pub(super) proxies: Vec<IpAddr>,
+    pub(super) origins: Vec<String>,
+    pub(super) busy: BusyPolicy,
+    pub(super) limits: Limits,
+    pub(super) jwt: Option<JwtVerifier>,
+    pub(super) offers_tools: bool,
+}
+
+impl ServeConfig {
+    /// Combines options and settings. What is wrong is added to `problems`.
+    pub(super) fn new(args: &ServeArgs, settings: Option<&Chosen<ServeTable>>, problems: &mut Vec<String>) -> Self {
+        let table = settings.map(|settings| settings.value.clone()).unwrap_or_default();
+        let mut proxies = args.proxies.clone();
+        if proxies.is_empty() {
+            proxies = table.trusted_proxies;
+        }
+        let mut origins = args.origins.clone();
+        if origins.is_empty() {
+            origins = table.origins;
+        }
+        for origin in origins.iter().filter(|origin| !is_origin(origin)) {
+            problems.push(format!(
+                "{origin:?} is not an origin; write it like https://app.example.org, without a path"
+            ));
+        }
+        let require_token = args.require_token || table.require_token == Some(true);
+        let has_credentials = require_token || !proxies.is_empty() || table.jwt.is_some();
+        let listen = args.listen.or(table.listen).unwrap_or(LISTEN);
+        if !has_credentials && !listen.ip().is_loopback() {
+            problems.push(format!(
+                "other machines can reach {listen}, so clients must prove who they are\n\
+                 Use --require-token, --trusted-proxy or [serve.jwt], or listen on 127.0.0.1."
+            ));
+        }
+        let folder = settings.and_then(|settings| folder_of(&settings.origin));
+        let jwt = table.jwt.and_then(|table| jwt(&table, folder.as_deref(), problems));
+        let wants_tools = table.tools.unwrap_or(!has_credentials);
+        Self {
+            listen,
+            require_token,
+            proxies,
+            origins,
+            busy: busy(args.busy, table.busy),
+            limits: limits(&table.limits, problems),
+            jwt,
+            offers_tools: !args.no_tools && (args.tools || wants_tools),
+        }
+    }
+}
+
+/// Returns the directory of a settings file.
+fn folder_of(origin: &Origin) -> Option<PathBuf> {
+    match origin {
+        Origin::File(path) | Origin::UserFile(path) => path.parent().map(Path::to_owned),
+        _ => None,
+    }
+}
+
+fn jwt(table: &JwtTable, folder: Option<&Path>, problems: &mut Vec<String>) -> Option<JwtVerifier> {
+    let path = folder.unwrap_or(Path::new("")).join(&table.keys);
+    let keys = fs::read_to_string(&path).map_err(|error| error.to_string());
+    let verifier = keys.and_then(|keys| {
+        let clock = Arc::new(SystemClock::new());
+        JwtVerifier::new(&keys, table.audience.as_str(), clock).map_err(|error| error.to_string())
+    });
+    let mut verifier = match verifier {
+        Ok(verifier) => verifier,
+        Err(error) => {
+            problems.push(format!("cannot use the keys in {}: {error}", path.display()));
+            return None;
+        }
+    };
+    if table.audience.trim().is_empty() {
+        problems.push("`audience` of [serve.jwt] is empty; set the name of this server in the tokens".to_owned());
+    }
+    if let Some(issuer) = &table.issuer {
+        verifier = verifier.with_issuer(issuer.as_str());
+    }
+    if let Some(claim) = &table.user_claim {
+        verifier = verifier.with_user_claim(claim.as_str());
+    }
+    if let Some(claim) = &table.tenant_claim {
+        verifier = verifier.with_tenant_claim(claim.as_str());
+    }
+    Some(verifier)
+}
+
+fn busy(option: Option<Busy>, setting: Option<BusyName>) -> BusyPolicy {
+    match (option, setting) {
+        (Some(Busy::Queue), _) | (None, Some(BusyName::Queue)) => BusyPolicy::Queue,
+        (Some(Busy::Interrupt), _) | (None, Some(BusyName::Interrupt)) => BusyPolicy::Interrupt,
+        (Some(Busy::Refuse), _) | (None, Some(BusyName::Refuse) | None) => BusyPolicy::Refuse,
+    }
+}
+
+fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
+    let mut limits = Limits::new();
+    let counts = [
+        ("max_body_bytes", table.max_body_bytes, &mut limits.max_body_bytes),
+        ("max_connections", table.max_connections, &mut limits.max_connections),
+        (
+            "max_streams_per_user",
+            table.max_streams_per_user,
+            &mut limits.max_streams_per_user,
+        ),
+        (
+            "max_runs_per_user",
+            table.max_runs_per_user,
+            &mut limits.max_runs_per_user,
+        ),
+        ("max_runs", table.max_runs, &mut limits.max_runs),
+    ];
+    for (name, setting, limit) in counts {
+        match setting {
+            Some(0) => problems.push(zero(name)),
+            Some(setting) => *limit = setting,
+            None => {}
+        }
+    }
+    let times = [
+        (
+            "read_timeout_seconds",
+            table.read_timeout_seconds,
+            &mut limits.read_timeout,
+        ),
+        (
+            "write_timeout_seconds",
+            table.write_timeout_seconds,
+            &mut limits.write_timeout,
+        ),
+        ("keep_alive_seconds", table.keep_alive_seconds, &mut limits.keep_alive),
+    ];
+    for (name, setting, limit) in times {
+        match setting {
+            Some(0) => problems.push(zero(name)),
+            Some(setting) => *limit = Duration::from_secs(setting),
+            None => {}
+        }
+    }
+    if let Some(seconds) = table.drain_seconds {
+        // 0 is a choice: runs are left to the next process at once.
+        limits.drain = Duration::from_secs(seconds);
+    }
+    limits
+}
+
+fn zero(name: &str) -> String {
+    format!("`{name}` of [serve.limits] is 0; set at least 1, or remove it")
+}
+
+fn is_origin(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    rest.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']))
+}

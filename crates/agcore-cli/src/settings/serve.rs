@@ -1,0 +1,73 @@
+//! [`ServeTable`]: the table `[serve]` of a settings file.
+
+use std::net::{IpAddr, SocketAddr};
+
+use serde::Deserialize;
+
+/// The table `[serve]`: what `agcore serve` does unless options say otherwise.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ServeTable {
+    /// The address to listen on.
+    pub(crate) listen: Option<SocketAddr>,
+    /// Whether clients need a token of the program.
+    pub(crate) require_token: Option<bool>,
+    /// The addresses of proxies that name the user.
+    #[serde(default)]
+    pub(crate) trusted_proxies: Vec<IpAddr>,
+    /// The origins of web pages that may use the server.
+    #[serde(default)]
+    pub(crate) origins: Vec<String>,
+    /// The handling of a run on a thread with an active run.
+    pub(crate) busy: Option<BusyName>,
+    /// Whether tools are offered to the model.
+    pub(crate) tools: Option<bool>,
+    /// The table `[serve.limits]`.
+    #[serde(default)]
+    pub(crate) limits: LimitsTable,
+    /// The table `[serve.jwt]`.
+    pub(crate) jwt: Option<JwtTable>,
+}
+
+/// The treatment of a run on a thread with an active run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BusyName {
+    /// It is refused.
+    Refuse,
+    /// It waits.
+    Queue,
+    /// The run before it is cancelled.
+    Interrupt,
+}
+
+/// Limits; those that are missing keep their defaults.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LimitsTable {
+    pub(crate) max_body_bytes: Option<usize>,
+    pub(crate) max_connections: Option<usize>,
+    pub(crate) max_streams_per_user: Option<usize>,
+    pub(crate) max_runs_per_user: Option<usize>,
+    pub(crate) max_runs: Option<usize>,
+    pub(crate) read_timeout_seconds: Option<u64>,
+    pub(crate) write_timeout_seconds: Option<u64>,
+    pub(crate) keep_alive_seconds: Option<u64>,
+    pub(crate) drain_seconds: Option<u64>,
+}
+
+/// JSON Web Tokens that another service signs.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct JwtTable {
+    /// The file with the JWK Set, relative to the settings file.
+    pub(crate) keys: String,
+    /// The name of this server in the tokens.
+    pub(crate) audience: String,
+    /// The issuer of the tokens.
+    pub(crate) issuer: Option<String>,
+    /// The claim with the user.
+    pub(crate) user_claim: Option<String>,
+    /// The claim with the tenant.
+    pub(crate) tenant_claim: Option<String>,
+}

@@ -1,0 +1,83 @@
+//! The table `[serve]`, and `--check`.
+
+use std::{fs, net::TcpListener};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::signature::{Ed25519KeyPair, KeyPair};
+use serde_json::json;
+
+use super::{Serving, input};
+use crate::support::{Agcore, Server};
+
+#[test]
+fn the_table_sets_what_options_do_not() {
+    let model = Server::playground();
+    let agcore = Agcore::talking_to(&model).at_home().with_user_settings(
+        "[serve]\nlisten = '0.0.0.0:0'\nrequire_token = true\n[serve.limits]\nmax_body_bytes = 300\n",
+    );
+    let created = agcore.run(["serve", "tokens", "create"]);
+    let header = format!("authorization: Bearer {}\r\n", created.assert_success().trim());
+    // The option decides about the address.
+    let serving = Serving::start(&agcore, &[]);
+    let ask = |headers: &str, text: &str| serving.ask("POST", "/api/v1/agent/run", headers, &input("t", text));
+    assert!(ask("", "good day").starts_with("HTTP/1.1 401"));
+    assert!(ask(&header, "good day").contains("RUN_FINISHED"));
+    assert!(ask(&header, &"long ".repeat(100)).contains("body_too_large"));
+}
+
+#[test]
+fn tokens_of_another_service_name_the_user() {
+    let keys = Ed25519KeyPair::from_seed_unchecked(&[3; 32]).unwrap();
+    let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+    let jwks = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "x": encode(keys.public_key().as_ref())}]});
+    let token = |expiry: u64| {
+        let claims = json!({"aud": "agcore", "iss": "https://id", "sub": "ann", "org": "acme", "exp": expiry});
+        let part = [json!({"alg": "EdDSA"}), claims].map(|part| encode(part.to_string().as_bytes()));
+        let part = part.join(".");
+        format!(
+            "authorization: Bearer {part}.{}\r\n",
+            encode(keys.sign(part.as_bytes()).as_ref())
+        )
+    };
+    let model = Server::playground();
+    let agcore = Agcore::talking_to(&model).at_home().with_user_settings(
+        "[serve.jwt]\nkeys = 'jwks.json'\naudience = 'agcore'\nissuer = 'https://id'\ntenant_claim = 'org'\n",
+    );
+    // Next to the settings.
+    agcore.run(["serve", "--check"]).assert_failed(2, &["jwks.json"]);
+    let path = agcore.settings_directory().join("jwks.json");
+    fs::write(path, jwks.to_string()).unwrap();
+    agcore.run(["serve", "--check"]).assert_success();
+    let serving = Serving::start(&agcore, &[]);
+    let ask = |headers: &str| serving.ask("GET", "/api/v1/agent/sessions", headers, "");
+    assert!(ask(&token(4_102_444_800)).starts_with("HTTP/1.1 200"));
+    assert!(ask(&token(1)).starts_with("HTTP/1.1 401"));
+    assert!(ask("").starts_with("HTTP/1.1 401"));
+}
+
+#[test]
+fn a_check_reports_all_problems_at_once() {
+    let used = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = used.local_addr().unwrap().to_string();
+    let model = Server::playground();
+    let agcore = Agcore::talking_to(&model)
+        .at_home()
+        .with("AGCORE_STORE", "mysql://user:hidden@db")
+        .with_user_settings(
+            "[serve]\norigins = ['app.example.org/path']\n[serve.limits]\nmax_runs = 0\n\
+             [serve.jwt]\nkeys = 'missing.json'\naudience = ''\n",
+        );
+    let checked = agcore.run(["serve", "--check", "--listen", &address]);
+    checked.assert_failed(
+        2,
+        &[
+            "5 problems",
+            "cannot listen",
+            "app.example.org",
+            "max_runs",
+            "missing.json",
+            "AGCORE_STORE",
+        ],
+    );
+    assert!(!checked.stderr.contains("hidden"), "{}", checked.stderr);
+}

@@ -1,0 +1,140 @@
+//! [`Expected`]: what a token must claim.
+
+use agcore_chat::Actor;
+use serde_json::{Map, Value};
+
+/// The difference between two clocks that is tolerated, in seconds.
+const LEEWAY: i64 = 60;
+
+/// The longest name of a user or tenant, in bytes.
+const MAX_NAME: usize = 256;
+
+/// What a token must claim.
+#[derive(Debug, Clone)]
+pub(super) struct Expected {
+    pub(super) audience: String,
+    pub(super) issuer: Option<String>,
+    pub(super) user_claim: String,
+    pub(super) tenant_claim: Option<String>,
+}
+
+impl Expected {
+    pub(super) fn new(audience: String) -> Self {
+        Self {
+            audience,
+            issuer: None,
+            user_claim: "sub".to_owned(),
+            tenant_claim: None,
+        }
+    }
+
+    /// Returns the user of these claims, at a time in seconds since 1970. A claim of a wrong type is as bad as a wrong claim.
+    pub(super) fn actor(&self, claims: &Map<String, Value>, now: i64) -> Option<Actor> {
+        let is_known_issuer = match &self.issuer {
+            Some(issuer) => claims.get("iss")?.as_str()? == issuer,
+            None => true,
+        };
+        let has_expired = seconds(claims.get("exp")?)?.saturating_add(LEEWAY) <= now;
+        let is_too_early = match claims.get("nbf") {
+            Some(time) => seconds(time)?.saturating_sub(LEEWAY) > now,
+            None => false,
+        };
+        if !is_known_issuer || has_expired || is_too_early || !self.is_audience(claims.get("aud")?) {
+            return None;
+        }
+        let user = name(claims.get(&self.user_claim)?)?;
+        match &self.tenant_claim {
+            Some(claim) => Some(Actor::new(name(claims.get(claim)?)?, user)),
+            None => Some(Actor::user(user)),
+        }
+    }
+
+    fn is_audience(&self, claim: &Value) -> bool {
+        match claim {
+            Value::String(audience) => *audience == self.audience,
+            Value::Array(audiences) => audiences.iter().any(|audience| *audience == *self.audience),
+            _ => false,
+        }
+    }
+}
+
+/// Returns a time in whole seconds. Tokens may have fractions.
+fn seconds(time: &Value) -> Option<i64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "times that are too large become the largest one"
+    )]
+    time.as_i64().or_else(|| time.as_f64().map(|time| time as i64))
+}
+
+fn name(claim: &Value) -> Option<&str> {
+    let name = claim.as_str()?;
+    let is_name = !name.trim().is_empty() && name.len() <= MAX_NAME && !name.chars().any(char::is_control);
+    is_name.then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(change: Value, expected: Option<&str>) {
+        let mut claims = json!({"iss": "id", "aud": "agcore", "exp": 1000, "sub": "ann", "org": "acme"});
+        for (name, value) in change.as_object().unwrap() {
+            claims[name] = value.clone();
+        }
+        let mut rules = Expected::new("agcore".to_owned());
+        (rules.issuer, rules.tenant_claim) = (Some("id".to_owned()), Some("org".to_owned()));
+        let actor = rules.actor(claims.as_object().unwrap(), 1000);
+        assert_eq!(actor.map(|actor| actor.to_string()).as_deref(), expected, "{change}");
+    }
+
+    #[test]
+    fn only_claims_that_fit_name_a_user() {
+        let ann = Some("acme/ann");
+        check(json!({}), ann);
+        check(json!({"aud": ["other", "agcore"]}), ann);
+        for aud in [
+            json!("agcore2"),
+            json!([]),
+            json!(["other"]),
+            json!(null),
+            json!({"agcore": 1}),
+        ] {
+            check(json!({ "aud": aud }), None);
+        }
+        check(json!({"iss": "other"}), None);
+        check(json!({"iss": ["id"]}), None);
+        for user in [
+            json!(""),
+            json!(" "),
+            json!(7),
+            json!(null),
+            json!("a\nb"),
+            json!("x".repeat(257)),
+        ] {
+            check(json!({ "sub": user }), None);
+        }
+        check(json!({"org": null}), None);
+        check(json!({"sub": "bob", "org": "b"}), Some("b/bob"));
+    }
+
+    #[test]
+    fn times_are_compared_with_a_minute_of_tolerance() {
+        let ann = Some("acme/ann");
+        check(json!({"exp": 941}), ann);
+        check(json!({"exp": 940}), None);
+        check(json!({"exp": 2000.5}), ann);
+        check(json!({"exp": -5}), None);
+        check(json!({"exp": 1e300}), ann);
+        // A wrong type is no reason to skip the check.
+        for exp in [json!("2000"), json!(null), json!([2000])] {
+            check(json!({ "exp": exp }), None);
+        }
+        check(json!({"nbf": 1060}), ann);
+        check(json!({"nbf": 1061}), None);
+        check(json!({"nbf": "0"}), None);
+    }
+}

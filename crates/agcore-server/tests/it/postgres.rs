@@ -1,0 +1,86 @@
+//! The same tests with a PostgreSQL server: this one starts the test program again.
+
+use std::{
+    env, process,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicU32, Ordering},
+    },
+    thread,
+    time::SystemTime,
+};
+
+use agcore_chat::SystemClock;
+use agcore_store::postgres::PostgresOptions;
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::support::Store;
+
+/// Set for the tests that this one starts, to the URL of the server.
+const VARIABLE: &str = "AGCORE_SERVER_TEST_STORE";
+
+/// Schemas begin with this, followed by the second in which they were made and the process. The tests of agcore-store remove
+/// what killed tests leave behind.
+const PREFIX: &str = "agcore_test_";
+
+/// The runtime of the connections that are opened first: those of the tests end before the connections do.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    let mut builder = Builder::new_multi_thread();
+    builder.worker_threads(1).enable_all().build().unwrap()
+});
+
+/// Returns the URL of the server, if the tests use one.
+#[expect(clippy::disallowed_methods, reason = "set by the test that starts this one")]
+pub(crate) fn url() -> Option<String> {
+    env::var(VARIABLE).ok()
+}
+
+/// Opens a store with a schema of its own.
+#[expect(clippy::disallowed_methods, reason = "the name is unique, also among processes")]
+pub(crate) fn open(url: &str) -> Store {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let second = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let schema = format!("{PREFIX}{second}_{}_{number}", process::id());
+    let options = PostgresOptions::new(url).unwrap().with_schema(schema).with_pool_size(4);
+    // A runtime cannot wait within another one.
+    let opening = thread::spawn(|| RUNTIME.block_on(options.open(Arc::new(SystemClock::new()))));
+    Arc::new(opening.join().unwrap().unwrap())
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the server is a matter of the machine")]
+async fn the_same_tests_pass_with_a_database_server() {
+    let url = env::var("AGCORE_TEST_POSTGRES_URL");
+    let url = url.unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
+    let mut connection = match PgConnection::connect(&url).await {
+        Ok(connection) => connection,
+        Err(error) => return println!("skipped: postgres: {error}"),
+    };
+    let mut tests = process::Command::new(env::current_exe().unwrap());
+    tests
+        .args(["--skip", "postgres::", "--test-threads", "4"])
+        .env(VARIABLE, &url);
+    let tests = tests.stdout(process::Stdio::piped()).stderr(process::Stdio::piped());
+    let tests = tests.spawn().unwrap();
+    let of_tests = format!("{PREFIX}%\\_{}\\_%", tests.id());
+    let ended = tests.wait_with_output().unwrap();
+    let schemas: Vec<String> = sqlx::query_scalar("SELECT nspname::text FROM pg_namespace WHERE nspname LIKE $1")
+        .bind(of_tests)
+        .fetch_all(&mut connection)
+        .await
+        .unwrap();
+    assert!(schemas.len() >= 30, "the tests use the server: {schemas:?}");
+    for schema in schemas {
+        let drop = AssertSqlSafe(format!("DROP SCHEMA {schema} CASCADE"));
+        sqlx::raw_sql(drop).execute(&mut connection).await.unwrap();
+    }
+    let output = String::from_utf8_lossy(&ended.stdout);
+    assert!(
+        ended.status.success(),
+        "{output}\n{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+    assert!(output.contains("test result: ok"), "{output}");
+}
