@@ -2,6 +2,7 @@
 
 mod entry;
 mod stream;
+mod session_billing;
 mod rows;
 mod approvals;
 mod derived;
@@ -15,4 +16,5 @@ pub(crate) use self::{
     fold::{Folded, fold},
     recorder::{Continued, SessionRecorder},
     rows::{copy_of, record_of, time_of},
+    session_billing::SessionBilling,
 };

@@ -2,10 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use agcore_chat::Actor;
+use agcore_chat::{Actor, Biller};
 use agcore_cycle::machine::Machine;
 use agcore_memory::session::{
-    Commit, MessageFilter, NewSession, Session, SessionCursor, SessionFilter, SessionOrigin, SessionStore,
+    Billing, Commit, MessageFilter, NewSession, Session, SessionCursor, SessionFilter, SessionOrigin, SessionStore,
     StoredMessage,
 };
 use serde_json::{Map, Value};
@@ -13,7 +13,9 @@ use serde_json::{Map, Value};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    durable::{Continued, Folded, SessionEntry, SessionRecorder, copy_of, entries_of, fold, record_of, time_of},
+    durable::{
+        Continued, Folded, SessionBilling, SessionEntry, SessionRecorder, copy_of, entries_of, fold, record_of, time_of,
+    },
     error::AgentError,
     id::uuid_v7,
     session::{AgentSession, SessionParts},
@@ -61,6 +63,8 @@ pub struct StoredSessions {
     actor: Arc<Actor>,
     metadata: Map<String, Value>,
     keeps_events: bool,
+    biller: Option<Arc<dyn Biller>>,
+    billing: Option<Billing>,
 }
 
 impl RuntimeBundle {
@@ -82,6 +86,8 @@ impl RuntimeBundle {
             actor: Arc::default(),
             metadata: Map::new(),
             keeps_events: false,
+            biller: None,
+            billing: None,
         }
     }
 }
@@ -106,6 +112,23 @@ impl StoredSessions {
     #[must_use]
     pub fn with_events(mut self) -> Self {
         self.keeps_events = true;
+        self
+    }
+
+    /// Stores what each message costs: its model calls, also those that failed on the way, with the prices that were in force
+    /// when they were made. Calls for summaries and of sub-agents become audit messages.
+    /// [`CostEntry`](agcore_memory::session::CostEntry) reads them.
+    #[must_use]
+    pub fn with_biller(mut self, biller: impl Biller + 'static) -> Self {
+        self.biller = Some(Arc::new(biller));
+        self
+    }
+
+    /// Sets the currency and country of sessions that are created from here on. A session keeps them forever. In a session
+    /// without them, only costs that the provider reports are known.
+    #[must_use]
+    pub fn with_billing(mut self, billing: Billing) -> Self {
+        self.billing = Some(billing);
         self
     }
 
@@ -291,6 +314,7 @@ impl StoredSessions {
     fn new_session(&self, id: String) -> NewSession {
         let mut new = NewSession::new(id).with_owner(Actor::clone(&self.actor));
         new.metadata.clone_from(&self.metadata);
+        new.billing.clone_from(&self.billing);
         new
     }
 
@@ -355,6 +379,11 @@ impl StoredSessions {
         let mut recorder = SessionRecorder::new(store, clock, &session, writer, &continued);
         if self.keeps_events {
             recorder = recorder.with_events(folded.agent.as_deref().unwrap_or(agent.name()));
+        }
+        if let Some(biller) = &self.biller {
+            let currency = session.billing.as_ref().map(|billing| billing.currency.clone());
+            let biller = Arc::clone(biller);
+            recorder = recorder.with_billing(SessionBilling { biller, currency });
         }
         let created = time_of(session.created_at).min(parts.clock.now());
         let session = SessionParts {

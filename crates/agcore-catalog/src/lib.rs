@@ -25,6 +25,7 @@
 //! | import the community's price file | [`import_prices`] |
 //! | compute the cost of a message | [`bill`] |
 //! | compute it from a line of JSON | [`price_line`] |
+//! | store the cost with each message | [`CatalogBiller`] |
 //! | add up a session | [`SessionTotals`] |
 //! | decide on the currency of a session | [`BillingPolicy`] |
 //! | limit the money that turns spend | [`PriceFn`](agcore_chat::PriceFn), which a [`PriceList`] converts into |
@@ -51,8 +52,8 @@ mod problem;
 mod currency;
 mod document;
 mod price;
-mod billing;
 mod catalog;
+mod billing;
 mod source;
 #[cfg(feature = "router")]
 mod routing;
@@ -60,6 +61,7 @@ mod routing;
 pub use billing::{
     billed_call::BilledCall,
     calculator::{PriceLine, price_line},
+    catalog_biller::CatalogBiller,
     message_bill::{BillingError, MessageBill, bill},
     policy::BillingPolicy,
     provider_cost::ProviderCost,

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! The crate consists of plain data, pure functions, and the contracts that several of agcore's crates share:
-//! [`ToolExecutor`], [`Clock`], [`Embedder`], [`SchemaCheck`], [`TokenEstimator`], [`PriceFn`].
+//! [`ToolExecutor`], [`Clock`], [`Embedder`], [`SchemaCheck`], [`TokenEstimator`], [`PriceFn`], [`Biller`].
 //!
 //! The canonical JSON of every type is that of the OpenAI Chat Completions API; agcore-wire translates to and from
 //! other APIs. Reading is lenient: every member is optional, `null` counts as absent, unknown members are kept and
@@ -51,6 +51,8 @@ mod response;
 mod fault;
 mod price;
 mod price_table;
+mod model_call;
+mod biller;
 mod clock;
 mod embed;
 mod schema_check;
@@ -71,6 +73,7 @@ pub use {
     amount::{Amount, AmountError},
     annotations::ToolAnnotations,
     assistant::{AssistantMessage, Block, FunctionCall, Reasoning, TextBlock},
+    biller::{Bill, Biller, BillingFault, CallCost},
     billing::{BillingProfile, CostSource, UsageSummary},
     clock::Clock,
     content::Content,
@@ -87,6 +90,7 @@ pub use {
     finish::FinishReason,
     marks::{CacheMark, EXTENSION_MEMBER, Marks, Origin},
     message::{FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage},
+    model_call::ModelCall,
     money::{Money, MoneyError},
     object::Extra,
     price::{Price, PriceFn, PriceQuery},

@@ -8,6 +8,7 @@
 mod events;
 mod spending;
 mod hold;
+mod call_log;
 mod flight;
 mod waits;
 mod compactor;

@@ -95,6 +95,11 @@ pub trait OutcomeRecorder: Send + Sync {
         self.record(outcomes).await
     }
 
+    /// Returns whether each call of the model is recorded, too, as [`Outcome::Called`]. `false` by default.
+    fn records_calls(&self) -> bool {
+        false
+    }
+
     /// Returns the id under which a reply is kept in a readable form of the conversation, for the
     /// [events](agcore_chat::StreamEvent::message) about it. `None`, the default, means that there is none.
     fn reply_id(&self, reply: RecordedReply) -> Option<Arc<str>> {
@@ -282,7 +287,7 @@ fn happened(outcomes: &[Outcome]) -> Arc<[Outcome]> {
         return Arc::default();
     }
     let used = outcomes.iter().filter_map(|outcome| match outcome {
-        Outcome::Spent(_) | Outcome::Lost(_) => Some(outcome.clone()),
+        Outcome::Spent(_) | Outcome::Lost(_) | Outcome::Called(_) => Some(outcome.clone()),
         Outcome::Limit { lost, .. } if lost.calls > 0 => Some(Outcome::Lost(lost.clone())),
         _ => None,
     });

@@ -3,6 +3,7 @@
 mod status;
 mod title;
 mod message;
+mod stored_metadata;
 mod event;
 mod run;
 mod call;
@@ -10,12 +11,14 @@ mod approval;
 mod commit;
 mod filter;
 mod store;
+mod costs;
 mod in_memory;
 
 pub use self::{
     approval::{Approval, ApprovalChange, ApprovalStatus, NewApproval},
     call::{CallChange, CallStatus, StoredCall},
     commit::{Commit, Committed, SessionState},
+    costs::{CostEntry, CostTotals},
     event::{NewEvent, StoredEvent},
     filter::{ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, SessionCursor, SessionFilter},
     in_memory::InMemorySessionStore,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{EventKind, Fault, FaultKind, Message, Role, TextEvent, TurnEvent};
+use agcore_chat::{EventKind, Fault, FaultKind, Message, ModelCall, Role, TextEvent, TurnEvent};
 use agcore_cycle::machine::Outcome;
 use agcore_memory::session::{Commit, RunChange, RunStatus, SessionState, SessionStatus, title_of};
 use serde_json::{Map, Value};
 
-use super::rows::Rows;
+use super::{rows::Rows, session_billing::SessionBilling};
 
 /// The end of the session in the store, as this object knows it.
 pub(super) struct Position {
@@ -27,7 +27,13 @@ pub(super) struct Position {
 }
 
 /// Adds what is derived from the outcomes and their events, and advances the position.
-pub(super) fn derive(mut commit: Commit, after: &mut Position, outcomes: &[Outcome], events: &[EventKind]) -> Commit {
+pub(super) fn derive(
+    mut commit: Commit,
+    after: &mut Position,
+    outcomes: &[Outcome],
+    events: &[EventKind],
+    billing: Option<&SessionBilling>,
+) -> Commit {
     let replaces = outcomes
         .iter()
         .any(|outcome| matches!(outcome, Outcome::TurnStarted(begin) if begin.replaces));
@@ -75,6 +81,10 @@ pub(super) fn derive(mut commit: Commit, after: &mut Position, outcomes: &[Outco
         let run = (after.turns > 0).then(|| run_id(after.turns));
         rows.add(event, replaces, run.as_deref());
     }
+    if let Some(billing) = billing {
+        let run = (after.turns > 0).then(|| run_id(after.turns));
+        rows.bill(billing, calls_of(outcomes), run.as_deref());
+    }
     commit.messages = rows.into_rows();
     if let Some(mut state) = state.filter(|state| state.status != after.status) {
         if !after.status.can_become(state.status) {
@@ -85,6 +95,15 @@ pub(super) fn derive(mut commit: Commit, after: &mut Position, outcomes: &[Outco
         commit.state = Some(state);
     }
     commit
+}
+
+/// Returns the model calls among outcomes.
+pub(super) fn calls_of(outcomes: &[Outcome]) -> Vec<ModelCall> {
+    let calls = outcomes.iter().filter_map(|outcome| match outcome {
+        Outcome::Called(call) => Some(ModelCall::clone(call)),
+        _ => None,
+    });
+    calls.collect()
 }
 
 /// Returns the title of a session that begins with these messages.

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use agcore_chat::{Clock, EventKind, Fault, Message, PersonEvent, Question};
+use agcore_chat::{Clock, EventKind, Fault, Message, ModelCall, PersonEvent, Question};
 use agcore_cycle::{
     LlmCycle, OutcomeRecorder, RecordedReply,
     machine::{Limits, Machine, Outcome},
@@ -27,11 +27,12 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
     approvals::{asked_approvals, closed_approvals, new_approval},
-    derived::{Position, derive, run_id},
+    derived::{Position, calls_of, derive, run_id},
     entry::{EntryData, is_same},
     fold::{Folded, fold},
     recorded_event::EventLog,
     rows::{Place, Rows},
+    session_billing::SessionBilling,
     stream::{Stream, fault_of},
 };
 use crate::error::AgentError;
@@ -50,6 +51,8 @@ pub(crate) struct SessionRecorder {
     nested: Option<Nested>,
     /// The events, if they are stored.
     events: Option<EventLog>,
+    /// How the model calls are billed, if they are.
+    billing: Option<SessionBilling>,
     next: sync::Mutex<Next>,
     position: Arc<Mutex<Position>>,
     /// The newest write of a sub-agent, which may be in progress.
@@ -119,6 +122,7 @@ impl SessionRecorder {
             needs_state: AtomicBool::new(!continued.has_state),
             nested: None,
             events: None,
+            billing: None,
             next: sync::Mutex::new(Next {
                 limits: limits.filter(|_| continued.has_state),
                 ..Next::default()
@@ -144,6 +148,12 @@ impl SessionRecorder {
         self
     }
 
+    /// Stores what the model calls cost.
+    pub(crate) fn with_billing(mut self, billing: SessionBilling) -> Self {
+        self.billing = Some(billing);
+        self
+    }
+
     /// Creates the recorder of a sub-agent that works in a call of the session, or of another sub-agent.
     pub(crate) fn nested(parent: &Arc<Self>, path: String, writer: String, continued: &Continued<'_>) -> Self {
         let root = parent.nested.as_ref().map_or(parent, |nested| &nested.root);
@@ -156,6 +166,7 @@ impl SessionRecorder {
         };
         Self {
             nested: Some(nested),
+            billing: root.billing.clone(),
             ..Self::new(store, clock, &session, writer, continued)
         }
     }
@@ -174,12 +185,13 @@ impl SessionRecorder {
         }
     }
 
-    /// Adds records of a sub-agent to the stream of the session.
+    /// Adds records of a sub-agent to the stream of the session, and documents the model calls that it made.
     ///
     /// The next write completes this one first, whatever it belongs to. The future of a sub-agent is not polled while the agent that asked it
     /// writes: if it held the end of the stream then, both would wait forever.
-    async fn append(&self, records: Vec<Record>) -> Result<(), MemoryError> {
+    async fn append(&self, records: Vec<Record>, calls: Vec<ModelCall>) -> Result<(), MemoryError> {
         let (stream, position) = (Arc::clone(&self.stream), Arc::clone(&self.position));
+        let billing = self.billing.clone().filter(|_| !calls.is_empty());
         let write = {
             let mut newest = self.appended.lock().unwrap_or_else(PoisonError::into_inner);
             let before = newest.take();
@@ -189,8 +201,14 @@ impl SessionRecorder {
                     drop(before.await);
                 }
                 let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
-                let commit = records.into_iter().fold(Commit::new(), Commit::with_record);
+                let mut commit = records.into_iter().fold(Commit::new(), Commit::with_record);
                 let mut position = position.lock().await;
+                if let Some(billing) = billing {
+                    let run = (position.turns > 0).then(|| run_id(position.turns));
+                    let mut rows = Rows::new(position.end + 1);
+                    rows.bill(&billing, calls, run.as_deref());
+                    commit.messages = rows.into_rows();
+                }
                 stream.commit(position.end, commit).await?;
                 position.end += count;
                 Ok(())
@@ -327,7 +345,7 @@ impl SessionRecorder {
         };
         let mut commit = Commit::new().with_record(record);
         if self.nested.is_none() {
-            commit = derive(commit, &mut after, outcomes, events);
+            commit = derive(commit, &mut after, outcomes, events, self.billing.as_ref());
             commit.events = self.new_events(&after, events)?;
         }
         Ok(Draft { commit, after })
@@ -347,7 +365,7 @@ impl SessionRecorder {
             after.has_questions = !ends;
         }
         match &self.nested {
-            Some(nested) => nested.root.append(commit.records).await?,
+            Some(nested) => nested.root.append(commit.records, calls_of(outcomes)).await?,
             None => self.stream.commit(position.end, commit).await?,
         }
         *position = after;
@@ -361,6 +379,10 @@ impl SessionRecorder {
 impl OutcomeRecorder for SessionRecorder {
     async fn record(&self, outcomes: &[Outcome]) -> Result<(), Fault> {
         self.record_with_events(outcomes, &[]).await
+    }
+
+    fn records_calls(&self) -> bool {
+        self.billing.is_some()
     }
 
     fn reply_id(&self, reply: RecordedReply) -> Option<Arc<str>> {

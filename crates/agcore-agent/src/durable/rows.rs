@@ -2,12 +2,14 @@
 
 use std::time::{Duration, SystemTime};
 
-use agcore_chat::{AssistantMessage, EventKind, Message, ModelEvent, TextEvent, ToolEvent, TurnEvent};
+use agcore_chat::{AssistantMessage, EventKind, Message, ModelCall, ModelEvent, TextEvent, ToolEvent, TurnEvent};
 use agcore_memory::{
     Timestamp,
     session::{MessageMetadata, MessageRole, NewMessage, StoredMessage},
 };
 use serde_json::{Map, Value};
+
+use super::session_billing::SessionBilling;
 
 /// The place of a row: the record with which it was written, and its index among the rows of that record. It is the id of the
 /// row. Rows that a branch has copied have record 0.
@@ -35,6 +37,8 @@ impl Place {
 pub(super) struct Rows {
     record: u64,
     rows: Vec<NewMessage>,
+    /// The last row of the newest reply.
+    reply: Option<usize>,
 }
 
 impl Rows {
@@ -42,6 +46,7 @@ impl Rows {
         Self {
             record,
             rows: Vec::new(),
+            reply: None,
         }
     }
 
@@ -72,7 +77,10 @@ impl Rows {
                 let new = last.filter(|_| replaces).map_or(0, |last| last + 1);
                 messages.iter().skip(new).for_each(|message| self.input(message));
             }
-            EventKind::Text(TextEvent::MessageComplete(reply)) => self.reply(reply),
+            EventKind::Text(TextEvent::MessageComplete(reply)) => {
+                self.reply(reply);
+                self.reply = self.rows.len().checked_sub(1);
+            }
             EventKind::Model(ModelEvent::Usage(usage)) => {
                 if let Some(row) = self.rows.last_mut().filter(|row| row.role == MessageRole::Assistant) {
                     row.usage = Some((**usage).clone());
@@ -93,6 +101,23 @@ impl Rows {
                 self.push(MessageRole::Tool, output.to_string(), Some(metadata));
             }
             _ => {}
+        }
+    }
+
+    /// Charges the reply with the calls that were made for it, and documents other calls in a row of their own.
+    pub(super) fn bill(&mut self, billing: &SessionBilling, calls: Vec<ModelCall>, run: Option<&str>) {
+        let reply = self.reply;
+        let (own, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| call.is_reply && reply.is_some());
+        if let Some(row) = reply
+            .and_then(|index| self.rows.get_mut(index))
+            .filter(|_| !own.is_empty())
+        {
+            *row = billing.charge(row.clone(), &own);
+        }
+        if !others.is_empty() {
+            let mut row = billing.audit(self.next_id(), &others);
+            row.run = run.map(str::to_owned);
+            self.rows.push(row);
         }
     }
 
@@ -117,12 +142,13 @@ impl Rows {
         }
     }
 
+    fn next_id(&self) -> String {
+        let (record, index) = (self.record, self.rows.len());
+        Place { record, index }.id()
+    }
+
     fn push(&mut self, role: MessageRole, text: String, metadata: Option<MessageMetadata>) {
-        let place = Place {
-            record: self.record,
-            index: self.rows.len(),
-        };
-        let mut row = NewMessage::new(place.id(), role, text);
+        let mut row = NewMessage::new(self.next_id(), role, text);
         row.metadata = metadata;
         self.rows.push(row);
     }

@@ -27,6 +27,10 @@ pub struct MessageBill {
     pub source: CostSource,
     /// For each call, the position of the tier in the price table that priced it.
     pub tiers: Vec<Option<usize>>,
+    /// For each call, the exact amount that it adds to the cost; `None` if it is unknown.
+    pub parts: Vec<Option<Amount>>,
+    /// For each call, the version of the price in the table that priced it, if it has one.
+    pub price_versions: Vec<Option<String>>,
     /// The usage of all calls.
     pub summary: UsageSummary,
 }
@@ -90,8 +94,11 @@ pub fn bill(
     };
     let mut summary = summarize(calls, currency).ok_or_else(|| error(TOO_LARGE.to_owned()))?;
     let is_incomplete = summary.usage_records < summary.model_call_records;
-    let mut tiers = vec![None; calls.len()];
+    let mut parts = vec![TablePart::default(); calls.len()];
     let (cost, source) = if !is_incomplete && summary.direct_cost_complete {
+        for (part, call) in parts.iter_mut().zip(calls) {
+            part.amount = call.provider_cost.usable_in(currency);
+        }
         (summary.direct_cost, CostSource::Provider)
     } else {
         let seen = summary.direct_cost_observed;
@@ -100,7 +107,7 @@ pub fn bill(
             (false, true) => CostSource::CatalogFallbackIncompleteProviderCost,
             (false, false) => CostSource::CatalogFallback,
         };
-        match from_table(calls, currency, prices, &mut tiers).map_err(error)? {
+        match from_table(calls, currency, prices, &mut parts).map_err(error)? {
             Table::Unpriced => (None, CostSource::Unpriced),
             Table::Cost(cost) => (cost, source),
         }
@@ -113,12 +120,22 @@ pub fn bill(
         cost: cost.map(Amount::rounded),
         currency,
         source,
-        tiers,
+        tiers: parts.iter().map(|part| part.tier).collect(),
+        parts: parts.iter().map(|part| part.amount).collect(),
+        price_versions: parts.into_iter().map(|part| part.version).collect(),
         summary,
     })
 }
 
 const TOO_LARGE: &str = "the amount does not fit into 14 digits before the point; check the usage and the rates";
+
+/// What is known about the price of a call.
+#[derive(Debug, Clone, Default)]
+struct TablePart {
+    tier: Option<usize>,
+    amount: Option<Amount>,
+    version: Option<String>,
+}
 
 enum Table {
     /// The cost, or `None` if nothing about the usage is known.
@@ -131,7 +148,7 @@ fn from_table(
     calls: &[BilledCall],
     currency: Currency,
     prices: &PriceList,
-    tiers: &mut [Option<usize>],
+    parts: &mut [TablePart],
 ) -> Result<Table, String> {
     let find = |call: &BilledCall| {
         prices.find(&PriceKey {
@@ -147,13 +164,17 @@ fn from_table(
     };
     // A message without calls costs nothing; one whose calls are all unknown has no known cost.
     let mut sum = calls.is_empty().then_some(Amount::ZERO);
-    for ((call, price), tier) in calls.iter().zip(found).zip(tiers) {
+    for ((call, price), part) in calls.iter().zip(found).zip(parts) {
         let Some(usage) = call.usage.filter(CallUsage::is_known) else {
             continue;
         };
         let priced = price.tiers.cost(&Quantities::of(&usage));
         let (amount, position) = priced.map_err(|reason| format!("model {:?}: {reason}", call.model))?;
-        *tier = Some(position);
+        *part = TablePart {
+            tier: Some(position),
+            amount: Some(amount),
+            version: price.version.clone(),
+        };
         sum = Some(sum.unwrap_or(Amount::ZERO).checked_add(amount).ok_or(TOO_LARGE)?);
     }
     Ok(Table::Cost(sum))

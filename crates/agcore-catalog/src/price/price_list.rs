@@ -76,6 +76,13 @@ impl PriceList {
         self.of_model(model).any(|price| price.currency == currency)
     }
 
+    /// Returns the provider of a model, if only one has a price for it.
+    pub(crate) fn only_provider_of(&self, model: &str) -> Option<&str> {
+        let mut providers = self.of_model(model).filter_map(|price| price.provider.as_deref());
+        let first = providers.next()?;
+        providers.all(|provider| provider == first).then_some(first)
+    }
+
     fn of_model(&self, model: &str) -> impl Iterator<Item = &ModelPrice> {
         let rows = self.by_model.get(model).into_iter().flatten();
         rows.map(|index| &self.prices[*index])

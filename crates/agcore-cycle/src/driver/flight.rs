@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use agcore_chat::{ChatResponse, Usage, UsageTracker};
+use agcore_chat::{ChatResponse, ModelCall, Usage, UsageTracker};
 use agcore_llm::{Fold, LlmError, LlmErrorKind, TimeoutStage};
 
-use super::{hold::Hold, spending::Spending};
+use super::{call_log::CallLog, hold::Hold, spending::Spending};
 use crate::budget::Spent;
 
 /// The call in flight: its reply so far, and what it may cost.
@@ -19,6 +19,8 @@ pub(super) struct Flight {
     pub(super) lost: UsageTracker,
     /// The cost of these attempts, if there are budgets.
     lost_cost: Spent,
+    /// The attempts, if a recorder wants them.
+    log: Option<Box<CallLog>>,
     stage: Stage,
 }
 
@@ -39,9 +41,10 @@ enum Stage {
 }
 
 impl Flight {
-    pub(super) fn new(hold: Option<Hold>) -> Self {
+    pub(super) fn new(hold: Option<Hold>, log: Option<Box<CallLog>>) -> Self {
         Self {
             hold,
+            log,
             stage: Stage::Ready,
             ..Self::default()
         }
@@ -67,6 +70,21 @@ impl Flight {
     /// Records that nothing is sent before a moment.
     pub(super) fn hold_back(&mut self, until: Duration) {
         self.stage = Stage::HeldBack(until);
+        if let Some(log) = &mut self.log {
+            log.start(until);
+        }
+    }
+
+    /// Takes the attempts that have ended since the last call, if a recorder wants them.
+    pub(super) fn take_calls(&mut self) -> Vec<ModelCall> {
+        self.log.as_mut().map(|log| log.take()).unwrap_or_default()
+    }
+
+    /// Records the end of the attempt in flight, if a recorder wants it.
+    fn log(&mut self, now: Duration, answer: Option<&ChatResponse>, usage: Option<&Usage>) {
+        if let Some(log) = &mut self.log {
+            log.end(now, answer, usage);
+        }
     }
 
     /// Returns whether the attempt may have reached a server.
@@ -83,6 +101,7 @@ impl Flight {
         let mut partial = self.fold.take();
         partial.usage = usage.or(partial.usage);
         self.lost.record(partial.usage.as_ref());
+        self.log(spending.now(), Some(&partial), partial.usage.as_ref());
         if let Some(hold) = &self.hold {
             self.lost_cost.add(&spending.cost_of(hold, Some(&partial), false));
         }
@@ -93,6 +112,7 @@ impl Flight {
 
     /// Counts a call that ended with an answer. Returns its cost and time, if there are budgets.
     pub(super) fn answered(&mut self, spending: &mut Spending<'_>, answer: &ChatResponse) -> Option<Spent> {
+        self.log(spending.now(), Some(answer), answer.usage.as_ref());
         self.settle(spending, Some(answer), true)
     }
 
@@ -101,7 +121,9 @@ impl Flight {
         let partial = error.partial();
         let is_paid = partial.is_some() || self.may_be_sent(spending.now()) && is_paid(error);
         if is_paid {
-            self.lost.record(partial.and_then(|partial| partial.usage.as_ref()));
+            let usage = partial.and_then(|partial| partial.usage.as_ref());
+            self.lost.record(usage);
+            self.log(spending.now(), partial, usage);
             return self.settle(spending, partial, false);
         }
         self.settle_lost(spending)
@@ -114,16 +136,21 @@ impl Flight {
         }
         let partial = self.fold.take();
         self.lost.record(partial.usage.as_ref());
+        self.log(spending.now(), Some(&partial), partial.usage.as_ref());
         self.settle(spending, Some(&partial), false)
     }
 
     /// Takes the usage that the machine does not know yet, of a call that was dropped.
-    pub(super) fn take_dropped(&mut self, spending: &mut Spending<'_>) -> (Option<Spent>, UsageTracker) {
+    pub(super) fn take_dropped(
+        &mut self,
+        spending: &mut Spending<'_>,
+    ) -> (Option<Spent>, UsageTracker, Vec<ModelCall>) {
         let spent = match self.stage {
             Stage::Idle | Stage::Settled => None,
             Stage::Ready | Stage::HeldBack(_) | Stage::Sent => self.given_up(spending),
         };
-        (spent, std::mem::take(self).lost)
+        let calls = self.take_calls();
+        (spent, std::mem::take(self).lost, calls)
     }
 
     /// Settles the cost of the last attempt and of those before it.

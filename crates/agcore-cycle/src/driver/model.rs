@@ -6,6 +6,7 @@ use agcore_chat::{ChatRequest, ChatResponse, Fault, FaultKind, UsageTracker};
 use agcore_llm::{LlmErrorKind, TimeoutStage};
 
 use super::{
+    call_log::CallLog,
     context::Driver,
     flight::Flight,
     hold::PlannedCall,
@@ -129,9 +130,11 @@ impl Driver<'_> {
             // The machine counts the answer with its reply, unless the turn is dropped before.
             self.flight.lost.record(response.usage.as_ref());
         }
-        if let Some(spent) = spent {
-            // Recorded with what becomes of the call, so that neither can be lost alone.
-            let staged = self.stage(Outcome::Spent(spent));
+        // Recorded with what becomes of the call, so that neither can be lost alone.
+        let calls = self.flight.take_calls().into_iter();
+        let calls = calls.map(|call| Outcome::Called(Box::new(call)));
+        for outcome in calls.chain(spent.map(Outcome::Spent)) {
+            let staged = self.stage(outcome);
             staged.map_err(|error| Unanswered::Invalid(error.into()))?;
         }
         self.run_post_request(&call, answer.as_ref().map_err(Unread::fault))
@@ -167,11 +170,13 @@ impl Driver<'_> {
             default_output: self.settings.compaction.window.reserved_tokens,
             at: self.clock.now(),
         };
+        let records_calls = self.recorder.as_ref().is_some_and(|recorder| recorder.records_calls());
+        let log = records_calls.then(|| Box::new(CallLog::new(&planned, self.clock.monotonic())));
         let hold = self.spending.reserve(self.machine, planned)?;
         if let Some(limit) = hold.as_ref().and_then(|hold| hold.token_limit) {
             Arc::make_mut(&mut call.request).max_completion_tokens = Some(limit);
         }
-        self.flight = Flight::new(hold);
+        self.flight = Flight::new(hold, log);
         Ok(())
     }
 

@@ -10,7 +10,10 @@ impl Drop for Driver<'_> {
             // Their record was not started. Decisions did not take place, but what was used was used.
             staged.into_facts().for_each(|outcome| self.absorb_dropped(outcome));
         }
-        let (spent, lost) = self.flight.take_dropped(&mut self.spending);
+        let (spent, lost, calls) = self.flight.take_dropped(&mut self.spending);
+        for call in calls {
+            self.absorb_dropped(Outcome::Called(Box::new(call)));
+        }
         if lost.calls > 0 {
             self.absorb_dropped(Outcome::Lost(lost));
         }

@@ -63,6 +63,7 @@ impl Machine {
                 self.spend(&spent);
                 Ok(())
             }
+            Outcome::Called(_) => Ok(()),
             Outcome::EventsSent(count) => self.record_events(count),
             Outcome::Limits(limits) => {
                 self.limits = limits;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{Answer, FaultKind, Message, QuestionId, Text, ToolOutcome, UsageTracker};
+use agcore_chat::{Answer, FaultKind, Message, ModelCall, QuestionId, Text, ToolOutcome, UsageTracker};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -68,6 +68,9 @@ pub enum Outcome {
     Lost(UsageTracker),
     /// This much of the budgets was spent.
     Spent(Spent),
+    /// A call of the model ended. The state does not change; a recorder computes costs from it. Only recorders that
+    /// [ask for calls](crate::OutcomeRecorder::records_calls) receive it.
+    Called(Box<ModelCall>),
     /// This many events of the turn were sent. Later ones, perhaps in another process, continue the numbering.
     #[serde(rename = "told")]
     EventsSent(u64),
@@ -114,6 +117,7 @@ impl Outcome {
             | Self::Summary(_)
             | Self::Verdict(_)
             | Self::Spent(_)
+            | Self::Called(_)
             | Self::EventsSent(_) => false,
         }
     }

@@ -1,6 +1,6 @@
 //! Messages of a session.
 
-use agcore_chat::{Money, Usage};
+use agcore_chat::{Bill, Money, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -47,6 +47,8 @@ pub struct NewMessage {
     pub usage: Option<Usage>,
     /// The cost of that call, in the currency of the session.
     pub cost: Option<Money>,
+    /// What the cost consists of: the model calls that the message needed.
+    pub bill: Option<Box<Bill>>,
     /// The version of the profile with which it was written.
     pub profile_version: Option<String>,
 }
@@ -77,6 +79,9 @@ pub struct StoredMessage {
     /// The cost of that call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
+    /// What the cost consists of: the model calls that the message needed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bill: Option<Box<Bill>>,
     /// The version of the profile with which it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_version: Option<String>,
@@ -222,6 +227,7 @@ impl NewMessage {
             run: None,
             usage: None,
             cost: None,
+            bill: None,
             profile_version: None,
         }
     }
@@ -267,6 +273,14 @@ impl NewMessage {
     #[must_use]
     pub fn with_cost(mut self, cost: Money) -> Self {
         self.cost = Some(cost);
+        self
+    }
+
+    /// Sets the model calls that the message needed, with the usage and the cost of all of them together.
+    #[must_use]
+    pub fn with_bill(mut self, bill: Bill) -> Self {
+        self.cost.clone_from(&bill.cost);
+        self.bill = Some(Box::new(bill));
         self
     }
 
@@ -319,6 +333,7 @@ impl NewMessage {
             run: self.run,
             usage: self.usage,
             cost: self.cost,
+            bill: self.bill,
             profile_version: self.profile_version,
             created_at: now,
         }

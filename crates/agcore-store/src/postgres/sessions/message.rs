@@ -46,7 +46,11 @@ pub(super) async fn insert(
     if let Some(row) = transaction.row(ATTEMPT, known.bind(session).bind(&ids)).await? {
         return Err(exists(row.try_get(0).map_err(|error| convert(ATTEMPT, error))?));
     }
-    let metadata = |message: &StoredMessage| message.metadata.as_ref().map(json).transpose();
+    let metadata = |message: &StoredMessage| {
+        message
+            .stored_metadata()
+            .map_err(|error| unwritable("the message", error))
+    };
     let usage = |message: &StoredMessage| message.usage.as_ref().map(json).transpose();
     let cost = |message: &StoredMessage| message.cost.as_ref().map(|cost| cost.micros);
     let statement = sqlx::query(INSERT)
@@ -123,7 +127,10 @@ pub(super) fn read(row: &PgRow) -> Result<StoredMessage, Error> {
     let mask: i16 = row.try_get("visibility_mask")?;
     let visibility = u8::try_from(mask).ok().and_then(Visibility::from_mask);
     message.visibility = visibility.ok_or_else(|| damaged("visibility_mask", format!("{mask} is not a known mask")))?;
-    message.metadata = optional_json(row, "metadata")?;
+    if let Some(metadata) = optional_json(row, "metadata")? {
+        let set = message.set_stored_metadata(metadata);
+        set.map_err(|error| damaged("metadata", error.to_string()))?;
+    }
     message.run = row.try_get("run")?;
     message.usage = optional_json(row, "usage")?;
     if let Some(micros) = row.try_get("cost")? {

@@ -20,9 +20,7 @@ pub(super) fn insert(connection: &Connection, session: i64, message: &StoredMess
                ON CONFLICT (session, id) DO NOTHING";
     let attempt = "cannot write the message";
     let metadata = message.metadata.as_ref();
-    let json = |result: serde_json::Result<String>| {
-        result.map_err(|error| MemoryError::with_source(MemoryErrorKind::Serialization, attempt, error))
-    };
+    let unwritable = |error| MemoryError::with_source(MemoryErrorKind::Serialization, attempt, error);
     let params = named_params! {
         ":session": session,
         ":seq": message.seq,
@@ -35,8 +33,8 @@ pub(super) fn insert(connection: &Connection, session: i64, message: &StoredMess
         ":currency": message.cost.as_ref().map(|cost| &*cost.currency),
         ":profile_version": message.profile_version,
         ":created_at": message.created_at.as_millis(),
-        ":usage": message.usage.as_ref().map(serde_json::to_string).map(json).transpose()?,
-        ":metadata": metadata.map(serde_json::to_string).map(json).transpose()?,
+        ":usage": message.usage.as_ref().map(serde_json::to_string).transpose().map_err(unwritable)?,
+        ":metadata": message.stored_metadata().map_err(unwritable)?,
         ":content": message.content,
     };
     if execute(connection, attempt, sql, params)? == 0 {
@@ -83,7 +81,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
     let mask: i64 = row.get("visibility_mask")?;
     let visibility = u8::try_from(mask).ok().and_then(Visibility::from_mask);
     message.visibility = visibility.ok_or(FromSqlError::OutOfRange(mask))?;
-    message.metadata = optional_json(row, "metadata")?;
+    if let Some(metadata) = optional_json(row, "metadata")? {
+        message.set_stored_metadata(metadata).map_err(FromSqlError::other)?;
+    }
     message.run = row.get("run")?;
     message.usage = optional_json(row, "usage")?;
     if let Some(micros) = row.get("cost")? {
