@@ -2,6 +2,7 @@
 
 mod caller;
 mod carrier;
+mod handle;
 #[cfg(feature = "rerank")]
 mod rerank;
 #[cfg(feature = "media")]

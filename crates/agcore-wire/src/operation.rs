@@ -1,5 +1,6 @@
 //! Operations other than a chat completion: listing models, embedding texts, and calls of models that do not chat.
 
+mod setters;
 mod models;
 mod embed;
 #[cfg(feature = "rerank")]

@@ -2,19 +2,12 @@
 
 mod call;
 
-use std::{sync::Arc, time::Duration};
-
-use agcore_chat::{Actor, AnsweredBy, Usage};
+use agcore_chat::{AnsweredBy, Usage};
 use async_trait::async_trait;
 
-use super::{caller::Caller, carrier::is_web_url};
-use crate::{
-    provider::{LlmProvider, ProviderInfo},
-    transport::Transport,
-    wire_provider::OperationProvider,
-};
+use super::{caller::Caller, carrier::is_web_url, handle::handle};
 use agcore_wire::{
-    LlmError, LlmErrorKind, Wire,
+    LlmError, LlmErrorKind,
     operation::{GenerateImages, ImageData, ImageRequest},
 };
 
@@ -77,52 +70,11 @@ pub struct ModelImages {
     max_bytes: usize,
 }
 
+handle!(ModelImages, GenerateImages, "one image");
+
 impl ModelImages {
     /// The default limit of the bytes of one image.
     pub const DEFAULT_MAX_BYTES: usize = 32 << 20;
-
-    /// Creates a handle that uses this wire over this transport. The model is the one of `info`.
-    pub fn new(info: ProviderInfo, wire: Arc<dyn Wire<GenerateImages>>, transport: Arc<dyn Transport>) -> Self {
-        Self::from_provider(OperationProvider::new(info, wire, transport))
-    }
-
-    /// Creates a handle that makes the calls of this provider: an [`OperationProvider`] with layers around it, or a
-    /// [`ReplayProvider`](crate::cassette::ReplayProvider) that answers from a cassette.
-    pub fn from_provider(provider: impl LlmProvider + 'static) -> Self {
-        Self {
-            caller: Caller::new(provider),
-            max_bytes: Self::DEFAULT_MAX_BYTES,
-        }
-    }
-
-    /// Wraps a layer around each call.
-    pub fn with_layer<P: LlmProvider + 'static>(mut self, layer: impl FnOnce(Arc<dyn LlmProvider>) -> P) -> Self {
-        self.caller = self.caller.with_layer(layer);
-        self
-    }
-
-    /// Sets the actor on whose behalf the calls are made.
-    pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
-        self.caller = self.caller.with_actor(actor.into());
-        self
-    }
-
-    /// Sets the time that each call may take, including waits and retries.
-    pub fn with_deadline(mut self, deadline: Duration) -> Self {
-        self.caller = self.caller.with_deadline(deadline);
-        self
-    }
-
-    /// Sets the limit of the bytes of one image.
-    pub fn with_max_bytes(mut self, max: usize) -> Self {
-        self.max_bytes = max;
-        self
-    }
-
-    /// Returns the name of the provider and the model.
-    pub fn info(&self) -> &ProviderInfo {
-        self.caller.info()
-    }
 }
 
 #[async_trait]

@@ -2,19 +2,13 @@
 
 mod call;
 
-use std::{sync::Arc, time::Duration};
-
-use agcore_chat::{Actor, AnsweredBy, Usage};
+use agcore_chat::{AnsweredBy, Usage};
 use async_trait::async_trait;
 
-use super::caller::Caller;
-use crate::{
-    provider::{LlmProvider, ProviderInfo},
-    transport::Transport,
-    wire_provider::OperationProvider,
-};
+use super::{caller::Caller, handle::handle};
+use crate::provider::LlmProvider;
 use agcore_wire::{
-    LlmError, LlmErrorKind, Wire,
+    LlmError, LlmErrorKind,
     operation::{Rerank, RerankRequest},
 };
 
@@ -93,38 +87,19 @@ impl Ranking {
 /// ```
 #[derive(Debug, Clone)]
 #[must_use]
-pub struct ModelReranker(Caller);
+pub struct ModelReranker {
+    caller: Caller,
+}
+
+handle!(ModelReranker, Rerank);
 
 impl ModelReranker {
-    /// Creates a reranker that uses this wire over this transport. The model is the one of `info`.
-    pub fn new(info: ProviderInfo, wire: Arc<dyn Wire<Rerank>>, transport: Arc<dyn Transport>) -> Self {
-        Self::from_provider(OperationProvider::new(info, wire, transport))
-    }
-
-    /// Creates a reranker that makes the calls of this provider: an [`OperationProvider`] with layers around it, or a
-    /// [`ReplayProvider`](crate::cassette::ReplayProvider) that answers from a cassette.
+    /// Creates a reranker that makes the calls of this provider: an [`OperationProvider`](crate::OperationProvider) with layers
+    /// around it, or a [`ReplayProvider`](crate::cassette::ReplayProvider) that answers from a cassette.
     pub fn from_provider(provider: impl LlmProvider + 'static) -> Self {
-        Self(Caller::new(provider))
-    }
-
-    /// Wraps a layer around each call.
-    pub fn with_layer<P: LlmProvider + 'static>(self, layer: impl FnOnce(Arc<dyn LlmProvider>) -> P) -> Self {
-        Self(self.0.with_layer(layer))
-    }
-
-    /// Sets the actor on whose behalf the calls are made.
-    pub fn with_actor(self, actor: impl Into<Arc<Actor>>) -> Self {
-        Self(self.0.with_actor(actor.into()))
-    }
-
-    /// Sets the time that each call may take, including waits and retries.
-    pub fn with_deadline(self, deadline: Duration) -> Self {
-        Self(self.0.with_deadline(deadline))
-    }
-
-    /// Returns the name of the provider and the model.
-    pub fn info(&self) -> &ProviderInfo {
-        self.0.info()
+        Self {
+            caller: Caller::new(provider),
+        }
     }
 }
 
@@ -134,12 +109,12 @@ impl Reranker for ModelReranker {
         check(&request)?;
         let count = request.documents.len();
         let carrier = call::carry(&request)?;
-        let response = self.0.respond(self.0.call::<Rerank>(carrier)).await?;
+        let response = self.caller.respond(self.caller.call::<Rerank>(carrier)).await?;
         let scores = call::scores(&response).and_then(|scores| {
             check_scores(&scores, count, request.top_n)?;
             Ok(scores)
         });
-        let scores = scores.map_err(|problem| self.0.malformed(problem).with_partial(Some(response.clone())))?;
+        let scores = scores.map_err(|problem| self.caller.malformed(problem).with_partial(Some(response.clone())))?;
         Ok(Ranking {
             usage: response.usage,
             answered_by: response.answered_by,

@@ -5,20 +5,15 @@ mod polling;
 
 pub use polling::PollPolicy;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::fmt;
 
-use agcore_chat::{Actor, Clock};
+use agcore_chat::{AnsweredBy, Clock};
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::{caller::Caller, carrier::is_web_url};
-use crate::{
-    provider::{LlmProvider, ProviderInfo},
-    transport::Transport,
-    wire_provider::OperationProvider,
-};
+use super::{caller::Caller, carrier::is_web_url, handle::handle};
 use agcore_wire::{
-    LlmError, LlmErrorKind, TimeoutStage, Wire,
+    LlmError, LlmErrorKind, TimeoutStage,
     operation::{MakeVideo, VideoCall, VideoJob, VideoRequest, VideoStatus},
 };
 
@@ -54,6 +49,23 @@ pub trait VideoModel: Send + Sync {
     /// # Errors
     /// Those of [`video_status`](Self::video_status).
     async fn cancel_video(&self, id: &str) -> Result<(), LlmError>;
+
+    /// Waits until a job has ended, and returns it if it is done. If the limits of the policy are reached, the job is
+    /// cancelled.
+    ///
+    /// Cancel safe: dropping the future stops waiting; the job continues.
+    ///
+    /// # Errors
+    /// Returns `Server` if the job has failed, `Cancelled` if it was cancelled, `Timeout` if the limits of the policy were
+    /// reached, and the errors of [`video_status`](Self::video_status).
+    async fn wait_for_video(
+        &self,
+        job: VideoJob,
+        policy: &PollPolicy,
+        clock: &dyn Clock,
+    ) -> Result<VideoJob, LlmError> {
+        wait(self, job, policy, clock).await
+    }
 }
 
 /// A video: its bytes, or the URL from which it can be downloaded for some time. `Debug` shows neither.
@@ -76,7 +88,8 @@ impl fmt::Debug for VideoFile {
 
 /// A model on a server that makes videos: a wire on a transport, with any layers around it. Cheap to clone.
 ///
-/// All calls about a job must be made with the same key, so a pool of keys of several accounts is not suitable.
+/// All calls about a job must be made with the same key, so a pool of keys of several accounts is not suitable. For those of a
+/// catalog, agcore-catalog has a handle that remembers the key of each job.
 ///
 /// ```
 /// # #[cfg(all(feature = "_http", feature = "openai-chat"))] {
@@ -99,74 +112,19 @@ pub struct ModelVideos {
     max_bytes: usize,
 }
 
+handle!(ModelVideos, MakeVideo, "a video");
+
 impl ModelVideos {
     /// The default limit of the bytes of a video.
     pub const DEFAULT_MAX_BYTES: usize = 256 << 20;
 
-    /// Creates a handle that uses this wire over this transport. The model is the one of `info`.
-    pub fn new(info: ProviderInfo, wire: Arc<dyn Wire<MakeVideo>>, transport: Arc<dyn Transport>) -> Self {
-        Self::from_provider(OperationProvider::new(info, wire, transport))
-    }
-
-    /// Creates a handle that makes the calls of this provider: an [`OperationProvider`] with layers around it, or a
-    /// [`ReplayProvider`](crate::cassette::ReplayProvider) that answers from a cassette.
-    pub fn from_provider(provider: impl LlmProvider + 'static) -> Self {
-        Self {
-            caller: Caller::new(provider),
-            max_bytes: Self::DEFAULT_MAX_BYTES,
-        }
-    }
-
-    /// Wraps a layer around each call.
-    pub fn with_layer<P: LlmProvider + 'static>(mut self, layer: impl FnOnce(Arc<dyn LlmProvider>) -> P) -> Self {
-        self.caller = self.caller.with_layer(layer);
-        self
-    }
-
-    /// Sets the actor on whose behalf the calls are made.
-    pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
-        self.caller = self.caller.with_actor(actor.into());
-        self
-    }
-
-    /// Sets the time that each call may take, including waits and retries.
-    pub fn with_deadline(mut self, deadline: Duration) -> Self {
-        self.caller = self.caller.with_deadline(deadline);
-        self
-    }
-
-    /// Sets the limit of the bytes of a video.
-    pub fn with_max_bytes(mut self, max: usize) -> Self {
-        self.max_bytes = max;
-        self
-    }
-
-    /// Returns the name of the provider and the model.
-    pub fn info(&self) -> &ProviderInfo {
-        self.caller.info()
-    }
-
-    /// Waits until a job has ended, and returns it if it is done. If the limits of the policy are reached, the job is
-    /// cancelled.
-    ///
-    /// Cancel safe: dropping the future stops waiting; the job continues.
-    ///
-    /// # Errors
-    /// Returns `Server` if the job has failed, `Cancelled` if it was cancelled, `Timeout` if the limits of the policy were
-    /// reached, and the errors of [`video_status`](VideoModel::video_status).
-    pub async fn wait_for_video(
-        &self,
-        job: VideoJob,
-        policy: &PollPolicy,
-        clock: &dyn Clock,
-    ) -> Result<VideoJob, LlmError> {
-        wait(self, job, policy, clock).await
-    }
-
     async fn job(&self, call: VideoCall) -> Result<VideoJob, LlmError> {
         let carrier = call::carry(&call)?;
         let response = self.caller.respond(self.caller.call::<MakeVideo>(carrier)).await?;
-        let job = call::job(&response).map_err(|problem| self.caller.malformed(problem))?;
+        let mut job = call::job(&response).map_err(|problem| self.caller.malformed(problem))?;
+        let info = self.info();
+        let itself = || AnsweredBy::new(&*info.name, &*info.model);
+        job.answered_by = Some(response.answered_by.clone().unwrap_or_else(itself));
         let is_other = matches!(&call, VideoCall::Status(id) | VideoCall::Cancel(id) if *id != job.id);
         if is_other {
             return Err(self.caller.malformed("the server returned the state of another job"));
@@ -216,8 +174,8 @@ impl VideoModel for ModelVideos {
 }
 
 /// Waits until a job has ended.
-async fn wait(
-    model: &ModelVideos,
+async fn wait<M: VideoModel + ?Sized>(
+    model: &M,
     mut job: VideoJob,
     policy: &PollPolicy,
     clock: &dyn Clock,
@@ -226,15 +184,15 @@ async fn wait(
     loop {
         match job.status {
             VideoStatus::Done => return Ok(job),
-            VideoStatus::Failed => return Err(failed(model, &job)),
-            VideoStatus::Cancelled => return Err(with_context(model, LlmError::cancelled())),
+            VideoStatus::Failed => return Err(failed(&job)),
+            VideoStatus::Cancelled => return Err(with_context(&job, LlmError::cancelled())),
             _ => {}
         }
         let waited = clock.monotonic().saturating_sub(start);
         if waited.saturating_add(policy.interval) > policy.max_wait {
             // The time is over either way, so a failure to cancel changes nothing.
             let cancelled = model.cancel_video(&job.id).await;
-            return Err(out_of_time(model, policy, cancelled.is_ok()));
+            return Err(out_of_time(&job, policy, cancelled.is_ok()));
         }
         clock.sleep(policy.interval).await;
         match model.video_status(&job.id).await {
@@ -245,14 +203,14 @@ async fn wait(
     }
 }
 
-fn failed(model: &ModelVideos, job: &VideoJob) -> LlmError {
+fn failed(job: &VideoJob) -> LlmError {
     let reason = job.error.as_deref().unwrap_or("the server states no reason");
     let error = LlmError::new(LlmErrorKind::Server, format!("the video could not be made: {reason}"));
     // The same job would fail again; a new one is the caller's decision, because it is charged.
-    with_context(model, error.with_retryable(false))
+    with_context(job, error.with_retryable(false))
 }
 
-fn out_of_time(model: &ModelVideos, policy: &PollPolicy, is_cancelled: bool) -> LlmError {
+fn out_of_time(job: &VideoJob, policy: &PollPolicy, is_cancelled: bool) -> LlmError {
     let end = match is_cancelled {
         true => "it was cancelled",
         false => "it could not be cancelled, and may continue",
@@ -260,10 +218,12 @@ fn out_of_time(model: &ModelVideos, policy: &PollPolicy, is_cancelled: bool) -> 
     let seconds = policy.max_wait.as_secs_f64();
     let message = format!("the video was not done after {seconds} s: {end}");
     let error = LlmError::new(LlmErrorKind::Timeout(TimeoutStage::Total), message);
-    with_context(model, error.with_retryable(false))
+    with_context(job, error.with_retryable(false))
 }
 
-fn with_context(model: &ModelVideos, error: LlmError) -> LlmError {
-    let info = model.info();
-    error.with_provider(&*info.name).with_model(&*info.model)
+fn with_context(job: &VideoJob, error: LlmError) -> LlmError {
+    match &job.answered_by {
+        Some(who) => error.with_provider(&*who.provider).with_model(&*who.model),
+        None => error,
+    }
 }

@@ -1,8 +1,8 @@
 //! [`Embed`]: embeddings of texts.
 
 use agcore_chat::{Extra, Usage};
-use serde_json::Value;
 
+use super::setters::request_setters;
 use crate::wire::Operation;
 
 /// The operation that requests embeddings: a vector for each text.
@@ -56,6 +56,8 @@ pub struct EmbedRequest {
     pub extra_headers: Vec<(String, String)>,
 }
 
+request_setters!(EmbedRequest);
+
 impl EmbedRequest {
     /// Creates a request for the embeddings of these texts by the provider's default model.
     pub fn new<T: Into<String>>(inputs: impl IntoIterator<Item = T>) -> Self {
@@ -65,31 +67,10 @@ impl EmbedRequest {
         }
     }
 
-    /// Sets the model.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
-    }
-
     /// Sets the length of the vectors.
     #[must_use]
     pub fn with_dimensions(mut self, dimensions: u32) -> Self {
         self.dimensions = Some(dimensions);
-        self
-    }
-
-    /// Adds a member to the top level of the body.
-    #[must_use]
-    pub fn with_extra_body(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.extra_body.insert(name, value);
-        self
-    }
-
-    /// Adds an HTTP header.
-    #[must_use]
-    pub fn with_extra_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extra_headers.push((name.into(), value.into()));
         self
     }
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use agcore_chat::{Extra, Usage};
 use bytes::Bytes;
-use serde_json::Value;
 
+use super::setters::{picture_setters, request_setters};
 use crate::wire::Operation;
 
 /// The operation that requests images.
@@ -50,6 +50,9 @@ pub struct ImageRequest {
     pub extra_headers: Vec<(String, String)>,
 }
 
+request_setters!(ImageRequest);
+picture_setters!(ImageRequest);
+
 impl ImageRequest {
     /// Creates a request for an image, by the provider's default model.
     pub fn new(prompt: impl Into<String>) -> Self {
@@ -59,31 +62,10 @@ impl ImageRequest {
         }
     }
 
-    /// Sets the model.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
-    }
-
-    /// Sets the description of what the images should not show.
-    #[must_use]
-    pub fn with_negative_prompt(mut self, prompt: impl Into<String>) -> Self {
-        self.negative_prompt = Some(prompt.into());
-        self
-    }
-
     /// Sets the number of images.
     #[must_use]
     pub fn with_count(mut self, count: u32) -> Self {
         self.count = Some(count);
-        self
-    }
-
-    /// Sets the width and height in pixels, as `1024x1024`.
-    #[must_use]
-    pub fn with_size(mut self, size: impl Into<String>) -> Self {
-        self.size = Some(size.into());
         self
     }
 
@@ -98,27 +80,6 @@ impl ImageRequest {
     #[must_use]
     pub fn with_output_format(mut self, format: impl Into<String>) -> Self {
         self.output_format = Some(format.into());
-        self
-    }
-
-    /// Sets the number that makes results repeatable.
-    #[must_use]
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
-    /// Adds a member to the top level of the body.
-    #[must_use]
-    pub fn with_extra_body(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.extra_body.insert(name, value);
-        self
-    }
-
-    /// Adds an HTTP header.
-    #[must_use]
-    pub fn with_extra_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extra_headers.push((name.into(), value.into()));
         self
     }
 

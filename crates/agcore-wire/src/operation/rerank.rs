@@ -1,8 +1,8 @@
 //! [`Rerank`]: the relevance of documents for a query.
 
 use agcore_chat::{Extra, Usage};
-use serde_json::Value;
 
+use super::setters::request_setters;
 use crate::wire::Operation;
 
 /// The operation that requests how relevant documents are for a query.
@@ -39,6 +39,8 @@ pub struct RerankRequest {
     pub extra_headers: Vec<(String, String)>,
 }
 
+request_setters!(RerankRequest);
+
 impl RerankRequest {
     /// Creates a request for the relevance of documents, by the provider's default model.
     pub fn new<T: Into<String>>(query: impl Into<String>, documents: impl IntoIterator<Item = T>) -> Self {
@@ -49,31 +51,10 @@ impl RerankRequest {
         }
     }
 
-    /// Sets the model.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
-    }
-
     /// Sets the number of documents to return.
     #[must_use]
     pub fn with_top_n(mut self, top_n: u32) -> Self {
         self.top_n = Some(top_n);
-        self
-    }
-
-    /// Adds a member to the top level of the body.
-    #[must_use]
-    pub fn with_extra_body(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.extra_body.insert(name, value);
-        self
-    }
-
-    /// Adds an HTTP header.
-    #[must_use]
-    pub fn with_extra_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extra_headers.push((name.into(), value.into()));
         self
     }
 

@@ -4,9 +4,9 @@ use std::fmt;
 
 use agcore_chat::{Extra, Usage};
 use bytes::Bytes;
-use serde_json::Value;
 
 use super::image::without_query;
+use super::setters::request_setters;
 use crate::wire::Operation;
 
 /// The operation that requests speech.
@@ -47,6 +47,8 @@ pub struct SpeechRequest {
     pub extra_headers: Vec<(String, String)>,
 }
 
+request_setters!(SpeechRequest);
+
 impl SpeechRequest {
     /// Creates a request for a text that a voice speaks, by the provider's default model.
     pub fn new(text: impl Into<String>, voice: impl Into<String>) -> Self {
@@ -55,13 +57,6 @@ impl SpeechRequest {
             voice: voice.into(),
             ..Self::default()
         }
-    }
-
-    /// Sets the model.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
     }
 
     /// Sets how to speak.
@@ -82,20 +77,6 @@ impl SpeechRequest {
     #[must_use]
     pub fn with_speed(mut self, speed: f64) -> Self {
         self.speed = Some(speed);
-        self
-    }
-
-    /// Adds a member to the top level of the body.
-    #[must_use]
-    pub fn with_extra_body(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.extra_body.insert(name, value);
-        self
-    }
-
-    /// Adds an HTTP header.
-    #[must_use]
-    pub fn with_extra_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extra_headers.push((name.into(), value.into()));
         self
     }
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 use agcore_chat::{Extra, Usage};
 use bytes::Bytes;
-use serde_json::Value;
 
+use super::setters::request_setters;
 use crate::wire::Operation;
 
 /// The operation that requests the text of a recording.
@@ -47,6 +47,8 @@ pub struct TranscriptionRequest {
     pub extra_headers: Vec<(String, String)>,
 }
 
+request_setters!(TranscriptionRequest);
+
 impl TranscriptionRequest {
     /// Creates a request for the text of a recording, by the provider's default model.
     pub fn new(audio: impl Into<Bytes>, file_name: impl Into<String>) -> Self {
@@ -55,13 +57,6 @@ impl TranscriptionRequest {
             file_name: file_name.into(),
             ..Self::default()
         }
-    }
-
-    /// Sets the model.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
     }
 
     /// Sets the language as an ISO 639-1 code.
@@ -82,20 +77,6 @@ impl TranscriptionRequest {
     #[must_use]
     pub fn with_segments(mut self, segments: bool) -> Self {
         self.segments = segments;
-        self
-    }
-
-    /// Adds a member to the form, or to the top level of a JSON body.
-    #[must_use]
-    pub fn with_extra_body(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.extra_body.insert(name, value);
-        self
-    }
-
-    /// Adds an HTTP header.
-    #[must_use]
-    pub fn with_extra_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extra_headers.push((name.into(), value.into()));
         self
     }
 

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use agcore_chat::{Extra, Usage};
+use agcore_chat::{AnsweredBy, Extra, Usage};
 use bytes::Bytes;
-use serde_json::Value;
 
 use super::image::without_query;
+use super::setters::{picture_setters, request_setters};
 use crate::wire::Operation;
 
 /// The operation that starts a job that makes a video, and that asks for, fetches the result of, or cancels a job.
@@ -61,6 +61,9 @@ pub struct VideoRequest {
     pub extra_headers: Vec<(String, String)>,
 }
 
+request_setters!(VideoRequest);
+picture_setters!(VideoRequest);
+
 impl VideoRequest {
     /// Creates a request for a video, by the provider's default model.
     pub fn new(prompt: impl Into<String>) -> Self {
@@ -70,52 +73,10 @@ impl VideoRequest {
         }
     }
 
-    /// Sets the model.
-    #[must_use]
-    pub fn with_model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
-        self
-    }
-
-    /// Sets the description of what the video should not show.
-    #[must_use]
-    pub fn with_negative_prompt(mut self, prompt: impl Into<String>) -> Self {
-        self.negative_prompt = Some(prompt.into());
-        self
-    }
-
-    /// Sets the width and height in pixels, as `1280x720`.
-    #[must_use]
-    pub fn with_size(mut self, size: impl Into<String>) -> Self {
-        self.size = Some(size.into());
-        self
-    }
-
     /// Sets the length in seconds.
     #[must_use]
     pub fn with_seconds(mut self, seconds: u32) -> Self {
         self.seconds = Some(seconds);
-        self
-    }
-
-    /// Sets the number that makes results repeatable.
-    #[must_use]
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
-    /// Adds a member to the top level of the body.
-    #[must_use]
-    pub fn with_extra_body(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.extra_body.insert(name, value);
-        self
-    }
-
-    /// Adds an HTTP header.
-    #[must_use]
-    pub fn with_extra_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.extra_headers.push((name.into(), value.into()));
         self
     }
 
@@ -159,6 +120,8 @@ pub struct VideoJob {
     pub url: Option<String>,
     /// The reason of a failure, in the words of the server.
     pub error: Option<String>,
+    /// The model and key that answered. Later calls about the job need the same key.
+    pub answered_by: Option<AnsweredBy>,
 }
 
 impl VideoJob {
@@ -169,6 +132,7 @@ impl VideoJob {
             status,
             url: None,
             error: None,
+            answered_by: None,
         }
     }
 }
@@ -180,6 +144,7 @@ impl fmt::Debug for VideoJob {
             .field("status", &self.status)
             .field("url", &self.url.as_deref().map(without_query))
             .field("error", &self.error)
+            .field("answered_by", &self.answered_by)
             .finish()
     }
 }
