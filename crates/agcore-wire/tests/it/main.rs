@@ -23,6 +23,8 @@ mod deltas;
 mod errors;
 #[cfg(feature = "openai-chat")]
 mod given_back;
+#[cfg(all(feature = "media", feature = "rerank"))]
+mod kind_cases;
 #[cfg(feature = "media")]
 mod media;
 #[cfg(feature = "ollama")]
