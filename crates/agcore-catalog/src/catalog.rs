@@ -10,6 +10,7 @@ pub(crate) mod spec;
 
 use std::{collections::HashMap, fmt};
 
+use agcore_yaml::Place;
 use error::{CatalogError, CatalogProblem};
 use fields::Problems;
 use kind::ModelKind;
@@ -87,7 +88,7 @@ impl Catalog {
             Ok(prices) => prices,
             Err(_) if !problems.is_empty() => PriceList::default(),
             Err(wrong) => {
-                let place = crate::document::node::Place::default();
+                let place = Place::default();
                 problems.extend(wrong.into_iter().map(|problem| CatalogProblem { place, problem }));
                 PriceList::default()
             }
@@ -113,7 +114,7 @@ impl Catalog {
         let missing = roles.iter().filter(|role| self.role(role).is_none());
         let problems: Vec<CatalogProblem> = missing
             .map(|role| CatalogProblem {
-                place: crate::document::node::Place::default(),
+                place: Place::default(),
                 problem: Problem::shown(
                     format!("roles.{role}"),
                     "nothing",

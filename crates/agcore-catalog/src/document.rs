@@ -1,10 +1,9 @@
 //! Documents: TOML and YAML as one tree of values with their places.
 
-pub(crate) mod node;
 mod toml;
 mod yaml;
 
-use node::{Node, Place};
+use agcore_yaml::{Node, Place};
 
 /// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -58,6 +58,8 @@ mod source;
 #[cfg(feature = "router")]
 mod routing;
 
+#[doc(no_inline)]
+pub use agcore_yaml::Place;
 pub use billing::{
     billed_call::BilledCall,
     calculator::{PriceLine, price_line},
@@ -75,7 +77,7 @@ pub use catalog::{
     spec::{Endpoint, Key, Model, Role, Vendor},
 };
 pub use currency::Currency;
-pub use document::{Format, node::Place};
+pub use document::Format;
 pub use price::{
     call_usage::CallUsage,
     import::{PriceImport, import_prices},

@@ -7,8 +7,9 @@ mod yaml;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub use self::places::Place;
 pub(crate) use self::places::{Places, Wrong};
+#[doc(no_inline)]
+pub use agcore_yaml::Place;
 
 /// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,6 +50,16 @@ pub(crate) fn read<T: DeserializeOwned>(format: Format, text: &str) -> Result<(T
     let read = serde_path_to_error::deserialize(value).map_err(|error| {
         let path = error.path().to_string();
         let problem = error.into_inner().to_string();
+        if let Some((name, _)) = problem
+            .strip_prefix("missing field `")
+            .and_then(|rest| rest.split_once('`'))
+        {
+            return Wrong {
+                place: places.of(&path),
+                member: Places::member(&path, name).trim_start_matches('.').to_owned(),
+                problem: "it is missing; add it".to_owned(),
+            };
+        }
         // The path of an unknown member is that of the table that contains it.
         let unknown = problem
             .strip_prefix("unknown field `")

@@ -1,8 +1,5 @@
 //! [`ProfileDocument`]: profiles from a text.
 
-#[cfg(feature = "yaml")]
-mod yaml;
-
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
@@ -14,6 +11,10 @@ use crate::{
     settings::ProfileSettings,
     source::{ProfileRecord, ProfileSource},
 };
+
+/// The largest number of values of a YAML document.
+#[cfg(feature = "yaml")]
+const MAX_VALUES: usize = 200_000;
 
 /// Profiles from a TOML or YAML document: a list `profiles` of tables with `user_id` (a UUID), `username`, and optionally `bio`
 /// and `settings`.
@@ -68,9 +69,15 @@ impl ProfileDocument {
     /// `Syntax` with the line and column if the text is not such YAML, and `Invalid` with all wrong fields of all profiles.
     #[cfg(feature = "yaml")]
     pub fn from_yaml(text: &str) -> Result<Self, ProfileError> {
-        let value = yaml::parse(text)
-            .map_err(|error| ProfileError::syntax(format!("the profiles cannot be read from YAML: {error}")))?;
-        Self::from_value(&value)
+        let limits = agcore_yaml::Limits::default().with_max_values(MAX_VALUES);
+        let root = agcore_yaml::parse(text, &limits).map_err(|error| {
+            let agcore_yaml::YamlError { place, problem, .. } = error;
+            ProfileError::syntax(format!(
+                "the profiles cannot be read from YAML: {problem} in line {}, column {}",
+                place.line, place.column
+            ))
+        })?;
+        Self::from_value(&root.map_or(Value::Null, |root| root.to_json()))
     }
 
     fn from_value(value: &Value) -> Result<Self, ProfileError> {

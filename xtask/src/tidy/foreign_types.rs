@@ -39,6 +39,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "agcore-tools",
         &["futures_core", "schemars", "serde", "serde_json", "tokio_util"],
     ),
+    ("agcore-yaml", &["serde_json"]),
     ("agcore-wire", &["bytes", "http", "serde", "serde_json"]),
 ];
 

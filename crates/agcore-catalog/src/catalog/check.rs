@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use agcore_chat::text::nearest;
+use agcore_yaml::Place;
 
 use super::{
     fields::Problems,
@@ -10,7 +11,7 @@ use super::{
     read::Parts,
     spec::{Model, Vendor},
 };
-use crate::{document::node::Place, price::price_list::PriceList, problem::Problem};
+use crate::{price::price_list::PriceList, problem::Problem};
 
 /// Adds everything that is wrong with the parts together.
 pub(super) fn check(parts: &Parts, problems: &Problems) {

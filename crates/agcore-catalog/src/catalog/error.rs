@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::{document::node::Place, problem::Problem};
+use agcore_yaml::Place;
+
+use crate::problem::Problem;
 
 /// A problem of a catalog and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]

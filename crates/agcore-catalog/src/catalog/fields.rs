@@ -3,12 +3,10 @@
 use std::cell::RefCell;
 
 use agcore_chat::text::nearest;
+use agcore_yaml::{Member, Node, Place, Value};
 
 use super::error::CatalogProblem;
-use crate::{
-    document::node::{Member, Node, Place, Value},
-    problem::Problem,
-};
+use crate::problem::Problem;
 
 /// The problems that were found so far.
 #[derive(Debug, Default)]

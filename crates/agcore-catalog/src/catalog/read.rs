@@ -2,6 +2,7 @@
 
 use std::time::SystemTime;
 
+use agcore_yaml::{Member, Node, Value};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
@@ -12,7 +13,6 @@ use super::{
 };
 use crate::{
     currency::Currency,
-    document::node::{Node, Value},
     price::{
         model_price::{DailyHours, ModelPrice},
         rate::Rate,
@@ -54,7 +54,7 @@ fn roles(node: &Node, problems: &Problems) -> Vec<Role> {
     };
     let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
     let fields = Fields::of(node, "roles", &names, problems);
-    let role = |member: &crate::document::node::Member| {
+    let role = |member: &Member| {
         let model = fields.text(&member.name)?.to_owned();
         let (name, place) = (member.name.clone(), member.place);
         Some(Role { name, model, place })

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use agcore_yaml::{Node, Value};
+
 use super::{
     fields::{Fields, Problems},
     kind::ModelKind,
 };
-use crate::{
-    document::node::{Node, Value},
-    problem::Problem,
-};
+use crate::problem::Problem;
 
 /// The form of requests and replies of a model that does not chat: a built-in one, and what replaces parts of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

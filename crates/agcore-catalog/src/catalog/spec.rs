@@ -3,9 +3,10 @@
 use std::fmt;
 
 use agcore_chat::Actor;
+use agcore_yaml::Place;
 
 use super::{kind::ModelKind, shape::ShapeRow};
-use crate::{currency::Currency, document::node::Place, price::model_price::ModelPrice};
+use crate::{currency::Currency, price::model_price::ModelPrice};
 
 /// A vendor of models.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,11 +1,10 @@
 //! TOML documents.
 
+use agcore_yaml::{Member, Node, Place, Value};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
-
-use super::node::{Member, Node, Place, Value};
 
 /// Reads a document, or returns what is wrong and where.
 pub(super) fn parse(text: &str) -> Result<Node, (Place, String)> {

@@ -12,16 +12,14 @@ use agcore_llm::{
     Call, CallOperation, LlmError, LlmErrorKind, LlmProvider, ProviderInfo, ReplyDelta, ReplyItem, ReplyStream,
     layer::rate_limit::{RateLimit, RateLimits},
 };
+use agcore_yaml::Place;
 use futures_util::Stream;
 
 use super::meter::Meter;
-use crate::{
-    catalog::{
-        kind::ModelKind,
-        shape::ShapeRow,
-        spec::{Endpoint, Key, Vendor},
-    },
-    document::node::Place,
+use crate::catalog::{
+    kind::ModelKind,
+    shape::ShapeRow,
+    spec::{Endpoint, Key, Vendor},
 };
 
 /// A key of a vendor, shared by all models that are called with it.

@@ -1,30 +1,8 @@
 //! [`Places`]: where the members of a document are, and which are wrong.
 
-use std::{collections::HashMap, fmt};
+use std::collections::HashMap;
 
-/// A place in a document: line and column, both from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub struct Place {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
-}
-
-impl Place {
-    pub(crate) const START: Self = Self { line: 1, column: 1 };
-
-    pub(super) fn new(line: usize, column: usize) -> Self {
-        Self { line, column }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
-    }
-}
+use agcore_yaml::Place;
 
 /// A problem of a document, and its place.
 #[derive(Debug)]

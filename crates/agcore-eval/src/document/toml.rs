@@ -1,12 +1,13 @@
 //! TOML documents.
 
+use agcore_yaml::Place;
 use serde_json::{Map, Number, Value};
 use toml::{
     Spanned,
     de::{DeTable, DeValue},
 };
 
-use super::places::{Place, Places, Wrong};
+use super::places::{Places, Wrong};
 
 /// Reads a document.
 pub(super) fn parse(text: &str) -> Result<(Value, Places), Wrong> {

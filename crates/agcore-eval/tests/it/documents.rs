@@ -67,7 +67,7 @@ fn what_is_wrong_has_a_line_and_a_column() {
         "name = ",
         "s:1:8: string values must be quoted, expected literal string",
     );
-    toml("name = \"a\"", "s:1:1: missing field `cases`");
+    toml("name = \"a\"", "s:1:1: cases: it is missing; add it");
     toml(
         "name = 7\ncases = []",
         "s:1:1: name: invalid type: integer `7`, expected a string",
@@ -125,7 +125,10 @@ fn what_is_wrong_has_a_line_and_a_column() {
         "name: &a x\ncases: *a",
         "s:2:8: cases: aliases are not supported; repeat the value",
     );
-    yaml("name: !!str x", "s:1:7: name: tags are not supported; remove it");
+    yaml(
+        "name: !!int 1",
+        "s:1:7: name: the only tag that is supported is !!str; remove it",
+    );
     yaml("[1]: 2", "s:1:1: a key must be a text; quote it");
     yaml(
         "a: 1\n---\nb: 2",
