@@ -30,7 +30,8 @@
 //! | decide on the currency of a session | [`BillingPolicy`] |
 //! | limit the money that turns spend | [`PriceFn`](agcore_chat::PriceFn), which a [`PriceList`] converts into |
 //!
-//! With the feature `router`, `CatalogRouter` calls the models of a catalog.
+//! With the feature `router`, `CatalogRouter` calls the models of a catalog. With `archive`, `MediaArchive` keeps the files that they
+//! make.
 //!
 //! Floats are never used: an amount has 24 decimals and is rounded once, when the cost of a message is known.
 //!
@@ -57,9 +58,13 @@ mod billing;
 mod source;
 #[cfg(feature = "router")]
 mod routing;
+#[cfg(feature = "archive")]
+mod archive;
 
 #[doc(no_inline)]
 pub use agcore_yaml::Place;
+#[cfg(feature = "archive")]
+pub use archive::{ArchiveError, Kept, MediaArchive};
 pub use billing::{
     billed_call::BilledCall,
     calculator::{PriceLine, price_line},
@@ -88,5 +93,5 @@ pub use price::{
 };
 pub use problem::Problem;
 #[cfg(feature = "router")]
-pub use routing::{CatalogProvider, CatalogRouter, KeyResolver, KeyUsage, RoutingOptions};
+pub use routing::{CatalogProvider, CatalogRouter, CatalogVideos, KeyResolver, KeyUsage, RoutingOptions};
 pub use source::{CatalogDocument, CatalogSource};

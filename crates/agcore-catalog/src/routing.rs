@@ -6,10 +6,12 @@ mod meter;
 mod model_key;
 mod provider;
 mod snapshot;
+mod videos;
 
 pub use meter::KeyUsage;
 pub use provider::CatalogProvider;
 pub use snapshot::{KeyResolver, RoutingOptions};
+pub use videos::CatalogVideos;
 
 use std::{
     fmt,
@@ -21,7 +23,7 @@ use agcore_llm::{
     CallOperation, LlmError, LlmErrorKind, ModelEmbedder, ModelImages, ModelReranker, ModelSpeech, ModelTranscriber,
     ProviderInfo,
 };
-use snapshot::Snapshot;
+use snapshot::{Maker, Snapshot};
 
 use crate::{
     catalog::{Catalog, error::CatalogError},
@@ -171,7 +173,27 @@ impl CatalogRouter {
         Ok(ModelTranscriber::from_provider(provider))
     }
 
+    /// Returns a handle to a model that makes videos, which follows changes of the catalog like [`provider`](Self::provider).
+    /// Set the actor with its `with_actor`.
+    ///
+    /// # Errors
+    /// Returns `NotFound` if the catalog has no such model, and `InvalidRequest` if the model does not make videos.
+    pub fn video_model(&self, model: &str) -> Result<CatalogVideos, LlmError> {
+        self.current().chain(model, CallOperation::VideoGeneration)?;
+        Ok(CatalogVideos::new(self.clone(), model))
+    }
+
     fn provider_for(&self, model: &str, calls: CallOperation) -> Result<CatalogProvider, LlmError> {
+        self.provider_of(model, calls, None)
+    }
+
+    /// Returns a provider for a model that uses only the key of `maker`, if one is given.
+    fn provider_of(
+        &self,
+        model: &str,
+        calls: CallOperation,
+        maker: Option<Maker>,
+    ) -> Result<CatalogProvider, LlmError> {
         let routes: Vec<ProviderInfo> = self
             .current()
             .chain(model, calls)?
@@ -179,7 +201,7 @@ impl CatalogRouter {
             .map(|(_, row)| row.info())
             .collect();
         let (router, name) = (self.clone(), model.to_owned());
-        let open = Arc::new(move |actor: &Actor| router.current().router(&name, calls, actor));
+        let open = Arc::new(move |actor: &Actor| router.current().router(&name, calls, actor, maker.as_ref()));
         CatalogProvider::new(open, routes)
             .ok_or_else(|| LlmError::new(LlmErrorKind::NotFound, format!("the model `{model}` has no route")))
     }

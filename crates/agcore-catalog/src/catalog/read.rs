@@ -266,7 +266,7 @@ fn instant(fields: &Fields<'_>, name: &str) -> Option<SystemTime> {
     time.ok().map(SystemTime::from)
 }
 
-const RATES: [&str; 11] = [
+const RATES: [&str; 15] = [
     "input",
     "output",
     "hit",
@@ -278,6 +278,10 @@ const RATES: [&str; 11] = [
     "request",
     "image",
     "second",
+    "minute",
+    "characters",
+    "search",
+    "document",
 ];
 
 fn tier(node: &Node, path: &str, needs_output: bool, problems: &Problems) -> Tier {
@@ -298,6 +302,8 @@ fn tier(node: &Node, path: &str, needs_output: bool, problems: &Problems) -> Tie
     (tier.hit, tier.write, tier.write_long) = (or_zero("hit"), or_zero("write"), or_zero("write_long"));
     (tier.reasoning, tier.audio_input) = (or_zero("reasoning"), or_zero("audio_input"));
     (tier.audio_output, tier.request) = (or_zero("audio_output"), or_zero("request"));
-    (tier.image, tier.second) = (or_zero("image"), or_zero("second"));
+    (tier.image, tier.second, tier.minute) = (or_zero("image"), or_zero("second"), or_zero("minute"));
+    tier.characters = or_zero("characters");
+    (tier.search, tier.document) = (or_zero("search"), or_zero("document"));
     tier
 }

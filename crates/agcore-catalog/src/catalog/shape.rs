@@ -31,6 +31,7 @@ pub(crate) fn pointers(kind: ModelKind) -> Option<&'static [&'static str]> {
         ModelKind::Rerank => Some(&["results", "index", "score"]),
         ModelKind::TextToImage => Some(&["images", "bytes", "url"]),
         ModelKind::Speech => Some(&["audio", "url"]),
+        ModelKind::TextToVideo => Some(&["id", "status", "url", "error"]),
         ModelKind::Transcription => Some(&["text", "segments", "start", "end", "segment_text"]),
         _ => None,
     }

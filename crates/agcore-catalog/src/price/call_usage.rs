@@ -1,6 +1,6 @@
 //! [`CallUsage`]: what a call of a model used.
 
-use agcore_chat::Usage;
+use agcore_chat::{Amount, Usage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -45,6 +45,12 @@ pub struct CallUsage {
     pub images: Option<u64>,
     /// The length of audio or video, in milliseconds.
     pub milliseconds: Option<u64>,
+    /// The characters of a text that was spoken.
+    pub characters: Option<u64>,
+    /// The searches that a reranker billed.
+    pub searches: Option<u64>,
+    /// The documents that a reranker rated.
+    pub documents: Option<u64>,
 }
 
 impl CallUsage {
@@ -62,21 +68,31 @@ impl CallUsage {
         self.cached_tokens.or(self.prompt_cache_hit_tokens).or_else(missed)
     }
 
-    /// Returns whether both sides are known, so that the usage of the call is complete.
+    /// Returns whether the usage of the call is complete: both sides are known, or what a model uses that does not chat.
     pub fn is_record(&self) -> bool {
-        matches!(self.sides(), (Some(_), Some(_)))
+        matches!(self.sides(), (Some(_), Some(_))) || self.units().iter().any(Option::is_some)
+    }
+
+    /// Returns what is counted in other units than tokens.
+    fn units(&self) -> [Option<u64>; 5] {
+        [
+            self.images,
+            self.milliseconds,
+            self.characters,
+            self.searches,
+            self.documents,
+        ]
     }
 
     /// Returns whether anything that can be priced is known.
     pub(crate) fn is_known(&self) -> bool {
         let (prompt, completion) = self.sides();
-        [prompt, completion, self.images, self.milliseconds]
-            .iter()
-            .any(Option::is_some)
+        [prompt, completion].iter().chain(&self.units()).any(Option::is_some)
     }
 }
 
-/// Takes the counters of the vocabulary first, and fills gaps from members that only some vendors report.
+/// Takes the counters of the vocabulary first, and fills gaps from members that only some vendors report: cache hits and misses,
+/// images, seconds, characters and searches.
 impl From<&Usage> for CallUsage {
     fn from(usage: &Usage) -> Self {
         let extra = |name: &str| usage.extra.get(name).and_then(Value::as_u64);
@@ -98,8 +114,19 @@ impl From<&Usage> for CallUsage {
             prompt_cache_miss_tokens: extra("prompt_cache_miss_tokens"),
             audio_input_tokens: details.audio_tokens,
             audio_output_tokens: usage.completion_tokens_details.audio_tokens,
-            images: None,
-            milliseconds: None,
+            images: extra("image_count"),
+            milliseconds: ["seconds", "video_duration", "duration"]
+                .iter()
+                .find_map(|name| milliseconds(usage.extra.get(name)?)),
+            characters: extra("characters"),
+            searches: extra("search_units"),
+            documents: None,
         }
     }
+}
+
+/// Returns the milliseconds of a number of seconds, which may have decimals.
+fn milliseconds(seconds: &Value) -> Option<u64> {
+    let seconds = Amount::parse_rounded(&seconds.as_number()?.to_string()).ok()?;
+    u64::try_from(seconds.units() / 10_i128.pow(21)).ok()
 }

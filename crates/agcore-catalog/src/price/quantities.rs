@@ -16,6 +16,9 @@ pub(crate) struct Quantities {
     pub(crate) audio_output: u64,
     pub(crate) images: u64,
     pub(crate) milliseconds: u64,
+    pub(crate) characters: u64,
+    pub(crate) searches: u64,
+    pub(crate) documents: u64,
 }
 
 impl Quantities {
@@ -37,6 +40,9 @@ impl Quantities {
             audio_output: usage.audio_output_tokens.unwrap_or(0).min(completion - reasoning),
             images: usage.images.unwrap_or(0),
             milliseconds: usage.milliseconds.unwrap_or(0),
+            characters: usage.characters.unwrap_or(0),
+            searches: usage.searches.unwrap_or(0),
+            documents: usage.documents.unwrap_or(0),
         }
     }
 

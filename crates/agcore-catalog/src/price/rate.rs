@@ -12,7 +12,8 @@ const STEP: i128 = 10_i128.pow(12);
 /// The largest rate.
 const MAX: Amount = Amount::from_units(10_i128.pow(9 + 24));
 
-/// A price of at least 0 with at most 12 decimals: for a million tokens, or for an image, a second or a request.
+/// A price of at least 0 with at most 12 decimals: for a million tokens or characters, or for an image, a second, a minute, a
+/// request, a search or a document.
 ///
 /// ```
 /// use agcore_catalog::Rate;
@@ -64,6 +65,16 @@ impl Rate {
     /// Returns the exact price of some thousandths of a unit, or `None` if it does not fit.
     pub(crate) fn of_thousandths(self, count: u64) -> Option<Amount> {
         Amount::from_units(self.0.units() / 1_000).checked_mul(count)
+    }
+
+    /// Returns the price of some milliseconds at a rate for a minute, or `None` if it does not fit. It is rounded half to even at
+    /// the 24th decimal, because a minute cannot always be divided exactly.
+    pub(crate) fn of_minutes(self, milliseconds: u64) -> Option<Amount> {
+        const MINUTE: i128 = 60_000;
+        let product = self.0.units().checked_mul(i128::from(milliseconds))?;
+        let (quotient, rest) = (product / MINUTE, product % MINUTE);
+        let is_up = rest * 2 > MINUTE || rest * 2 == MINUTE && quotient % 2 != 0;
+        Some(Amount::from_units(quotient + i128::from(is_up)))
     }
 
     /// Returns the exact price of some units, or `None` if it does not fit.

@@ -36,6 +36,14 @@ pub struct Tier {
     pub image: Rate,
     /// The price of each second of audio or video.
     pub second: Rate,
+    /// The price of each minute of audio or video, of which parts are charged in proportion. It is added to that of seconds.
+    pub minute: Rate,
+    /// The price of a million characters that are spoken.
+    pub characters: Rate,
+    /// The price of each search that a reranker bills.
+    pub search: Rate,
+    /// The price of each document that a reranker rates.
+    pub document: Rate,
 }
 
 impl Tier {
@@ -55,7 +63,25 @@ impl Tier {
             request: zero,
             image: zero,
             second: zero,
+            minute: zero,
+            characters: zero,
+            search: zero,
+            document: zero,
         }
+    }
+
+    /// Returns the rates that are not for tokens and that are set, each with its unit.
+    pub fn units(&self) -> impl Iterator<Item = (&'static str, Rate)> {
+        let units = [
+            ("request", self.request),
+            ("image", self.image),
+            ("second", self.second),
+            ("minute", self.minute),
+            ("million characters", self.characters),
+            ("search", self.search),
+            ("document", self.document),
+        ];
+        units.into_iter().filter(|(_, rate)| !rate.is_zero())
     }
 
     /// Returns the exact price of a call, or the term that does not fit.
@@ -82,6 +108,10 @@ impl Tier {
             self.request.of_units(1),
             self.image.of_units(used.images),
             self.second.of_thousandths(used.milliseconds),
+            self.minute.of_minutes(used.milliseconds),
+            self.characters.of_tokens(used.characters),
+            self.search.of_units(used.searches),
+            self.document.of_units(used.documents),
         ];
         let mut terms = terms.into_iter().chain(others);
         let sum = terms.try_fold(Amount::ZERO, |sum, term| sum.checked_add(term?));

@@ -55,7 +55,7 @@ pub(super) fn operation(kind: ModelKind) -> Option<CallOperation> {
         ModelKind::TextToImage => CallOperation::ImageGeneration,
         ModelKind::Speech => CallOperation::Speech,
         ModelKind::Transcription => CallOperation::Transcription,
-        ModelKind::TextToVideo => return None,
+        ModelKind::TextToVideo => CallOperation::VideoGeneration,
     })
 }
 

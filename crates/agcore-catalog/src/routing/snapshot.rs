@@ -74,7 +74,14 @@ impl Row<'_> {
     }
 }
 
-/// A model, and the keys of the vendors of all its routes that may be used.
+/// The model that makes or has made something, by the name that its vendor uses, and the name of the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Maker {
+    pub(super) model: String,
+    pub(super) key: String,
+}
+
+/// A model, and the keys of all its routes that may be used, each with the name of the route.
 type RouterKey = (String, Vec<(String, String)>);
 
 /// A catalog with the keys and routers that were built from it.
@@ -139,11 +146,37 @@ impl Snapshot {
         Ok(chain)
     }
 
-    /// Returns the router of a model with the keys that are granted to an actor.
-    pub(super) fn router(&self, name: &str, calls: CallOperation, actor: &Actor) -> Result<Router, LlmError> {
+    /// Returns the keys that are granted to an actor for a model and its fallbacks, and that were found.
+    pub(super) fn makers(&self, name: &str, calls: CallOperation, actor: &Actor) -> Result<Vec<Maker>, LlmError> {
+        let mut makers = Vec::new();
+        for (_, Row(vendor, model)) in self.chain(name, calls)? {
+            for key in vendor.keys.iter().filter(|key| key.is_granted_to(actor)) {
+                let handle = self.keys.get(&(vendor.name.clone(), key.name.clone()));
+                if handle.is_some_and(|handle| handle.provider.is_some()) {
+                    let (model, key) = (model.vendor_name.clone(), key.name.clone());
+                    makers.push(Maker { model, key });
+                }
+            }
+        }
+        Ok(makers)
+    }
+
+    /// Returns the router of a model with the keys that are granted to an actor, or only with the one of `maker`.
+    pub(super) fn router(
+        &self,
+        name: &str,
+        calls: CallOperation,
+        actor: &Actor,
+        maker: Option<&Maker>,
+    ) -> Result<Router, LlmError> {
         let chain = self.chain(name, calls)?;
-        let usable = |vendor: &Vendor| -> Vec<(String, Arc<KeyHandle>)> {
-            let granted = vendor.keys.iter().filter(|key| key.is_granted_to(actor));
+        let usable = |Row(vendor, model): Row<'_>| -> Vec<(String, Arc<KeyHandle>)> {
+            let is_wanted =
+                |key: &Key| maker.is_none_or(|maker| maker.model == model.vendor_name && maker.key == key.name);
+            let granted = vendor
+                .keys
+                .iter()
+                .filter(|key| key.is_granted_to(actor) && is_wanted(key));
             let handles = granted.filter_map(|key| {
                 let handle = self.keys.get(&(vendor.name.clone(), key.name.clone()))?;
                 handle
@@ -153,10 +186,10 @@ impl Snapshot {
             });
             handles.collect()
         };
-        let routes: Vec<_> = chain.iter().map(|(name, row)| (name, *row, usable(row.0))).collect();
+        let routes: Vec<_> = chain.iter().map(|(name, row)| (name, *row, usable(*row))).collect();
         let names = routes
             .iter()
-            .flat_map(|(_, row, keys)| keys.iter().map(|(key, _)| (row.0.name.clone(), key.clone())));
+            .flat_map(|(name, _, keys)| keys.iter().map(|(key, _)| ((*name).clone(), key.clone())));
         let id = (name.to_owned(), names.collect::<Vec<_>>());
         let mut routers = self.routers.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(router) = routers.get(&id) {
@@ -226,6 +259,7 @@ fn refusal(calls: CallOperation) -> &'static str {
         CallOperation::ImageGeneration => "does not make images",
         CallOperation::Speech => "does not make speech",
         CallOperation::Transcription => "does not transcribe",
+        CallOperation::VideoGeneration => "does not make videos",
         _ => "takes no such calls",
     }
 }

@@ -70,13 +70,13 @@ mod calls {
     use agcore_catalog::{Catalog, CatalogRouter, Format, ModelKind, RoutingOptions};
     use agcore_chat::{Actor, Embedder};
     use agcore_llm::{
-        ImageModel, LlmErrorKind, Reranker, SpeechModel, SystemClock, Transcriber,
+        ImageModel, LlmErrorKind, PollPolicy, Reranker, SpeechModel, SystemClock, Transcriber, VideoFile, VideoModel,
         credential::Secret,
         system_random,
         wire::{
             ResponseShape,
-            media::{ImageWire, SpeechWire, TranscriptionWire},
-            operation::{ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest},
+            media::{ImageWire, SpeechWire, TranscriptionWire, VideoWire},
+            operation::{ImageRequest, RerankRequest, SpeechRequest, TranscriptionRequest, VideoRequest, VideoStatus},
             rerank::RerankWire,
         },
     };
@@ -180,6 +180,97 @@ mod calls {
         assert_eq!(models, ["rank", "native-rank", "both", "draw", "both", "speak", "form"]);
     }
 
+    /// A vendor whose two accounts do not know the jobs of each other.
+    async fn two_accounts() -> (MockServer, String) {
+        let of_account = |request: &RecordedRequest| {
+            let key = request.header("authorization").unwrap_or_default().to_owned();
+            let account = key.trim_start_matches("Bearer sk-").to_owned();
+            let job = |status: &str| serde_json::json!({"id": format!("job-{account}"), "status": status});
+            match request.path().strip_prefix("/v1/videos/") {
+                None => Reply::json(200, &job("queued")),
+                Some(id) if id != format!("job-{account}") => Reply::error(ApiError::new(404)),
+                Some(_) => Reply::json(200, &job("completed")),
+            }
+        };
+        let mut options = MockOptions::new().with_route("POST", "/v1/videos", of_account);
+        for id in ["job-A", "job-B"] {
+            options = options.with_route("GET", &format!("/v1/videos/{id}"), of_account);
+        }
+        let server = MockServer::start_with(options, Playground::new()).await.unwrap();
+        let text = format!(
+            "vendors:
+- name: mock
+  endpoints: [{{name: e, api: compatible, base_url: '{}', kinds: [text-to-video]}}]
+  keys: [{{name: A, secret: '${{A}}', users: [ann]}}, {{name: B, secret: '${{B}}', users: [ann]}}]
+  models: [{{name: film, kind: text-to-video}}]
+",
+            server.base_url()
+        );
+        (server, text)
+    }
+
+    #[tokio::test]
+    async fn all_calls_about_a_video_are_made_with_its_key() {
+        let (server, text) = two_accounts().await;
+        let films = router(&text)
+            .video_model("film")
+            .unwrap()
+            .with_actor(Actor::user("ann"));
+        let policy = PollPolicy::new().with_interval(std::time::Duration::ZERO);
+        let mut keys = std::collections::BTreeSet::new();
+        for _ in 0..4 {
+            let job = films.create_video(VideoRequest::new("waves")).await.unwrap();
+            keys.insert(job.answered_by.clone().unwrap().key.unwrap().to_string());
+            let done = films.wait_for_video(job, &policy, &SystemClock::new()).await.unwrap();
+            assert_eq!(done.status, VideoStatus::Done);
+        }
+        let requests = server.requests().len();
+        assert_eq!((keys.len(), requests), (2, 8), "each state was asked for once");
+
+        // A handle of another process does not know which key started the job.
+        let fresh = router(&text)
+            .video_model("film")
+            .unwrap()
+            .with_actor(Actor::user("ann"));
+        for id in ["job-B", "job-A", "job-B"] {
+            assert_eq!(fresh.video_status(id).await.unwrap().id, id);
+        }
+        assert!(server.requests().len() - requests <= 5);
+        let gone = fresh.video_status("job-C").await.unwrap_err();
+        assert_eq!(gone.kind(), &LlmErrorKind::NotFound);
+        let bob = router(&text)
+            .video_model("film")
+            .unwrap()
+            .with_actor(Actor::user("bob"));
+        assert_eq!(
+            bob.video_status("job-A").await.unwrap_err().kind(),
+            &LlmErrorKind::Permission
+        );
+    }
+
+    #[tokio::test]
+    async fn a_video_is_made_fetched_and_cancelled() {
+        let server = MockServer::start(Playground::new()).await.unwrap();
+        let text = format!(
+            "vendors:
+- name: mock
+  endpoints: [{{name: e, api: compatible, base_url: '{}', kinds: [text-to-video]}}]
+  keys: [{{name: A, secret: '${{A}}', users: ['*']}}]
+  models: [{{name: film, kind: text-to-video}}]
+",
+            server.base_url()
+        );
+        let films = router(&text).video_model("film").unwrap();
+        let policy = PollPolicy::new().with_interval(std::time::Duration::ZERO);
+        let job = films.create_video(VideoRequest::new("waves")).await.unwrap();
+        let done = films.wait_for_video(job, &policy, &SystemClock::new()).await.unwrap();
+        assert!(matches!(films.fetch_video(&done).await.unwrap(), VideoFile::Bytes(bytes) if !bytes.is_empty()));
+        let other = films.create_video(VideoRequest::new("waves")).await.unwrap();
+        films.cancel_video(&other.id).await.unwrap();
+        let wrong = router(&text).reranker("film").unwrap_err();
+        assert!(wrong.message().contains("does not rank documents"), "{wrong}");
+    }
+
     #[tokio::test]
     async fn calls_of_others_and_of_the_wrong_kind_are_refused() {
         let server = MockServer::start(Playground::new()).await.unwrap();
@@ -251,7 +342,10 @@ mod calls {
     #[test]
     fn the_names_of_pointers_are_those_of_the_wires() {
         type Check = fn(ResponseShape) -> bool;
-        let kinds: [(ModelKind, &[&str], Check); 4] = [
+        let kinds: [(ModelKind, &[&str], Check); 5] = [
+            (ModelKind::TextToVideo, &["id", "status", "url", "error"], |shape| {
+                VideoWire::new(shape).is_ok()
+            }),
             (ModelKind::Rerank, &["results", "index", "score"], |shape| {
                 RerankWire::new(shape).is_ok()
             }),

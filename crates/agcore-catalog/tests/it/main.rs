@@ -8,6 +8,9 @@
     reason = "tests assert by panicking, and read their cases from files"
 )]
 
+#[cfg(feature = "archive")]
+mod archive;
+mod biller;
 mod billing;
 mod catalog;
 mod golden;

@@ -3,7 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use agcore_catalog::{BilledCall, CallUsage, Currency, DailyHours, ModelPrice, PriceList, Rate, Tier, TierTable, bill};
-use agcore_chat::{PriceFn, PriceQuery, Usage};
+use agcore_chat::{CostSource, PriceFn, PriceQuery, Usage};
+use serde_json::json;
 
 fn rate(text: &str) -> Rate {
     Rate::parse("rate", text).unwrap()
@@ -146,6 +147,8 @@ fn all_dimensions_are_terms_of_one_sum() {
     (tier.write, tier.write_long) = (rate("3"), rate("4"));
     (tier.audio_input, tier.audio_output) = (rate("5"), rate("6"));
     (tier.request, tier.image, tier.second) = (rate("0.01"), rate("0.04"), rate("0.002"));
+    (tier.minute, tier.characters) = (rate("0.06"), rate("15"));
+    (tier.search, tier.document) = (rate("0.002"), rate("0.0001"));
     let mut price = price("1");
     price.tiers = TierTable::new(vec![tier]).unwrap();
     let found = cost(&[price], |mut call| {
@@ -154,10 +157,45 @@ fn all_dimensions_are_terms_of_one_sum() {
         (usage.cache_write_tokens, usage.cache_write_long_tokens) = (Some(300_000), Some(100_000));
         (usage.audio_input_tokens, usage.audio_output_tokens) = (Some(200_000), Some(500_000));
         (usage.images, usage.milliseconds) = (Some(2), Some(1_500));
+        (usage.characters, usage.searches, usage.documents) = (Some(2_000), Some(3), Some(40));
         call
     });
     // 0.5 + 0.2 * 3 + 0.1 * 4 + 0.2 * 5 + 0.5 * 2 + 0.5 * 6 + 0.01 + 2 * 0.04 + 1.5 * 0.002
-    assert_eq!(found.as_deref(), Some("6.593"));
+    // + 0.025 * 0.06 + 0.002 * 15 + 3 * 0.002 + 40 * 0.0001
+    assert_eq!(found.as_deref(), Some("6.6345"));
+}
+
+#[test]
+fn models_that_do_not_chat_are_priced_by_their_units() {
+    let check = |set: fn(&mut Tier), name: &str, value: serde_json::Value, expected: &str| {
+        let mut tier = Tier::new(None, rate("0"), None);
+        set(&mut tier);
+        let mut price = price("1");
+        price.tiers = TierTable::new(vec![tier]).unwrap();
+        let mut usage = Usage::default();
+        usage.extra.insert(name, value.clone());
+        let call = BilledCall::new("m", day(1)).with_usage(CallUsage::from(&usage));
+        let bill = bill("x", Currency::CNY, &[call], &PriceList::new([price]).unwrap()).unwrap();
+        assert_eq!(bill.source, CostSource::CatalogFallback, "{name}: {value}");
+        assert_eq!(bill.cost.unwrap().to_six_decimals(), expected, "{name}: {value}");
+    };
+    check(|tier| tier.image = rate("0.04"), "image_count", 3.into(), "0.120000");
+    check(|tier| tier.minute = rate("0.006"), "seconds", 90.into(), "0.009000");
+    // A third of a cent cannot be written exactly.
+    check(|tier| tier.minute = rate("0.01"), "duration", 20.into(), "0.003333");
+    check(
+        |tier| tier.second = rate("0.1"),
+        "video_duration",
+        json!(5.25),
+        "0.525000",
+    );
+    check(
+        |tier| tier.characters = rate("15"),
+        "characters",
+        1_234.into(),
+        "0.018510",
+    );
+    check(|tier| tier.search = rate("0.002"), "search_units", 2.into(), "0.004000");
 }
 
 #[test]
