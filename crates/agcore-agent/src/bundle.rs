@@ -12,9 +12,11 @@ use crate::{
     agent::{Agent, AgentSpec},
     agent_settings::AgentSettings,
     config::AgentConfig,
+    error::AgentError,
     members::Members,
-    skills::Skills,
+    skills::{Skills, USE_SKILL},
     tape::{Tape, TapeProvider},
+    tool_source::ToolSource,
 };
 
 /// The parts that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone. Built by
@@ -82,6 +84,22 @@ impl RuntimeBundle {
             config,
             ..self.parts().clone()
         })
+    }
+
+    /// Returns a bundle with other skills. Its tools are those of this bundle as they are now, with `use_skill` for these skills.
+    ///
+    /// # Errors
+    /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if another tool has a name that conflicts with `use_skill`.
+    pub fn with_skills(&self, skills: Skills) -> Result<Self, AgentError> {
+        let parts = self.parts();
+        let mut tools = parts.tools.detached();
+        tools.unregister(USE_SKILL);
+        skills.clone().add_to(&mut tools).map_err(AgentError::invalid_tool)?;
+        Ok(Self::new(Parts {
+            tools,
+            skills,
+            ..parts.clone()
+        }))
     }
 
     /// Returns a bundle in which model and tools are replaced by a tape. Hooks, whose effects are on the tape, do not run, and

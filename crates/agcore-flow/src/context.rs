@@ -6,6 +6,7 @@ use std::{
 };
 
 use agcore_chat::{Clock, StreamEvent};
+use agcore_memory::id;
 use async_trait::async_trait;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -54,6 +55,9 @@ pub(crate) trait Notebook: Send + Sync {
     async fn work(&self, branch: &str) -> Work;
 
     fn emit(&self, event: FlowEvent);
+
+    /// Returns the beginning of the ids of what nodes store elsewhere; `None` if the run is not saved.
+    fn scope(&self) -> Option<&str>;
 }
 
 impl NodeContext {
@@ -92,6 +96,17 @@ impl NodeContext {
     /// Returns the number of the attempt, from 1.
     pub fn attempt(&self) -> u32 {
         self.0.place.attempt
+    }
+
+    /// Returns an id for what the node stores elsewhere, such as the session of an agent: it is the same after a restart, and
+    /// different for each run, node and visit. `None` if the run is not saved in a store.
+    pub fn durable_id(&self) -> Option<String> {
+        let NodePlace {
+            node, branch, visit, ..
+        } = &self.0.place;
+        let scope = self.0.notebook.scope()?;
+        let own = id::join([branch.as_str(), node.as_str(), &visit.to_string()]);
+        Some(format!("{scope}/{own}"))
     }
 
     /// Returns the record of the node before this one in the branch. After a join, it is that of the branch that arrived last.

@@ -1,28 +1,49 @@
-//! [`FlowFile`]: agents and tasks of a flow from YAML.
+//! [`FlowFile`]: the agents, tasks and nodes of a flow from YAML.
 
 mod node;
 mod yaml;
 mod problem;
 mod reader;
+mod output;
+mod kind;
 mod template;
+mod limits;
+mod graph;
+mod form;
 
 use std::collections::BTreeMap;
 
+use agcore_prompt::PromptTemplate;
+use serde_json::Value as Json;
+
 pub use self::{
+    graph::{EdgeTemplate, NodeTemplate, NodeWork},
+    kind::FlowKind,
+    limits::FileLimits,
+    output::TaskOutput,
     problem::{FileProblem, FlowFileError},
     template::{AgentTemplate, TaskTemplate},
 };
 
+pub(crate) use self::kind::{ROUTER, STAGES};
 use self::{
-    node::{Node, Value},
+    graph::Places,
+    kind::GRAPH_VARIABLES,
+    node::{Node, Place, Value},
+    output::Outputs,
     problem::Problems,
-    reader::Reader,
+    reader::{Reader, Table},
+    template::Known,
 };
+
+use crate::error::FlowError;
 
 /// The version of the form of flow files.
 const VERSION: &str = "1";
 
-/// A flow file: the agents and tasks of a flow, as templates.
+/// A flow file: the agents and tasks of a flow as templates, and the nodes and edges of a graph.
+///
+/// Everything is checked when the file is read, and all problems are reported at once.
 ///
 /// ```
 /// use agcore_flow::FlowFile;
@@ -48,6 +69,8 @@ const VERSION: &str = "1";
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FlowFile {
+    /// The shape of the flow.
+    pub kind: FlowKind,
     /// The name of the flow.
     pub name: String,
     /// The variables that a run must be given besides the request.
@@ -56,22 +79,22 @@ pub struct FlowFile {
     pub agents: BTreeMap<String, AgentTemplate>,
     /// The tasks, by their names.
     pub tasks: BTreeMap<String, TaskTemplate>,
-    /// How many times a model may correct a result that does not fit; `None` is the default of the agent loop.
-    pub max_repairs: Option<u32>,
+    /// The limits.
+    pub limits: FileLimits,
+    /// The node at which a graph begins; `None` is the first one.
+    pub start: Option<String>,
+    /// The nodes of a graph.
+    pub nodes: Vec<NodeTemplate>,
+    /// The edges of a graph.
+    pub edges: Vec<EdgeTemplate>,
+    /// The scenarios of a planner flow: names with descriptions.
+    pub scenarios: BTreeMap<String, String>,
+    /// The text that describes the user in a planner flow, with the variable `user`.
+    pub user_context: Option<PromptTemplate>,
 }
 
-/// The names of the stages of a staged flow, in order.
-pub(crate) const STAGES: [&str; 3] = ["intent_recognition", "task_execution", "result_reporting"];
-
-/// The variables of each stage besides those that the file declares.
-const RESULTS: [&[&str]; 3] = [
-    &["request"],
-    &["request", "intent"],
-    &["request", "intent", "execution"],
-];
-
 impl FlowFile {
-    /// Reads a flow file of the kind `staged`. `agents` and `tasks` can be names of other files, which `load` reads.
+    /// Reads a flow file. `agents` and `tasks` can be names of other files, which `load` reads.
     ///
     /// # Errors
     /// All problems of the file, each with its line and column.
@@ -82,6 +105,35 @@ impl FlowFile {
             Some(file) => Ok(file),
             None => Err(problems.into_error()),
         }
+    }
+
+    /// Returns a flow file as JSON, to be validated against its [schema](Self::json_schema). Other files are not read, and
+    /// nothing but the YAML is checked.
+    ///
+    /// # Errors
+    /// When the text is not YAML of the kind that flow files use.
+    pub fn to_json(name: &str, text: &str) -> Result<Json, FlowFileError> {
+        let mut problems = Problems::default();
+        let root = parse(name, text, &mut problems);
+        root.map(|root| root.to_json()).ok_or_else(|| problems.into_error())
+    }
+
+    /// Checks that the file is of the kind that a flow is built from.
+    pub(crate) fn expect_kind(&self, kind: FlowKind) -> Result<(), FlowError> {
+        if self.kind == kind {
+            return Ok(());
+        }
+        let message = format!(
+            "the flow file `{}` is of the kind `{}`, and a file of the kind `{kind}` is needed; use the type for its kind",
+            self.name, self.kind
+        );
+        Err(FlowError::input(message))
+    }
+
+    /// Returns the JSON Schema of flow files, for editors and other programs. It describes the form of a file; that names and
+    /// templates refer to what exists is checked by [`parse`](Self::parse) alone.
+    pub fn json_schema() -> Json {
+        form::schema()
     }
 }
 
@@ -95,57 +147,164 @@ fn read(
     let mut reader = Reader::new(name, problems);
     let mut table = reader.table(&root)?;
     reader.constant(&mut table, "version", VERSION);
-    reader.constant(&mut table, "kind", "staged");
+    let kind = reader.required(&mut table, "kind");
+    let kind = kind.and_then(|node| reader.one_of(node, &FlowKind::ALL.map(|kind| (kind.as_str(), kind))));
     let flow = table.take("name").and_then(|node| reader.text(node));
-    let variables = table
-        .take("variables")
-        .map(|node| reader.texts(node))
-        .unwrap_or_default();
-    let max_repairs = table.take("limits").and_then(|node| limits(&mut reader, node));
+    let variables = table.take("variables").map(|node| reader.texts(node));
+    let mut file = FlowFile {
+        // The file is refused without a kind; until then, it is read as if it had the first one.
+        kind: kind.unwrap_or(FlowKind::Staged),
+        name: flow.unwrap_or_else(|| name.trim_end_matches(".flow.yaml").to_owned()),
+        variables: variables.unwrap_or_default(),
+        agents: BTreeMap::new(),
+        tasks: BTreeMap::new(),
+        limits: FileLimits::default(),
+        start: None,
+        nodes: Vec::new(),
+        edges: Vec::new(),
+        scenarios: BTreeMap::new(),
+        user_context: None,
+    };
+    let mut places = Places::default();
+    if let Some(node) = table.take("limits") {
+        let (limits, named) = limits::limits(&mut reader, node, file.kind);
+        file.limits = limits;
+        named.iter().for_each(|(name, place)| places.add(name, *place));
+    }
+    if file.kind == FlowKind::Planner {
+        planner_parts(&mut reader, &mut table, &mut file);
+    }
+    let graph = (file.kind == FlowKind::Graph).then(|| GraphParts {
+        start: table.take("start"),
+        nodes: reader.required(&mut table, "nodes"),
+        edges: reader.required(&mut table, "edges"),
+    });
     let agents = reader.required(&mut table, "agents").cloned();
     let tasks = reader.required(&mut table, "tasks").cloned();
     reader.no_more(table);
     let (agents_file, agents) = follow(name, agents?, load, problems)?;
-    let (names, agents) = template::agents(&mut Reader::new(&agents_file, problems), &agents, &variables);
+    let (names, agents) = template::agents(&mut Reader::new(&agents_file, problems), &agents, &file.variables);
+    file.agents = agents;
     let (tasks_file, tasks) = follow(name, tasks?, load, problems)?;
-    let tasks = tasks_of(&mut Reader::new(&tasks_file, problems), &tasks, &variables, &names);
-    Some(FlowFile {
-        name: flow.unwrap_or_else(|| name.trim_end_matches(".flow.yaml").to_owned()),
-        variables,
-        agents,
-        tasks,
-        max_repairs,
-    })
+    let results = graph.as_ref().and_then(GraphParts::names);
+    file.tasks = tasks_of(
+        &mut Reader::new(&tasks_file, problems),
+        &tasks,
+        &file,
+        (&names, results.as_ref()),
+    );
+    if let Some(graph) = graph {
+        let tasks = names_of(&tasks);
+        read_graph(
+            &mut Reader::new(name, problems),
+            &graph,
+            tasks,
+            places,
+            &mut file,
+            root.place,
+        );
+    }
+    Some(file)
 }
 
-fn limits(reader: &mut Reader<'_>, node: &Node) -> Option<u32> {
-    let mut table = reader.table(node)?;
-    let repairs = table.take("max_repairs").and_then(|node| reader.number(node));
-    reader.no_more(table);
-    repairs
+fn planner_parts(reader: &mut Reader<'_>, table: &mut Table<'_>, file: &mut FlowFile) {
+    if let Some(node) = table.take("user_context") {
+        file.user_context = template::compile(reader, node, &Known::new(&["user"], &[]));
+    }
+    let scenarios = table.take("scenarios").and_then(|node| reader.table(node));
+    for member in scenarios.map(Table::all).unwrap_or_default() {
+        let text = reader.text(&member.node);
+        file.scenarios.extend(text.map(|text| (member.name.clone(), text)));
+    }
+}
+
+/// The parts of a file that only graphs have.
+struct GraphParts<'n> {
+    start: Option<&'n Node>,
+    nodes: Option<&'n Node>,
+    edges: Option<&'n Node>,
+}
+
+impl GraphParts<'_> {
+    fn names(&self) -> Option<Vec<String>> {
+        self.nodes.map(names_of)
+    }
+}
+
+fn read_graph(
+    reader: &mut Reader<'_>,
+    graph: &GraphParts<'_>,
+    tasks: Vec<String>,
+    mut named: Places,
+    file: &mut FlowFile,
+    at: Place,
+) {
+    let (Some(nodes), Some(edges)) = (graph.nodes, graph.edges) else {
+        return;
+    };
+    let known = Known {
+        results: graph.names(),
+        ..Known::new(GRAPH_VARIABLES, &file.variables)
+    };
+    let mut places = Places::default();
+    file.nodes = graph::nodes(reader, nodes, &tasks, &known, &mut places);
+    file.edges = graph::edges(reader, edges, &mut places);
+    if let Some(node) = graph.start {
+        file.start = reader.text(node);
+        file.start.iter().for_each(|name| places.add(name, node.place));
+    }
+    named.append_to(&mut places);
+    // What a node that could not be read would change is unknown.
+    if known
+        .results
+        .as_ref()
+        .is_some_and(|names| names.len() == file.nodes.len())
+    {
+        graph::check_graph(reader, file, &places, at);
+    }
 }
 
 fn tasks_of(
     reader: &mut Reader<'_>,
     node: &Node,
-    variables: &[String],
-    agents: &[String],
+    file: &FlowFile,
+    (agents, results): (&[String], Option<&Vec<String>>),
 ) -> BTreeMap<String, TaskTemplate> {
     let mut tasks = BTreeMap::new();
     let Some(mut table) = reader.table(node) else {
         return tasks;
     };
-    for (stage, results) in STAGES.iter().zip(RESULTS) {
-        let Some(node) = reader.required(&mut table, stage) else {
-            continue;
+    for role in file.kind.roles() {
+        let node = match role.is_required {
+            true => reader.required(&mut table, role.name),
+            false => table.take(role.name),
         };
-        let results = results.iter().map(|name| (*name).to_owned());
-        let known: Vec<String> = results.chain(variables.iter().cloned()).collect();
-        let task = template::task(reader, node, &known, agents);
-        tasks.extend(task.map(|task| ((*stage).to_owned(), task)));
+        let Some(node) = node else { continue };
+        let known = Known::new(role.variables, &file.variables);
+        let task = template::task(reader, node, (&known, role.outputs), agents);
+        tasks.extend(task.map(|task| (role.name.to_owned(), task)));
     }
-    reader.no_more(table);
+    if file.kind != FlowKind::Graph {
+        reader.no_more(table);
+        return tasks;
+    }
+    let known = Known {
+        results: results.cloned(),
+        ..Known::new(GRAPH_VARIABLES, &file.variables)
+    };
+    for member in table.all() {
+        let task = template::task(reader, &member.node, (&known, Outputs::Any), agents);
+        tasks.extend(task.map(|task| (member.name.clone(), task)));
+    }
     tasks
+}
+
+/// Returns the names of the members of a table.
+fn names_of(node: &Node) -> Vec<String> {
+    match &node.value {
+        Value::Table(members) => members.iter().map(|member| member.name.clone()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the value, or the contents of the file that it names, with the name of the file.

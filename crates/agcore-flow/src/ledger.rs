@@ -32,6 +32,8 @@ pub(crate) struct Ledger<S> {
     graph: Arc<Graph>,
     inner: Mutex<Inner<S>>,
     observer: Option<Observer>,
+    /// The beginning of the ids of what nodes store elsewhere.
+    scope: Option<String>,
 }
 
 struct Inner<S> {
@@ -49,6 +51,16 @@ pub(crate) enum Sink {
     Node(NodeContext),
 }
 
+impl Sink {
+    fn scope(&self) -> Option<String> {
+        match self {
+            Self::Nowhere => None,
+            Self::Store(writer) => Some(writer.scope()),
+            Self::Node(context) => context.durable_id(),
+        }
+    }
+}
+
 /// A node that can run.
 #[derive(Debug)]
 pub(crate) struct Ready<S> {
@@ -62,6 +74,7 @@ pub(crate) struct Ready<S> {
 impl<S: FlowState> Ledger<S> {
     pub(crate) fn new(graph: Arc<Graph>, progress: Progress<S>, sink: Sink, observer: Option<Observer>) -> Self {
         Self {
+            scope: sink.scope(),
             graph,
             inner: Mutex::new(Inner {
                 progress,
@@ -191,6 +204,10 @@ impl<S: FlowState> Notebook for Ledger<S> {
 
     fn emit(&self, event: FlowEvent) {
         Self::emit(self, event);
+    }
+
+    fn scope(&self) -> Option<&str> {
+        self.scope.as_deref()
     }
 }
 

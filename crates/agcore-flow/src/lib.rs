@@ -82,16 +82,23 @@ mod picture;
 mod todo;
 mod planner;
 mod file;
+mod stage;
 mod staged;
+mod router;
+mod graph_flow;
 
 pub use builder::FlowBuilder;
 pub use checkpoints::Checkpoints;
 pub use context::NodeContext;
 pub use error::{FlowError, FlowErrorKind};
 pub use event::FlowEvent;
-pub use file::{AgentTemplate, FileProblem, FlowFile, FlowFileError, TaskTemplate};
+pub use file::{
+    AgentTemplate, EdgeTemplate, FileLimits, FileProblem, FlowFile, FlowFileError, FlowKind, NodeTemplate, NodeWork,
+    TaskOutput, TaskTemplate,
+};
 pub use flow::Flow;
 pub use fork::{BranchEnd, Fork, Joined};
+pub use graph_flow::{GraphFlow, GraphState};
 pub use interrupt::Interrupt;
 pub use node::{FlowState, Node};
 pub use node_error::NodeError;
@@ -105,6 +112,7 @@ pub use planner::{
 pub use problem::FlowProblem;
 pub use record::Record;
 pub use resume::{Resume, SavedRun};
+pub use router::{ContextSource, Job, RouterFlow, RouterResult, RouterState, StoredContext};
 pub use run::FlowRun;
 pub use staged::{
     ExecutionResult, ExecutionStatus, IntentResult, IntentRoute, OrganizationResult, StagedFlow, StagedState,

@@ -1,22 +1,22 @@
 //! [`StagedFlow`]: intent recognition, execution and reporting.
 
 mod results;
-mod stage;
 
 use agcore_agent::RuntimeBundle;
-use agcore_chat::Clock;
+use agcore_chat::{Actor, Clock};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use self::results::RouteTexts;
 pub use self::results::{ExecutionResult, ExecutionStatus, IntentResult, IntentRoute, OrganizationResult};
 
-use self::stage::Stage;
 use crate::{
     builder::FlowBuilder,
     context::NodeContext,
     error::FlowError,
-    file::{FlowFile, STAGES},
+    file::{FlowFile, FlowKind, STAGES, TaskOutput},
     flow::Flow,
+    stage::{Agents, Ask, Done, Form},
     step::{END, Step},
 };
 
@@ -78,8 +78,7 @@ pub struct StagedState {
 #[must_use = "a staged flow does nothing before `build`"]
 pub struct StagedFlow {
     file: FlowFile,
-    bundle: RuntimeBundle,
-    system_prompt: String,
+    agents: Agents,
 }
 
 impl StagedState {
@@ -112,43 +111,42 @@ impl StagedState {
 }
 
 impl StagedFlow {
-    /// Creates a flow whose agents use the provider and the tools of a bundle.
+    /// Creates a flow whose agents use the provider and the tools of a bundle. If the bundle has a session store, each stage works
+    /// in a session of it when the run is saved: a stage that was killed repeats no call of a tool that has finished.
     pub fn new(file: FlowFile, bundle: RuntimeBundle) -> Self {
-        Self {
-            file,
-            bundle,
-            system_prompt: String::new(),
-        }
+        let agents = Agents::new(bundle, &file);
+        Self { file, agents }
     }
 
     /// Sets the text with which the system prompt of every agent begins, like that of `agcore_profile::build_global_system_prompt`.
-    pub fn with_system_prompt(mut self, system_prompt: impl Into<String>) -> Self {
-        self.system_prompt = system_prompt.into();
+    pub fn with_system_prompt(mut self, system_prompt: impl AsRef<str>) -> Self {
+        self.agents.system_prompt = system_prompt.as_ref().into();
+        self
+    }
+
+    /// Sets the owner of the sessions in which the stages work, by default [`local`](Actor::local).
+    pub fn with_actor(mut self, actor: Actor) -> Self {
+        self.agents.actor = actor.into();
         self
     }
 
     /// Builds the flow.
     ///
     /// # Errors
-    /// [`InvalidInput`](crate::FlowErrorKind::InvalidInput) if an agent names a tool that the bundle does not have.
+    /// [`InvalidInput`](crate::FlowErrorKind::InvalidInput) if the file is of another kind, or an agent names a tool that the
+    /// bundle does not have.
     pub fn build(self, clock: impl Clock + 'static) -> Result<Flow<StagedState>, FlowError> {
-        let known = self.bundle.tools().snapshot();
-        for (name, agent) in &self.file.agents {
-            if let Some(missing) = agent.tools.iter().find(|tool| known.get(tool).is_none()) {
-                let message = format!("the agent `{name}` needs the tool `{missing}`, which is not registered");
-                return Err(FlowError::input(message));
-            }
-        }
+        self.file.expect_kind(FlowKind::Staged)?;
+        self.agents.check_all_tools(&self.file)?;
         let [intent, execution, report] = STAGES;
-        let stage = |task| Stage::new(&self.file, &self.bundle, &self.system_prompt, task);
+        let stage = |task| self.agents.stage(&self.file, task);
         let (first, second, third) = (stage(intent)?, stage(execution)?, stage(report)?);
         FlowBuilder::new(self.file.name.clone(), clock)
             .with_node(intent, move |mut state: StagedState, context: NodeContext| {
                 let stage = first.clone();
                 async move {
-                    let done = stage
-                        .run::<IntentResult>(&state, &context, results::intent_schema())
-                        .await?;
+                    let form = Form::new(results::intent_schema());
+                    let done: Done<IntentResult> = stage.value(Ask::new(&state, &context), form).await?;
                     let route = done.value.route;
                     state.intent = Some(done.value.clone());
                     let step = Step::new(state).via(route.as_str()).with_data(&done.value);
@@ -158,8 +156,8 @@ impl StagedFlow {
             .with_node(execution, move |mut state: StagedState, context: NodeContext| {
                 let stage = second.clone();
                 async move {
-                    let schema = results::execution_schema();
-                    let done = stage.run::<ExecutionResult>(&state, &context, schema).await?;
+                    let form = Form::new(results::execution_schema());
+                    let done: Done<ExecutionResult> = stage.value(Ask::new(&state, &context), form).await?;
                     state.execution = Some(done.value.clone());
                     Ok(Step::new(state).with_data(&done.value).with_usage(done.usage))
                 }
@@ -167,8 +165,11 @@ impl StagedFlow {
             .with_node(report, move |mut state: StagedState, context: NodeContext| {
                 let stage = third.clone();
                 async move {
-                    let schema = results::organization_schema();
-                    let done = stage.run::<OrganizationResult>(&state, &context, schema).await?;
+                    let ask = Ask::new(&state, &context);
+                    let done = match &stage.task().output {
+                        TaskOutput::Text => stage.text(ask).await?.map(OrganizationResult::of_text),
+                        _ => stage.value(ask, Form::new(results::organization_schema())).await?,
+                    };
                     state.report = Some(done.value.clone());
                     Ok(Step::new(state).with_data(&done.value).with_usage(done.usage))
                 }

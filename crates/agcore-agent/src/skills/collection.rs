@@ -152,6 +152,16 @@ impl Skills {
         Self(Arc::new(Inner { skills, problems }))
     }
 
+    /// Returns the skills with these names. Names of skills that do not exist are skipped.
+    #[must_use]
+    pub fn only<T: AsRef<str>>(&self, names: &[T]) -> Self {
+        let is_named = |skill: &&Skill| names.iter().any(|name| name.as_ref() == skill.name);
+        Self(Arc::new(Inner {
+            skills: self.0.skills.iter().filter(is_named).cloned().collect(),
+            problems: Vec::new(),
+        }))
+    }
+
     /// Returns the skills, sorted by name.
     pub fn list(&self) -> &[Skill] {
         &self.0.skills

@@ -1,6 +1,6 @@
 //! [`Writer`]: writes what changes in a run.
 
-use agcore_memory::NewCheckpoint;
+use agcore_memory::{NewCheckpoint, id};
 use serde_json::Value;
 
 use super::{
@@ -43,6 +43,12 @@ impl Writer {
             patches: 0,
             is_uncertain: false,
         }
+    }
+
+    /// Returns the beginning of the ids of what the nodes of the run store elsewhere.
+    pub(crate) fn scope(&self) -> String {
+        let run = self.checkpoints.key();
+        id::join([run.session, run.run])
     }
 
     /// Continues a run. If its document was converted, a snapshot follows.

@@ -31,3 +31,34 @@ pub(super) struct Member {
     pub(super) name: String,
     pub(super) node: Node,
 }
+
+impl Node {
+    /// Returns the value as JSON.
+    pub(super) fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match &self.value {
+            Value::Null => Json::Null,
+            Value::Plain(text) => plain(text),
+            Value::Text(text) => Json::String(text.clone()),
+            Value::List(items) => items.iter().map(Self::to_json).collect(),
+            Value::Table(members) => {
+                let members = members
+                    .iter()
+                    .map(|member| (member.name.clone(), member.node.to_json()));
+                Json::Object(members.collect())
+            }
+        }
+    }
+}
+
+fn plain(text: &str) -> serde_json::Value {
+    let lower = text.to_ascii_lowercase();
+    let number = text.trim_start_matches('+');
+    match (lower.as_str(), number.parse::<i64>(), number.parse::<f64>()) {
+        ("true", ..) => true.into(),
+        ("false", ..) => false.into(),
+        (_, Ok(whole), _) => whole.into(),
+        (_, _, Ok(fraction)) => fraction.into(),
+        _ => text.into(),
+    }
+}

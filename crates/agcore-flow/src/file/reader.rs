@@ -81,6 +81,23 @@ impl<'p> Reader<'p> {
         items.iter().filter_map(|item| self.text(item)).collect()
     }
 
+    /// Reads one of several names.
+    pub(super) fn one_of<T: Copy>(&mut self, node: &Node, known: &[(&'static str, T)]) -> Option<T> {
+        let name = match &node.value {
+            Value::Text(text) | Value::Plain(text) => text.as_str(),
+            _ => "",
+        };
+        let found = known.iter().find(|(known, _)| *known == name);
+        if found.is_none() {
+            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+            self.problem(
+                node.place,
+                format!("one of {} is expected here", super::problem::listed(&names)),
+            );
+        }
+        found.map(|(_, value)| *value)
+    }
+
     pub(super) fn number(&mut self, node: &Node) -> Option<u32> {
         let number = match &node.value {
             Value::Plain(text) => text.parse().ok(),

@@ -6,6 +6,7 @@ use agcore_prompt::{PromptError, PromptTemplate, Value};
 
 use super::{
     node::{Node, Place},
+    output::{Outputs, TaskOutput, output},
     problem::listed,
     reader::{Reader, Table},
 };
@@ -24,6 +25,10 @@ pub struct AgentTemplate {
     pub model: Option<String>,
     /// The names of the tools that it sees; none by default.
     pub tools: Vec<String>,
+    /// The names of the skills that it can use; none by default. The agents of router flows have them.
+    pub skills: Vec<String>,
+    /// How many messages of the conversation a router sees; `None` is all of them.
+    pub context_messages: Option<u32>,
 }
 
 /// A task of a flow file.
@@ -36,6 +41,27 @@ pub struct TaskTemplate {
     pub description: PromptTemplate,
     /// The output that is expected.
     pub expected_output: PromptTemplate,
+    /// The form of the result.
+    pub output: TaskOutput,
+}
+
+/// The variables that a template may use.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Known {
+    pub(super) variables: Vec<String>,
+    /// The nodes whose results the variable `results` has, in a graph.
+    pub(super) results: Option<Vec<String>>,
+}
+
+impl Known {
+    /// Adds the variables that a file declares to some others.
+    pub(super) fn new(own: &[&str], declared: &[String]) -> Self {
+        let own = own.iter().map(|name| (*name).to_owned());
+        Self {
+            variables: own.chain(declared.iter().cloned()).collect(),
+            results: None,
+        }
+    }
 }
 
 impl AgentTemplate {
@@ -76,8 +102,7 @@ pub(super) fn agents(
     variables: &[String],
 ) -> (Vec<String>, BTreeMap<String, AgentTemplate>) {
     let (mut names, mut agents) = (Vec::new(), BTreeMap::new());
-    let request = ["request".to_owned()].into_iter();
-    let known: Vec<String> = request.chain(variables.iter().cloned()).collect();
+    let known = Known::new(&["request"], variables);
     let all = reader.table(node).map(Table::all).unwrap_or_default();
     for member in all {
         names.push(member.name.clone());
@@ -87,13 +112,15 @@ pub(super) fn agents(
     (names, agents)
 }
 
-fn agent(reader: &mut Reader<'_>, node: &Node, known: &[String]) -> Option<AgentTemplate> {
+fn agent(reader: &mut Reader<'_>, node: &Node, known: &Known) -> Option<AgentTemplate> {
     let mut table = reader.table(node)?;
     let role = template(reader, &mut table, "role", known);
     let goal = template(reader, &mut table, "goal", known);
     let backstory = template(reader, &mut table, "backstory", known);
     let model = table.take("model").and_then(|node| reader.text(node));
     let tools = table.take("tools").map(|node| reader.texts(node)).unwrap_or_default();
+    let skills = table.take("skills").map(|node| reader.texts(node)).unwrap_or_default();
+    let context_messages = table.take("context_messages").and_then(|node| reader.number(node));
     reader.no_more(table);
     Some(AgentTemplate {
         role: role?,
@@ -101,11 +128,18 @@ fn agent(reader: &mut Reader<'_>, node: &Node, known: &[String]) -> Option<Agent
         backstory: backstory?,
         model,
         tools,
+        skills,
+        context_messages,
     })
 }
 
 /// Reads a task, whose templates can use the variables `known`.
-pub(super) fn task(reader: &mut Reader<'_>, node: &Node, known: &[String], agents: &[String]) -> Option<TaskTemplate> {
+pub(super) fn task(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    (known, outputs): (&Known, Outputs),
+    agents: &[String],
+) -> Option<TaskTemplate> {
     let mut table = reader.table(node)?;
     let named = reader.required(&mut table, "agent");
     let agent = named.and_then(|node| reader.text(node));
@@ -117,11 +151,13 @@ pub(super) fn task(reader: &mut Reader<'_>, node: &Node, known: &[String], agent
     }
     let description = template(reader, &mut table, "description", known);
     let expected_output = template(reader, &mut table, "expected_output", known);
+    let form = table.take("output").map(|node| output(reader, node, outputs));
     reader.no_more(table);
     Some(TaskTemplate {
         agent: agent?,
         description: description?,
         expected_output: expected_output?,
+        output: form.unwrap_or_default(),
     })
 }
 
@@ -129,9 +165,14 @@ fn template(
     reader: &mut Reader<'_>,
     table: &mut Table<'_>,
     name: &'static str,
-    known: &[String],
+    known: &Known,
 ) -> Option<PromptTemplate> {
     let node = reader.required(table, name)?;
+    compile(reader, node, known)
+}
+
+/// Compiles a template and checks its variables.
+pub(super) fn compile(reader: &mut Reader<'_>, node: &Node, known: &Known) -> Option<PromptTemplate> {
     let text = reader.text(node)?;
     match PromptTemplate::compile(text) {
         Ok(template) => {
@@ -145,18 +186,30 @@ fn template(
     }
 }
 
-fn check_variables(reader: &mut Reader<'_>, place: Place, template: &PromptTemplate, known: &[String]) {
-    let mut unknown: Vec<String> = Vec::new();
+fn check_variables(reader: &mut Reader<'_>, place: Place, template: &PromptTemplate, known: &Known) {
+    let mut problems: Vec<String> = Vec::new();
     for variable in template.variables() {
-        let root = variable.split(['.', '[']).next().unwrap_or_default();
-        if !known.iter().any(|name| name == root) && !unknown.iter().any(|name| name == root) {
-            unknown.push(root.to_owned());
+        let mut parts = variable.split(['.', '[']);
+        let root = parts.next().unwrap_or_default();
+        if !known.variables.iter().any(|name| name == root) {
+            let names = listed(&known.variables);
+            problems.push(format!(
+                "the template uses `{root}`, which is not a variable; use one of {names}"
+            ));
+        }
+        let result = parts.next().filter(|part| root == "results" && !part.starts_with(']'));
+        if let (Some(nodes), Some(result)) = (&known.results, result)
+            && !nodes.iter().any(|node| node == result)
+        {
+            let nodes = listed(nodes);
+            problems.push(format!(
+                "the template uses the result of `{result}`, which is not a node; the nodes are {nodes}"
+            ));
         }
     }
-    for name in unknown {
-        let known = listed(known);
-        let message = format!("the template uses `{name}`, which is not a variable; use one of {known}");
-        reader.problem(place, message);
+    problems.dedup();
+    for problem in problems {
+        reader.problem(place, problem);
     }
     for partial in template.partials() {
         reader.problem(

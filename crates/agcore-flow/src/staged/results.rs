@@ -73,6 +73,16 @@ pub struct OrganizationResult {
     pub response_metadata: Map<String, Value>,
 }
 
+impl OrganizationResult {
+    /// Returns the result of a stage that writes a text.
+    pub(super) fn of_text(text: String) -> Self {
+        Self {
+            assistant_text: text,
+            response_metadata: Map::new(),
+        }
+    }
+}
+
 /// An [`IntentResult`] that has not been checked.
 #[derive(Deserialize)]
 struct RawIntent {
@@ -88,21 +98,40 @@ impl TryFrom<RawIntent> for IntentResult {
     type Error = &'static str;
 
     fn try_from(raw: RawIntent) -> Result<Self, Self::Error> {
-        let is_missing = |text: &Option<String>| text.as_ref().is_none_or(|text| text.trim().is_empty());
-        match raw.route {
-            IntentRoute::DirectExecution if is_missing(&raw.assistant_text) => {
+        RouteTexts {
+            route: raw.route,
+            answer: raw.assistant_text.as_deref(),
+            brief: raw.execution_brief.as_deref(),
+        }
+        .check()?;
+        Ok(Self {
+            route: raw.route,
+            intent_summary: raw.intent_summary,
+            assistant_text: raw.assistant_text,
+            execution_brief: raw.execution_brief,
+            safety_flags: raw.safety_flags,
+        })
+    }
+}
+
+/// A route with the text that it needs.
+pub(crate) struct RouteTexts<'a> {
+    pub(crate) route: IntentRoute,
+    pub(crate) answer: Option<&'a str>,
+    pub(crate) brief: Option<&'a str>,
+}
+
+impl RouteTexts<'_> {
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        let is_missing = |text: Option<&str>| text.is_none_or(|text| text.trim().is_empty());
+        match self.route {
+            IntentRoute::DirectExecution if is_missing(self.answer) => {
                 Err("`assistant_text` is required with the route DIRECT_EXECUTION")
             }
-            IntentRoute::NeedsExecution if is_missing(&raw.execution_brief) => {
+            IntentRoute::NeedsExecution if is_missing(self.brief) => {
                 Err("`execution_brief` is required with the route NEEDS_EXECUTION")
             }
-            _ => Ok(Self {
-                route: raw.route,
-                intent_summary: raw.intent_summary,
-                assistant_text: raw.assistant_text,
-                execution_brief: raw.execution_brief,
-                safety_flags: raw.safety_flags,
-            }),
+            _ => Ok(()),
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use agcore_flow::FlowFile;
+use agcore_chat::SchemaCheck;
+use agcore_flow::{FlowFile, FlowKind, Limit, TaskOutput};
+use agcore_tools::SchemaValidator;
 
 const VALID: &str = include_str!("staged/support.flow.yaml");
 
@@ -18,7 +20,7 @@ fn check(text: &str, expected: &[&str]) {
 fn valid_files() {
     check(VALID, &[]);
     let file = FlowFile::parse("f.flow.yaml", VALID, |_| Err(String::new())).unwrap();
-    assert_eq!((file.name.as_str(), file.max_repairs), ("support", Some(2)));
+    assert_eq!((file.name.as_str(), file.limits.max_repairs), ("support", Some(2)));
     assert_eq!(file.agents["clerk"].model.as_deref(), Some("small-1"));
     let unnamed = VALID.replace("name: support\n", "");
     let file = FlowFile::parse("help.flow.yaml", &unnamed, |_| Err(String::new())).unwrap();
@@ -29,7 +31,7 @@ fn valid_files() {
 fn all_problems_at_once() {
     let text = "\
 version: 2
-kind: planner
+kind: stagey
 colour: red
 variables: shop
 limits: {max_repairs: many, depth: 3}
@@ -45,7 +47,7 @@ tasks:
         text,
         &[
             "f.flow.yaml:1:10: `version` must be `1`, which is all that is supported",
-            "f.flow.yaml:2:7: `kind` must be `staged`, which is all that is supported",
+            "f.flow.yaml:2:7: one of `staged`, `router`, `planner`, `graph` is expected here",
             "f.flow.yaml:3:1: `colour` is not known here; use one of `version`, `kind`, `name`, `variables`, `limits`, \
              `agents`, `tasks`",
             "f.flow.yaml:4:12: a list of texts is expected here",
@@ -119,5 +121,176 @@ fn agents_and_tasks_can_have_files_of_their_own() {
     assert_eq!(
         error.problems()[0].to_string(),
         "f.flow.yaml:6:9: the file \"other.yaml\" cannot be read: it does not exist"
+    );
+}
+
+const ROUTER: &str = include_str!("flows/desk.flow.yaml");
+const GRAPH: &str = include_str!("flows/article.flow.yaml");
+const PLANNER: &str = include_str!("flows/garden.flow.yaml");
+
+#[test]
+fn valid_files_of_each_kind() {
+    for (text, kind) in [
+        (VALID, FlowKind::Staged),
+        (ROUTER, FlowKind::Router),
+        (PLANNER, FlowKind::Planner),
+        (GRAPH, FlowKind::Graph),
+    ] {
+        check(text, &[]);
+        let file = FlowFile::parse("f.flow.yaml", text, |_| Err(String::new())).unwrap();
+        assert_eq!(file.kind, kind);
+    }
+    let graph = FlowFile::parse("f.flow.yaml", GRAPH, |_| Err(String::new())).unwrap();
+    assert_eq!(graph.nodes.len(), 7);
+    assert!(matches!(graph.tasks["review"].output, TaskOutput::Schema(_)));
+    assert_eq!(graph.limits.visits["draft"], Limit::new(3).with_exit("publish"));
+}
+
+#[test]
+fn problems_of_graphs() {
+    let text = "\
+version: 1
+kind: graph
+nodes:
+  a: {task: write}
+  b: {}
+  c: {question: 'Go {{results.z}}?', timeout_seconds: soon}
+  d: {task: write, colour: red}
+edges:
+  - {from: a, to: b}
+  - {from: a, to: [c]}
+  - {from: b, to: [c, d]}
+  - {from: c, to: end, join: d}
+  - {from: c}
+limits: {visits: {a: 0, y: {exit: x}}}
+agents:
+  a: {role: '', goal: '', backstory: ''}
+tasks:
+  write: {agent: a, description: '{{results.b}} {{results.z}}', expected_output: '', output: {type: array}}
+";
+    check(
+        text,
+        &[
+            "f.flow.yaml:5:3: there is no task `b`; name one of `write`, or ask a `question`",
+            "f.flow.yaml:6:17: the template uses the result of `z`, which is not a node; the nodes are `a`, `b`, `c`, `d`",
+            "f.flow.yaml:6:55: a whole number is expected here",
+            "f.flow.yaml:7:20: `colour` is not known here; use one of `timeout_seconds`, `attempts`, `question`, `task`",
+            "f.flow.yaml:11:5: an edge that leads to several nodes needs a `join`, the node in which they meet",
+            "f.flow.yaml:12:5: only an edge that leads to several nodes has a `join`",
+            "f.flow.yaml:13:5: `to` is missing",
+            "f.flow.yaml:14:28: `visits` is missing",
+            "f.flow.yaml:18:34: the template uses the result of `z`, which is not a node; the nodes are `a`, `b`, `c`, `d`",
+            "f.flow.yaml:18:94: `text` or the JSON Schema of an object is expected here",
+        ],
+    );
+}
+
+/// Returns a graph with these nodes, edges and limits.
+fn graph(nodes: &str, edges: &str, limits: &str) -> String {
+    format!(
+        "version: 1\nkind: graph\nnodes: {nodes}\nedges: {edges}\nlimits: {limits}\nagents: {{x: {{role: '', goal: '', \
+         backstory: ''}}}}\ntasks: {{t: {{agent: x, description: d, expected_output: e}}}}\n"
+    )
+}
+
+#[test]
+fn graphs_that_cannot_run() {
+    let (a, b) = ("a: {task: t}", "b: {task: t}");
+    check(
+        &graph(&format!("{{{a}}}"), "[{from: a, to: z}]", "{}"),
+        &["f.flow.yaml:4:23: the edge from `a` refers to `z`, which is not a node"],
+    );
+    let problems = |text: &str| {
+        let error = FlowFile::parse("f.flow.yaml", text, |_| Err(String::new())).unwrap_err();
+        error.to_string()
+    };
+    let no_end = problems(&graph(
+        &format!("{{{a}, {b}}}"),
+        "[{from: a, to: b}, {from: b, to: a}]",
+        "{visits: {a: 2}}",
+    ));
+    assert!(
+        no_end.contains("f.flow.yaml:3:9: ") && no_end.contains("end"),
+        "{no_end}"
+    );
+    let free = "[{from: a, to: b}, {from: b, to: a, route: x}, {from: b, to: end, route: y}]";
+    let unlimited = problems(&graph(&format!("{{{a}, {b}}}"), free, "{}"));
+    assert!(
+        unlimited.contains("f.flow.yaml:3:9: ") && unlimited.contains("limit"),
+        "{unlimited}"
+    );
+    let fork = "[{from: a, to: [b, c], join: j}, {from: b, to: j}, {from: c, to: end}, {from: j, to: end}]";
+    let lost = problems(&graph(
+        &format!("{{{a}, {b}, c: {{task: t}}, j: {{task: t}}}}"),
+        fork,
+        "{}",
+    ));
+    assert!(lost.contains("join"), "{lost}");
+    let nowhere = problems(&graph(&format!("{{{a}}}"), "[{from: a, to: end}]", "{visits: {q: 2}}"));
+    assert!(
+        nowhere.contains("f.flow.yaml:5:19: ") && nowhere.contains("`q`"),
+        "{nowhere}"
+    );
+}
+
+#[test]
+fn outputs_are_checked_for_each_task() {
+    let router = ROUTER.replace(
+        "expected_output: The decision.",
+        "expected_output: The decision.\n    output: text",
+    );
+    let error = FlowFile::parse("f.flow.yaml", &router, |_| Err(String::new())).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("the form of this result cannot be chosen; remove `output`"),
+        "{error}"
+    );
+    let staged = VALID.replace("A friendly answer.", "A friendly answer.\n    output: {type: object}");
+    let error = FlowFile::parse("f.flow.yaml", &staged, |_| Err(String::new())).unwrap_err();
+    assert!(error.to_string().contains("`text` is the only form"), "{error}");
+}
+
+#[test]
+fn the_schema_accepts_what_is_read_and_refuses_the_rest() {
+    let schema = FlowFile::json_schema();
+    let fits = |text: &str| {
+        let json = FlowFile::to_json("f.flow.yaml", text).unwrap();
+        SchemaValidator::new().check(&schema, &json).is_ok()
+    };
+    for text in [VALID, ROUTER, PLANNER, GRAPH] {
+        assert!(fits(text), "{text}");
+    }
+    let staged = VALID.replacen("version: 1", "version: 2", 1);
+    assert!(!fits(&staged));
+    for (text, from, to) in [
+        (VALID, "kind: staged", "kind: router"),
+        (VALID, "version: 1", "version: 1\nnodes: {}"),
+        (VALID, "    tools: [order]", "    tools: order"),
+        (VALID, "    model: small-1", "    modell: small-1"),
+        (ROUTER, "  worker:\n    agent", "  labourer:\n    agent"),
+        (GRAPH, "edges:", "borders:"),
+        (GRAPH, "{visits: 3, exit: publish}", "{exit: publish}"),
+        (PLANNER, "max_rounds: 12", "max_rounds: 0"),
+    ] {
+        let bad = text.replacen(from, to, 1);
+        assert_ne!(bad, text, "{from} does not occur");
+        assert!(!fits(&bad), "the schema accepts {to}");
+        assert!(
+            FlowFile::parse("f.flow.yaml", &bad, |_| Err(String::new())).is_err(),
+            "{to} is read"
+        );
+    }
+}
+
+#[test]
+fn the_schema_is_documented() {
+    let documented = include_str!("../../../../docs/flow-schema.json");
+    let schema = serde_json::to_string_pretty(&FlowFile::json_schema()).unwrap() + "\n";
+    let written = concat!(env!("CARGO_TARGET_TMPDIR"), "/flow-schema.json");
+    std::fs::write(written, &schema).unwrap();
+    assert!(
+        documented == schema,
+        "docs/flow-schema.json is outdated; replace it with {written}"
     );
 }

@@ -61,6 +61,18 @@ impl ToolRegistry {
         }))
     }
 
+    /// Returns a registry with the tools of this one. Later changes of one do not reach the other.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        let key_locks = self.0.key_locks.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self(Arc::new(Shared {
+            current: ArcSwap::new(self.snapshot()),
+            // Calls with the same key still wait for each other.
+            key_locks: Mutex::new(key_locks),
+            revision: watch::Sender::new(*self.0.revision.borrow()),
+        }))
+    }
+
     /// Adds a tool.
     ///
     /// # Errors

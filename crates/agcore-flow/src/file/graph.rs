@@ -1,0 +1,228 @@
+//! The nodes and edges of files of the kind `graph`.
+
+use std::{collections::HashMap, time::Duration};
+
+use agcore_prompt::PromptTemplate;
+
+use super::{
+    FlowFile,
+    node::{Node, Place, Value},
+    problem::listed,
+    reader::{Reader, Table},
+    template::{self, Known},
+};
+use crate::{
+    graph::{Edge, ForkEdges, Graph, check},
+    options::{NodeOptions, Retry},
+    problem::FlowProblem,
+    step::END,
+};
+
+/// A node of a graph in a file.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct NodeTemplate {
+    /// The name.
+    pub name: String,
+    /// The work of the node.
+    pub work: NodeWork,
+    /// The time and the attempts that it is allowed.
+    pub options: NodeOptions,
+}
+
+/// The work of a [`NodeTemplate`].
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum NodeWork {
+    /// An agent does the task with this name.
+    Task(String),
+    /// A person is asked this question.
+    Question(PromptTemplate),
+}
+
+/// An edge of a graph in a file, or a fork if it leads to several nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EdgeTemplate {
+    /// The node at which it begins.
+    pub from: String,
+    /// The nodes to which it leads, or the end.
+    pub to: Vec<String>,
+    /// The route by which the node chooses it.
+    pub route: Option<String>,
+    /// The node in which the branches of a fork meet.
+    pub join: Option<String>,
+}
+
+/// The places of names, the most telling one of each.
+#[derive(Default)]
+pub(super) struct Places(HashMap<String, Place>);
+
+impl Places {
+    pub(super) fn add(&mut self, name: &str, place: Place) {
+        self.0.entry(name.to_owned()).or_insert(place);
+    }
+
+    /// Adds these places to others, which are more telling.
+    pub(super) fn append_to(&mut self, others: &mut Self) {
+        for (name, place) in self.0.drain() {
+            others.add(&name, place);
+        }
+    }
+}
+
+/// Reads the nodes. Those that are wrong are in the names, too.
+pub(super) fn nodes(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    tasks: &[String],
+    known: &Known,
+    places: &mut Places,
+) -> Vec<NodeTemplate> {
+    let mut nodes = Vec::new();
+    for member in reader.table(node).map(Table::all).unwrap_or_default() {
+        places.add(&member.name, member.place);
+        let Some(mut table) = reader.table(&member.node) else {
+            continue;
+        };
+        let timeout = table.take("timeout_seconds").and_then(|node| reader.number(node));
+        let attempts = table.take("attempts").and_then(|node| reader.number(node));
+        let work = match table.take("question") {
+            Some(node) => template::compile(reader, node, known).map(NodeWork::Question),
+            None => {
+                let named = table.take("task");
+                let task = named.map_or_else(|| Some(member.name.clone()), |node| reader.text(node));
+                let place = named.map_or(member.place, |node| node.place);
+                task.filter(|task| is_known(reader, task, tasks, place))
+                    .map(NodeWork::Task)
+            }
+        };
+        reader.no_more(table);
+        let mut options = NodeOptions::new();
+        options.timeout = timeout.map(|seconds| Duration::from_secs(u64::from(seconds)));
+        if let Some(attempts) = attempts {
+            options = options.with_retry(Retry::new(attempts.max(1)));
+        }
+        nodes.extend(work.map(|work| NodeTemplate {
+            name: member.name.clone(),
+            work,
+            options,
+        }));
+    }
+    nodes
+}
+
+fn is_known(reader: &mut Reader<'_>, task: &str, tasks: &[String], place: Place) -> bool {
+    let is_known = tasks.iter().any(|known| known == task);
+    if !is_known {
+        let tasks = listed(tasks);
+        let message = format!("there is no task `{task}`; name one of {tasks}, or ask a `question`");
+        reader.problem(place, message);
+    }
+    is_known
+}
+
+/// Reads the edges.
+pub(super) fn edges(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> Vec<EdgeTemplate> {
+    let Value::List(items) = &node.value else {
+        reader.problem(node.place, "a list of edges is expected here");
+        return Vec::new();
+    };
+    items.iter().filter_map(|item| edge(reader, item, places)).collect()
+}
+
+fn edge(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> Option<EdgeTemplate> {
+    let mut table = reader.table(node)?;
+    let named = |reader: &mut Reader<'_>, node: &Node, places: &mut Places| {
+        let name = reader.text(node)?;
+        places.add(&name, node.place);
+        Some(name)
+    };
+    let from = reader.required(&mut table, "from");
+    let from = from.and_then(|node| named(reader, node, places));
+    let to = match reader.required(&mut table, "to") {
+        Some(node) => match &node.value {
+            Value::List(items) => items.iter().filter_map(|item| named(reader, item, places)).collect(),
+            _ => named(reader, node, places).into_iter().collect(),
+        },
+        None => Vec::new(),
+    };
+    let route = table.take("route").and_then(|node| reader.text(node));
+    let join = table.take("join").and_then(|node| named(reader, node, places));
+    reader.no_more(table);
+    match (to.len(), &join) {
+        (0, _) => return None,
+        (1, Some(_)) => reader.problem(node.place, "only an edge that leads to several nodes has a `join`"),
+        (2.., None) => reader.problem(
+            node.place,
+            "an edge that leads to several nodes needs a `join`, the node in which they meet",
+        ),
+        _ => {}
+    }
+    Some(EdgeTemplate {
+        from: from?,
+        to,
+        route,
+        join,
+    })
+}
+
+/// Checks the graph, and reports each problem at the place of the node that it is about.
+pub(super) fn check_graph(reader: &mut Reader<'_>, file: &FlowFile, places: &Places, at: Place) {
+    let graph = graph_of(file);
+    for problem in check::problems(&graph) {
+        let place = subject(&problem).and_then(|name| places.0.get(name)).copied();
+        reader.problem(place.unwrap_or(at), problem.to_string());
+    }
+}
+
+/// Returns the nodes and edges of a file as plain data.
+fn graph_of(file: &FlowFile) -> Graph {
+    let nodes: Vec<String> = file.nodes.iter().map(|node| node.name.clone()).collect();
+    let mut graph = Graph {
+        name: file.name.clone(),
+        version: 1,
+        start: file
+            .start
+            .clone()
+            .or_else(|| nodes.first().cloned())
+            .unwrap_or_default(),
+        nodes,
+        limits: file.limits.visits.clone().into_iter().collect(),
+        ..Graph::default()
+    };
+    for EdgeTemplate { from, to, route, join } in &file.edges {
+        match (to.as_slice(), join) {
+            ([to], None) => graph.edges.push(Edge {
+                from: from.clone(),
+                to: to.clone(),
+                route: route.clone(),
+            }),
+            (_, join) => graph.forks.push(ForkEdges {
+                from: from.clone(),
+                branches: to.clone(),
+                join: join.clone().unwrap_or_else(|| END.to_owned()),
+            }),
+        }
+    }
+    graph
+}
+
+/// Returns the name of the node that a problem is about.
+fn subject(problem: &FlowProblem) -> Option<&str> {
+    match problem {
+        FlowProblem::NoNodes => None,
+        FlowProblem::LoopWithoutLimit(nodes) => nodes.first().map(String::as_str),
+        FlowProblem::InvalidName { name, .. }
+        | FlowProblem::DuplicateNode(name)
+        | FlowProblem::UnknownNode { name, .. }
+        | FlowProblem::DuplicateEdge { from: name, .. }
+        | FlowProblem::Unreachable(name)
+        | FlowProblem::NoEnd(name)
+        | FlowProblem::ZeroLimit(name)
+        | FlowProblem::InvalidFork(name)
+        | FlowProblem::DuplicateFork(name)
+        | FlowProblem::JoinNeverFires { fork: name, .. }
+        | FlowProblem::JoinWithoutFork(name) => Some(name),
+    }
+}

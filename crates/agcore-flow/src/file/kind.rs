@@ -1,0 +1,127 @@
+//! [`FlowKind`]: the shape of the flow of a file, and the tasks that it needs.
+
+use std::fmt;
+
+use super::output::Outputs;
+
+/// The shape of the flow of a [`FlowFile`](super::FlowFile).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FlowKind {
+    /// Intent recognition, execution, reporting: [`StagedFlow`](crate::StagedFlow).
+    Staged,
+    /// A router, a worker, and on request a stage that updates the memory: [`RouterFlow`](crate::RouterFlow).
+    Router,
+    /// A loop of planner, tools and reflection: [`PlannerFlow`](crate::PlannerFlow).
+    Planner,
+    /// Nodes and edges of the file: [`GraphFlow`](crate::GraphFlow).
+    Graph,
+}
+
+/// A task that flows of a kind have.
+pub(crate) struct TaskRole {
+    pub(crate) name: &'static str,
+    pub(crate) is_required: bool,
+    /// The variables of its templates besides those that the file declares.
+    pub(crate) variables: &'static [&'static str],
+    pub(super) outputs: Outputs,
+}
+
+/// The tasks of a staged flow, in order.
+pub(crate) const STAGES: [&str; 3] = ["intent_recognition", "task_execution", "result_reporting"];
+
+/// The tasks of a router flow: the router, the worker, and the memory stage.
+pub(crate) const ROUTER: [&str; 3] = ["router", "worker", "memory"];
+
+/// The tasks of a planner flow: scenario, planner, reflection, output, archive.
+pub(crate) const PLANNER: [&str; 5] = ["scenario", "planner", "reflection", "output", "archive"];
+
+/// The variables of all tasks of a planner flow.
+const PLANNER_VARIABLES: &[&str] = &[
+    "request",
+    "turn",
+    "history",
+    "user_context",
+    "memory",
+    "scenario",
+    "scenarios",
+    "goals",
+    "output_style",
+    "output_structure",
+    "files",
+    "tables",
+    "other_files",
+    "todos",
+    "actions",
+    "tools",
+];
+
+const fn role(name: &'static str, variables: &'static [&'static str], outputs: Outputs) -> TaskRole {
+    TaskRole {
+        name,
+        is_required: true,
+        variables,
+        outputs,
+    }
+}
+
+const fn optional(name: &'static str, variables: &'static [&'static str], outputs: Outputs) -> TaskRole {
+    TaskRole {
+        is_required: false,
+        ..role(name, variables, outputs)
+    }
+}
+
+const STAGED_ROLES: &[TaskRole] = &[
+    role(STAGES[0], &["request"], Outputs::Fixed),
+    role(STAGES[1], &["request", "intent"], Outputs::Fixed),
+    role(STAGES[2], &["request", "intent", "execution"], Outputs::FixedOrText),
+];
+
+const ROUTER_ROLES: &[TaskRole] = &[
+    role(ROUTER[0], &["request", "skills"], Outputs::Fixed),
+    role(ROUTER[1], &["request", "skills", "router"], Outputs::Any),
+    optional(ROUTER[2], &["request", "router", "answer"], Outputs::Text),
+];
+
+const PLANNER_ROLES: &[TaskRole] = &[
+    optional(PLANNER[0], PLANNER_VARIABLES, Outputs::Fixed),
+    role(PLANNER[1], PLANNER_VARIABLES, Outputs::Fixed),
+    role(PLANNER[2], PLANNER_VARIABLES, Outputs::Fixed),
+    role(PLANNER[3], PLANNER_VARIABLES, Outputs::Text),
+    optional(PLANNER[4], PLANNER_VARIABLES, Outputs::Fixed),
+];
+
+/// The variables of the tasks of a graph.
+pub(super) const GRAPH_VARIABLES: &[&str] = &["request", "results"];
+
+impl FlowKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Staged, Self::Router, Self::Planner, Self::Graph];
+
+    /// Returns the name of the kind, as it is in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Staged => "staged",
+            Self::Router => "router",
+            Self::Planner => "planner",
+            Self::Graph => "graph",
+        }
+    }
+
+    /// Returns the tasks of the kind; none if a file chooses their names.
+    pub(crate) const fn roles(self) -> &'static [TaskRole] {
+        match self {
+            Self::Staged => STAGED_ROLES,
+            Self::Router => ROUTER_ROLES,
+            Self::Planner => PLANNER_ROLES,
+            Self::Graph => &[],
+        }
+    }
+}
+
+impl fmt::Display for FlowKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
