@@ -25,7 +25,7 @@ pub use self::{
     template::{AgentTemplate, TaskTemplate},
 };
 
-pub(crate) use self::kind::{ROUTER, STAGES};
+pub(crate) use self::kind::{PLANNER, ROUTER, STAGES};
 use self::{
     graph::Places,
     kind::GRAPH_VARIABLES,
@@ -118,6 +118,22 @@ impl FlowFile {
         root.map(|root| root.to_json()).ok_or_else(|| problems.into_error())
     }
 
+    fn empty(kind: FlowKind) -> Self {
+        Self {
+            kind,
+            name: String::new(),
+            variables: Vec::new(),
+            agents: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            limits: FileLimits::default(),
+            start: None,
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            scenarios: BTreeMap::new(),
+            user_context: None,
+        }
+    }
+
     /// Checks that the file is of the kind that a flow is built from.
     pub(crate) fn expect_kind(&self, kind: FlowKind) -> Result<(), FlowError> {
         if self.kind == kind {
@@ -151,20 +167,10 @@ fn read(
     let kind = kind.and_then(|node| reader.one_of(node, &FlowKind::ALL.map(|kind| (kind.as_str(), kind))));
     let flow = table.take("name").and_then(|node| reader.text(node));
     let variables = table.take("variables").map(|node| reader.texts(node));
-    let mut file = FlowFile {
-        // The file is refused without a kind; until then, it is read as if it had the first one.
-        kind: kind.unwrap_or(FlowKind::Staged),
-        name: flow.unwrap_or_else(|| name.trim_end_matches(".flow.yaml").to_owned()),
-        variables: variables.unwrap_or_default(),
-        agents: BTreeMap::new(),
-        tasks: BTreeMap::new(),
-        limits: FileLimits::default(),
-        start: None,
-        nodes: Vec::new(),
-        edges: Vec::new(),
-        scenarios: BTreeMap::new(),
-        user_context: None,
-    };
+    // The file is refused without a kind; until then, it is read as if it had the first one.
+    let mut file = FlowFile::empty(kind.unwrap_or(FlowKind::Staged));
+    file.name = flow.unwrap_or_else(|| name.trim_end_matches(".flow.yaml").to_owned());
+    file.variables = variables.unwrap_or_default();
     let mut places = Places::default();
     if let Some(node) = table.take("limits") {
         let (limits, named) = limits::limits(&mut reader, node, file.kind);
@@ -183,16 +189,12 @@ fn read(
     let tasks = reader.required(&mut table, "tasks").cloned();
     reader.no_more(table);
     let (agents_file, agents) = follow(name, agents?, load, problems)?;
+    let (tasks_file, tasks) = follow(name, tasks?, load, problems)?;
     let (names, agents) = template::agents(&mut Reader::new(&agents_file, problems), &agents, &file.variables);
     file.agents = agents;
-    let (tasks_file, tasks) = follow(name, tasks?, load, problems)?;
     let results = graph.as_ref().and_then(GraphParts::names);
-    file.tasks = tasks_of(
-        &mut Reader::new(&tasks_file, problems),
-        &tasks,
-        &file,
-        (&names, results.as_ref()),
-    );
+    let mut reader = Reader::new(&tasks_file, problems);
+    file.tasks = tasks_of(&mut reader, &tasks, &file, (&names, results.as_ref()));
     if let Some(graph) = graph {
         let tasks = names_of(&tasks);
         read_graph(
@@ -260,7 +262,8 @@ fn read_graph(
         .as_ref()
         .is_some_and(|names| names.len() == file.nodes.len())
     {
-        graph::check_graph(reader, file, &places, at);
+        let graph = graph::graph_of(&file.nodes, &file.edges, file.start.as_ref(), &file.limits.visits);
+        graph::check_graph(reader, &graph, &places, at);
     }
 }
 

@@ -6,6 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use agcore_agent::RuntimeBundle;
 use agcore_chat::{Actor, Clock};
+use agcore_prompt::PromptTemplate;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -150,7 +151,7 @@ impl GraphFlow {
             let name = node.name.as_str();
             flow = match &node.work {
                 NodeWork::Task(task) => {
-                    let stage = agents.stage(&file, task)?;
+                    let stage = Stage::new(&agents, &file, task)?;
                     flow.with_node(name, move |state: GraphState, at: NodeContext| {
                         let (stage, routes) = (stage.clone(), routes.clone());
                         async move { carry_out(stage, routes, state, at).await }
@@ -160,37 +161,34 @@ impl GraphFlow {
                     let question = Arc::new(question.clone());
                     flow.with_node(name, move |state: GraphState, at: NodeContext| {
                         let (question, routes) = (Arc::clone(&question), routes.clone());
-                        async move {
-                            let variables = variables(&state)?;
-                            let text = question
-                                .render(&variables)
-                                .map_err(|error| NodeError::from(error).with_retryable(false))?;
-                            let answer: Value = at.ask("question", text).await?;
-                            let route = routes.of_answer(&answer)?;
-                            finish(state, &at, answer, route)
-                        }
+                        async move { ask_person(&question, &routes, state, at).await }
                     })
                 }
             };
             flow = flow.with_options(name, node.options.clone());
         }
-        for (name, limit) in &file.limits.visits {
-            flow = flow.with_limit(name, limit.clone());
-        }
-        for edge in &file.edges {
-            flow = match (edge.to.as_slice(), &edge.join, &edge.route) {
-                ([to], None, Some(route)) => flow.with_route(&edge.from, route, to),
-                ([to], None, None) => flow.with_edge(&edge.from, to),
-                (branches, join, _) => {
-                    let join = join.clone().unwrap_or_default();
-                    flow.with_fork(Fork::new(&edge.from, branches.iter().cloned(), join, merge))
-                }
-            };
-        }
-        if let Some(start) = &file.start {
-            flow = flow.with_start(start);
-        }
-        flow.build()
+        connect(flow, &file).build()
+    }
+}
+
+/// Adds the edges, the forks and the limits of a file.
+fn connect(mut flow: FlowBuilder<GraphState>, file: &FlowFile) -> FlowBuilder<GraphState> {
+    for (name, limit) in &file.limits.visits {
+        flow = flow.with_limit(name, limit.clone());
+    }
+    for edge in &file.edges {
+        flow = match (edge.to.as_slice(), &edge.join, &edge.route) {
+            ([to], None, Some(route)) => flow.with_route(&edge.from, route, to),
+            ([to], None, None) => flow.with_edge(&edge.from, to),
+            (branches, join, _) => {
+                let join = join.clone().unwrap_or_default();
+                flow.with_fork(Fork::new(&edge.from, branches.iter().cloned(), join, merge))
+            }
+        };
+    }
+    match &file.start {
+        Some(start) => flow.with_start(start),
+        None => flow,
     }
 }
 
@@ -214,6 +212,20 @@ async fn carry_out(
     let done = stage.value::<Routed>(ask, form.with_check(Arc::new(routes))).await?;
     let Routed { route, result } = done.value;
     Ok(finish(state, &at, result, Some(route))?.with_usage(done.usage))
+}
+
+/// Asks a person.
+async fn ask_person(
+    question: &PromptTemplate,
+    routes: &Routes,
+    state: GraphState,
+    at: NodeContext,
+) -> Result<Step<GraphState>, NodeError> {
+    let text = variables(&state).and_then(|variables| question.render(&variables));
+    let text = text.map_err(|error| NodeError::from(error).with_retryable(false))?;
+    let answer: Value = at.ask("question", text).await?;
+    let route = routes.of_answer(&answer)?;
+    finish(state, &at, answer, route)
 }
 
 fn finish(

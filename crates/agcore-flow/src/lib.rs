@@ -46,8 +46,11 @@
 //! | carry out tasks in the order of their dependencies | [`TodoList`] |
 //! | keep the state of a planner loop | [`RuntimeState`], [`ActionRecord`] |
 //! | watch a run | [`FlowRun::with_observer`], [`FlowEvent`] |
-//! | read agents and tasks from YAML | [`FlowFile`] |
+//! | read agents, tasks and nodes from YAML | [`FlowFile`] |
 //! | recognize, execute, report | [`StagedFlow`] |
+//! | assign work to a worker with skills | [`RouterFlow`] |
+//! | plan, call tools, reflect | [`PlannerFlow`], [`StateTool`] |
+//! | run the nodes and edges of a file | [`GraphFlow`] |
 //! | draw a flow, with the path of a run | [`Picture`] |
 //!
 //! A node receives the state and returns a [`Step`] with the new one and what comes next. The engine only routes: each branch of a
@@ -86,6 +89,7 @@ mod stage;
 mod staged;
 mod router;
 mod graph_flow;
+mod planner_flow;
 
 pub use builder::FlowBuilder;
 pub use checkpoints::Checkpoints;
@@ -108,6 +112,10 @@ pub use picture::Picture;
 pub use planner::{
     ActionContent, ActionContext, ActionRecord, ContextUsage, MemoryHit, OutputPart, PerTurn, Relevance, RuntimeState,
     RuntimeStateError, RuntimeStateErrorKind,
+};
+pub use planner_flow::{
+    CallTool, MemoryNote, MemoryNoteKind, PlannerFlow, PlannerMemory, PlannerState, StateTool, StateToolKind,
+    StoredMemory, user_facts,
 };
 pub use problem::FlowProblem;
 pub use record::Record;

@@ -68,7 +68,7 @@ pub struct RouterState {
 /// skills that it needs. If the file has the task `memory`, an agent then updates the user's memory with its tools.
 ///
 /// In the mode *chat*, the skills are those of the worker in the file, and the router sees as much of the conversation as the file
-/// says. In the mode *automation*, a [`Job`] determines both. [`RouterState::messages`] returns what a run adds to the conversation.
+/// states. In the mode *automation*, a [`Job`] determines both. [`RouterState::messages`] returns what a run adds to the conversation.
 ///
 /// ```
 /// use agcore_agent::AgentBuilder;
@@ -198,20 +198,11 @@ impl RouterFlow {
         self.file.expect_kind(FlowKind::Router)?;
         self.agents.check_all_tools(&self.file)?;
         let [router, worker, memory] = ROUTER;
-        let first = self.agents.stage(&self.file, router)?;
-        let second = self.agents.stage(&self.file, worker)?;
-        if let Some(missing) = second
-            .agent()
-            .skills
-            .iter()
-            .find(|name| self.skills.get(name).is_none())
-        {
-            let message =
-                format!("the worker needs the skill `{missing}`, which does not exist; add it with `with_skills`");
-            return Err(FlowError::input(message));
-        }
+        let first = Stage::new(&self.agents, &self.file, router)?;
+        let second = Stage::new(&self.agents, &self.file, worker)?;
+        self.check_skills(&second)?;
         let third = match self.file.tasks.contains_key(memory) {
-            true => Some(self.agents.stage(&self.file, memory)?),
+            true => Some(Stage::new(&self.agents, &self.file, memory)?),
             false => None,
         };
         let own_skills = second.agent().skills.clone();
@@ -234,17 +225,9 @@ impl RouterFlow {
                 .with_edge(worker, END)
                 .build();
         };
-        flow.with_node(memory, move |mut state: RouterState, at: NodeContext| {
+        flow.with_node(memory, move |state: RouterState, at: NodeContext| {
             let stage = third.clone();
-            async move {
-                // The template has the answer as the user sees it, whoever gave it.
-                let mut seen = state.clone();
-                seen.answer = seen.text().map(Value::String);
-                let done = stage.text(Ask::new(&seen, &at)).await?;
-                let step_data = done.value.clone();
-                state.memory = Some(done.value);
-                Ok(Step::new(state).with_data(step_data).with_usage(done.usage))
-            }
+            async move { remember(stage, state, at).await }
         })
         // A direct answer of the router is final: nothing else is called.
         .with_route(router, IntentRoute::DirectExecution.as_str(), END)
@@ -252,6 +235,27 @@ impl RouterFlow {
         .with_edge(memory, END)
         .build()
     }
+
+    fn check_skills(&self, worker: &Stage) -> Result<(), FlowError> {
+        let mut named = worker.agent().skills.iter();
+        named
+            .find(|name| self.skills.get(name).is_none())
+            .map_or(Ok(()), |missing| {
+                let message =
+                    format!("the worker needs the skill `{missing}`, which does not exist; add it with `with_skills`");
+                Err(FlowError::input(message))
+            })
+    }
+}
+
+/// Lets an agent update the memory of the user.
+async fn remember(stage: Stage, mut state: RouterState, at: NodeContext) -> Result<Step<RouterState>, NodeError> {
+    // The template has the answer as the user sees it.
+    let mut seen = state.clone();
+    seen.answer = seen.text().map(Value::String);
+    let done = stage.text(Ask::new(&seen, &at)).await?;
+    state.memory = Some(done.value.clone());
+    Ok(Step::new(state).with_data(done.value).with_usage(done.usage))
 }
 
 /// Lets the router answer or choose.

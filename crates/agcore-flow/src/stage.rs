@@ -20,7 +20,8 @@ use self::{
 };
 use crate::{
     context::NodeContext,
-    file::{AgentTemplate, TaskTemplate},
+    error::FlowError,
+    file::{AgentTemplate, FlowFile, TaskTemplate},
     node_error::NodeError,
 };
 
@@ -82,6 +83,19 @@ impl<'a, S: Serialize> Ask<'a, S> {
 }
 
 impl Stage {
+    /// Creates the stage of a task.
+    pub(crate) fn new(agents: &Agents, file: &FlowFile, task: &str) -> Result<Self, FlowError> {
+        let missing = |what: &str, name: &str| FlowError::input(format!("the flow file has no {what} `{name}`"));
+        let task = file.tasks.get(task).ok_or_else(|| missing("task", task))?;
+        let agent = file.agents.get(&task.agent);
+        Ok(Self {
+            agents: agents.clone(),
+            name: task.agent.clone(),
+            agent: agent.cloned().ok_or_else(|| missing("agent", &task.agent))?,
+            task: task.clone(),
+        })
+    }
+
     pub(crate) fn agent(&self) -> &AgentTemplate {
         &self.agent
     }
@@ -129,9 +143,9 @@ impl Stage {
     {
         let prompts = self.prompts(&ask).map_err(permanent)?;
         let place = Place::new(&self.agents, ask.context);
-        let begun = prompts.conversation.len();
+        let earlier = prompts.conversation.len();
         let session = place.open(prompts.agent, prompts.conversation).await?;
-        let mut turn = match Progress::of(&session, begun).await {
+        let mut turn = match Progress::of(&session, earlier).await {
             Progress::New => session.turn(prompts.message),
             Progress::Interrupted => session.resume([]),
             Progress::Suspended(questions) => session.resume(answers(ask.context, &questions).await?),
@@ -185,7 +199,7 @@ impl Stage {
     }
 }
 
-/// What an agent gets to see.
+/// The texts of a request.
 struct Prompts {
     agent: AgentSpec,
     message: Message,

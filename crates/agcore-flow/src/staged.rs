@@ -16,7 +16,7 @@ use crate::{
     error::FlowError,
     file::{FlowFile, FlowKind, STAGES, TaskOutput},
     flow::Flow,
-    stage::{Agents, Ask, Done, Form},
+    stage::{Agents, Ask, Done, Form, Stage},
     step::{END, Step},
 };
 
@@ -139,7 +139,7 @@ impl StagedFlow {
         self.file.expect_kind(FlowKind::Staged)?;
         self.agents.check_all_tools(&self.file)?;
         let [intent, execution, report] = STAGES;
-        let stage = |task| self.agents.stage(&self.file, task);
+        let stage = |task| Stage::new(&self.agents, &self.file, task);
         let (first, second, third) = (stage(intent)?, stage(execution)?, stage(report)?);
         FlowBuilder::new(self.file.name.clone(), clock)
             .with_node(intent, move |mut state: StagedState, context: NodeContext| {

@@ -1,11 +1,13 @@
 //! The nodes and edges of files of the kind `graph`.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
 
 use agcore_prompt::PromptTemplate;
 
 use super::{
-    FlowFile,
     node::{Node, Place, Value},
     problem::listed,
     reader::{Reader, Table},
@@ -13,7 +15,7 @@ use super::{
 };
 use crate::{
     graph::{Edge, ForkEdges, Graph, check},
-    options::{NodeOptions, Retry},
+    options::{Limit, NodeOptions, Retry},
     problem::FlowProblem,
     step::END,
 };
@@ -168,30 +170,30 @@ fn edge(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> Option<Edg
 }
 
 /// Checks the graph, and reports each problem at the place of the node that it is about.
-pub(super) fn check_graph(reader: &mut Reader<'_>, file: &FlowFile, places: &Places, at: Place) {
-    let graph = graph_of(file);
-    for problem in check::problems(&graph) {
+pub(super) fn check_graph(reader: &mut Reader<'_>, graph: &Graph, places: &Places, at: Place) {
+    for problem in check::problems(graph) {
         let place = subject(&problem).and_then(|name| places.0.get(name)).copied();
         reader.problem(place.unwrap_or(at), problem.to_string());
     }
 }
 
-/// Returns the nodes and edges of a file as plain data.
-fn graph_of(file: &FlowFile) -> Graph {
-    let nodes: Vec<String> = file.nodes.iter().map(|node| node.name.clone()).collect();
+/// Returns nodes and edges as plain data.
+pub(super) fn graph_of(
+    nodes: &[NodeTemplate],
+    edges: &[EdgeTemplate],
+    start: Option<&String>,
+    visits: &BTreeMap<String, Limit>,
+) -> Graph {
+    let nodes: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
     let mut graph = Graph {
-        name: file.name.clone(),
+        name: "file".to_owned(),
         version: 1,
-        start: file
-            .start
-            .clone()
-            .or_else(|| nodes.first().cloned())
-            .unwrap_or_default(),
+        start: start.or_else(|| nodes.first()).cloned().unwrap_or_default(),
         nodes,
-        limits: file.limits.visits.clone().into_iter().collect(),
+        limits: visits.clone().into_iter().collect(),
         ..Graph::default()
     };
-    for EdgeTemplate { from, to, route, join } in &file.edges {
+    for EdgeTemplate { from, to, route, join } in edges {
         match (to.as_slice(), join) {
             ([to], None) => graph.edges.push(Edge {
                 from: from.clone(),

@@ -44,6 +44,12 @@ impl<T> PerTurn<T> {
     }
 }
 
+impl<T> Extend<(u32, T)> for PerTurn<T> {
+    fn extend<I: IntoIterator<Item = (u32, T)>>(&mut self, values: I) {
+        self.0.extend(values);
+    }
+}
+
 impl<T> Default for PerTurn<T> {
     fn default() -> Self {
         Self(BTreeMap::new())

@@ -176,6 +176,56 @@ impl RuntimeState {
         self.action_history.get(self.turn)?.last()
     }
 
+    /// Returns the arguments of the calls that the planner prepared for the tool that runs now.
+    pub fn prepared_calls(&self) -> &[Value] {
+        let prepared = self.last_action().and_then(|action| action.result.get("calls"));
+        prepared.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    /// Continues a conversation: what its earlier turns left behind comes before this turn, whose actions are numbered anew. A file
+    /// that has the name of an earlier one replaces it.
+    ///
+    /// ```
+    /// use agcore_flow::{ActionRecord, RuntimeState};
+    ///
+    /// let mut earlier = RuntimeState::new();
+    /// earlier.begin_turn("Plan the garden");
+    /// earlier.record(ActionRecord::new("planner"))?;
+    ///
+    /// let mut state = RuntimeState::new();
+    /// state.begin_turn("Now the flowers");
+    /// state.record(ActionRecord::new("initialise"))?;
+    /// state.inherit(earlier);
+    /// assert_eq!((state.turn(), state.prompt()), (2, Some("Now the flowers")));
+    /// assert_eq!(state.last_action().map(|action| action.id), Some(2));
+    /// # Ok::<(), agcore_flow::RuntimeStateError>(())
+    /// ```
+    pub fn inherit(&mut self, earlier: Self) {
+        let own = std::mem::replace(self, earlier);
+        for (turn, prompt) in own.prompts.iter() {
+            self.begin_turn(prompt.as_str());
+            for action in own.action_history.get(turn).into_iter().flatten() {
+                // A turn has just started, so nothing can go wrong.
+                let _ = self.record(action.clone());
+            }
+            self.task_goals
+                .extend(own.task_goals.get(turn).map(|goals| (self.turn, goals.clone())));
+            self.todos
+                .extend(own.todos.get(turn).map(|todos| (self.turn, todos.clone())));
+        }
+        let is_new = |name: &str| own.origin_files.iter().any(|file| file.name == name);
+        let found = &mut self.preprocessed_files;
+        found.documents.retain(|document| !is_new(&document.name));
+        found.tables.retain(|table| !is_new(&table.name));
+        found.other_files.retain(|other| !is_new(&other.file.name));
+        self.origin_files.retain(|file| !is_new(&file.name));
+        self.origin_files.extend(own.origin_files);
+        found.append(own.preprocessed_files);
+        self.output_style = own.output_style;
+        self.output_structure = own.output_structure;
+        self.chat_history.extend(own.chat_history);
+    }
+
     /// Returns the names of the nodes that come next, by the last record of this turn.
     pub fn next(&self) -> &[String] {
         self.last_action().map_or(&[], |action| action.next.as_slice())

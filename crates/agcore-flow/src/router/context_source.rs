@@ -16,7 +16,7 @@ pub trait ContextSource: fmt::Debug + Send + Sync {
     async fn messages(&self, conversation: &str, last: Option<u32>) -> Result<Vec<Message>, NodeError>;
 }
 
-/// The messages of a session in a store that are visible in the context of models: what was said, without calls of tools.
+/// The messages of a session in a store that are visible in the context of models: requests and answers, without calls of tools.
 #[derive(Clone)]
 pub struct StoredContext {
     store: Arc<dyn SessionStore>,
@@ -49,7 +49,7 @@ impl ContextSource for StoredContext {
     }
 }
 
-/// Returns what was said, in the form of a request.
+/// Returns a request or an answer in the form of a message to a model.
 fn message(stored: &StoredMessage) -> Option<Message> {
     match (stored.role, &stored.metadata) {
         (_, Some(MessageMetadata::ToolCall { .. } | MessageMetadata::ToolResult { .. })) => None,

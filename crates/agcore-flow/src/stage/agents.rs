@@ -1,14 +1,13 @@
-//! [`Agents`]: what the agents of a flow share.
+//! [`Agents`]: the parts that the agents of a flow share.
 
 use std::sync::Arc;
 
 use agcore_agent::RuntimeBundle;
 use agcore_chat::Actor;
 
-use super::Stage;
 use crate::{error::FlowError, file::FlowFile};
 
-/// What the agents of a flow share: the bundle, and the beginning of their system prompts.
+/// The parts that the agents of a flow share: the bundle, and the beginning of their system prompts.
 #[derive(Debug, Clone)]
 pub(crate) struct Agents {
     pub(crate) bundle: RuntimeBundle,
@@ -26,19 +25,6 @@ impl Agents {
             actor: Arc::default(),
             max_repairs: file.limits.max_repairs,
         }
-    }
-
-    /// Returns the stage of a task.
-    pub(crate) fn stage(&self, file: &FlowFile, task: &str) -> Result<Stage, FlowError> {
-        let missing = |what: &str, name: &str| FlowError::input(format!("the flow file has no {what} `{name}`"));
-        let task = file.tasks.get(task).ok_or_else(|| missing("task", task))?;
-        let agent = file.agents.get(&task.agent);
-        Ok(Stage {
-            agents: self.clone(),
-            name: task.agent.clone(),
-            agent: agent.cloned().ok_or_else(|| missing("agent", &task.agent))?,
-            task: task.clone(),
-        })
     }
 
     /// Checks that the bundle has all tools that an agent names.

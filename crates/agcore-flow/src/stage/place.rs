@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_agent::{AgentSession, AgentSpec, SessionState, StoredSessions};
 use agcore_chat::{Message, Question};
 
-use super::Agents;
+use super::agents::Agents;
 use crate::{context::NodeContext, node_error::NodeError};
 
 /// Where the session of a stage is kept.
@@ -20,7 +20,7 @@ pub(super) enum Place<'a> {
     },
 }
 
-/// How far a session got.
+/// The progress of a session.
 pub(super) enum Progress {
     New,
     /// Its process died in the middle of a turn.
@@ -83,7 +83,7 @@ async fn begin(session: AgentSession, conversation: Vec<Message>) -> Result<Agen
 
 impl Progress {
     /// Returns how far a session got that began with a number of messages.
-    pub(super) async fn of(session: &AgentSession, begun: usize) -> Self {
+    pub(super) async fn of(session: &AgentSession, earlier: usize) -> Self {
         let questions = session.questions().await;
         if !questions.is_empty() {
             return Self::Suspended(questions);
@@ -91,7 +91,7 @@ impl Progress {
         if session.is_interrupted().await {
             return Self::Interrupted;
         }
-        match session.messages().await.len() > begun {
+        match session.messages().await.len() > earlier {
             true => Self::Ended,
             false => Self::New,
         }

@@ -7,7 +7,7 @@ const DIVERTED: &str =
     "a tool handed the conversation over, which agents of flows cannot do; remove the tool from the agent";
 const PAUSED: &str = "the turn was paused; resume the run";
 
-/// How the turn of a stage ended.
+/// The end of the turn of a stage.
 pub(super) enum TurnEnd<T> {
     Finished { value: T, usage: UsageTracker },
     Suspended(Vec<Question>),

@@ -17,6 +17,7 @@ mod graph_files;
 mod interrupts;
 mod pictures;
 mod planner;
+mod planner_flow;
 mod router;
 mod staged;
 mod subflows;

@@ -102,7 +102,7 @@ async fn router_worker_and_memory() {
             request.messages[0]
         );
     }
-    // The router sees two messages, as the file says, and the last one is that of the user.
+    // The router sees two messages, as in the file, and the last one is that of the user.
     let seen: Vec<String> = requests[0].messages[1..]
         .iter()
         .map(|message| message.text().into_owned())

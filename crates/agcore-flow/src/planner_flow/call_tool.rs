@@ -1,0 +1,226 @@
+//! [`CallTool`]: any tool as a tool of a planner loop.
+
+use std::{fmt, sync::Arc};
+
+use agcore_chat::{Actor, Answer, Question, ToolCall, ToolOutcome, ToolWork, text::clip};
+use agcore_tools::{Extensions, Registration, ToolContext, ToolError, ToolPolicy, ToolRegistry};
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::state_tool::{StateTool, StateToolKind};
+use crate::{
+    context::NodeContext,
+    node_error::NodeError,
+    planner::{ActionContent, ActionContext, ActionRecord, ContextUsage, Relevance, RuntimeState},
+};
+
+/// The longest summary of a result, in bytes.
+const SUMMARY_BYTES: usize = 200;
+
+/// Any [`BaseTool`](agcore_tools::BaseTool) as a [`StateTool`]. The calls that the planner prepared run side by side; each result is
+/// saved, so that no finished call is repeated when the run is resumed.
+///
+/// ```
+/// use agcore_flow::{CallTool, StateTool, StateToolKind};
+/// use agcore_tools::{NoArguments, typed};
+///
+/// let clock = typed("clock", "Returns the time.", |_: NoArguments| async { Ok("12:00") });
+/// let tool = CallTool::new(clock)?;
+/// assert_eq!((tool.name(), tool.kind()), ("clock", StateToolKind::Call));
+/// # Ok::<(), agcore_tools::ToolError>(())
+/// ```
+#[derive(Clone)]
+pub struct CallTool {
+    name: String,
+    description: String,
+    parameters: Value,
+    registry: ToolRegistry,
+    kind: StateToolKind,
+    policy: ToolPolicy,
+    actor: Arc<Actor>,
+    extensions: Extensions,
+}
+
+/// The result of a call.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct CallResult {
+    value: Value,
+    is_error: bool,
+}
+
+impl CallTool {
+    /// Creates a tool that the planner calls.
+    ///
+    /// # Errors
+    /// When the name or the schema of the tool is invalid.
+    pub fn new(tool: impl Into<Registration>) -> Result<Self, ToolError> {
+        let registry = ToolRegistry::new();
+        registry.register(tool)?;
+        let snapshot = registry.snapshot();
+        let own = snapshot.tools().first();
+        let (name, description, parameters) = own
+            .map(|own| {
+                let tool = own.tool();
+                (
+                    own.name().to_string(),
+                    tool.description().to_owned(),
+                    tool.parameters().clone(),
+                )
+            })
+            .unwrap_or_default();
+        Ok(Self {
+            name,
+            description,
+            parameters,
+            registry,
+            kind: StateToolKind::Call,
+            policy: ToolPolicy::default(),
+            actor: Arc::default(),
+            extensions: Extensions::default(),
+        })
+    }
+
+    /// Sets when the tool is used.
+    #[must_use]
+    pub fn with_kind(mut self, kind: StateToolKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Sets by which rules calls are allowed, and who is asked. A question to a person suspends the run.
+    #[must_use]
+    pub fn with_policy(mut self, policy: ToolPolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Sets for whom the calls are made, by default [`local`](Actor::local).
+    #[must_use]
+    pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
+        self.actor = actor.into();
+        self
+    }
+
+    /// Sets the values that the tool finds in its context.
+    #[must_use]
+    pub fn with_extensions(mut self, extensions: Extensions) -> Self {
+        self.extensions = extensions;
+        self
+    }
+
+    async fn call(&self, number: usize, arguments: &Value, at: &NodeContext) -> Result<CallResult, NodeError> {
+        let context = ToolContext::builder(Arc::clone(at.clock()))
+            .with_session_id(at.durable_id().unwrap_or_default())
+            .with_actor(Arc::clone(&self.actor))
+            .with_cancellation(at.token().clone())
+            .with_extensions(self.extensions.clone());
+        let executor = self.registry.executor(context.build()).with_policy(self.policy.clone());
+        let executor = executor
+            .build()
+            .map_err(|error| NodeError::from(error).with_retryable(false))?;
+        let id = format!("{}-{}-{number}", self.name, at.visit());
+        let call = Arc::new(ToolCall::function(id, self.name.as_str(), arguments.to_string()));
+        let mut work = ToolWork::new(Arc::clone(&call));
+        loop {
+            let question = match executor.settle(work).await.0 {
+                ToolOutcome::Done(result) => {
+                    let text = result.content.text().into_owned();
+                    return Ok(CallResult {
+                        value: serde_json::from_str(&text).unwrap_or(Value::String(text)),
+                        is_error: result.is_error,
+                    });
+                }
+                ToolOutcome::Ask(question) => *question,
+                ToolOutcome::Fatal(fault) => return Err(NodeError::permanent(fault.message)),
+                _ => {
+                    let message = "the tool handed the conversation over, which tools of planner loops cannot do";
+                    return Err(NodeError::permanent(message));
+                }
+            };
+            let answer: Answer = ask(at, number, &question).await?;
+            work = ToolWork::resumed(Arc::clone(&call), question, answer);
+        }
+    }
+}
+
+async fn ask(at: &NodeContext, number: usize, question: &Question) -> Result<Answer, NodeError> {
+    at.ask(
+        &format!("call-{number}-{}", question.id),
+        serde_json::to_value(question)?,
+    )
+    .await
+}
+
+#[async_trait]
+impl StateTool for CallTool {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn kind(&self) -> StateToolKind {
+        self.kind
+    }
+
+    fn parameters(&self) -> Option<&Value> {
+        Some(&self.parameters)
+    }
+
+    async fn run(&self, state: &mut RuntimeState, at: &NodeContext) -> Result<ActionRecord, NodeError> {
+        let mut calls = state.prepared_calls().to_vec();
+        if calls.is_empty() {
+            calls.push(json!({}));
+        }
+        let work = calls.iter().enumerate().map(|(number, arguments)| async move {
+            at.once(&format!("call-{number}"), || self.call(number, arguments, at))
+                .await
+        });
+        let results: Result<Vec<CallResult>, NodeError> = join_all(work).await.into_iter().collect();
+        Ok(record(&self.name, &calls, results?))
+    }
+}
+
+fn record(name: &str, calls: &[Value], mut results: Vec<CallResult>) -> ActionRecord {
+    let has_failed = results.iter().all(|result| result.is_error);
+    let preparation: Vec<String> = calls.iter().map(Value::to_string).collect();
+    let mut values = results.drain(..).map(|CallResult { value, is_error }| match is_error {
+        true => json!({"error": value}),
+        false => value,
+    });
+    let result = match calls.len() {
+        1 => values.next().unwrap_or_default(),
+        _ => values.collect(),
+    };
+    let shown = match &result {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let record = ActionRecord::new(name)
+        .with_preparation(preparation.join("\n"))
+        .with_summary(clip(&shown, SUMMARY_BYTES))
+        .with_result(result.clone());
+    if has_failed {
+        return record;
+    }
+    let kind = if result.is_string() {
+        ActionContent::Text
+    } else {
+        ActionContent::Data
+    };
+    let context = ActionContext::new(kind, result, ContextUsage::Reference);
+    record.with_context(context).with_relevance(Relevance::new(1.0))
+}
+
+impl fmt::Debug for CallTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallTool")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
