@@ -1,10 +1,14 @@
 //! [`Engine`]: an index to measure.
 
-use std::{path::Path, sync::Arc};
+use std::{env, path::Path, sync::Arc};
 
 use agcore_chat::SystemClock;
 use agcore_memory::search::{InMemoryTextIndex, IndexChanges, TextDocument, TextIndex};
-use agcore_store::sqlite::SqliteStore;
+use agcore_memory::{Actor, knowledge::KnowledgeStore};
+use agcore_store::{
+    postgres::{PostgresOptions, PostgresStore},
+    sqlite::SqliteStore,
+};
 use async_trait::async_trait;
 
 use crate::{
@@ -26,18 +30,56 @@ pub(crate) trait Engine: Send {
 }
 
 /// The names of all engines.
-pub(crate) const ENGINES: [&str; 4] = [
-    "`InMemoryTextIndex`",
+/// The index without files.
+pub(crate) const IN_MEMORY: &str = "`InMemoryTextIndex`";
+
+/// The engine with which others are compared: that of SQLite, which gets the same terms of the same documents.
+pub(crate) const REFERENCE: &str = "FTS5, terms of agcore";
+
+/// The variable with the URL of a PostgreSQL server, and the one that is used without it.
+const POSTGRES: (&str, &str) = (
+    "AGCORE_TEST_POSTGRES_URL",
+    "postgres://postgres@127.0.0.1:5432/postgres",
+);
+
+/// The schema of the bench.
+const SCHEMA: &str = "agcore_bench";
+
+pub(crate) const ENGINES: [&str; 5] = [
+    IN_MEMORY,
     "`SqliteStore::text_index`",
-    "FTS5, terms of agcore",
+    "`PostgresStore::text_index`",
+    REFERENCE,
     "FTS5 porter",
 ];
 
-/// Creates an empty index, with its files in a folder.
-pub(crate) async fn open(name: &str, folder: &Path) -> Fallible<Box<dyn Engine>> {
+/// Returns why an engine cannot be measured, if it cannot.
+pub(crate) async fn unavailable(name: &str) -> Option<String> {
+    match name {
+        "`PostgresStore::text_index`" => Some(postgres().await.err()?.to_string()),
+        _ => None,
+    }
+}
+
+async fn postgres() -> Fallible<PostgresStore> {
+    let url = env::var(POSTGRES.0).unwrap_or_else(|_| POSTGRES.1.to_owned());
+    let options = PostgresOptions::new(&url)?.with_schema(SCHEMA);
+    Ok(options.open(Arc::new(SystemClock::new())).await?)
+}
+
+/// Opens an index, with its files in a folder. It is empty if it is new.
+pub(crate) async fn open(name: &str, folder: &Path, is_new: bool) -> Fallible<Box<dyn Engine>> {
     Ok(match name {
-        "FTS5 porter" => Box::new(FullText::create(&folder.join("fts.db"), Terms::Porter)?),
-        "FTS5, terms of agcore" => Box::new(FullText::create(&folder.join("fts.db"), Terms::Own)?),
+        "`PostgresStore::text_index`" => {
+            let store = postgres().await?;
+            if is_new {
+                // An erasure removes the index of the tenant.
+                store.erase(&Actor::local()).await?;
+            }
+            Box::new(Indexed(store.text_index()))
+        }
+        "FTS5 porter" => Box::new(FullText::open(&folder.join("fts.db"), Terms::Porter)?),
+        REFERENCE => Box::new(FullText::open(&folder.join("fts.db"), Terms::Own)?),
         "`SqliteStore::text_index`" => {
             let store = SqliteStore::open(folder.join("agcore.db"), Arc::new(SystemClock::new())).await?;
             Box::new(Indexed(store.text_index()))

@@ -28,7 +28,8 @@ pub(crate) struct FullText {
 }
 
 impl FullText {
-    pub(crate) fn create(path: &Path, terms: Terms) -> Fallible<Self> {
+    /// Opens a file, or creates it.
+    pub(crate) fn open(path: &Path, terms: Terms) -> Fallible<Self> {
         let connection = Connection::open(path)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "NORMAL")?;
@@ -37,7 +38,7 @@ impl FullText {
             Terms::Own => "ascii",
         };
         connection.execute_batch(&format!(
-            "CREATE VIRTUAL TABLE pages USING fts5 (id UNINDEXED, title, summary, content, tokenize = '{tokenizer}')"
+            "CREATE VIRTUAL TABLE IF NOT EXISTS pages USING fts5 (id UNINDEXED, title, summary, content, tokenize = '{tokenizer}')"
         ))?;
         Ok(Self {
             connection,

@@ -1,6 +1,6 @@
 //! LoCoMo: 10 long conversations, questions about them, and the turns that are the evidence for their answers.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{collections::BTreeSet, path::Path};
 
 use agcore_memory::search::TextDocument;
 use serde_json::Value;
@@ -8,13 +8,12 @@ use serde_json::Value;
 use crate::{
     Fallible,
     collection::{Collection, Question},
+    records,
 };
 
 /// Reads `locomo10.json` of a folder: a collection for each conversation, whose documents are its turns.
 pub(crate) fn read(folder: &Path) -> Fallible<Vec<Collection>> {
-    let path = folder.join("locomo10.json");
-    let text = fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let conversations: Vec<Value> = serde_json::from_str(&text)?;
+    let conversations: Vec<Value> = serde_json::from_str(&records::read(folder, "locomo10.json")?)?;
     Ok(conversations.iter().map(collection).collect())
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{
     Fallible,
     collection::{Collection, Quality},
-    engine::{ENGINES, open},
+    engine::{ENGINES, open, unavailable},
 };
 
 pub(crate) const HEAD: &str = "\
@@ -15,6 +15,10 @@ pub(crate) const HEAD: &str = "\
 /// Prints a row for each index: the means over the questions of all collections, each of which is an index of its own.
 pub(crate) async fn rows(folder: &Path, name: &str, collections: &[Collection]) -> Fallible {
     for engine in ENGINES {
+        if let Some(reason) = unavailable(engine).await {
+            println!("| {name} | {engine} | skipped: {reason} | | | | |");
+            continue;
+        }
         let mut all = Quality::default();
         for collection in collections {
             let quality = measure(folder, engine, collection, &mut all).await?;
@@ -30,7 +34,7 @@ pub(crate) async fn rows(folder: &Path, name: &str, collections: &[Collection]) 
 
 async fn measure(folder: &Path, engine: &str, collection: &Collection, all: &mut Quality) -> Fallible<Quality> {
     let folder = tempfile::tempdir_in(folder)?;
-    let mut index = open(engine, folder.path()).await?;
+    let mut index = open(engine, folder.path(), true).await?;
     index.add(&collection.documents).await?;
     let mut quality = Quality::default();
     for question in &collection.questions {

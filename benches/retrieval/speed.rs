@@ -1,24 +1,32 @@
-//! The time that synthetic pages take to be indexed and found: CPU time of the process, which other load hardly changes.
+//! The time that synthetic pages take to be indexed and found: CPU time of the process, which other load hardly changes, and elapsed
+//! time, which includes that of a server.
 
-use std::{fs, path::Path};
+use std::{
+    fs, iter,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use agcore_memory::search::TextDocument;
 
-use agcore_benches::clock::cpu;
+use agcore_benches::{clock::cpu, memory};
 
 use crate::{
     Fallible,
-    engine::{ENGINES, open},
+    engine::{ENGINES, IN_MEMORY, REFERENCE, open, unavailable},
 };
 
 pub(crate) const HEAD: &str = "\
-| pages | index | build, s | p50, µs | p99, µs | files, MB |
-|---|---|---|---|---|---|";
+| pages | index | build, CPU s | p50, CPU µs | p99, CPU µs | p50, µs | p99, µs | open, ms | files, MB | memory, MB |
+|---|---|---|---|---|---|---|---|---|---|";
 
 /// The number of different words.
 const VOCABULARY: f64 = 50_000.0;
 
 const QUERIES: usize = 200;
+
+/// The number of documents that are in memory at a time.
+const TOGETHER: usize = 8192;
 
 /// The number of times that each query is asked.
 const ROUNDS: usize = 3;
@@ -58,14 +66,69 @@ fn word(number: usize) -> String {
     word
 }
 
+/// The figures of an index.
+struct Row {
+    engine: &'static str,
+    /// CPU time, in seconds.
+    build: f64,
+    /// Percentiles of the CPU time and the elapsed time of queries, in microseconds.
+    queries: [[f64; 2]; 2],
+    /// The elapsed time from opening to the first result, in milliseconds.
+    open: f64,
+    /// The size of the files, and the memory that the process needs after the queries in addition, in MB.
+    files: f64,
+    memory: f64,
+}
+
 /// Prints a row for each index.
-pub(crate) async fn rows(folder: &Path, pages: usize) -> Fallible {
+pub(crate) async fn rows(folder: &Path, pages: usize, engines: &[String]) -> Fallible {
+    let mut rows = Vec::new();
+    for engine in ENGINES {
+        if !engines.is_empty() && !engines.iter().any(|name| engine.contains(name.as_str())) {
+            continue;
+        }
+        match unavailable(engine).await {
+            Some(reason) => println!("| {pages} | {engine} | skipped: {reason} | | | | | | | |"),
+            None => rows.push(measure(folder, pages, engine).await?),
+        }
+    }
+    let reference = rows.iter().find(|row| row.engine == REFERENCE);
+    for row in &rows {
+        let ratio = |value: fn(&Row) -> f64| match reference {
+            Some(reference) => format!(" ({:.2} ×)", value(row) / value(reference)),
+            None => String::new(),
+        };
+        let [[p50, p99], [elapsed_p50, elapsed_p99]] = row.queries;
+        println!(
+            "| {pages} | {} | {:.1}{} | {p50:.0}{} | {p99:.0} | {elapsed_p50:.0} | {elapsed_p99:.0} | {:.1} | {:.1} | {:.0} |",
+            row.engine,
+            row.build,
+            ratio(|row| row.build),
+            ratio(|row| row.queries[0][0]),
+            row.open,
+            row.files,
+            row.memory,
+        );
+    }
+    Ok(())
+}
+
+async fn measure(folder: &Path, pages: usize, engine: &'static str) -> Fallible<Row> {
     let mut random = Random(7);
-    let document = |number| {
-        let (title, content) = (random.words(5), random.words(60));
-        TextDocument::new(format!("page/{number}"), title, content)
-    };
-    let documents: Vec<TextDocument> = (0..pages).map(document).collect();
+    let folder = tempfile::tempdir_in(folder)?;
+    let before = memory::now();
+    let mut index = open(engine, folder.path(), true).await?;
+    let mut build = Duration::ZERO;
+    for first in (0..pages).step_by(TOGETHER) {
+        let document = |number| {
+            let (title, content) = (random.words(5), random.words(60));
+            TextDocument::new(format!("page/{number}"), title, content)
+        };
+        let documents: Vec<TextDocument> = (first..pages.min(first + TOGETHER)).map(document).collect();
+        let begin = cpu();
+        index.add(&documents).await?;
+        build += cpu().saturating_sub(begin);
+    }
     // A frequent word, a middling one and a rare one.
     let query = |_| {
         [(0, 30), (200, 1000), (5000, 50_000)]
@@ -73,29 +136,37 @@ pub(crate) async fn rows(folder: &Path, pages: usize) -> Fallible {
             .join(" ")
     };
     let queries: Vec<String> = (0..QUERIES).map(query).collect();
-    for engine in ENGINES {
-        let folder = tempfile::tempdir_in(folder)?;
-        let mut index = open(engine, folder.path()).await?;
-        let begin = cpu();
-        index.add(&documents).await?;
-        let built = cpu().saturating_sub(begin).as_secs_f64();
-        let mut micros = Vec::with_capacity(QUERIES * ROUNDS);
-        for query in std::iter::repeat_n(&queries, ROUNDS).flatten() {
-            let begin = cpu();
-            let found = index.search(query, 10).await?;
-            micros.push(cpu().saturating_sub(begin).as_secs_f64() * 1e6);
-            if found.is_empty() {
-                return Err(format!("{engine} found nothing for `{query}`").into());
-            }
-        }
-        micros.sort_by(f64::total_cmp);
-        let (p50, p99) = (micros[micros.len() / 2], micros[micros.len() * 99 / 100]);
-        println!(
-            "| {pages} | {engine} | {built:.1} | {p50:.0} | {p99:.0} | {:.1} |",
-            megabytes(folder.path())?
-        );
+    let begin = Instant::now();
+    if engine != IN_MEMORY {
+        drop(index);
+        index = open(engine, folder.path(), false).await?;
     }
-    Ok(())
+    index.search(&queries[0], 10).await?;
+    let open = begin.elapsed().as_secs_f64() * 1e3;
+    let (mut used, mut elapsed) = (Vec::new(), Vec::new());
+    for query in iter::repeat_n(&queries, ROUNDS).flatten() {
+        let (begin, started) = (cpu(), Instant::now());
+        let found = index.search(query, 10).await?;
+        elapsed.push(started.elapsed().as_secs_f64() * 1e6);
+        used.push(cpu().saturating_sub(begin).as_secs_f64() * 1e6);
+        if found.is_empty() {
+            return Err(format!("{engine} found nothing for `{query}`").into());
+        }
+    }
+    Ok(Row {
+        engine,
+        build: build.as_secs_f64(),
+        queries: [percentiles(used), percentiles(elapsed)],
+        open,
+        files: megabytes(folder.path())?,
+        memory: (memory::now() - before) / 1e3,
+    })
+}
+
+/// Returns the median and the 99th percentile.
+fn percentiles(mut values: Vec<f64>) -> [f64; 2] {
+    values.sort_by(f64::total_cmp);
+    [values[values.len() / 2], values[values.len() * 99 / 100]]
 }
 
 /// Returns the size of the files in a folder.

@@ -10,10 +10,18 @@ use crate::{
 /// The categories of questions.
 const CATEGORIES: [&str; 5] = ["multi-hop", "temporal", "open-domain", "single-hop", "adversarial"];
 
-/// Prints rows for all questions, for each category, and for the conversations that no setting was chosen on.
+/// Prints rows for all questions and for each category, of all conversations and of those that no setting was chosen on.
 pub(crate) fn rows(conversations: &[Collection]) -> Fallible {
-    let mut categories: [Quality; 5] = Default::default();
-    let (mut all, mut without_adversarial, mut later) = Default::default();
+    // The rows, and which questions each has: those of some conversations and categories.
+    let mut rows: Vec<(String, usize, Vec<u64>, Quality)> = Vec::new();
+    for (conversations, first) in [("", 0), (" of conversations 6 to 10", 5)] {
+        let mut row = |name: &str, categories| {
+            rows.push((format!("{name}{conversations}"), first, categories, Quality::default()));
+        };
+        row("all", (1..=5).collect());
+        row("categories 1 to 4", (1..=4).collect());
+        (1..).zip(CATEGORIES).for_each(|(number, name)| row(name, vec![number]));
+    }
     for (number, conversation) in conversations.iter().enumerate() {
         let mut index = TurnIndex::new();
         for document in &conversation.documents {
@@ -26,26 +34,15 @@ pub(crate) fn rows(conversations: &[Collection]) -> Fallible {
         for question in &conversation.questions {
             let hits = index.search(&question.text, 10)?;
             let found: Vec<String> = hits.into_iter().map(|hit| hit.id).collect();
-            let category = usize::try_from(question.category)?;
-            let add = |quality: &mut Quality| quality.add(&question.answers, &found);
-            add(&mut all);
-            if category < 5 {
-                add(&mut without_adversarial);
-            }
-            if number >= 5 {
-                add(&mut later);
-            }
-            if let Some(quality) = categories.get_mut(category.wrapping_sub(1)) {
-                add(quality);
+            for (_, first, categories, quality) in &mut rows {
+                if number >= *first && categories.contains(&question.category) {
+                    quality.add(&question.answers, &found);
+                }
             }
         }
     }
-    let row = |name: &str, quality: &Quality| println!("| LoCoMo, {name} | `TurnIndex` | {} |", quality.cells());
-    row("all", &all);
-    row("conversations 6 to 10", &later);
-    row("categories 1 to 4", &without_adversarial);
-    for (name, quality) in CATEGORIES.iter().zip(&categories) {
-        row(name, quality);
+    for (name, .., quality) in &rows {
+        println!("| LoCoMo, {name} | `TurnIndex` | {} |", quality.cells());
     }
     Ok(())
 }

@@ -15,6 +15,8 @@ pub enum Channel {
     Vector,
     /// The subjects of the page, by a graph of entities.
     Graph,
+    /// The turns of a conversation, by their words and those of their neighbors.
+    Turns,
 }
 
 /// The place of a page in the results of a channel.
@@ -58,7 +60,7 @@ pub enum Fusion {
     ReciprocalRank {
         /// The higher, the less the first places count more than others: 60.
         k: f64,
-        /// The weight of the vector channel, .5. Text and overlap have the weight 1.
+        /// The weight of the vector channel, .5. Text, overlap and turns have the weight 1.
         vector: f64,
         /// The weight of the graph, .5.
         graph: f64,
@@ -66,7 +68,7 @@ pub enum Fusion {
     /// Adds weighted values from 0 to 1.
     #[non_exhaustive]
     Weights {
-        /// The weight of the best of text, overlap and vector, each in relation to the best page of its channel: .5.
+        /// The weight of the best of text, overlap, vector and turns, each in relation to the best page of its channel: .5.
         relevance: f64,
         /// The weight of the graph: .2.
         graph: f64,
@@ -110,7 +112,7 @@ impl Fusion {
                 let weight = |channel| match channel {
                     Channel::Vector => vector,
                     Channel::Graph => graph,
-                    Channel::Text | Channel::Overlap => 1.0,
+                    Channel::Text | Channel::Overlap | Channel::Turns => 1.0,
                 };
                 let most: f64 = best.iter().map(|(channel, _)| weight(*channel) / (k + 1.0)).sum();
                 let sum: f64 = breakdown

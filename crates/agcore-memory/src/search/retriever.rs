@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use agcore_chat::Clock;
+use agcore_chat::{Actor, Clock};
 use serde::Serialize;
 
 use super::{
@@ -11,6 +11,7 @@ use super::{
     knowledge_index::KnowledgeIndex,
     overlap::overlap,
     text_index::{IndexHit, check_query},
+    turns::{Turn, TurnIndex},
 };
 use crate::{
     error::{MemoryError, MemoryErrorKind},
@@ -54,6 +55,8 @@ pub struct RetrievalSettings {
     pub use_vectors: bool,
     /// Whether the graph channel is used, if the retriever has a graph: true.
     pub use_graph: bool,
+    /// Whether the turns of a conversation are searched, if the retriever has some: true.
+    pub use_turns: bool,
     /// Whether the store records which pages were returned: true.
     pub record_recalls: bool,
 }
@@ -68,6 +71,7 @@ impl Default for RetrievalSettings {
             min_score: None,
             use_vectors: true,
             use_graph: true,
+            use_turns: true,
             record_recalls: true,
         }
     }
@@ -77,7 +81,8 @@ impl Default for RetrievalSettings {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RetrievedPage {
-    /// The page.
+    /// The page. A turn that the channel [`Turns`](Channel::Turns) has found is a page with its id, title and text, which the
+    /// store does not have.
     pub page: KnowledgePage,
     /// The score, from 0 to 1; the best page of a query with one channel has 1, unless its scorer is the overlap.
     pub score: f64,
@@ -112,8 +117,16 @@ pub struct Retrieval {
 pub struct MemoryRetriever {
     index: Arc<KnowledgeIndex>,
     graph: Option<Arc<dyn KnowledgeGraph>>,
+    turns: Option<Turns>,
     clock: Arc<dyn Clock>,
     settings: RetrievalSettings,
+}
+
+/// The turns of a conversation.
+#[derive(Debug, Clone)]
+struct Turns {
+    tenant: String,
+    index: Arc<TurnIndex>,
 }
 
 impl fmt::Debug for MemoryRetriever {
@@ -121,6 +134,7 @@ impl fmt::Debug for MemoryRetriever {
         f.debug_struct("MemoryRetriever")
             .field("index", &self.index)
             .field("graph", &self.graph)
+            .field("turns", &self.turns)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
@@ -132,12 +146,30 @@ struct Found {
     hits: Vec<IndexHit>,
 }
 
+/// A page or a turn, which may have the same id.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Page(String),
+    Turn(String),
+}
+
+impl Key {
+    /// Returns the id of a page.
+    fn page(&self) -> Option<&String> {
+        match self {
+            Self::Page(id) => Some(id),
+            Self::Turn(_) => None,
+        }
+    }
+}
+
 impl MemoryRetriever {
     /// Creates a retriever with default settings.
     pub fn new(index: Arc<KnowledgeIndex>, clock: Arc<dyn Clock>) -> Self {
         Self {
             index,
             graph: None,
+            turns: None,
             clock,
             settings: RetrievalSettings::default(),
         }
@@ -187,6 +219,40 @@ impl MemoryRetriever {
         self
     }
 
+    /// Adds the turns of a conversation, which only queries of this tenant find.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use agcore_chat::SystemClock;
+    /// use agcore_memory::{
+    ///     knowledge::{InMemoryKnowledgeStore, KnowledgePage, KnowledgeStore},
+    ///     search::{Channel, InMemoryTextIndex, KnowledgeIndex, MemoryRetriever, Turn, TurnIndex},
+    /// };
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+    /// let clock = Arc::new(SystemClock::new());
+    /// let store = Arc::new(InMemoryKnowledgeStore::new(clock.clone()));
+    /// store.add(KnowledgePage::new("bikes", "Bicycles", "How to mend a bicycle.")).await?;
+    /// let turns = Arc::new(TurnIndex::new());
+    /// turns.push(Turn::new("1", "Ann", "My red bicycle is from Ulm."));
+    ///
+    /// let index = Arc::new(KnowledgeIndex::new(store, Arc::new(InMemoryTextIndex::new())));
+    /// let retriever = MemoryRetriever::new(index, clock).with_turns("local", turns);
+    /// let found = retriever.retrieve("local", "Where is the red bicycle from?").await?;
+    /// let turn = found.hits.iter().find(|hit| hit.breakdown.channel(Channel::Turns).is_some()).unwrap();
+    /// assert_eq!(turn.page.content, "My red bicycle is from Ulm.");
+    /// assert_eq!(found.hits.len(), 2);
+    /// # Ok::<(), agcore_memory::MemoryError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn with_turns(mut self, tenant: impl Into<String>, turns: Arc<TurnIndex>) -> Self {
+        let tenant = tenant.into();
+        self.turns = Some(Turns { tenant, index: turns });
+        self
+    }
+
     /// Returns the index.
     pub fn index(&self) -> &Arc<KnowledgeIndex> {
         &self.index
@@ -220,17 +286,26 @@ impl MemoryRetriever {
             let hits = related_pages(&**graph, &**self.index.store(), tenant, query, candidates).await;
             keep(Channel::Graph, hits);
         }
+        if let Some(turns) = self.turns_of(tenant) {
+            keep(Channel::Turns, turns.search(query, candidates));
+        }
         if found.is_empty() {
             let error = retrieval.failures.into_iter().next().map(|failure| failure.error);
             return Err(error.unwrap_or_else(|| MemoryError::new(MemoryErrorKind::Retrieval, "there is no channel")));
         }
         retrieval.hits = self.rank(tenant, found).await?;
-        if self.settings.record_recalls && !retrieval.hits.is_empty() {
-            let recalls = retrieval.hits.iter().map(|hit| (hit.page.id.clone(), hit.score));
-            let recalls: Vec<(String, f64)> = recalls.collect();
+        let of_store = |hit: &&RetrievedPage| hit.breakdown.channel(Channel::Turns).is_none();
+        let recalls = retrieval.hits.iter().filter(of_store);
+        let recalls: Vec<(String, f64)> = recalls.map(|hit| (hit.page.id.clone(), hit.score)).collect();
+        if self.settings.record_recalls && !recalls.is_empty() {
             self.index.store().record_recalls(tenant, &recalls).await?;
         }
         Ok(retrieval)
+    }
+
+    fn turns_of(&self, tenant: &str) -> Option<&TurnIndex> {
+        let turns = self.turns.as_ref().filter(|_| self.settings.use_turns);
+        turns.filter(|turns| turns.tenant == tenant).map(|turns| &*turns.index)
     }
 
     /// Compares every page of a tenant with the query.
@@ -261,38 +336,46 @@ impl MemoryRetriever {
             .iter()
             .map(|found| (found.channel, found.hits.first().map_or(0.0, |hit| hit.score)))
             .collect();
-        let mut breakdowns: BTreeMap<String, ScoreBreakdown> = BTreeMap::new();
+        let mut breakdowns: BTreeMap<Key, ScoreBreakdown> = BTreeMap::new();
         for Found { channel, hits } in found {
             for (rank, hit) in (1..).zip(hits) {
                 let score = hit.score;
-                let breakdown = breakdowns.entry(hit.id).or_default();
+                let key = match channel {
+                    Channel::Turns => Key::Turn(hit.id),
+                    _ => Key::Page(hit.id),
+                };
+                let breakdown = breakdowns.entry(key).or_default();
                 breakdown.channels.push(ChannelScore { channel, rank, score });
             }
         }
-        let ids: Vec<String> = breakdowns.keys().cloned().collect();
+        let ids: Vec<String> = breakdowns.keys().filter_map(Key::page).cloned().collect();
         // Only weights need to know the pages before they are ranked.
         if matches!(self.settings.fusion, Fusion::Weights { .. }) {
             self.describe(tenant, &ids, &mut breakdowns).await?;
         }
         let least = self.least(&best);
-        let mut ranked: Vec<(f64, String)> = breakdowns
+        let mut ranked: Vec<(f64, Key)> = breakdowns
             .iter()
-            .map(|(id, breakdown)| (self.score(breakdown, &best), id.clone()))
+            .map(|(key, breakdown)| (self.score(breakdown, &best), key.clone()))
             .filter(|(score, _)| *score >= least)
             .collect();
         ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
         ranked.truncate(self.settings.max_results);
-        let ids: Vec<String> = ranked.iter().map(|(_, id)| id.clone()).collect();
+        let ids: Vec<String> = ranked.iter().filter_map(|(_, key)| key.page().cloned()).collect();
         if !matches!(self.settings.fusion, Fusion::Weights { .. }) {
             self.describe(tenant, &ids, &mut breakdowns).await?;
         }
-        let scores: BTreeMap<String, f64> = ranked.into_iter().map(|(score, id)| (id, score)).collect();
-        // A page that was deleted meanwhile is left out.
         let pages = self.index.store().get_many(tenant, &ids).await?;
-        let hits = pages.into_iter().map(|page| RetrievedPage {
-            score: scores.get(&page.id).copied().unwrap_or_default(),
-            breakdown: breakdowns.remove(&page.id).unwrap_or_default(),
-            page,
+        let mut pages: BTreeMap<String, KnowledgePage> =
+            pages.into_iter().map(|page| (page.id.clone(), page)).collect();
+        let hits = ranked.into_iter().filter_map(|(score, key)| {
+            // A page that was deleted meanwhile is left out.
+            let page = match &key {
+                Key::Page(id) => pages.remove(id)?,
+                Key::Turn(id) => page_of(self.turns_of(tenant)?.get(id)?, tenant),
+            };
+            let breakdown = breakdowns.remove(&key).unwrap_or_default();
+            Some(RetrievedPage { page, score, breakdown })
         });
         Ok(hits.collect())
     }
@@ -302,18 +385,18 @@ impl MemoryRetriever {
         &self,
         tenant: &str,
         ids: &[String],
-        breakdowns: &mut BTreeMap<String, ScoreBreakdown>,
+        breakdowns: &mut BTreeMap<Key, ScoreBreakdown>,
     ) -> Result<(), MemoryError> {
         let now: Timestamp = self.clock.now().into();
         let counts = self.index.store().count_backlinks(tenant, ids).await?;
         let most = counts.iter().copied().max().unwrap_or(0) as f64;
         for (id, count) in ids.iter().zip(counts) {
-            if let Some(breakdown) = breakdowns.get_mut(id) {
+            if let Some(breakdown) = breakdowns.get_mut(&Key::Page(id.clone())) {
                 breakdown.references = scaled(count as f64, most);
             }
         }
         for page in self.index.store().get_many(tenant, ids).await? {
-            if let Some(breakdown) = breakdowns.get_mut(&page.id) {
+            if let Some(breakdown) = breakdowns.get_mut(&Key::Page(page.id)) {
                 let age = now.since(page.updated_at);
                 breakdown.recency = (-age.as_secs_f64() / RECENT.as_secs_f64()).exp();
             }
@@ -327,7 +410,7 @@ impl MemoryRetriever {
             // Nothing to combine.
             (Fusion::ReciprocalRank { .. }, [(channel, best)], [only]) => match channel {
                 Channel::Overlap | Channel::Vector => only.score.clamp(0.0, 1.0),
-                Channel::Text | Channel::Graph => scaled(only.score, *best),
+                Channel::Text | Channel::Graph | Channel::Turns => scaled(only.score, *best),
             },
             (fusion, ..) => fusion.score(breakdown, best),
         }
@@ -340,4 +423,11 @@ impl MemoryRetriever {
         };
         self.settings.min_score.unwrap_or(default)
     }
+}
+
+/// Returns a turn as a page of a tenant.
+fn page_of(turn: Turn, tenant: &str) -> KnowledgePage {
+    let mut owner = Actor::local();
+    owner.tenant = tenant.into();
+    KnowledgePage::new(turn.id, turn.title, turn.text).with_owner(owner)
 }

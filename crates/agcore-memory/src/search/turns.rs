@@ -1,6 +1,9 @@
 //! [`TurnIndex`]: the turns of a conversation, found by their words.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use super::{
     bm25::InMemoryTextIndex,
@@ -42,7 +45,7 @@ impl Turn {
 /// ```
 /// use agcore_memory::search::{Turn, TurnIndex};
 ///
-/// let mut index = TurnIndex::new();
+/// let index = TurnIndex::new();
 /// index.push(Turn::new("1", "Ann", "Where did you buy that red bicycle?"));
 /// index.push(Turn::new("2", "Ben", "At the market in Ulm."));
 /// index.push(Turn::new("3", "Ann", "I have to go now."));
@@ -50,10 +53,19 @@ impl Turn {
 /// assert_eq!([hits[0].id.as_str(), hits[1].id.as_str()], ["1", "2"]);
 /// # Ok::<(), agcore_memory::MemoryError>(())
 /// ```
+///
+/// [`MemoryRetriever::with_turns`](super::MemoryRetriever::with_turns) combines it with pages.
 #[derive(Debug)]
 pub struct TurnIndex {
     turns: InMemoryTextIndex,
     windows: InMemoryTextIndex,
+    pushed: RwLock<Pushed>,
+}
+
+/// The turns of an index.
+#[derive(Debug, Default)]
+struct Pushed {
+    by_id: BTreeMap<String, Turn>,
     /// The last two turns, whose windows may still grow.
     last: Vec<Turn>,
 }
@@ -75,23 +87,31 @@ impl TurnIndex {
         Self {
             turns: InMemoryTextIndex::with_extractor(Arc::clone(&extractor)),
             windows: InMemoryTextIndex::with_extractor(extractor),
-            last: Vec::new(),
+            pushed: RwLock::default(),
         }
     }
 
     /// Adds the next turn.
-    pub fn push(&mut self, turn: Turn) {
+    pub fn push(&self, turn: Turn) {
+        let mut pushed = self.pushed.write().unwrap_or_else(PoisonError::into_inner);
+        let Pushed { by_id, last } = &mut *pushed;
         save(&self.turns, &turn, turn.text.clone());
-        self.last.push(turn);
-        let neighbors = self.last.len().saturating_sub(2);
-        for position in neighbors..self.last.len() {
-            let window = &self.last[position.saturating_sub(1)..self.last.len().min(position + 2)];
+        by_id.insert(turn.id.clone(), turn.clone());
+        last.push(turn);
+        for position in last.len().saturating_sub(2)..last.len() {
+            let window = &last[position.saturating_sub(1)..last.len().min(position + 2)];
             let texts: Vec<&str> = window.iter().map(|turn| turn.text.as_str()).collect();
-            save(&self.windows, &self.last[position], texts.join("\n"));
+            save(&self.windows, &last[position], texts.join("\n"));
         }
-        if self.last.len() > 2 {
-            self.last.remove(0);
+        if last.len() > 2 {
+            last.remove(0);
         }
+    }
+
+    /// Returns a turn.
+    pub fn get(&self, id: &str) -> Option<Turn> {
+        let pushed = self.pushed.read().unwrap_or_else(PoisonError::into_inner);
+        pushed.by_id.get(id).cloned()
     }
 
     /// Returns the turns that match best, at most `limit`, with scores from 0 to 1.
