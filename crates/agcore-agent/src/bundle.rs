@@ -143,6 +143,16 @@ impl RuntimeBundle {
         &self.0.tools
     }
 
+    /// Returns the policy of the tools.
+    pub fn policy(&self) -> &ToolPolicy {
+        &self.0.policy
+    }
+
+    /// Returns the values that tools find in their context.
+    pub fn extensions(&self) -> &Extensions {
+        &self.0.extensions
+    }
+
     /// Returns the settings.
     pub fn config(&self) -> &AgentConfig {
         &self.0.config

@@ -56,6 +56,23 @@ impl Checkpoints {
         session: &str,
         run: &str,
     ) -> Result<Self, FlowError> {
+        let checkpoints: Arc<dyn CheckpointStore> = Arc::clone(&store) as _;
+        Self::create_in(&*store, checkpoints, owner, session, run).await
+    }
+
+    /// Does the same as [`create`](Self::create) with a store whose type is not known: both must be the same.
+    ///
+    /// Cancel safe: if the future is dropped, the session or the run may exist already.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn create_in(
+        store: &dyn SessionStore,
+        checkpoints: Arc<dyn CheckpointStore>,
+        owner: &Actor,
+        session: &str,
+        run: &str,
+    ) -> Result<Self, FlowError> {
         let tenant = owner.tenant.as_str();
         let known = match store.get_session(tenant, session).await? {
             Some(known) => known,
@@ -76,7 +93,7 @@ impl Checkpoints {
         }
         let (tenant, session, run) = (Arc::from(tenant), Arc::from(session), Arc::from(run));
         Ok(Self {
-            store,
+            store: checkpoints,
             tenant,
             session,
             run,

@@ -51,6 +51,7 @@
 //! | assign work to a worker with skills | [`RouterFlow`] |
 //! | plan, call tools, reflect | [`PlannerFlow`], [`StateTool`] |
 //! | run the nodes and edges of a file | [`GraphFlow`] |
+//! | serve a file of any kind | [`FileFlow`] |
 //! | draw a flow, with the path of a run | [`Picture`] |
 //!
 //! A node receives the state and returns a [`Step`] with the new one and what comes next. The engine only routes: each branch of a
@@ -90,6 +91,7 @@ mod staged;
 mod router;
 mod graph_flow;
 mod planner_flow;
+mod file_flow;
 
 pub use builder::FlowBuilder;
 pub use checkpoints::Checkpoints;
@@ -100,6 +102,7 @@ pub use file::{
     AgentTemplate, EdgeTemplate, FileLimits, FileProblem, FlowFile, FlowFileError, FlowKind, NodeTemplate, NodeWork,
     TaskOutput, TaskTemplate,
 };
+pub use file_flow::{FileFlow, FileFlowBuilder, FileFlowRun, FlowRequest, FlowResult};
 pub use flow::Flow;
 pub use fork::{BranchEnd, Fork, Joined};
 pub use graph_flow::{GraphFlow, GraphState};

@@ -147,6 +147,16 @@ impl PlannerFlow {
         self
     }
 
+    pub(crate) fn with_shared_profiles(mut self, profiles: Arc<dyn ProfileSource>) -> Self {
+        self.0.profiles = Some(profiles);
+        self
+    }
+
+    pub(crate) fn with_shared_memory(mut self, memory: Arc<dyn PlannerMemory>) -> Self {
+        self.0.memory = Some(memory);
+        self
+    }
+
     /// Builds the flow.
     ///
     /// # Errors

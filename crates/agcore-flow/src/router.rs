@@ -189,6 +189,11 @@ impl RouterFlow {
         self
     }
 
+    pub(crate) fn with_shared_context(mut self, source: Arc<dyn ContextSource>) -> Self {
+        self.context = Some(source);
+        self
+    }
+
     /// Builds the flow, with the nodes `router`, `worker` and, if the file has this task, `memory`.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use agcore_chat::{Actor, Answer, Question, ToolCall, ToolOutcome, ToolWork, text::clip};
-use agcore_tools::{Extensions, Registration, ToolContext, ToolError, ToolPolicy, ToolRegistry};
+use agcore_tools::{Extensions, Registration, RegistryChange, ToolContext, ToolError, ToolPolicy, ToolRegistry};
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,23 @@ impl CallTool {
     pub fn new(tool: impl Into<Registration>) -> Result<Self, ToolError> {
         let registry = ToolRegistry::new();
         registry.register(tool)?;
+        Ok(Self::of(registry))
+    }
+
+    /// Creates a tool of a registry, if it has one with this name.
+    pub fn from_registry(tools: &ToolRegistry, name: &str) -> Option<Self> {
+        let registry = tools.detached();
+        let others = |change: &mut RegistryChange<'_>| {
+            change.retain(|tool| tool.name().as_str() == name);
+            Ok(())
+        };
+        registry.change(others).ok()?;
+        let is_known = registry.get(name).is_some();
+        is_known.then(|| Self::of(registry))
+    }
+
+    /// Returns the only tool of a registry.
+    fn of(registry: ToolRegistry) -> Self {
         let snapshot = registry.snapshot();
         let own = snapshot.tools().first();
         let (name, description, parameters) = own
@@ -70,7 +87,7 @@ impl CallTool {
                 )
             })
             .unwrap_or_default();
-        Ok(Self {
+        Self {
             name,
             description,
             parameters,
@@ -79,7 +96,7 @@ impl CallTool {
             policy: ToolPolicy::default(),
             actor: Arc::default(),
             extensions: Extensions::default(),
-        })
+        }
     }
 
     /// Sets when the tool is used.

@@ -224,15 +224,8 @@ async fn the_whole_way_of_a_turn() {
         planner.contains("bean") && !planner.contains("About the user"),
         "{planner}"
     );
-    assert_eq!(
-        setup
-            .memory
-            .get("local", "planner/note/fact/has%20two%20beds.")
-            .await
-            .unwrap()
-            .is_some(),
-        true
-    );
+    let note = agcore_memory::id::join(["planner", "note", "fact", "has two beds."]);
+    assert!(setup.memory.get("local", &note).await.unwrap().is_some());
 }
 
 #[tokio::test]

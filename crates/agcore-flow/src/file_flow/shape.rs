@@ -1,0 +1,152 @@
+//! [`Shape`]: a flow without the type of its state.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::request::{FlowRequest, FlowResult};
+use crate::{
+    checkpoints::{Checkpoints, writer::no_json},
+    error::FlowError,
+    event::FlowEvent,
+    flow::Flow,
+    graph_flow::GraphState,
+    node::FlowState,
+    outcome::FlowOutcome,
+    picture::Picture,
+    planner_flow::PlannerState,
+    resume::SavedRun,
+    router::RouterState,
+    staged::StagedState,
+};
+
+/// A run that is about to begin or to continue.
+pub(super) struct Drive {
+    pub(super) request: Option<FlowRequest>,
+    pub(super) saved: Option<SavedRun>,
+    pub(super) checkpoints: Option<Checkpoints>,
+    pub(super) token: CancellationToken,
+    pub(super) observer: Option<Box<dyn Fn(&FlowEvent) + Send + Sync>>,
+    pub(super) answers: Vec<(String, Value)>,
+}
+
+/// A flow without the type of its state.
+#[async_trait]
+pub(super) trait Shape: Send + Sync {
+    fn name(&self) -> &str;
+    fn picture(&self) -> Picture;
+    async fn run(&self, drive: Drive) -> Result<FlowResult, FlowError>;
+}
+
+/// A flow with its state.
+pub(super) struct Shaped<S>(pub(super) Flow<S>);
+
+/// A state that is made of a request, and from which an answer is read.
+pub(super) trait ShapeState: FlowState {
+    fn begin(request: FlowRequest) -> Self;
+    fn answer(&self) -> Option<String>;
+}
+
+impl Drive {
+    pub(super) fn new(request: Option<FlowRequest>) -> Self {
+        Self {
+            request,
+            saved: None,
+            checkpoints: None,
+            token: CancellationToken::new(),
+            observer: None,
+            answers: Vec::new(),
+        }
+    }
+}
+
+#[async_trait]
+impl<S: ShapeState> Shape for Shaped<S> {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn picture(&self) -> Picture {
+        self.0.picture()
+    }
+
+    async fn run(&self, drive: Drive) -> Result<FlowResult, FlowError> {
+        let flow = &self.0;
+        let mut run = match (drive.request, drive.checkpoints, drive.saved) {
+            (Some(request), Some(checkpoints), _) => flow.resume_or_run(checkpoints, S::begin(request)),
+            (Some(request), None, _) => flow.run(S::begin(request)),
+            (None, Some(checkpoints), _) => flow.resume(checkpoints),
+            (None, None, Some(saved)) => flow.resume(saved),
+            (None, None, None) => return Err(FlowError::input("the run has no request to begin with")),
+        };
+        if let Some(observer) = drive.observer {
+            run = run.with_observer(observer);
+        }
+        for (interrupt, answer) in drive.answers {
+            run = run.with_answer(interrupt, answer);
+        }
+        match run.with_token(drive.token).await? {
+            FlowOutcome::Finished(state) => {
+                let answer = state.answer();
+                Ok(FlowResult::finished(
+                    answer,
+                    serde_json::to_value(state).map_err(no_json)?,
+                ))
+            }
+            FlowOutcome::Suspended(suspension) => Ok(FlowResult::suspended(suspension.interrupts, suspension.saved)),
+        }
+    }
+}
+
+impl ShapeState for StagedState {
+    fn begin(request: FlowRequest) -> Self {
+        let mut state = Self::new(request.request);
+        state.variables = request.variables;
+        state
+    }
+
+    fn answer(&self) -> Option<String> {
+        self.answer().map(str::to_owned)
+    }
+}
+
+impl ShapeState for RouterState {
+    fn begin(request: FlowRequest) -> Self {
+        let mut state = Self::new(request.request);
+        state.variables = request.variables;
+        state.conversation = request.conversation;
+        state.job = request.job;
+        state
+    }
+
+    fn answer(&self) -> Option<String> {
+        self.text()
+    }
+}
+
+impl ShapeState for PlannerState {
+    fn begin(request: FlowRequest) -> Self {
+        let mut state = Self::new(request.request);
+        state.variables = request.variables;
+        state.conversation = request.conversation;
+        state.user = request.user;
+        state
+    }
+
+    fn answer(&self) -> Option<String> {
+        self.answer()
+    }
+}
+
+impl ShapeState for GraphState {
+    fn begin(request: FlowRequest) -> Self {
+        let mut state = Self::new(request.request);
+        state.variables = request.variables;
+        state
+    }
+
+    fn answer(&self) -> Option<String> {
+        let answer = self.answer()?;
+        Some(answer.as_str().map_or_else(|| answer.to_string(), str::to_owned))
+    }
+}
