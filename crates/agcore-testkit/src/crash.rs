@@ -51,7 +51,6 @@
     reason = "a test that cannot start its processes fails by panicking"
 )]
 
-mod report;
 mod boundaries;
 mod child;
 mod job;

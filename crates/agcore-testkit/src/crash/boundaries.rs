@@ -1,14 +1,13 @@
-//! [`Boundaries`]: the moments at which a process can be stopped.
+//! [`Boundaries`]: the moments at which a process can be stopped, and the [`Report`] that it has stopped.
 
 use std::{
     future::pending,
+    io::{self, Write},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
-
-use super::report::Report;
 
 /// Counts the boundaries that a process passes, and stops it at one of them, where it waits to be killed. Clones share the count.
 #[derive(Debug, Clone)]
@@ -55,5 +54,25 @@ impl Boundaries {
                 std::thread::park();
             }
         }
+    }
+}
+
+/// The beginning of a report on standard output, where the test program prints as well.
+pub(super) const REPORT: &str = "agcore crash report: ";
+
+/// A report of a process to the test that started it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Report {
+    /// It is at the boundary at which it stops, and waits there to be killed.
+    Stopped,
+    /// The job is done.
+    Done,
+}
+
+impl Report {
+    pub(super) fn send(&self) {
+        let line = format!("{REPORT}{self:?}\n");
+        // Without a reader, there is no test that waits for the report.
+        let _ = io::stdout().lock().write_all(line.as_bytes());
     }
 }

@@ -7,9 +7,9 @@ use std::{
 };
 
 use super::{
+    boundaries::{REPORT, Report},
     job,
     place::Place,
-    report::{REPORT, Report},
 };
 
 /// A process that does a job. It ends with the test, even if that panics.

@@ -2,7 +2,10 @@
 
 use std::io::{self, BufRead, IsTerminal, Read};
 
-use super::{boundaries::Boundaries, place::Place, report::Report};
+use super::{
+    boundaries::{Boundaries, Report},
+    place::Place,
+};
 
 /// The first line of a job on standard input.
 const HEAD: &str = "agcore crash job";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{child::Child, place::Place, report::Report};
+use super::{boundaries::Report, child::Child, place::Place};
 
 /// One job, on which processes work until one of them has finished it, and what must hold then.
 pub trait Trial {
