@@ -23,7 +23,7 @@ use crate::{
     knowledge_tools::KnowledgeTools,
     members::Members,
     session::AgentSession,
-    skills::Skills,
+    skills::{Skills, USE_SKILL},
     team::handoff_tool,
     tool_source::ToolSource,
 };
@@ -199,10 +199,14 @@ impl AgentBuilder {
         self.with_tools(tools.into())
     }
 
-    /// Offers skills: the system prompt lists them, and the model reads them with the tool `use_skill`.
+    /// Offers skills: the system prompt lists them, and the model reads them with the tool `use_skill`. That of a registry that was
+    /// [set](Self::with_tools) before is kept, so that bundles can share one.
     pub fn with_skills(mut self, skills: Skills) -> Self {
         self.skills = skills.clone();
-        self.with_tools(skills)
+        match self.tools.get(USE_SKILL) {
+            Some(_) => self,
+            None => self.with_tools(skills),
+        }
     }
 
     /// Sets the permission rules. By default, tools that delete or use a shell are denied.

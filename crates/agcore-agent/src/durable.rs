@@ -1,5 +1,6 @@
 //! Durable sessions: what is written to a store while a turn runs, and how a session is read back.
 
+mod task_record;
 mod entry;
 mod stream;
 mod session_billing;
@@ -17,4 +18,5 @@ pub(crate) use self::{
     recorder::{Continued, SessionRecorder},
     rows::{copy_of, record_of, time_of},
     session_billing::SessionBilling,
+    task_record::TaskRecord,
 };

@@ -133,6 +133,20 @@ impl AgentError {
         )
     }
 
+    pub(crate) fn not_stored() -> Self {
+        Self::new(
+            AgentErrorKind::InvalidConfig,
+            "the session is not stored; create it with `StoredSessions`",
+        )
+    }
+
+    pub(crate) fn no_task() -> Self {
+        Self::new(
+            AgentErrorKind::NotFound,
+            "the session has no task; continue it with a turn, or begin a task in a new session",
+        )
+    }
+
     pub(crate) fn invalid_skills(message: String) -> Self {
         Self::new(AgentErrorKind::InvalidConfig, message)
     }

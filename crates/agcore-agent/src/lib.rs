@@ -48,6 +48,7 @@ mod context_manager;
 mod tool_source;
 mod knowledge_tools;
 mod skills;
+mod session_memory_tools;
 mod stored_sessions;
 mod trajectory;
 mod replay;
@@ -70,6 +71,7 @@ pub use {
     replay::{ReplayError, ReplayErrorKind, ReplayReport},
     session::{AgentSession, SessionState},
     session_memory::SessionMemory,
+    session_memory_tools::SessionMemoryTools,
     skills::{Skill, Skills},
     stored_sessions::StoredSessions,
     task::{JsonPlanParser, PlanParser, TaskAgent, TaskReport, TaskTurn},

@@ -3,6 +3,7 @@
 mod interrupted;
 mod state;
 mod create;
+mod nested;
 
 pub use state::SessionState;
 
@@ -19,7 +20,7 @@ use agcore_cycle::{
 use agcore_tools::ToolSession;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use self::state::SessionParts;
+pub(crate) use self::{nested::NestedPlace, state::SessionParts};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
@@ -157,6 +158,11 @@ impl AgentSession {
     /// [store](crate::AgentBuilder::with_session_memory) for it.
     pub fn memory(&self) -> Result<SessionMemory, AgentError> {
         self.0.memory().ok_or_else(AgentError::no_session_memory)
+    }
+
+    /// Returns what writes a stored session.
+    pub(crate) fn recorder(&self) -> Option<Arc<SessionRecorder>> {
+        self.0.recorder.clone()
     }
 
     /// Uses the memory of another session from now on.

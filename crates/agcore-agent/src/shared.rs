@@ -307,6 +307,7 @@ impl Shared {
             observer: run.observer.cloned(),
             recorder: self.recorder.clone(),
             session: Arc::clone(&self.id),
+            memory: self.memory(),
             tools: self.tools.clone(),
             actor: self.actor(),
             turn: if run.starts {

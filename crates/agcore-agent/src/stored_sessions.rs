@@ -228,7 +228,8 @@ impl StoredSessions {
     }
 
     /// Creates a session that continues from the end of another one, under a new id: a UUID of version 7. Of a turn that is
-    /// interrupted or suspended, only the rounds that are complete belong to the branch.
+    /// interrupted or suspended, only the rounds that are complete belong to the branch. If the conversation was handed over to a
+    /// member of the bundle, that agent has the branch as well.
     ///
     /// # Errors
     /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id, and other errors as
@@ -244,7 +245,13 @@ impl StoredSessions {
             .new_session(new_id)
             .with_origin(SessionOrigin::new(origin.id, last));
         let created = self.store.create(new).await?;
-        let session = self.session(created, Folded::new(folded.machine), Arc::new(agent));
+        let handed_to = folded.agent.take();
+        let mut continued = Folded::new(folded.machine);
+        continued.agent = handed_to.clone();
+        let session = self.session(created, continued, Arc::new(agent));
+        if let (Some(recorder), Some(name)) = (session.recorder(), &handed_to) {
+            recorder.set_agent(Some(name));
+        }
         let abandoned = session.abandon_turn().await.map(drop);
         self.write_branch(session, rows, abandoned).await
     }

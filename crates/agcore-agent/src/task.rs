@@ -3,6 +3,8 @@
 mod parser;
 mod prompts;
 mod report;
+mod progress;
+mod kept;
 mod execution;
 mod task_turn;
 mod task_agent;

@@ -6,7 +6,7 @@ use agcore_chat::Actor;
 use agcore_cycle::{BudgetPool, Observer, PauseFlag};
 use agcore_tools::ToolSession;
 
-use crate::{bundle::RuntimeBundle, durable::SessionRecorder};
+use crate::{bundle::RuntimeBundle, durable::SessionRecorder, session_memory::SessionMemory};
 
 /// The turn in which a tool runs.
 pub(crate) struct TurnScope {
@@ -18,6 +18,8 @@ pub(crate) struct TurnScope {
     /// Writes the turns of a stored session.
     pub(crate) recorder: Option<Arc<SessionRecorder>>,
     pub(crate) session: Arc<str>,
+    /// The memory of the session, if there is a store for it.
+    pub(crate) memory: Option<SessionMemory>,
     pub(crate) tools: ToolSession,
     pub(crate) actor: Arc<Actor>,
     /// The index of the turn.

@@ -7,6 +7,7 @@ use agcore_memory::{Entry, MemoryError, Record, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::task_record::KIND as TASK_KIND;
 use crate::error::AgentError;
 
 /// The kind of the records of sessions.
@@ -110,7 +111,7 @@ impl<'a> EntryData<'a> {
         let Entry { seq, record, .. } = entry;
         let is_wanted = match (record.kind.as_str(), path) {
             (SUB_AGENT_KIND, Some(path)) => record.data.get("path").is_some_and(|found| found == path),
-            (SUB_AGENT_KIND, None) => false,
+            (SUB_AGENT_KIND, None) | (TASK_KIND, _) => false,
             (KIND, path) => path.is_none(),
             _ => true,
         };

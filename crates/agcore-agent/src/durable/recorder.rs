@@ -34,6 +34,7 @@ use super::{
     rows::{Place, Rows},
     session_billing::SessionBilling,
     stream::{Stream, fault_of},
+    task_record::TaskRecord,
 };
 use crate::error::AgentError;
 
@@ -185,6 +186,17 @@ impl SessionRecorder {
         }
     }
 
+    /// Writes what happened to the task of the session.
+    pub(crate) async fn add_task_record(&self, record: &TaskRecord) -> Result<(), MemoryError> {
+        let record = record.to_record(Timestamp::from(self.clock.now()))?;
+        self.append(vec![record], Vec::new()).await
+    }
+
+    /// Returns what happened to the task of the session, if it has one.
+    pub(crate) async fn task_records(&self) -> Result<Vec<TaskRecord>, AgentError> {
+        TaskRecord::read_all(self.stream.read(1).await?)
+    }
+
     /// Adds records of a sub-agent to the stream of the session, and documents the model calls that it made.
     ///
     /// The next write completes this one first, whatever it belongs to. The future of a sub-agent is not polled while the agent that asked it
@@ -261,6 +273,7 @@ impl SessionRecorder {
         }
         let mut data = EntryData::new(&self.writer, &[]);
         data.state = Some(std::borrow::Cow::Owned(machine));
+        data.agent = self.next().agent.take();
         let commit = commit.with_record(data.into_record(Timestamp::from(self.clock.now()))?);
         self.stream.commit(position.end, commit).await?;
         position.end += 1;

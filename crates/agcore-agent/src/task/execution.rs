@@ -2,19 +2,21 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agcore_chat::{AgentEvent, StreamEvent, UsageTracker};
+use agcore_chat::{AgentEvent, Question, StreamEvent, UsageTracker};
 use agcore_cycle::{HookContext, Observer, PlanStepEnd, TurnOutcome, hooks::HookBounds};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
-use super::{parser::PlanParser, prompts, report::TaskReport};
+use super::{kept::KeptTask, parser::PlanParser, progress::TaskProgress, prompts, report::TaskReport};
 use crate::{
     agent::{Agent, AgentSpec},
     bundle::RuntimeBundle,
-    error::AgentError,
+    durable::TaskRecord,
+    error::{AgentError, AgentErrorKind},
     id::uuid_v7,
     plan::{Plan, StepStatus},
     session::AgentSession,
+    turn::AgentTurn,
 };
 
 /// The number of times that the planner may correct a plan.
@@ -33,6 +35,8 @@ pub(super) struct TaskSettings {
 /// One task while it runs.
 pub(super) struct Execution {
     agent: TaskSettings,
+    /// Where the progress is written, if it is kept.
+    kept: Option<KeptTask>,
     goal: String,
     /// Plans that failed, oldest first.
     earlier: Vec<Plan>,
@@ -44,34 +48,39 @@ pub(super) struct Execution {
 impl Execution {
     pub(super) fn new(
         agent: TaskSettings,
-        goal: String,
-        earlier: Vec<Plan>,
+        kept: Option<KeptTask>,
+        progress: &mut TaskProgress,
         observer: Option<Observer>,
         token: CancellationToken,
     ) -> Self {
         Self {
             agent,
-            goal,
-            earlier,
+            kept,
+            goal: std::mem::take(&mut progress.goal),
+            earlier: std::mem::take(&mut progress.earlier),
             observer,
             token,
-            usage: Mutex::default(),
+            usage: Mutex::new(std::mem::take(&mut progress.usage)),
         }
     }
 
     /// Carries out a plan, or makes one first.
     pub(super) async fn run(mut self, plan: Option<Plan>) -> Result<TaskReport, AgentError> {
-        let mut replans = 0;
         let mut plan = match plan {
             Some(plan) => plan,
             None => self.plan().await?,
+        };
+        // A task that is continued has used some of its plans.
+        let mut replans = match &self.kept {
+            Some(_) => u32::try_from(self.earlier.len()).unwrap_or(u32::MAX),
+            None => 0,
         };
         loop {
             self.carry_out(&mut plan).await?;
             if plan.is_completed() {
                 break;
             }
-            if replans == self.agent.max_replans {
+            if replans >= self.agent.max_replans {
                 return Ok(self.report(plan, None));
             }
             replans += 1;
@@ -97,11 +106,11 @@ impl Execution {
         let planner = AgentSpec::new("planner", prompts::planner(&parser.instructions()))
             .with_tools::<String>([])
             .with_request(worker.request());
-        let session = self.agent.bundle.new_session_with(Arc::new(planner));
-        let mut request = prompts::plan(&self.goal, &self.tools(), &self.earlier);
+        let session = self.session(Arc::new(planner), "plan").await?;
+        let request = prompts::plan(&self.goal, &self.tools(), &self.earlier);
+        let mut text = self.answered(&session, request, Some("plan")).await?;
         let mut corrections = 0;
         loop {
-            let text = self.turn(&session, request, Some("plan")).await?;
             let parts = self.agent.bundle.parts();
             let id = uuid_v7(parts.clock.now(), &parts.random);
             let plan = parser
@@ -109,13 +118,37 @@ impl Execution {
                 .and_then(|steps| Plan::new(id, self.goal.as_str(), steps));
             match plan {
                 Ok(plan) => {
-                    self.count(&session).await;
+                    let usage = self.count(&session).await;
+                    let made = plan.clone();
+                    self.keep(|| TaskRecord::Planned { plan: made, usage }).await?;
                     return Ok(plan);
                 }
                 Err(error) if corrections == CORRECTIONS => return Err(error.into()),
-                Err(error) => request = prompts::correction(&error.to_string()),
+                Err(error) => {
+                    let request = prompts::correction(&error.to_string());
+                    text = self.turn(session.turn(request), &session, Some("plan")).await?;
+                }
             }
             corrections += 1;
+        }
+    }
+
+    /// Writes what happened, if the task is kept.
+    async fn keep(&self, record: impl FnOnce() -> TaskRecord) -> Result<(), AgentError> {
+        match &self.kept {
+            Some(kept) => kept.add(&record()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the session of an agent for a part of the newest plan. If the task is kept, it is as it was after its last write.
+    async fn session(&self, agent: Arc<dyn Agent>, part: &str) -> Result<AgentSession, AgentError> {
+        match &self.kept {
+            Some(kept) => {
+                let part = format!("{part}-{}", self.earlier.len());
+                kept.open(self.agent.bundle.clone(), agent, &part).await
+            }
+            None => Ok(self.agent.bundle.new_session_with(agent)),
         }
     }
 
@@ -143,19 +176,41 @@ impl Execution {
                 let step = &plan.steps()[index];
                 running.push(self.step(index, prompts::step(plan, step, &self.earlier)));
             }
-            let Some((index, result)) = running.next().await else {
+            let Some(done) = running.next().await else {
                 return Ok(());
             };
-            match result {
+            let Done { index, result, usage } = done;
+            let result = match result {
+                // The step can be continued later.
+                Err(error) if error.is_cancelled() || error.kind() == AgentErrorKind::Storage => return Err(error),
+                Err(error) => Err(error.to_string()),
                 Ok(text) => match text.trim_start().strip_prefix(prompts::FAILED) {
-                    Some(reason) => self.failed(plan, index, reason.trim()).await?,
-                    None => {
-                        plan.complete(index, text)?;
-                        self.report_step(plan, index, Some(PlanStepEnd::Completed)).await;
-                    }
+                    Some(reason) => Err(reason.trim().to_owned()),
+                    None => Ok(text),
                 },
-                Err(error) if error.is_cancelled() => return Err(error),
-                Err(error) => self.failed(plan, index, &error.to_string()).await?,
+            };
+            match result {
+                Ok(result) => {
+                    let step = index;
+                    self.keep(|| TaskRecord::Completed {
+                        step,
+                        result: result.clone(),
+                        usage,
+                    })
+                    .await?;
+                    plan.complete(index, result)?;
+                    self.report_step(plan, index, Some(PlanStepEnd::Completed)).await;
+                }
+                Err(reason) => {
+                    let (step, because) = (index, reason.clone());
+                    self.keep(|| TaskRecord::Failed {
+                        step,
+                        reason: because,
+                        usage,
+                    })
+                    .await?;
+                    self.failed(plan, index, &reason).await?;
+                }
             }
         }
     }
@@ -171,31 +226,70 @@ impl Execution {
     }
 
     /// Carries out one step.
-    async fn step(&self, index: usize, request: String) -> (usize, Result<String, AgentError>) {
-        let session = self.agent.bundle.new_session_with(Arc::clone(&self.agent.worker));
-        let result = self.turn(&session, request, Some(&format!("step-{index}"))).await;
-        self.count(&session).await;
-        (index, result)
+    async fn step(&self, index: usize, request: String) -> Done {
+        let part = format!("step-{index}");
+        let session = match self.session(Arc::clone(&self.agent.worker), &part).await {
+            Ok(session) => session,
+            Err(error) => {
+                return Done {
+                    index,
+                    result: Err(error),
+                    usage: UsageTracker::default(),
+                };
+            }
+        };
+        let result = self.answered(&session, request, Some(&part)).await;
+        let usage = self.count(&session).await;
+        Done { index, result, usage }
     }
 
     /// Asks for the answer to the goal. The result of a plan with a single step is the answer.
     async fn answer(&self, plan: &Plan) -> Result<String, AgentError> {
-        if let ([step], []) = (plan.steps(), self.earlier.as_slice()) {
-            return Ok(step.result().unwrap_or_default().to_owned());
+        let (answer, usage) = match (plan.steps(), self.earlier.as_slice()) {
+            ([step], []) => (step.result().unwrap_or_default().to_owned(), UsageTracker::default()),
+            _ => {
+                let worker = &self.agent.worker;
+                let writer = AgentSpec::new(worker.name(), worker.system_prompt())
+                    .with_tools::<String>([])
+                    .with_request(worker.request());
+                let session = self.session(Arc::new(writer), "answer").await?;
+                let answer = self
+                    .answered(&session, prompts::answer(plan, &self.earlier), None)
+                    .await;
+                let usage = self.count(&session).await;
+                (answer?, usage)
+            }
+        };
+        let written = answer.clone();
+        self.keep(|| TaskRecord::Answered { answer: written, usage }).await?;
+        Ok(answer)
+    }
+
+    /// Returns the answer of a session to a request. A session that an earlier process left behind is continued, or has answered
+    /// already.
+    async fn answered(
+        &self,
+        session: &AgentSession,
+        request: String,
+        part: Option<&str>,
+    ) -> Result<String, AgentError> {
+        if let Some(question) = session.questions().await.first() {
+            session.abandon_turn().await?;
+            return Err(needs_answer(question));
         }
-        let worker = &self.agent.worker;
-        let writer = AgentSpec::new(worker.name(), worker.system_prompt())
-            .with_tools::<String>([])
-            .with_request(worker.request());
-        let session = self.agent.bundle.new_session_with(Arc::new(writer));
-        let answer = self.turn(&session, prompts::answer(plan, &self.earlier), None).await;
-        self.count(&session).await;
-        answer
+        let turn = if session.is_interrupted().await {
+            session.resume([])
+        } else if let Some(answer) = session.last_answer().await {
+            return Ok(answer);
+        } else {
+            session.turn(request)
+        };
+        self.turn(turn, session, part).await
     }
 
     /// Runs a turn, passes its events on, and returns its answer.
-    async fn turn(&self, session: &AgentSession, request: String, part: Option<&str>) -> Result<String, AgentError> {
-        let turn = session.turn(request).with_token(self.token.clone());
+    async fn turn(&self, turn: AgentTurn, session: &AgentSession, part: Option<&str>) -> Result<String, AgentError> {
+        let turn = turn.with_token(self.token.clone());
         let outcome = match &self.observer {
             None => Box::pin(turn.run()).await?,
             Some(observer) => {
@@ -213,18 +307,20 @@ impl Execution {
         match outcome {
             TurnOutcome::Suspended(questions) => {
                 session.abandon_turn().await?;
-                let question = questions.first().map_or("", |question| question.prompt.as_str());
-                Err(AgentError::input(format!(
-                    "it needs the answer of a person, but steps cannot wait for one: {question}"
-                )))
+                match questions.first() {
+                    Some(question) => Err(needs_answer(question)),
+                    None => Err(AgentError::input("it waits for a person, but asks nothing")),
+                }
             }
             outcome => Ok(outcome.text().into_owned()),
         }
     }
 
-    async fn count(&self, session: &AgentSession) {
+    /// Counts what a session has used, and returns it.
+    async fn count(&self, session: &AgentSession) -> UsageTracker {
         let used = session.usage().await;
         self.usage.lock().unwrap_or_else(PoisonError::into_inner).merge(&used);
+        used
     }
 
     /// Reports the change of a step to observers and hooks.
@@ -250,4 +346,18 @@ impl Execution {
                 .await;
         }
     }
+}
+
+/// The end of a step.
+struct Done {
+    index: usize,
+    result: Result<String, AgentError>,
+    usage: UsageTracker,
+}
+
+fn needs_answer(question: &Question) -> AgentError {
+    AgentError::input(format!(
+        "it needs the answer of a person, but steps cannot wait for one: {}",
+        question.prompt
+    ))
 }

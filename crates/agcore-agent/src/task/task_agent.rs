@@ -5,9 +5,9 @@ use std::{fmt, sync::Arc};
 use super::{
     execution::TaskSettings,
     parser::{JsonPlanParser, PlanParser},
-    task_turn::TaskTurn,
+    task_turn::{Start, TaskTurn},
 };
-use crate::{agent::Agent, bundle::RuntimeBundle, plan::Plan};
+use crate::{agent::Agent, bundle::RuntimeBundle, plan::Plan, session::AgentSession};
 
 /// Makes plans and carries them out.
 ///
@@ -80,18 +80,67 @@ impl TaskAgent {
 
     /// Makes a plan for a goal and carries it out. Await the result, or [stream](TaskTurn::stream) its events.
     pub fn run(&self, goal: impl Into<String>) -> TaskTurn {
-        TaskTurn::new(self.0.clone(), goal.into(), None, Vec::new())
+        self.start(goal.into(), None, Vec::new())
+    }
+
+    /// Does the same as [`run`](Self::run), and writes everything to a new [stored](crate::StoredSessions) session while it happens:
+    /// the plan, the turns of the steps, and their results. The conversation of the session is the goal and the answer.
+    ///
+    /// After a crash, [`continue_in`](Self::continue_in) continues with the same session.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use agcore_agent::{AgentSpec, TaskAgent, agent};
+    /// # use agcore_llm::SystemClock;
+    /// # use agcore_memory::session::InMemorySessionStore;
+    /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let model = ScriptedProvider::new([
+    /// #     ScriptStep::text(r#"{"steps": ["Count the files."]}"#),
+    /// #     ScriptStep::text("There are 21 files."),
+    /// # ]);
+    /// # let store = InMemorySessionStore::new(Arc::new(SystemClock::new()));
+    /// let bundle = agent(model).with_session_store(store).build()?;
+    /// let sessions = bundle.stored_sessions()?;
+    /// let task = TaskAgent::new(bundle);
+    /// let session = sessions.create("task-1", AgentSpec::new("assistant", "")).await?;
+    /// task.run_in(&session, "How many files are there?").await?;
+    ///
+    /// // Later, perhaps in another process. The task has ended, so nothing is done again.
+    /// let session = sessions.open("task-1", AgentSpec::new("assistant", "")).await?;
+    /// let report = task.continue_in(&session).await?;
+    /// assert_eq!(report.answer.as_deref(), Some("There are 21 files."));
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn run_in(&self, session: &AgentSession, goal: impl Into<String>) -> TaskTurn {
+        let (session, goal) = (session.clone(), goal.into());
+        TaskTurn::new(self.0.clone(), Start::In { session, goal })
+    }
+
+    /// Continues the task of a [stored](crate::StoredSessions) session, whose process died or which was cancelled. Steps that have
+    /// ended are not repeated. Of the others, turns continue after their last write: no finished tool call is repeated, and no
+    /// reply of the model that was stored is requested again. A step fails if one of its calls was running and must not be
+    /// repeated: whether it took effect is unknown, and a new plan is made, if [that is allowed](Self::with_max_replans).
+    pub fn continue_in(&self, session: &AgentSession) -> TaskTurn {
+        let session = session.clone();
+        TaskTurn::new(self.0.clone(), Start::Continued { session })
     }
 
     /// Carries out a plan. Steps that have ended are not repeated. Steps that were running are carried out again only by a new
     /// plan: whether they took effect is unknown, so they count as failed.
     pub fn execute_plan(&self, plan: Plan) -> TaskTurn {
-        TaskTurn::new(self.0.clone(), plan.goal().to_owned(), Some(plan), Vec::new())
+        self.start(plan.goal().to_owned(), Some(plan), Vec::new())
     }
 
     /// Makes a new plan for what a plan has left undone, and carries it out. The agents see the results of the completed steps.
     pub fn replan(&self, plan: Plan) -> TaskTurn {
-        TaskTurn::new(self.0.clone(), plan.goal().to_owned(), None, vec![plan])
+        self.start(plan.goal().to_owned(), None, vec![plan])
+    }
+
+    fn start(&self, goal: String, plan: Option<Plan>, earlier: Vec<Plan>) -> TaskTurn {
+        TaskTurn::new(self.0.clone(), Start::Unkept { goal, plan, earlier })
     }
 }
 

@@ -14,13 +14,12 @@ use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
     config::BusyPolicy,
-    durable::{Continued, Folded, SessionRecorder},
+    durable::Folded,
     error::{AgentError, AgentErrorKind},
-    id::uuid_v7,
     members::CATEGORY,
-    session::{AgentSession, SessionParts, SessionState},
+    session::{AgentSession, NestedPlace, SessionState},
     turn::AgentTurn,
-    turn_scope::{Lineage, TurnScope},
+    turn_scope::TurnScope,
 };
 
 /// The longest answer that is returned as it is, in bytes.
@@ -289,45 +288,28 @@ impl Call<'_> {
     async fn open(&self) -> Result<AgentSession, AgentError> {
         let lineage = self.scope.lineage.child(self.scope.turn, self.context.call_id());
         let bundle = self.bundle();
-        let limits = &bundle.config().limits;
-        let (parts, recorder) = if let Some(parent) = &self.scope.recorder {
-            let folded = parent.read_nested(&lineage.path, limits).await?;
-            let writer = uuid_v7(bundle.parts().clock.now(), &bundle.parts().random);
-            let writer = writer.rsplit('-').next().unwrap_or_default().to_owned();
-            let continued = Continued {
-                machine: &folded.machine,
-                tools: &folded.tools,
-                run_state: &folded.run_state,
-                limits,
-                has_state: folded.has_state,
-                reply: None,
-            };
-            let recorder = SessionRecorder::nested(parent, lineage.path.clone(), writer, &continued);
-            (self.parts(folded, lineage), Some(Arc::new(recorder)))
-        } else if let Some(state) = self.context.run_state().get(&self.state_name()) {
-            let state: SessionState = serde_json::from_value(state).map_err(AgentError::state)?;
-            let mut parts = state.into_parts(bundle.parts().clock.now())?;
-            parts.lineage = lineage;
-            (parts, None)
-        } else {
-            (self.parts(Folded::new(Machine::new(limits.clone())), lineage), None)
-        };
         let agent = Arc::clone(&self.sub_agent.agent);
-        Ok(AgentSession::with_parts(bundle, agent, parts, recorder))
-    }
-
-    fn parts(&self, folded: Folded, lineage: Lineage) -> SessionParts {
-        let has_run_state = folded.machine.is_open();
-        SessionParts {
-            id: format!("{}/{}", self.scope.session, lineage.path).into(),
+        let place = NestedPlace {
+            session: Arc::clone(&self.scope.session),
             actor: Arc::clone(&self.scope.actor),
-            machine: folded.machine,
-            tools: folded.tools,
-            run_state: has_run_state.then_some(folded.run_state),
-            created: self.scope.bundle.parts().clock.now(),
-            agent: folded.agent,
             lineage,
+        };
+        if let Some(parent) = &self.scope.recorder {
+            return place.open(parent, bundle, agent).await;
         }
+        let parts = match self.context.run_state().get(&self.state_name()) {
+            Some(state) => {
+                let state: SessionState = serde_json::from_value(state).map_err(AgentError::state)?;
+                let mut parts = state.into_parts(bundle.parts().clock.now())?;
+                parts.lineage = place.lineage;
+                parts
+            }
+            None => {
+                let machine = Machine::new(bundle.config().limits.clone());
+                place.parts(Folded::new(machine), &bundle)
+            }
+        };
+        Ok(AgentSession::with_parts(bundle, agent, parts, None))
     }
 
     /// Returns what the sub-agent works with: that of the agent which asks, with its own limits.

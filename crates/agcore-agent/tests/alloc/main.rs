@@ -7,7 +7,10 @@
     reason = "a test"
 )]
 
+mod idle;
 mod server;
+mod stored;
+mod one_tool;
 
 use std::{sync::Arc, time::Duration};
 

@@ -15,13 +15,17 @@ use std::{
 use agcore_agent::{AgentErrorKind, AgentSession, StoredSessions, agent};
 use agcore_chat::{Answer, QuestionId, ToolCall};
 use agcore_llm::SystemClock;
-use agcore_store::sqlite::SqliteStore;
-use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use agcore_memory::session::SessionStore;
+use agcore_store::{postgres::PostgresOptions, sqlite::SqliteStore};
+use agcore_testkit::{
+    crash::PostgresSchema,
+    scripted::{ScriptStep, ScriptedProvider},
+};
 use agcore_tools::{PermissionRules, Rule, RuleState, SuspendingApprover, typed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::stored::ada;
+use crate::{crash::need_server, stored::ada};
 
 /// The variable with the job of a process.
 const JOB: &str = "AGCORE_TEST_APPROVALS";
@@ -34,19 +38,37 @@ struct Payment {
     number: usize,
 }
 
+/// Where the session is.
+#[derive(Clone, Serialize, Deserialize)]
+struct Site {
+    folder: PathBuf,
+    /// The URL of the server and the schema; without them, the database is a file in the folder.
+    postgres: Option<(String, String)>,
+}
+
+impl Site {
+    async fn store(&self) -> Arc<dyn SessionStore> {
+        let clock = Arc::new(SystemClock::new());
+        match &self.postgres {
+            None => Arc::new(SqliteStore::open(self.folder.join("sessions.db"), clock).await.unwrap()),
+            Some((url, schema)) => {
+                let options = PostgresOptions::new(url).unwrap().with_schema(schema.as_str());
+                Arc::new(options.with_pool_size(2).open(clock).await.unwrap())
+            }
+        }
+    }
+}
+
 /// Answers that a process gives.
 #[derive(Serialize, Deserialize)]
 struct Job {
-    folder: PathBuf,
+    site: Site,
     answers: Vec<(QuestionId, Answer)>,
 }
 
 /// Returns the sessions in a folder. The tool writes each payment to a log.
-async fn sessions(folder: &Path, model: ScriptedProvider) -> StoredSessions {
-    let store = SqliteStore::open(folder.join("sessions.db"), Arc::new(SystemClock::new()))
-        .await
-        .unwrap();
-    let log = folder.join("log");
+async fn sessions(site: &Site, model: ScriptedProvider) -> StoredSessions {
+    let log = site.folder.join("log");
     let pay = typed("pay", "Pays.", move |payment: Payment| {
         let log = log.clone();
         async move {
@@ -60,16 +82,16 @@ async fn sessions(folder: &Path, model: ScriptedProvider) -> StoredSessions {
         .with_tool(pay)
         .with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay")))
         .with_approver(SuspendingApprover)
-        .with_session_store(Arc::new(store))
+        .with_session_store(site.store().await)
         .build()
         .unwrap();
     bundle.stored_sessions().unwrap()
 }
 
 /// Opens the session, whose model has the last answer only.
-async fn open(folder: &Path) -> AgentSession {
+async fn open(site: &Site) -> AgentSession {
     let model = ScriptedProvider::new([ScriptStep::text("All is paid.")]);
-    sessions(folder, model).await.open("s-1", ada()).await.unwrap()
+    sessions(site, model).await.open("s-1", ada()).await.unwrap()
 }
 
 /// Not a test: a process that `approvals_are_answered_in_any_order` starts.
@@ -78,13 +100,13 @@ async fn open(folder: &Path) -> AgentSession {
 async fn job() {
     let Ok(job) = env::var(JOB) else { return };
     let job: Job = serde_json::from_str(&job).unwrap();
-    open(&job.folder).await.resume(job.answers).await.unwrap();
+    open(&job.site).await.resume(job.answers).await.unwrap();
 }
 
 /// Lets another process give these answers.
-fn answer_elsewhere(folder: &Path, answers: Vec<(QuestionId, Answer)>) {
+fn answer_elsewhere(site: &Site, answers: Vec<(QuestionId, Answer)>) {
     let job = Job {
-        folder: folder.to_owned(),
+        site: site.clone(),
         answers,
     };
     let ended = Command::new(env::current_exe().unwrap())
@@ -104,13 +126,13 @@ fn paid(folder: &Path) -> Vec<usize> {
 }
 
 /// Suspends a session with all calls. Returns the questions with their answers: every third call is denied.
-async fn asked(folder: &Path) -> Vec<(QuestionId, Answer)> {
+async fn asked(site: &Site) -> Vec<(QuestionId, Answer)> {
     let calls = (0..CALLS).map(|number| {
         let arguments = format!(r#"{{"number": {number}}}"#);
         ToolCall::function(format!("call_{number}"), "pay", arguments)
     });
     let model = ScriptedProvider::new([ScriptStep::calls(calls)]);
-    let session = sessions(folder, model).await.create("s-1", ada()).await.unwrap();
+    let session = sessions(site, model).await.create("s-1", ada()).await.unwrap();
     let outcome = session.turn("Pay all bills.").await.unwrap();
     let answers = outcome.questions().iter().enumerate().map(|(number, question)| {
         assert_eq!(&*question.call_id, format!("call_{number}"));
@@ -123,11 +145,15 @@ async fn asked(folder: &Path) -> Vec<(QuestionId, Answer)> {
     answers.collect()
 }
 
-async fn run(seed: u64) {
+async fn run(seed: u64, schema: Option<&PostgresSchema>) {
     let folder = tempfile::tempdir().unwrap();
+    let site = &Site {
+        folder: folder.path().to_owned(),
+        postgres: schema.map(|schema| (schema.url().to_owned(), schema.name().to_owned())),
+    };
     let folder = folder.path();
     let mut random = fastrand::Rng::with_seed(seed);
-    let mut left = asked(folder).await;
+    let mut left = asked(site).await;
     assert_eq!(left.len(), CALLS);
     random.shuffle(&mut left);
     let mut given: Vec<(QuestionId, Answer)> = Vec::new();
@@ -140,11 +166,11 @@ async fn run(seed: u64) {
         answers.extend((0..random.usize(..5)).map(|_| given[random.usize(..given.len())].clone()));
         random.shuffle(&mut answers);
         match round % 2 {
-            0 => answer_elsewhere(folder, answers),
-            _ => drop(open(folder).await.resume(answers).await.unwrap()),
+            0 => answer_elsewhere(site, answers),
+            _ => drop(open(site).await.resume(answers).await.unwrap()),
         }
         round += 1;
-        let session = open(folder).await;
+        let session = open(site).await;
         assert_eq!(
             session.questions().await.len(),
             left.len(),
@@ -162,7 +188,7 @@ async fn run(seed: u64) {
         expected,
         "seed {seed}: each approved call runs once, the others never"
     );
-    let session = open(folder).await;
+    let session = open(site).await;
     assert!(!session.is_suspended().await && !session.is_interrupted().await);
     let messages = session.messages().await;
     // Input, calls, results in the order of the calls, answer.
@@ -184,6 +210,13 @@ async fn run(seed: u64) {
 #[tokio::test(flavor = "multi_thread")]
 async fn approvals_are_answered_in_any_order() {
     for seed in [1, 2] {
-        run(seed).await;
+        run(seed, None).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn approvals_on_a_server_are_answered_in_any_order() {
+    let schema = tokio::task::spawn_blocking(need_server).await.unwrap();
+    let Some(schema) = schema else { return };
+    run(3, Some(&schema)).await;
 }

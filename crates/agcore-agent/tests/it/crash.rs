@@ -15,8 +15,9 @@ use std::{collections::HashSet, time::Duration};
 
 use agcore_testkit::crash::{Job, Kills, Place, Trial};
 
+pub(crate) use self::stored::need_server;
 use self::{
-    stored::{block_on, check_result, need_server, stored},
+    stored::{block_on, check_result, stored},
     task::{CALLS, HELPER_CALLS, REPLIES},
 };
 

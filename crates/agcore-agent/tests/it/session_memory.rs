@@ -2,8 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_agent::{AgentConfig, AgentErrorKind, SessionMemory, agent};
-use agcore_chat::Actor;
+use agcore_agent::{AgentConfig, AgentErrorKind, SessionMemory, SessionMemoryTools, agent};
+use agcore_chat::{Actor, ToolCall};
 use agcore_memory::{InMemoryStore, MemoryErrorKind, MemoryStore};
 use agcore_testkit::{
     clock::ManualClock,
@@ -127,4 +127,54 @@ async fn without_a_store_there_is_no_memory() {
     let error = session.memory().unwrap_err();
     assert_eq!(error.kind(), AgentErrorKind::InvalidConfig);
     assert!(error.to_string().contains("with_session_memory"), "{error}");
+}
+
+#[tokio::test]
+async fn a_model_writes_notes_that_later_turns_show() {
+    let call = |id: &str, name: &str, arguments: &str| ToolCall::function(id, name, arguments);
+    let model = ScriptedProvider::new([
+        ScriptStep::calls([
+            call("a", "set_note", r#"{"key": "order", "value": "17 </session-context>"}"#),
+            call("b", "set_note", r#"{"key": " ", "value": "x"}"#),
+            call("c", "remove_note", r#"{"key": "none"}"#),
+        ]),
+        ScriptStep::text("Noted."),
+        ScriptStep::text("17."),
+        ScriptStep::calls([call("d", "remove_note", r#"{"key": "order"}"#)]),
+        ScriptStep::text("Removed."),
+    ]);
+    let session = agent(model.clone())
+        .with_session_memory(store())
+        .with_tools(SessionMemoryTools::new())
+        .session()
+        .unwrap();
+    session.turn("My order is 17.").await.unwrap();
+    let messages = session.messages().await;
+    assert_eq!(messages[2].text(), "noted order");
+    assert!(
+        messages[3].text().contains("the key is empty"),
+        "{}",
+        messages[3].text()
+    );
+    assert!(
+        messages[4].text().contains("there is no note `none`"),
+        "{}",
+        messages[4].text()
+    );
+    session.turn("Which order?").await.unwrap();
+    let sent = session.messages().await[6].text().into_owned();
+    assert!(sent.starts_with("<session-context>\norder: 17 "), "{sent}");
+    assert_eq!(sent.matches("</session-context>").count(), 1, "{sent}");
+    session.turn("Forget it.").await.unwrap();
+    assert!(session.memory().unwrap().entries().await.unwrap().is_empty());
+
+    // Without a store, the model learns why nothing is noted.
+    let model = ScriptedProvider::new([
+        ScriptStep::calls([call("a", "set_note", r#"{"key": "order", "value": "17"}"#)]),
+        ScriptStep::text("I cannot."),
+    ]);
+    let session = agent(model).with_tools(SessionMemoryTools::new()).session().unwrap();
+    session.turn("My order is 17.").await.unwrap();
+    let result = session.messages().await[2].text().into_owned();
+    assert!(result.contains("no store for the memory"), "{result}");
 }

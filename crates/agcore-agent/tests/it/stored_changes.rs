@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{Actor, Answer, Message};
+use agcore_agent::{AgentSpec, agent};
+use agcore_chat::{Actor, Answer, Message, ToolCall};
 use agcore_memory::session::{Approval, ApprovalFilter, ApprovalStatus, MessageFilter, SessionStatus, SessionStore};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 
@@ -161,4 +162,31 @@ async fn an_abandoned_turn_is_closed_in_the_store() {
         sessions.get("s-1").await.unwrap().unwrap().status,
         SessionStatus::Completed
     );
+}
+
+#[tokio::test]
+async fn a_copy_of_a_conversation_that_was_handed_over_starts_with_the_same_agent() {
+    let model = ScriptedProvider::new([
+        ScriptStep::calls([ToolCall::function("a", "transfer_to_bob", r#"{"reason": "paper"}"#)]),
+        ScriptStep::text("Bob here."),
+        ScriptStep::text("Still Bob."),
+    ]);
+    let desk = || AgentSpec::new("desk", "You are the desk.").with_handoffs(["bob"]);
+    let sessions = agent(model.clone())
+        .with_member(AgentSpec::new("bob", "You are Bob."))
+        .with_session_store(store())
+        .build()
+        .unwrap()
+        .stored_sessions()
+        .unwrap();
+    let session = sessions.create("s-1", desk()).await.unwrap();
+    session.turn("Paper, please.").await.unwrap();
+    assert_eq!(session.agent().name(), "bob");
+
+    let copy = sessions.branch_new("s-1", desk()).await.unwrap();
+    assert_eq!(copy.agent().name(), "bob");
+    let copy = sessions.open(copy.id(), desk()).await.unwrap();
+    assert_eq!(copy.agent().name(), "bob");
+    copy.turn("Who are you?").await.unwrap();
+    assert_eq!(model.requests()[2].messages[0].text(), "You are Bob.");
 }

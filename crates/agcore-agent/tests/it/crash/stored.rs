@@ -25,7 +25,7 @@ pub(super) struct Stored {
 }
 
 /// Returns a schema on the server for tests, or reports that there is none.
-pub(super) fn need_server() -> Option<PostgresSchema> {
+pub(crate) fn need_server() -> Option<PostgresSchema> {
     let url = env::var("AGCORE_TEST_POSTGRES_URL")
         .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
     let schema = PostgresSchema::new(url);
