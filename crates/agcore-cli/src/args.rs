@@ -15,6 +15,7 @@ mod reports;
 mod inspect;
 mod prompt;
 mod run;
+mod skills;
 mod serve;
 #[cfg(feature = "sqlite")]
 mod store;
@@ -37,6 +38,7 @@ pub(crate) use self::{
     session::SessionArgs,
     sessions::{DeleteArgs, ExportArgs, ExportFormat, ListArgs, ReplayArgs, SessionsCommand, ShowArgs},
     settings::{PolicyArgs, SettingsArgs},
+    skills::{AgentsCommand, ProjectArgs, SkillsCommand},
     tools::ToolsCommand,
     trust::TrustArgs,
 };
@@ -158,6 +160,18 @@ pub(crate) enum Command {
     Approvals {
         #[command(subcommand)]
         command: ApprovalsCommand,
+    },
+    /// List the skills that a model can read
+    #[command(arg_required_else_help = true)]
+    Skills {
+        #[command(subcommand)]
+        command: SkillsCommand,
+    },
+    /// List the agents in files
+    #[command(arg_required_else_help = true)]
+    Agents {
+        #[command(subcommand)]
+        command: AgentsCommand,
     },
     /// List, call or check MCP servers, or serve the program's tools to other MCP clients
     #[command(arg_required_else_help = true)]

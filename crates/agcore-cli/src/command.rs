@@ -20,6 +20,7 @@ pub(crate) mod sessions;
 pub(crate) mod new;
 pub(crate) mod run;
 pub(crate) mod serve;
+pub(crate) mod skills;
 #[cfg(feature = "sqlite")]
 pub(crate) mod store;
 pub(crate) mod tools;

@@ -30,6 +30,7 @@ mod permission_mode;
 mod policy;
 mod denials;
 mod listing;
+mod project_list;
 mod output;
 mod table;
 mod telemetry;
@@ -218,6 +219,8 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Eval(eval) => command::eval::run(&eval, &interrupts, color).await,
         Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color, output).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
+        Command::Skills { command } => command::skills::skills(&command),
+        Command::Agents { command } => command::skills::agents(&command),
         Command::Sessions { command } => command::sessions::run(&command, &interrupts, color).await,
         Command::Approvals { command } => command::approvals::run(&command).await,
         Command::Mcp { command } => command::mcp::run(&command, &interrupts, color).await,

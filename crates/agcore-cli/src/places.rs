@@ -27,6 +27,16 @@ pub(crate) fn user_mcp_servers() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join(MCP_FILE))
 }
 
+/// Returns the directory of the user's skills: `skills` next to the settings.
+pub(crate) fn user_skills() -> Option<PathBuf> {
+    config_directory(path_variable).map(|directory| directory.join("skills"))
+}
+
+/// Returns the directory of the user's agents: `agents` next to the settings.
+pub(crate) fn user_agents() -> Option<PathBuf> {
+    config_directory(path_variable).map(|directory| directory.join("agents"))
+}
+
 /// Returns the path of the user's catalog of models and prices: `catalog.toml` next to the settings.
 pub(crate) fn user_catalog() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join("catalog.toml"))

@@ -221,7 +221,7 @@ mod tests {
     use crate::{
         grants::GrantsPlace,
         sample_tools,
-        settings::{McpServers, Origin, permissions_of},
+        settings::{McpServers, Origin, Project, permissions_of},
     };
 
     #[track_caller]
@@ -234,6 +234,7 @@ mod tests {
             grants: GrantsPlace::File(directory.path().join("grants.json")),
             grants_origin: Origin::Default,
             mcp: McpServers::default(),
+            project: Project::default(),
             warnings: Vec::new(),
         };
         let policy = Policy::new(&tools, &settings).unwrap();

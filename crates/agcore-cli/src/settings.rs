@@ -20,6 +20,7 @@ mod proxy;
 mod sources;
 mod selection;
 mod mcp;
+mod project;
 mod tools;
 mod choices;
 
@@ -33,6 +34,7 @@ pub(crate) use self::{
     mcp::{McpServers, NamedServer},
     origin::{Chosen, Origin},
     permissions::{PermissionEntry, Subject},
+    project::Project,
     proxy::shown_proxy,
     report::FolderReport,
     serve::{BusyName, JwtTable, LimitsTable, ServeTable},

@@ -94,12 +94,16 @@ impl AgentSession {
     /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the conversation cannot be sent with this message; it then stays as
     /// it was. [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
     pub async fn add_message(&self, message: impl Into<Message>) -> Result<(), AgentError> {
-        let message = message.into();
+        self.add_message_with(message.into(), Commit::new()).await
+    }
+
+    /// Adds a message to the end of the conversation, with a commit that belongs to it.
+    pub(crate) async fn add_message_with(&self, message: Message, commit: Commit) -> Result<(), AgentError> {
         let added = Arc::new(message.clone());
         let extend = |conversation: &mut Conversation| conversation.cycle.extend_messages([added]);
         let extended = self.0.conversation.write(extend).await;
         extended.map_err(|error| AgentError::input(error.to_string()))?;
-        self.write_state(Commit::new(), &[message]).await
+        self.write_state(commit, &[message]).await
     }
 
     /// Replaces the conversation, with its usage, by a saved one. A turn that is open in the saved one is abandoned. What people have

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{AssistantMessage, Message};
+use agcore_memory::session::{Commit, title_of};
 
 use super::progress::TaskProgress;
 use crate::{
@@ -63,7 +64,10 @@ impl KeptTask {
     pub(super) async fn show(&self, progress: &TaskProgress) -> Result<(), AgentError> {
         let shown = self.session.messages().await.len();
         if shown == 0 {
-            self.session.add_message(Message::user(progress.goal.as_str())).await?;
+            let mut commit = Commit::new();
+            commit.title = Some(title_of(&progress.goal, "")).filter(|title| !title.is_empty());
+            let goal = Message::user(progress.goal.as_str());
+            self.session.add_message_with(goal, commit).await?;
         }
         match &progress.answer {
             Some(answer) if shown < 2 => self.session.add_message(AssistantMessage::new(answer.as_str())).await,

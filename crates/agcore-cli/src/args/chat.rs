@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum};
+use clap::{Parser, ValueEnum, builder::NonEmptyStringValueParser};
 
 use super::{session::SessionArgs, settings::SettingsArgs};
 
@@ -59,6 +59,9 @@ Settings in agcore.toml:
 Instructions of a project:
   AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory
 
+Skills and agents, if you trust the folder:
+  .agcore/skills/NAME/SKILL.md, .agcore/agents/NAME.md or NAME.toml; or skills and agents next to your own agcore.toml
+
 Tools:
   read_file, list_files, search, current_time, arithmetic, read_notes
   edit_file, write_file, shell, fetch_url, save_note  (need approval)
@@ -88,6 +91,9 @@ pub(crate) struct ChatArgs {
     pub(crate) settings: SettingsArgs,
     #[command(flatten)]
     pub(crate) session: SessionArgs,
+    /// Chat with an agent in a file of .agcore/agents, or of agents next to your own agcore.toml, instead of the default one
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) agent: Option<String>,
     /// Text file or image to send with the message; can be repeated
     #[arg(long = "file", value_name = "PATH", visible_alias = "image")]
     pub(crate) files: Vec<PathBuf>,

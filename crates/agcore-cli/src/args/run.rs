@@ -7,12 +7,14 @@ use super::chat::ChatArgs;
 pub(super) const RUN_HELP: &str = "\
 The model breaks the task down into steps, which are carried out one after the other, or side by side with --parallel. If a \
 step fails, the steps that depend on it are skipped, and a new plan is made. Each step is shown on standard error; \
-the answer goes to standard output. The exit code is 0 only if all steps of the last plan were carried out.
+the answer goes to standard output. Plan, steps and results are kept while they happen: after a crash or Ctrl-C, --continue or \
+--resume ID continues where the task was, without repeating finished steps and tool calls. The exit code is 0 only if all steps of the last plan were carried out.
 
 Examples:
   agcore run 'Compare the licenses of the dependencies in Cargo.toml.'
   agcore run --parallel 4 'Summarize each file in docs, then write an overview.'
   git log -20 | agcore run 'Write release notes.'
+  agcore run --continue
   agcore run 'Count the words in README.md.' --output-format json | jq -r .text
 
 Settings, environment variables and tools are those of `agcore chat`.";

@@ -10,6 +10,7 @@ mod suspended;
 mod one_shot;
 mod partial;
 mod mcp;
+mod agents;
 mod mentions;
 mod editor;
 mod shell_prefix;
@@ -29,6 +30,7 @@ use std::io::{self, IsTerminal};
 
 pub(super) use self::{
     one_shot::{Front, OneShot},
+    picker::selected,
     session::{ChatTools, agent},
 };
 use crate::{

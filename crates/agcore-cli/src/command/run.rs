@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use agcore::{
-    StreamEvent,
-    agent::{TaskAgent, TaskReport},
+    AgentSession, StreamEvent,
+    agent::{TaskAgent, TaskReport, TaskTurn},
     chat::{AssistantMessage, EventKind, Message, TextEvent, TurnEvent},
 };
 use tokio_util::sync::CancellationToken;
 
-use super::chat::{ChatTools, Front, OneShot};
+use super::chat::{ChatTools, Front, OneShot, selected};
 use crate::{
-    args::{OutputFormat, RunArgs, SessionArgs},
+    args::{OutputFormat, RunArgs},
     attachments::with_files,
     exit::Failure,
     input,
@@ -26,7 +26,7 @@ use crate::{
 /// Carries out a task. The answer goes to standard output, everything else to standard error.
 ///
 /// # Errors
-/// When the settings are invalid, no plan can be made, a step of the last plan fails, or a call was denied because no one could
+/// When the settings are invalid, the session to continue is not found or has no task, no plan can be made, a step of the last plan fails, or a call was denied because no one could
 /// be asked.
 pub(crate) async fn run(
     args: &RunArgs,
@@ -35,16 +35,28 @@ pub(crate) async fn run(
     output: Option<&Output>,
 ) -> Result<(), Failure> {
     let selection = &args.chat.session;
-    if selection.continues_session() || selection.suspend {
+    if selection.suspend || selection.fork_session {
         return Err(Failure::usage(
-            "a task begins in a session of its own\nUse `agcore -p` with --continue, --resume or --suspend.",
+            "a task cannot be suspended or forked\nUse `agcore -p` with --suspend or --fork-session.",
+        ));
+    }
+    let continues = selection.continues_session();
+    if continues && (args.chat.message.is_some() || !args.chat.files.is_empty()) {
+        return Err(Failure::usage(
+            "a task that is continued has its goal already; leave the prompt and --file out\nTo say more in its session: agcore -p \
+             PROMPT --resume ID",
         ));
     }
     let may_ask = args.chat.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&args.chat.settings, may_ask, interrupts, color).await?;
     trust_dialog::print_notices(&settings.context_files.warnings())?;
-    let text = input::message(args.chat.message.as_deref()).await?;
-    let goal = Message::user(with_files(text, &args.chat.files)?);
+    let goal = match continues {
+        true => None,
+        false => {
+            let text = input::message(args.chat.message.as_deref()).await?;
+            Some(Message::user(with_files(text, &args.chat.files)?))
+        }
+    };
     let tools = ChatTools::open(&settings.tools, !args.chat.no_tools).await?;
     let front = Front {
         interrupts,
@@ -56,47 +68,73 @@ pub(crate) async fn run(
     result
 }
 
-/// Carries out the task in a session of its own, which is not kept.
+/// Carries out the task in a session of its own, or continues that of the session which is selected.
 async fn in_session(
     args: &RunArgs,
     settings: &Settings,
     tools: &ChatTools,
-    goal: Message,
+    goal: Option<Message>,
     front: &Front<'_>,
 ) -> Result<(), Failure> {
-    let selection = SessionArgs {
-        ephemeral: true,
-        ..SessionArgs::default()
-    };
-    let sessions = Sessions::of_chat(&selection).await?;
-    let mut one_shot = OneShot::new(&args.chat, settings, tools, sessions, None, front).await?;
+    let sessions = Sessions::of_chat(&args.chat.session).await?;
+    let selected = selected(&args.chat.session, &sessions).await?;
+    let is_kept = sessions.is_kept();
+    let mut one_shot = OneShot::new(&args.chat, settings, tools, sessions, selected.as_ref(), front).await?;
     one_shot.announce(&args.chat, tools, front.output)?;
-    let agent = one_shot.session.agent();
-    let task = TaskAgent::new(one_shot.session.bundle().clone())
-        .with_agent(Arc::clone(&agent))
+    let session = one_shot.session.clone();
+    let task = TaskAgent::new(session.bundle().clone())
+        .with_agent(session.agent())
         .with_max_parallel(usize::from(args.parallel))
         .with_max_replans(args.replans);
+    let agent = session.agent();
     let mut view = TaskView {
         agent: agent.name().into(),
         render: &mut *one_shot.render,
         is_answered: false,
     };
-    let result = carry_out(&task, goal, front.interrupts, &mut view).await;
+    let goal = match goal {
+        Some(goal) => goal,
+        None => goal_of(&session).await?,
+    };
+    let turn = match selected {
+        Some(_) => task.continue_in(&session),
+        None => task.run_in(&session, goal.text()),
+    };
+    let result = carry_out(turn, goal, front.interrupts, &mut view).await;
+    if result.is_err() && is_kept && front.output.is_none() {
+        trust_dialog::print_notices(&[format!("To continue this task: agcore run --resume {}", session.id())])?;
+    }
+    let result = result.and_then(|report| match report.is_success() {
+        true => Ok(()),
+        false => Err(Failure::task(problem(&report))),
+    });
     one_shot.finish(result, front.output).await
+}
+
+/// Returns the goal of the task in a session.
+///
+/// # Errors
+/// When the session has no goal, so that it is not a task.
+async fn goal_of(session: &AgentSession) -> Result<Message, Failure> {
+    let messages = session.messages().await;
+    let goal = messages
+        .first()
+        .filter(|message| matches!(***message, Message::User(_)));
+    goal.map(|goal| Message::user(goal.text().into_owned()))
+        .ok_or_else(|| Failure::usage("the session has no task; `agcore sessions list` lists the sessions"))
 }
 
 /// Carries out the task and shows its events. The first Ctrl-C cancels it, the second exits the program.
 async fn carry_out(
-    task: &TaskAgent,
+    task: TaskTurn,
     goal: Message,
     interrupts: &Interrupts,
     view: &mut TaskView<'_>,
-) -> Result<(), Failure> {
+) -> Result<TaskReport, Failure> {
     let token = CancellationToken::new();
     let _guard = interrupts.cancel(&token);
-    let text = goal.text().into_owned();
     view.show(TurnEvent::Started(vec![Arc::new(goal)]))?;
-    let mut events = task.run(text).with_token(token.clone()).stream();
+    let mut events = task.with_token(token.clone()).stream();
     turn::follow(&mut events, &token, view).await?;
     let report = events.finish().await;
     let report = match report {
@@ -108,10 +146,7 @@ async fn carry_out(
         }
     };
     view.end(&report)?;
-    match report.is_success() {
-        true => Ok(()),
-        false => Err(Failure::task(problem(&report))),
-    }
+    Ok(report)
 }
 
 /// Shows a task as one turn: the turns of its planner and its steps are parts of it.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use agcore::{
-    AgentBuilder, ToolRegistry,
+    AgentBuilder,
     agent::{AgentConfig, RuntimeBundle},
     tools::SuspendingApprover,
 };
@@ -124,16 +124,13 @@ fn cannot_listen(config: &ServeConfig, error: &io::Error) -> Failure {
 /// Returns the parts of the agent, with the provider, the tools and the rules of a chat.
 fn bundle(settings: &Settings, tools: &ChatTools, offers_tools: bool) -> Result<RuntimeBundle, Failure> {
     let policy = Policy::new(&tools.registry, &settings.tools)?;
-    let offered = if offers_tools {
-        tools.registry.clone()
-    } else {
-        ToolRegistry::new()
-    };
+    let (offered, skills) = tools.offered(offers_tools);
     let provider = settings.provider.build();
     let builder = AgentBuilder::new()
         .with_provider(provider.map_err(|error| settings.setup_failure(error))?)
         .with_config(AgentConfig::new().with_trace_content(settings.trace_content))
         .with_tools(offered)
+        .with_skills(skills)
         .with_policy(policy.with_approver(Some(Arc::new(SuspendingApprover))))
         .with_state(NotesFile::default())
         .with_state(settings.tools.folder()?)

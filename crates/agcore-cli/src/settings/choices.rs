@@ -114,6 +114,7 @@ impl Choices {
             variables: !args.server.no_env_file,
             instructions: !args.no_context_files,
             servers: true,
+            project: true,
             all_settings: true,
         };
         Folder::open(&args.server.policy, wanted)
@@ -140,6 +141,7 @@ impl Choices {
             sources.setting(|file| file.system.clone()),
         ]);
         let mut warnings = std::mem::take(&mut tools.warnings);
+        warnings.extend_from_slice(&tools.project.problems);
         warnings.extend(folder.take_warnings());
         Ok(Self {
             key: key(&provider.value, &sources),

@@ -8,7 +8,7 @@ use crate::trust::FolderFile;
 const MAX_BYTES: usize = 32 * 1024;
 
 /// The instructions of the project.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct ContextFiles {
     /// The files that are used, the nearest one last.
     pub(crate) loaded: Vec<String>,

@@ -9,6 +9,7 @@ use agcore::{
 use super::{
     dotenv::Dotenv,
     file::{File, SETTINGS},
+    project::Project,
     server_text::describe,
     untrusted::is_used,
 };
@@ -92,7 +93,7 @@ pub(super) fn of_variables(variables: &Dotenv) -> Vec<Effect> {
     effects
 }
 
-/// Returns the effects of the other files, and of those that cannot be used. Files below `.agcore` are counted.
+/// Returns the effects of the other files, and of those that cannot be used. Those below `.agcore` are one effect.
 pub(super) fn of_files(snapshot: &Snapshot) -> Vec<Effect> {
     let mut effects: Vec<Effect> = snapshot.files.iter().flat_map(of_file).collect();
     effects.extend(of_project(snapshot));
@@ -132,13 +133,14 @@ fn server(entry: &ServerEntry) -> String {
     short(&describe(entry))
 }
 
-/// Returns one effect for all files below `.agcore`.
+/// Returns one effect for all files below `.agcore`: the skills and agents that they contain.
 fn of_project(snapshot: &Snapshot) -> Option<Effect> {
     let files: Vec<&FolderFile> = snapshot
         .files
         .iter()
         .filter(|file| file.kind == FileKind::Project)
         .collect();
+    let mut needs_trust = false;
     let value = match files.as_slice() {
         [] => return None,
         [
@@ -148,15 +150,30 @@ fn of_project(snapshot: &Snapshot) -> Option<Effect> {
                 ..
             },
         ] if name == PROJECT_DIRECTORY => format!("ignored: {reason}"),
-        [_] => "1 file, not used by this version".to_owned(),
-        files => format!("{} files, not used by this version", files.len()),
+        files => {
+            let project = Project::of_files(&snapshot.files);
+            let count = match files.len() {
+                1 => "1 file".to_owned(),
+                count => format!("{count} files"),
+            };
+            let found = project
+                .summary()
+                .unwrap_or_else(|| "no skills and no agents".to_owned());
+            let problems = project.problems.len();
+            let broken = match problems {
+                0 => String::new(),
+                _ => format!("; {problems} of the files cannot be used"),
+            };
+            needs_trust = project.summary().is_some();
+            short(&format!("{found} ({count}{broken})"))
+        }
     };
     Some(Effect {
         file: PROJECT_DIRECTORY.to_owned(),
         kind: FileKind::Project,
         name: None,
         value: Some(value),
-        needs_trust: false,
+        needs_trust,
     })
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Wanted {
     pub(crate) instructions: bool,
     /// `.mcp.json` and `[mcp]`.
     pub(crate) servers: bool,
+    /// Skills and agents below `.agcore`.
+    pub(crate) project: bool,
     /// All settings, and not only `[permissions]`.
     pub(crate) all_settings: bool,
 }
@@ -137,7 +139,7 @@ impl Folder {
             FileKind::Variables => wanted.variables,
             FileKind::Instructions => wanted.instructions,
             FileKind::McpServers => wanted.servers,
-            FileKind::Project => true,
+            FileKind::Project => wanted.project,
         };
         let mut effects = self.effects();
         effects.retain(is_used);

@@ -9,6 +9,7 @@ use super::{
     mcp::McpServers,
     origin::Origin,
     permissions::{PermissionEntry, Subject},
+    project::Project,
     sources::{SettingsFile, settings_files},
 };
 use crate::{
@@ -31,6 +32,8 @@ pub(crate) struct ToolSettings {
     pub(crate) grants_origin: Origin,
     /// The MCP servers, whose tools are added to those of the program.
     pub(crate) mcp: McpServers,
+    /// The skills and agents in files.
+    pub(crate) project: Project,
     /// Messages for the user: what is ignored.
     pub(crate) warnings: Vec<String>,
 }
@@ -41,7 +44,7 @@ impl ToolSettings {
     /// # Errors
     /// When a file cannot be read or has an unknown setting.
     pub(crate) fn read(args: &PolicyArgs) -> Result<Self, Failure> {
-        Self::of_files(args, false)
+        Self::of_files(args, false, false)
     }
 
     /// Reads the settings files only, for a command that uses MCP servers.
@@ -49,14 +52,23 @@ impl ToolSettings {
     /// # Errors
     /// When a file cannot be read or has an unknown setting.
     pub(crate) fn with_servers(args: &PolicyArgs) -> Result<Self, Failure> {
-        Self::of_files(args, true)
+        Self::of_files(args, true, false)
     }
 
-    fn of_files(args: &PolicyArgs, servers: bool) -> Result<Self, Failure> {
+    /// Reads the settings files and the files of skills and agents. What is wrong with them is among the messages.
+    ///
+    /// # Errors
+    /// When a file cannot be read or has an unknown setting.
+    pub(crate) fn with_project(args: &PolicyArgs) -> Result<Self, Failure> {
+        Self::of_files(args, false, true)
+    }
+
+    fn of_files(args: &PolicyArgs, servers: bool, project: bool) -> Result<Self, Failure> {
         let wanted = Wanted {
             variables: false,
             instructions: false,
             servers,
+            project,
             all_settings: false,
         };
         let mut folder = Folder::open(args, wanted)?;
@@ -68,6 +80,9 @@ impl ToolSettings {
         let mut settings = Self::new(&mut files, &folder, args)?;
         settings.warnings.extend(folder.take_warnings());
         settings.warnings.extend(notice);
+        if project {
+            settings.warnings.extend_from_slice(&settings.project.problems);
+        }
         Ok(settings)
     }
 
@@ -123,6 +138,7 @@ impl ToolSettings {
             permissions,
             permissions_origin: combined(origins),
             mcp: McpServers::new(files, folder, args)?,
+            project: Project::new(folder)?,
             warnings: GrantsPlace::ignored_file(args.grants.as_deref()).into_iter().collect(),
             grants,
             grants_origin,

@@ -53,6 +53,7 @@ mod permission_mode;
 mod redirected_output;
 mod chat_tools;
 mod program_tools;
+mod project_files;
 mod provider_choice;
 mod agents_md;
 mod trust;

@@ -1,11 +1,16 @@
 //! `agcore run`: plans, steps and their results, output, and exit codes.
 
-use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use agcore_testkit::mock_server::{Fault, Gate, MockOptions, Point, RecordedRequest, Reply, ToolCall};
 use serde_json::json;
 
 use crate::{
     machine::{of_type, result, stream, types},
-    support::{Agcore, Server},
+    support::{Agcore, Server, runtime},
 };
 
 const PLAN: &str =
@@ -108,4 +113,91 @@ fn a_model_that_makes_no_plan_is_reported() {
     let ran = Agcore::talking_to(&server).run(["run", "Find x."]);
     ran.assert_failed(1, &["the text contains no usable plan"]);
     assert_eq!(server.requests().len(), 3);
+}
+
+/// Returns a model whose steps save a note each. The reply after the second note is held back by a gate, once.
+fn noting_model(gate: Gate) -> impl Fn(&RecordedRequest) -> Reply {
+    let is_held = Arc::new(AtomicBool::new(true));
+    let steps = model(PLAN, done);
+    move |request: &RecordedRequest| {
+        let prompt = request.prompt();
+        let text = prompt.last_user();
+        let Some(step) = text.lines().find_map(|line| line.strip_prefix("Your step: ")) else {
+            return steps(request);
+        };
+        let json = request.json();
+        let has_noted = json["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|message| message["role"] == "tool");
+        match (has_noted, step) {
+            (false, step) => Reply::tool_calls([ToolCall::new("save_note", &json!({"text": step}))]),
+            (true, "Use x.") if is_held.swap(false, Ordering::SeqCst) => {
+                Reply::text("never").with_fault(Fault::stall(Point::BeforeHeaders, &gate))
+            }
+            (true, _) => steps(request),
+        }
+    }
+}
+
+#[test]
+fn a_killed_task_continues_without_repeating_what_was_done() {
+    let server = Server::start(MockOptions::new(), noting_model(Gate::new()));
+    let agcore = Agcore::talking_to(&server).at_home();
+    let notes = || std::fs::read_to_string(agcore.directory.path().join("agcore-notes.md")).unwrap();
+    let runtime = runtime();
+    let mut child = runtime.block_on(async { agcore.spawn(["run", "Find and use x.", "--yes"]) });
+    // The plan, a call and an answer in the first step, a call in the second, and the reply that is held back.
+    server.wait_for_requests(5);
+    runtime.block_on(child.kill()).unwrap();
+    assert_eq!(
+        notes().lines().filter(|line| line.contains("x.")).count(),
+        2,
+        "{}",
+        notes()
+    );
+
+    let resumed = agcore.run(["run", "--continue", "--yes"]);
+    assert_eq!(resumed.assert_success(), "x was used.\n");
+    assert!(!resumed.stderr.contains("Find x."), "{}", resumed.stderr);
+    assert!(
+        resumed.stderr.contains("✓ step 2 completed: Use x."),
+        "{}",
+        resumed.stderr
+    );
+    assert_eq!(
+        notes().lines().filter(|line| line.contains("x.")).count(),
+        2,
+        "{}",
+        notes()
+    );
+    // The reply that was held back, and the answer.
+    assert_eq!(server.requests().len(), 7);
+
+    // The task has ended: its answer is printed again.
+    let again = agcore.run(["run", "--continue"]);
+    assert_eq!(again.assert_success(), "x was used.\n");
+    assert_eq!(server.requests().len(), 7);
+    let list = agcore.run(["sessions", "list"]);
+    assert!(list.assert_success().contains("Find and use x."), "{}", list.stdout);
+}
+
+#[test]
+fn a_task_that_cannot_be_continued_is_reported() {
+    let server = Server::start(MockOptions::new(), model(PLAN, done));
+    let agcore = Agcore::talking_to(&server).at_home();
+    agcore
+        .run(["run", "--continue"])
+        .assert_failed(2, &["there is no session of this folder yet"]);
+    agcore.run(["-p", "hello"]).assert_success();
+    let ran = agcore.run(["run", "--continue"]);
+    assert!(ran.stderr.contains("the session has no task"), "{}", ran.stderr);
+    assert_ne!(ran.code(), Some(0));
+    agcore
+        .run(["run", "more", "--continue"])
+        .assert_failed(2, &["has its goal already"]);
+    agcore
+        .run(["run", "x", "--suspend"])
+        .assert_failed(2, &["cannot be suspended or forked"]);
 }

@@ -199,7 +199,7 @@ fn many_files_and_values_do_not_hide_where_the_key_goes() {
     let shown = person.sees(QUESTION);
     assert!(shown.lines().count() < 60, "{shown}");
     for text in [
-        ".agcore: 250 files, not used by this version",
+        ".agcore: no skills and no agents (250 files)",
         "280 more settings and variables; see the files",
         "permissions = allow \"*\"",
         "permissions = 81 more; see agcore.toml",

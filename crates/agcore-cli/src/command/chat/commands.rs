@@ -5,6 +5,7 @@ use std::sync::Arc;
 use agcore::{Message, chat::summary_of};
 
 use super::{
+    agents::agents,
     clipboard,
     compact::compact,
     conversation::Conversation,
@@ -18,6 +19,7 @@ use super::{
 use crate::{
     exit::Failure,
     listing::listing,
+    project_list::skill_list,
     render::{sanitized_line, truncated},
 };
 
@@ -43,6 +45,8 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
         Kind::Help => screen.list(&help())?,
         Kind::Tools => screen.list(&tools(conversation))?,
         Kind::Mcp => screen.list(&mcp::listing(conversation))?,
+        Kind::Skills => screen.list(&skill_list(&conversation.tools.project))?,
+        Kind::Agents => agents(conversation, argument)?,
         Kind::Prompt => mcp::prompt(conversation, argument).await?,
         Kind::Permissions => permissions(conversation, argument).await?,
         Kind::Status => screen.print(&reports::status(conversation).await)?,

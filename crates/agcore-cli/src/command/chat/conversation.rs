@@ -13,7 +13,7 @@ use super::{
     session::{ChatSessions, ChatTools},
     turn_runner::{TurnEnd, TurnRunner},
 };
-use crate::{console::Console, exit::Failure, turn::Input};
+use crate::{console::Console, exit::Failure, settings::ContextFiles, turn::Input};
 
 /// An interactive chat.
 pub(super) struct Conversation {
@@ -25,6 +25,8 @@ pub(super) struct Conversation {
     pub(super) agent: AgentSpec,
     /// The model that answers.
     pub(super) model: String,
+    /// The instructions of the project, which every agent gets.
+    pub(super) project_instructions: ContextFiles,
     /// The provider and its server, as shown to users.
     pub(super) provider: String,
     pub(super) turns: TurnRunner,
@@ -43,6 +45,11 @@ impl Conversation {
     pub(super) fn switch_model(&mut self, model: &str) {
         self.agent = self.agent.clone().with_model(model);
         self.session.switch_agent(Arc::new(self.agent.clone()));
+        self.use_model(model);
+    }
+
+    /// Notes which model answers from now on.
+    pub(super) fn use_model(&mut self, model: &str) {
         model.clone_into(&mut self.model);
         if let Some(costs) = &mut self.turns.log.costs {
             costs.set_model(model);

@@ -11,7 +11,7 @@ use super::{
     mentions::attach,
     picker::selected,
     screen::Screen,
-    session::{ChatSessions, ChatTools, People, agent},
+    session::{ChatSessions, ChatTools, People, agent_of},
     settle::settle,
     shell_prefix,
     slash::{self, KEYS, Slash},
@@ -159,7 +159,7 @@ async fn conversation(
     };
     let (people, questions) = people(args.permission_mode(), settings)?;
     let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
-    let agent = agent(settings);
+    let agent = agent_of(args, settings)?;
     let session = chats
         .start(selected.as_ref(), args.session.fork_session, &agent)
         .await?;
@@ -176,8 +176,12 @@ async fn conversation(
     Ok(Conversation {
         chats,
         session,
+        model: match agent.request.0.model.as_str() {
+            "" => settings.provider.model.clone(),
+            model => model.to_owned(),
+        },
         agent,
-        model: settings.provider.model.clone(),
+        project_instructions: settings.context_files.clone(),
         provider: provider(settings),
         turns,
         tools: tools.clone(),

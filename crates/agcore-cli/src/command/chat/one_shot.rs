@@ -14,7 +14,7 @@ use agcore::{
 use super::{
     asking::Asking,
     picker::selected,
-    session::{ChatSessions, ChatTools, People, agent},
+    session::{ChatSessions, ChatTools, People, agent_of},
     suspended::{continuation, report_abandoned, report_unfinished},
 };
 use crate::{
@@ -126,7 +126,7 @@ impl<'a> OneShot<'a> {
         };
         let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
         let session = chats
-            .start(selected, args.session.fork_session, &agent(settings))
+            .start(selected, args.session.fork_session, &agent_of(args, settings)?)
             .await?;
         let mut render = renderer(front.output, front.color);
         if let Some(terminal) = terminal {

@@ -19,7 +19,7 @@ const MAX_CHOICES: usize = 20;
 ///
 /// # Errors
 /// When there is no such session, no terminal at which to choose one, or the user chooses none.
-pub(super) async fn selected(args: &SessionArgs, sessions: &Sessions) -> Result<Option<Session>, Failure> {
+pub(in crate::command) async fn selected(args: &SessionArgs, sessions: &Sessions) -> Result<Option<Session>, Failure> {
     match args.resume.as_deref() {
         Some("") if !is_at_terminal() => Err(Failure::usage(
             "there is no terminal at which to choose a session\nPass its ID: --resume ID. `agcore sessions list` lists the \

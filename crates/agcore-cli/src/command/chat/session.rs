@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use agcore::{
     AgentBuilder, AgentSession, AgentSpec, ToolRegistry,
-    agent::{AgentConfig, StoredSessions},
+    agent::{AgentConfig, Skills, StoredSessions, SubAgent, ToolSource},
     memory::session::Session,
-    tools::{Approver, AuditSink},
+    tools::{Approver, AuditSink, ToolError},
 };
 
 use crate::{
     args::{ChatArgs, PermissionMode},
-    exit::Failure,
+    exit::{Failure, suggestion},
     mcp::Servers,
     permission_mode::PlanModeNotice,
     policy::Policy,
     program_tools::{self, ToolFolder},
+    render::sanitized_line,
     sample_tools::NotesFile,
     sessions::{FOLDER, Sessions, current_folder},
-    settings::{McpServers, Settings, ToolSettings},
+    settings::{ContextFiles, McpServers, Project, Settings, ToolSettings},
     trust_dialog::print_notices,
 };
 
@@ -29,24 +30,51 @@ pub(in crate::command) struct ChatTools {
     pub(in crate::command) registry: ToolRegistry,
     /// The MCP servers, connected or not.
     pub(in crate::command) servers: Arc<Servers>,
+    /// The skills and agents in files.
+    pub(in crate::command) project: Project,
 }
 
 impl ChatTools {
-    /// Connects to the MCP servers, unless the model is offered no tools. Servers that fail are reported, and
+    /// Registers the tools of the program, of skills and of agents in files, and connects to the MCP servers, unless the model is offered no tools. Servers that fail are reported, and
     /// kept with their errors.
     ///
     /// # Errors
-    /// When two tools of the program have the same name, or standard error is closed.
+    /// When two tools have the same name, or standard error is closed.
     pub(in crate::command) async fn open(settings: &ToolSettings, is_offered: bool) -> Result<Self, Failure> {
-        let registry = program_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
+        let registry = registry(&settings.project).map_err(|error| Failure::task(error.to_string()))?;
         let none = McpServers::default();
         let servers = if is_offered { &settings.mcp } else { &none };
         let servers = Arc::new(Servers::connect(servers, &registry).await);
         let warnings = servers.warnings().into_iter();
         let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
         print_notices(&warnings)?;
-        Ok(Self { registry, servers })
+        Ok(Self {
+            registry,
+            servers,
+            project: settings.project.clone(),
+        })
     }
+
+    /// Returns what the model is offered: all tools and skills, or nothing.
+    pub(in crate::command) fn offered(&self, is_offered: bool) -> (ToolRegistry, Skills) {
+        match is_offered {
+            true => (self.registry.clone(), self.project.skills.clone()),
+            false => (ToolRegistry::new(), Skills::default()),
+        }
+    }
+}
+
+/// Returns the tools of the program, that of skills, and one for each agent with a description.
+fn registry(project: &Project) -> Result<ToolRegistry, ToolError> {
+    let mut tools = program_tools::registry()?;
+    project.skills.clone().add_to(&mut tools)?;
+    for agent in &project.agents {
+        let spec = &agent.spec;
+        if !spec.description.trim().is_empty() {
+            tools.register(SubAgent::new(spec.clone(), spec.description.as_str()))?;
+        }
+    }
+    Ok(tools)
 }
 
 /// Creates and opens sessions that share the provider, the tools and the rules of a chat.
@@ -79,15 +107,15 @@ impl ChatSessions {
         people: People,
     ) -> Result<(Self, Policy), Failure> {
         let mode = people.mode;
-        let tools = tools.registry.clone();
-        let policy = Policy::for_mode(&tools, &settings.tools, mode)?;
-        let offered = if args.no_tools { ToolRegistry::new() } else { tools };
+        let policy = Policy::for_mode(&tools.registry, &settings.tools, mode)?;
+        let (offered, skills) = tools.offered(!args.no_tools);
         let plan_notice = (mode == PermissionMode::Plan).then(|| PlanModeNotice::new(&offered));
         let provider = settings.provider.build();
         let mut builder = AgentBuilder::new()
             .with_provider(provider.map_err(|error| settings.setup_failure(error))?)
             .with_config(AgentConfig::new().with_trace_content(settings.trace_content))
             .with_tools(offered)
+            .with_skills(skills)
             .with_policy(policy.with_approver(people.approver))
             .with_session_store(sessions.store())
             .with_state(NotesFile::default())
@@ -146,4 +174,33 @@ impl ChatSessions {
 /// Returns the agent that answers.
 pub(in crate::command) fn agent(settings: &Settings) -> AgentSpec {
     AgentSpec::new("assistant", settings.system.as_str())
+}
+
+/// Returns the agent that answers a chat: the one that its arguments name, or the default one.
+///
+/// # Errors
+/// When there is no agent with this name.
+pub(super) fn agent_of(args: &ChatArgs, settings: &Settings) -> Result<AgentSpec, Failure> {
+    match &args.agent {
+        None => Ok(agent(settings)),
+        Some(name) => file_agent(&settings.tools.project, name, &settings.context_files),
+    }
+}
+
+/// Returns the agent of a file, with the instructions of the project.
+///
+/// # Errors
+/// When there is no agent with this name.
+pub(super) fn file_agent(project: &Project, name: &str, context: &ContextFiles) -> Result<AgentSpec, Failure> {
+    let Some(found) = project.agent(name) else {
+        let names = project.agents.iter().map(|agent| agent.spec.name.as_str());
+        let near = suggestion(name, names);
+        return Err(Failure::usage(format!(
+            "unknown agent `{}`{near}\nRun `agcore agents list` to see the agents; those of a folder are used only if you trust it.",
+            sanitized_line(name)
+        )));
+    };
+    let mut agent = found.clone();
+    agent.system_prompt = context.appended_to(&found.system_prompt);
+    Ok(agent)
 }

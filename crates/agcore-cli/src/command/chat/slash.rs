@@ -14,6 +14,8 @@ pub(super) enum Kind {
     Model,
     Tools,
     Mcp,
+    Skills,
+    Agents,
     Prompt,
     Permissions,
     Status,
@@ -51,7 +53,7 @@ struct Entry {
     help: &'static str,
 }
 
-const TABLE: [Entry; 20] = [
+const TABLE: [Entry; 22] = [
     entry(Kind::Help, "/help", &[], Argument::None, "", "list the commands"),
     entry(
         Kind::Model,
@@ -70,6 +72,22 @@ const TABLE: [Entry; 20] = [
         "list the tools and whether they may run",
     ),
     entry(Kind::Mcp, "/mcp", &[], Argument::None, "", "list the MCP servers"),
+    entry(
+        Kind::Skills,
+        "/skills",
+        &[],
+        Argument::None,
+        "",
+        "list the skills that the model can read",
+    ),
+    entry(
+        Kind::Agents,
+        "/agents",
+        &["/agent"],
+        Argument::Optional,
+        "[NAME]",
+        "list the agents in files, or continue with one of them",
+    ),
     entry(
         Kind::Prompt,
         "/prompt",

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use agcore::{
-    AgentBuilder, ToolRegistry,
+    AgentBuilder,
     agent::AgentConfig,
     chat::{Price, PriceFn},
     eval::{AgentTarget, Suite},
@@ -32,10 +32,7 @@ pub(super) fn target(
 ) -> Result<AgentTarget, Failure> {
     // No one is there to be asked.
     let policy = Policy::for_mode(&tools.registry, &settings.tools, PermissionMode::DontAsk)?.with_approver(None);
-    let offered = match args.no_tools {
-        true => ToolRegistry::new(),
-        false => tools.registry.clone(),
-    };
+    let (offered, skills) = tools.offered(!args.no_tools);
     let mut config = AgentConfig::new().with_trace_content(settings.trace_content);
     if let Some(price) = Prices::read(args.catalog.as_deref())?.map(price_fn) {
         config = config.with_budgets(Budgets::new().with_price(price));
@@ -47,6 +44,7 @@ pub(super) fn target(
             .with_agent(agent.clone())
             .with_config(config.clone())
             .with_tools(offered.clone())
+            .with_skills(skills.clone())
             .with_policy(policy.clone())
             .with_state(NotesFile::default())
             .with_state(folder.clone())

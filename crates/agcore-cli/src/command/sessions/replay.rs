@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use agcore::{
-    AgentBuilder, LlmProvider, ToolRegistry,
+    AgentBuilder, LlmProvider,
     agent::{ReplayError, ReplayErrorKind, ReplayReport, RuntimeBundle, Trajectory},
     chat::text::error_chain,
     llm::provider_fn,
@@ -32,11 +32,7 @@ pub(super) async fn replay(args: &ReplayArgs, interrupts: &Interrupts, color: Co
     let trajectory = recorded(&args.session).await?;
     let settings = trust_dialog::settings(&args.settings, !args.json, interrupts, color).await?;
     let tools = ChatTools::open(&settings.tools, !args.no_tools).await?;
-    let offered = match args.no_tools {
-        true => ToolRegistry::new(),
-        false => tools.registry.clone(),
-    };
-    let result = match bundle(&settings, offered) {
+    let result = match bundle(&settings, &tools, !args.no_tools) {
         Ok(bundle) => Ok(bundle.replay(&trajectory, agent(&settings)).await),
         Err(failure) => Err(failure),
     };
@@ -54,7 +50,8 @@ async fn recorded(name: &str) -> Result<Trajectory, Failure> {
     trajectory(&sessions.find(name).await?, &sessions).await
 }
 
-fn bundle(settings: &Settings, tools: ToolRegistry) -> Result<RuntimeBundle, Failure> {
+fn bundle(settings: &Settings, tools: &ChatTools, offers_tools: bool) -> Result<RuntimeBundle, Failure> {
+    let (tools, skills) = tools.offered(offers_tools);
     // The model is not called: without a key, only its context window is unknown.
     let provider: Arc<dyn LlmProvider> = match settings.provider.build() {
         Ok(provider) => Arc::new(provider),
@@ -63,6 +60,7 @@ fn bundle(settings: &Settings, tools: ToolRegistry) -> Result<RuntimeBundle, Fai
     Ok(AgentBuilder::new()
         .with_provider(provider)
         .with_tools(tools)
+        .with_skills(skills)
         .with_state(NotesFile::default())
         .with_state(settings.tools.folder()?)
         .with_state(settings.tools.allowed_urls())

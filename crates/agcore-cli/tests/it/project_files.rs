@@ -1,0 +1,172 @@
+//! Skills and agents in files: of a trusted folder, and of the user.
+
+use std::fs;
+
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall};
+use serde_json::{Value, json};
+
+use crate::support::{Agcore, Server};
+
+const TEA: &str = "---\nname: tea\ndescription: How to make tea.\n---\nBoil the water first.\n";
+const TESTER: &str =
+    "---\nname: tester\ndescription: Runs the tests.\ntools: [read_file]\nmodel: small\n---\nYou run tests.\n";
+
+fn write(agcore: &Agcore, name: &str, text: &str) {
+    let path = agcore.directory.path().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn with_files(server: &Server) -> Agcore {
+    let agcore = Agcore::talking_to(server).at_home();
+    write(&agcore, ".agcore/skills/tea/SKILL.md", TEA);
+    write(&agcore, ".agcore/skills/tea/times.md", "2 minutes");
+    write(&agcore, ".agcore/agents/tester.md", TESTER);
+    let users = agcore.home.path().join("config/agcore");
+    fs::create_dir_all(users.join("skills/notes")).unwrap();
+    fs::create_dir_all(users.join("agents")).unwrap();
+    let notes = "---\nname: notes\ndescription: How to write notes.\n---\n";
+    fs::write(users.join("skills/notes/SKILL.md"), notes).unwrap();
+    fs::write(
+        users.join("agents/cook.toml"),
+        "name = 'cook'\nsystem_prompt = 'You cook.'\n",
+    )
+    .unwrap();
+    agcore
+}
+
+fn names(agcore: &Agcore, command: &str, options: &[&str]) -> Vec<String> {
+    let ran = agcore.run([&[command, "list", "--json"], options].concat());
+    let list: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    let names = list[command].as_array().unwrap().iter();
+    names.map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn those_of_a_folder_need_trust() {
+    let server = Server::playground();
+    let agcore = with_files(&server);
+    assert_eq!(names(&agcore, "skills", &[]), ["notes"]);
+    assert_eq!(names(&agcore, "agents", &[]), ["cook"]);
+    assert_eq!(names(&agcore, "skills", &["--trust-folder"]), ["notes", "tea"]);
+    assert_eq!(names(&agcore, "agents", &["--trust-folder"]), ["cook", "tester"]);
+    let ran = agcore.run(["skills", "list"]);
+    ran.assert_success();
+    assert!(
+        ran.stderr
+            .contains("warning: .agcore is ignored, because this folder is not trusted"),
+        "{}",
+        ran.stderr
+    );
+
+    // The question names them.
+    let ran = agcore.run(["trust"]);
+    ran.assert_failed(2, &[".agcore: skills: tea; agents: tester (3 files)"]);
+    agcore.run(["trust", "--yes"]).assert_success();
+    let ran = agcore.run(["skills", "list"]);
+    assert!(
+        ran.assert_success()
+            .contains("tea: How to make tea.\n  .agcore/skills/tea\n"),
+        "{}",
+        ran.stdout
+    );
+    write(&agcore, ".agcore/skills/tea/times.md", "3 minutes");
+    assert_eq!(names(&agcore, "skills", &[]), ["notes"], "a change ends the trust");
+}
+
+#[test]
+fn broken_files_are_reported_and_harm_nothing_else() {
+    let server = Server::playground();
+    let agcore = with_files(&server).trusting();
+    write(&agcore, ".agcore/skills/bad/SKILL.md", "no front matter");
+    write(&agcore, ".agcore/agents/bad.md", "---\nname: ../../x\n---\n");
+    write(&agcore, ".agcore/agents/cook.md", "---\nname: cook\n---\nAnother cook.");
+    let ran = agcore.run(["skills", "list"]);
+    assert!(ran.assert_success().contains("tea: "));
+    for expected in [
+        "warning: .agcore/skills/bad/SKILL.md: it must begin with front matter",
+        "warning: .agcore/agents/bad.md: the agent cannot be used: the name must have",
+        "cook.toml is not used: there is another agent with the name `cook`",
+    ] {
+        assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
+    }
+    agcore.run(["chat", "hi"]).assert_success();
+}
+
+/// Calls a tool with these arguments in the first round, and repeats its result.
+fn calling(name: &'static str, arguments: Value) -> impl Fn(&RecordedRequest) -> Reply {
+    move |request: &RecordedRequest| {
+        let json = request.json();
+        let messages = json["messages"].as_array().unwrap();
+        if messages[0]["content"].as_str().unwrap().starts_with("You run tests.") {
+            return Reply::text("All tests pass.");
+        }
+        match messages.last().unwrap() {
+            last if last["role"] == "tool" => Reply::text(last["content"].as_str().unwrap()),
+            _ => Reply::tool_calls([ToolCall::new(name, &arguments)]),
+        }
+    }
+}
+
+#[test]
+fn a_model_reads_a_skill_when_it_needs_it() {
+    let server = Server::start(MockOptions::new(), calling("use_skill", json!({"name": "tea"})));
+    let agcore = with_files(&server).trusting();
+    let ran = agcore.run(["chat", "Make tea."]);
+    let answer = ran.assert_success();
+    assert!(
+        answer.contains("Boil the water first.") && answer.contains("times.md"),
+        "{answer}"
+    );
+    let system = server.requests()[0].json()["messages"][0]["content"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        system.contains("- tea: How to make tea.") && !system.contains("Boil"),
+        "{system}"
+    );
+    let ran = agcore.run(["chat", "Make tea.", "--no-tools"]);
+    assert!(ran.stdout.contains("no tool named"), "{}", ran.stdout);
+    let requests = server.requests();
+    let last = requests.last().unwrap().json();
+    assert!(
+        last["tools"].is_null() && !last["messages"][0]["content"].as_str().unwrap().contains("tea"),
+        "{last}"
+    );
+}
+
+#[test]
+fn a_file_outside_of_a_skill_is_not_read() {
+    let arguments = json!({"name": "tea", "file": "../../../agcore.toml"});
+    let server = Server::start(MockOptions::new(), calling("use_skill", arguments));
+    let ran = with_files(&server).trusting().run(["chat", "Make tea."]);
+    assert!(ran.assert_success().contains("without `..`"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_model_asks_an_agent_of_the_folder() {
+    let server = Server::start(
+        MockOptions::new(),
+        calling("ask_tester", json!({"task": "Run the tests."})),
+    );
+    let agcore = with_files(&server).trusting();
+    let ran = agcore.run(["chat", "Do the tests pass?"]);
+    assert_eq!(ran.assert_success(), "All tests pass.\n");
+    let requests = server.requests();
+    let request = requests[1].json();
+    assert_eq!(request["model"], "small");
+    let tools = request["tools"].as_array().unwrap();
+    assert_eq!((tools.len(), &tools[0]["function"]["name"]), (1, &json!("read_file")));
+}
+
+#[test]
+fn an_agent_of_a_file_answers_a_chat() {
+    let server = Server::start(MockOptions::new(), calling("use_skill", json!({"name": "tea"})));
+    let agcore = with_files(&server).trusting();
+    let ran = agcore.run(["chat", "Hello", "--agent", "tester"]);
+    assert_eq!(ran.assert_success(), "All tests pass.\n");
+    agcore
+        .run(["chat", "Hello", "--agent", "testre"])
+        .assert_failed(2, &["unknown agent `testre`", "tester"]);
+}
