@@ -57,6 +57,7 @@ use std::{env, ffi::OsString, path::PathBuf};
 
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::{Shell, generate};
+use clap_mangen::Man;
 
 use crate::exit::exit_codes;
 
@@ -233,6 +234,12 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
+    /// Print the manual page of the program, or of a command
+    #[command(after_help = MAN_HELP)]
+    Man {
+        /// The command, such as `chat` or `mcp serve`; without one, the program
+        command: Vec<String>,
+    },
 }
 
 /// Arguments of `new`.
@@ -259,6 +266,24 @@ impl Args {
         let mut command = prompt::without_command(Self::command());
         generate(shell, &mut command, "agcore", &mut script);
         String::from_utf8_lossy(&script).into_owned()
+    }
+
+    /// Returns the manual page of a command, in the form that `man` reads. Returns `None` if there is no such command.
+    pub(crate) fn manual(path: &[String]) -> Option<String> {
+        let described = Self::command();
+        let about = described.get_about().cloned().unwrap_or_default();
+        let mut program = prompt::without_command(described).about(about).after_help(help());
+        program = program.version(env!("CARGO_PKG_VERSION"));
+        // Gives commands their full names and the options of the program.
+        program.build();
+        let mut command = &program;
+        for name in path {
+            command = command.find_subcommand(name)?;
+        }
+        let mut page = Vec::new();
+        // Writing to a Vec cannot fail.
+        let _ = Man::new(command.clone()).render(&mut page);
+        Some(String::from_utf8_lossy(&page).into_owned())
     }
 }
 
@@ -289,6 +314,13 @@ Examples:
   agcore completion bash > ~/.local/share/bash-completion/completions/agcore
   agcore completion zsh > ~/.zfunc/_agcore          (with ~/.zfunc in fpath)
   agcore completion fish > ~/.config/fish/completions/agcore.fish";
+
+const MAN_HELP: &str = "\
+Examples:
+  agcore man | man -l -
+  agcore man mcp serve | man -l -
+  agcore man > ~/.local/share/man/man1/agcore.1
+  agcore man chat > ~/.local/share/man/man1/agcore-chat.1";
 
 #[cfg(test)]
 mod tests {

@@ -21,7 +21,6 @@ mod trust;
 mod settings;
 mod bounded_output;
 mod sample_tools;
-mod mcp;
 mod render;
 mod program_tools;
 mod size;
@@ -37,6 +36,8 @@ mod telemetry;
 mod console;
 mod approve;
 mod dialog;
+mod server_question;
+mod mcp;
 mod question_terminal;
 mod trust_dialog;
 mod turn;
@@ -242,6 +243,13 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Store { command } => command::store::run(&command).await,
         Command::Schema => print(&output::schema()),
         Command::Completion { shell } => print(&Args::completion(shell)),
+        Command::Man { command } => match Args::manual(&command) {
+            Some(page) => print(&page),
+            None => Err(Failure::usage(format!(
+                "there is no command `{}`; `agcore --help` lists the commands",
+                render::sanitized_line(&command.join(" "))
+            ))),
+        },
     }
 }
 

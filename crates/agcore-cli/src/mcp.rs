@@ -13,6 +13,7 @@ use futures_util::future::join_all;
 pub(crate) use self::tokens::FileTokens;
 use crate::{
     process::variable,
+    server_question::ServerAnswers,
     settings::{McpServers, NamedServer},
 };
 
@@ -54,14 +55,21 @@ impl Servers {
     /// Connects to all enabled servers at once and adds their tools to a registry. A server that fails is kept with its
     /// error and affects no other.
     ///
-    /// Dropping the future ends the servers that were started.
-    pub(crate) async fn connect(servers: &McpServers, tools: &ToolRegistry) -> Self {
-        Self::connect_to(servers.enabled().cloned().collect(), tools).await
+    /// Servers can ask for input only if there are `answers`. Dropping the future ends the servers that were started.
+    pub(crate) async fn connect(servers: &McpServers, tools: &ToolRegistry, answers: Option<&ServerAnswers>) -> Self {
+        Self::connect_to(servers.enabled().cloned().collect(), tools, answers).await
     }
 
     /// Connects to these servers at once and adds their tools to a registry, as [`connect`](Self::connect) does.
-    pub(crate) async fn connect_to(servers: Vec<NamedServer>, tools: &ToolRegistry) -> Self {
-        let connecting: Vec<_> = servers.into_iter().map(|server| open(server, tools.clone())).collect();
+    pub(crate) async fn connect_to(
+        servers: Vec<NamedServer>,
+        tools: &ToolRegistry,
+        answers: Option<&ServerAnswers>,
+    ) -> Self {
+        let servers = servers.into_iter();
+        let connecting: Vec<_> = servers
+            .map(|server| open(server, tools.clone(), answers.cloned()))
+            .collect();
         Self(join_all(connecting).await)
     }
 
@@ -117,15 +125,23 @@ pub(crate) fn options(server: &NamedServer) -> ClientOptions {
     server.entry.options().with_identity(identity)
 }
 
-async fn open(settings: NamedServer, tools: ToolRegistry) -> Server {
-    let connection = connect(&settings, &tools).await;
+async fn open(settings: NamedServer, tools: ToolRegistry, answers: Option<ServerAnswers>) -> Server {
+    let connection = connect(&settings, &tools, answers.as_ref()).await;
     Server { settings, connection }
 }
 
-async fn connect(server: &NamedServer, tools: &ToolRegistry) -> Result<Connected, McpError> {
+async fn connect(
+    server: &NamedServer,
+    tools: &ToolRegistry,
+    answers: Option<&ServerAnswers>,
+) -> Result<Connected, McpError> {
     let transport = server.entry.transport(&server.name, &variable)?;
     let transport = transport.with_oauth(OAuth::new(Arc::new(FileTokens::of_user())));
     let options = options(server).with_restart(Restart::default());
+    let options = match answers {
+        Some(answers) => answers.add_to(options),
+        None => options,
+    };
     let client = McpClient::connect_with(server.name.clone(), transport, options).await?;
     let options = ToolsetOptions::new().with_prefix(server.prefix());
     let toolset = client.register_into(tools, options).await?;

@@ -16,6 +16,7 @@ use crate::{
     interrupt::Interrupts,
     process::variable,
     render::{Color, Palette},
+    server_question::{Completer, ServerDialog},
 };
 
 /// Terminals that the line editor only uses through standard input and output.
@@ -71,6 +72,18 @@ impl QuestionTerminal {
             interrupts: self.interrupts.clone(),
             print,
         })
+    }
+
+    /// Returns the dialog for the question of an MCP server.
+    pub(crate) fn server_dialog(&self, completer: Completer) -> ServerDialog {
+        terminal::discard_input();
+        ServerDialog {
+            console: self.console.clone(),
+            palette: self.palette,
+            interrupts: self.interrupts.clone(),
+            print,
+            completer,
+        }
     }
 }
 

@@ -24,6 +24,8 @@ mod project;
 mod tools;
 mod choices;
 
+use std::path::Path;
+
 use agcore::{LlmError, llm::ProviderConfig};
 
 pub(crate) use self::{
@@ -89,6 +91,12 @@ impl Settings {
         self.report.trust.describe()
     }
 
+    /// Returns the current directory if it is trusted.
+    pub(crate) fn trusted_folder(&self) -> Option<&Path> {
+        let folder = self.report.folder.as_deref();
+        folder.filter(|_| self.report.trust.is_given())
+    }
+
     /// Converts an error of a provider that cannot be built, and adds what to do about a missing key.
     pub(crate) fn setup_failure(&self, error: LlmError) -> Failure {
         self.report.setup_failure(error)
@@ -103,6 +111,6 @@ impl From<SettingsError> for Failure {
 
 /// Parses the `[permissions]` table of a settings file.
 #[cfg(test)]
-pub(crate) fn permissions_of(path: &std::path::Path, text: &str) -> Result<Vec<PermissionEntry>, Failure> {
+pub(crate) fn permissions_of(path: &Path, text: &str) -> Result<Vec<PermissionEntry>, Failure> {
     Ok(file::File::parse(path, text)?.entries)
 }

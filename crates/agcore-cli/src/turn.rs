@@ -1,10 +1,15 @@
 //! Runs a turn and renders its events; Ctrl-C cancels it.
 
+use std::sync::Arc;
+
 use agcore::{
     AgentError, AgentSession, Message, StreamEvent,
-    chat::{Answer, EventKind, FinishReason, QuestionId, TurnEvent},
-    llm::{TurnOutcome, TurnStream},
+    agent::AgentTurn,
+    chat::{Answer, EventKind, FinishReason, Question, QuestionId, TurnEvent},
+    llm::{Output, TurnOutcome, TurnReport, TurnStream, TypedOptions},
+    tools::SchemaValidator,
 };
+use serde_json::Value;
 use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
@@ -65,6 +70,33 @@ pub(crate) async fn run(
     Ok(outcome)
 }
 
+/// Runs a turn whose answer is a value that matches a schema, and renders it. The first Ctrl-C cancels the turn, the second exits
+/// the program.
+///
+/// # Errors
+/// When the turn fails, the model does not return such a value, a limit was reached, or the output is closed.
+pub(crate) async fn run_typed(
+    session: &AgentSession,
+    input: Input,
+    schema: Value,
+    interrupts: &Interrupts,
+    render: &mut dyn Render,
+) -> Result<Value, Failure> {
+    let token = CancellationToken::new();
+    let _guard = interrupts.cancel(&token);
+    let options = TypedOptions::new()
+        .with_name("answer")
+        .with_check(Arc::new(SchemaValidator::new()));
+    let turn = begin(session, input).typed_as(Output::<Value>::with_schema(schema, options));
+    let mut turn = turn.with_token(token.clone()).stream();
+    let verdict = follow(&mut turn, &token, render).await?;
+    let outcome = turn.finish().await;
+    render.turn_ended(None, &session.usage().await);
+    let outcome = outcome?;
+    verdict.check_end(outcome.report(), outcome.questions())?;
+    outcome.into_value().map_err(|error| Failure::task(error.to_string()))
+}
+
 /// Renders the events of a turn, or of a task, until it ends.
 ///
 /// # Errors
@@ -118,12 +150,16 @@ impl Verdict {
     /// # Errors
     /// When the answer is incomplete or a limit was reached.
     pub(crate) fn check(&self, outcome: &TurnOutcome) -> Result<(), Failure> {
+        self.check_end(outcome.report(), outcome.questions())
+    }
+
+    fn check_end(&self, report: Option<&TurnReport>, questions: &[Question]) -> Result<(), Failure> {
         let incomplete = |reason| {
             let message = format!("the answer is incomplete: {reason}");
             Err(Failure::new(FailureKind::Incomplete, message))
         };
-        let Some(report) = outcome.report() else {
-            return Err(match outcome.questions() {
+        let Some(report) = report else {
+            return Err(match questions {
                 [] => Failure::task("the turn did not finish"),
                 _ => Failure::new(FailureKind::Suspended, "the turn waits for answers to its questions"),
             });
@@ -148,11 +184,14 @@ pub(crate) fn ticks() -> Interval {
     ticks
 }
 
-/// Starts a turn that the token cancels. All turns of the program start here.
+/// Starts a turn that the token cancels.
 pub(crate) fn start(session: &AgentSession, input: impl Into<Input>, token: &CancellationToken) -> EventStream {
-    let turn = match input.into() {
+    begin(session, input.into()).with_token(token.clone()).stream()
+}
+
+fn begin(session: &AgentSession, input: Input) -> AgentTurn {
+    match input {
         Input::Message(message) => session.turn(*message),
         Input::Answers(answers) => session.resume(answers),
-    };
-    turn.with_token(token.clone()).stream()
+    }
 }

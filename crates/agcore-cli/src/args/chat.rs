@@ -100,6 +100,13 @@ pub(crate) struct ChatArgs {
     /// Catalog with the prices of models; by default catalog.toml next to your own agcore.toml, if it exists
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
+    /// Answer with JSON that matches the JSON Schema in this file; only the JSON goes to standard output
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output_format", "json"])]
+    pub(crate) schema: Option<PathBuf>,
+    /// Append the exchanges with the model to a cassette, which tests and evaluations can replay without a network; keys are
+    /// removed, the conversation is not
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// Do not offer tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,

@@ -1,6 +1,7 @@
 //! `agcore chat` and `agcore PROMPT`: an interactive chat, or a single message.
 
 mod screen;
+mod recording;
 mod session;
 mod turn_log;
 mod turn_runner;
@@ -82,15 +83,23 @@ async fn start(
             "--file sends a file with a message: add a PROMPT, or - to read it from standard input\nIn a chat, write @PATH.",
         ));
     }
+    if args.schema.is_some() && !is_single {
+        return Err(Failure::usage("--schema is for single messages: add -p and a message"));
+    }
     let may_ask = args.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&args.settings, may_ask, interrupts, color).await?;
     if is_single {
         trust_dialog::print_notices(&settings.context_files.warnings())?;
     }
-    let tools = ChatTools::open(&settings.tools, !args.no_tools).await?;
+    let (tools, asked) = ChatTools::open_for_user(&settings, !args.no_tools).await?;
+    let front = Front {
+        interrupts,
+        color,
+        output,
+    };
     let result = match is_single {
-        true => one_shot::run(args, &settings, &tools, interrupts, color, output).await,
-        false => interactive::run(args, &settings, &tools, interrupts, color).await,
+        true => one_shot::run(args, &settings, &tools, asked, &front).await,
+        false => interactive::run(args, &settings, &tools, asked, &front).await,
     };
     tools.servers.close().await;
     result

@@ -18,6 +18,7 @@ use crate::{
     interrupt::Interrupts,
     output::Output,
     render::{Color, Render},
+    server_question::ServerQuestions,
     sessions::Sessions,
     settings::Settings,
     trust_dialog, turn,
@@ -47,6 +48,11 @@ pub(crate) async fn run(
              PROMPT --resume ID",
         ));
     }
+    if args.chat.schema.is_some() {
+        return Err(Failure::usage(
+            "--schema is for single messages\nUse `agcore -p` with --schema.",
+        ));
+    }
     let may_ask = args.chat.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&args.chat.settings, may_ask, interrupts, color).await?;
     trust_dialog::print_notices(&settings.context_files.warnings())?;
@@ -57,13 +63,13 @@ pub(crate) async fn run(
             Some(Message::user(with_files(text, &args.chat.files)?))
         }
     };
-    let tools = ChatTools::open(&settings.tools, !args.chat.no_tools).await?;
+    let (tools, asked) = ChatTools::open_for_user(&settings, !args.chat.no_tools).await?;
     let front = Front {
         interrupts,
         color,
         output,
     };
-    let result = in_session(args, &settings, &tools, goal, &front).await;
+    let result = in_session(args, &settings, &tools, goal, (&front, asked)).await;
     tools.servers.close().await;
     result
 }
@@ -74,12 +80,12 @@ async fn in_session(
     settings: &Settings,
     tools: &ChatTools,
     goal: Option<Message>,
-    front: &Front<'_>,
+    (front, asked): (&Front<'_>, ServerQuestions),
 ) -> Result<(), Failure> {
     let sessions = Sessions::of_chat(&args.chat.session).await?;
     let selected = selected(&args.chat.session, &sessions).await?;
     let is_kept = sessions.is_kept();
-    let mut one_shot = OneShot::new(&args.chat, settings, tools, sessions, selected.as_ref(), front).await?;
+    let mut one_shot = OneShot::new(&args.chat, settings, tools, sessions, selected.as_ref(), (front, asked)).await?;
     one_shot.announce(&args.chat, tools, front.output)?;
     let session = one_shot.session.clone();
     let task = TaskAgent::new(session.bundle().clone())

@@ -1,8 +1,8 @@
-//! Tests of `agcore inspect cassette`.
+//! Tests of `--record` and `agcore inspect cassette`.
 
 use serde_json::Value;
 
-use crate::support::Agcore;
+use crate::support::{Agcore, KEY, Server};
 
 const CASSETTE: &str = concat!(
     r#"{"agcore_cassette":1}"#,
@@ -114,4 +114,25 @@ fn rejects_other_files() {
     check("empty", "the cassette is empty");
     check("other", "not a cassette: line 1");
     check("newer", "version 9");
+}
+
+#[test]
+fn exchanges_are_recorded_to_a_cassette() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server);
+    for prompt in ["hello", "hello again"] {
+        agcore.run(["-p", prompt, "--record", "chat.cassette"]).assert_success();
+    }
+    let shown = agcore.run(["inspect", "cassette", "chat.cassette"]).stdout;
+    let recorded = std::fs::read_to_string(agcore.directory.path().join("chat.cassette")).unwrap();
+    assert!(
+        recorded.contains("hello again") && !recorded.contains(KEY),
+        "{recorded}"
+    );
+    assert_eq!(shown.matches("2 messages, ").count(), 2, "{shown}");
+    let agcore = agcore.with_file("notes.txt", "my notes");
+    agcore.run(["-p", "hello", "--record", "notes.txt"]).assert_failed(
+        2,
+        &["cannot record to notes.txt: the file exists and is not a cassette"],
+    );
 }

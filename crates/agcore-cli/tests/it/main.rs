@@ -8,6 +8,7 @@
 
 mod support;
 mod machine;
+mod manual;
 
 #[cfg(unix)]
 mod person;
@@ -56,9 +57,12 @@ mod program_tools;
 mod project_files;
 mod provider_choice;
 mod agents_md;
+mod answer_schema;
 mod trust;
 mod user_settings;
 mod mcp;
+#[cfg(unix)]
+mod mcp_questions;
 mod tools_command;
 mod apis;
 mod attachments;

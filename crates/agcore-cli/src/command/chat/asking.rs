@@ -4,9 +4,9 @@ use std::{collections::VecDeque, io, sync::Arc};
 
 use agcore::{StreamEvent, chat::UsageTracker, llm::TurnOutcome, tools::ToolSnapshot};
 use futures_util::FutureExt;
-use tokio::{sync::mpsc::UnboundedReceiver, task::JoinHandle};
+use tokio::task::JoinHandle;
 
-use super::turn_runner::PROMPT;
+use super::turn_runner::{PROMPT, Questions};
 use crate::{
     approve::Question,
     dialog::{DialogOutcome, choices},
@@ -14,17 +14,20 @@ use crate::{
     policy::Policy,
     question_terminal::QuestionTerminal,
     render::Render,
+    server_question::{Completer, ServerQuestion},
 };
 
 /// Asks a question once all events that precede it are on the screen. While it is there, later events are queued.
 pub(super) struct Asking {
     render: Box<dyn Render>,
     terminal: QuestionTerminal,
-    questions: UnboundedReceiver<Question>,
+    questions: Questions,
     /// The tools, to validate edited arguments.
     tools: Arc<ToolSnapshot>,
     /// Stores "always" answers.
     policy: Policy,
+    /// Asks the model for MCP servers.
+    completer: Completer,
     pending: Option<JoinHandle<Result<DialogOutcome, Failure>>>,
     queued: VecDeque<StreamEvent>,
 }
@@ -34,9 +37,10 @@ impl Asking {
     pub(super) fn new(
         render: Box<dyn Render>,
         terminal: QuestionTerminal,
-        questions: UnboundedReceiver<Question>,
+        questions: Questions,
         tools: Arc<ToolSnapshot>,
         policy: Policy,
+        completer: Completer,
     ) -> Self {
         Self {
             render,
@@ -44,6 +48,7 @@ impl Asking {
             questions,
             tools,
             policy,
+            completer,
             pending: None,
             queued: VecDeque::new(),
         }
@@ -57,6 +62,13 @@ impl Asking {
         if let Ok(dialog) = self.terminal.show(&question, &choices, PROMPT, tools) {
             self.pending = Some(tokio::spawn(dialog.answer(question)));
         }
+        Ok(())
+    }
+
+    fn ask_for_server(&mut self, question: ServerQuestion) -> io::Result<()> {
+        self.render.hide()?;
+        let dialog = self.terminal.server_dialog(self.completer.clone());
+        self.pending = Some(tokio::spawn(dialog.answer(question)));
         Ok(())
     }
 
@@ -95,8 +107,12 @@ impl Render for Asking {
         if self.is_asking()? {
             return Ok(());
         }
-        match self.questions.try_recv() {
-            Ok(question) => self.ask(question),
+        if let Ok(question) = self.questions.calls.try_recv() {
+            return self.ask(question);
+        }
+        match self.questions.servers.try_recv() {
+            Ok(question) if question.is_abandoned() => Ok(()),
+            Ok(question) => self.ask_for_server(question),
             Err(_) => self.render.tick(),
         }
     }

@@ -63,6 +63,7 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
         }
         Kind::Undo => undo(conversation).await?,
         Kind::Retry => retry(conversation).await?,
+        Kind::Edit => return edit(conversation).await,
         Kind::Copy => clipboard::copy(conversation).await?,
         Kind::Save => save(conversation, argument).await?,
         Kind::Load => load(conversation, argument).await?,
@@ -131,6 +132,33 @@ async fn undo(conversation: &mut Conversation) -> Result<(), Failure> {
     screen.note(&format!(
         "Removed {removed} message{plural}, from \"{text}\" on. What tools did is not reverted."
     ))
+}
+
+/// Removes the last message and what came of it, and lets the user change and send it. Images and files are not part of the
+/// text.
+async fn edit(conversation: &mut Conversation) -> Result<Next, Failure> {
+    let screen = conversation.screen;
+    let messages = conversation.session.messages().await;
+    let found = without_last_turn(&messages);
+    let message = match (conversation.last.take(), found) {
+        (None, Err(_)) => {
+            screen.error("there is no message to change")?;
+            return Ok(Next::Continue);
+        }
+        (Some(last), Err(_)) => last,
+        // A message that was discarded is newer than the last one of the conversation.
+        (Some(last), Ok((_, kept))) if last != kept => last,
+        (_, Ok((left, kept))) => {
+            if let Err(error) = conversation.session.set_messages(left).await {
+                screen.error(&error.to_string())?;
+                return Ok(Next::Continue);
+            }
+            conversation.save_change().await?;
+            kept
+        }
+    };
+    screen.note("Change the message and press Enter to send it, or empty the line to leave it out.")?;
+    Ok(Next::Edit(message.text().into_owned()))
 }
 
 /// Sends the last message again, in place of what came of it.

@@ -9,6 +9,7 @@ use super::{
     conversation::Conversation,
     editor,
     mentions::attach,
+    one_shot::Front,
     picker::selected,
     screen::Screen,
     session::{ChatSessions, ChatTools, People, agent_of},
@@ -16,7 +17,7 @@ use super::{
     shell_prefix,
     slash::{self, KEYS, Slash},
     turn_log::{Costs, TurnLog},
-    turn_runner::TurnRunner,
+    turn_runner::{Questions, TurnRunner},
 };
 use crate::{
     approve::{AskUser, Question},
@@ -30,7 +31,8 @@ use crate::{
     permission_mode::{mode_approver, next_mode},
     prices::Prices,
     program_tools::Previews,
-    render::{Color, sanitized_line},
+    render::sanitized_line,
+    server_question::ServerQuestions,
     sessions::Sessions,
     settings::Settings,
     size::extent,
@@ -51,14 +53,14 @@ pub(super) async fn run(
     args: &ChatArgs,
     settings: &Settings,
     tools: &ChatTools,
-    interrupts: &Interrupts,
-    color: Color,
+    asked: ServerQuestions,
+    front: &Front<'_>,
 ) -> Result<(), Failure> {
     if args.session.suspend {
         return Err(Failure::usage("--suspend is for single messages: add -p and a message"));
     }
-    let mut conversation = conversation(args, settings, tools, interrupts, color).await?;
-    let ended = Box::pin(converse(args, settings, interrupts, &mut conversation)).await;
+    let mut conversation = conversation(args, settings, tools, asked, front).await?;
+    let ended = Box::pin(converse(args, settings, front.interrupts, &mut conversation)).await;
     let farewell = farewell(&conversation).await;
     ended.and(farewell)
 }
@@ -134,6 +136,10 @@ async fn edited(text: String, screen: Screen) -> Result<Draft, Failure> {
 async fn farewell(conversation: &Conversation) -> Result<(), Failure> {
     let session = &conversation.session;
     conversation.chats.forget_if_empty(session.id()).await;
+    let problems = conversation.chats.recording_problems();
+    problems
+        .iter()
+        .try_for_each(|problem| conversation.screen.error(problem))?;
     let is_used = session.usage().await.calls > 0 || !session.messages().await.is_empty();
     match is_used && conversation.chats.sessions.is_kept() {
         true => conversation.screen.note(&format!(
@@ -148,16 +154,16 @@ async fn conversation(
     args: &ChatArgs,
     settings: &Settings,
     tools: &ChatTools,
-    interrupts: &Interrupts,
-    color: Color,
+    asked: ServerQuestions,
+    front: &Front<'_>,
 ) -> Result<Conversation, Failure> {
     let sessions = Sessions::of_chat(&args.session).await?;
     let selected = selected(&args.session, &sessions).await?;
     let console = Console::open()?;
     let screen = Screen {
-        palette: color.palette(&io::stdout()),
+        palette: front.color.palette(&io::stdout()),
     };
-    let (people, questions) = people(args.permission_mode(), settings)?;
+    let (people, calls) = people(args.permission_mode(), settings)?;
     let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
     let agent = agent_of(args, settings)?;
     let session = chats
@@ -166,8 +172,8 @@ async fn conversation(
     let turns = TurnRunner {
         console: console.clone(),
         screen,
-        questions,
-        interrupts: interrupts.clone(),
+        questions: Questions { calls, servers: asked },
+        interrupts: front.interrupts.clone(),
         policy,
         better_url: versioned_url(&settings.provider),
         log: TurnLog::with_costs(costs(args, settings)?),
@@ -222,7 +228,7 @@ async fn cycle_mode(args: &ChatArgs, settings: &Settings, conversation: &mut Con
         Err(failure) => return screen.error(&failure.to_string()),
     };
     (conversation.chats, conversation.session) = (chats, session);
-    (conversation.turns.policy, conversation.turns.questions) = (policy, questions);
+    (conversation.turns.policy, conversation.turns.questions.calls) = (policy, questions);
     screen.note(&format!("Permission mode: {}", mode.as_str()))
 }
 

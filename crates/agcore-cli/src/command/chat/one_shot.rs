@@ -1,7 +1,9 @@
 //! Answers a single message.
 
 use std::{
+    fmt, fs,
     io::{self, IsTerminal},
+    path::Path,
     sync::Arc,
 };
 
@@ -10,12 +12,14 @@ use agcore::{
     memory::session::Session,
     tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
+use serde_json::Value;
 
 use super::{
     asking::Asking,
     picker::selected,
     session::{ChatSessions, ChatTools, People, agent_of},
     suspended::{continuation, report_abandoned, report_unfinished},
+    turn_runner::Questions,
 };
 use crate::{
     approve::AskUser,
@@ -30,12 +34,14 @@ use crate::{
     permission_mode::mode_approver,
     policy::Policy,
     prices::Prices,
-    process::current_directory,
+    process::{current_directory, print},
     program_tools::Previews,
     question_terminal::{QuestionTerminal, report_grants},
     render::{Color, Render, Terminal},
+    server_question::{Completer, ServerQuestions},
     sessions::Sessions,
     settings::Settings,
+    trust_dialog,
     turn::{self, Input},
     vendor::versioned_url,
 };
@@ -48,10 +54,10 @@ pub(super) async fn run(
     args: &ChatArgs,
     settings: &Settings,
     tools: &ChatTools,
-    interrupts: &Interrupts,
-    color: Color,
-    output: Option<&Output>,
+    asked: ServerQuestions,
+    front: &Front<'_>,
 ) -> Result<(), Failure> {
+    let schema = args.schema.as_deref().map(read_schema).transpose()?;
     let sessions = Sessions::of_chat(&args.session).await?;
     let selected = selected(&args.session, &sessions).await?;
     // Without a session to continue, a missing message is found before anything else.
@@ -59,12 +65,8 @@ pub(super) async fn run(
         Some(_) if args.message.is_none() => None,
         _ => Some(with_files(input::message(args.message.as_deref()).await?, &args.files)?),
     };
-    let front = Front {
-        interrupts,
-        color,
-        output,
-    };
-    let mut one_shot = OneShot::new(args, settings, tools, sessions, selected.as_ref(), &front).await?;
+    let selected = selected.as_ref();
+    let mut one_shot = OneShot::new(args, settings, tools, sessions, selected, (front, asked)).await?;
     let turn_input = match message {
         Some(message) => {
             report_abandoned(&one_shot.session).await?;
@@ -72,9 +74,28 @@ pub(super) async fn run(
         }
         None => continuation(&one_shot.chats.sessions, &one_shot.session).await?,
     };
-    one_shot.announce(args, tools, output)?;
-    let result = turn::run(&one_shot.session, turn_input, interrupts, &mut *one_shot.render).await;
-    one_shot.finish(result.map(drop), output).await
+    one_shot.announce(args, tools, front.output)?;
+    let (session, render) = (&one_shot.session, &mut *one_shot.render);
+    let result = match schema {
+        None => turn::run(session, turn_input, front.interrupts, render).await.map(drop),
+        Some(schema) => {
+            let value = turn::run_typed(session, turn_input, schema, front.interrupts, render).await;
+            value.and_then(|value| print(&format!("{value:#}\n")))
+        }
+    };
+    one_shot.finish(result, front.output).await
+}
+
+/// Reads the schema of the answer.
+fn read_schema(file: &Path) -> Result<Value, Failure> {
+    let failed =
+        |reason: &dyn fmt::Display| Failure::usage(format!("the schema {} cannot be used: {reason}", file.display()));
+    let text = fs::read_to_string(file).map_err(|error| failed(&error))?;
+    let schema: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+    match schema.is_object() {
+        true => Ok(schema),
+        false => Err(failed(&"it is not a JSON object")),
+    }
 }
 
 /// The means by which the program talks to its user.
@@ -97,7 +118,8 @@ pub(in crate::command) struct OneShot<'a> {
 }
 
 impl<'a> OneShot<'a> {
-    /// Creates a session from the settings, or opens the one that was selected.
+    /// Creates a session from the settings, or opens the one that was selected. Without a terminal, the questions of MCP
+    /// servers are declined.
     ///
     /// # Errors
     /// When the session cannot be created or opened.
@@ -107,7 +129,7 @@ impl<'a> OneShot<'a> {
         tools: &ChatTools,
         sessions: Sessions,
         selected: Option<&Session>,
-        front: &Front<'_>,
+        (front, asked): (&Front<'_>, ServerQuestions),
     ) -> Result<Self, Failure> {
         let mode = args.permission_mode();
         let terminal = match args.session.suspend {
@@ -128,10 +150,22 @@ impl<'a> OneShot<'a> {
         let session = chats
             .start(selected, args.session.fork_session, &agent_of(args, settings)?)
             .await?;
-        let mut render = renderer(front.output, front.color);
+        let mut render = renderer(front.output, front.color, args.schema.is_some());
         if let Some(terminal) = terminal {
             let tools = session.bundle().tools().snapshot();
-            render = Box::new(Asking::new(render, terminal, questions, tools, policy.clone()));
+            let questions = Questions {
+                calls: questions,
+                servers: asked,
+            };
+            let completer = Completer::of(&session);
+            render = Box::new(Asking::new(
+                render,
+                terminal,
+                questions,
+                tools,
+                policy.clone(),
+                completer,
+            ));
         }
         Ok(Self {
             session,
@@ -182,6 +216,12 @@ impl<'a> OneShot<'a> {
         // Ends the output, before anything is reported below it.
         drop(render);
         report_grants(&policy.grants().take_updates())?;
+        let problems = chats.recording_problems().into_iter();
+        trust_dialog::print_notices(
+            &problems
+                .map(|problem| format!("warning: {problem}"))
+                .collect::<Vec<_>>(),
+        )?;
         chats.forget_if_empty(session.id()).await;
         if let (Err(failure), None, true) = (&result, output, chats.sessions.is_kept()) {
             report_unfinished(&session, failure).await?;
@@ -270,9 +310,14 @@ fn init(args: &ChatArgs, settings: &Settings, tools: &ChatTools, session: &Agent
     }
 }
 
-fn renderer(output: Option<&Output>, color: Color) -> Box<dyn Render> {
+/// Returns the renderer of the events. With `hides_answer`, the text of the model is not shown: it is JSON in one of several forms.
+fn renderer(output: Option<&Output>, color: Color, hides_answer: bool) -> Box<dyn Render> {
     if let Some(output) = output {
         return Box::new(output.clone());
+    }
+    if hides_answer {
+        let palette = color.palette(&io::stderr());
+        return Box::new(Terminal::new(io::sink(), io::stderr(), palette));
     }
     let terminal = Terminal::new(io::stdout(), io::stderr(), color.palette(&io::stderr()));
     match io::stdout().is_terminal() {

@@ -8,7 +8,9 @@ use agcore::{
     memory::session::Session,
     tools::{Approver, AuditSink, ToolError},
 };
+use url::Url;
 
+use super::recording::Recording;
 use crate::{
     args::{ChatArgs, PermissionMode},
     exit::{Failure, suggestion},
@@ -18,6 +20,7 @@ use crate::{
     program_tools::{self, ToolFolder},
     render::sanitized_line,
     sample_tools::NotesFile,
+    server_question::{ServerAnswers, ServerQuestions},
     sessions::{FOLDER, Sessions, current_folder},
     settings::{ContextFiles, McpServers, Project, Settings, ToolSettings},
     trust_dialog::print_notices,
@@ -36,15 +39,39 @@ pub(in crate::command) struct ChatTools {
 
 impl ChatTools {
     /// Registers the tools of the program, of skills and of agents in files, and connects to the MCP servers, unless the model is offered no tools. Servers that fail are reported, and
-    /// kept with their errors.
+    /// kept with their errors. They cannot ask the user.
     ///
     /// # Errors
     /// When two tools have the same name, or standard error is closed.
     pub(in crate::command) async fn open(settings: &ToolSettings, is_offered: bool) -> Result<Self, Failure> {
+        Self::connect(settings, is_offered, None).await
+    }
+
+    /// Like [`open`](Self::open), for MCP servers that can ask the user, the model, and for the folder if it is trusted.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub(in crate::command) async fn open_for_user(
+        settings: &Settings,
+        is_offered: bool,
+    ) -> Result<(Self, ServerQuestions), Failure> {
+        let folder = settings
+            .trusted_folder()
+            .and_then(|folder| Url::from_directory_path(folder).ok());
+        let (answers, questions) = ServerAnswers::new(folder.into_iter().map(String::from).collect());
+        let tools = Self::connect(&settings.tools, is_offered, Some(&answers)).await?;
+        Ok((tools, questions))
+    }
+
+    async fn connect(
+        settings: &ToolSettings,
+        is_offered: bool,
+        answers: Option<&ServerAnswers>,
+    ) -> Result<Self, Failure> {
         let registry = registry(&settings.project).map_err(|error| Failure::task(error.to_string()))?;
         let none = McpServers::default();
         let servers = if is_offered { &settings.mcp } else { &none };
-        let servers = Arc::new(Servers::connect(servers, &registry).await);
+        let servers = Arc::new(Servers::connect(servers, &registry, answers).await);
         let warnings = servers.warnings().into_iter();
         let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
         print_notices(&warnings)?;
@@ -82,6 +109,7 @@ pub(super) struct ChatSessions {
     /// Where they are kept.
     pub(super) sessions: Sessions,
     stored: StoredSessions,
+    recording: Option<Recording>,
 }
 
 /// The approver of calls, and the sink of decisions about them.
@@ -111,8 +139,17 @@ impl ChatSessions {
         let (offered, skills) = tools.offered(!args.no_tools);
         let plan_notice = (mode == PermissionMode::Plan).then(|| PlanModeNotice::new(&offered));
         let provider = settings.provider.build();
+        let mut provider = provider.map_err(|error| settings.setup_failure(error))?;
+        let recording = args
+            .record
+            .as_deref()
+            .map(|file| Recording::start(file, Arc::clone(&provider)));
+        let recording = recording.transpose()?;
+        if let Some(recording) = &recording {
+            provider = recording.provider();
+        }
         let mut builder = AgentBuilder::new()
-            .with_provider(provider.map_err(|error| settings.setup_failure(error))?)
+            .with_provider(provider)
             .with_config(AgentConfig::new().with_trace_content(settings.trace_content))
             .with_tools(offered)
             .with_skills(skills)
@@ -131,7 +168,12 @@ impl ChatSessions {
         if let Some(folder) = current_folder() {
             stored = stored.with_metadata(FOLDER, folder);
         }
-        Ok((Self { sessions, stored }, policy))
+        let chats = Self {
+            sessions,
+            stored,
+            recording,
+        };
+        Ok((chats, policy))
     }
 
     /// Creates a session, or opens the one that was selected, or a copy of it.
@@ -158,6 +200,11 @@ impl ChatSessions {
     /// When the session is damaged, or the database fails.
     pub(super) async fn reopen(&self, id: &str, agent: &AgentSpec) -> Result<AgentSession, Failure> {
         Ok(self.stored.open(id, agent.clone()).await?)
+    }
+
+    /// Returns a message for each exchange that could not be recorded.
+    pub(super) fn recording_problems(&self) -> Vec<String> {
+        self.recording.as_ref().map(Recording::problems).unwrap_or_default()
     }
 
     /// Forgets a session in which nothing happened.

@@ -24,6 +24,7 @@ pub(super) enum Kind {
     Last,
     Undo,
     Retry,
+    Edit,
     Copy,
     Save,
     Load,
@@ -53,7 +54,7 @@ struct Entry {
     help: &'static str,
 }
 
-const TABLE: [Entry; 22] = [
+const TABLE: [Entry; 23] = [
     entry(Kind::Help, "/help", &[], Argument::None, "", "list the commands"),
     entry(
         Kind::Model,
@@ -151,6 +152,14 @@ const TABLE: [Entry; 22] = [
         Argument::None,
         "",
         "send the last message again",
+    ),
+    entry(
+        Kind::Edit,
+        "/edit",
+        &[],
+        Argument::None,
+        "",
+        "change the last message and send it again",
     ),
     entry(
         Kind::Copy,

@@ -18,6 +18,7 @@ use crate::{
     policy::Policy,
     process::print,
     render::{Render, Terminal, sanitized_line},
+    server_question::{Completer, ServerDialog, ServerQuestion, ServerQuestions},
     turn::{self, EventStream, Input, ticks},
 };
 
@@ -28,8 +29,8 @@ pub(super) const PROMPT: &str = "[y]es [s]ession [a]lways [e]dit [n]o: ";
 pub(super) struct TurnRunner {
     pub(super) console: Console,
     pub(super) screen: Screen,
-    /// Receives the approver's questions.
-    pub(super) questions: UnboundedReceiver<Question>,
+    /// Receives the questions of the approver and of MCP servers.
+    pub(super) questions: Questions,
     pub(super) interrupts: Interrupts,
     /// Decides which tools may run.
     pub(super) policy: Policy,
@@ -39,6 +40,48 @@ pub(super) struct TurnRunner {
     pub(super) log: TurnLog,
     /// The tools whose question was cancelled.
     pub(super) unanswered: Vec<String>,
+}
+
+/// The questions to the user that come up in a turn.
+#[derive(Debug)]
+pub(super) struct Questions {
+    /// Those of the approver of calls.
+    pub(super) calls: UnboundedReceiver<Question>,
+    /// Those of MCP servers.
+    pub(super) servers: ServerQuestions,
+}
+
+/// A question to the user.
+#[derive(Debug)]
+enum Asked {
+    Call(Box<Question>),
+    Server(ServerQuestion),
+}
+
+impl Asked {
+    /// Returns the name of the tool whose call is asked about.
+    fn tool(&self) -> Option<String> {
+        match self {
+            Self::Call(question) => Some(sanitized_line(&question.request.tool)),
+            Self::Server(_) => None,
+        }
+    }
+}
+
+impl Questions {
+    /// Waits for a question. Returns `None` if no more can come. Cancel safe.
+    async fn next(&mut self) -> Option<Asked> {
+        loop {
+            tokio::select! {
+                Some(question) = self.calls.recv() => return Some(Asked::Call(Box::new(question))),
+                Some(question) = self.servers.recv() => match question.is_abandoned() {
+                    true => {}
+                    false => return Some(Asked::Server(question)),
+                },
+                else => return None,
+            }
+        }
+    }
 }
 
 /// The end of a turn.
@@ -71,8 +114,15 @@ impl TurnRunner {
             interrupts: self.interrupts.clone(),
             print,
         };
+        let server_dialog = ServerDialog {
+            console: self.console.clone(),
+            palette: self.screen.palette,
+            interrupts: self.interrupts.clone(),
+            print,
+            completer: Completer::of(session),
+        };
         let _guard = self.interrupts.cancel(&token);
-        let result = self.render(turn, &dialog, &token).await;
+        let result = self.render(turn, (&dialog, &server_dialog), &token).await;
         self.report_grants()?;
         if let Some(costs) = &self.log.costs {
             let calls = self.log.turn.calls;
@@ -96,14 +146,14 @@ impl TurnRunner {
     async fn render(
         &mut self,
         mut turn: EventStream,
-        dialog: &Dialog,
+        dialogs: (&Dialog, &ServerDialog),
         token: &CancellationToken,
     ) -> Result<TurnEnd, Failure> {
         let palette = self.screen.palette;
         let mut render = Terminal::new(io::stdout(), io::stdout(), palette).with_markdown(palette);
         let mut pending: Option<PendingAnswer> = None;
         let mut queued: Vec<StreamEvent> = Vec::new();
-        let mut asked = String::new();
+        let mut asked = None;
         let mut ticks = ticks();
         let mut keys = self.console.key_reader();
         let echo_off = EchoOff::new();
@@ -116,15 +166,15 @@ impl TurnRunner {
                     Some(event) if pending.is_some() => queued.push(event),
                     Some(event) => self.show(&mut render, &event)?,
                 },
-                Some(question) = self.questions.recv(), if pending.is_none() => {
+                Some(question) = self.questions.next(), if pending.is_none() => {
                     check_output(render.hide())?;
-                    asked = sanitized_line(&question.request.tool);
-                    pending = Some(self.ask(question, dialog)?);
+                    asked = question.tool();
+                    pending = Some(self.ask(question, dialogs)?);
                 }
                 outcome = answered(&mut pending) => {
                     pending = None;
                     match outcome? {
-                        DialogOutcome::Cancelled => self.unanswered.push(std::mem::take(&mut asked)),
+                        DialogOutcome::Cancelled => self.unanswered.extend(asked.take()),
                         DialogOutcome::Edited(call_id, arguments) => render.set_edited(call_id, arguments),
                         DialogOutcome::Answered => {}
                     }
@@ -158,7 +208,14 @@ impl TurnRunner {
         check_output(render.event(event))
     }
 
-    fn ask(&self, asked: Question, dialog: &Dialog) -> Result<PendingAnswer, Failure> {
+    fn ask(&self, asked: Asked, (dialog, server_dialog): (&Dialog, &ServerDialog)) -> Result<PendingAnswer, Failure> {
+        let asked = match asked {
+            Asked::Call(question) => question,
+            Asked::Server(question) => {
+                self.console.discard_typed();
+                return Ok(Box::pin(server_dialog.clone().answer(question)));
+            }
+        };
         let (text, preview) = (asked.text(), asked.shown_preview(self.screen.palette));
         let choices = choices(&asked.request, self.policy.grants().place());
         self.screen.print("\n")?;
@@ -167,7 +224,7 @@ impl TurnRunner {
         self.screen.print(&choices)?;
         // Input typed before the question appeared does not answer it.
         self.console.discard_typed();
-        Ok(Box::pin(dialog.clone().answer(asked)))
+        Ok(Box::pin(dialog.clone().answer(*asked)))
     }
 
     /// Reports whether "always" answers were saved.

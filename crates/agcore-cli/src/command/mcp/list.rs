@@ -23,7 +23,7 @@ const NONE: &str = "No MCP servers. `agcore mcp list --help` shows where to add 
 pub(super) async fn run(args: &McpListArgs) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
     let tools = ToolRegistry::new();
-    let servers = Servers::connect(&settings.mcp, &tools).await;
+    let servers = Servers::connect(&settings.mcp, &tools, None).await;
     let printed = match args.json {
         true => {
             let list: Vec<Value> = entries(&settings, &servers)

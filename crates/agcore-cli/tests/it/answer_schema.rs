@@ -1,0 +1,80 @@
+//! `--schema`: answers that match a JSON Schema.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply};
+use serde_json::{Value, json};
+
+use crate::support::{Agcore, Server};
+
+const SCHEMA: &str = r#"{
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "people": {"type": "integer", "minimum": 1}},
+    "required": ["city", "people"],
+    "additionalProperties": false
+}"#;
+
+/// Starts a model that returns these answers, and the last of them from then on.
+fn model(answers: &'static [&'static str]) -> Server {
+    let next = AtomicUsize::new(0);
+    Server::start(MockOptions::new(), move |_: &RecordedRequest| {
+        let number = next.fetch_add(1, Ordering::SeqCst).min(answers.len() - 1);
+        Reply::text(answers[number])
+    })
+}
+
+fn agcore(server: &Server) -> Agcore {
+    Agcore::talking_to(server).with_file("city.json", SCHEMA)
+}
+
+const ASK: [&str; 4] = ["-p", "A city?", "--schema", "city.json"];
+
+#[test]
+fn only_the_value_is_printed() {
+    let server = model(&[r#"{"city": "Oslo", "people": 700000}"#]);
+    let ran = agcore(&server).run(ASK);
+    let value: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    assert_eq!(value, json!({"city": "Oslo", "people": 700_000}));
+    let request = server.requests()[0].json().to_string();
+    assert!(
+        request.contains("additionalProperties"),
+        "the model knows the schema: {request}"
+    );
+}
+
+#[test]
+fn the_model_corrects_a_value_that_does_not_match() {
+    let server = model(&[r#"{"city": "Oslo", "people": 0}"#, r#"{"city": "Oslo", "people": 1}"#]);
+    let ran = agcore(&server).run(ASK);
+    let value: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    assert_eq!(value["people"], 1);
+    let correction = server.requests()[1].json()["messages"].to_string();
+    assert!(correction.contains("0 is less than the minimum of 1"), "{correction}");
+
+    let server = model(&["Oslo has no people."]);
+    let ran = agcore(&server).run(ASK);
+    ran.assert_failed(1, &["error: "]);
+    assert_eq!(ran.stdout, "");
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let server = Server::playground();
+    let agcore = agcore(&server).with_file("list.json", "[1]").with_file("cut.json", "{");
+    for (file, reason) in [
+        ("missing.json", "the schema missing.json cannot be used: "),
+        ("list.json", "it is not a JSON object"),
+        ("cut.json", "EOF while parsing"),
+    ] {
+        agcore
+            .run(["-p", "A city?", "--schema", file])
+            .assert_failed(2, &[reason]);
+    }
+    agcore
+        .run([&ASK[..], &["--output-format", "json"]].concat())
+        .assert_failed(2, &["cannot be used with"]);
+    agcore
+        .run(["run", "A city?", "--schema", "city.json"])
+        .assert_failed(2, &["--schema is for single messages"]);
+    assert!(server.requests().is_empty());
+}
