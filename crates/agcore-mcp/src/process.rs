@@ -21,7 +21,7 @@ use tokio::{
 pub(crate) use self::output_tail::OutputTail;
 
 /// The longest time that the rest of stderr is read after the process has exited. A process that it left behind may hold the pipe.
-const STDERR_GRACE: Duration = Duration::from_millis(500);
+const STDERR_GRACE: Duration = Duration::from_millis(300);
 
 /// A running server, with the processes that it started. Killed on drop.
 #[derive(Debug)]
