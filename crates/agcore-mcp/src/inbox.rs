@@ -1,4 +1,8 @@
-//! [`Inbox`]: the progress of one request, until the connection ends.
+//! [`Inbox`]: the progress of one request, on its way to the one who waits for it.
+#![cfg_attr(
+    not(feature = "client"),
+    allow(dead_code, reason = "only clients learn of the end of a connection")
+)]
 
 use std::{
     collections::VecDeque,
@@ -11,7 +15,7 @@ use agcore_chat::Progress;
 /// The number of progress notifications that wait for their receiver. More are dropped.
 const WAITING: usize = 64;
 
-/// The progress of one request, and whether its connection has ended. The connection has a clone.
+/// The progress of one request, and whether its connection has ended. The side that delivers has a clone.
 ///
 /// Most requests have no progress, and thousands may run side by side, so an inbox without progress is small.
 #[derive(Debug, Clone, Default)]

@@ -62,6 +62,8 @@ mod prompt;
 mod resource;
 #[cfg(feature = "oauth")]
 mod oauth;
+#[cfg(any(feature = "client", feature = "server"))]
+mod inbox;
 #[cfg(feature = "client")]
 mod process;
 #[cfg(feature = "client")]

@@ -1,6 +1,5 @@
 //! [`McpTransport`]: how a client reaches a server.
 
-pub(crate) mod inbox;
 pub(crate) mod line_guard;
 pub(crate) mod tap;
 mod stdio;

@@ -5,7 +5,7 @@ use std::{
     future::poll_fn,
     pin::{Pin, pin},
     sync::Arc,
-    task::Poll,
+    task::{Context, Poll},
     time::Duration,
 };
 
@@ -18,17 +18,21 @@ use rmcp::{
     },
     service::{PeerRequestOptions, Subscription},
 };
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, Sleep, sleep_until},
+};
 
 use super::answer::Answerer;
 use crate::{
     error::{McpError, McpErrorKind, quote},
+    inbox::Inbox,
     process::Process,
-    transport::{inbox::Inbox, tap::Link},
+    transport::tap::Link,
 };
 
 /// The longest time that an error waits for the exit status of a process whose output ended.
-const EXIT_GRACE: Duration = Duration::from_secs(1);
+const EXIT_GRACE: Duration = Duration::from_millis(600);
 
 /// The limits of one request.
 #[derive(Debug, Clone, Copy)]
@@ -87,13 +91,29 @@ impl Deadline {
     }
 }
 
-/// What happened to a request that waits.
+/// An event for a request that waits.
 enum Event {
     Progress(Progress),
     /// `None` if the connection ended.
     Response(Option<Result<ServerResult, ServiceError>>),
     Ended,
     Alarm,
+}
+
+/// Waits for the next event, with one timer and one inbox: thousands of requests may wait here.
+fn next_event(
+    inbox: &Inbox,
+    response: &mut oneshot::Receiver<Result<ServerResult, ServiceError>>,
+    alarm: Pin<&mut Sleep>,
+    context: &mut Context<'_>,
+) -> Poll<Event> {
+    if let Poll::Ready(progress) = inbox.poll(context) {
+        return Poll::Ready(progress.map_or(Event::Ended, Event::Progress));
+    }
+    if let Poll::Ready(response) = Pin::new(response).poll(context) {
+        return Poll::Ready(Event::Response(response.ok()));
+    }
+    alarm.poll(context).map(|()| Event::Alarm)
 }
 
 /// Sends requests over one connection.
@@ -133,19 +153,9 @@ impl Requests {
         let mut deadline = Deadline::new(limits);
         let mut alarm = pin!(sleep_until(deadline.next()));
         let response = loop {
-            // One timer and one inbox: a thousand requests may wait here.
-            let event = poll_fn(|context| {
-                if let Poll::Ready(progress) = inbox.poll(context) {
-                    // What arrived before the end of the connection has been delivered.
-                    return Poll::Ready(progress.map_or(Event::Ended, Event::Progress));
-                }
-                if let Poll::Ready(response) = Pin::new(&mut handle.rx).poll(context) {
-                    return Poll::Ready(Event::Response(response.ok()));
-                }
-                alarm.as_mut().poll(context).map(|()| Event::Alarm)
-            });
-            match event.await {
+            match poll_fn(|context| next_event(&inbox, &mut handle.rx, alarm.as_mut(), context)).await {
                 Event::Response(response) => break response,
+                // What arrived before the end of the connection has been delivered.
                 Event::Ended => break handle.rx.try_recv().ok(),
                 // The alarm is not moved: it is checked when it rings.
                 Event::Progress(step) => {

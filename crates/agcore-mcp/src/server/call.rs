@@ -2,6 +2,7 @@
 
 use std::{
     error::Error as _,
+    future::poll_fn,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -18,7 +19,6 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 
 use super::{
     peer::{LogLevel, McpPeer},
@@ -30,10 +30,8 @@ use crate::{
     ask::ElicitationAnswer,
     convert,
     error::{McpError, error_data},
+    inbox::Inbox,
 };
-
-/// The number of progress reports that wait to be sent. More are dropped.
-const WAITING_PROGRESS: usize = 64;
 
 /// The number of questions that a call may return as its output.
 const MAX_QUESTIONS: usize = 10;
@@ -61,8 +59,8 @@ pub(super) async fn run(
     let rounds = Rounds::open(sealer, &request, binding, sent)?;
     let client = McpPeer::new(&request, log_level, rounds.clone());
     let only = snapshot.subset(|tool| **tool.name() == *name);
-    let (report, reports) = mpsc::channel(WAITING_PROGRESS);
-    let context = context(settings, client.clone(), &request, report);
+    let reports = Inbox::default();
+    let context = context(settings, client.clone(), &request, reports.clone());
     let kept = Arc::new(Mutex::new(Kept::default()));
     let slot = Arc::clone(&kept);
     let executor = ExecutorBuilder::new(only, context)
@@ -79,7 +77,7 @@ pub(super) async fn run(
         token: request.meta.get_progress_token(),
         last: 0.0,
     };
-    let work = reporting(work, reports, progress);
+    let work = reporting(work, &reports, progress);
     let outcome = match rounds::run(rounds.as_deref(), work).await? {
         Round::Done(outcome) => outcome,
         Round::Ask(questions) => return Ok(CallToolResponse::InputRequired(questions)),
@@ -123,38 +121,32 @@ async fn settle(executor: &RegistryExecutor, call: Arc<ToolCall>, client: &McpPe
 /// Runs a call and sends its progress.
 async fn reporting(
     mut work: impl Future<Output = ToolOutcome> + Unpin,
-    mut reports: mpsc::Receiver<Progress>,
+    reports: &Inbox,
     mut progress: ProgressOut<'_>,
 ) -> ToolOutcome {
     let outcome = loop {
         tokio::select! {
             biased;
-            Some(report) = reports.recv() => progress.send(report).await,
+            Some(report) = poll_fn(|context| reports.poll(context)) => progress.send(report).await,
             outcome = &mut work => break outcome,
         }
     };
-    while let Ok(report) = reports.try_recv() {
+    while let Some(report) = reports.take() {
         progress.send(report).await;
     }
     outcome
 }
 
 /// Returns the context of a call: that of the server, with progress, cancellation and the client.
-fn context(
-    settings: &Settings,
-    client: McpPeer,
-    request: &RequestContext<RoleServer>,
-    report: mpsc::Sender<Progress>,
-) -> ToolContext {
+fn context(settings: &Settings, client: McpPeer, request: &RequestContext<RoleServer>, reports: Inbox) -> ToolContext {
     let context = settings.context.clone();
     let context = context.with_cancellation(request.ct.clone()).with_state(client);
     if request.meta.get_progress_token().is_none() {
         return context.build();
     }
-    let send = move |_: &Text, progress| {
-        let _ = report.try_send(progress);
-    };
-    context.with_progress(send).build()
+    context
+        .with_progress(move |_: &Text, progress| reports.deliver(progress))
+        .build()
 }
 
 /// Sends the progress of a call. The amounts of the protocol only grow; reports without an amount count.

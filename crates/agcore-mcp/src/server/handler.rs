@@ -82,12 +82,84 @@ impl Handler {
         let found = known.into_iter().find(|prompt| prompt.name == name);
         found.ok_or_else(|| unknown_prompt(name))
     }
+
+    /// Fills in a prompt.
+    async fn fill_in(
+        &self,
+        params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let name = &params.name;
+        let info = self.prompt(name).await?;
+        let mut arguments = BTreeMap::new();
+        for (argument, value) in params.arguments.unwrap_or_default() {
+            let Value::String(value) = value else {
+                let message = format!("the argument {argument:?} of the prompt {name:?} is not a string");
+                return Err(ErrorData::invalid_params(message, None));
+            };
+            arguments.insert(argument, value);
+        }
+        let missing = info
+            .arguments
+            .iter()
+            .find(|known| known.is_required && !arguments.contains_key(&known.name));
+        if let Some(missing) = missing {
+            let message = format!("the prompt {name:?} needs the argument {:?}", missing.name);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let binding = Binding::new("prompts/get", name, json!(arguments).to_string());
+        let sent = Sent {
+            responses: params.input_responses,
+            state: params.request_state,
+        };
+        let rounds = Rounds::open(&self.sealer, &context, binding, sent)?;
+        let client = McpPeer::new(&context, &self.log_level, rounds.clone());
+        let work = self.prompts()?.get(name, &arguments, &client);
+        match rounds::run(rounds.as_deref(), work).await? {
+            Round::Ask(questions) => Ok(GetPromptResponse::InputRequired(questions)),
+            Round::Done(prompt) => match prompt.map_err(error_data)? {
+                Some(prompt) => Ok(GetPromptResponse::Complete(convert::sent_prompt(prompt))),
+                None => Err(unknown_prompt(name)),
+            },
+        }
+    }
+
+    /// Reads a resource.
+    async fn read(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let sent = Sent {
+            responses: params.input_responses,
+            state: params.request_state,
+        };
+        let binding = Binding::new("resources/read", &params.uri, "null");
+        let rounds = Rounds::open(&self.sealer, &context, binding, sent)?;
+        let client = McpPeer::new(&context, &self.log_level, rounds.clone());
+        let work = self.resources()?.read(&params.uri, &client);
+        let contents = match rounds::run(rounds.as_deref(), work).await? {
+            Round::Ask(questions) => return Ok(ReadResourceResponse::InputRequired(questions)),
+            Round::Done(contents) => contents.map_err(error_data)?,
+        };
+        match contents {
+            Some(contents) => {
+                let contents = contents.into_iter().map(convert::sent_contents).collect();
+                Ok(ReadResourceResponse::Complete(ReadResourceResult::new(contents)))
+            }
+            None => {
+                let data = json!({"uri": params.uri});
+                Err(ErrorData::resource_not_found("there is no such resource", Some(data)))
+            }
+        }
+    }
 }
 
 fn unknown_prompt(name: &str) -> ErrorData {
     ErrorData::invalid_params(format!("there is no prompt named {name:?}"), None)
 }
 
+// The library moves the futures of these methods many times, and each is as large as the largest. So the large ones are boxed.
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let settings = &self.settings;
@@ -145,7 +217,14 @@ impl ServerHandler for Handler {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        call::run(&self.settings, &self.sealer, &self.log_level, params, context).await
+        Box::pin(call::run(
+            &self.settings,
+            &self.sealer,
+            &self.log_level,
+            params,
+            context,
+        ))
+        .await
     }
 
     async fn list_prompts(
@@ -164,39 +243,7 @@ impl ServerHandler for Handler {
         params: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let name = &params.name;
-        let info = self.prompt(name).await?;
-        let mut arguments = BTreeMap::new();
-        for (argument, value) in params.arguments.unwrap_or_default() {
-            let Value::String(value) = value else {
-                let message = format!("the argument {argument:?} of the prompt {name:?} is not a string");
-                return Err(ErrorData::invalid_params(message, None));
-            };
-            arguments.insert(argument, value);
-        }
-        let missing = info
-            .arguments
-            .iter()
-            .find(|known| known.is_required && !arguments.contains_key(&known.name));
-        if let Some(missing) = missing {
-            let message = format!("the prompt {name:?} needs the argument {:?}", missing.name);
-            return Err(ErrorData::invalid_params(message, None));
-        }
-        let binding = Binding::new("prompts/get", name, json!(arguments).to_string());
-        let sent = Sent {
-            responses: params.input_responses,
-            state: params.request_state,
-        };
-        let rounds = Rounds::open(&self.sealer, &context, binding, sent)?;
-        let client = McpPeer::new(&context, &self.log_level, rounds.clone());
-        let work = self.prompts()?.get(name, &arguments, &client);
-        match rounds::run(rounds.as_deref(), work).await? {
-            Round::Ask(questions) => Ok(GetPromptResponse::InputRequired(questions)),
-            Round::Done(prompt) => match prompt.map_err(error_data)? {
-                Some(prompt) => Ok(GetPromptResponse::Complete(convert::sent_prompt(prompt))),
-                None => Err(unknown_prompt(name)),
-            },
-        }
+        Box::pin(self.fill_in(params, context)).await
     }
 
     async fn complete(
@@ -207,7 +254,7 @@ impl ServerHandler for Handler {
         let Reference::Prompt(prompt) = &params.r#ref else {
             return Ok(CompleteResult::default());
         };
-        let known = self.prompt(&prompt.name).await?;
+        let known = Box::pin(self.prompt(&prompt.name)).await?;
         let source = self.prompts()?;
         let values = source
             .complete(&known.name, &params.argument.name, &params.argument.value)
@@ -247,28 +294,7 @@ impl ServerHandler for Handler {
         params: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let sent = Sent {
-            responses: params.input_responses,
-            state: params.request_state,
-        };
-        let binding = Binding::new("resources/read", &params.uri, "null");
-        let rounds = Rounds::open(&self.sealer, &context, binding, sent)?;
-        let client = McpPeer::new(&context, &self.log_level, rounds.clone());
-        let work = self.resources()?.read(&params.uri, &client);
-        let contents = match rounds::run(rounds.as_deref(), work).await? {
-            Round::Ask(questions) => return Ok(ReadResourceResponse::InputRequired(questions)),
-            Round::Done(contents) => contents.map_err(error_data)?,
-        };
-        match contents {
-            Some(contents) => {
-                let contents = contents.into_iter().map(convert::sent_contents).collect();
-                Ok(ReadResourceResponse::Complete(ReadResourceResult::new(contents)))
-            }
-            None => {
-                let data = json!({"uri": params.uri});
-                Err(ErrorData::resource_not_found("there is no such resource", Some(data)))
-            }
-        }
+        Box::pin(self.read(params, context)).await
     }
 
     async fn subscribe(&self, params: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
@@ -297,8 +323,9 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let listening = Box::pin(changes::listen(&self.settings, &subscription));
         tokio::select! {
-            () = changes::listen(&self.settings, &subscription) => {}
+            () = listening => {}
             () = self.ended.cancelled() => {}
         }
         Ok(())

@@ -20,8 +20,7 @@ use rmcp::{
 };
 use tokio::time::timeout;
 
-use super::inbox::Inbox;
-use crate::process::Process;
+use crate::{inbox::Inbox, process::Process};
 
 /// The state that a connection and its transport share.
 #[derive(Debug, Default)]
