@@ -57,6 +57,10 @@
 //!
 //! <!-- features -->
 //!
+//! | feature | description |
+//! |---|---|
+//! | `jwt` | `JwtVerifier`: JSON Web Tokens that another service has signed. |
+//!
 //! <!-- /features -->
 //!
 //! The routes are described by `/openapi.json` of a running server and, for people, by `/docs`.

@@ -132,6 +132,7 @@ fn check(shared: &Shared, thread: &str, seen: &[Event], undisturbed: &[String]) 
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "set by `cargo xtask soak`")]
 fn cut_streams_and_killed_servers_lose_and_repeat_nothing() {
     let is_soak = std::env::var_os("AGCORE_SOAK").is_some();
     let (cuts, kills) = if is_soak { (10_000, 200) } else { (240, 6) };
