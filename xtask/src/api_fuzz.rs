@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 /// The package. Update it deliberately: a newer version may know other checks.
 const PACKAGE: &str = "schemathesis==4.32.5";
 
-/// What is checked of every answer.
+/// The checks of every answer.
 const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance,response_headers_conformance";
 
 /// The paths of streams.

@@ -48,7 +48,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
             "agcore-catalog",
         ]),
     ),
-    ("agcore-examples", Place::Outside(&["agcore", TESTKIT])),
+    ("agcore-examples", Place::Outside(&["agcore", "agcore-server", TESTKIT])),
     (
         "agcore-benches",
         Place::Outside(&[

@@ -13,11 +13,10 @@ use std::{
 use agcore_chat::{Actor, Clock};
 use agcore_memory::Timestamp;
 use async_trait::async_trait;
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use self::key::Key;
+use self::key::{Key, decode};
 use super::{AuthError, Authenticator, Client};
 
 /// The longest token that is read, in bytes.
@@ -25,7 +24,7 @@ const MAX_TOKEN: usize = 16 * 1024;
 
 /// Accepts JSON Web Tokens (RFC 7519) that another service has signed, such as an identity provider.
 ///
-/// A token must be signed with one of the keys, by the algorithm of that key: what the token says about its algorithm is only
+/// A token must be signed with one of the keys, by the algorithm of that key: what the token claims about its algorithm is only
 /// compared. It must be meant for the audience of this server, must have an expiry in the future, and must name its user.
 ///
 /// Bearer tokens of another form are left to the next authenticator, so add a [`TokenStore`](super::TokenStore) after this one.
@@ -154,10 +153,6 @@ impl fmt::Debug for JwtVerifier {
             .field("expected", &self.expected)
             .finish_non_exhaustive()
     }
-}
-
-fn decode(part: &str) -> Option<Vec<u8>> {
-    URL_SAFE_NO_PAD.decode(part).ok()
 }
 
 fn read<T: DeserializeOwned>(part: &str) -> Option<T> {

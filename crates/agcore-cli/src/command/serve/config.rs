@@ -19,7 +19,7 @@ use crate::{
 /// The address without options and settings.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8737);
 
-/// How the server is run.
+/// The options and settings with which the server is run.
 #[derive(Debug)]
 pub(super) struct ServeConfig {
     pub(super) listen: SocketAddr,

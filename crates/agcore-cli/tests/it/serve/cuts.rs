@@ -65,7 +65,7 @@ impl Shared {
             seen.extend(self.follow(thread, last.as_deref(), 1 + seen.len() % 3));
             if !is_end(&seen) {
                 self.cuts.fetch_add(1, Ordering::Relaxed);
-                // Nobody counts any more when the last server runs.
+                // The receiver is gone when the last server runs.
                 let _ = cut.send(());
             }
         }
@@ -171,7 +171,7 @@ fn cut_streams_and_killed_servers_lose_and_repeat_nothing() {
         }
         drop(cut);
         for _ in 0..kills {
-            // The server dies after so many cuts. Without clients, one of them has failed.
+            // The server dies after this number of cuts. Without clients, one of them has failed.
             if counted.iter().take(cuts / kills).count() < cuts / kills {
                 return;
             }

@@ -9,7 +9,7 @@ const LEEWAY: i64 = 60;
 /// The longest name of a user or tenant, in bytes.
 const MAX_NAME: usize = 256;
 
-/// What a token must claim.
+/// The claims that a token must have.
 #[derive(Debug, Clone)]
 pub(super) struct Expected {
     pub(super) audience: String,
@@ -129,7 +129,7 @@ mod tests {
         check(json!({"exp": 2000.5}), ann);
         check(json!({"exp": -5}), None);
         check(json!({"exp": 1e300}), ann);
-        // A wrong type is no reason to skip the check.
+        // A wrong type does not skip the check.
         for exp in [json!("2000"), json!(null), json!([2000])] {
             check(json!({ "exp": exp }), None);
         }

@@ -1,13 +1,12 @@
 //! [`Key`]: a key that checks signatures.
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::{
     hmac,
     signature::{self, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm},
 };
 use serde::Deserialize;
 use serde_json::Value;
-
-use super::decode;
 
 /// The smallest secret, in bytes: that of HS256.
 const MIN_SECRET: usize = 32;
@@ -40,7 +39,7 @@ pub enum JwkSetError {
     Key {
         /// The place in the list, from 0.
         index: usize,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: &'static str,
     },
 }
@@ -167,6 +166,11 @@ impl Key {
             Material::Secret(key) => hmac::verify(key, signed, signature).is_ok(),
         }
     }
+}
+
+/// Returns the bytes of a part of a token or a key; `None` if the text has another form. Every value has one text only.
+pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text).ok()
 }
 
 fn bytes(text: Option<&str>, size: Option<usize>) -> Result<Vec<u8>, &'static str> {
