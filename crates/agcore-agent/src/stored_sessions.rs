@@ -1,5 +1,7 @@
 //! [`StoredSessions`]: the sessions of a store.
 
+mod billing;
+
 use std::{fmt, sync::Arc};
 
 use agcore_chat::{Actor, Biller};
@@ -13,9 +15,7 @@ use serde_json::{Map, Value};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    durable::{
-        Continued, Folded, SessionBilling, SessionEntry, SessionRecorder, copy_of, entries_of, fold, record_of, time_of,
-    },
+    durable::{Continued, Folded, SessionEntry, SessionRecorder, copy_of, entries_of, fold, record_of, time_of},
     error::AgentError,
     id::uuid_v7,
     session::{AgentSession, SessionParts},
@@ -112,23 +112,6 @@ impl StoredSessions {
     #[must_use]
     pub fn with_events(mut self) -> Self {
         self.keeps_events = true;
-        self
-    }
-
-    /// Stores what each message costs: its model calls, also those that failed on the way, with the prices that were in force
-    /// when they were made. Calls for summaries and of sub-agents become audit messages.
-    /// [`CostEntry`](agcore_memory::session::CostEntry) reads them.
-    #[must_use]
-    pub fn with_biller(mut self, biller: impl Biller + 'static) -> Self {
-        self.biller = Some(Arc::new(biller));
-        self
-    }
-
-    /// Sets the currency and country of sessions that are created from here on. A session keeps them forever. In a session
-    /// without them, only costs that the provider reports are known.
-    #[must_use]
-    pub fn with_billing(mut self, billing: Billing) -> Self {
-        self.billing = Some(billing);
         self
     }
 
@@ -387,11 +370,7 @@ impl StoredSessions {
         if self.keeps_events {
             recorder = recorder.with_events(folded.agent.as_deref().unwrap_or(agent.name()));
         }
-        if let Some(biller) = &self.biller {
-            let currency = session.billing.as_ref().map(|billing| billing.currency.clone());
-            let biller = Arc::clone(biller);
-            recorder = recorder.with_billing(SessionBilling { biller, currency });
-        }
+        let recorder = self.with_bills(recorder, &session);
         let created = time_of(session.created_at).min(parts.clock.now());
         let session = SessionParts {
             id: session.id.into(),

@@ -1,9 +1,8 @@
 //! Documents: TOML and YAML as one tree of values with their places.
 
 mod toml;
-mod yaml;
 
-use agcore_yaml::{Node, Place};
+use agcore_yaml::{Limits, Node, Place, Value};
 
 /// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,7 +37,14 @@ impl Format {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match self {
             Self::Toml => toml::parse(text),
-            Self::Yaml => yaml::parse(text),
+            Self::Yaml => parse_yaml(text),
         }
+    }
+}
+
+fn parse_yaml(text: &str) -> Result<Node, (Place, String)> {
+    match agcore_yaml::parse(text, &Limits::default()) {
+        Ok(root) => Ok(root.unwrap_or_else(|| Node::new(Place::START, Value::Table(Vec::new())))),
+        Err(error) => Err((error.place, error.problem)),
     }
 }

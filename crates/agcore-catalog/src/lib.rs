@@ -42,6 +42,7 @@
 //! | feature | description |
 //! |---|---|
 //! | `router` | Providers for the models of a catalog: routers, keys with limits and meters, replacement while calls run. |
+//! | `archive` | Keeps images, speech and videos that models have made as files of a storage. |
 //!
 //! <!-- /features -->
 

@@ -49,21 +49,8 @@ pub(super) fn derive(
     for event in events {
         match event {
             EventKind::Turn(TurnEvent::Started(messages)) => {
-                if after.is_open {
-                    // Its end was not recorded, because its future was dropped.
-                    commit
-                        .runs
-                        .push(RunChange::new(run_id(after.turns), RunStatus::Cancelled));
-                }
-                if after.turns == 0 {
-                    commit.title = title(messages);
-                }
-                after.turns += 1;
-                after.is_open = true;
+                start_turn(&mut commit, after, messages);
                 fault = None;
-                commit
-                    .runs
-                    .push(RunChange::new(run_id(after.turns), RunStatus::Running));
                 state = Some(SessionState::running());
             }
             EventKind::Turn(TurnEvent::Error(error)) => fault = Some(error),
@@ -95,6 +82,24 @@ pub(super) fn derive(
         commit.state = Some(state);
     }
     commit
+}
+
+/// Adds the run of a turn that starts.
+fn start_turn(commit: &mut Commit, after: &mut Position, messages: &[Arc<Message>]) {
+    if after.is_open {
+        // Its end was not recorded, because its future was dropped.
+        commit
+            .runs
+            .push(RunChange::new(run_id(after.turns), RunStatus::Cancelled));
+    }
+    if after.turns == 0 {
+        commit.title = title(messages);
+    }
+    after.turns += 1;
+    after.is_open = true;
+    commit
+        .runs
+        .push(RunChange::new(run_id(after.turns), RunStatus::Running));
 }
 
 /// Returns the model calls among outcomes.

@@ -1,5 +1,7 @@
 //! [`SessionRecorder`]: writes what a session absorbs to its store.
 
+mod append;
+
 use std::{
     pin::Pin,
     sync::{
@@ -8,13 +10,13 @@ use std::{
     },
 };
 
-use agcore_chat::{Clock, EventKind, Fault, Message, ModelCall, PersonEvent, Question};
+use agcore_chat::{Clock, EventKind, Fault, Message, PersonEvent, Question};
 use agcore_cycle::{
     LlmCycle, OutcomeRecorder, RecordedReply,
     machine::{Limits, Machine, Outcome},
 };
 use agcore_memory::{
-    MemoryError, Record, Timestamp,
+    MemoryError, Timestamp,
     session::{
         ApprovalChange, Commit, NewEvent, NewSession, RunChange, RunStatus, Session, SessionState, SessionStatus,
         SessionStore,
@@ -22,7 +24,7 @@ use agcore_memory::{
 };
 use agcore_tools::{RunState, ToolSession};
 use async_trait::async_trait;
-use futures_util::{FutureExt, future::Shared};
+use futures_util::future::Shared;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
@@ -195,39 +197,6 @@ impl SessionRecorder {
     /// Returns what happened to the task of the session, if it has one.
     pub(crate) async fn task_records(&self) -> Result<Vec<TaskRecord>, AgentError> {
         TaskRecord::read_all(self.stream.read(1).await?)
-    }
-
-    /// Adds records of a sub-agent to the stream of the session, and documents the model calls that it made.
-    ///
-    /// The next write completes this one first, whatever it belongs to. The future of a sub-agent is not polled while the agent that asked it
-    /// writes: if it held the end of the stream then, both would wait forever.
-    async fn append(&self, records: Vec<Record>, calls: Vec<ModelCall>) -> Result<(), MemoryError> {
-        let (stream, position) = (Arc::clone(&self.stream), Arc::clone(&self.position));
-        let billing = self.billing.clone().filter(|_| !calls.is_empty());
-        let write = {
-            let mut newest = self.appended.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = newest.take();
-            let write: Pin<Box<dyn Future<Output = _> + Send>> = Box::pin(async move {
-                if let Some(before) = before {
-                    // Its error is that of another sub-agent.
-                    drop(before.await);
-                }
-                let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
-                let mut commit = records.into_iter().fold(Commit::new(), Commit::with_record);
-                let mut position = position.lock().await;
-                if let Some(billing) = billing {
-                    let run = (position.turns > 0).then(|| run_id(position.turns));
-                    let mut rows = Rows::new(position.end + 1);
-                    rows.bill(&billing, calls, run.as_deref());
-                    commit.messages = rows.into_rows();
-                }
-                stream.commit(position.end, commit).await?;
-                position.end += count;
-                Ok(())
-            });
-            newest.insert(write.shared()).clone()
-        };
-        write.await
     }
 
     /// Returns the end of the stream, after what sub-agents are writing.

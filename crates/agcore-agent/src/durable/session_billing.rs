@@ -18,13 +18,18 @@ impl SessionBilling {
     pub(super) fn charge(&self, message: NewMessage, calls: &[ModelCall]) -> NewMessage {
         let bill = self.biller.bill(&message.id, self.currency.as_deref(), calls);
         // The reply is there whatever it costs: it is kept, and its cost is unknown.
-        message.with_bill(bill.unwrap_or_else(|fault| {
+        let mut message = message.with_bill(bill.unwrap_or_else(|fault| {
             tracing::error!(%fault, "a message is kept without its cost");
             let mut bill = Bill::default();
             bill.calls = calls.iter().map(CallCost::new).collect();
             bill.usage.model_call_records = u64::try_from(calls.len()).unwrap_or(u64::MAX);
             bill
-        }))
+        }));
+        if self.currency.is_none() {
+            // Stores keep costs in the currency of the session. Here, those of the calls remain.
+            message.cost = None;
+        }
+        message
     }
 
     /// Returns a message that documents calls besides the conversation.

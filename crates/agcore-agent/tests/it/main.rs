@@ -10,6 +10,7 @@
 mod agent_files;
 mod approvals;
 mod bad_tools;
+mod billing;
 mod compaction;
 mod concurrency;
 mod contexts;

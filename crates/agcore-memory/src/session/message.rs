@@ -276,10 +276,12 @@ impl NewMessage {
         self
     }
 
-    /// Sets the model calls that the message needed, with the usage and the cost of all of them together.
+    /// Sets the model calls that the message needed, with the usage and the cost of all of them together. A message without
+    /// metadata becomes an answer of the model.
     #[must_use]
     pub fn with_bill(mut self, bill: Bill) -> Self {
         self.cost.clone_from(&bill.cost);
+        self.metadata.get_or_insert(MessageMetadata::AssistantOutput);
         self.bill = Some(Box::new(bill));
         self
     }
@@ -295,7 +297,7 @@ impl NewMessage {
     ///
     /// # Errors
     /// [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if an id is not acceptable, the metadata belongs to another role,
-    /// an audit message is visible or is a tool call, or the cost is negative.
+    /// an audit message is visible or is a tool call, the cost is negative, or a bill comes without metadata.
     pub fn check(&self) -> Result<(), MemoryError> {
         id::check_named("the id of the message", &self.id)?;
         if let Some(run) = &self.run {
@@ -307,6 +309,9 @@ impl NewMessage {
         }
         if self.cost.as_ref().is_some_and(|cost| cost.micros < 0) {
             return refuse("has a negative cost");
+        }
+        if self.bill.is_some() && self.metadata.is_none() {
+            return refuse("has a bill, which only messages with metadata have");
         }
         let is_about_tools = matches!(
             self.metadata,

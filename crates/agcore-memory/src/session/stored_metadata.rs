@@ -70,7 +70,6 @@ mod tests {
         bill.cost = Some(Money::from_micros(7, "EUR"));
         check(message());
         check(message().with_metadata(MessageMetadata::AssistantOutput));
-        check(message().with_bill(bill.clone()));
         check(
             message()
                 .with_metadata(MessageMetadata::AssistantOutput)

@@ -1,5 +1,6 @@
 //! Messages.
 
+use agcore_chat::{AnsweredBy, Bill, CallCost, CostSource, ModelCall};
 use agcore_memory::{
     MemoryErrorKind, Money, Usage,
     session::{
@@ -149,14 +150,20 @@ pub async fn keeps_usage_and_costs(subject: &dyn SessionStoreSubject) {
     usage.completion_tokens_details.reasoning_tokens = Some(0);
     usage.cost = Some(Money::from_micros(7, "USD"));
     usage.extra.insert("x\u{0}", json!({"y": "\u{0}"}));
+    let sent_at = std::time::SystemTime::UNIX_EPOCH;
+    let call = ModelCall::new(AnsweredBy::new("p", "m\u{0}"), sent_at).with_usage(usage.clone());
+    let bill = |micros: i64| {
+        let mut bill = Bill::default();
+        bill.cost = Some(Money::from_micros(micros, "EUR"));
+        bill.usage.cost_source = Some(CostSource::CatalogFallback);
+        bill.calls = vec![CallCost::new(&call).with_cost(Money::from_micros(micros, "EUR"))];
+        bill
+    };
     let amounts = [0, 1, 1_250, 999_999, 1_000_001, 12_345_678_901_234_567, i64::MAX];
     for (number, micros) in amounts.into_iter().enumerate() {
         let new = NewMessage::audit(number.to_string(), "").with_usage(usage.clone());
         opened
-            .commit(
-                "s",
-                Commit::new().with_message(new.with_cost(Money::from_micros(micros, "EUR"))),
-            )
+            .commit("s", Commit::new().with_message(new.with_bill(bill(micros))))
             .await;
     }
     opened
@@ -168,10 +175,15 @@ pub async fn keeps_usage_and_costs(subject: &dyn SessionStoreSubject) {
     let read = opened.messages("s", MessageFilter::audit()).await;
     for (message, micros) in read.iter().zip(amounts) {
         assert_eq!(message.cost, Some(Money::from_micros(micros, "EUR")));
+        assert_eq!(message.bill.as_deref(), Some(&bill(micros)));
+        assert_eq!(message.metadata, Some(MessageMetadata::AssistantOutput));
         assert_eq!(message.usage.as_ref(), Some(&usage));
     }
     let plain = read.last().unwrap();
-    assert_eq!((&plain.cost, &plain.usage), (&None, &Some(Usage::default())));
+    assert_eq!(
+        (&plain.cost, &plain.bill, &plain.usage),
+        (&None, &None, &Some(Usage::default()))
+    );
 }
 
 /// Checks that a cost is refused if it is in another currency than the session, or the session is not billed.

@@ -1,0 +1,150 @@
+//! What model calls cost, as it is stored with the messages of a session.
+
+use std::sync::Arc;
+
+use agcore_agent::{AgentBuilder, AgentSpec, StoredSessions, SubAgent};
+use agcore_chat::{Bill, Biller, BillingFault, CallCost, ChatResponse, ModelCall, Money, ToolCall, Usage};
+use agcore_llm::{LlmError, LlmErrorKind, TimeoutStage};
+use agcore_memory::session::{Billing, CostEntry, CostTotals, MessageFilter, SessionStore, StoredMessage};
+use agcore_testkit::{
+    clock::ManualClock,
+    scripted::{ScriptStep, ScriptedProvider},
+};
+
+use crate::stored::{ada, call, sessions, store};
+
+/// A millionth for each token of the prompt. Calls without usage have no known cost.
+#[derive(Debug)]
+struct PerToken;
+
+impl Biller for PerToken {
+    fn bill(&self, message: &str, currency: Option<&str>, calls: &[ModelCall]) -> Result<Bill, BillingFault> {
+        let mut bill = Bill::default();
+        let mut sum = 0;
+        for call in calls {
+            let mut cost = CallCost::new(call);
+            if let Some(tokens) = cost.input_tokens {
+                let micros = i64::try_from(tokens).map_err(|_| BillingFault::new(message, "it does not fit"))?;
+                sum += micros;
+                cost.cost = Some(Money::from_micros(micros, currency.unwrap_or("USD")));
+            }
+            bill.calls.push(cost);
+        }
+        bill.cost = currency.map(|currency| Money::from_micros(sum, currency));
+        Ok(bill)
+    }
+}
+
+fn billed(sessions: StoredSessions) -> StoredSessions {
+    sessions.with_biller(PerToken).with_billing(Billing::new("EUR"))
+}
+
+/// Returns a step that answers with this text and usage.
+fn text(text: &str, tokens: u64) -> ScriptStep {
+    let mut response = ChatResponse::from_text(text);
+    response.usage = Some(Usage::new(tokens, 1));
+    ScriptStep::response(response)
+}
+
+/// Returns the calls of a row, as their models and costs in millionths.
+fn costs(row: &StoredMessage) -> Vec<Option<i64>> {
+    let calls = row.bill.iter().flat_map(|bill| &bill.calls);
+    calls.map(|call| call.cost.as_ref().map(|cost| cost.micros)).collect()
+}
+
+async fn rows(store: &impl SessionStore, id: &str) -> (Vec<StoredMessage>, Vec<StoredMessage>) {
+    let conversation = store.messages("local", id, &MessageFilter::new()).await.unwrap();
+    (
+        conversation,
+        store.messages("local", id, &MessageFilter::audit()).await.unwrap(),
+    )
+}
+
+#[tokio::test]
+async fn each_reply_has_the_cost_of_its_call() {
+    let store = store();
+    // The scripted provider reports ten tokens for a reply with calls.
+    let asks = ScriptStep::calls([call("a", "say"), call("b", "say")]);
+    let provider = ScriptedProvider::new([asks, text("Hi.", 20)]);
+    let sessions = billed(sessions(&provider, Arc::clone(&store)));
+    let session = sessions.create("s", ada()).await.unwrap();
+    session.turn("Say it.").await.unwrap();
+
+    let (conversation, audit) = rows(&*store, "s").await;
+    let costs: Vec<_> = conversation
+        .iter()
+        .map(|row| (row.cost.as_ref().map(|cost| cost.micros), costs(row)))
+        .filter(|(_, calls)| !calls.is_empty())
+        .collect();
+    assert_eq!(costs, [(Some(10), vec![Some(10)]), (Some(20), vec![Some(20)])]);
+    assert_eq!(audit, []);
+    let info = sessions.get("s").await.unwrap().unwrap();
+    let entries = CostEntry::of_session(&*store, &info).await.unwrap();
+    let mut totals = CostTotals::default();
+    entries.iter().for_each(|entry| totals.add(entry));
+    assert_eq!(totals.costs().collect::<Vec<_>>(), [("EUR", "0.000030".to_owned())]);
+    assert_eq!((totals.calls, totals.input_tokens), (2, 30));
+
+    // The currency of a session never changes.
+    let later = sessions.clone().with_billing(Billing::new("USD"));
+    let opened = later.open("s", ada()).await.unwrap();
+    drop(opened);
+    assert_eq!(
+        later.get("s").await.unwrap().unwrap().billing,
+        Some(Billing::new("EUR"))
+    );
+}
+
+#[tokio::test]
+async fn a_session_without_a_currency_keeps_the_costs_of_calls() {
+    let store = store();
+    let provider = ScriptedProvider::new([text("Hi.", 20)]);
+    let sessions = sessions(&provider, Arc::clone(&store)).with_biller(PerToken);
+    sessions.create("s", ada()).await.unwrap().turn("Hello").await.unwrap();
+    let (conversation, _) = rows(&*store, "s").await;
+    let reply = conversation.last().unwrap();
+    assert_eq!((&reply.cost, costs(reply)), (&None, vec![Some(20)]));
+}
+
+#[tokio::test]
+async fn calls_that_failed_after_they_were_sent_are_kept() {
+    let store = store();
+    let timeout = LlmError::new(LlmErrorKind::Timeout(TimeoutStage::FirstByte), "too slow");
+    let provider = ScriptedProvider::new([
+        ScriptStep::error(timeout),
+        text("Hi.", 20),
+        text("Half an ans", 20).then_cut(),
+    ]);
+    let sessions = billed(sessions(&provider, Arc::clone(&store)));
+    let session = sessions.create("s", ada()).await.unwrap();
+    session.turn("Hello").await.unwrap();
+    session.turn("Hello?").await.unwrap_err();
+    let (conversation, audit) = rows(&*store, "s").await;
+    // The server may have worked on the attempt that did not answer in time.
+    let reply = conversation.iter().find(|row| row.content == "Hi.").unwrap();
+    assert_eq!(costs(reply), [None, Some(20)]);
+    let documented: Vec<_> = audit.iter().map(|row| (row.run.as_deref(), costs(row).len())).collect();
+    assert_eq!(documented, [(Some("turn-2"), 1)]);
+}
+
+#[tokio::test]
+async fn the_calls_of_sub_agents_are_documented() {
+    let store = store();
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([ToolCall::function("a", "ask_helper", r#"{"task": "Help."}"#)]),
+        text("Helped.", 7),
+        text("Done.", 20),
+    ]);
+    let bundle = AgentBuilder::new()
+        .with_provider(provider.clone())
+        .with_clock(ManualClock::jumping())
+        .with_tool(SubAgent::new(AgentSpec::new("helper", ""), "Helps."))
+        .with_session_store(Arc::clone(&store))
+        .build()
+        .unwrap();
+    let sessions = billed(bundle.stored_sessions().unwrap());
+    sessions.create("s", ada()).await.unwrap().turn("Go.").await.unwrap();
+    let (conversation, audit) = rows(&*store, "s").await;
+    assert_eq!(costs(conversation.last().unwrap()), [Some(20)]);
+    assert_eq!(audit.iter().flat_map(costs).collect::<Vec<_>>(), [Some(7)]);
+}
