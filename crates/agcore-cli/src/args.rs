@@ -5,6 +5,7 @@
 mod settings;
 mod catalog;
 mod chat;
+mod cost;
 mod eval;
 mod session;
 mod sessions;
@@ -29,6 +30,7 @@ pub(crate) use self::{
     approvals::{ApprovalsCommand, ListApprovalsArgs},
     catalog::{CatalogCommand, CheckArgs, PriceArgs},
     chat::{ChatArgs, OutputFormat, PermissionMode},
+    cost::{CostArgs, CostGroup},
     eval::{DiffArgs, EvalArgs, EvalCommand, SuiteArgs},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
     mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpLoginArgs, McpLogoutArgs, McpServeArgs},
@@ -63,6 +65,7 @@ use crate::exit::exit_codes;
 
 use self::{
     chat::CHAT_HELP,
+    cost::COST_HELP,
     eval::EVAL_HELP,
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
     run::RUN_HELP,
@@ -192,6 +195,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CatalogCommand,
     },
+    /// Add what the model calls of the kept sessions cost
+    #[command(after_help = COST_HELP)]
+    Cost(CostArgs),
     /// Show every setting and where it comes from; API keys are never printed
     #[command(after_help = CONFIG_HELP)]
     Config(ReportArgs),

@@ -6,6 +6,7 @@ pub(crate) mod chat;
 #[cfg(feature = "sqlite")]
 mod database;
 pub(crate) mod config;
+pub(crate) mod cost;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod eval;

@@ -228,6 +228,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Trust(trust) => command::trust::run(&trust, &interrupts, color).await,
         Command::Models(models) => command::models::run(&models).await,
         Command::Catalog { command } => command::catalog::run(&command),
+        Command::Cost(cost) => command::cost::run(&cost).await,
         Command::Config(config) => command::config::run(&config),
         Command::Doctor(doctor) => command::doctor::run(&doctor, color).await,
         Command::Inspect { command } => match command {

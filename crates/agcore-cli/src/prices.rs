@@ -1,10 +1,13 @@
 //! [`Prices`]: what model calls cost, by a catalog. [`Tally`]: the sum of several calls.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use agcore::{
+    agent::StoredSessions,
+    catalog::{Catalog, CatalogBiller},
     chat::{Clock, Money, PriceFn, PriceQuery, Usage},
     llm::SystemClock,
+    memory::session::Billing,
 };
 
 use crate::{catalog_file, exit::Failure, places::user_catalog};
@@ -13,6 +16,7 @@ use crate::{catalog_file, exit::Failure, places::user_catalog};
 #[derive(Clone)]
 pub(crate) struct Prices {
     price: PriceFn,
+    catalog: Arc<Catalog>,
     /// The names of models and their vendors.
     models: Vec<(String, String)>,
     /// The catalog that they come from.
@@ -37,7 +41,22 @@ impl Prices {
                 .map(|(vendor, model)| (model.name.clone(), vendor.name.clone()))
                 .collect(),
             source: path.display().to_string(),
+            catalog: Arc::new(catalog),
         }))
+    }
+
+    /// Returns sessions that store what each message costs. New ones are billed in the currency in which the catalog prices their
+    /// model. Without a price for it, only what the server reports is known.
+    pub(crate) fn billed(prices: Option<&Self>, sessions: StoredSessions, model: &str) -> StoredSessions {
+        let Some(Self { catalog, .. }) = prices else {
+            return sessions.with_biller(CatalogBiller::without_catalog());
+        };
+        let mut prices = catalog.prices().prices().iter();
+        let sessions = sessions.with_biller(CatalogBiller::new(Arc::clone(catalog)));
+        match prices.find(|price| price.model == model) {
+            Some(price) => sessions.with_billing(Billing::new(price.currency.as_str())),
+            None => sessions,
+        }
     }
 
     /// Returns the cost of a call: the one that the server reported, else that of the catalog. Returns `None` if it is unknown.

@@ -6,9 +6,10 @@ mod questions;
 mod table;
 
 pub(crate) use self::{
+    find::short_ids,
     open::STORE,
     questions::{OpenQuestion, answers_of, question_key},
-    table::{session_rows, session_table, time},
+    table::{day, session_rows, session_table, time},
 };
 
 use std::{fs, path::Path, sync::Arc};

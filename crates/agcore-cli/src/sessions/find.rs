@@ -25,6 +25,18 @@ impl Sessions {
         self.pages(is_wanted, limit).await
     }
 
+    /// Returns the sessions of all users of a tenant, those changed last first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) async fn of_tenant(&self, tenant: &str, folder: Option<&str>) -> Result<Vec<Session>, Failure> {
+        let mut filter = SessionFilter::owned_by(Self::owner()).with_limit(PAGE);
+        filter.tenant = tenant.into();
+        filter.owner = None;
+        let is_wanted = |session: &Session| folder.is_none_or(|folder| folder_of(session) == Some(folder));
+        self.filtered(filter, is_wanted, usize::MAX).await
+    }
+
     /// Finds a session by its id or the beginning of it.
     ///
     /// # Errors
@@ -69,7 +81,16 @@ impl Sessions {
     }
 
     async fn pages(&self, is_wanted: impl Fn(&Session) -> bool, limit: usize) -> Result<Vec<Session>, Failure> {
-        let mut filter = SessionFilter::owned_by(Self::owner()).with_limit(PAGE);
+        let filter = SessionFilter::owned_by(Self::owner()).with_limit(PAGE);
+        self.filtered(filter, is_wanted, limit).await
+    }
+
+    async fn filtered(
+        &self,
+        mut filter: SessionFilter,
+        is_wanted: impl Fn(&Session) -> bool,
+        limit: usize,
+    ) -> Result<Vec<Session>, Failure> {
         let mut found = Vec::new();
         loop {
             let page = self.store.sessions(&filter).await?;

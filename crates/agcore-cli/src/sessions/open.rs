@@ -1,5 +1,7 @@
 //! Opens the database, or falls back to the memory of the process.
 
+#[cfg(feature = "sqlite")]
+use std::path::Path;
 use std::{
     io::{self, Write},
     sync::Arc,
@@ -97,6 +99,24 @@ impl Sessions {
         Err(Failure::usage(
             "this build has no client for PostgreSQL; build agcore-cli with the feature `postgres`",
         ))
+    }
+
+    /// Opens the database in a file.
+    ///
+    /// # Errors
+    /// When there is no such file, or it cannot be read.
+    #[cfg(feature = "sqlite")]
+    pub(crate) async fn open_file(file: &Path) -> Result<Self, Failure> {
+        use agcore::store::sqlite::SqliteOptions;
+
+        if !file.is_file() {
+            return Err(Failure::usage(format!("there is no database {}", file.display())));
+        }
+        let store = SqliteOptions::new(file).with_readers(1).open(clock()).await?;
+        Ok(Self {
+            store: Arc::new(store),
+            is_kept: true,
+        })
     }
 
     /// Fails: the program was built without a database.

@@ -67,6 +67,11 @@ pub(crate) fn time(timestamp: Timestamp) -> String {
     utc(SystemTime::UNIX_EPOCH + Duration::from_millis(millis))
 }
 
+/// Formats the day of a time as `2026-01-31`.
+pub(crate) fn day(timestamp: Timestamp) -> String {
+    time(timestamp).chars().take(10).collect()
+}
+
 /// Formats a time as `2026-01-31 08:09`.
 fn minutes(timestamp: Timestamp) -> String {
     time(timestamp).replace('T', " ").chars().take(16).collect()

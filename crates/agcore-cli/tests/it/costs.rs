@@ -64,6 +64,60 @@ fn a_result_contains_the_cost_of_a_priced_model_and_null_for_others() {
         .assert_failed(1, &["the catalog has"]);
 }
 
+/// Returns the report of `agcore cost --json`.
+#[cfg(feature = "sqlite")]
+fn report(agcore: &Agcore, arguments: &[&str]) -> Value {
+    let ran = agcore.run([&["cost", "--json"], arguments].concat());
+    serde_json::from_str(ran.assert_success()).unwrap()
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn the_costs_of_kept_sessions_are_added() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).at_home().with_file("prices.toml", CATALOG);
+    assert_eq!(agcore.run(["cost"]).assert_success(), "There are no model calls.\n");
+    let priced = cost(&agcore, &["--catalog", "prices.toml", "--model", "priced"]);
+    cost(&agcore, &["--catalog", "prices.toml", "--model", "other"]);
+    cost(&agcore, &["--model", "priced"]);
+
+    // A later catalog changes nothing.
+    let agcore = agcore.with_file("prices.toml", &CATALOG.replace("1000000", "5"));
+    let models = report(&agcore, &["--by", "model"]);
+    let rows = models["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2, "{models}");
+    let row = |model: &str| rows.iter().find(|row| row["model"] == model).unwrap();
+    assert_eq!(row("priced")["costs"]["USD"], priced["amount"]);
+    assert_eq!(
+        (&row("priced")["calls"], &row("priced")["unpriced_calls"]),
+        (&2.into(), &1.into())
+    );
+    assert_eq!(
+        (&row("other")["calls"], &row("other")["unpriced_calls"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(models["total"]["costs"]["USD"], priced["amount"]);
+    assert_eq!(models["total"]["input_tokens"], 3 * priced["input"].as_u64().unwrap());
+
+    for (group, rows) in [("session", 3), ("day", 1), ("user", 1), ("key", 1)] {
+        let grouped = report(&agcore, &["--by", group]);
+        assert_eq!(grouped["rows"].as_array().unwrap().len(), rows, "{grouped}");
+        assert_eq!(grouped["total"], models["total"], "{group}");
+    }
+    let text = agcore.run(["cost"]);
+    let text = text.assert_success();
+    assert!(
+        text.contains("The price of 2 of 3 calls is unknown; the sums do not contain them."),
+        "{text}"
+    );
+    assert_eq!(report(&agcore, &["--until", "2020-01-01"])["total"]["calls"], 0);
+    assert_eq!(report(&agcore, &["--tenant", "acme"])["total"]["calls"], 0);
+    agcore.run(["cost", "--since", "May"]).assert_failed(2, &["YYYY-MM-DD"]);
+    agcore
+        .run(["cost", "--file", "gone.db"])
+        .assert_failed(2, &["there is no database gone.db"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_chat_shows_the_cost_of_turn_and_session() {

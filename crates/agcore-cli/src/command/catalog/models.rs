@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use agcore::catalog::{Model, ModelPrice, Vendor};
-use serde_json::{Value, json};
+use agcore::catalog::{Model, ModelPrice, Rate, Vendor};
+use serde_json::{Map, Value, json};
 
 use crate::{
     catalog_file,
@@ -58,7 +58,14 @@ fn price(price: &ModelPrice) -> String {
     let first = &tiers[0];
     let output = first.output.map(|rate| format!(" / {rate}")).unwrap_or_default();
     let more = if tiers.len() > 1 { " and more tiers" } else { "" };
-    format!("{}{output} {}{more}", first.input, price.currency)
+    let units: Vec<String> = first
+        .units()
+        .map(|(unit, rate)| format!("{rate} {} per {unit}", price.currency))
+        .collect();
+    let is_free = first.input.is_zero() && first.output.is_none_or(Rate::is_zero);
+    let tokens = (!is_free || units.is_empty()).then(|| format!("{}{output} {}", first.input, price.currency));
+    let parts: Vec<String> = tokens.into_iter().chain(units).collect();
+    parts.join(", ") + more
 }
 
 fn is_set(reference: Option<&String>) -> bool {
@@ -89,6 +96,7 @@ fn described(vendor: &Vendor, model: &Model) -> Value {
                 "max_prompt_tokens": tier.max_prompt_tokens, "input": tier.input.to_string(),
                 "output": tier.output.map(|rate| rate.to_string()), "hit": tier.hit.to_string(),
                 "write": tier.write.to_string(), "reasoning": tier.reasoning.to_string(),
+                "units": tier.units().map(|(unit, rate)| (unit.to_owned(), rate.to_string().into())).collect::<Map<_, _>>(),
             })
         });
         json!({

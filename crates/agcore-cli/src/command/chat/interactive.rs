@@ -2,6 +2,7 @@
 
 use std::{io, sync::Arc};
 
+use agcore::memory::session::CostEntry;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{
@@ -169,6 +170,11 @@ async fn conversation(
     let session = chats
         .start(selected.as_ref(), args.session.fork_session, &agent)
         .await?;
+    let mut costs = costs(args, settings)?;
+    let continued = selected.as_ref().filter(|_| !args.session.fork_session);
+    if let (Some(costs), Some(session)) = (&mut costs, continued) {
+        costs.add_earlier(&CostEntry::of_session(&*chats.sessions.store(), session).await?);
+    }
     let turns = TurnRunner {
         console: console.clone(),
         screen,
@@ -176,7 +182,7 @@ async fn conversation(
         interrupts: front.interrupts.clone(),
         policy,
         better_url: versioned_url(&settings.provider),
-        log: TurnLog::with_costs(costs(args, settings)?),
+        log: TurnLog::with_costs(costs),
         unanswered: Vec::new(),
     };
     Ok(Conversation {

@@ -17,6 +17,7 @@ use crate::{
     mcp::Servers,
     permission_mode::PlanModeNotice,
     policy::Policy,
+    prices::Prices,
     program_tools::{self, ToolFolder},
     render::sanitized_line,
     sample_tools::NotesFile,
@@ -164,7 +165,9 @@ impl ChatSessions {
         if let Some(notice) = plan_notice {
             builder = builder.with_hook(notice);
         }
-        let mut stored = builder.build()?.stored_sessions()?;
+        let prices = Prices::read(args.catalog.as_deref())?;
+        let stored = builder.build()?.stored_sessions()?;
+        let mut stored = Prices::billed(prices.as_ref(), stored, &settings.provider.model);
         if let Some(folder) = current_folder() {
             stored = stored.with_metadata(FOLDER, folder);
         }

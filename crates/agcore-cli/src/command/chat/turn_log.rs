@@ -5,6 +5,7 @@ use std::{fmt, time::Duration};
 use agcore::{
     StreamEvent,
     chat::{EventKind, ModelEvent, Money, TextEvent, ToolEvent, TurnEvent, Usage, UsageTracker},
+    memory::session::CostEntry,
 };
 use serde_json::Value;
 
@@ -50,13 +51,20 @@ impl Costs {
         }
     }
 
+    /// Adds what earlier runs of the program have stored for the session.
+    pub(super) fn add_earlier(&mut self, calls: &[CostEntry]) {
+        for cost in calls.iter().filter_map(|call| call.cost.as_ref()) {
+            self.chat.add(cost);
+        }
+    }
+
     /// Returns the catalog that the prices come from.
     pub(super) fn source(&self) -> &str {
         &self.prices.source
     }
 
-    /// Describes the cost of the last call, of the last turn with this many calls, and of the session with this many calls. Earlier
-    /// runs of the program count as unknown.
+    /// Describes the cost of the last call, of the last turn with this many calls, and of the session with this many calls. Calls
+    /// of earlier runs of the program whose cost was not stored count as unknown.
     pub(super) fn texts(&self, turn: u64, session: u64) -> [String; 3] {
         let call = self
             .call

@@ -36,7 +36,10 @@ fn row(result: &CaseResult) -> [String; 6] {
     [
         sign.to_owned(),
         sanitized_line(&result.title()),
-        format!("{} steps", result.steps),
+        match result.steps {
+            1 => "1 step".to_owned(),
+            steps => format!("{steps} steps"),
+        },
         result
             .tokens
             .map_or_else(|| "? tokens".to_owned(), |tokens| format!("{tokens} tokens")),

@@ -1,0 +1,76 @@
+//! Arguments of `cost`.
+
+#[cfg(feature = "sqlite")]
+use std::path::PathBuf;
+
+use clap::{Parser, ValueEnum};
+
+pub(super) const COST_HELP: &str = "\
+Adds what the model calls of the kept sessions cost, as it was stored with each message: prices of the catalog at that time, or \
+what the server reported. Amounts of different currencies are never added. Calls without a known price are counted, but not \
+part of the sums. Calls for summaries and of sub-agents are included.
+
+Examples:
+  agcore cost
+  agcore cost --by model
+  agcore cost --by day --since 2026-05-01
+  agcore cost --by user --file /var/lib/bot/agcore.db --tenant acme
+  agcore cost --json | jq '.total.costs'";
+
+/// What the rows of a report stand for.
+// The variants carry no documentation: clap would repeat it on every help page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CostGroup {
+    Session,
+    Model,
+    Day,
+    User,
+    Key,
+}
+
+/// Arguments of `cost`.
+#[derive(Debug, Parser)]
+pub(crate) struct CostArgs {
+    /// What each row stands for; days are those of UTC
+    #[arg(long, value_enum, value_name = "GROUP", default_value = "session")]
+    pub(crate) by: CostGroup,
+    /// Only calls since this day, as YYYY-MM-DD (UTC)
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    pub(crate) since: Option<String>,
+    /// Only calls until this day, which is included
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    pub(crate) until: Option<String>,
+    /// Only sessions of the current directory
+    #[arg(long)]
+    pub(crate) here: bool,
+    /// Tenant whose sessions are added
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    pub(crate) tenant: String,
+    /// SQLite file; by default agcore.db in the directory of the program's state
+    #[cfg(feature = "sqlite")]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Print the report as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Checks that a text is a day, so that days can be compared as texts.
+fn day(text: &str) -> Result<String, String> {
+    let numbers = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = text.split('-').collect();
+    let is_day = match parts.as_slice() {
+        [year, month, day] => {
+            let is_sized = (year.len(), month.len(), day.len()) == (4, 2, 2);
+            is_sized
+                && [year, month, day].iter().all(|part| numbers(part))
+                && ("01"..="12").contains(month)
+                && ("01"..="31").contains(day)
+        }
+        _ => false,
+    };
+    match is_day {
+        true => Ok(text.to_owned()),
+        false => Err("a day is written as YYYY-MM-DD, such as 2026-05-01".to_owned()),
+    }
+}

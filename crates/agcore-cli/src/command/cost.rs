@@ -1,0 +1,259 @@
+//! `agcore cost`: what the model calls of the kept sessions cost.
+
+use std::collections::BTreeMap;
+
+use agcore::memory::session::{CostEntry, CostTotals, Session};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    args::{CostArgs, CostGroup},
+    exit::Failure,
+    process::print,
+    render::{sanitized_line, truncated},
+    sessions::{Sessions, current_folder, day, short_ids},
+    table::table,
+};
+
+/// The widest title, in columns.
+const MAX_TITLE: usize = 40;
+
+/// Adds the costs of sessions.
+///
+/// # Errors
+/// When the database cannot be read, or the output cannot be written.
+pub(crate) async fn run(args: &CostArgs) -> Result<(), Failure> {
+    let sessions = open(args).await?;
+    let folder = args.here.then(|| current_folder().unwrap_or_default());
+    let listed = sessions.of_tenant(&args.tenant, folder.as_deref()).await?;
+    let mut report = Report::default();
+    let store = sessions.store();
+    for (session, short_id) in listed.iter().zip(short_ids(&listed)) {
+        let entries = CostEntry::of_session(&*store, session).await?;
+        for entry in entries.iter().filter(|entry| is_wanted(entry, args)) {
+            report.add(Row::of(args.by, session, &short_id, entry), entry);
+        }
+    }
+    match args.json {
+        true => print(&format!("{:#}\n", report.json(args.by))),
+        false => print(&report.text(args.by)),
+    }
+}
+
+#[cfg(feature = "sqlite")]
+async fn open(args: &CostArgs) -> Result<Sessions, Failure> {
+    match &args.file {
+        Some(file) => Sessions::open_file(file).await,
+        None => Sessions::open().await,
+    }
+}
+
+#[cfg(not(feature = "sqlite"))]
+async fn open(_: &CostArgs) -> Result<Sessions, Failure> {
+    Sessions::open().await
+}
+
+fn is_wanted(entry: &CostEntry, args: &CostArgs) -> bool {
+    let day = day(entry.at);
+    args.since.as_ref().is_none_or(|since| day >= *since) && args.until.as_ref().is_none_or(|until| day <= *until)
+}
+
+/// What a row stands for. Rows are sorted by it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Row {
+    Session {
+        /// Sessions that were used last come last.
+        changed: i64,
+        id: String,
+        short_id: String,
+        title: String,
+    },
+    Model {
+        model: String,
+        provider: String,
+    },
+    Day(String),
+    User {
+        user: String,
+        line: String,
+    },
+    Key {
+        key: String,
+        provider: String,
+    },
+}
+
+impl Row {
+    fn of(group: CostGroup, session: &Session, short_id: &str, entry: &CostEntry) -> Self {
+        let provider = entry.provider.to_string();
+        match group {
+            CostGroup::Session => Self::Session {
+                changed: session.updated_at.as_millis(),
+                id: session.id.clone(),
+                short_id: short_id.to_owned(),
+                title: session.title.clone().unwrap_or_default(),
+            },
+            CostGroup::Model => Self::Model {
+                model: entry.model.to_string(),
+                provider,
+            },
+            CostGroup::Day => Self::Day(day(entry.at)),
+            CostGroup::User => Self::User {
+                user: session.owner.user.to_string(),
+                line: session.owner.line.as_deref().unwrap_or_default().to_owned(),
+            },
+            CostGroup::Key => Self::Key {
+                key: entry.key.as_deref().unwrap_or_default().to_owned(),
+                provider,
+            },
+        }
+    }
+
+    /// Returns the two cells that name the row.
+    fn cells(&self) -> [String; 2] {
+        let known = |text: &str| match text {
+            "" => "(unknown)".to_owned(),
+            text => sanitized_line(text),
+        };
+        match self {
+            Self::Session { short_id, title, .. } => [sanitized_line(short_id), truncated(title, MAX_TITLE)],
+            Self::Model { model, provider } => [known(model), sanitized_line(provider)],
+            Self::Day(day) => [day.clone(), String::new()],
+            Self::User { user, line } => [known(user), sanitized_line(line)],
+            Self::Key { key, provider } => [
+                if key.is_empty() {
+                    "(no name)".to_owned()
+                } else {
+                    sanitized_line(key)
+                },
+                sanitized_line(provider),
+            ],
+        }
+    }
+
+    fn members(&self) -> Map<String, Value> {
+        let members = match self {
+            Self::Session { id, title, .. } => json!({"session": id, "title": title}),
+            Self::Model { model, provider } => json!({"model": model, "provider": provider}),
+            Self::Day(day) => json!({"day": day}),
+            Self::User { user, line } => json!({"user": user, "line": line}),
+            Self::Key { key, provider } => json!({"key": key, "provider": provider}),
+        };
+        match members {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Report {
+    rows: BTreeMap<Row, CostTotals>,
+    total: CostTotals,
+}
+
+impl Report {
+    fn add(&mut self, row: Row, entry: &CostEntry) {
+        self.rows.entry(row).or_default().add(entry);
+        self.total.add(entry);
+    }
+
+    fn text(&self, group: CostGroup) -> String {
+        if self.total.calls == 0 {
+            return "There are no model calls.\n".to_owned();
+        }
+        let [name, detail] = match group {
+            CostGroup::Session => ["session", "title"],
+            CostGroup::Model => ["model", "provider"],
+            CostGroup::Day => ["day", ""],
+            CostGroup::User => ["user", "line"],
+            CostGroup::Key => ["key", "provider"],
+        };
+        let mut lines = vec![[name, detail, "calls", "tokens in", "tokens out", "cost"].map(str::to_owned)];
+        lines.extend(self.rows.iter().map(|(row, totals)| line(row.cells(), totals)));
+        lines.push(line(["total".to_owned(), String::new()], &self.total));
+        table(&lines) + &self.remarks()
+    }
+
+    /// Explains what the sums do not contain.
+    fn remarks(&self) -> String {
+        let (calls, unpriced, incomplete) = (self.total.calls, self.total.unpriced_calls, self.total.incomplete_calls);
+        let mut remarks = String::new();
+        if unpriced > 0 {
+            remarks += &format!(
+                "The price of {unpriced} of {} is unknown; the sums do not contain them.\n",
+                counted(calls)
+            );
+        }
+        if incomplete > 0 {
+            remarks += &format!(
+                "Of {}, only a part of the usage is known, so that they may have cost more.\n",
+                counted(incomplete)
+            );
+        }
+        remarks
+    }
+
+    fn json(&self, group: CostGroup) -> Value {
+        let rows = self.rows.iter().map(|(row, totals)| {
+            let mut members = row.members();
+            members.extend(members_of(totals));
+            Value::Object(members)
+        });
+        let rows: Vec<Value> = rows.collect();
+        let by = match group {
+            CostGroup::Session => "session",
+            CostGroup::Model => "model",
+            CostGroup::Day => "day",
+            CostGroup::User => "user",
+            CostGroup::Key => "key",
+        };
+        json!({"by": by, "rows": rows, "total": members_of(&self.total)})
+    }
+}
+
+fn counted(calls: u64) -> String {
+    match calls {
+        1 => "1 call".to_owned(),
+        calls => format!("{calls} calls"),
+    }
+}
+
+fn line([name, detail]: [String; 2], totals: &CostTotals) -> [String; 6] {
+    let costs: Vec<String> = totals
+        .costs()
+        .map(|(currency, amount)| format!("{amount} {currency}"))
+        .collect();
+    let cost = match (costs.join(" + "), totals.unpriced_calls) {
+        (known, 0) => known,
+        (known, _) if known.is_empty() => "unknown".to_owned(),
+        (known, unpriced) => format!("{known} and {} without a price", counted(unpriced)),
+    };
+    [
+        name,
+        detail,
+        totals.calls.to_string(),
+        totals.input_tokens.to_string(),
+        totals.output_tokens.to_string(),
+        cost,
+    ]
+}
+
+fn members_of(totals: &CostTotals) -> Map<String, Value> {
+    let costs: Map<String, Value> = totals
+        .costs()
+        .map(|(currency, amount)| (currency.to_owned(), amount.into()))
+        .collect();
+    let counters = [
+        ("calls", totals.calls),
+        ("unpriced_calls", totals.unpriced_calls),
+        ("incomplete_calls", totals.incomplete_calls),
+        ("input_tokens", totals.input_tokens),
+        ("output_tokens", totals.output_tokens),
+        ("cached_tokens", totals.cached_tokens),
+        ("latency_ms", totals.latency_ms),
+    ];
+    let members = counters
+        .into_iter()
+        .map(|(name, count)| (name.to_owned(), count.into()));
+    members.chain([("costs".to_owned(), Value::Object(costs))]).collect()
+}
