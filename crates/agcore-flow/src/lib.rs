@@ -56,6 +56,16 @@
 //!
 //! A node receives the state and returns a [`Step`] with the new one and what comes next. The engine only routes: each branch of a
 //! run continues where its last [`Record`] leads.
+//!
+//! # Features
+//!
+//! <!-- features -->
+//!
+//! | feature | description |
+//! |---|---|
+//! | `schema` | JSON Schema validation of the results for which a file has a schema. |
+//!
+//! <!-- /features -->
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
