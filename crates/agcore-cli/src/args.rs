@@ -7,6 +7,7 @@ mod catalog;
 mod chat;
 mod cost;
 mod eval;
+mod flow;
 mod session;
 mod sessions;
 mod approvals;
@@ -32,6 +33,7 @@ pub(crate) use self::{
     chat::{ChatArgs, OutputFormat, PermissionMode},
     cost::{CostArgs, CostGroup},
     eval::{DiffArgs, EvalArgs, EvalCommand, SuiteArgs},
+    flow::{FlowCommand, FlowDrawArgs, FlowValues, PictureFormat},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
     mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpLoginArgs, McpLogoutArgs, McpServeArgs},
     reports::{ModelsArgs, ReportArgs},
@@ -141,6 +143,12 @@ pub(crate) enum Command {
     /// Run the cases of a file and report what is wrong, or compare two reports
     #[command(after_help = EVAL_HELP)]
     Eval(Box<EvalArgs>),
+    /// Run, check or draw a flow of agents
+    #[command(arg_required_else_help = true)]
+    Flow {
+        #[command(subcommand)]
+        command: FlowCommand,
+    },
     /// Stands for a prompt without a command.
     #[command(hide = true, name = prompt::COMMAND, override_usage = USAGE, after_help = CHAT_HELP)]
     Prompt(ChatArgs),

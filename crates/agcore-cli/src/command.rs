@@ -10,6 +10,7 @@ pub(crate) mod cost;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod eval;
+pub(crate) mod flow;
 pub(crate) mod inspect;
 #[cfg(feature = "sqlite")]
 pub(crate) mod knowledge;

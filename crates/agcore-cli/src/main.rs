@@ -217,6 +217,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Run(run) => command::run::run(&run, &interrupts, color, output).await,
         Command::New(new) => command::new::run(&new),
         Command::Serve(serve) => command::serve::run(&serve, &interrupts, color).await,
+        Command::Flow { command } => command::flow::run(&command, &interrupts, color).await,
         Command::Eval(eval) => command::eval::run(&eval, &interrupts, color).await,
         Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color, output).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,

@@ -16,7 +16,10 @@ use std::{fs, path::Path, sync::Arc};
 
 use agcore::{
     chat::Actor,
-    memory::session::{Session, SessionStore},
+    memory::{
+        CheckpointStore,
+        session::{Session, SessionStore},
+    },
 };
 use serde_json::Value;
 
@@ -27,6 +30,8 @@ pub(crate) const FOLDER: &str = "folder";
 #[derive(Clone)]
 pub(crate) struct Sessions {
     store: Arc<dyn SessionStore>,
+    /// The same store.
+    checkpoints: Arc<dyn CheckpointStore>,
     /// Whether they outlive the process.
     is_kept: bool,
 }
@@ -35,6 +40,11 @@ impl Sessions {
     /// Returns the store.
     pub(crate) fn store(&self) -> Arc<dyn SessionStore> {
         Arc::clone(&self.store)
+    }
+
+    /// Returns the store of the checkpoints of flows.
+    pub(crate) fn checkpoints(&self) -> Arc<dyn CheckpointStore> {
+        Arc::clone(&self.checkpoints)
     }
 
     /// Returns whether the sessions outlive the process.

@@ -102,7 +102,7 @@ impl FileFlow {
         self.0.picture()
     }
 
-    /// Begins a run. Nothing happens before it is awaited. With checkpoints in which a run has begun, that run is continued, and the
+    /// Begins a run. Nothing happens before it is awaited. With checkpoints in which a run has started, that run is continued, and the
     /// request is not used.
     pub fn start(&self, request: FlowRequest) -> FileFlowRun {
         self.run(Drive::new(Some(request)))

@@ -52,8 +52,8 @@ use crate::{
 /// A run begins with the nodes `initialise`, `inherit` (the earlier turns of the conversation), `user_context` (from the profile),
 /// `preprocess` (the files of the user), `recall` (notes from memory) and `scenario`. Then `planner`, the node of a tool and
 /// `reflection` take turns. It ends with `finish`, the output tools and `archive`, which keeps notes and the conversation. Every node
-/// writes one [`ActionRecord`](crate::ActionRecord), and the last one says what comes next. After `max_rounds` decisions, the
-/// output is made of what there is.
+/// writes one [`ActionRecord`](crate::ActionRecord), and the last one decides what comes next. After `max_rounds` decisions, the
+/// output is written with what there is.
 ///
 /// ```
 /// use agcore_agent::AgentBuilder;

@@ -37,12 +37,14 @@ pub(crate) enum KnowledgeCommand {
 const ADD_HELP: &str = "\
 A file becomes a page; its id is the name of the file without its extension, unless the front matter or --id sets another. \
 A page with the same id is replaced. Of a folder, all files that end with .md or .markdown become pages, with their paths as \
-their ids. If a file cannot be read as a page, nothing is saved and the exit code is 2. The database is created if it does \
+their ids. A PDF, DOCX, XLSX, HTML, CSV, TSV or JSON file becomes several pages, one for each passage or 50 rows of a table, whose \
+summaries have the file and the position. If a file cannot be read as a page, nothing is saved and the exit code is 2. The database is created if it does \
 not exist.
 
 Examples:
   agcore knowledge add notes/tomatoes.md
   agcore knowledge add notes --tag garden
+  agcore knowledge add report.pdf prices.xlsx
   echo 'Water them in the morning.' | agcore knowledge add - --id garden/tomatoes --title Tomatoes";
 
 const SEARCH_HELP: &str = "\

@@ -1,8 +1,10 @@
 //! Arguments of `run`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
-use super::chat::ChatArgs;
+use super::{chat::ChatArgs, flow::FlowValues};
 
 pub(super) const RUN_HELP: &str = "\
 The model breaks the task down into steps, which are carried out one after the other, or side by side with --parallel. If a \
@@ -27,6 +29,11 @@ pub(crate) struct RunArgs {
     /// How many steps that do not depend on each other run side by side
     #[arg(long, value_name = "STEPS", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
     pub(crate) parallel: u8,
+    /// Run a flow file with the task as its request, like `agcore flow run`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) flow: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) values: FlowValues,
     /// How many new plans are made after plans that failed
     #[arg(long, value_name = "PLANS", default_value_t = 1)]
     pub(crate) replans: u32,

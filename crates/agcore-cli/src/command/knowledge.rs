@@ -1,6 +1,7 @@
 //! `agcore knowledge`: pages of a wiki.
 
 mod wiki;
+mod documents;
 mod save;
 mod search;
 mod export;

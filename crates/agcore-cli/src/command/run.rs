@@ -9,7 +9,10 @@ use agcore::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::chat::{ChatTools, Front, OneShot, selected};
+use super::{
+    chat::{ChatTools, Front, OneShot, selected},
+    flow::{FlowRun, run_file},
+};
 use crate::{
     args::{OutputFormat, RunArgs},
     attachments::with_files,
@@ -35,6 +38,19 @@ pub(crate) async fn run(
     color: Color,
     output: Option<&Output>,
 ) -> Result<(), Failure> {
+    if let Some(file) = &args.flow {
+        let flow = FlowRun {
+            file,
+            chat: &args.chat,
+            values: &args.values,
+        };
+        if output.is_some() {
+            let message =
+                "the output formats of flows have lines of their own\nUse `agcore flow run` with --output-format.";
+            return Err(Failure::usage(message));
+        }
+        return run_file(&flow, interrupts, color).await;
+    }
     let selection = &args.chat.session;
     if selection.suspend || selection.fork_session {
         return Err(Failure::usage(

@@ -7,7 +7,13 @@ use std::{
     sync::Arc,
 };
 
-use agcore::{llm::SystemClock, memory::session::InMemorySessionStore};
+use agcore::{
+    llm::SystemClock,
+    memory::{
+        CheckpointStore,
+        session::{InMemorySessionStore, SessionStore},
+    },
+};
 
 use super::Sessions;
 use crate::{args::SessionArgs, exit::Failure, process::variable};
@@ -59,10 +65,7 @@ impl Sessions {
             })?;
         }
         let store = SqliteOptions::new(path).with_readers(1).open(clock()).await?;
-        Ok(Self {
-            store: Arc::new(store),
-            is_kept: true,
-        })
+        Ok(Self::of(store, true))
     }
 
     /// Opens the sessions of a server: in the database server that the environment names, else in the file of the program.
@@ -128,9 +131,15 @@ impl Sessions {
     }
 
     fn in_memory() -> Self {
+        Self::of(InMemorySessionStore::new(clock()), false)
+    }
+
+    fn of(store: impl SessionStore + CheckpointStore + 'static, is_kept: bool) -> Self {
+        let store = Arc::new(store);
         Self {
-            store: Arc::new(InMemorySessionStore::new(clock())),
-            is_kept: false,
+            checkpoints: Arc::clone(&store) as _,
+            store,
+            is_kept,
         }
     }
 }

@@ -227,3 +227,47 @@ fn hostile_pages_do_not_reach_the_terminal() {
         assert!(agcore.run(arguments).assert_success().contains("b"));
     }
 }
+
+#[test]
+fn documents_and_tables_become_several_pages() {
+    let agcore = Agcore::new().at_home();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/files");
+    let rows: String = (0..60).map(|row| format!("bean {row},{row}\n")).collect();
+    let agcore = agcore
+        .with_file("prices.csv", &format!("plant,price\n{rows}"))
+        .with_file("page.html", "<h1>Roses</h1><p>Cut them in spring.</p>");
+    let report = format!("{fixtures}/report.pdf");
+    let garden = format!("{fixtures}/garden.docx");
+    let harvest = format!("{fixtures}/harvest.xlsx");
+    let ran = agcore.run([
+        "knowledge",
+        "add",
+        "prices.csv",
+        "page.html",
+        &report,
+        &garden,
+        &harvest,
+    ]);
+    ran.assert_success();
+    let page = json(&agcore, &["knowledge", "show", "prices/0002", "--json"]);
+    assert_eq!(page["summary"], "prices.csv, rows 51 to 60");
+    assert!(page["content"].as_str().unwrap().contains("| bean 59 | 59 |"), "{page}");
+    let page = json(&agcore, &["knowledge", "show", "report/0001", "--json"]);
+    assert!(
+        page["summary"].as_str().unwrap().starts_with("report.pdf, page 1"),
+        "{page}"
+    );
+    let found = json(&agcore, &["knowledge", "search", "cut roses", "--json"]);
+    assert_eq!(found[0]["page"]["id"], "page/0001");
+    for id in ["garden/0001", "harvest/0001"] {
+        agcore.run(["knowledge", "show", id]).assert_success();
+    }
+
+    let locked = format!("{fixtures}/locked.pdf");
+    let ran = agcore.run(["knowledge", "add", &locked]);
+    ran.assert_failed(2, &["cannot read ", "locked.pdf"]);
+    let picture = format!("{fixtures}/picture.pdf");
+    agcore
+        .run(["knowledge", "add", &picture])
+        .assert_failed(2, &["it has no text"]);
+}

@@ -26,6 +26,7 @@ mod env_file;
 mod eval;
 mod exit_codes;
 mod fetch_url;
+mod flow;
 mod help;
 mod input;
 mod log;

@@ -56,7 +56,7 @@ pub struct EdgeTemplate {
     pub join: Option<String>,
 }
 
-/// The places of names, the most telling one of each.
+/// The places of names, one of each.
 #[derive(Default)]
 pub(super) struct Places(HashMap<String, Place>);
 
@@ -65,7 +65,7 @@ impl Places {
         self.0.entry(name.to_owned()).or_insert(place);
     }
 
-    /// Adds these places to others, which are more telling.
+    /// Adds these places to others, which have precedence.
     pub(super) fn append_to(&mut self, others: &mut Self) {
         for (name, place) in self.0.drain() {
             others.add(&name, place);

@@ -41,7 +41,7 @@ pub(super) trait Shape: Send + Sync {
 /// A flow with its state.
 pub(super) struct Shaped<S>(pub(super) Flow<S>);
 
-/// A state that is made of a request, and from which an answer is read.
+/// A state that begins with a request and contains an answer.
 pub(super) trait ShapeState: FlowState {
     fn begin(request: FlowRequest) -> Self;
     fn answer(&self) -> Option<String>;

@@ -17,7 +17,7 @@ use crate::{
 /// The largest number of todos of a turn.
 const MAX_TODOS: usize = 10_000;
 
-/// What the planner does next.
+/// The next action of the planner.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Decision {
     pub(super) summary: String,

@@ -111,7 +111,7 @@ fn parts_schema(structure: &[OutputPart]) -> Value {
     })
 }
 
-/// Keeps what the conversation says about the user, if the file has this task, and the conversation itself.
+/// Keeps notes about the user, if the file has this task, and the conversation itself.
 pub(super) async fn archive(parts: Arc<Parts>, mut state: PlannerState, at: NodeContext) -> Ended {
     let mut record = ActionRecord::new(phase::ARCHIVE).with_next(crate::step::END);
     if let (Some(stage), Some(memory)) = (&parts.archive, &parts.memory) {

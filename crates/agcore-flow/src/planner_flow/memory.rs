@@ -18,13 +18,13 @@ use crate::{
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum MemoryNoteKind {
-    /// What the user prefers.
+    /// A preference of the user.
     Preference,
-    /// What is true about the user or the user's world.
+    /// A fact about the user or the user's world.
     Fact,
 }
 
-/// Something that a conversation says about the user.
+/// A note about the user, from a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MemoryNote {
@@ -44,7 +44,7 @@ impl MemoryNote {
     }
 }
 
-/// What outlives a turn of a planner flow: notes about the user, and the states of conversations.
+/// The data that outlives a turn of a planner flow: notes about the user, and the states of conversations.
 #[async_trait]
 pub trait PlannerMemory: fmt::Debug + Send + Sync {
     /// Returns the notes that help with the request of the state, the best first.

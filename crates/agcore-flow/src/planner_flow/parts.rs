@@ -18,7 +18,7 @@ use crate::{
     step::Step,
 };
 
-/// How many times the planner decides if the file does not define it.
+/// The number of decisions of the planner if the file does not define it.
 const DEFAULT_ROUNDS: u32 = 20;
 
 /// The parts from which a planner flow is built.

@@ -1,4 +1,4 @@
-//! [`user_facts`]: what a profile says about its user.
+//! [`user_facts`]: the facts about a user in a profile.
 
 use agcore_profile::UserAgentContext;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// The longest fact, in characters.
 const MAX_CHARS: usize = 512;
 
-/// Returns what a profile says about its user, for templates: `username`, `bio`, `interface_language`, `ai_language`, `timezone`
+/// Returns the facts about a user in a profile, for templates: `username`, `bio`, `interface_language`, `ai_language`, `timezone`
 /// and `country`. Only what is set is a member. Users write these texts: line breaks become spaces, and long texts are cut.
 pub fn user_facts(context: &UserAgentContext) -> Map<String, Value> {
     let preferences = context.settings().preferences();

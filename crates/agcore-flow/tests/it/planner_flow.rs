@@ -66,7 +66,7 @@ impl StateTool for Catalog {
     }
 }
 
-/// What a flow is made of.
+/// The parts of a flow.
 struct Setup {
     model: ScriptedProvider,
     memory: Arc<InMemoryStore>,

@@ -12,7 +12,10 @@ use agcore::{
 };
 use serde_json::json;
 
-use super::wiki::{BATCH, counted, pages_of, skipped_as_json, tenant};
+use super::{
+    documents::{is_document, pages},
+    wiki::{BATCH, counted, pages_of, skipped_as_json, tenant},
+};
 use crate::{
     args::{KnowledgeAddArgs, KnowledgeImportArgs},
     command::database::{Database, shown},
@@ -115,6 +118,13 @@ async fn read(path: &Path, args: &KnowledgeAddArgs, files: &mut Files) -> Result
         let folder = markdown::read_folder(path, &Actor::local()).map_err(unreadable)?;
         files.pages.extend(folder.pages);
         files.skipped.extend(folder.skipped);
+    } else if is_document(path) {
+        if !is_single && (args.id.is_some() || args.title.is_some()) {
+            return Err(several_named());
+        }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let id = args.id.as_deref().unwrap_or(&name);
+        files.pages.extend(pages(path, id, args.title.as_deref()).await?);
     } else {
         let page = markdown::read_file(path, &Actor::local()).map_err(unreadable)?;
         files.pages.push(named(page, args, is_single)?);
@@ -125,9 +135,7 @@ async fn read(path: &Path, args: &KnowledgeAddArgs, files: &mut Files) -> Result
 /// Sets the id and the title that were passed as options.
 fn named(mut page: KnowledgePage, args: &KnowledgeAddArgs, is_single: bool) -> Result<KnowledgePage, Failure> {
     if !is_single && (args.id.is_some() || args.title.is_some()) {
-        return Err(Failure::usage(
-            "--id and --title are for a single file, but several are given",
-        ));
+        return Err(several_named());
     }
     if let Some(id) = &args.id {
         page.id.clone_from(id);
@@ -137,6 +145,10 @@ fn named(mut page: KnowledgePage, args: &KnowledgeAddArgs, is_single: bool) -> R
     }
     page.check()?;
     Ok(page)
+}
+
+fn several_named() -> Failure {
+    Failure::usage("--id and --title are for a single file, but several are given")
 }
 
 /// Returns the failure of a file. A file that does not exist is the user's to correct, and no database is involved.

@@ -1,0 +1,37 @@
+//! `agcore flow`: runs, checks and draws flow files.
+
+mod file;
+mod check;
+mod draw;
+mod progress;
+mod run;
+
+use agcore::flow::FlowFile;
+
+pub(crate) use self::run::{FlowRun, run_file};
+
+use self::{check::check, draw::draw};
+use crate::{args::FlowCommand, exit::Failure, interrupt::Interrupts, process::print, render::Color};
+
+/// Runs a `flow` command.
+///
+/// # Errors
+/// When a file cannot be read or has problems, the settings are invalid, a node fails, or the run waits for an answer.
+pub(crate) async fn run(command: &FlowCommand, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
+    match command {
+        FlowCommand::Run(args) => {
+            let flow = FlowRun {
+                file: &args.file,
+                chat: &args.chat,
+                values: &args.flow,
+            };
+            run_file(&flow, interrupts, color).await
+        }
+        FlowCommand::Check(args) => check(&args.files),
+        FlowCommand::Draw(args) => draw(args).await,
+        FlowCommand::Schema => {
+            let schema = FlowFile::json_schema();
+            print(&format!("{schema:#}\n"))
+        }
+    }
+}

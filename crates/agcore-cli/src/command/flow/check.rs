@@ -1,0 +1,66 @@
+//! `agcore flow check`: checks flow files.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use agcore::{chat::SchemaCheck, flow::FlowFile, tools::SchemaValidator};
+
+use super::file::read;
+use crate::{exit::Failure, process::print};
+
+/// Checks all files, and reports everything that is wrong.
+///
+/// # Errors
+/// When a file cannot be read or has problems.
+pub(super) fn check(files: &[PathBuf]) -> Result<(), Failure> {
+    let mut problems = 0;
+    for path in files {
+        let name = path.display();
+        match read(path) {
+            Ok(file) => {
+                let misfits = misfits(path);
+                problems += misfits.len();
+                report(&misfits)?;
+                if misfits.is_empty() {
+                    let (kind, agents, tasks) = (file.kind, file.agents.len(), file.tasks.len());
+                    print(&format!("{name}: ok ({kind}, {agents} agents, {tasks} tasks)\n"))?;
+                }
+            }
+            Err(failure) => {
+                let lines: Vec<String> = failure.to_string().lines().map(str::to_owned).collect();
+                problems += lines.len();
+                report(&lines)?;
+            }
+        }
+    }
+    match problems {
+        0 => Ok(()),
+        1 => Err(Failure::usage("1 problem was found")),
+        more => Err(Failure::usage(format!("{more} problems were found"))),
+    }
+}
+
+/// Compares a file with the JSON Schema that editors use.
+fn misfits(path: &PathBuf) -> Vec<String> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let Ok(json) = FlowFile::to_json(&name, &text) else {
+        return Vec::new();
+    };
+    let checked = SchemaValidator::new().check(&FlowFile::json_schema(), &json);
+    let violations = checked.err().unwrap_or_default();
+    violations
+        .iter()
+        .map(|violation| format!("{name}: {violation}"))
+        .collect()
+}
+
+fn report(lines: &[String]) -> Result<(), Failure> {
+    let mut err = io::stderr().lock();
+    lines
+        .iter()
+        .try_for_each(|line| writeln!(err, "{line}"))
+        .map_err(|error| Failure::output(&error))
+}

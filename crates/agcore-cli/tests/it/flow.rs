@@ -1,0 +1,172 @@
+//! `agcore flow`: runs with progress, questions and their answers, checks, pictures.
+
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply};
+use serde_json::Value;
+
+use crate::support::{Agcore, Server};
+
+const FILE: &str = "\
+version: 1
+kind: graph
+name: article
+variables: [tone]
+nodes:
+  draft: {}
+  publish: {question: 'Publish this? {{results.draft}}'}
+  note: {}
+edges:
+  - {from: draft, to: publish}
+  - {from: publish, route: 'yes', to: note}
+  - {from: publish, route: 'no', to: draft}
+  - {from: note, to: end}
+limits: {visits: {draft: 3}}
+agents:
+  author: {role: You write., goal: Write in a {{tone}} tone., backstory: '', tools: [arithmetic]}
+tasks:
+  draft: {agent: author, description: 'Write about {{request}}.', expected_output: A text.}
+  note: {agent: author, description: 'Sum up: {{results.draft}}', expected_output: A note.}
+";
+
+fn quoted() -> String {
+    FILE.replace("Write in a {{tone}} tone.", "'Write in a {{tone}} tone.'")
+}
+
+/// Writes about what it is asked for.
+fn author(request: &RecordedRequest) -> Reply {
+    let prompt = request.prompt();
+    let text = prompt.last_user();
+    Reply::text(match text.starts_with("Sum up") {
+        true => "A note about tea.".to_owned(),
+        false => "Tea is a drink.".to_owned(),
+    })
+}
+
+fn home(server: &Server) -> Agcore {
+    Agcore::talking_to(server)
+        .at_home()
+        .with_file("article.flow.yaml", &quoted())
+}
+
+#[test]
+fn a_run_waits_for_an_answer_and_continues() {
+    let server = Server::start(MockOptions::new(), author);
+    let agcore = home(&server);
+    let ran = agcore.run(["flow", "run", "article.flow.yaml", "tea", "--set", "tone=calm"]);
+    ran.assert_failed(
+        8,
+        &[
+            "the flow waits for an answer",
+            "publish: Publish this? Tea is a drink.",
+            "--resume ",
+        ],
+    );
+    assert!(
+        ran.stderr.contains("article starts\n  draft …\n  draft ✓ "),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(ran.stdout, "");
+
+    let answer = "0:publish#1:question=yes";
+    let ran = agcore.run(["flow", "run", "article.flow.yaml", "--continue", "--answer", answer]);
+    assert_eq!(ran.assert_success(), "A note about tea.\n");
+    assert!(
+        ran.stderr.contains("article continues\n  publish …\n"),
+        "{}",
+        ran.stderr
+    );
+    // The draft was not written again.
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(format!("{:?}", requests[0].prompt()).contains("Write in a calm tone."));
+
+    let list = agcore.run(["sessions", "list", "--json"]);
+    let sessions: Value = serde_json::from_str(list.assert_success()).unwrap();
+    let titles: Vec<&str> = sessions["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|one| one["title"].as_str())
+        .collect();
+    assert!(titles.contains(&"tea"), "{titles:?}");
+}
+
+#[test]
+fn run_with_a_flow_is_the_same() {
+    let server = Server::start(MockOptions::new(), author);
+    let agcore = home(&server);
+    let text = quoted().replace("{from: draft, to: publish}", "{from: draft, to: note}");
+    let text = text.replace("  publish: {question: 'Publish this? {{results.draft}}'}\n", "");
+    let text = text.replace(
+        "  - {from: publish, route: 'yes', to: note}\n  - {from: publish, route: 'no', to: draft}\n",
+        "",
+    );
+    let agcore = agcore.with_file("short.flow.yaml", &text);
+    let ran = agcore.run(["run", "--flow", "short.flow.yaml", "tea", "--set", "tone=calm"]);
+    assert_eq!(ran.assert_success(), "A note about tea.\n");
+    let ran = agcore.run([
+        "flow",
+        "run",
+        "short.flow.yaml",
+        "tea",
+        "--set",
+        "tone=calm",
+        "--output-format",
+        "stream-json",
+    ]);
+    let lines: Vec<Value> = ran
+        .assert_success()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines[0]["type"], "run_started");
+    assert_eq!(lines.last().unwrap()["result"]["answer"], "A note about tea.");
+}
+
+#[test]
+fn files_are_checked() {
+    let agcore = Agcore::new()
+        .with_file("good.flow.yaml", &quoted())
+        .with_file("bad.flow.yaml", FILE);
+    let ran = agcore.run(["flow", "check", "good.flow.yaml"]);
+    assert_eq!(ran.assert_success(), "good.flow.yaml: ok (graph, 1 agents, 2 tasks)\n");
+    let broken = quoted().replace("to: note}", "to: nowhere}").replace("tasks:", "task:");
+    let agcore = agcore.with_file("broken.flow.yaml", &broken);
+    let ran = agcore.run(["flow", "check", "bad.flow.yaml", "broken.flow.yaml"]);
+    ran.assert_failed(
+        2,
+        &[
+            "bad.flow.yaml:16:",
+            "broken.flow.yaml:17:1: `task` is not known here",
+            "problems were found",
+        ],
+    );
+    let missing = agcore.run(["flow", "run", "none.flow.yaml", "tea"]);
+    missing.assert_failed(2, &["cannot read none.flow.yaml"]);
+}
+
+#[test]
+fn pictures_have_the_path_of_a_run() {
+    let server = Server::start(MockOptions::new(), author);
+    let agcore = home(&server);
+    let plain = agcore.run(["flow", "draw", "article.flow.yaml"]);
+    assert!(plain.assert_success().starts_with("flowchart TD\n"));
+    agcore.run(["flow", "run", "article.flow.yaml", "tea", "--set", "tone=calm"]);
+    let list = agcore.run(["sessions", "list", "--json"]);
+    let sessions: Value = serde_json::from_str(list.assert_success()).unwrap();
+    let of_flow = |session: &&Value| session["title"] == "tea";
+    let id = sessions["sessions"].as_array().unwrap().iter().find(of_flow).unwrap()["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let ran = agcore.run(["flow", "draw", "article.flow.yaml", "--format", "svg", "--run", &id]);
+    assert!(ran.assert_success().contains("1× in "), "{}", ran.stdout);
+    let dot = agcore.run(["flow", "draw", "article.flow.yaml", "--format", "dot"]);
+    assert!(dot.assert_success().starts_with("digraph"));
+}
+
+#[test]
+fn the_schema_is_that_of_the_documentation() {
+    let ran = Agcore::new().run(["flow", "schema"]);
+    assert_eq!(ran.assert_success(), include_str!("../../../../docs/flow-schema.json"));
+}
