@@ -27,7 +27,7 @@ pub(crate) fn embedder() -> Fallible<Option<Arc<dyn Embedder>>> {
     };
     let config = ProviderConfig::parse("openai:all-MiniLM-L6-v2")?.with_base_url(url);
     let embedder = config.with_api_key("none").build_embedder()?;
-    Ok(Some(Arc::new(embedder.with_max_concurrent(1))))
+    Ok(Some(Arc::new(embedder.with_max_concurrent(1).with_max_inputs(4))))
 }
 
 /// Prints a row for vectors alone, and one for texts and vectors: the means over the questions of all collections.

@@ -23,7 +23,7 @@ pub(crate) fn rows(conversations: &[Collection]) -> Fallible {
         (1..).zip(CATEGORIES).for_each(|(number, name)| row(name, vec![number]));
     }
     for (number, conversation) in conversations.iter().enumerate() {
-        let mut index = TurnIndex::new();
+        let index = TurnIndex::new();
         for document in &conversation.documents {
             index.push(Turn::new(
                 document.id.as_str(),

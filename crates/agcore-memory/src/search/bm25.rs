@@ -26,7 +26,7 @@ use crate::{
 
 /// A [`TextIndex`] in the memory of the process, which ranks by BM25.
 ///
-/// It is built when the program starts, at about 15 000 pages of 65 words per second, and needs about 10 bytes per different
+/// It is built when the program starts, at about 20 000 pages of 65 words per second, and needs about 10 bytes per different
 /// word of a page.
 ///
 /// ```

@@ -9,8 +9,9 @@ use super::{
     leaf::{Leaf, Leaves, Terms},
 };
 
-/// The size at which a leaf is full. With its key, it fits into the part of a row that SQLite keeps in the tree, and one more page.
-const FULL: usize = 4400;
+/// The size at which a leaf is full. With its key, it is the largest row that SQLite keeps within a page of the tree, of which a page
+/// has four: a query reads a page for each block and term.
+const FULL: usize = 960;
 
 /// The changes of the documents of a block.
 #[derive(Debug, Default)]
@@ -355,7 +356,7 @@ mod tests {
         }
         apply(&mut rows, &mut changes, &terms);
         let all = rows.len();
-        assert!(all > 40, "{all}");
+        assert!(all > 200, "{all}");
         assert!(rows.values().all(|row| row.len() < FULL + 100));
         // Added, then removed.
         for is_removed in [false, true] {
