@@ -98,8 +98,8 @@ async fn start(
         output,
     };
     let result = match is_single {
-        true => one_shot::run(args, &settings, &tools, asked, &front).await,
-        false => interactive::run(args, &settings, &tools, asked, &front).await,
+        true => Box::pin(one_shot::run(args, &settings, &tools, asked, &front)).await,
+        false => Box::pin(interactive::run(args, &settings, &tools, asked, &front)).await,
     };
     tools.servers.close().await;
     result

@@ -85,7 +85,7 @@ pub(crate) async fn run(
         color,
         output,
     };
-    let result = in_session(args, &settings, &tools, goal, (&front, asked)).await;
+    let result = Box::pin(in_session(args, &settings, &tools, goal, (&front, asked))).await;
     tools.servers.close().await;
     result
 }

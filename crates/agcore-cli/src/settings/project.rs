@@ -4,11 +4,10 @@ use std::{fs, io, path::Path};
 
 use agcore::{AgentSpec, agent::Skills};
 
-use super::folder::Folder;
 use crate::{
     exit::Failure,
     places::{user_agents, user_skills},
-    trust::{FileKind, FolderFile, PROJECT_DIRECTORY},
+    trust::{FileKind, FolderFile, PROJECT_DIRECTORY, Snapshot},
 };
 
 /// The directory of skills, in [`PROJECT_DIRECTORY`] and next to the user's settings.
@@ -32,6 +31,9 @@ pub(crate) struct Project {
     pub(crate) problems: Vec<String>,
 }
 
+/// The name of a file, and its content or why it cannot be read.
+type ReadFile = (String, Result<String, String>);
+
 /// An agent, and the file that contains it.
 #[derive(Debug, Clone)]
 pub(crate) struct FileAgent {
@@ -40,13 +42,13 @@ pub(crate) struct FileAgent {
 }
 
 impl Project {
-    /// Reads the skills and agents. Those of the folder are taken from the files that were checked, if they may be used.
+    /// Reads the skills and agents. Those of the folder are taken from the files that were checked, if it is trusted.
     ///
     /// # Errors
     /// When a directory of the user cannot be read.
-    pub(super) fn new(folder: &Folder) -> Result<Self, Failure> {
-        let mut project = match folder.trust.is_given() {
-            true => Self::of_files(&folder.snapshot.files),
+    pub(super) fn new(folder: &Snapshot, is_trusted: bool) -> Result<Self, Failure> {
+        let mut project = match is_trusted {
+            true => Self::of_files(&folder.files),
             false => Self::default(),
         };
         if let Some(path) = user_skills() {
@@ -100,7 +102,7 @@ impl Project {
     }
 
     /// Adds agents, unless there is one with the same name.
-    fn add_agents(&mut self, files: Vec<(String, Result<String, String>)>) {
+    fn add_agents(&mut self, files: Vec<ReadFile>) {
         for (file, text) in files {
             match text.and_then(|text| parse(&file, &text)) {
                 Ok(Some(spec)) if self.agent(&spec.name).is_none() => self.agents.push(FileAgent { spec, file }),
@@ -133,7 +135,7 @@ fn parse(file: &str, text: &str) -> Result<Option<AgentSpec>, String> {
 }
 
 /// Reads the files of a directory, sorted by name. There are none if it does not exist.
-fn of_directory(directory: &Path) -> Result<Vec<(String, Result<String, String>)>, Failure> {
+fn of_directory(directory: &Path) -> Result<Vec<ReadFile>, Failure> {
     let failed =
         |error: &io::Error| Failure::usage(format!("the agents in {} cannot be read: {error}", directory.display()));
     let entries = match fs::read_dir(directory) {

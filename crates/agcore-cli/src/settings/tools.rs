@@ -138,7 +138,7 @@ impl ToolSettings {
             permissions,
             permissions_origin: combined(origins),
             mcp: McpServers::new(files, folder, args)?,
-            project: Project::new(folder)?,
+            project: Project::new(&folder.snapshot, folder.trust.is_given())?,
             warnings: GrantsPlace::ignored_file(args.grants.as_deref()).into_iter().collect(),
             grants,
             grants_origin,
