@@ -179,8 +179,21 @@ impl CatalogRouter {
     /// # Errors
     /// Returns `NotFound` if the catalog has no such model, and `InvalidRequest` if the model does not make videos.
     pub fn video_model(&self, model: &str) -> Result<CatalogVideos, LlmError> {
-        self.current().chain(model, CallOperation::VideoGeneration)?;
-        Ok(CatalogVideos::new(self.clone(), model))
+        let calls = CallOperation::VideoGeneration;
+        self.current().chain(model, calls)?;
+        let (router, name) = (self.clone(), model.to_owned());
+        let provider = move |maker| router.provider_of(&name, calls, maker);
+        let (router, name) = (self.clone(), model.to_owned());
+        let keys = move |actor: &Actor| {
+            let current = router.current();
+            let makers = current.makers(&name, calls, actor)?;
+            if makers.is_empty() {
+                // The error states which key is missing.
+                current.router(&name, calls, actor, None)?;
+            }
+            Ok(makers)
+        };
+        Ok(CatalogVideos::new(model, Arc::new(provider), Arc::new(keys)))
     }
 
     fn provider_for(&self, model: &str, calls: CallOperation) -> Result<CatalogProvider, LlmError> {

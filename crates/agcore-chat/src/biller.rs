@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{billing::UsageSummary, model_call::ModelCall, money::Money, small_text::Text};
 
-/// What the model calls of a message cost. It is kept with the message, so that reports do not depend on prices of a later day.
+/// The cost of the model calls of a message. It is kept with the message, so that reports do not depend on prices of a later day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Bill {
@@ -17,7 +17,7 @@ pub struct Bill {
     pub calls: Vec<CallCost>,
 }
 
-/// What a model call costs.
+/// The cost of a model call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallCost {

@@ -12,7 +12,7 @@ use crate::{
 /// The problem of a key that is not a text.
 const NO_TEXT: &str = "a key must be a text; quote it";
 
-/// What a document may consist of.
+/// The limits of a document.
 ///
 /// ```
 /// use agcore_yaml::{Limits, parse};
@@ -65,7 +65,7 @@ impl Limits {
     }
 }
 
-/// What is wrong with a document, and where.
+/// A problem of a document, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {problem}")]
 #[non_exhaustive]

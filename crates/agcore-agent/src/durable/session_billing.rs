@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_chat::{Bill, Biller, CallCost, ModelCall, UsageTracker};
 use agcore_memory::session::NewMessage;
 
-/// How a session is billed.
+/// The biller of a session, and its currency.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionBilling {
     pub(crate) biller: Arc<dyn Biller>,

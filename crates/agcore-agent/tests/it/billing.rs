@@ -1,4 +1,4 @@
-//! What model calls cost, as it is stored with the messages of a session.
+//! The costs of model calls, as they are stored with the messages of a session.
 
 use std::sync::Arc;
 

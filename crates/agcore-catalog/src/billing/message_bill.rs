@@ -129,7 +129,7 @@ pub fn bill(
 
 const TOO_LARGE: &str = "the amount does not fit into 14 digits before the point; check the usage and the rates";
 
-/// What is known about the price of a call.
+/// The part of the price of a call that is known.
 #[derive(Debug, Clone, Default)]
 struct TablePart {
     tier: Option<usize>,

@@ -9,12 +9,18 @@ use std::{
 
 use agcore_chat::{Actor, AnsweredBy};
 use agcore_llm::{
-    CallOperation, LlmError, LlmErrorKind, ModelVideos, VideoFile, VideoModel,
+    LlmError, LlmErrorKind, ModelVideos, VideoFile, VideoModel,
     wire::operation::{VideoJob, VideoRequest},
 };
 use async_trait::async_trait;
 
-use super::{CatalogRouter, snapshot::Maker};
+use super::{provider::CatalogProvider, snapshot::Maker};
+
+/// Returns a provider for the model that uses only the key of the maker, if one is given.
+pub(super) type Provider = Arc<dyn Fn(Option<Maker>) -> Result<CatalogProvider, LlmError> + Send + Sync>;
+
+/// Returns the keys that may be used for an actor, at least one.
+pub(super) type Keys = Arc<dyn Fn(&Actor) -> Result<Vec<Maker>, LlmError> + Send + Sync>;
 
 /// The number of jobs whose keys are remembered.
 const MAX_JOBS: usize = 10_000;
@@ -27,8 +33,9 @@ const MAX_JOBS: usize = 10_000;
 #[derive(Clone)]
 #[must_use]
 pub struct CatalogVideos {
-    router: CatalogRouter,
     model: String,
+    provider: Provider,
+    keys: Keys,
     actor: Arc<Actor>,
     deadline: Option<Duration>,
     max_bytes: usize,
@@ -44,10 +51,11 @@ struct Makers {
 }
 
 impl CatalogVideos {
-    pub(super) fn new(router: CatalogRouter, model: &str) -> Self {
+    pub(super) fn new(model: &str, provider: Provider, keys: Keys) -> Self {
         Self {
-            router,
             model: model.to_owned(),
+            provider,
+            keys,
             actor: Arc::default(),
             deadline: None,
             max_bytes: ModelVideos::DEFAULT_MAX_BYTES,
@@ -74,10 +82,7 @@ impl CatalogVideos {
     }
 
     fn videos(&self, maker: Option<Maker>) -> Result<ModelVideos, LlmError> {
-        let provider = self
-            .router
-            .provider_of(&self.model, CallOperation::VideoGeneration, maker)?;
-        let videos = ModelVideos::from_provider(provider)
+        let videos = ModelVideos::from_provider((self.provider)(maker)?)
             .with_actor(Arc::clone(&self.actor))
             .with_max_bytes(self.max_bytes);
         Ok(match self.deadline {
@@ -91,13 +96,7 @@ impl CatalogVideos {
         if let Some(maker) = self.remembered().by_job.get(id) {
             return Ok(vec![maker.clone()]);
         }
-        let calls = CallOperation::VideoGeneration;
-        let makers = self.router.current().makers(&self.model, calls, &self.actor)?;
-        if makers.is_empty() {
-            // The error says which key is missing.
-            self.router.current().router(&self.model, calls, &self.actor, None)?;
-        }
-        Ok(makers)
+        (self.keys)(&self.actor)
     }
 
     fn remember(&self, id: &str, who: Option<&AnsweredBy>) {

@@ -194,7 +194,7 @@ mod calls {
         };
         let mut options = MockOptions::new().with_route("POST", "/v1/videos", of_account);
         for id in ["job-A", "job-B"] {
-            options = options.with_route("GET", &format!("/v1/videos/{id}"), of_account);
+            options = options.with_route("GET", format!("/v1/videos/{id}"), of_account);
         }
         let server = MockServer::start_with(options, Playground::new()).await.unwrap();
         let text = format!(

@@ -17,7 +17,7 @@ Examples:
   agcore cost --by user --file /var/lib/bot/agcore.db --tenant acme
   agcore cost --json | jq '.total.costs'";
 
-/// What the rows of a report stand for.
+/// The calls that a row of a report adds.
 // The variants carry no documentation: clap would repeat it on every help page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CostGroup {
@@ -31,7 +31,7 @@ pub(crate) enum CostGroup {
 /// Arguments of `cost`.
 #[derive(Debug, Parser)]
 pub(crate) struct CostArgs {
-    /// What each row stands for; days are those of UTC
+    /// Calls that each row adds: those of a session, model, day (UTC), user or key
     #[arg(long, value_enum, value_name = "GROUP", default_value = "session")]
     pub(crate) by: CostGroup,
     /// Only calls since this day, as YYYY-MM-DD (UTC)

@@ -57,7 +57,7 @@ fn is_wanted(entry: &CostEntry, args: &CostArgs) -> bool {
     args.since.as_ref().is_none_or(|since| day >= *since) && args.until.as_ref().is_none_or(|until| day <= *until)
 }
 
-/// What a row stands for. Rows are sorted by it.
+/// The calls that a row adds. Rows are sorted by it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Row {
     Session {

@@ -1,4 +1,4 @@
-//! What the handles of all models have in common that do not chat.
+//! Constructors and setters that the handles of all models have in common that do not chat.
 
 /// Implements the constructors and setters of a handle with the fields `caller` and, if a limit is given, `max_bytes`.
 macro_rules! handle {

@@ -38,7 +38,7 @@ pub struct CostTotals {
     pub output_tokens: u64,
     /// The prompt tokens that were read from a cache.
     pub cached_tokens: u64,
-    /// The time that the calls took, in milliseconds, as far as it is known.
+    /// The part of the time of the calls that is known, in milliseconds.
     pub latency_ms: u64,
     /// The amount of each currency, in millionths of its unit.
     micros: BTreeMap<Arc<str>, i128>,

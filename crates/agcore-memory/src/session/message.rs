@@ -47,7 +47,7 @@ pub struct NewMessage {
     pub usage: Option<Usage>,
     /// The cost of that call, in the currency of the session.
     pub cost: Option<Money>,
-    /// What the cost consists of: the model calls that the message needed.
+    /// The model calls that the message needed, of whose costs that of the message consists.
     pub bill: Option<Box<Bill>>,
     /// The version of the profile with which it was written.
     pub profile_version: Option<String>,
@@ -79,7 +79,7 @@ pub struct StoredMessage {
     /// The cost of that call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Money>,
-    /// What the cost consists of: the model calls that the message needed.
+    /// The model calls that the message needed, of whose costs that of the message consists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bill: Option<Box<Bill>>,
     /// The version of the profile with which it was written.
