@@ -6,7 +6,7 @@ pub(super) const WIDTH: usize = 170;
 pub(super) const LINE: usize = 17;
 const GAP_X: usize = 50;
 const GAP_Y: usize = 60;
-const MARGIN: usize = 30;
+const MARGIN: usize = 50;
 
 /// The number of passes that order the nodes of each layer.
 const PASSES: usize = 4;

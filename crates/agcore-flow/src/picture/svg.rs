@@ -68,7 +68,10 @@ fn print_node(svg: &mut String, node: &DrawnNode, place: Box) {
 fn print_edge(svg: &mut String, edge: &DrawnEdge, layout: &Layout) {
     let (from, to) = (layout.boxes[edge.from], layout.boxes[edge.to]);
     let (path, label_x, label_y) = if from.layer < to.layer {
-        down(from, to)
+        match obstacle(from, to, layout) {
+            Some(left) => around(from, to, left),
+            None => down(from, to),
+        }
     } else {
         back(from, to, layout)
     };
@@ -99,15 +102,38 @@ fn down(from: Box, to: Box) -> (String, usize, usize) {
     (path, (x1 + 2 * x2) / 3, (y1 + 2 * y2) / 3)
 }
 
+/// Returns the left edge of the boxes that a curve to a lower layer would cross; `None` if it crosses none.
+fn obstacle(from: Box, to: Box, layout: &Layout) -> Option<usize> {
+    let (low, high) = (from.x.min(to.x), from.x.max(to.x) + WIDTH);
+    let between = layout
+        .boxes
+        .iter()
+        .filter(|other| from.layer < other.layer && other.layer < to.layer);
+    let crossed = between.filter(|other| other.x < high && low < other.x + WIDTH);
+    crossed.map(|other| other.x).min()
+}
+
+/// Returns a curve to a lower layer, around the left side of the boxes in between, and the place of its label.
+fn around(from: Box, to: Box, left: usize) -> (String, usize, usize) {
+    let (x1, y1) = (from.x, from.y + from.height / 2);
+    let (x2, y2) = (to.x, to.y + to.height / 2);
+    let out = left.min(x1).min(x2).saturating_sub(30);
+    let middle = usize::midpoint(y1, y2);
+    let path = format!("M{x1} {y1}Q{out} {y1} {out} {middle}Q{out} {y2} {x2} {y2}");
+    (path, out, middle)
+}
+
 /// Returns a curve to the same or a higher layer, around the right side of all nodes in between, and the place of its label.
 fn back(from: Box, to: Box, layout: &Layout) -> (String, usize, usize) {
     let (x1, y1) = (from.x + WIDTH, from.y + from.height / 2);
     let (x2, y2) = (to.x + WIDTH, to.y + to.height / 2 + 6);
+    // Curves over more layers are farther out, so that they do not cover each other.
+    let farther = 14 * from.layer.saturating_sub(to.layer + 1).min(3);
     let between = layout
         .boxes
         .iter()
         .filter(|other| (to.layer..=from.layer).contains(&other.layer));
-    let out = between.map(|other| other.x + WIDTH).max().unwrap_or(x1) + 30;
+    let out = between.map(|other| other.x + WIDTH).max().unwrap_or(x1) + 30 + farther;
     let middle = usize::midpoint(y1, y2);
     let path = format!("M{x1} {y1}Q{out} {y1} {out} {middle}Q{out} {y2} {x2} {y2}");
     (path, out, middle)
