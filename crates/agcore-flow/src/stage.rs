@@ -163,7 +163,7 @@ impl Stage {
                 ask.context.emit_agent(event);
             }
             match TurnEnd::from(events.finish().await?) {
-                TurnEnd::Finished { value, usage } => return Ok(Done { value, usage }),
+                TurnEnd::Finished { value, usage } => return Ok(Done { value, usage: *usage }),
                 TurnEnd::Suspended(questions) => {
                     place.keep(&session).await?;
                     turn = session.resume(answers(ask.context, &questions).await?);

@@ -45,10 +45,10 @@ fn without_null(schema: &mut Value) {
 #[schemars(crate = "schemars")]
 #[serde(untagged)]
 enum FlowFile {
-    Staged(Staged),
-    Router(Router),
-    Planner(Planner),
-    Graph(Graph),
+    Staged(Box<Staged>),
+    Router(Box<Router>),
+    Planner(Box<Planner>),
+    Graph(Box<Graph>),
 }
 
 /// Three stages: the intent is recognized, the task is executed, the result is reported.

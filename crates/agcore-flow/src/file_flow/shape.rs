@@ -20,13 +20,16 @@ use crate::{
     staged::StagedState,
 };
 
+/// A function that is called with each event.
+type Observer = Box<dyn Fn(&FlowEvent) + Send + Sync>;
+
 /// A run that is about to begin or to continue.
 pub(super) struct Drive {
     pub(super) request: Option<FlowRequest>,
     pub(super) saved: Option<SavedRun>,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) token: CancellationToken,
-    pub(super) observer: Option<Box<dyn Fn(&FlowEvent) + Send + Sync>>,
+    pub(super) observer: Option<Observer>,
     pub(super) answers: Vec<(String, Value)>,
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     phase,
+    state_tool::StateTool,
     tools::{Tools, check_arguments},
 };
 use crate::{
@@ -59,8 +60,8 @@ pub(super) struct NewTodo {
 impl Decision {
     /// Returns the schema of decisions with these tools.
     pub(super) fn schema(tools: &Tools) -> Value {
-        let next: Vec<&str> = tools.calls().map(|tool| tool.name()).chain([phase::FINISH]).collect();
-        let outputs: Vec<&str> = tools.outputs().map(|tool| tool.name()).chain([phase::OUTPUT]).collect();
+        let next: Vec<&str> = tools.calls().map(StateTool::name).chain([phase::FINISH]).collect();
+        let outputs: Vec<&str> = tools.outputs().map(StateTool::name).chain([phase::OUTPUT]).collect();
         let texts = json!({"type": "array", "items": {"type": "string"}});
         json!({
             "title": "PlannerDecision",
@@ -154,7 +155,7 @@ impl DecisionCheck {
             return Vec::new();
         }
         let Some(tool) = self.tools.calls().find(|tool| tool.name() == decision.next) else {
-            let names: Vec<&str> = self.tools.calls().map(|tool| tool.name()).collect();
+            let names: Vec<&str> = self.tools.calls().map(StateTool::name).collect();
             let message = format!(
                 "there is no tool `{}`; choose `{}` or one of `{}`",
                 decision.next,

@@ -87,7 +87,7 @@ impl Parts {
         view.tools = self.tools.described();
         if let Some(template) = &self.user_context {
             let user = serde_json::json!({"user": state.runtime.user_context});
-            let text = Value::from_serialize(&user).and_then(|user| Ok(template.render(&user)?));
+            let text = Value::from_serialize(&user).and_then(|user| template.render(&user));
             text.map_err(|error| NodeError::from(error).with_retryable(false))?
                 .trim()
                 .clone_into(&mut view.user_context);

@@ -32,7 +32,7 @@ impl Form {
     /// Adds a check against the schema. Without the feature `schema`, there is none.
     pub(crate) fn checked_by_schema(self) -> Self {
         #[cfg(feature = "schema")]
-        return self.with_check(Arc::new(agcore_tools::SchemaValidator::default()));
+        return self.with_check(Arc::new(agcore_tools::SchemaValidator::new()));
         #[cfg(not(feature = "schema"))]
         self
     }

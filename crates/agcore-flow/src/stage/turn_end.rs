@@ -9,7 +9,7 @@ const PAUSED: &str = "the turn was paused; resume the run";
 
 /// The end of the turn of a stage.
 pub(super) enum TurnEnd<T> {
-    Finished { value: T, usage: UsageTracker },
+    Finished { value: T, usage: Box<UsageTracker> },
     Suspended(Vec<Question>),
     Other(&'static str),
 }
@@ -19,7 +19,7 @@ impl<T> From<TypedOutcome<T>> for TurnEnd<T> {
         match outcome {
             TypedOutcome::Finished(typed) => Self::Finished {
                 value: typed.value,
-                usage: typed.report.usage,
+                usage: Box::new(typed.report.usage),
             },
             TypedOutcome::Suspended(questions) => Self::Suspended(questions),
             TypedOutcome::Paused => Self::Other(PAUSED),
@@ -33,7 +33,7 @@ impl From<TurnOutcome> for TurnEnd<String> {
         match outcome {
             TurnOutcome::Finished(report) => Self::Finished {
                 value: report.response.text().into_owned(),
-                usage: report.usage,
+                usage: Box::new(report.usage),
             },
             TurnOutcome::Suspended(questions) => Self::Suspended(questions),
             TurnOutcome::Paused => Self::Other(PAUSED),
