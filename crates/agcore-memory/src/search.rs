@@ -31,6 +31,7 @@ mod turns;
 mod fusion;
 mod knowledge_index;
 mod graph_channel;
+mod retrieval;
 mod retriever;
 
 pub use crate::keywords::{KeywordExtractor, Keywords, MAX_KEYWORDS};
@@ -40,7 +41,8 @@ pub use self::{
     fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown},
     knowledge_index::KnowledgeIndex,
     overlap::overlap,
-    retriever::{ChannelFailure, MemoryRetriever, Retrieval, RetrievalSettings, RetrievedPage, Scorer},
+    retrieval::{ChannelFailure, Retrieval, RetrievalSettings, RetrievedPage, Scorer},
+    retriever::MemoryRetriever,
     text_index::{IndexChanges, IndexHit, MAX_QUERY_BYTES, TextDocument, TextIndex, check_query},
     turns::{Turn, TurnIndex},
     vector_index::{InMemoryVectorIndex, NearestVectors, VectorIndex, check_vector, normalized_vector},

@@ -71,7 +71,7 @@ async fn turns_are_a_channel_of_the_retriever() {
     // Only pages have statistics.
     let recalls = wiki.store.recall_statistics("local", 10).await.unwrap();
     assert_eq!((recalls.len(), recalls[0].recalls), (1, 2));
-    // What is said later is found as well.
+    // Later turns are found as well.
     turns.push(Turn::new("3", "Ben", "a green bicycle"));
     assert!(
         retrieved(&retriever, "local", "green")
