@@ -2,7 +2,8 @@
 //! Run it: `cargo run --example serve_agent`, or with a real model, as the [README](README.md) describes.
 use std::{error::Error, sync::Arc};
 
-use agcore::{agent::AgentSpec, chat::ToolCall, llm::SystemClock, memory::session::InMemorySessionStore, tools::tool};
+use agcore::tools::{ToolError, tool};
+use agcore::{agent::AgentSpec, chat::ToolCall, llm::SystemClock, memory::session::InMemorySessionStore};
 use agcore_server::Server;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -11,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Returns where an order is.
 #[tool]
-async fn order_status(number: u32) -> String {
-    format!("Order {number} was shipped yesterday.")
+async fn order_status(number: u32) -> Result<String, ToolError> {
+    Ok(format!("Order {number} was shipped yesterday."))
 }
 
 #[tokio::main]
@@ -27,7 +28,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (listener, stop) = (TcpListener::bind("127.0.0.1:0").await?, CancellationToken::new());
     let (mut client, stopped) = (TcpStream::connect(listener.local_addr()?).await?, stop.clone());
     let serving = tokio::spawn(async move { server.serve(listener, stopped).await });
-
     let body = r#"{"threadId":"t","runId":"r","messages":[{"id":"m","role":"user","content":"Where is order 7?"}]}"#;
     let head = "POST /api/v1/agent/run HTTP/1.0\r\ncontent-type: application/json\r\ncontent-length: ";
     let request = format!("{head}{}\r\n\r\n{body}", body.len());
