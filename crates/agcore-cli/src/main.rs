@@ -214,7 +214,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
     match args.command {
         Command::Demo => command::demo::run(&interrupts, color).await,
         Command::Chat(chat) => command::chat::chat(&chat, &interrupts, color, output).await,
-        Command::Run(run) => command::run::run(&run, &interrupts, color, output).await,
+        Command::Run(run) => Box::pin(command::run::run(&run, &interrupts, color, output)).await,
         Command::New(new) => command::new::run(&new),
         Command::Serve(serve) => command::serve::run(&serve, &interrupts, color).await,
         Command::Flow { command } => command::flow::run(&command, &interrupts, color).await,

@@ -93,10 +93,7 @@ impl Sessions {
         #[cfg(feature = "postgres")]
         {
             let store = agcore::store::postgres::PostgresStore::open(url, clock()).await?;
-            Ok(Self {
-                store: Arc::new(store),
-                is_kept: true,
-            })
+            Ok(Self::of(store, true))
         }
         #[cfg(not(feature = "postgres"))]
         Err(Failure::usage(
@@ -116,10 +113,7 @@ impl Sessions {
             return Err(Failure::usage(format!("there is no database {}", file.display())));
         }
         let store = SqliteOptions::new(file).with_readers(1).open(clock()).await?;
-        Ok(Self {
-            store: Arc::new(store),
-            is_kept: true,
-        })
+        Ok(Self::of(store, true))
     }
 
     /// Fails: the program was built without a database.

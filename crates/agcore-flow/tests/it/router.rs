@@ -30,7 +30,7 @@ struct Earlier;
 impl ContextSource for Earlier {
     async fn messages(&self, conversation: &str, last: Option<u32>) -> Result<Vec<Message>, NodeError> {
         assert_eq!(conversation, "talk");
-        let all = vec![
+        let all = [
             Message::user("Good day."),
             Message::assistant("Good day, Ada."),
             Message::user("Where is order 7?"),

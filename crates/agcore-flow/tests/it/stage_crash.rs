@@ -94,12 +94,8 @@ impl Place {
         let path = Path::new(&self.folder).join("store.db");
         match self.schema.as_str() {
             "" => {
-                work(
-                    self,
-                    Arc::new(SqliteStore::open(path, clock()).await.unwrap()),
-                    stops_at,
-                )
-                .await
+                let store = SqliteStore::open(path, clock()).await.unwrap();
+                work(self, Arc::new(store), stops_at).await;
             }
             _ => work(self, Arc::new(self.postgres().await.unwrap()), stops_at).await,
         }

@@ -92,6 +92,10 @@ impl Deadline {
 }
 
 /// An event for a request that waits.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one at a time exists, on the stack of its call; boxing the response would allocate for each call"
+)]
 enum Event {
     Progress(Progress),
     /// `None` if the connection ended.

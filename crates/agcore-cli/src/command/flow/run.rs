@@ -55,7 +55,7 @@ pub(crate) async fn run_file(run: &FlowRun<'_>, interrupts: &Interrupts, color: 
         Some(_) => None,
         None => Some(with_files(input::message(chat.message.as_deref()).await?, &chat.files)?),
     };
-    let tools = ChatTools::open(&settings.tools, !chat.no_tools).await?;
+    let (tools, asked) = ChatTools::open_for_user(&settings, !chat.no_tools).await?;
     // Events of flows are lines of their own, so the renderer is the one for people.
     let front = Front {
         interrupts,
@@ -63,7 +63,15 @@ pub(crate) async fn run_file(run: &FlowRun<'_>, interrupts: &Interrupts, color: 
         output: None,
     };
     let checkpoints = sessions.checkpoints();
-    let mut one_shot = OneShot::new(chat, &settings, &tools, sessions.clone(), selected.as_ref(), &front).await?;
+    let mut one_shot = OneShot::new(
+        chat,
+        &settings,
+        &tools,
+        sessions.clone(),
+        selected.as_ref(),
+        (&front, asked),
+    )
+    .await?;
     let session = one_shot.session.clone();
     let skills = match &run.values.skills {
         Some(folder) => Skills::read(folder)?,
