@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use serde_json::Map;
-
-use crate::scalar::json_number;
+use serde_json::{Map, Number};
 
 /// A place in a document: line and column, both from 1; 0 if it is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -114,4 +112,17 @@ impl Node {
             }
         }
     }
+}
+
+/// Returns the JSON form of a number, or its text if it has none.
+fn json_number(text: &str) -> serde_json::Value {
+    let unsigned = text.strip_prefix('+').unwrap_or(text);
+    if let Ok(whole) = unsigned.parse::<i64>() {
+        return whole.into();
+    }
+    if let Ok(whole) = unsigned.parse::<u64>() {
+        return whole.into();
+    }
+    let number = unsigned.parse::<f64>().ok().and_then(Number::from_f64);
+    number.map_or_else(|| text.into(), serde_json::Value::Number)
 }

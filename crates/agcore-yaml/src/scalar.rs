@@ -1,7 +1,6 @@
 //! Scalars, resolved by the core schema of YAML 1.2.
 
 use saphyr_parser::{ScalarStyle, Tag};
-use serde_json::Number;
 
 use crate::node::Value;
 
@@ -31,17 +30,4 @@ fn is_number(text: &str) -> bool {
     digits.parse::<f64>().is_ok()
         && digits.starts_with(|first: char| first.is_ascii_digit() || first == '.')
         && mantissa.split('.').all(is_part)
-}
-
-/// Returns the JSON form of a number, or its text if it has none.
-pub(crate) fn json_number(text: &str) -> serde_json::Value {
-    let unsigned = text.strip_prefix('+').unwrap_or(text);
-    if let Ok(whole) = unsigned.parse::<i64>() {
-        return whole.into();
-    }
-    if let Ok(whole) = unsigned.parse::<u64>() {
-        return whole.into();
-    }
-    let number = unsigned.parse::<f64>().ok().and_then(Number::from_f64);
-    number.map_or_else(|| text.into(), serde_json::Value::Number)
 }
