@@ -5,7 +5,7 @@
 
 use anstyle::{Effects, Style};
 
-use super::write_spans;
+use super::spans::write_spans;
 use crate::render::{
     layout::{Layout, styled},
     text::columns,
