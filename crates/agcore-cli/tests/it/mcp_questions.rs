@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Returns a chat's program with a server that asks, or `None`, with a message, if Python is missing.
-#[expect(clippy::print_stdout, reason = "a skipped test says why")]
+#[expect(clippy::print_stdout, reason = "a skipped test states why")]
 fn with_server(server: &Server, settings: &str) -> Option<Agcore> {
     if !Command::new("python3")
         .arg("--version")

@@ -211,9 +211,9 @@ struct Agent {
 struct Task {
     /// The name of the agent that does it.
     agent: String,
-    /// What is to be done, a template.
+    /// The work to do, as a template.
     description: String,
-    /// What the result is like, a template.
+    /// A description of the result, as a template.
     expected_output: String,
     output: Option<Output>,
 }

@@ -73,10 +73,7 @@ pub(crate) async fn run_file(run: &FlowRun<'_>, interrupts: &Interrupts, color: 
     )
     .await?;
     let session = one_shot.session.clone();
-    let skills = match &run.values.skills {
-        Some(folder) => Skills::read(folder)?,
-        None => Skills::default(),
-    };
+    let skills = skills(run.values)?;
     let builder = FileFlow::builder(file, session.bundle().clone());
     let flow = build(builder.with_system_prompt(settings.system.as_str()).with_skills(skills))?;
     let store = sessions.store();
@@ -92,10 +89,7 @@ pub(crate) async fn run_file(run: &FlowRun<'_>, interrupts: &Interrupts, color: 
         }
         None => flow.resume(saved.clone()),
     };
-    let mut started = started.with_checkpoints(saved);
-    for (id, answer) in &run.values.answer {
-        started = started.with_answer(id.as_str(), answer_of(answer));
-    }
+    let started = with_answers(started.with_checkpoints(saved), run.values);
     let result = follow(started, interrupts, &mut *one_shot.render, !may_ask).await;
     let ended = match result {
         Ok(result) => finish(run, &session, &result, chat.output_format()).await,
@@ -111,6 +105,21 @@ fn with_values(mut request: FlowRequest, values: &FlowValues) -> FlowRequest {
         request = request.with_variable(name.as_str(), value.as_str());
     }
     request
+}
+
+/// Reads the skills that agents may use.
+fn skills(values: &FlowValues) -> Result<Skills, Failure> {
+    match &values.skills {
+        Some(folder) => Ok(Skills::read(folder)?),
+        None => Ok(Skills::default()),
+    }
+}
+
+fn with_answers(mut run: FileFlowRun, values: &FlowValues) -> FileFlowRun {
+    for (id, answer) in &values.answer {
+        run = run.with_answer(id.as_str(), answer_of(answer));
+    }
+    run
 }
 
 /// Reads an answer: JSON objects, numbers and so on are values, everything else is a text.
