@@ -179,7 +179,8 @@ mod tests {
         check("agcore-cli", "clap", true);
         check("agcore", "crossterm", false);
         check("agcore-cli", "rustls", true);
-        check("agcore-server", "ring", false);
+        check("agcore-server", "ring", true);
+        check("agcore-agent", "ring", false);
         check("agcore-files", "lopdf", true);
         check("agcore-flow", "calamine", false);
     }
