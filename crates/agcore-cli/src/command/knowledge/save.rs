@@ -195,7 +195,7 @@ async fn save(store: &SqliteStore, pages: Vec<KnowledgePage>) -> Result<Saved, F
 /// Returns whether two pages differ in nothing but their times.
 fn is_same(known: &KnowledgePage, page: &KnowledgePage) -> bool {
     let mut page = page.clone();
-    (page.created_at, page.updated_at) = (known.created_at, known.updated_at);
+    (page.created_at, page.updated_at, page.version) = (known.created_at, known.updated_at, known.version);
     page == *known
 }
 
