@@ -135,6 +135,7 @@ pub use record::Record;
 pub use resume::{Resume, SavedRun};
 pub use router::{ContextSource, Job, RouterFlow, RouterResult, RouterState, StoredContext};
 pub use run::FlowRun;
+pub use stage::NODE_METADATA;
 pub use staged::{
     ExecutionResult, ExecutionStatus, IntentResult, IntentRoute, OrganizationResult, StagedFlow, StagedState,
 };

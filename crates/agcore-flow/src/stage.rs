@@ -13,6 +13,7 @@ use agcore_prompt::{PromptError, Value};
 use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
 
+pub use self::place::NODE_METADATA;
 pub(crate) use self::{agents::Agents, form::Form};
 use self::{
     place::{Place, Progress},

@@ -1,6 +1,9 @@
 //! Lists sessions and finds them by the beginning of an id.
 
-use agcore::memory::session::{Session, SessionCursor, SessionFilter};
+use agcore::{
+    flow::NODE_METADATA,
+    memory::session::{Session, SessionCursor, SessionFilter},
+};
 
 use super::{Sessions, folder_of};
 use crate::{exit::Failure, render::sanitized_line};
@@ -15,13 +18,16 @@ const SHORTEST: usize = 8;
 const MAX_LISTED: usize = 5;
 
 impl Sessions {
-    /// Returns the sessions, those changed last first. Sessions in which nothing happened are left out.
+    /// Returns the sessions, those changed last first. Sessions in which nothing happened are left out, and those in which the
+    /// agents of a flow work.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub(crate) async fn list(&self, folder: Option<&str>, limit: usize) -> Result<Vec<Session>, Failure> {
-        let is_wanted =
-            |session: &Session| session.end > 0 && folder.is_none_or(|folder| folder_of(session) == Some(folder));
+        let is_wanted = |session: &Session| {
+            let is_conversation = session.end > 0 && !session.metadata.contains_key(NODE_METADATA);
+            is_conversation && folder.is_none_or(|folder| folder_of(session) == Some(folder))
+        };
         self.pages(is_wanted, limit).await
     }
 

@@ -8,6 +8,11 @@ use agcore_chat::{Message, Question};
 use super::agents::Agents;
 use crate::{context::NodeContext, node_error::NodeError};
 
+/// The name of the metadata of sessions in which the agents of flows work; the value is the node.
+///
+/// A list of conversations leaves these sessions out, as `agcore sessions list` does.
+pub const NODE_METADATA: &str = "flow_node";
+
 /// Where the session of a stage is kept.
 pub(super) enum Place<'a> {
     /// In the store of the bundle, under an id that is the same after a restart: no reply is requested twice, and no call with a
@@ -37,7 +42,7 @@ impl<'a> Place<'a> {
             (Ok(sessions), Some(id)) => {
                 let sessions = sessions.with_actor(Arc::clone(&agents.actor));
                 Self::Stored {
-                    sessions: Box::new(sessions.with_metadata("flow_node", context.node())),
+                    sessions: Box::new(sessions.with_metadata(NODE_METADATA, context.node())),
                     id,
                 }
             }

@@ -10,6 +10,7 @@ use agcore::{
     agent::Skills,
     chat::Actor,
     flow::{Checkpoints, FileFlow, FileFlowRun, FlowEvent, FlowRequest, FlowResult},
+    memory::session::{SessionStore as _, title_of},
 };
 use serde_json::{Value, json};
 use tokio::{sync::mpsc, time};
@@ -85,6 +86,8 @@ pub(crate) async fn run_file(run: &FlowRun<'_>, interrupts: &Interrupts, color: 
             let message = Message::user(request);
             let text = message.text().into_owned();
             session.add_message(message).await?;
+            let title = title_of(&text, &run.file.display().to_string());
+            store.rename(&owner.tenant, session.id(), Some(&title)).await?;
             flow.start(with_values(FlowRequest::new(text), run.values))
         }
         None => flow.resume(saved.clone()),
