@@ -203,7 +203,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CatalogCommand,
     },
-    /// Add what the model calls of the kept sessions cost
+    /// Show what the model calls of the kept sessions cost
     #[command(after_help = COST_HELP)]
     Cost(CostArgs),
     /// Show every setting and where it comes from; API keys are never printed

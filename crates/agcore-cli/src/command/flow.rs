@@ -25,7 +25,7 @@ pub(crate) async fn run(command: &FlowCommand, interrupts: &Interrupts, color: C
                 chat: &args.chat,
                 values: &args.flow,
             };
-            run_file(&flow, interrupts, color).await
+            Box::pin(run_file(&flow, interrupts, color)).await
         }
         FlowCommand::Check(args) => check(&args.files),
         FlowCommand::Draw(args) => draw(args).await,

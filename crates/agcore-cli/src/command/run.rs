@@ -49,7 +49,7 @@ pub(crate) async fn run(
                 "the output formats of flows have lines of their own\nUse `agcore flow run` with --output-format.";
             return Err(Failure::usage(message));
         }
-        return run_file(&flow, interrupts, color).await;
+        return Box::pin(run_file(&flow, interrupts, color)).await;
     }
     let selection = &args.chat.session;
     if selection.suspend || selection.fork_session {

@@ -129,7 +129,7 @@ fn files_are_checked() {
         .with_file("good.flow.yaml", &quoted())
         .with_file("bad.flow.yaml", FILE);
     let ran = agcore.run(["flow", "check", "good.flow.yaml"]);
-    assert_eq!(ran.assert_success(), "good.flow.yaml: ok (graph, 1 agents, 2 tasks)\n");
+    assert_eq!(ran.assert_success(), "good.flow.yaml: ok (graph, 1 agent, 2 tasks)\n");
     let broken = quoted().replace("to: note}", "to: nowhere}").replace("tasks:", "task:");
     let agcore = agcore.with_file("broken.flow.yaml", &broken);
     let ran = agcore.run(["flow", "check", "bad.flow.yaml", "broken.flow.yaml"]);

@@ -25,7 +25,8 @@ pub(super) fn check(files: &[PathBuf]) -> Result<(), Failure> {
                 report(&misfits)?;
                 if misfits.is_empty() {
                     let (kind, agents, tasks) = (file.kind, file.agents.len(), file.tasks.len());
-                    print(&format!("{name}: ok ({kind}, {agents} agents, {tasks} tasks)\n"))?;
+                    let (agents, tasks) = (counted(agents, "agent"), counted(tasks, "task"));
+                    print(&format!("{name}: ok ({kind}, {agents}, {tasks})\n"))?;
                 }
             }
             Err(failure) => {
@@ -63,4 +64,10 @@ fn report(lines: &[String]) -> Result<(), Failure> {
         .iter()
         .try_for_each(|line| writeln!(err, "{line}"))
         .map_err(|error| Failure::output(&error))
+}
+
+/// Returns `1 task` or `3 tasks`.
+fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
