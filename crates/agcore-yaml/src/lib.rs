@@ -8,8 +8,8 @@
 //! assert_eq!((kinds.name.as_str(), kinds.node.place.line), ("kinds", 2));
 //! assert_eq!(node.to_json()["limits"]["requests"], 3);
 //!
-//! let error = parse("kinds: [text", &Limits::default()).unwrap_err();
-//! assert_eq!(error.place.line, 1);
+//! let error = parse("kinds: text\nkinds: speech", &Limits::default()).unwrap_err();
+//! assert_eq!(error.place.line, 2);
 //! # Ok::<(), agcore_yaml::YamlError>(())
 //! ```
 //!

@@ -12,9 +12,11 @@ mod prepared;
 mod delta;
 mod query;
 
+#[cfg(feature = "postgres")]
+pub(crate) use self::changes::BlockChanges;
 pub(crate) use self::{
     block::Lengths,
-    changes::{BlockChanges, Rewritten},
+    changes::Rewritten,
     delta::{Delta, DocumentRow},
     leaf::find,
     prepared::{Prepared, format_of},
