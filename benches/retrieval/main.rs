@@ -13,10 +13,10 @@ mod cranfield;
 mod engine;
 mod fts;
 mod locomo;
-mod meaning;
 mod own_sets;
 mod quality;
 mod records;
+mod retriever;
 mod speed;
 mod turns;
 
@@ -100,9 +100,12 @@ fn run() -> Fallible {
 
 /// Measures the sets of the repository, and the collections of a folder.
 async fn measure_quality(directory: &Path, collections: Option<&Path>) -> Fallible {
-    let embedder = meaning::embedder()?;
+    let embedder = retriever::embedder()?;
     println!("\n{}", quality::HEAD);
-    quality::rows(directory, "own sets", &own_sets::read()?).await?;
+    let own_sets = own_sets::read()?;
+    quality::rows(directory, "own sets", &own_sets).await?;
+    // The model understands English only.
+    retriever::rows(None, "own sets", &own_sets).await?;
     match collections {
         Some(folder) => {
             let conversations = locomo::read(folder)?;
@@ -113,9 +116,7 @@ async fn measure_quality(directory: &Path, collections: Option<&Path>) -> Fallib
                 ("LoCoMo, turns as pages", conversations),
             ] {
                 quality::rows(directory, name, &collections).await?;
-                if let Some(embedder) = &embedder {
-                    meaning::rows(embedder, name, &collections).await?;
-                }
+                retriever::rows(embedder.as_ref(), name, &collections).await?;
             }
         }
         None => println!("\nskipped: Cranfield, CISI and LoCoMo; pass --collections FOLDER or set {FOLDER}"),
