@@ -1,6 +1,6 @@
 //! Measures how well and how fast pages are found, beside SQLite's own full-text index.
 //!
-//! `cargo bench -p agcore-benches --bench retrieval` measures the sets of the repository and synthetic pages. With a folder of
+//! `cargo bench -p agcore-benches-retrieval` measures the sets of the repository and synthetic pages. With a folder of
 //! collections (`-- --collections FOLDER`), it measures these, too; `-- --pages 1000000` sets the numbers of synthetic pages,
 //! `--engine Sqlite` selects indexes, and `--speed` leaves out the quality. See
 //! `benches/README.md`.

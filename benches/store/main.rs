@@ -1,7 +1,7 @@
 //! Compares durable writes of the SQLite store with bare rusqlite, and measures how long a large file and a long session take to
 //! open.
 //!
-//! `cargo bench -p agcore-benches --bench store` runs everything. Rounds of the store and of the baselines alternate, so that
+//! `cargo bench -p agcore-benches-store` runs everything. Rounds of the store and of the baselines alternate, so that
 //! other load on the machine affects both, and their medians are compared. See `benches/README.md`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]

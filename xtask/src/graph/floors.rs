@@ -56,10 +56,32 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
             "agcore-llm",
             "agcore-cycle",
             "agcore-tools",
+            "agcore-agent",
+        ]),
+    ),
+    (
+        "agcore-benches-mcp",
+        Place::Outside(&["agcore-chat", "agcore-tools", "agcore-mcp", "agcore-benches"]),
+    ),
+    (
+        "agcore-benches-retrieval",
+        Place::Outside(&[
+            "agcore-chat",
+            "agcore-llm",
+            "agcore-memory",
+            "agcore-store",
+            "agcore-benches",
+        ]),
+    ),
+    (
+        "agcore-benches-store",
+        Place::Outside(&[
+            "agcore-chat",
+            "agcore-llm",
+            "agcore-tools",
             "agcore-memory",
             "agcore-store",
             "agcore-agent",
-            "agcore-mcp",
         ]),
     ),
     ("xtask", Place::Outside(&[])),
