@@ -11,6 +11,7 @@ mod budgets;
 mod absences;
 mod rust_versions;
 mod crypto;
+mod locks;
 mod picture;
 
 use crate::report::Report;
@@ -29,6 +30,7 @@ const RULES: &[Rule] = &[
     ("absences", absences::check),
     ("rust-versions", rust_versions::check),
     ("crypto", crypto::check),
+    ("locks", locks::check),
 ];
 
 /// The rule that the picture in `docs/graph.md` shows the actual graph.
