@@ -34,17 +34,17 @@ struct Way {
     is_hybrid: bool,
 }
 
-const WAYS: [Way; 5] = [
+const WAYS: [Way; 6] = [
     Way {
         name: "`MemoryRetriever`: overlap",
         scorer: Scorer::Overlap,
-        fusion: Fusion::reciprocal_rank(),
+        fusion: Fusion::relative_score(),
         is_hybrid: false,
     },
     Way {
         name: "`MemoryRetriever`: BM25",
         scorer: Scorer::Bm25,
-        fusion: Fusion::reciprocal_rank(),
+        fusion: Fusion::relative_score(),
         is_hybrid: false,
     },
     Way {
@@ -55,6 +55,12 @@ const WAYS: [Way; 5] = [
     },
     Way {
         name: "`MemoryRetriever`: BM25 and vectors",
+        scorer: Scorer::Bm25,
+        fusion: Fusion::relative_score(),
+        is_hybrid: true,
+    },
+    Way {
+        name: "`MemoryRetriever`: BM25 and vectors, reciprocal ranks",
         scorer: Scorer::Bm25,
         fusion: Fusion::reciprocal_rank(),
         is_hybrid: true,

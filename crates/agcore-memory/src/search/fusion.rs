@@ -55,12 +55,22 @@ impl ScoreBreakdown {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Fusion {
+    /// Adds the scores of the channels, each in relation to the results of its channel, from 0 to 1.
+    ///
+    /// This keeps how much better a page is than the next one, which ranks forget.
+    #[non_exhaustive]
+    RelativeScore {
+        /// The weight of the vector channel, .5. Text, overlap and turns have the weight 1.
+        vector: f64,
+        /// The weight of the graph, .5.
+        graph: f64,
+    },
     /// Adds `weight / (k + rank)` for each channel that found the page. Scores of channels need not be comparable.
     #[non_exhaustive]
     ReciprocalRank {
-        /// The higher, the less the first places count more than others: 60.
+        /// The higher, the less the first places count more than others: 10.
         k: f64,
-        /// The weight of the vector channel, .5. Text, overlap and turns have the weight 1.
+        /// The weight of the vector channel, .3. Text, overlap and turns have the weight 1.
         vector: f64,
         /// The weight of the graph, .5.
         graph: f64,
@@ -68,7 +78,7 @@ pub enum Fusion {
     /// Adds weighted values from 0 to 1.
     #[non_exhaustive]
     Weights {
-        /// The weight of the best of text, overlap, vector and turns, each in relation to the best page of its channel: .5.
+        /// The weight of text, overlap, vector and turns together, as [`RelativeScore`](Self::RelativeScore) adds them: .5.
         relevance: f64,
         /// The weight of the graph: .2.
         graph: f64,
@@ -81,16 +91,28 @@ pub enum Fusion {
 
 impl Default for Fusion {
     fn default() -> Self {
-        Self::reciprocal_rank()
+        Self::relative_score()
     }
 }
 
+/// The weight of vectors beside texts. With it, and with the values of [`Fusion::reciprocal_rank`], no collection of the
+/// benchmarks is searched worse with vectors than without, not even one whose vectors alone are far behind.
+const VECTOR: f64 = 0.5;
+
 impl Fusion {
+    /// Adds relative scores.
+    pub const fn relative_score() -> Self {
+        Self::RelativeScore {
+            vector: VECTOR,
+            graph: 0.5,
+        }
+    }
+
     /// Adds reciprocal ranks.
     pub const fn reciprocal_rank() -> Self {
         Self::ReciprocalRank {
-            k: 60.0,
-            vector: 0.5,
+            k: 10.0,
+            vector: 0.3,
             graph: 0.5,
         }
     }
@@ -105,22 +127,17 @@ impl Fusion {
         }
     }
 
-    /// Returns the score of a page, from 0 to 1. `best` contains the best score of each channel that was used.
-    pub(super) fn score(&self, breakdown: &ScoreBreakdown, best: &[(Channel, f64)]) -> f64 {
+    /// Returns the score of a page, from 0 to 1. `spans` has an entry for each channel that was used.
+    pub(super) fn score(&self, breakdown: &ScoreBreakdown, spans: &[Span]) -> f64 {
         match *self {
+            Self::RelativeScore { vector, graph } => {
+                relative(breakdown, spans, |channel| weight(channel, vector, graph))
+            }
             Self::ReciprocalRank { k, vector, graph } => {
-                let weight = |channel| match channel {
-                    Channel::Vector => vector,
-                    Channel::Graph => graph,
-                    Channel::Text | Channel::Overlap | Channel::Turns => 1.0,
-                };
-                let most: f64 = best.iter().map(|(channel, _)| weight(*channel) / (k + 1.0)).sum();
-                let sum: f64 = breakdown
-                    .channels
-                    .iter()
-                    .map(|score| weight(score.channel) / (k + score.rank as f64))
-                    .sum();
-                if most > 0.0 { sum / most } else { 0.0 }
+                let reciprocal = |channel, rank: usize| weight(channel, vector, graph) / (k + rank as f64);
+                let most = spans.iter().map(|span| reciprocal(span.channel, 1)).sum();
+                let found = breakdown.channels.iter();
+                scaled(found.map(|score| reciprocal(score.channel, score.rank)).sum(), most)
             }
             Self::Weights {
                 relevance,
@@ -128,20 +145,52 @@ impl Fusion {
                 recency,
                 references,
             } => {
-                let scaled = |score: &ChannelScore| {
-                    let best = best.iter().find(|(channel, _)| *channel == score.channel);
-                    scaled(score.score, best.map_or(0.0, |best| best.1))
-                };
-                let others = breakdown
-                    .channels
-                    .iter()
-                    .filter(|score| score.channel != Channel::Graph);
-                let relevant = others.map(scaled).fold(0.0, f64::max);
-                let related = breakdown.channel(Channel::Graph).map_or(0.0, scaled);
+                let relevant = relative(breakdown, spans, |channel| weight(channel, VECTOR, 0.0));
+                let related = relative(breakdown, spans, |channel| f64::from(channel == Channel::Graph));
                 relevance * relevant + graph * related + recency * breakdown.recency + references * breakdown.references
             }
         }
     }
+}
+
+fn weight(channel: Channel, vector: f64, graph: f64) -> f64 {
+    match channel {
+        Channel::Vector => vector,
+        Channel::Graph => graph,
+        Channel::Text | Channel::Overlap | Channel::Turns => 1.0,
+    }
+}
+
+/// The scores of the results of a channel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) channel: Channel,
+    pub(super) best: f64,
+    pub(super) worst: f64,
+}
+
+impl Span {
+    /// Returns a score of the channel from 0 to 1.
+    ///
+    /// Texts without a common word have the score 0, but no vectors are that different: their scores are compared with the worst
+    /// result instead.
+    fn relative(&self, score: f64) -> f64 {
+        match self.channel {
+            Channel::Vector if self.best > self.worst => scaled(score - self.worst, self.best - self.worst),
+            Channel::Vector => 1.0,
+            _ => scaled(score, self.best),
+        }
+    }
+}
+
+/// Returns the weighted mean of the relative scores of a page in all channels.
+fn relative(breakdown: &ScoreBreakdown, spans: &[Span], weight: impl Fn(Channel) -> f64) -> f64 {
+    let of = |span: &Span| {
+        let found = breakdown.channel(span.channel);
+        weight(span.channel) * found.map_or(0.0, |score| span.relative(score.score))
+    };
+    let most = spans.iter().map(|span| weight(span.channel)).sum();
+    scaled(spans.iter().map(of).sum(), most)
 }
 
 /// Returns a score in relation to the best one, from 0 to 1.
@@ -150,5 +199,68 @@ pub(super) fn scaled(score: f64, best: f64) -> f64 {
         (score / best).clamp(0.0, 1.0)
     } else {
         0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: Span = Span {
+        channel: Channel::Text,
+        best: 8.0,
+        worst: 1.0,
+    };
+    const VECTOR_SPAN: Span = Span {
+        channel: Channel::Vector,
+        best: 0.8,
+        worst: 0.6,
+    };
+
+    fn page(scores: &[(Channel, usize, f64)]) -> ScoreBreakdown {
+        let channels = scores
+            .iter()
+            .map(|&(channel, rank, score)| ChannelScore { channel, rank, score });
+        ScoreBreakdown {
+            channels: channels.collect(),
+            ..ScoreBreakdown::default()
+        }
+    }
+
+    #[test]
+    fn relative_scores_keep_how_much_better_a_page_is() {
+        let spans = [TEXT, VECTOR_SPAN];
+        let clear = page(&[(Channel::Text, 1, 8.0), (Channel::Vector, 40, 0.6)]);
+        let close = page(&[(Channel::Text, 2, 2.0), (Channel::Vector, 1, 0.8)]);
+        let score = |page| Fusion::relative_score().score(page, &spans);
+        assert!((score(&clear) - 1.0 / 1.5).abs() < 1e-9);
+        assert!((score(&close) - 0.75 / 1.5).abs() < 1e-9);
+        let both = page(&[(Channel::Text, 1, 8.0), (Channel::Vector, 1, 0.8)]);
+        assert!((score(&both) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn equally_similar_vectors_all_count() {
+        let same = Span {
+            worst: 0.8,
+            ..VECTOR_SPAN
+        };
+        let found = page(&[(Channel::Vector, 3, 0.8)]);
+        assert!((Fusion::relative_score().score(&found, &[TEXT, same]) - 0.5 / 1.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn channels_without_results_leave_the_order_to_the_others() {
+        let empty = Span {
+            channel: Channel::Text,
+            best: 0.0,
+            worst: 0.0,
+        };
+        for fusion in [Fusion::relative_score(), Fusion::reciprocal_rank(), Fusion::weights()] {
+            let score =
+                |rank, similarity| fusion.score(&page(&[(Channel::Vector, rank, similarity)]), &[empty, VECTOR_SPAN]);
+            assert!(score(1, 0.8) > score(2, 0.7), "{fusion:?}");
+            assert!(fusion.score(&page(&[]), &[]).abs() < 1e-9, "{fusion:?}");
+        }
     }
 }

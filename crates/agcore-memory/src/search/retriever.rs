@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use agcore_chat::{Actor, Clock};
 
 use super::{
-    fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown, scaled},
+    fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown, Span, scaled},
     graph_channel::related_pages,
     knowledge_index::KnowledgeIndex,
     overlap::overlap,
@@ -60,6 +60,17 @@ impl fmt::Debug for MemoryRetriever {
 struct Found {
     channel: Channel,
     hits: Vec<IndexHit>,
+}
+
+impl Found {
+    fn span(&self) -> Span {
+        let score = |hit: Option<&IndexHit>| hit.map_or(0.0, |hit| hit.score);
+        Span {
+            channel: self.channel,
+            best: score(self.hits.first()),
+            worst: score(self.hits.last()),
+        }
+    }
 }
 
 /// A page or a turn, which may have the same id.
@@ -248,10 +259,7 @@ impl MemoryRetriever {
 
     /// Combines the results of channels.
     async fn rank(&self, tenant: &str, found: Vec<Found>) -> Result<Vec<RetrievedPage>, MemoryError> {
-        let best: Vec<(Channel, f64)> = found
-            .iter()
-            .map(|found| (found.channel, found.hits.first().map_or(0.0, |hit| hit.score)))
-            .collect();
+        let spans: Vec<Span> = found.iter().map(Found::span).collect();
         let mut breakdowns: BTreeMap<Key, ScoreBreakdown> = BTreeMap::new();
         for Found { channel, hits } in found {
             for (rank, hit) in (1..).zip(hits) {
@@ -269,10 +277,10 @@ impl MemoryRetriever {
         if matches!(self.settings.fusion, Fusion::Weights { .. }) {
             self.describe(tenant, &ids, &mut breakdowns).await?;
         }
-        let least = self.least(&best);
+        let least = self.least(&spans);
         let mut ranked: Vec<(f64, Key)> = breakdowns
             .iter()
-            .map(|(key, breakdown)| (self.score(breakdown, &best), key.clone()))
+            .map(|(key, breakdown)| (self.score(breakdown, &spans), key.clone()))
             .filter(|(score, _)| *score >= least)
             .collect();
         ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
@@ -321,20 +329,22 @@ impl MemoryRetriever {
     }
 
     /// Returns the score of a page, from 0 to 1.
-    fn score(&self, breakdown: &ScoreBreakdown, best: &[(Channel, f64)]) -> f64 {
-        match (&self.settings.fusion, best, breakdown.channels.as_slice()) {
+    fn score(&self, breakdown: &ScoreBreakdown, spans: &[Span]) -> f64 {
+        match (&self.settings.fusion, spans, breakdown.channels.as_slice()) {
+            (fusion @ Fusion::Weights { .. }, ..) => fusion.score(breakdown, spans),
             // Nothing to combine.
-            (Fusion::ReciprocalRank { .. }, [(channel, best)], [only]) => match channel {
+            (_, [span], [only]) => match span.channel {
                 Channel::Overlap | Channel::Vector => only.score.clamp(0.0, 1.0),
-                Channel::Text | Channel::Graph | Channel::Turns => scaled(only.score, *best),
+                Channel::Text | Channel::Graph | Channel::Turns => scaled(only.score, span.best),
             },
-            (fusion, ..) => fusion.score(breakdown, best),
+            (fusion, ..) => fusion.score(breakdown, spans),
         }
     }
 
-    fn least(&self, best: &[(Channel, f64)]) -> f64 {
-        let default = match (&self.settings.fusion, best) {
-            (Fusion::Weights { .. }, _) | (_, [(Channel::Overlap, _)]) => MIN_OVERLAP,
+    fn least(&self, spans: &[Span]) -> f64 {
+        let default = match (&self.settings.fusion, spans) {
+            (Fusion::Weights { .. }, _) => MIN_OVERLAP,
+            (_, [span]) if span.channel == Channel::Overlap => MIN_OVERLAP,
             _ => 0.0,
         };
         self.settings.min_score.unwrap_or(default)
