@@ -50,6 +50,7 @@ mod request;
 mod response;
 mod fault;
 mod price;
+mod reported_cost;
 mod price_table;
 mod model_call;
 mod biller;
@@ -96,6 +97,7 @@ pub use {
     price::{Price, PriceFn, PriceQuery},
     price_table::{PriceTable, TokenPrice},
     question::{Answer, ApprovalScope, Question, QuestionId, QuestionKind},
+    reported_cost::ReportedCost,
     request::{ChatRequest, JsonSchemaFormat, Messages, ResponseFormat, StopSequence, StreamOptions},
     response::{AnsweredBy, ChatResponse, Choice, ResponseMetadata},
     schema_check::{SchemaCheck, SchemaViolation},

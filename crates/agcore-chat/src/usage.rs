@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    money::Money,
     object::{Extra, Member, object},
+    reported_cost::ReportedCost,
 };
 
 /// The tokens of one reply, normalised across vendors.
@@ -39,7 +39,7 @@ pub struct Usage {
     /// The breakdown of the generated tokens.
     pub completion_tokens_details: CompletionTokensDetails,
     /// The cost, if the server reports it. It is not part of the Chat Completions API, and is written as `agcore_cost`.
-    pub cost: Option<Money>,
+    pub cost: Option<ReportedCost>,
     /// Members without a field of their own.
     pub extra: Extra,
 }
@@ -112,11 +112,9 @@ impl Usage {
         add(&mut to.accepted_prediction_tokens, from.accepted_prediction_tokens);
         add(&mut to.rejected_prediction_tokens, from.rejected_prediction_tokens);
         match (&mut self.cost, &other.cost) {
-            (Some(sum), Some(more)) if sum.currency == more.currency => {
-                sum.micros = sum.micros.saturating_add(more.micros);
-            }
+            (Some(sum), Some(more)) => sum.add(more),
             (sum @ None, Some(more)) => *sum = Some(more.clone()),
-            _ => {}
+            (_, None) => {}
         }
     }
 }
@@ -253,6 +251,7 @@ impl UsageTracker {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::amount::Amount;
 
     #[test]
     fn displays_known_and_unknown_counters() {
@@ -270,7 +269,7 @@ mod tests {
     #[test]
     fn adds_costs_of_one_currency() {
         let cost = |micros, currency: &str| Usage {
-            cost: Some(Money::from_micros(micros, currency)),
+            cost: Some(ReportedCost::new(Amount::from_micros(micros), currency)),
             ..Usage::default()
         };
         let mut sum = Usage::default();
@@ -285,7 +284,7 @@ mod tests {
         }
         assert_eq!(sum, cost(12, "USD"));
         let json = serde_json::to_string(&sum).unwrap();
-        assert_eq!(json, r#"{"agcore_cost":{"micros":12,"currency":"USD"}}"#);
+        assert_eq!(json, r#"{"agcore_cost":{"amount":"0.000012","currency":"USD"}}"#);
         assert_eq!(serde_json::from_str::<Usage>(&json).unwrap(), sum);
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use agcore::{
     agent::StoredSessions,
     catalog::{Catalog, CatalogBiller},
-    chat::{Clock, Money, PriceFn, PriceQuery, Usage},
+    chat::{Clock, Money, PriceFn, PriceQuery, ReportedCost, Usage},
     llm::SystemClock,
     memory::session::Billing,
 };
@@ -61,8 +61,8 @@ impl Prices {
 
     /// Returns the cost of a call: the one that the server reported, else that of the catalog. Returns `None` if it is unknown.
     pub(crate) fn cost(&self, provider: &str, model: &str, usage: &Usage) -> Option<Money> {
-        if let Some(cost) = &usage.cost {
-            return Some(cost.clone());
+        if let Some(cost) = usage.cost.as_ref().and_then(ReportedCost::money) {
+            return Some(cost);
         }
         let query = PriceQuery::new(model, usage, SystemClock::new().now());
         let price = (self.price)(&query.with_provider(provider));

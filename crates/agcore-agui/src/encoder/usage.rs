@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use agcore_chat::{AnsweredBy, CostSource, Money, Text, Usage, UsageSummary, UsageTracker};
+use agcore_chat::{AnsweredBy, CostSource, Money, ReportedCost, Text, Usage, UsageSummary, UsageTracker};
 use serde_json::{Map, Value};
 
 use super::scope::Speaker;
@@ -106,7 +106,7 @@ impl From<&Usage> for MessageUsage {
                 .map(|(all, hit)| all.saturating_sub(hit)),
             reasoning: usage.reasoning(),
             source: usage.cost.is_some().then_some(CostSource::Provider),
-            cost: usage.cost.clone(),
+            cost: usage.cost.as_ref().and_then(ReportedCost::money),
             is_complete: true,
             ..Self::default()
         }

@@ -1,6 +1,6 @@
 //! [`ProviderCost`]: the cost that a provider reported for a call.
 
-use agcore_chat::{Amount, AmountError, Money};
+use agcore_chat::{Amount, AmountError, ReportedCost};
 
 use crate::currency::Currency;
 
@@ -57,13 +57,13 @@ impl ProviderCost {
 }
 
 /// Takes the cost of a [`Usage`](agcore_chat::Usage).
-impl From<Option<&Money>> for ProviderCost {
-    fn from(money: Option<&Money>) -> Self {
-        let Some(money) = money else {
+impl From<Option<&ReportedCost>> for ProviderCost {
+    fn from(cost: Option<&ReportedCost>) -> Self {
+        let Some(cost) = cost else {
             return Self::NotSeen;
         };
-        match Currency::parse("currency", &money.currency) {
-            Ok(currency) if money.micros >= 0 => Self::Valid(Amount::from_micros(money.micros), currency),
+        match (cost.amount(), Currency::parse("currency", cost.currency())) {
+            (Some(amount), Ok(currency)) => Self::Valid(amount, currency),
             _ => Self::Invalid,
         }
     }

@@ -111,7 +111,7 @@ fn unknown_usage_is_priced_in_part() {
 /// Returns a call whose server reported a cost in dollars.
 fn reported(provider: &str, model: &str, micros: i64) -> ModelCall {
     let mut call = call(provider, model, 10);
-    call.usage.as_mut().unwrap().cost = Some(Money::from_micros(micros, "USD"));
+    call.usage.as_mut().unwrap().cost = Some(Money::from_micros(micros, "USD").into());
     call
 }
 

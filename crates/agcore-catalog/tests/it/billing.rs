@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use agcore_catalog::{
     BilledCall, BillingPolicy, CallUsage, Currency, PriceList, ProviderCost, SessionTotals, bill, import_prices,
 };
-use agcore_chat::{Amount, AnsweredBy, ChatResponse, CostSource, Money, Usage};
+use agcore_chat::{Amount, AnsweredBy, ChatResponse, CostSource, Money, ReportedCost, Usage};
 use serde_json::json;
 
 fn prices() -> PriceList {
@@ -53,7 +53,7 @@ fn a_summary_adds_what_is_known() {
 fn a_call_is_that_of_the_model_that_answered() {
     let mut response = ChatResponse::from_text("Hi.");
     let mut usage = Usage::new(10, 5);
-    usage.cost = Some(Money::from_micros(15, "USD"));
+    usage.cost = Some(Money::from_micros(15, "USD").into());
     response.usage = Some(usage);
     let asked = BilledCall::from_response(&response, "asked", SystemTime::UNIX_EPOCH);
     assert_eq!(asked.model, "asked");
@@ -65,7 +65,11 @@ fn a_call_is_that_of_the_model_that_answered() {
         (bill.source, bill.cost),
         (CostSource::Provider, Some(Amount::from_micros(15)))
     );
-    for wrong in [Money::from_micros(-1, "USD"), Money::from_micros(1, "dollars")] {
+    for wrong in [
+        Money::from_micros(-1, "USD").into(),
+        Money::from_micros(1, "dollars").into(),
+        ReportedCost::unusable("USD"),
+    ] {
         assert_eq!(ProviderCost::from(Some(&wrong)), ProviderCost::Invalid);
     }
     assert_eq!(ProviderCost::from(None), ProviderCost::NotSeen);
@@ -106,4 +110,20 @@ fn totals_count_what_is_missing() {
     let error = totals.add("e", &of(&[], Currency::CNY)).unwrap_err().to_string();
     assert!(error.contains("\"e\"") && error.contains("CNY"), "{error}");
     assert_eq!(totals, before);
+}
+
+/// Ten calls that each cost less than half a millionth would be free of charge if each of them was rounded.
+#[test]
+fn reported_costs_are_rounded_once() {
+    let call = |cost: &str| {
+        let mut response = ChatResponse::from_text("Hi.");
+        let mut usage = Usage::new(1, 1);
+        usage.cost = Some(ReportedCost::new(cost.parse().unwrap(), "USD"));
+        response.usage = Some(usage);
+        BilledCall::from_response(&response, "m", SystemTime::UNIX_EPOCH)
+    };
+    let calls: Vec<_> = (0..10).map(|_| call("0.0000004")).collect();
+    let bill = bill("x", Currency::USD, &calls, &prices()).unwrap();
+    assert_eq!(bill.source, CostSource::Provider);
+    assert_eq!(bill.cost.unwrap().to_six_decimals(), "0.000004");
 }

@@ -1,6 +1,6 @@
 //! [`Tokens`] and [`Cost`] in machine-readable output.
 
-use agcore::chat::{Money, Usage, UsageTracker};
+use agcore::chat::{Money, ReportedCost, Usage, UsageTracker};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -68,7 +68,7 @@ pub(crate) struct Cost {
 impl Cost {
     /// Returns the cost that the server reported. It is unknown unless each call of the turn reported it.
     pub(super) fn reported(turn: &UsageTracker, calls_with_cost: u64) -> Self {
-        match &turn.usage.cost {
+        match turn.usage.cost.as_ref().and_then(ReportedCost::money) {
             Some(cost) if calls_with_cost == turn.calls => {
                 let text = cost.to_string();
                 let amount = text.split(' ').next().unwrap_or_default();
@@ -112,7 +112,7 @@ mod tests {
     fn a_cost_is_known_only_if_every_call_reported_it() {
         let mut turn = UsageTracker::default();
         let usage = Usage {
-            cost: Some(Money::from_micros(1_250, "USD")),
+            cost: Some(Money::from_micros(1_250, "USD").into()),
             ..Usage::new(3, 2)
         };
         turn.record(Some(&usage));

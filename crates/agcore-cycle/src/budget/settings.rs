@@ -179,12 +179,10 @@ impl Budgets {
 
     /// Returns the cost that a server reported, if the budgets can count it: not negative, and in their currency.
     pub(crate) fn reported_cost(&self, usage: &Usage) -> Option<Money> {
-        let cost = usage.cost.as_ref().filter(|cost| cost.micros >= 0)?;
+        let cost = usage.cost.as_ref()?.money()?;
         let pool = self.pool.as_ref().map(BudgetPool::budget);
         let mut limits = self.money_limits(pool.as_ref());
-        limits
-            .all(|limit| limit.currency == cost.currency)
-            .then(|| cost.clone())
+        limits.all(|limit| limit.currency == cost.currency).then_some(cost)
     }
 
     fn money_limits<'b>(&'b self, pool: Option<&'b Budget>) -> impl Iterator<Item = &'b Money> {

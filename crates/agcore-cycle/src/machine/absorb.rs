@@ -88,7 +88,7 @@ impl Machine {
         self.remember_answers();
         let mut turn = Turn::new(begin, &self.limits);
         turn.breaker_was_open = self.breaker.is_open();
-        self.turn = Some(turn);
+        self.turn = Some(Box::new(turn));
         // Discard a requested summary that is no longer needed.
         self.summing = None;
         Ok(())
@@ -176,7 +176,7 @@ impl Machine {
         self.count(&failure.lost);
         match &mut self.turn {
             Some(turn) if failure.fault.kind == FaultKind::ContextLength && turn.overflow == Overflow::None => {
-                turn.overflow = Overflow::Due(failure.fault);
+                turn.overflow = Overflow::Due(Box::new(failure.fault));
             }
             _ => self.end(End::Failed(failure.fault), changes),
         }
@@ -185,7 +185,7 @@ impl Machine {
 
     fn stop(&mut self, cause: Cause, changes: &mut Changes) -> Result<(), MachineError> {
         // A requested compaction is not part of a turn.
-        let is_requested = |compact: Compact| compact.reason == CompactReason::Asked;
+        let is_requested = |compact: Box<Compact>| compact.reason == CompactReason::Asked;
         if self.summing.take().is_some_and(is_requested) {
             return Ok(());
         }

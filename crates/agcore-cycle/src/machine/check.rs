@@ -31,11 +31,11 @@ impl Machine {
     }
 
     fn typed(&self) -> Option<&Typed> {
-        self.turn.as_ref()?.typed.as_ref()
+        self.turn.as_ref()?.typed.as_deref()
     }
 
     pub(super) fn draft(&self) -> Option<Draft<'_>> {
-        self.turn.as_ref().and_then(Turn::draft)
+        self.turn.as_deref().and_then(Turn::draft)
     }
 
     /// Handles a reply without calls, which is the answer: at once, or after it was checked.

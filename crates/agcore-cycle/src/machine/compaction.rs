@@ -23,7 +23,7 @@ impl Machine {
         self.history.make_whole();
         self.check(&compact)?;
         if compact.cut.is_some() {
-            self.summing = Some(compact);
+            self.summing = Some(Box::new(compact));
         } else {
             let changed = self.prune(&compact, changes);
             self.breaker.record(freed(&compact, changed));
@@ -105,7 +105,7 @@ impl Machine {
     /// Ends the compaction. If it was to resolve an overflow but changed nothing, the turn ends.
     fn compacted(&mut self, changed: bool, changes: &mut Changes) {
         self.summing = None;
-        if let (Some(fault), false) = (self.turn.as_mut().and_then(Turn::take_overflow), changed) {
+        if let (Some(fault), false) = (self.turn.as_deref_mut().and_then(Turn::take_overflow), changed) {
             self.end(End::Failed(fault), changes);
         }
     }

@@ -16,7 +16,7 @@ impl Machine {
                 "the start of calls: typed output must be checked first",
             ));
         }
-        let slots = self.turn.as_mut().map(Turn::slots_mut).unwrap_or_default();
+        let slots = self.turn.as_deref_mut().map(Turn::slots_mut).unwrap_or_default();
         let is_started = |slot: &Slot| calls.iter().any(|id| *id == *slot.call.id);
         let is_ready = |id: &Text| slots.iter().any(|slot| *id == *slot.call.id && slot.is_ready());
         if !calls.iter().all(is_ready) {

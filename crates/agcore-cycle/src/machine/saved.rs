@@ -32,7 +32,7 @@ impl<'de> Deserialize<'de> for Machine {
 impl Machine {
     fn migrate(&mut self) {
         if self.version < 2 {
-            let slots = self.turn.as_mut().map(Turn::slots_mut).unwrap_or_default();
+            let slots = self.turn.as_deref_mut().map(Turn::slots_mut).unwrap_or_default();
             for slot in slots {
                 slot.started = slot.resumed.is_some() || slot.is_running() || slot.question().is_some();
             }

@@ -60,14 +60,14 @@ pub struct Machine {
     #[serde(deserialize_with = "version::known_version")]
     pub(super) version: u16,
     pub(super) history: History,
-    pub(super) turn: Option<Turn>,
+    pub(super) turn: Option<Box<Turn>>,
     /// The number of turns started so far.
     pub(super) turns: u32,
     pub(super) usage: UsageTracker,
     pub(super) limits: Limits,
     /// The compaction that waits for a summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) summing: Option<Compact>,
+    pub(super) summing: Option<Box<Compact>>,
     #[serde(default)]
     pub(super) breaker: CompactionBreaker,
     /// The ids of calls that are no longer in the history. They are kept because ids are never reused.
@@ -145,7 +145,7 @@ impl Machine {
 
     /// Returns the compaction that waits for a summary.
     pub fn pending_summary(&self) -> Option<&Compact> {
-        self.summing.as_ref()
+        self.summing.as_deref()
     }
 
     /// Returns the conversation as a compaction sees it: what the next request contains.
@@ -319,11 +319,11 @@ impl Machine {
     }
 
     pub(super) fn open_turn(&self) -> Option<&Turn> {
-        self.turn.as_ref().filter(|turn| turn.is_open())
+        self.turn.as_deref().filter(|turn| turn.is_open())
     }
 
     fn slots(&self) -> &[Slot] {
-        self.turn.as_ref().map(Turn::slots).unwrap_or_default()
+        self.turn.as_deref().map(Turn::slots).unwrap_or_default()
     }
 
     /// Replaces what [`view`](Self::view) calls `older`. Returns whether that was the history.

@@ -33,7 +33,7 @@ pub(super) struct Turn {
     pub(super) round: u32,
     pub(super) spent: UsageTracker,
     /// How the turn ends once its calls are settled.
-    pub(super) closing: Option<End>,
+    pub(super) closing: Option<Box<End>>,
     pub(super) answered: Vec<(QuestionId, Answer)>,
     #[serde(default, skip_serializing_if = "Overflow::is_none")]
     pub(super) overflow: Overflow,
@@ -49,7 +49,7 @@ pub(super) struct Turn {
     #[serde(rename = "told", default, skip_serializing_if = "is_zero")]
     pub(super) events_sent: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) typed: Option<Typed>,
+    pub(super) typed: Option<Box<Typed>>,
 }
 
 /// The requirements of a typed turn for its answer, and how many times the answer was sent back.
@@ -79,7 +79,7 @@ pub(super) enum Overflow {
     #[default]
     None,
     /// It did: the conversation must be compacted.
-    Due(Fault),
+    Due(Box<Fault>),
     /// It did, and the call is made once more. If that fails, the turn fails.
     Retried,
 }
@@ -121,7 +121,7 @@ impl Turn {
             breaker_was_open: false,
             cost: Spent::default(),
             events_sent: 0,
-            typed: begin.expectation.map(Typed::new),
+            typed: begin.expectation.map(|expectation| Box::new(Typed::new(expectation))),
         };
         // Without any rounds, offering tools would be pointless.
         turn.call_model(limits);
@@ -166,7 +166,7 @@ impl Turn {
     /// Takes the fault that the current compaction must resolve.
     pub(super) fn take_overflow(&mut self) -> Option<Fault> {
         match mem::replace(&mut self.overflow, Overflow::Retried) {
-            Overflow::Due(fault) => Some(fault),
+            Overflow::Due(fault) => Some(*fault),
             other => {
                 self.overflow = other;
                 None
@@ -178,7 +178,7 @@ impl Turn {
     /// caller who cancels does not want the next agent.
     pub(super) fn close_with(&mut self, end: End) {
         if self.closing.is_none() || !matches!(end, End::Diverted { .. }) {
-            self.closing = Some(end);
+            self.closing = Some(Box::new(end));
         }
     }
 

@@ -171,7 +171,7 @@ async fn the_cost_that_a_server_reports_counts_where_there_is_no_price() {
         ScriptStep::from_fn(move |_| {
             let mut response = ChatResponse::from_text("Hi.");
             let mut usage = Usage::new(10, 5);
-            usage.cost = Some(cost);
+            usage.cost = Some(cost.into());
             response.usage = Some(usage);
             response
         })

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use agcore_chat::{Money, UsageTracker};
+use agcore_chat::{Money, ReportedCost, UsageTracker};
 
 use crate::{record::Record, step::END};
 
@@ -35,7 +35,7 @@ impl<'r> Overlay<'r> {
             totals.duration += record.duration;
             if let Some(usage) = &record.usage {
                 totals.usage.merge(usage);
-                totals.add_cost(usage.usage.cost.as_ref());
+                totals.add_cost(usage.usage.cost.as_ref().and_then(ReportedCost::money).as_ref());
             }
             let next = record.next.iter().map(|next| (record.node.as_str(), next.as_str()));
             overlay.edges.extend(next);

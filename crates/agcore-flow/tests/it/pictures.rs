@@ -12,7 +12,7 @@ fn flow() -> Flow<Path> {
         .with_node("plan \"<it>\"", |state: Path, context: NodeContext| async move {
             context.clock().sleep(std::time::Duration::from_millis(250)).await;
             let mut usage = Usage::new(100, 20);
-            usage.cost = Some(Money::from_micros(1_500, "USD"));
+            usage.cost = Some(Money::from_micros(1_500, "USD").into());
             let mut tracker = UsageTracker::default();
             tracker.record(Some(&usage));
             Ok(Step::new(state).via("yes").with_usage(tracker))

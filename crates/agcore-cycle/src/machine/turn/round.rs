@@ -240,7 +240,7 @@ impl Turn {
         Some(Round {
             reply,
             slots,
-            closing: self.closing.take(),
+            closing: self.closing.take().map(|end| *end),
         })
     }
 }

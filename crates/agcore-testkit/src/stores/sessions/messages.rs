@@ -148,7 +148,7 @@ pub async fn keeps_usage_and_costs(subject: &dyn SessionStoreSubject) {
     let mut usage = Usage::new(u64::MAX, 30);
     usage.prompt_tokens_details.cached_tokens = Some(100);
     usage.completion_tokens_details.reasoning_tokens = Some(0);
-    usage.cost = Some(Money::from_micros(7, "USD"));
+    usage.cost = Some(Money::from_micros(7, "USD").into());
     usage.extra.insert("x\u{0}", json!({"y": "\u{0}"}));
     let sent_at = std::time::SystemTime::UNIX_EPOCH;
     let call = ModelCall::new(AnsweredBy::new("p", "m\u{0}"), sent_at).with_usage(usage.clone());

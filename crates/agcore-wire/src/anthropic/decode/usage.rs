@@ -10,7 +10,7 @@ use serde::{
 use serde_json::{Map, Value};
 
 use crate::decode::{
-    cost,
+    cost::CostMembers,
     lenient::{LenientCount, MemberName},
 };
 
@@ -87,7 +87,7 @@ impl RawUsage {
                 reasoning_tokens: self.thinking,
                 ..CompletionTokensDetails::default()
             },
-            cost: cost::read(|name| self.members.get(name)),
+            cost: CostMembers::of_values(&self.members).cost(),
             extra: Extra::from(self.members.clone()),
         })
     }

@@ -4,7 +4,7 @@ use agcore_chat::{CompletionTokensDetails, Extra, PromptTokensDetails, Usage};
 use serde_json::{Result, Value};
 
 use crate::{
-    decode::{cost, json::JsonReader},
+    decode::{cost::CostMembers, json::JsonReader},
     openai_chat::vendor::USAGE_BREAKDOWN,
 };
 
@@ -45,7 +45,7 @@ struct RawDetails {
 }
 
 impl RawUsage {
-    fn parsed(self) -> ParsedUsage {
+    fn parsed(self, cost: &CostMembers<'_>) -> ParsedUsage {
         let (prompt, completion) = (self.prompt_details, self.completion_details);
         let reasoning_tokens = completion.reasoning.or(self.reasoning);
         let usage = Usage {
@@ -66,7 +66,7 @@ impl RawUsage {
                 rejected_prediction_tokens: completion.rejected,
                 extra: completion.extra,
             },
-            cost: cost::read(|name| self.extra.get(name)),
+            cost: cost.cost(),
             extra: self.extra,
         };
         let is_known = usage
@@ -90,7 +90,7 @@ fn generated(prompt: Option<u64>, completion: Option<u64>, reasoning: Option<u64
 
 impl ParsedUsage {
     pub(super) fn read(json: &mut JsonReader<'_>) -> Result<Self> {
-        let mut usage = RawUsage::default();
+        let (mut usage, mut cost) = (RawUsage::default(), CostMembers::default());
         let mut members = json.object("usage")?;
         while let Some(name) = json.next_name(&mut members)? {
             let place = match &*name {
@@ -112,13 +112,15 @@ impl ParsedUsage {
                     continue;
                 }
                 other => {
-                    keep(&mut usage.extra, other, json.value()?);
+                    let raw = json.raw()?;
+                    cost.keep(other, raw);
+                    keep(&mut usage.extra, other, json.parse(raw)?);
                     continue;
                 }
             };
             *place = json.count()?;
         }
-        Ok(usage.parsed())
+        Ok(usage.parsed(&cost))
     }
 }
 

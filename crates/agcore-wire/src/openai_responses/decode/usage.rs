@@ -3,7 +3,7 @@
 use agcore_chat::{CompletionTokensDetails, Extra, PromptTokensDetails, Usage};
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::decode::{cost, lenient::LenientCount};
+use crate::decode::{cost::CostMembers, lenient::LenientCount};
 
 /// Parses the usage; `None` if it contains no count. A count that the server did not send is unknown, not zero.
 pub(super) fn read(raw: &RawValue) -> serde_json::Result<Option<Usage>> {
@@ -29,7 +29,7 @@ pub(super) fn read(raw: &RawValue) -> serde_json::Result<Option<Usage>> {
             extra: rest(output),
             ..CompletionTokensDetails::default()
         },
-        cost: cost::read(|name| members.get(name)),
+        cost: CostMembers::of_object(raw.get()).cost(),
         extra: rest(members),
     };
     let known = usage.prompt_tokens.or(usage.completion_tokens).or(usage.total_tokens);
@@ -82,7 +82,7 @@ mod tests {
         usage.prompt_tokens_details.cache_write_tokens = Some(0);
         usage.completion_tokens_details.reasoning_tokens = Some(3);
         usage.extra.insert("cost", 0.5);
-        usage.cost = Some(agcore_chat::Money::from_micros(500_000, "USD"));
+        usage.cost = Some(agcore_chat::Money::from_micros(500_000, "USD").into());
         check(
             r#"{"input_tokens": 12, "input_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 0},
                 "output_tokens": 5, "output_tokens_details": {"reasoning_tokens": 3}, "total_tokens": 17, "cost": 0.5}"#,
