@@ -19,6 +19,7 @@ mod pictures;
 mod planner;
 mod planner_flow;
 mod router;
+mod shapes;
 mod stage_crash;
 mod staged;
 mod subflows;
