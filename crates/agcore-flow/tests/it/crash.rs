@@ -15,10 +15,8 @@ use std::{collections::HashSet, time::Duration};
 
 use agcore_testkit::crash::{Boundaries, Job, Kills, Place, Trial};
 
-use self::{
-    run::State,
-    stored::{block_on, need_server, stored},
-};
+pub(crate) use self::stored::{block_on, need_server};
+use self::{run::State, stored::stored};
 
 /// One run, on which processes work until one of them has finished it.
 struct Run<'a> {
@@ -99,7 +97,7 @@ fn new_run(place: Place, undisturbed: &State) -> Run<'_> {
     }
 }
 
-fn is_soak() -> bool {
+pub(crate) fn is_soak() -> bool {
     std::env::var_os("AGCORE_SOAK").is_some()
 }
 

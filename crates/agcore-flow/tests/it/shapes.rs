@@ -24,7 +24,7 @@ use agcore_tools::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::support::clock;
+use crate::support::{clock, without_times};
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
@@ -211,23 +211,6 @@ async fn end_to_end(shape: Shape, nodes: &[&str]) -> Vec<Value> {
     assert_eq!(replayed.answer, served.answer);
     assert_eq!(without_times(replayed.state), without_times(served.state));
     requests
-}
-
-/// Removes what differs from run to run.
-fn without_times(mut state: Value) -> Value {
-    match &mut state {
-        Value::Object(members) => {
-            for name in ["completed_at", "timestamp", "execution_time", "created_at"] {
-                members.remove(name);
-            }
-            members
-                .values_mut()
-                .for_each(|value| *value = without_times(value.take()));
-        }
-        Value::Array(items) => items.iter_mut().for_each(|value| *value = without_times(value.take())),
-        _ => {}
-    }
-    state
 }
 
 fn pretty(requests: &[Value]) -> String {

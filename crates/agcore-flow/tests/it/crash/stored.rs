@@ -14,7 +14,7 @@ use super::run::{State, state_at};
 pub(super) const RUN: &str = "run";
 
 /// Returns a schema on the server for tests, or reports that there is none.
-pub(super) fn need_server() -> Option<PostgresSchema> {
+pub(crate) fn need_server() -> Option<PostgresSchema> {
     let url = env::var("AGCORE_TEST_POSTGRES_URL")
         .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
     let schema = PostgresSchema::new(url);
@@ -91,7 +91,7 @@ fn collect(data: &Value, calls: &mut HashSet<String>) {
     }
 }
 
-pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
