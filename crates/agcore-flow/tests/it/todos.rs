@@ -257,15 +257,73 @@ fn random_todos(random: &mut fastrand::Rng) -> Vec<Todo> {
     todos
 }
 
-#[test]
 #[expect(clippy::disallowed_methods, reason = "the environment selects the number of cases")]
-fn lists_behave_like_the_model() {
-    let graphs = if std::env::var_os("AGCORE_SOAK").is_some() {
+fn graphs() -> u64 {
+    if std::env::var_os("AGCORE_SOAK").is_some() {
         10_000
     } else {
         500
-    };
-    for seed in 0..graphs {
+    }
+}
+
+/// Returns whether a todo depends on itself, perhaps by others.
+fn is_in_cycle(todos: &[Todo], id: &str) -> bool {
+    let (mut seen, mut open) = (Vec::new(), vec![id.to_owned()]);
+    while let Some(next) = open.pop() {
+        let todo = todos.iter().find(|todo| todo.id == next).unwrap();
+        for dependency in &todo.dependencies {
+            if dependency == id {
+                return true;
+            }
+            if !seen.contains(dependency) {
+                seen.push(dependency.clone());
+                open.push(dependency.clone());
+            }
+        }
+    }
+    false
+}
+
+#[test]
+fn cycles_are_found_and_named() {
+    let mut cycles = 0;
+    for seed in 0..graphs() {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let count = random.usize(1..12);
+        let todos: Vec<Todo> = (0..count)
+            .map(|number| {
+                let dependencies = (0..random.usize(0..3)).map(|_| format!("t{}", random.usize(..count)));
+                dependencies.fold(Todo::new(format!("t{number}"), ""), Todo::with_dependency)
+            })
+            .collect();
+        let has_cycle = todos.iter().any(|todo| is_in_cycle(&todos, &todo.id));
+        // Added to a list that has todos already, the same graph is refused, too.
+        let mut other = TodoList::new(vec![Todo::new("first", "")]).unwrap();
+        let before = other.clone();
+        assert_eq!(other.add(todos.clone()).is_err(), has_cycle, "seed {seed}");
+        assert_eq!(other == before, has_cycle, "seed {seed}");
+        match TodoList::new(todos.clone()) {
+            Ok(_) => assert!(!has_cycle, "seed {seed}"),
+            Err(error) => {
+                cycles += 1;
+                let TodoErrorKind::Cycle(ids) = error.kind() else {
+                    panic!("seed {seed}: {error}");
+                };
+                for (place, id) in ids.iter().enumerate() {
+                    let next = &ids[(place + 1) % ids.len()];
+                    let todo = todos.iter().find(|todo| todo.id == *id).unwrap();
+                    assert!(todo.dependencies.contains(next), "seed {seed}: {error}");
+                    assert!(!ids[..place].contains(id), "seed {seed}: {error}");
+                }
+            }
+        }
+    }
+    assert!(cycles > graphs() / 4 && cycles < graphs(), "{cycles} cycles");
+}
+
+#[test]
+fn lists_behave_like_the_model() {
+    for seed in 0..graphs() {
         let mut random = fastrand::Rng::with_seed(seed);
         let todos = random_todos(&mut random);
         let mut model = Model(todos.clone());
