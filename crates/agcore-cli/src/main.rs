@@ -56,7 +56,7 @@ use tokio::{
 };
 
 use crate::{
-    args::{Args, ChatArgs, Command, InspectCommand},
+    args::{Args, ChatArgs, Command, FlowCommand, InspectCommand},
     exit::{Failure, FailureKind},
     interrupt::Interrupts,
     output::Output,
@@ -132,6 +132,9 @@ fn chat_args(command: &Command) -> Option<&ChatArgs> {
     match command {
         Command::Chat(chat) | Command::Prompt(chat) => Some(chat),
         Command::Run(run) => Some(&run.chat),
+        Command::Flow {
+            command: FlowCommand::Run(run),
+        } => Some(&run.chat),
         _ => None,
     }
 }
@@ -217,7 +220,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Run(run) => Box::pin(command::run::run(&run, &interrupts, color, output)).await,
         Command::New(new) => command::new::run(&new),
         Command::Serve(serve) => command::serve::run(&serve, &interrupts, color).await,
-        Command::Flow { command } => command::flow::run(&command, &interrupts, color).await,
+        Command::Flow { command } => command::flow::run(&command, &interrupts, color, output).await,
         Command::Eval(eval) => command::eval::run(&eval, &interrupts, color).await,
         Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color, output).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,

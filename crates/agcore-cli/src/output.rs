@@ -1,6 +1,7 @@
 //! Machine-readable output of a single turn: `--output-format json` and `stream-json`.
 
 mod tokens;
+mod flow;
 mod line;
 mod summary;
 mod changes;

@@ -8,24 +8,35 @@ mod run;
 
 use agcore::flow::FlowFile;
 
-pub(crate) use self::run::{FlowRun, run_file};
+pub(in crate::command) use self::run::{FlowRun, run_file};
 
 use self::{check::check, draw::draw};
-use crate::{args::FlowCommand, exit::Failure, interrupt::Interrupts, process::print, render::Color};
+use super::chat::Front;
+use crate::{args::FlowCommand, exit::Failure, interrupt::Interrupts, output::Output, process::print, render::Color};
 
 /// Runs a `flow` command.
 ///
 /// # Errors
 /// When a file cannot be read or has problems, the settings are invalid, a node fails, or the run waits for an answer.
-pub(crate) async fn run(command: &FlowCommand, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
+pub(crate) async fn run(
+    command: &FlowCommand,
+    interrupts: &Interrupts,
+    color: Color,
+    output: Option<&Output>,
+) -> Result<(), Failure> {
     match command {
         FlowCommand::Run(args) => {
+            let front = Front {
+                interrupts,
+                color,
+                output,
+            };
             let flow = FlowRun {
                 file: &args.file,
                 chat: &args.chat,
                 values: &args.flow,
             };
-            Box::pin(run_file(&flow, interrupts, color)).await
+            Box::pin(run_file(&flow, &front)).await
         }
         FlowCommand::Check(args) => check(&args.files),
         FlowCommand::Draw(args) => draw(args).await,

@@ -44,12 +44,12 @@ pub(crate) async fn run(
             chat: &args.chat,
             values: &args.values,
         };
-        if output.is_some() {
-            let message =
-                "the output formats of flows have lines of their own\nUse `agcore flow run` with --output-format.";
-            return Err(Failure::usage(message));
-        }
-        return Box::pin(run_file(&flow, interrupts, color)).await;
+        let front = Front {
+            interrupts,
+            color,
+            output,
+        };
+        return Box::pin(run_file(&flow, &front)).await;
     }
     let selection = &args.chat.session;
     if selection.suspend || selection.fork_session {

@@ -9,7 +9,10 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::tokens::{Cost, Tokens, UsageTotals};
+use super::{
+    flow::{FlowEnd, FlowQuestion, FlowStart, NodeData, NodeEnd, NodeRetry, NodeStart},
+    tokens::{Cost, Tokens, UsageTotals},
+};
 
 /// The version of the format. It changes only if readers that ignore unknown types and members would fail.
 pub(super) const VERSION: u8 = 1;
@@ -72,6 +75,18 @@ pub(crate) enum Event {
     PlanStep(PlanStep),
     /// Another agent has the conversation from now on.
     Handoff(Handoff),
+    /// A flow started, or continues.
+    FlowStart(FlowStart),
+    /// A node of a flow started.
+    NodeStart(NodeStart),
+    /// A node of a flow failed and is tried again.
+    NodeRetry(NodeRetry),
+    /// Data that a node of a flow sends while it works.
+    NodeData(NodeData),
+    /// A node of a flow ended, successfully or not.
+    NodeEnd(Box<NodeEnd>),
+    /// A node of a flow asks a person.
+    FlowQuestion(FlowQuestion),
     /// The turn ended, successfully or not.
     TurnEnd(TurnEnd),
     /// The result. Always the last line.
@@ -337,6 +352,9 @@ pub(crate) struct RunResult {
     pub(crate) cost: Cost,
     /// The calls that were not allowed.
     pub(crate) denials: Vec<Denial>,
+    /// The end of a flow. Missing if the run is not that of a flow, or if it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) flow: Option<FlowEnd>,
     /// The time from the start of the program.
     pub(crate) duration_ms: u64,
     /// The number of model calls of the turn, including failed ones that returned a part of an answer.
@@ -357,7 +375,7 @@ pub(crate) enum Status {
     MaxTurns,
     /// A budget was reached.
     MaxBudget,
-    /// The turn waits for approvals, and continues with `--resume` when they are given.
+    /// The turn waits for approvals, or the flow for answers, and continues with `--resume` when they are given.
     Suspended,
     /// The run was interrupted or terminated.
     Interrupted,

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use agcore::chat::{Usage, UsageTracker};
 
 use super::{
+    flow::FlowEnd,
     line::{Denial, ErrorInfo, RunResult, RunUsage, Status},
     tokens::{Cost, Tokens, UsageTotals},
 };
@@ -27,6 +28,8 @@ pub(super) struct Summary {
     pub(super) limit: Option<String>,
     /// The calls that were not allowed.
     pub(super) denials: Vec<Denial>,
+    /// The end of a flow.
+    pub(super) flow: Option<FlowEnd>,
     /// The tokens of the turn. Until it ends, `counted` is what is known.
     pub(super) turn: Option<UsageTracker>,
     /// The tokens of the session.
@@ -79,6 +82,7 @@ impl Summary {
             },
             cost: self.cost(turn),
             denials: self.denials.clone(),
+            flow: self.flow.clone(),
             duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             num_model_calls: turn.calls,
         }

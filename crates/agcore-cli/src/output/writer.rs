@@ -9,13 +9,15 @@ use std::{
 use agcore::{
     StreamEvent,
     chat::{Clock, UsageTracker},
+    flow::{FlowEvent, FlowResult},
     llm::{SystemClock, TurnOutcome},
 };
 use serde_json::Value;
 
 use super::{
     events::{Fate, Translator},
-    line::{Event, Init, Line, VERSION},
+    flow::{flow_end, flow_event},
+    line::{Event, Init, Line, Message, Role, VERSION},
 };
 use crate::{args::OutputFormat, exit::Failure, prices::Prices, render::Render, utc::utc_millis};
 
@@ -62,6 +64,41 @@ impl Output {
         writer.translator = Translator::new(&init.provider, &init.model, writer.is_partial);
         writer.translator.summary.prices = prices;
         writer.lines([Event::Init(Box::new(init))])
+    }
+
+    /// Writes an event of a flow. Of its agents, the output contains the calls, their results and the usage.
+    ///
+    /// # Errors
+    /// When the output is closed.
+    pub(crate) fn flow_event(&self, event: &FlowEvent) -> io::Result<()> {
+        match event {
+            FlowEvent::Agent { node, event, .. } => {
+                let mut writer = self.writer();
+                let parent = event.parent.as_deref().unwrap_or(node);
+                let events = writer.translator.sub_agent_event(parent, &event.kind);
+                writer.lines(events)
+            }
+            FlowEvent::Inside { event, .. } => self.flow_event(event),
+            event => self.writer().lines(flow_event(event)),
+        }
+    }
+
+    /// Writes the answer of a flow as a message, and notes how the flow ended for the result.
+    ///
+    /// # Errors
+    /// When the output is closed.
+    pub(crate) fn flow_result(&self, result: &FlowResult) -> io::Result<()> {
+        let mut writer = self.writer();
+        let summary = &mut writer.translator.summary;
+        summary.text.clone_from(&result.answer);
+        summary.flow = Some(flow_end(result));
+        let answer = result.answer.clone().map(|text| Message {
+            role: Role::Assistant,
+            text,
+            r#final: true,
+            partial: false,
+        });
+        writer.lines(answer.map(Event::Message))
     }
 
     /// Notes how a call ended.

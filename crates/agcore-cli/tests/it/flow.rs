@@ -1,9 +1,12 @@
 //! `agcore flow`: runs with progress, questions and their answers, checks, pictures.
 
-use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply};
-use serde_json::Value;
+use agcore_testkit::mock_server::{ApiError, MockOptions, RecordedRequest, Reply, ToolCall};
+use serde_json::{Value, json};
 
-use crate::support::{Agcore, Server};
+use crate::{
+    machine,
+    support::{Agcore, Server},
+};
 
 const FILE: &str = "\
 version: 1
@@ -114,13 +117,101 @@ fn run_with_a_flow_is_the_same() {
         "--output-format",
         "stream-json",
     ]);
-    let lines: Vec<Value> = ran
-        .assert_success()
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(lines[0]["type"], "run_started");
-    assert_eq!(lines.last().unwrap()["result"]["answer"], "A note about tea.");
+    ran.assert_success();
+    let lines = machine::stream(&ran);
+    let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    let node = ["node_start", "usage", "node_end"];
+    assert_eq!(
+        types,
+        [&["init", "flow_start"], &node[..], &node[..], &["message", "result"]].concat()
+    );
+    assert_eq!(
+        (&lines[2]["node"], &lines[4]["next"][0]),
+        (&"draft".into(), &"note".into())
+    );
+    assert_eq!(lines[8]["text"], "A note about tea.");
+    let result = lines.last().unwrap();
+    assert_eq!(
+        (&result["text"], &result["num_model_calls"]),
+        (&"A note about tea.".into(), &2.into())
+    );
+    assert_eq!(result["flow"]["state"]["results"]["draft"], "Tea is a drink.");
+}
+
+#[test]
+fn programs_read_questions_calls_and_failures() {
+    let server = Server::start(MockOptions::new(), |request: &RecordedRequest| {
+        match request.prompt().last_user().starts_with("Write")
+            && request.json()["messages"].as_array().unwrap().len() == 2
+        {
+            true => Reply::tool_calls([ToolCall::new(
+                "arithmetic",
+                &json!({"operation": "add", "a": 1, "b": 1}),
+            )]),
+            false => author(request),
+        }
+    });
+    let agcore = home(&server);
+    // `json` is the result alone, also as `run --flow`.
+    let ran = agcore.run([
+        "run",
+        "--flow",
+        "article.flow.yaml",
+        "tea",
+        "--set",
+        "tone=calm",
+        "--output-format",
+        "json",
+    ]);
+    let result = machine::result(&ran);
+    assert_eq!((ran.code(), &result["status"]), (Some(8), &"suspended".into()));
+    let question = &result["flow"]["questions"][0];
+    assert_eq!(
+        (&question["node"], &question["id"]),
+        (&"publish".into(), &"0:publish#1:question".into())
+    );
+    let session = result["session_id"].as_str().unwrap();
+    let answer = "0:publish#1:question=no";
+    let ran = agcore.run([
+        "flow",
+        "run",
+        "article.flow.yaml",
+        "--resume",
+        session,
+        "--answer",
+        answer,
+        "--output-format",
+        "stream-json",
+    ]);
+    assert_eq!(ran.code(), Some(8));
+    let lines = machine::stream(&ran);
+    let of = |kind: &str| lines.iter().filter(|line| line["type"] == kind).collect::<Vec<_>>();
+    assert_eq!(of("flow_start")[0]["resumed"], true);
+    assert_eq!(of("flow_question")[0]["id"], "0:publish#2:question");
+    let calls = of("tool_use");
+    assert_eq!(
+        (&calls[0]["parent_id"], &calls[0]["name"]),
+        (&"draft".into(), &"arithmetic".into())
+    );
+    assert_eq!(of("tool_result")[0]["status"], "ok");
+
+    let broken = Server::start(MockOptions::new(), |_: &RecordedRequest| {
+        Reply::error(ApiError::new(400))
+    });
+    let ran = home(&broken).run([
+        "flow",
+        "run",
+        "article.flow.yaml",
+        "tea",
+        "--set",
+        "tone=calm",
+        "--output-format",
+        "stream-json",
+    ]);
+    let lines = machine::stream(&ran);
+    let failed = lines.iter().find(|line| line["type"] == "node_end").unwrap();
+    assert_eq!((&failed["node"], &failed["next"]), (&"draft".into(), &json!([])));
+    assert!(failed["error"]["message"].is_string() && lines.last().unwrap().get("flow").is_none());
 }
 
 #[test]

@@ -12,7 +12,7 @@ use agcore::{
     flow::{Checkpoints, FileFlow, FileFlowRun, FlowEvent, FlowRequest, FlowResult},
     memory::session::{SessionStore as _, title_of},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::{sync::mpsc, time};
 use tokio_util::sync::CancellationToken;
 
@@ -26,9 +26,9 @@ use crate::{
     command::chat::{ChatTools, Front, OneShot, selected},
     exit::{Failure, FailureKind},
     input,
-    interrupt::Interrupts,
+    output::Output,
     process::print,
-    render::{Color, Render, TICK},
+    render::{Render, TICK},
     sessions::Sessions,
     trust_dialog,
 };
@@ -44,11 +44,11 @@ pub(crate) struct FlowRun<'a> {
 ///
 /// # Errors
 /// When the file has problems, the settings are invalid, a node fails, or the run waits for an answer.
-pub(crate) async fn run_file(run: &FlowRun<'_>, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
+pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -> Result<(), Failure> {
     let file = read(run.file)?;
     let chat = run.chat;
     let may_ask = chat.output_format() == OutputFormat::Text;
-    let settings = trust_dialog::settings(&chat.settings, may_ask, interrupts, color).await?;
+    let settings = trust_dialog::settings(&chat.settings, may_ask, front.interrupts, front.color).await?;
     trust_dialog::print_notices(&settings.context_files.warnings())?;
     let sessions = Sessions::of_chat(&chat.session).await?;
     let selected = selected(&chat.session, &sessions).await?;
@@ -57,12 +57,6 @@ pub(crate) async fn run_file(run: &FlowRun<'_>, interrupts: &Interrupts, color: 
         None => Some(with_files(input::message(chat.message.as_deref()).await?, &chat.files)?),
     };
     let (tools, asked) = ChatTools::open_for_user(&settings, !chat.no_tools).await?;
-    // Events of flows are lines of their own, so the renderer is the one for people.
-    let front = Front {
-        interrupts,
-        color,
-        output: None,
-    };
     let checkpoints = sessions.checkpoints();
     let mut one_shot = OneShot::new(
         chat,
@@ -70,9 +64,10 @@ pub(crate) async fn run_file(run: &FlowRun<'_>, interrupts: &Interrupts, color: 
         &tools,
         sessions.clone(),
         selected.as_ref(),
-        (&front, asked),
+        (front, asked),
     )
     .await?;
+    one_shot.announce(chat, &tools, front.output)?;
     let session = one_shot.session.clone();
     let skills = skills(run.values)?;
     let builder = FileFlow::builder(file, session.bundle().clone());
@@ -93,12 +88,12 @@ pub(crate) async fn run_file(run: &FlowRun<'_>, interrupts: &Interrupts, color: 
         None => flow.resume(saved.clone()),
     };
     let started = with_answers(started.with_checkpoints(saved), run.values);
-    let result = follow(started, interrupts, &mut *one_shot.render, !may_ask).await;
+    let result = follow(started, front, &mut *one_shot.render).await;
     let ended = match result {
-        Ok(result) => finish(run, &session, &result, chat.output_format()).await,
+        Ok(result) => finish(run, &session, &result, front.output).await,
         Err(failure) => Err(failure),
     };
-    let ended = one_shot.finish(ended, None).await;
+    let ended = one_shot.finish(ended, front.output).await;
     tools.servers.close().await;
     ended
 }
@@ -131,14 +126,9 @@ fn answer_of(text: &str) -> Value {
 }
 
 /// Shows the events of a run until it ends. The first Ctrl-C cancels it, the second exits the program.
-async fn follow(
-    run: FileFlowRun,
-    interrupts: &Interrupts,
-    render: &mut dyn Render,
-    is_for_programs: bool,
-) -> Result<FlowResult, Failure> {
+async fn follow(run: FileFlowRun, front: &Front<'_>, render: &mut dyn Render) -> Result<FlowResult, Failure> {
     let token = CancellationToken::new();
-    let _guard = interrupts.cancel(&token);
+    let _guard = front.interrupts.cancel(&token);
     let (send, mut events) = mpsc::unbounded_channel::<FlowEvent>();
     // A receiver that is gone has stopped because of an error.
     let run = run
@@ -146,9 +136,12 @@ async fn follow(
         .with_observer(move |event| drop(send.send(event.clone())));
     let mut run = std::pin::pin!(run.into_future());
     let (progress, mut ticks) = (Progress::new(), time::interval(TICK));
-    let show = |event: &FlowEvent, render: &mut dyn Render| match is_for_programs {
-        true => print(&format!("{}\n", json!(event))),
-        false => progress.show(event, render).map_err(|error| Failure::output(&error)),
+    let show = |event: &FlowEvent, render: &mut dyn Render| {
+        let shown = match front.output {
+            Some(output) => output.flow_event(event),
+            None => progress.show(event, render),
+        };
+        shown.map_err(|error| Failure::output(&error))
     };
     let result = loop {
         tokio::select! {
@@ -170,13 +163,10 @@ async fn finish(
     run: &FlowRun<'_>,
     session: &agcore::AgentSession,
     result: &FlowResult,
-    format: OutputFormat,
+    output: Option<&Output>,
 ) -> Result<(), Failure> {
-    if format != OutputFormat::Text {
-        print(&format!(
-            "{}\n",
-            json!({"type": "result", "session_id": session.id(), "result": result})
-        ))?;
+    if let Some(output) = output {
+        output.flow_result(result).map_err(|error| Failure::output(&error))?;
     }
     if result.is_suspended() {
         return Err(Failure::new(
@@ -186,7 +176,7 @@ async fn finish(
     }
     let answer = result.answer.clone().unwrap_or_default();
     session.add_message(Message::assistant(answer.as_str())).await?;
-    if format == OutputFormat::Text {
+    if output.is_none() {
         print(&format!("{answer}\n"))?;
     }
     let _ = io::stdout().lock().flush();
