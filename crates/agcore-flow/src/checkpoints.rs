@@ -1,5 +1,6 @@
 //! [`Checkpoints`]: where a run is saved.
 
+mod delta;
 pub(crate) mod document;
 mod restore;
 pub(crate) mod writer;
@@ -134,13 +135,8 @@ impl Checkpoints {
 
     /// Reads the state at a checkpoint.
     pub(crate) async fn load_at(&self, seq: u64) -> Result<Option<Restored>, FlowError> {
-        let mut all = self.store.checkpoints(self.key(), 0).await?;
-        all.retain(|checkpoint| checkpoint.seq <= seq);
-        let snapshot = all.iter().rposition(|checkpoint| checkpoint.is_snapshot);
-        if all.last().is_none_or(|last| last.seq != seq) {
-            return Ok(None);
-        }
-        restore::restore(all.split_off(snapshot.unwrap_or(0)))
+        let needed = self.store.checkpoints_at(self.key(), seq).await?;
+        restore::restore(needed)
     }
 }
 

@@ -3,14 +3,10 @@
 use std::{collections::HashSet, fmt, sync::Arc};
 
 use async_trait::async_trait;
-use serde_json::Value;
 use tokio::sync::Mutex;
 
 use crate::{
-    checkpoints::{
-        document::{Document, FORMAT},
-        writer::{Writer, no_json},
-    },
+    checkpoints::writer::{Writer, document},
     context::{NodeContext, Notebook},
     error::FlowError,
     event::FlowEvent,
@@ -67,7 +63,8 @@ pub(crate) struct Ready<S> {
     pub(crate) branch: String,
     pub(crate) node: String,
     pub(crate) visit: u32,
-    pub(crate) state: S,
+    /// The state, until an attempt takes it.
+    pub(crate) state: Option<S>,
     pub(crate) last: Option<Record>,
 }
 
@@ -159,7 +156,7 @@ impl<S: FlowState> Inner<S> {
                 branch: id.clone(),
                 node: node.clone(),
                 visit,
-                state: branch.state.clone(),
+                state: Some(branch.state.clone()),
                 last: branch.last.clone(),
             })
         });
@@ -171,21 +168,10 @@ impl<S: FlowState> Inner<S> {
     async fn save(&mut self, graph: &Graph, step: &str, record: Option<Record>) -> Result<(), FlowError> {
         match &mut self.sink {
             Sink::Nowhere => Ok(()),
-            Sink::Store(writer) => writer.write(step, document(graph, &self.progress)?, record).await,
+            Sink::Store(writer) => writer.write(step, graph, &self.progress, record).await,
             Sink::Node(context) => context.save(&document(graph, &self.progress)?).await,
         }
     }
-}
-
-/// Returns the progress with the flow to which it belongs.
-pub(crate) fn document<S: FlowState>(graph: &Graph, progress: &Progress<S>) -> Result<Document, FlowError> {
-    let progress: Value = serde_json::to_value(progress).map_err(no_json)?;
-    Ok(Document {
-        format: FORMAT,
-        flow: graph.name.clone(),
-        version: graph.version,
-        progress,
-    })
 }
 
 #[async_trait]

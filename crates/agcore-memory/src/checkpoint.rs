@@ -176,6 +176,23 @@ pub trait CheckpointStore: Send + Sync + Debug {
     /// When the storage fails or a checkpoint cannot be read.
     async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError>;
 
+    /// Returns what is needed to restore the state at a checkpoint: the last snapshot up to it, and the patches from there to
+    /// it. Nothing if there is no such checkpoint.
+    ///
+    /// The default reads all checkpoints of the run; stores read only those that they return.
+    ///
+    /// # Errors
+    /// When the storage fails or a checkpoint cannot be read.
+    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+        let mut all = self.checkpoints(run, 0).await?;
+        all.truncate(all.partition_point(|checkpoint| checkpoint.seq <= seq));
+        if all.last().is_none_or(|last| last.seq != seq) {
+            return Ok(Vec::new());
+        }
+        let first = all.iter().rposition(|checkpoint| checkpoint.is_snapshot);
+        Ok(all.split_off(first.unwrap_or(0)))
+    }
+
     /// Removes the checkpoints that are not needed to restore the state from the given one on: those before the last snapshot
     /// up to it. The others keep their numbers. Returns how many were removed.
     ///
@@ -201,6 +218,10 @@ impl<S: CheckpointStore + ?Sized> CheckpointStore for Arc<S> {
 
     async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
         (**self).checkpoints(run, from).await
+    }
+
+    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+        (**self).checkpoints_at(run, seq).await
     }
 
     async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {

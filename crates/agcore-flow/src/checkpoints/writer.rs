@@ -1,14 +1,18 @@
 //! [`Writer`]: writes what changes in a run.
 
 use agcore_memory::{NewCheckpoint, id};
+use json_patch::Patch;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{
     Checkpoints, Restored,
-    document::{Change, Document, Snapshot},
+    delta::diff,
+    document::{Change, Document, FORMAT, Snapshot},
 };
 use crate::{
     error::{FlowError, FlowErrorKind},
+    graph::Graph,
     record::Record,
 };
 
@@ -18,6 +22,22 @@ const MIN_PATCHES: usize = 8 * 1024;
 /// The size that patches may reach, as a multiple of the snapshot before them. Snapshots take this part of the bytes of patches at
 /// most, and the time to restore a state is limited by its size.
 const SNAPSHOT_FACTOR: usize = 4;
+
+/// What a checkpoint contains of the progress.
+enum Written {
+    Patch(Patch),
+    Snapshot(Value),
+}
+
+/// Returns the progress with the flow to which it belongs.
+pub(crate) fn document(graph: &Graph, progress: &impl Serialize) -> Result<Document, FlowError> {
+    Ok(Document {
+        format: FORMAT,
+        flow: graph.name.clone(),
+        version: graph.version,
+        progress: json(progress)?,
+    })
+}
 
 /// Writes the checkpoints of a run, one after the other.
 #[derive(Debug)]
@@ -70,17 +90,18 @@ impl Writer {
     pub(crate) async fn write(
         &mut self,
         step: &str,
-        document: Document,
+        graph: &Graph,
+        progress: &impl Serialize,
         record: Option<Record>,
     ) -> Result<(), FlowError> {
         self.settle().await?;
-        let (new, bytes) = self.checkpoint(step, &document, record)?;
+        let (new, bytes, written) = self.checkpoint(step, graph, progress, record)?;
         let is_snapshot = new.is_snapshot;
         self.is_uncertain = true;
         let run = self.checkpoints.key();
         self.seq = self.checkpoints.store().save_checkpoint(run, self.seq, new).await?;
         self.is_uncertain = false;
-        self.written = Some(document.progress);
+        self.written(written);
         if is_snapshot {
             (self.snapshot, self.patches) = (bytes, 0);
         } else {
@@ -106,38 +127,50 @@ impl Writer {
         Ok(())
     }
 
+    /// Notes what was written.
+    fn written(&mut self, written: Written) {
+        match (written, &mut self.written) {
+            (Written::Patch(patch), Some(progress)) => {
+                if json_patch::patch(progress, &patch).is_err() {
+                    // A snapshot follows.
+                    self.written = None;
+                }
+            }
+            (Written::Patch(_), None) => {}
+            (Written::Snapshot(progress), known) => *known = Some(progress),
+        }
+    }
+
+    /// Makes the next checkpoint. Also returns its size, and what it contains.
     fn checkpoint(
         &self,
         step: &str,
-        document: &Document,
+        graph: &Graph,
+        progress: &impl Serialize,
         record: Option<Record>,
-    ) -> Result<(NewCheckpoint, usize), FlowError> {
+    ) -> Result<(NewCheckpoint, usize, Written), FlowError> {
         let mut record = record;
         if let Some(written) = &self.written {
-            let patch = json_patch::diff(written, &document.progress);
-            let change = json(&Change {
-                patch,
-                record: record.take(),
-            })?;
-            let bytes = change.to_string().len();
+            let change = Change {
+                patch: diff(written, progress).map_err(no_json)?,
+                record,
+            };
+            let data = json(&change)?;
+            let bytes = data.to_string().len();
             if self.patches + bytes <= MIN_PATCHES.max(SNAPSHOT_FACTOR * self.snapshot) {
-                return Ok((NewCheckpoint::patch(step, change), bytes));
+                return Ok((NewCheckpoint::patch(step, data), bytes, Written::Patch(change.patch)));
             }
-            record = change
-                .get("record")
-                .cloned()
-                .and_then(|record| serde_json::from_value(record).ok());
+            record = change.record;
         }
-        let data = json(&Snapshot {
-            document: document.clone(),
-            record,
-        })?;
+        let document = document(graph, progress)?;
+        let progress = document.progress.clone();
+        let data = json(&Snapshot { document, record })?;
         let bytes = data.to_string().len();
-        Ok((NewCheckpoint::snapshot(step, data), bytes))
+        Ok((NewCheckpoint::snapshot(step, data), bytes, Written::Snapshot(progress)))
     }
 }
 
-fn json<T: serde::Serialize>(value: &T) -> Result<Value, FlowError> {
+fn json<T: Serialize>(value: &T) -> Result<Value, FlowError> {
     serde_json::to_value(value).map_err(no_json)
 }
 

@@ -30,7 +30,7 @@ pub(super) enum Ended<S> {
 pub(super) async fn run<S: FlowState>(
     flow: &Flow<S>,
     ledger: &Arc<Ledger<S>>,
-    ready: Ready<S>,
+    mut ready: Ready<S>,
     token: CancellationToken,
 ) -> (String, Ended<S>) {
     let branch = ready.branch.clone();
@@ -49,7 +49,16 @@ pub(super) async fn run<S: FlowState>(
             visit: ready.visit,
             attempt,
         });
-        let error = match one_attempt(entry, ready.state.clone(), context.clone(), clock).await {
+        // Only an attempt that may be followed by another one needs a copy.
+        let state = match attempt < entry.options.retry.attempts {
+            true => ready.state.clone(),
+            false => ready.state.take(),
+        };
+        let Some(state) = state else {
+            let error = FlowError::corrupt(format!("the node `{}` has no state to begin with", ready.node));
+            return (branch, Ended::Failed(error));
+        };
+        let error = match one_attempt(entry, state, context.clone(), clock).await {
             Ok(step) => {
                 let duration = clock.monotonic().saturating_sub(started);
                 return (branch, finished(ledger, ready, attempt, duration, step));

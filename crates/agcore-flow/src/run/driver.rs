@@ -10,10 +10,11 @@ use super::{
     opened::Opened,
 };
 use crate::{
+    checkpoints::writer::document,
     error::FlowError,
     event::FlowEvent,
     flow::Flow,
-    ledger::{Ledger, Observer, Ready, document},
+    ledger::{Ledger, Observer, Ready},
     node::FlowState,
     outcome::{FlowOutcome, Suspension},
     resume::SavedRun,

@@ -71,6 +71,20 @@ impl CheckpointStore for PostgresStore {
         self.select("cannot read the checkpoints", statement, read).await
     }
 
+    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+        let sql = select!(concat!(
+            "(SELECT max(seq) FROM checkpoints WHERE session = ",
+            KEY!(),
+            " AND run = $3 AND is_snapshot AND seq <= $4) AND seq <= $4"
+        ));
+        let statement = of_run(sql, run).bind(number(seq));
+        let mut found = self.select("cannot read the checkpoints", statement, read).await?;
+        if found.last().is_none_or(|last| last.seq != seq) {
+            found.clear();
+        }
+        Ok(found)
+    }
+
     async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
         let sql = concat!(
             "DELETE FROM checkpoints WHERE session = ",

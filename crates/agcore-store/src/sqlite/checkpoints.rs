@@ -51,6 +51,26 @@ impl CheckpointStore for SqliteStore {
         .await
     }
 
+    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+        let [tenant, session, run] = own(run);
+        let mut found = self
+            .read(move |connection| {
+                let sql = format!(
+                    "SELECT {COLUMNS} FROM checkpoints WHERE session = {KEY} AND run = ?3 AND seq <= ?4 AND seq >= (
+                         SELECT max(seq) FROM checkpoints
+                         WHERE session = {KEY} AND run = ?3 AND is_snapshot = 1 AND seq <= ?4
+                     ) ORDER BY seq"
+                );
+                let params = params![tenant, session, run, number(seq)];
+                select(connection, "cannot read the checkpoints", &sql, params, read)
+            })
+            .await?;
+        if found.last().is_none_or(|last: &Checkpoint| last.seq != seq) {
+            found.clear();
+        }
+        Ok(found)
+    }
+
     async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
         let [tenant, session, run] = own(run);
         self.write(move |connection| {

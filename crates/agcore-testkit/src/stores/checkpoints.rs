@@ -74,6 +74,10 @@ impl Opened {
         numbers(self.store.checkpoints(run("r"), 0).await.unwrap())
     }
 
+    async fn at(&self, seq: u64) -> Vec<u64> {
+        numbers(self.store.checkpoints_at(run("r"), seq).await.unwrap())
+    }
+
     async fn latest(&self) -> Vec<u64> {
         numbers(self.store.latest_checkpoints(run("r")).await.unwrap())
     }
@@ -167,7 +171,7 @@ pub async fn the_first_is_a_snapshot(subject: &dyn CheckpointStoreSubject) {
     );
 }
 
-/// Checks that the latest checkpoints are the last snapshot and the patches after it.
+/// Checks that the latest checkpoints, and those at any other, are the last snapshot and the patches after it.
 pub async fn the_latest_restore_the_state(subject: &dyn CheckpointStoreSubject) {
     for (kinds, expected) in [
         ("", &[][..]),
@@ -180,6 +184,19 @@ pub async fn the_latest_restore_the_state(subject: &dyn CheckpointStoreSubject) 
         let opened = open(subject).await;
         opened.save_all(kinds).await;
         assert_eq!(opened.latest().await, expected, "{kinds}");
+        let last = kinds.len() as u64;
+        for seq in 1..=last {
+            let before = &kinds[..usize::try_from(seq).unwrap_or(0)];
+            let first = before.rfind('s').map_or(1, |index| index as u64 + 1);
+            assert_eq!(
+                opened.at(seq).await,
+                (first..=seq).collect::<Vec<_>>(),
+                "{kinds} at {seq}"
+            );
+        }
+        for seq in [0, last + 1, u64::MAX] {
+            assert_eq!(opened.at(seq).await, [0; 0], "{kinds} at {seq}");
+        }
     }
 }
 
@@ -194,6 +211,7 @@ pub async fn trimming_keeps_what_is_needed(subject: &dyn CheckpointStoreSubject)
     }
     assert_eq!(trim(6).await, 3);
     assert_eq!(opened.all().await, [4, 5, 6, 7, 8, 9]);
+    assert_eq!((opened.at(3).await, opened.at(5).await), (vec![], vec![4, 5]));
     assert_eq!(trim(6).await, 0);
     assert_eq!(trim(u64::MAX).await, 3);
     assert_eq!(
@@ -222,6 +240,7 @@ pub async fn needs_a_run(subject: &dyn CheckpointStoreSubject) {
         assert_eq!(opened.refuse(run, 0, snapshot(1)).await, MemoryErrorKind::NotFound);
         assert_eq!(opened.store.checkpoints(run, 0).await.unwrap(), []);
         assert_eq!(opened.store.latest_checkpoints(run).await.unwrap(), []);
+        assert_eq!(opened.store.checkpoints_at(run, 1).await.unwrap(), []);
     }
     for step in ["", "a\0", &long] {
         let kind = opened.refuse(run("r"), 1, NewCheckpoint::patch(step, json!(2))).await;

@@ -110,6 +110,10 @@ impl<S: CheckpointStore> CheckpointStore for FaultyStore<S> {
         self.call("checkpoints", self.inner.checkpoints(run, from)).await
     }
 
+    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+        self.call("checkpoints_at", self.inner.checkpoints_at(run, seq)).await
+    }
+
     async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
         self.call("trim_checkpoints", self.inner.trim_checkpoints(run, before))
             .await
