@@ -60,6 +60,16 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
         ]),
     ),
     (
+        "agcore-benches-flow",
+        Place::Outside(&[
+            "agcore-chat",
+            "agcore-memory",
+            "agcore-store",
+            "agcore-flow",
+            "agcore-benches",
+        ]),
+    ),
+    (
         "agcore-benches-mcp",
         Place::Outside(&["agcore-chat", "agcore-tools", "agcore-mcp", "agcore-benches"]),
     ),
