@@ -1,8 +1,11 @@
 //! Machine-readable output of a single turn: `--output-format json` and `stream-json`.
 
 mod tokens;
+mod error_info;
+mod init;
 mod flow;
 mod line;
+mod flow_events;
 mod summary;
 mod changes;
 mod events;
@@ -11,6 +14,7 @@ mod approvals;
 
 pub(crate) use self::{
     approvals::{Announced, Decisions},
-    line::{Init, McpServer, schema},
+    init::{Init, McpServer},
+    line::schema,
     writer::Output,
 };

@@ -1,8 +1,11 @@
 //! Lines about changes of the context, of steps and of the agent that answers.
 
-use agcore::chat::{AgentEvent, CompactionMethod, ContextEvent, Fault};
+use agcore::chat::{AgentEvent, CompactionMethod, ContextEvent};
 
-use super::line::{Compaction, ErrorInfo, Event, Handoff, PlanStep};
+use super::{
+    error_info::ErrorInfo,
+    line::{Compaction, Event, Handoff, PlanStep},
+};
 
 /// Translates a change of a step or of the agent that answers.
 pub(super) fn agent_change(event: &AgentEvent) -> Option<Event> {
@@ -43,7 +46,7 @@ pub(super) fn compaction(event: &ContextEvent) -> Option<Event> {
             method: None,
             tokens_before: None,
             tokens_after: None,
-            error: Some(error(fault)),
+            error: Some(ErrorInfo::from(fault)),
         },
         _ => return None,
     };
@@ -55,13 +58,5 @@ fn method_name(method: CompactionMethod) -> &'static str {
         CompactionMethod::Prune => "prune",
         CompactionMethod::Summary => "summary",
         _ => "other",
-    }
-}
-
-/// Translates a fault.
-pub(super) fn error(fault: &Fault) -> ErrorInfo {
-    ErrorInfo {
-        kind: fault.kind.as_str().to_owned(),
-        message: fault.message.clone(),
     }
 }

@@ -11,7 +11,8 @@ use agcore::chat::{
 use serde_json::Value;
 
 use super::{
-    changes::{agent_change, compaction, error},
+    changes::{agent_change, compaction},
+    error_info::ErrorInfo,
     line::{
         CallUsage, Denial, Event, Message, Retry, Role, Text, ToolOutputDelta, ToolResult, ToolStatus, ToolUse,
         TurnEnd, TurnStart, Warning,
@@ -323,7 +324,7 @@ impl Translator {
                 attempt: Some(attempt.saturating_add(1)),
                 delay_ms: Some(millis(*delay)),
                 restarted: false,
-                error: error(fault),
+                error: ErrorInfo::from(fault),
             })),
             ModelEvent::StreamRestarted { fault } => {
                 self.text.clear();
@@ -332,7 +333,7 @@ impl Translator {
                     attempt: None,
                     delay_ms: None,
                     restarted: true,
-                    error: error(fault),
+                    error: ErrorInfo::from(fault),
                 }));
             }
             ModelEvent::WaitingForLimit { delay, limit } => out.push(Event::Warning(Warning {

@@ -1,15 +1,10 @@
-//! The lines of flows: what their nodes do, and how a run ends.
+//! The lines of flows: the work of their nodes, and the end of a run.
 
-use agcore::flow::{FlowEvent, FlowResult, Interrupt, Record};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{
-    changes::error,
-    line::{ErrorInfo, Event},
-    tokens::UsageTotals,
-};
+use super::{error_info::ErrorInfo, tokens::UsageTotals};
 
 /// The start of a flow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -63,7 +58,7 @@ pub(crate) struct NodeEnd {
     pub(crate) attempts: Option<u32>,
     /// The nodes that come next; `end` is the end of the flow. Empty if the node failed.
     pub(crate) next: Vec<String>,
-    /// What the node says about its work; null if that is nothing.
+    /// The data of the node about its work; null if there is none.
     pub(crate) data: Option<Value>,
     /// How long it took; null if it failed.
     pub(crate) duration_ms: Option<u64>,
@@ -104,93 +99,4 @@ pub(crate) struct FlowEnd {
     pub(crate) state: Value,
     /// The open questions.
     pub(crate) questions: Vec<FlowQuestion>,
-}
-
-/// Translates an event of a flow. Events of agents are translated elsewhere, and the end of the run is its result.
-pub(super) fn flow_event(event: &FlowEvent) -> Option<Event> {
-    Some(match event {
-        FlowEvent::RunStarted { flow, is_resumed } => Event::FlowStart(FlowStart {
-            flow: flow.clone(),
-            resumed: *is_resumed,
-        }),
-        FlowEvent::NodeStarted {
-            node,
-            branch,
-            visit,
-            attempt,
-        } => Event::NodeStart(NodeStart {
-            node: node.clone(),
-            branch: branch.clone(),
-            visit: *visit,
-            attempt: *attempt,
-        }),
-        FlowEvent::NodeRetried {
-            node,
-            branch,
-            attempt,
-            wait,
-            fault,
-        } => Event::NodeRetry(NodeRetry {
-            node: node.clone(),
-            branch: branch.clone(),
-            attempt: *attempt,
-            delay_ms: millis(*wait),
-            error: error(fault),
-        }),
-        FlowEvent::NodeFinished(record) => Event::NodeEnd(Box::new(finished(record))),
-        FlowEvent::NodeFailed { node, branch, fault } => Event::NodeEnd(Box::new(NodeEnd {
-            node: node.clone(),
-            branch: branch.clone(),
-            id: None,
-            visit: None,
-            attempts: None,
-            next: Vec::new(),
-            data: None,
-            duration_ms: None,
-            usage: None,
-            error: Some(error(fault)),
-        })),
-        FlowEvent::Custom { node, branch, data } => Event::NodeData(NodeData {
-            node: node.clone(),
-            branch: branch.clone(),
-            data: data.clone(),
-        }),
-        FlowEvent::Interrupted(interrupt) => Event::FlowQuestion(question(interrupt)),
-        _ => return None,
-    })
-}
-
-fn finished(record: &Record) -> NodeEnd {
-    NodeEnd {
-        node: record.node.clone(),
-        branch: record.branch.clone(),
-        id: Some(record.id),
-        visit: Some(record.visit),
-        attempts: Some(record.attempts),
-        next: record.next.clone(),
-        data: record.data.clone(),
-        duration_ms: Some(millis(record.duration)),
-        usage: record.usage.as_deref().map(UsageTotals::from),
-        error: None,
-    }
-}
-
-pub(super) fn flow_end(result: &FlowResult) -> FlowEnd {
-    FlowEnd {
-        state: result.state.clone(),
-        questions: result.interrupts.iter().map(question).collect(),
-    }
-}
-
-fn question(interrupt: &Interrupt) -> FlowQuestion {
-    FlowQuestion {
-        id: interrupt.id.clone(),
-        node: interrupt.node.clone(),
-        branch: interrupt.branch.clone(),
-        prompt: interrupt.prompt.clone(),
-    }
-}
-
-fn millis(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -10,7 +10,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
+    error_info::ErrorInfo,
     flow::{FlowEnd, FlowQuestion, FlowStart, NodeData, NodeEnd, NodeRetry, NodeStart},
+    init::Init,
     tokens::{Cost, Tokens, UsageTotals},
 };
 
@@ -91,38 +93,6 @@ pub(crate) enum Event {
     TurnEnd(TurnEnd),
     /// The result. Always the last line.
     Result(Box<RunResult>),
-}
-
-/// The settings of a session.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct Init {
-    /// The version of agcore.
-    pub(crate) version: String,
-    /// The current directory; null if it is unknown.
-    pub(crate) cwd: Option<String>,
-    /// The provider.
-    pub(crate) provider: String,
-    /// The model.
-    pub(crate) model: String,
-    /// The names of the offered tools.
-    pub(crate) tools: Vec<String>,
-    /// The MCP servers.
-    pub(crate) mcp_servers: Vec<McpServer>,
-    /// The permission mode: `default`, `acceptEdits`, `plan`, `dontAsk` or `bypassPermissions`.
-    pub(crate) permission_mode: String,
-    /// Whether the current directory is trusted, in words; null if that is not checked.
-    pub(crate) trust: Option<String>,
-    /// The files that were added to the instructions.
-    pub(crate) context_files: Vec<String>,
-}
-
-/// An MCP server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct McpServer {
-    /// Its name.
-    pub(crate) name: String,
-    /// Its status.
-    pub(crate) status: String,
 }
 
 /// The start of a turn.
@@ -322,15 +292,6 @@ pub(crate) struct ToolOutputDelta {
 pub(crate) struct TurnEnd {
     /// The number of model calls of the turn, including failed ones that returned a part of an answer.
     pub(crate) num_model_calls: u64,
-}
-
-/// An error.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct ErrorInfo {
-    /// The kind, such as `usage`, `auth`, `rate_limit`, `connection`, `truncated`.
-    pub(crate) kind: String,
-    /// A description of what happened and what to do.
-    pub(crate) message: String,
 }
 
 /// The result of the run.

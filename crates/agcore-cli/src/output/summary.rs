@@ -5,8 +5,9 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use agcore::chat::{Usage, UsageTracker};
 
 use super::{
+    error_info::ErrorInfo,
     flow::FlowEnd,
-    line::{Denial, ErrorInfo, RunResult, RunUsage, Status},
+    line::{Denial, RunResult, RunUsage, Status},
     tokens::{Cost, Tokens, UsageTotals},
 };
 use crate::{

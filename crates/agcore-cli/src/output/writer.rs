@@ -16,8 +16,9 @@ use serde_json::Value;
 
 use super::{
     events::{Fate, Translator},
-    flow::{flow_end, flow_event},
-    line::{Event, Init, Line, Message, Role, VERSION},
+    flow_events::{flow_end, flow_event},
+    init::Init,
+    line::{Event, Line, Message, Role, VERSION},
 };
 use crate::{args::OutputFormat, exit::Failure, prices::Prices, render::Render, utc::utc_millis};
 
