@@ -23,7 +23,7 @@ const MIN_PATCHES: usize = 8 * 1024;
 /// most, and the time to restore a state is limited by its size.
 const SNAPSHOT_FACTOR: usize = 4;
 
-/// What a checkpoint contains of the progress.
+/// The part of the progress that a checkpoint contains.
 enum Written {
     Patch(Patch),
     Snapshot(Value),

@@ -49,14 +49,9 @@ pub(super) async fn run<S: FlowState>(
             visit: ready.visit,
             attempt,
         });
-        // Only an attempt that may be followed by another one needs a copy.
-        let state = match attempt < entry.options.retry.attempts {
-            true => ready.state.clone(),
-            false => ready.state.take(),
-        };
-        let Some(state) = state else {
-            let error = FlowError::corrupt(format!("the node `{}` has no state to begin with", ready.node));
-            return (branch, Ended::Failed(error));
+        let state = match state(&mut ready, attempt < entry.options.retry.attempts) {
+            Ok(state) => state,
+            Err(error) => return (branch, Ended::Failed(error)),
         };
         let error = match one_attempt(entry, state, context.clone(), clock).await {
             Ok(step) => {
@@ -89,6 +84,15 @@ pub(super) async fn run<S: FlowState>(
         clock.sleep(wait).await;
         attempt += 1;
     }
+}
+
+/// Returns the state for an attempt. Only one that another attempt may follow needs a copy.
+fn state<S: FlowState>(ready: &mut Ready<S>, may_repeat: bool) -> Result<S, FlowError> {
+    let state = match may_repeat {
+        true => ready.state.clone(),
+        false => ready.state.take(),
+    };
+    state.ok_or_else(|| FlowError::corrupt(format!("the node `{}` has no state to begin with", ready.node)))
 }
 
 fn context<S: FlowState>(

@@ -1,3 +1,5 @@
+//! Values of every form, and random ones.
+
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{json, value::RawValue};
