@@ -29,7 +29,7 @@
 //! | read files from a storage | [`preprocess_all`] |
 //! | read files in a way of your own | [`FilePreprocessor`] |
 //! | find out the kind of a file | [`FileKind::detect`] |
-//! | keep files | [`FileStorage`], [`LocalStorage`] |
+//! | keep files | [`FileStorage`], `LocalStorage`, `ObjectStorage` |
 //!
 //! # Hostile files
 //!
@@ -53,6 +53,7 @@
 //! | `pdf` | The text of PDF files, page by page. |
 //! | `docx` | Word documents (DOCX): passages below headings, and tables. |
 //! | `local` | `LocalStorage`: files in a folder; needs a runtime of tokio. |
+//! | `objects` | `ObjectStorage`: files in a bucket of Amazon S3, Google Cloud Storage, Aliyun OSS or Tencent COS. |
 //!
 //! <!-- /features -->
 
@@ -101,5 +102,7 @@ pub use problem::{FileProblem, FileProblemKind};
 pub use standard::StandardPreprocessor;
 #[cfg(feature = "local")]
 pub use storage::LocalStorage;
+#[cfg(feature = "objects")]
+pub use storage::{BucketPlace, ObjectKeys, ObjectReply, ObjectRequest, ObjectStorage, ObjectTransport};
 pub use storage::{FileStorage, StorageError, StorageErrorKind};
 pub use table::Table;

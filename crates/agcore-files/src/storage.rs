@@ -3,6 +3,10 @@
 mod error;
 #[cfg(feature = "local")]
 mod local;
+#[cfg(feature = "objects")]
+mod objects;
+#[cfg(any(feature = "local", feature = "objects"))]
+mod path;
 
 use std::fmt::Debug;
 
@@ -11,6 +15,8 @@ use async_trait::async_trait;
 pub use self::error::{StorageError, StorageErrorKind};
 #[cfg(feature = "local")]
 pub use self::local::LocalStorage;
+#[cfg(feature = "objects")]
+pub use self::objects::{BucketPlace, ObjectKeys, ObjectReply, ObjectRequest, ObjectStorage, ObjectTransport};
 use crate::origin::{FileMapping, StorageProvider};
 
 /// Keeps the contents of files by their paths. The parts of a path are separated by `/`.

@@ -63,6 +63,7 @@
 //!
 //! | feature | description |
 //! |---|---|
+//! | `objects` | Files in buckets: `HttpObjects`, with which `ObjectStorage` sends its requests. |
 //! | `schema` | JSON Schema validation of the results for which a file has a schema. |
 //!
 //! <!-- /features -->
@@ -102,6 +103,8 @@ mod router;
 mod graph_flow;
 mod planner_flow;
 mod file_flow;
+#[cfg(feature = "objects")]
+mod objects;
 
 pub use builder::FlowBuilder;
 pub use checkpoints::Checkpoints;
@@ -119,6 +122,8 @@ pub use graph_flow::{GraphFlow, GraphState};
 pub use interrupt::Interrupt;
 pub use node::{FlowState, Node};
 pub use node_error::NodeError;
+#[cfg(feature = "objects")]
+pub use objects::HttpObjects;
 pub use options::{Limit, NodeOptions, Retry};
 pub use outcome::{FlowOutcome, Suspension};
 pub use picture::Picture;

@@ -141,6 +141,15 @@ impl PlannerFlow {
         self
     }
 
+    /// Adds another storage, which has the files whose mappings name its provider. Without [`with_files`](Self::with_files), it is
+    /// not used.
+    pub fn with_storage(mut self, storage: impl FileStorage + 'static) -> Self {
+        if let Some((_, storages)) = &mut self.0.files {
+            storages.push(Arc::new(storage));
+        }
+        self
+    }
+
     /// Sets what outlives a turn: notes about users, and conversations.
     pub fn with_memory(mut self, memory: impl PlannerMemory + 'static) -> Self {
         self.0.memory = Some(Arc::new(memory));

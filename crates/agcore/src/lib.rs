@@ -86,6 +86,7 @@
 //! | `agui` | Events for AG-UI front ends. |
 //! | `files` | Files as passages and tables: text, Markdown, HTML, JSON, CSV, XLSX, PDF, DOCX. |
 //! | `flow` | Flows of agents: graphs with checkpoints, and staged flows from files. |
+//! | `objects` | Files in a bucket of Amazon S3, Google Cloud Storage, Aliyun OSS or Tencent COS. |
 //! | `tools` (default) | Tools, permissions and approvals. |
 //! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process. |
 //! | `sqlite` | The same in a SQLite file, with SQLite built in. |

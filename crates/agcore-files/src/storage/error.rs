@@ -12,6 +12,8 @@ pub enum StorageErrorKind {
     NotFound,
     /// The file is larger than was asked for.
     TooLarge,
+    /// The storage refuses the request: the bucket, the region or the keys are wrong. The same call will not succeed later.
+    Misconfigured,
     /// The storage cannot be read or written. The same call may succeed later.
     Unavailable,
 }

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    path::{Component, Path},
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -15,7 +15,7 @@ use cap_std::{
     fs::{Dir, OpenOptions},
 };
 
-use super::{FileStorage, StorageError, StorageErrorKind};
+use super::{FileStorage, StorageError, StorageErrorKind, path};
 use crate::origin::{FileMapping, StorageProvider};
 
 /// The beginning of the names of files that are being written.
@@ -159,23 +159,11 @@ impl Folder {
     }
 }
 
-/// Accepts relative paths with normal parts only, the same on all systems.
+/// Accepts the paths of all storages, those of files that are being written excepted.
 fn check(path: &str) -> Result<(), StorageError> {
-    let is_normal = |component: Component<'_>| matches!(component, Component::Normal(_));
+    path::check(path)?;
     let is_own = path.rsplit('/').next().is_some_and(|name| name.starts_with(TEMPORARY));
-    let is_valid = !path.is_empty()
-        && !path.contains(['\\', ':', '\0'])
-        && !path.contains("//")
-        && !path.ends_with('/')
-        && !path.split('/').any(|part| part == "." || part == "..")
-        && !is_own
-        && Path::new(path).components().all(is_normal);
-    if is_valid {
-        return Ok(());
-    }
-    let message =
-        format!("{path:?} is not the path of a file in this storage; use a relative path such as \"uploads/7.pdf\"");
-    Err(StorageError::new(StorageErrorKind::InvalidPath, message))
+    if is_own { Err(path::invalid(path)) } else { Ok(()) }
 }
 
 fn failed(path: &str, error: io::Error) -> StorageError {

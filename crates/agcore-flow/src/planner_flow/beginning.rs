@@ -73,10 +73,12 @@ pub(super) async fn user_context(parts: Arc<Parts>, mut state: PlannerState, _: 
 pub(super) async fn preprocess(parts: Arc<Parts>, mut state: PlannerState, _: NodeContext) -> Ended {
     let new = new_files(&state);
     if let Some((preprocessor, storages)) = &parts.files {
-        for storage in storages {
+        for (number, storage) in storages.iter().enumerate() {
+            // The first storage reports the files that are in none.
             let here = |file: &&OriginFile| {
-                let provider = file.mapping.as_ref().map(|mapping| mapping.provider);
-                provider.is_none_or(|provider| provider == storage.provider())
+                let mapping = file.mapping.as_ref();
+                let own = |mapping| storages.iter().position(|one| one.provider() == mapping);
+                mapping.and_then(|mapping| own(mapping.provider)).unwrap_or(0) == number
             };
             let files: Vec<OriginFile> = new.iter().filter(here).cloned().collect();
             let found = preprocess_all(&**preprocessor, &**storage, &files).await;

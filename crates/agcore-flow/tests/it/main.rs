@@ -15,6 +15,8 @@ mod forks;
 mod graph;
 mod graph_files;
 mod interrupts;
+#[cfg(feature = "objects")]
+mod objects;
 mod pictures;
 mod planner;
 mod planner_flow;
