@@ -1,7 +1,7 @@
 //! Machine-readable output of a single turn: `--output-format json` and `stream-json`.
 
 mod tokens;
-mod error_info;
+mod failure;
 mod init;
 mod flow;
 mod line;

@@ -3,7 +3,7 @@
 use agcore::chat::{AgentEvent, CompactionMethod, ContextEvent};
 
 use super::{
-    error_info::ErrorInfo,
+    failure::ErrorInfo,
     line::{Compaction, Event, Handoff, PlanStep},
 };
 

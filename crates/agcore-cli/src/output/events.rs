@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::{
     changes::{agent_change, compaction},
-    error_info::ErrorInfo,
+    failure::{ErrorInfo, Retry},
     line::{
-        CallUsage, Denial, Event, Message, Retry, Role, Text, ToolOutputDelta, ToolResult, ToolStatus, ToolUse,
-        TurnEnd, TurnStart, Warning,
+        CallUsage, Denial, Event, Message, Role, Text, ToolOutputDelta, ToolResult, ToolStatus, ToolUse, TurnEnd,
+        TurnStart, Warning,
     },
     summary::Summary,
     tokens::Tokens,

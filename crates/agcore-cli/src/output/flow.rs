@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{error_info::ErrorInfo, tokens::UsageTotals};
+use super::{failure::ErrorInfo, tokens::UsageTotals};
 
 /// The start of a flow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

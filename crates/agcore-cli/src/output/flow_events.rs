@@ -5,7 +5,7 @@ use std::time::Duration;
 use agcore::flow::{FlowEvent, FlowResult, Interrupt, Record};
 
 use super::{
-    error_info::ErrorInfo,
+    failure::ErrorInfo,
     flow::{FlowEnd, FlowQuestion, FlowStart, NodeData, NodeEnd, NodeRetry, NodeStart},
     line::Event,
     tokens::UsageTotals,

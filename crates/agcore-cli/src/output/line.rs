@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{
-    error_info::ErrorInfo,
+    failure::{ErrorInfo, Retry},
     flow::{FlowEnd, FlowQuestion, FlowStart, NodeData, NodeEnd, NodeRetry, NodeStart},
     init::Init,
     tokens::{Cost, Tokens, UsageTotals},
@@ -232,19 +232,6 @@ pub(crate) enum Decision {
     Allow,
     /// The call must not run.
     Deny,
-}
-
-/// A model call that is repeated.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct Retry {
-    /// The number of the next attempt, from 2; null if the reply started over.
-    pub(crate) attempt: Option<u32>,
-    /// The time until then; null if the reply started over.
-    pub(crate) delay_ms: Option<u64>,
-    /// Whether a reply broke off and starts over. Deltas since the last whole message are void then.
-    pub(crate) restarted: bool,
-    /// The reason that the last attempt failed.
-    pub(crate) error: ErrorInfo,
 }
 
 /// A shortened conversation.

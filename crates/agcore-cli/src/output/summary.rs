@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use agcore::chat::{Usage, UsageTracker};
 
 use super::{
-    error_info::ErrorInfo,
+    failure::ErrorInfo,
     flow::FlowEnd,
     line::{Denial, RunResult, RunUsage, Status},
     tokens::{Cost, Tokens, UsageTotals},

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_told_apart() {
+    fn errors_are_distinguished() {
         let place = BucketPlace::aws("b", "r").unwrap();
         let error = |status, body: &str| failed(&place, "a.txt", &ObjectReply::new(status, body.into()));
         let xml = |code: &str| {
