@@ -5,6 +5,7 @@ mod overlay;
 mod mermaid;
 mod dot;
 mod layout;
+mod route;
 mod svg;
 
 use crate::{flow::Flow, graph::Graph, node::FlowState, record::Record, step::END};

@@ -6,7 +6,9 @@ pub(super) const WIDTH: usize = 170;
 pub(super) const LINE: usize = 17;
 const GAP_X: usize = 50;
 const GAP_Y: usize = 60;
-const MARGIN: usize = 50;
+/// The space beside the boxes, in which the labels of edges fit.
+const MARGIN_X: usize = 110;
+const MARGIN_Y: usize = 50;
 
 /// The number of passes that order the nodes of each layer.
 const PASSES: usize = 4;
@@ -34,9 +36,9 @@ impl Layout {
         let layers = layers(drawing);
         let ordered = ordered(drawing, &layers);
         let columns = ordered.iter().map(Vec::len).max().unwrap_or(1);
-        let width = 2 * MARGIN + columns * (WIDTH + GAP_X);
+        let width = 2 * MARGIN_X + columns * (WIDTH + GAP_X);
         let mut boxes = vec![Box::default(); drawing.nodes.len()];
-        let mut y = MARGIN;
+        let mut y = MARGIN_Y;
         for (layer, nodes) in ordered.iter().enumerate() {
             let height = |node: &usize| LINE * drawing.nodes[*node].lines().count() + LINE;
             let tallest = nodes.iter().map(height).max().unwrap_or_default();
@@ -52,7 +54,7 @@ impl Layout {
         Self {
             boxes,
             width,
-            height: y - GAP_Y + MARGIN,
+            height: y - GAP_Y + MARGIN_Y,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::{
     drawing::{Drawing, DrawnEdge, DrawnNode, Shape},
     layout::{Box, LINE, Layout, WIDTH},
+    route::route,
 };
 
 /// The longest line of a label, in characters.
@@ -67,14 +68,7 @@ fn print_node(svg: &mut String, node: &DrawnNode, place: Box) {
 
 fn print_edge(svg: &mut String, edge: &DrawnEdge, layout: &Layout) {
     let (from, to) = (layout.boxes[edge.from], layout.boxes[edge.to]);
-    let (path, label_x, label_y) = if from.layer < to.layer {
-        match obstacle(from, to, layout) {
-            Some(left) => around(from, to, left),
-            None => down(from, to),
-        }
-    } else {
-        back(from, to, layout)
-    };
+    let (path, label_x, label_y) = route(from, to, layout);
     let (stroke, thickness) = if edge.is_taken { (TAKEN, 3) } else { ("#777777", 1) };
     let dash = if edge.is_exit { " stroke-dasharray=\"5 4\"" } else { "" };
     let _ = writeln!(
@@ -90,53 +84,6 @@ fn print_edge(svg: &mut String, edge: &DrawnEdge, layout: &Layout) {
              stroke-width=\"4\" paint-order=\"stroke\">{label}</text>"
         );
     }
-}
-
-/// Returns a curve to a lower layer, and the place of its label.
-fn down(from: Box, to: Box) -> (String, usize, usize) {
-    let (x1, y1) = (from.x + WIDTH / 2, from.y + from.height);
-    let (x2, y2) = (to.x + WIDTH / 2, to.y);
-    let middle = usize::midpoint(y1, y2);
-    let path = format!("M{x1} {y1}C{x1} {middle} {x2} {middle} {x2} {y2}");
-    // Nearer to the target, where the edges of one node have parted.
-    (path, (x1 + 2 * x2) / 3, (y1 + 2 * y2) / 3)
-}
-
-/// Returns the left edge of the boxes that a curve to a lower layer would cross; `None` if it crosses none.
-fn obstacle(from: Box, to: Box, layout: &Layout) -> Option<usize> {
-    let (low, high) = (from.x.min(to.x), from.x.max(to.x) + WIDTH);
-    let between = layout
-        .boxes
-        .iter()
-        .filter(|other| from.layer < other.layer && other.layer < to.layer);
-    let crossed = between.filter(|other| other.x < high && low < other.x + WIDTH);
-    crossed.map(|other| other.x).min()
-}
-
-/// Returns a curve to a lower layer, around the left side of the boxes in between, and the place of its label.
-fn around(from: Box, to: Box, left: usize) -> (String, usize, usize) {
-    let (x1, y1) = (from.x, from.y + from.height / 2);
-    let (x2, y2) = (to.x, to.y + to.height / 2);
-    let out = left.min(x1).min(x2).saturating_sub(30);
-    let middle = usize::midpoint(y1, y2);
-    let path = format!("M{x1} {y1}Q{out} {y1} {out} {middle}Q{out} {y2} {x2} {y2}");
-    (path, out, middle)
-}
-
-/// Returns a curve to the same or a higher layer, around the right side of all nodes in between, and the place of its label.
-fn back(from: Box, to: Box, layout: &Layout) -> (String, usize, usize) {
-    let (x1, y1) = (from.x + WIDTH, from.y + from.height / 2);
-    let (x2, y2) = (to.x + WIDTH, to.y + to.height / 2 + 6);
-    // Curves over more layers are farther out, so that they do not cover each other.
-    let farther = 14 * from.layer.saturating_sub(to.layer + 1).min(3);
-    let between = layout
-        .boxes
-        .iter()
-        .filter(|other| (to.layer..=from.layer).contains(&other.layer));
-    let out = between.map(|other| other.x + WIDTH).max().unwrap_or(x1) + 30 + farther;
-    let middle = usize::midpoint(y1, y2);
-    let path = format!("M{x1} {y1}Q{out} {y1} {out} {middle}Q{out} {y2} {x2} {y2}");
-    (path, out, middle)
 }
 
 fn shortened(text: &str) -> String {

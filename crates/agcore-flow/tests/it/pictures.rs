@@ -55,6 +55,8 @@ async fn pictures_show_flows_and_runs() {
     insta::assert_snapshot!("run.mermaid", run.to_mermaid());
     insta::assert_snapshot!("run.dot", run.to_dot());
     insta::assert_snapshot!("run.svg", run.to_svg());
+    // The way from `refuse` to the end is not straight: `split` is beside it, and `left` and `join` are between.
+    assert_eq!(straight_lines(&run.to_svg(), &boxes(&run.to_svg())), 1);
 }
 
 /// Passes a picture to a program that reads it, unless the program is absent.
@@ -105,14 +107,7 @@ fn boxes_do_not_overlap() {
         Err(error) => panic!("{error}"),
     };
     let svg = flow.picture().to_svg();
-    let number = |line: &str, name: &str| -> usize {
-        let (_, rest) = line.split_once(&format!(" {name}=\"")).unwrap();
-        rest.split_once('"').unwrap().0.parse().unwrap()
-    };
-    let boxes: Vec<[usize; 4]> = (svg.lines())
-        .filter(|line| line.starts_with("<rect x="))
-        .map(|line| ["x", "y", "width", "height"].map(|name| number(line, name)))
-        .collect();
+    let boxes = boxes(&svg);
     assert_eq!(boxes.len(), 32);
     for (at, [x, y, width, height]) in boxes.iter().enumerate() {
         for [x2, y2, width2, height2] in &boxes[at + 1..] {
@@ -120,4 +115,76 @@ fn boxes_do_not_overlap() {
             assert!(apart, "{x} {y} and {x2} {y2}");
         }
     }
+}
+
+#[test]
+fn lines_pass_the_boxes_of_wide_layers() {
+    // Four layers of four nodes, each with an edge over a layer and one back.
+    let mut flow = FlowBuilder::new("f", jumping()).with_node("begin", note);
+    for node in 0..16_usize {
+        let (layer, column) = (node / 4, node % 4);
+        let name = format!("n{node}");
+        flow = flow.with_node(&name, note).with_limit(&name, 3);
+        flow = match layer {
+            0 => flow.with_route("begin", format!("r{column}"), &name),
+            _ => flow.with_route(format!("n{}", node - 4), "next", &name),
+        };
+        let over = if layer < 2 {
+            format!("n{}", 11 - column + 4 * layer)
+        } else {
+            END.to_owned()
+        };
+        flow = flow.with_route(&name, "over", over);
+        if layer > 0 {
+            flow = flow.with_route(&name, "back", format!("n{}", 3 - column));
+        }
+    }
+    let flow = match flow.build() {
+        Ok(flow) => flow,
+        Err(error) => panic!("{error}"),
+    };
+    let svg = flow.picture().to_svg();
+    let ways = straight_lines(&svg, &boxes(&svg));
+    assert!(ways > 10, "{ways} ways");
+}
+
+/// Asserts that no straight line crosses a box. Returns the number of ways that consist of such lines.
+fn straight_lines(svg: &str, boxes: &[[usize; 4]]) -> usize {
+    let mut ways = 0;
+    for line in svg.lines().filter(|line| line.starts_with("<path d=\"M")) {
+        let path = line.split('"').nth(1).unwrap();
+        if !path.contains('L') {
+            continue;
+        }
+        ways += 1;
+        let numbers: Vec<usize> = path
+            .split(['M', 'L', 'Q', ' '])
+            .filter(|word| !word.is_empty())
+            .map(|word| word.parse().unwrap())
+            .collect();
+        let points: Vec<[usize; 2]> = numbers.chunks(2).map(|point| [point[0], point[1]]).collect();
+        for two in points.windows(2) {
+            let ([x1, y1], [x2, y2]) = (two[0], two[1]);
+            let (left, right, top, bottom) = (x1.min(x2), x1.max(x2), y1.min(y2), y1.max(y2));
+            for [x, y, width, height] in boxes {
+                let crosses =
+                    left < x + width && *x < right.max(left + 1) && top < y + height && *y < bottom.max(top + 1);
+                let touches = left == right && (bottom == *y || top == y + height);
+                assert!(!crosses || touches, "{path} crosses the box at {x} {y}");
+            }
+        }
+    }
+    ways
+}
+
+/// Returns the place, the width and the height of each box.
+fn boxes(svg: &str) -> Vec<[usize; 4]> {
+    let number = |line: &str, name: &str| -> usize {
+        let (_, rest) = line.split_once(&format!(" {name}=\"")).unwrap();
+        rest.split_once('"').unwrap().0.parse().unwrap()
+    };
+    (svg.lines())
+        .filter(|line| line.starts_with("<rect x="))
+        .map(|line| ["x", "y", "width", "height"].map(|name| number(line, name)))
+        .collect()
 }
