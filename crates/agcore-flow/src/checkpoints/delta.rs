@@ -15,83 +15,105 @@ use serde_json::{Error, Value};
 /// # Errors
 /// When `new` has no JSON form.
 pub(super) fn diff<T: Serialize + ?Sized>(old: &Value, new: &T) -> Result<Patch, Error> {
-    let mut changes = Changes::default();
+    let mut operations = Vec::new();
     new.serialize(Delta {
-        changes: &mut changes,
+        operations: &mut operations,
+        place: Place::ROOT,
         old,
     })?;
-    Ok(Patch(changes.operations))
+    Ok(Patch(operations))
 }
 
-/// The changes that were found, and the place that is compared.
-#[derive(Debug, Default)]
-struct Changes {
-    operations: Vec<PatchOperation>,
-    /// A JSON Pointer.
-    path: String,
+/// The place of a part: a member or an item of another place. It is written as a pointer only if something has changed there.
+#[derive(Debug, Clone, Copy)]
+struct Place<'p> {
+    parent: Option<&'p Place<'p>>,
+    part: Part<'p>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Part<'p> {
+    Name(&'p str),
+    Index(usize),
 }
 
 /// Serializes a value by comparing it with what is at its place in the old JSON.
-struct Delta<'a, 'o> {
-    changes: &'a mut Changes,
+struct Delta<'a, 'o, 'p> {
+    operations: &'a mut Vec<PatchOperation>,
+    place: Place<'p>,
     old: &'o Value,
 }
 
-impl Changes {
-    /// Returns the place of the part that is compared. It is a valid pointer: all parts were escaped.
-    fn pointer(&self) -> PointerBuf {
-        PointerBuf::parse(self.path.as_str()).unwrap_or_default()
+impl<'p> Place<'p> {
+    const ROOT: Self = Self {
+        parent: None,
+        part: Part::Name(""),
+    };
+
+    fn member(&'p self, name: &'p str) -> Self {
+        let part = Part::Name(name);
+        let parent = Some(self);
+        Self { parent, part }
     }
 
-    /// Does something at a part of this place.
-    fn at<T>(&mut self, part: &str, work: impl FnOnce(&mut Self) -> T) -> T {
-        let length = self.path.len();
-        self.path.push('/');
-        for character in part.chars() {
-            match character {
-                '~' => self.path.push_str("~0"),
-                '/' => self.path.push_str("~1"),
-                other => self.path.push(other),
+    fn item(&'p self, index: usize) -> Self {
+        let part = Part::Index(index);
+        let parent = Some(self);
+        Self { parent, part }
+    }
+
+    fn pointer(&self) -> PointerBuf {
+        let mut parts = Vec::new();
+        let mut place = self;
+        while let Some(parent) = place.parent {
+            parts.push(place.part);
+            place = parent;
+        }
+        let mut pointer = PointerBuf::new();
+        for part in parts.into_iter().rev() {
+            match part {
+                Part::Name(name) => pointer.push_back(name),
+                Part::Index(index) => pointer.push_back(index),
             }
         }
-        let result = work(self);
-        self.path.truncate(length);
-        result
-    }
-
-    /// Compares a part with the old one, or adds it if there was none.
-    fn compare<T: Serialize + ?Sized>(&mut self, part: &str, old: Option<&Value>, new: &T) -> Result<(), Error> {
-        self.at(part, |changes| match old {
-            Some(old) => new.serialize(Delta { changes, old }),
-            None => {
-                let value = serde_json::to_value(new)?;
-                let path = changes.pointer();
-                changes
-                    .operations
-                    .push(PatchOperation::Add(AddOperation { path, value }));
-                Ok(())
-            }
-        })
-    }
-
-    fn replace(&mut self, value: Value) {
-        let path = self.pointer();
-        let operation = ReplaceOperation { path, value };
-        self.operations.push(PatchOperation::Replace(operation));
-    }
-
-    fn remove(&mut self, part: &str) {
-        let path = self.at(part, |changes| changes.pointer());
-        self.operations.push(PatchOperation::Remove(RemoveOperation { path }));
+        pointer
     }
 }
 
-impl Delta<'_, '_> {
+/// Compares a part with the old one, or adds it if there was none.
+fn compare<T: Serialize + ?Sized>(
+    operations: &mut Vec<PatchOperation>,
+    place: Place<'_>,
+    old: Option<&Value>,
+    new: &T,
+) -> Result<(), Error> {
+    match old {
+        Some(old) => new.serialize(Delta { operations, place, old }),
+        None => {
+            let (path, value) = (place.pointer(), serde_json::to_value(new)?);
+            operations.push(PatchOperation::Add(AddOperation { path, value }));
+            Ok(())
+        }
+    }
+}
+
+fn remove(operations: &mut Vec<PatchOperation>, place: Place<'_>) {
+    let path = place.pointer();
+    operations.push(PatchOperation::Remove(RemoveOperation { path }));
+}
+
+impl Delta<'_, '_, '_> {
     /// Compares with a value that was built.
     fn value(self, new: Value) {
         if *self.old != new {
-            self.changes.replace(new);
+            self.replace(new);
         }
+    }
+
+    fn replace(self, value: Value) {
+        let path = self.place.pointer();
+        let operation = ReplaceOperation { path, value };
+        self.operations.push(PatchOperation::Replace(operation));
     }
 }
 

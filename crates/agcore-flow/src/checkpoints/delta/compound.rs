@@ -11,7 +11,9 @@ use serde::{
 };
 use serde_json::{Error, Map, Value, value};
 
-use super::{Changes, Delta};
+use json_patch::PatchOperation;
+
+use super::{Delta, Place, compare, remove};
 
 type JsonSeq = <value::Serializer as Serializer>::SerializeSeq;
 type JsonMap = <value::Serializer as Serializer>::SerializeMap;
@@ -20,32 +22,34 @@ pub(super) type TupleBuilder = <value::Serializer as Serializer>::SerializeTuple
 pub(super) type StructBuilder = <value::Serializer as Serializer>::SerializeStructVariant;
 
 /// A value that is built, because what was there has another form, and compared at its end.
-pub(super) struct Built<'a, 'o, B> {
-    at: Delta<'a, 'o>,
+pub(super) struct Built<'a, 'o, 'p, B> {
+    at: Delta<'a, 'o, 'p>,
     builder: B,
 }
 
-impl<'a, 'o, B> Built<'a, 'o, B> {
-    pub(super) fn new(at: Delta<'a, 'o>, builder: B) -> Self {
+impl<'a, 'o, 'p, B> Built<'a, 'o, 'p, B> {
+    pub(super) fn new(at: Delta<'a, 'o, 'p>, builder: B) -> Self {
         Self { at, builder }
     }
 }
 
 /// A list, compared item by item with a list.
-pub(super) enum List<'a, 'o> {
+pub(super) enum List<'a, 'o, 'p> {
     Same {
-        changes: &'a mut Changes,
+        operations: &'a mut Vec<PatchOperation>,
+        place: Place<'p>,
         old: &'o [Value],
         next: usize,
     },
-    Other(Built<'a, 'o, JsonSeq>),
+    Other(Built<'a, 'o, 'p, JsonSeq>),
 }
 
-impl<'a, 'o> List<'a, 'o> {
-    pub(super) fn new(at: Delta<'a, 'o>, length: Option<usize>) -> Result<Self, Error> {
+impl<'a, 'o, 'p> List<'a, 'o, 'p> {
+    pub(super) fn new(at: Delta<'a, 'o, 'p>, length: Option<usize>) -> Result<Self, Error> {
         Ok(match at.old {
             Value::Array(old) => Self::Same {
-                changes: at.changes,
+                operations: at.operations,
+                place: at.place,
                 old,
                 next: 0,
             },
@@ -55,10 +59,15 @@ impl<'a, 'o> List<'a, 'o> {
 
     fn item<T: Serialize + ?Sized>(&mut self, new: &T) -> Result<(), Error> {
         match self {
-            Self::Same { changes, old, next } => {
-                let (index, place) = (*next, old.get(*next));
+            Self::Same {
+                operations,
+                place,
+                old,
+                next,
+            } => {
+                let index = *next;
                 *next += 1;
-                changes.compare(number(index, &mut [0; 20]), place, new)
+                compare(operations, place.item(index), old.get(index), new)
             }
             Self::Other(built) => SerializeSeq::serialize_element(&mut built.builder, new),
         }
@@ -67,9 +76,14 @@ impl<'a, 'o> List<'a, 'o> {
     fn finish(self) -> Result<(), Error> {
         match self {
             // The last items first: each removal moves those behind it.
-            Self::Same { changes, old, next } => {
+            Self::Same {
+                operations,
+                place,
+                old,
+                next,
+            } => {
                 for index in (next..old.len()).rev() {
-                    changes.remove(number(index, &mut [0; 20]));
+                    remove(operations, place.item(index));
                 }
             }
             Self::Other(Built { at, builder }) => at.value(SerializeSeq::end(builder)?),
@@ -78,58 +92,45 @@ impl<'a, 'o> List<'a, 'o> {
     }
 }
 
-/// Writes a number without an allocation, as there may be many items.
-fn number(mut number: usize, digits: &mut [u8; 20]) -> &str {
-    let mut first = digits.len();
-    loop {
-        first -= 1;
-        // A remainder of ten is a digit.
-        digits[first] = b'0' + u8::try_from(number % 10).unwrap_or(0);
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    str::from_utf8(&digits[first..]).unwrap_or_default()
-}
-
 /// The members of a map or a structure, compared with those of an object.
-pub(super) enum Members<'a, 'o> {
+pub(super) enum Members<'a, 'o, 'p> {
     Same {
-        changes: &'a mut Changes,
+        operations: &'a mut Vec<PatchOperation>,
+        place: Place<'p>,
         old: &'o Map<String, Value>,
         /// The names that were serialized and are in the old object.
         known: HashSet<&'o str>,
         key: Option<String>,
     },
-    OtherMap(Built<'a, 'o, JsonMap>),
-    OtherStruct(Built<'a, 'o, JsonStruct>),
+    OtherMap(Built<'a, 'o, 'p, JsonMap>),
+    OtherStruct(Built<'a, 'o, 'p, JsonStruct>),
 }
 
-impl<'a, 'o> Members<'a, 'o> {
-    pub(super) fn of_map(at: Delta<'a, 'o>, length: Option<usize>) -> Result<Self, Error> {
+impl<'a, 'o, 'p> Members<'a, 'o, 'p> {
+    pub(super) fn of_map(at: Delta<'a, 'o, 'p>, length: Option<usize>) -> Result<Self, Error> {
         match at.old {
-            Value::Object(old) => Ok(Self::same(at.changes, old)),
+            Value::Object(old) => Ok(Self::same(at.operations, at.place, old)),
             _ => Ok(Self::OtherMap(Built::new(at, value::Serializer.serialize_map(length)?))),
         }
     }
 
-    pub(super) fn of_struct(at: Delta<'a, 'o>, length: usize) -> Result<Self, Error> {
+    pub(super) fn of_struct(at: Delta<'a, 'o, 'p>, length: usize) -> Result<Self, Error> {
         match at.old {
-            Value::Object(old) => Ok(Self::same(at.changes, old)),
+            Value::Object(old) => Ok(Self::same(at.operations, at.place, old)),
             _ => Self::of_private(at, "", length),
         }
     }
 
     /// A structure that only serde_json can turn into a value.
-    pub(super) fn of_private(at: Delta<'a, 'o>, name: &'static str, length: usize) -> Result<Self, Error> {
+    pub(super) fn of_private(at: Delta<'a, 'o, 'p>, name: &'static str, length: usize) -> Result<Self, Error> {
         let builder = value::Serializer.serialize_struct(name, length)?;
         Ok(Self::OtherStruct(Built::new(at, builder)))
     }
 
-    fn same(changes: &'a mut Changes, old: &'o Map<String, Value>) -> Self {
+    fn same(operations: &'a mut Vec<PatchOperation>, place: Place<'p>, old: &'o Map<String, Value>) -> Self {
         Self::Same {
-            changes,
+            operations,
+            place,
             old,
             known: HashSet::with_capacity(old.len()),
             key: None,
@@ -138,26 +139,34 @@ impl<'a, 'o> Members<'a, 'o> {
 
     fn member<T: Serialize + ?Sized>(&mut self, name: &str, new: &T) -> Result<(), Error> {
         let Self::Same {
-            changes, old, known, ..
+            operations,
+            place,
+            old,
+            known,
+            ..
         } = self
         else {
             return Ok(());
         };
         let found = old.get_key_value(name);
-        if let Some((name, _)) = found {
-            known.insert(name);
+        if let Some((known_name, _)) = found {
+            known.insert(known_name);
         }
-        changes.compare(name, found.map(|(_, value)| value), new)
+        compare(operations, place.member(name), found.map(|(_, value)| value), new)
     }
 
     fn finish(self) -> Result<(), Error> {
         match self {
             Self::Same {
-                changes, old, known, ..
+                operations,
+                place,
+                old,
+                known,
+                ..
             } => {
                 if known.len() < old.len() {
                     for name in old.keys().filter(|name| !known.contains(name.as_str())) {
-                        changes.remove(name);
+                        remove(operations, place.member(name));
                     }
                 }
             }
@@ -184,7 +193,7 @@ fn key_text<K: Serialize + ?Sized>(key: &K) -> Result<String, Error> {
     Ok(members.into_iter().next().map(|(name, _)| name).unwrap_or_default())
 }
 
-impl SerializeMap for Members<'_, '_> {
+impl SerializeMap for Members<'_, '_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -213,7 +222,7 @@ impl SerializeMap for Members<'_, '_> {
     }
 }
 
-impl SerializeStruct for Members<'_, '_> {
+impl SerializeStruct for Members<'_, '_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -229,7 +238,7 @@ impl SerializeStruct for Members<'_, '_> {
     }
 }
 
-impl SerializeSeq for List<'_, '_> {
+impl SerializeSeq for List<'_, '_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -242,7 +251,7 @@ impl SerializeSeq for List<'_, '_> {
     }
 }
 
-impl SerializeTuple for List<'_, '_> {
+impl SerializeTuple for List<'_, '_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -255,7 +264,7 @@ impl SerializeTuple for List<'_, '_> {
     }
 }
 
-impl SerializeTupleStruct for List<'_, '_> {
+impl SerializeTupleStruct for List<'_, '_, '_> {
     type Ok = ();
     type Error = Error;
 
@@ -268,7 +277,7 @@ impl SerializeTupleStruct for List<'_, '_> {
     }
 }
 
-impl SerializeTupleVariant for Built<'_, '_, TupleBuilder> {
+impl SerializeTupleVariant for Built<'_, '_, '_, TupleBuilder> {
     type Ok = ();
     type Error = Error;
 
@@ -282,7 +291,7 @@ impl SerializeTupleVariant for Built<'_, '_, TupleBuilder> {
     }
 }
 
-impl SerializeStructVariant for Built<'_, '_, StructBuilder> {
+impl SerializeStructVariant for Built<'_, '_, '_, StructBuilder> {
     type Ok = ();
     type Error = Error;
 

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Error, Map, Value};
 
 use super::{
-    Delta,
+    Delta, compare,
     compound::{Built, List, Members, StructBuilder, TupleBuilder},
 };
 
@@ -20,16 +20,16 @@ macro_rules! numbers {
     };
 }
 
-impl<'a, 'o> Serializer for Delta<'a, 'o> {
+impl<'a, 'o, 'p> Serializer for Delta<'a, 'o, 'p> {
     type Ok = ();
     type Error = Error;
-    type SerializeSeq = List<'a, 'o>;
-    type SerializeTuple = List<'a, 'o>;
-    type SerializeTupleStruct = List<'a, 'o>;
-    type SerializeTupleVariant = Built<'a, 'o, TupleBuilder>;
-    type SerializeMap = Members<'a, 'o>;
-    type SerializeStruct = Members<'a, 'o>;
-    type SerializeStructVariant = Built<'a, 'o, StructBuilder>;
+    type SerializeSeq = List<'a, 'o, 'p>;
+    type SerializeTuple = List<'a, 'o, 'p>;
+    type SerializeTupleStruct = List<'a, 'o, 'p>;
+    type SerializeTupleVariant = Built<'a, 'o, 'p, TupleBuilder>;
+    type SerializeMap = Members<'a, 'o, 'p>;
+    type SerializeStruct = Members<'a, 'o, 'p>;
+    type SerializeStructVariant = Built<'a, 'o, 'p, StructBuilder>;
 
     // Numbers and booleans are values that cost nothing to build.
     numbers!(
@@ -62,7 +62,7 @@ impl<'a, 'o> Serializer for Delta<'a, 'o> {
 
     fn serialize_str(self, new: &str) -> Result<(), Error> {
         if self.old.as_str() != Some(new) {
-            self.changes.replace(Value::from(new));
+            self.replace(Value::from(new));
         }
         Ok(())
     }
@@ -105,11 +105,11 @@ impl<'a, 'o> Serializer for Delta<'a, 'o> {
     ) -> Result<(), Error> {
         match self.old.as_object() {
             Some(members) if members.len() == 1 && members.contains_key(variant) => {
-                self.changes.compare(variant, members.get(variant), new)
+                compare(self.operations, self.place.member(variant), members.get(variant), new)
             }
             _ => {
                 let members = Map::from_iter([(variant.to_owned(), serde_json::to_value(new)?)]);
-                self.changes.replace(Value::Object(members));
+                self.replace(Value::Object(members));
                 Ok(())
             }
         }
