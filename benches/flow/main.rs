@@ -1,6 +1,6 @@
 //! Measures the engine of flows: its cost for each node beside a hand-written loop, and the checkpoints of a run of 200 turns.
 //!
-//! `cargo bench -p agcore-benches --bench flow` runs everything. See `benches/README.md`.
+//! `cargo bench -p agcore-benches-flow` runs everything. See `benches/README.md`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 

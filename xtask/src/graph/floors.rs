@@ -61,13 +61,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ),
     (
         "agcore-benches-flow",
-        Place::Outside(&[
-            "agcore-chat",
-            "agcore-memory",
-            "agcore-store",
-            "agcore-flow",
-            "agcore-benches",
-        ]),
+        Place::Outside(&["agcore-chat", "agcore-memory", "agcore-store", "agcore-flow"]),
     ),
     (
         "agcore-benches-mcp",

@@ -10,7 +10,7 @@ use crate::workspace::Workspace;
 /// The manifests beside these lock files.
 const MANIFESTS: &[&str] = &["benches/peers/Cargo.toml", "fuzz/Cargo.toml"];
 
-/// What cargo says about a lock file that does not match its manifest.
+/// The words with which cargo reports a lock file that does not match its manifest.
 const OUTDATED: &str = "cannot update the lock file";
 
 /// Checks each lock file. Without a registry, nothing is known about them.
@@ -32,7 +32,7 @@ pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
     report.add(&Check::new("locks", findings));
 }
 
-/// Returns what is wrong with the lock file, or why cargo could not tell.
+/// Returns what is wrong with the lock file, or why cargo failed.
 fn verdict(manifest: &str, errors: &str) -> Result<Finding, String> {
     if !errors.contains(OUTDATED) {
         let first = errors.lines().find(|line| line.starts_with("error"));
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outdated_lock_files_are_told_from_missing_registries() {
+    fn a_missing_registry_is_not_an_outdated_lock_file() {
         let outdated = "error: cannot update the lock file fuzz/Cargo.lock because --locked was passed";
         assert!(verdict("fuzz/Cargo.toml", outdated).is_ok());
         let offline = "note: …\nerror: failed to get `serde` as a dependency";
