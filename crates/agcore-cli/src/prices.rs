@@ -48,15 +48,26 @@ impl Prices {
     /// Returns sessions that store what each message costs. New ones are billed in the currency in which the catalog prices their
     /// model. Without a price for it, only what the server reports is known.
     pub(crate) fn billed(prices: Option<&Self>, sessions: StoredSessions, model: &str) -> StoredSessions {
-        let Some(Self { catalog, .. }) = prices else {
-            return sessions.with_biller(CatalogBiller::without_catalog());
-        };
-        let mut prices = catalog.prices().prices().iter();
-        let sessions = sessions.with_biller(CatalogBiller::new(Arc::clone(catalog)));
-        match prices.find(|price| price.model == model) {
-            Some(price) => sessions.with_billing(Billing::new(price.currency.as_str())),
+        let sessions = sessions.with_biller(Self::biller(prices));
+        match prices.and_then(|prices| prices.billing(model)) {
+            Some(billing) => sessions.with_billing(billing),
             None => sessions,
         }
+    }
+
+    /// Returns what computes the costs of messages. Without prices, only what the server reports is known.
+    pub(crate) fn biller(prices: Option<&Self>) -> CatalogBiller {
+        match prices {
+            Some(prices) => CatalogBiller::new(Arc::clone(&prices.catalog)),
+            None => CatalogBiller::without_catalog(),
+        }
+    }
+
+    /// Returns the currency in which the catalog prices a model, if it does.
+    pub(crate) fn billing(&self, model: &str) -> Option<Billing> {
+        let mut prices = self.catalog.prices().prices().iter();
+        let price = prices.find(|price| price.model == model)?;
+        Some(Billing::new(price.currency.as_str()))
     }
 
     /// Returns the cost of a call: the one that the server reported, else that of the catalog. Returns `None` if it is unknown.

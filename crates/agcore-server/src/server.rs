@@ -4,9 +4,9 @@ use std::{fmt, sync::Arc};
 
 use agcore_agent::{AgentSpec, RuntimeBundle};
 use agcore_agui::EncoderSettings;
-use agcore_chat::{Clock, SystemClock};
+use agcore_chat::{Biller, Clock, SystemClock};
 use agcore_llm::{Random, system_random};
-use agcore_memory::session::SessionStore;
+use agcore_memory::session::{Billing, SessionStore};
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -42,6 +42,8 @@ pub struct ServerBuilder {
     limits: Limits,
     busy: BusyPolicy,
     encoder: EncoderSettings,
+    biller: Option<Arc<dyn Biller>>,
+    billing: Option<Billing>,
     clock: Arc<dyn Clock>,
     random: Random,
 }
@@ -58,6 +60,8 @@ impl Server {
             limits: Limits::default(),
             busy: BusyPolicy::default(),
             encoder: EncoderSettings::default(),
+            biller: None,
+            billing: None,
             clock: Arc::new(SystemClock::new()),
             random: system_random(),
         }
@@ -153,6 +157,20 @@ impl ServerBuilder {
         self
     }
 
+    /// Stores what each message costs, as with [`StoredSessions::with_biller`](agcore_agent::StoredSessions::with_biller). The route
+    /// `/usage` adds it up.
+    pub fn biller(mut self, biller: impl Biller + 'static) -> Self {
+        self.biller = Some(Arc::new(biller));
+        self
+    }
+
+    /// Sets the currency and country in which threads are billed that are created from here on. A thread keeps them forever. In a
+    /// thread without them, only costs that the provider reports are known.
+    pub fn billing(mut self, billing: Billing) -> Self {
+        self.billing = Some(billing);
+        self
+    }
+
     /// Sets the clock.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
@@ -182,6 +200,8 @@ impl ServerBuilder {
             random: self.random,
             limits: self.limits,
             encoder: self.encoder,
+            biller: self.biller,
+            billing: self.billing,
             busy: self.busy,
             metrics: Metrics::new(),
             queue,

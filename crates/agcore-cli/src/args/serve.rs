@@ -1,6 +1,9 @@
 //! Arguments of `serve`.
 
-use std::net::{IpAddr, SocketAddr};
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+};
 
 use clap::{Parser, Subcommand};
 
@@ -50,6 +53,9 @@ pub(crate) struct ServeArgs {
     /// Offer no tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,
+    /// Catalog with the prices of models; by default catalog.toml next to your own agcore.toml, if it exists
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
     /// Check the settings, the address and the database, report all problems, and exit
     #[arg(long)]
     pub(crate) check: bool,

@@ -24,6 +24,7 @@ use crate::{
     exit::Failure,
     interrupt::Interrupts,
     policy::Policy,
+    prices::Prices,
     process::print,
     render::Color,
     sample_tools::NotesFile,
@@ -48,12 +49,18 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
     let mut problems = Vec::new();
     let config = ServeConfig::new(args, settings.serve.as_ref(), &mut problems);
     if args.check {
+        problems.extend(
+            Prices::read(args.catalog.as_deref())
+                .err()
+                .map(|failure| failure.to_string()),
+        );
         return check(&config, &settings, problems).await;
     }
     refuse(problems)?;
+    let prices = Prices::read(args.catalog.as_deref())?;
     let sessions = Sessions::of_server().await?;
     let tools = ChatTools::open(&settings.tools, config.offers_tools).await?;
-    let result = serve(config, &settings, &sessions, &tools, interrupts).await;
+    let result = serve(config, &settings, prices.as_ref(), (&sessions, &tools), interrupts).await;
     tools.servers.close().await;
     result
 }
@@ -97,15 +104,15 @@ fn refuse(mut problems: Vec<String>) -> Result<(), Failure> {
 async fn serve(
     config: ServeConfig,
     settings: &Settings,
-    sessions: &Sessions,
-    tools: &ChatTools,
+    prices: Option<&Prices>,
+    (sessions, tools): (&Sessions, &ChatTools),
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
     let bundle = bundle(settings, tools, config.offers_tools)?;
     let listening = TcpListener::bind(config.listen).await;
     let listener = listening.map_err(|error| cannot_listen(&config, &error))?;
     let address = listener.local_addr().unwrap_or(config.listen);
-    let server = server(config, bundle, settings, sessions)?;
+    let server = server(config, bundle, settings, prices, sessions)?;
     // Before the address is known: the program may be stopped as soon as it is.
     let stop = CancellationToken::new();
     let _meaning = interrupts.cancel(&stop);
@@ -142,13 +149,18 @@ fn server(
     config: ServeConfig,
     bundle: RuntimeBundle,
     settings: &Settings,
+    prices: Option<&Prices>,
     sessions: &Sessions,
 ) -> Result<Server, Failure> {
     let mut builder = Server::builder()
         .agent(AGENT, bundle, agent(settings))
         .store(sessions.store())
+        .biller(Prices::biller(prices))
         .limits(config.limits)
         .busy(config.busy);
+    if let Some(billing) = prices.and_then(|prices| prices.billing(&settings.provider.model)) {
+        builder = builder.billing(billing);
+    }
     if !config.proxies.is_empty() {
         builder = builder.authenticator(Arc::new(TrustedProxy::new(config.proxies)));
     }

@@ -1,5 +1,6 @@
 //! `agcore serve`: a server that is asked, stopped and killed.
 
+mod costs;
 mod cuts;
 mod settings;
 

@@ -7,7 +7,7 @@ use agcore_memory::session::{Run, RunChange, RunStatus};
 
 use super::state::Service;
 use crate::{
-    log::{LogInput, RecordingStore, RunLog},
+    log::{LogInput, RunLog},
     problem::{Problem, ProblemCode},
     run::{RunInput, RunJob},
 };
@@ -55,10 +55,7 @@ impl Service {
         let agent = self.agents.choose(input.as_ref().map(|input| &*input.agent))?;
         let log = self.new_log(job, session.end, Vec::new());
         let log = Arc::new(log);
-        let sessions = agent
-            .bundle
-            .stored_sessions_in(Arc::new(RecordingStore::new(Arc::clone(&log))))
-            .with_actor(actor.clone());
+        let sessions = self.sessions_of(agent, &log);
         let abandon = async {
             let session = sessions.open(thread, agent.spec.clone()).await?;
             if session.abandon_turn().await? {

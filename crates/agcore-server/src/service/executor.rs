@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::state::Service;
 use crate::{
-    log::{LogInput, RecordingStore, RunLog},
+    log::{LogInput, RunLog},
     run::{RunInput, RunJob},
 };
 
@@ -144,11 +144,7 @@ impl Service {
             let fault = Fault::new(FaultKind::NotFound, "the agent of the run does not exist any more");
             return Ok(self.end(log, RunStatus::Failed, LogInput::Failed(fault)).await?);
         };
-        let sessions = agent
-            .bundle
-            .stored_sessions_in(Arc::new(RecordingStore::new(Arc::clone(log))))
-            .with_actor(log.job.actor.clone())
-            .with_events();
+        let sessions = self.sessions_of(agent, log).with_events();
         let session = sessions.open(&log.job.thread, agent.spec.clone()).await?;
         let Some(turn) = self.turn_of(log, &session, input).await? else {
             return Ok(self.end(log, RunStatus::Cancelled, LogInput::Cancelled).await?);

@@ -116,9 +116,10 @@ impl Service {
     }
 
     async fn create(&self, new: &NewRun) -> Result<Session, Problem> {
-        let session = NewSession::new(&*new.thread)
+        let mut session = NewSession::new(&*new.thread)
             .with_owner(new.actor.clone())
             .with_metadata(AGENT, &*new.input.agent);
+        session.billing.clone_from(&self.billing);
         self.store.create(session).await.map_err(|error| match error.kind() {
             // It belongs to another user of the tenant.
             MemoryErrorKind::AlreadyExists => Problem::unknown("thread"),

@@ -2,19 +2,23 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use agcore_agent::StoredSessions;
 use agcore_agui::EncoderSettings;
-use agcore_chat::{Actor, Clock};
+use agcore_chat::{Actor, Biller, Clock};
 use agcore_llm::Random;
 use agcore_memory::{
     MemoryError, MemoryErrorKind,
-    session::{Run, RunFilter, Session, SessionStore},
+    session::{Billing, Run, RunFilter, Session, SessionStore},
 };
 use tokio::sync::Mutex;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{active::Active, agents::Agents};
+use super::{
+    active::Active,
+    agents::{AgentEntry, Agents},
+};
 use crate::{
-    log::{LogItem, RunLog},
+    log::{LogItem, RecordingStore, RunLog},
     metrics::Metrics,
     problem::{Problem, ProblemCode},
     queue::RunQueue,
@@ -31,6 +35,10 @@ pub(crate) struct Service {
     pub(crate) random: Random,
     pub(crate) limits: Limits,
     pub(crate) encoder: EncoderSettings,
+    /// Computes what messages cost.
+    pub(crate) biller: Option<Arc<dyn Biller>>,
+    /// The billing of new sessions.
+    pub(crate) billing: Option<Billing>,
     pub(crate) busy: BusyPolicy,
     pub(crate) metrics: Metrics,
     pub(crate) queue: Arc<dyn RunQueue>,
@@ -67,6 +75,16 @@ impl Admission {
 }
 
 impl Service {
+    /// Returns the sessions of an agent that write to a log, with what they cost.
+    pub(super) fn sessions_of(&self, agent: &AgentEntry, log: &Arc<RunLog>) -> StoredSessions {
+        let store = Arc::new(RecordingStore::new(Arc::clone(log)));
+        let sessions = agent.bundle.stored_sessions_in(store).with_actor(log.job.actor.clone());
+        match &self.biller {
+            Some(biller) => sessions.with_biller(Arc::clone(biller)),
+            None => sessions,
+        }
+    }
+
     /// Returns a session of the actor.
     ///
     /// # Errors
