@@ -4,7 +4,7 @@ use std::{sync::Arc, time::SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{money::Money, small_text::Text, usage::Usage};
+use crate::{amount::Amount, money::Money, small_text::Text, usage::Usage};
 
 /// A request for the price of a use of a model.
 ///
@@ -76,8 +76,10 @@ impl<'a> PriceQuery<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Price {
-    /// The amount.
-    pub money: Money,
+    /// The exact amount.
+    pub amount: Amount,
+    /// The currency's ISO 4217 code.
+    pub currency: Arc<str>,
     /// Where the price comes from, such as the name and version of a price list; for audits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Text>,
@@ -85,8 +87,17 @@ pub struct Price {
 
 impl Price {
     /// Creates a price without a source.
-    pub fn new(money: Money) -> Self {
-        Self { money, source: None }
+    pub fn new(amount: Amount, currency: impl Into<Arc<str>>) -> Self {
+        Self {
+            amount,
+            currency: currency.into(),
+            source: None,
+        }
+    }
+
+    /// Returns the amount rounded to six decimals, half to even, or `None` if it is too large for [`Money`].
+    pub fn money(&self) -> Option<Money> {
+        Some(Money::from_micros(self.amount.micros()?, Arc::clone(&self.currency)))
     }
 
     /// Sets where the price comes from.
@@ -99,7 +110,7 @@ impl Price {
 
 impl From<Money> for Price {
     fn from(money: Money) -> Self {
-        Self::new(money)
+        Self::new(Amount::from_micros(money.micros), money.currency)
     }
 }
 
@@ -108,19 +119,19 @@ impl From<Money> for Price {
 /// ```
 /// use std::{sync::Arc, time::SystemTime};
 ///
-/// use agcore_chat::{Money, Price, PriceFn, PriceQuery, Usage};
+/// use agcore_chat::{Amount, Price, PriceFn, PriceQuery, Usage};
 ///
 /// let price: PriceFn = Arc::new(|query| match query.model {
 ///     "small" => {
-///         let tokens = i64::try_from(query.usage.total()?).ok()?;
-///         Some(Price::new(Money::from_micros(tokens * 2, "USD")).with_source("list of May 2026"))
+///         let rate = Amount::from_micros(2);
+///         Some(Price::new(rate.checked_mul(query.usage.total()?)?, "USD").with_source("list of May 2026"))
 ///     }
 ///     _ => None,
 /// });
 ///
 /// let usage = Usage::new(400, 100);
 /// let small = price(&PriceQuery::new("small", &usage, SystemTime::UNIX_EPOCH));
-/// assert_eq!(small.map(|price| price.money), Some(Money::from_micros(1_000, "USD")));
+/// assert_eq!(small.unwrap().money().unwrap().to_string(), "0.001000 USD");
 /// assert_eq!(price(&PriceQuery::new("unknown", &usage, SystemTime::UNIX_EPOCH)), None);
 /// ```
 pub type PriceFn = Arc<dyn Fn(&PriceQuery<'_>) -> Option<Price> + Send + Sync>;

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    money::Money,
+    amount::Amount,
     price::{Price, PriceFn, PriceQuery},
     usage::Usage,
 };
@@ -117,7 +117,7 @@ fn divide_half_even(amount: u128, by: u128) -> u128 {
 ///
 /// let usage = Usage::new(2_000, 300);
 /// let cost = price(&PriceQuery::new("gpt-5-mini-2025-08-07", &usage, SystemTime::now())).unwrap();
-/// assert_eq!(cost.money.to_string(), "0.001100 USD");
+/// assert_eq!(cost.money().unwrap().to_string(), "0.001100 USD");
 /// assert!(price(&PriceQuery::new("other", &usage, SystemTime::now())).is_none());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,7 +158,7 @@ impl PriceTable {
         };
         let (_, price) = self.rows.iter().find(|(name, _)| fits(name))?;
         let micros = price.micros(query.usage)?;
-        let price = Price::new(Money::from_micros(micros, Arc::clone(&self.currency)));
+        let price = Price::new(Amount::from_micros(micros), Arc::clone(&self.currency));
         Some(match &self.source {
             Some(source) => price.with_source(source.as_str()),
             None => price,
@@ -222,7 +222,7 @@ mod tests {
         let usage = Usage::new(1, 0);
         let micros = |model| {
             let price = table.price(&PriceQuery::new(model, &usage, SystemTime::UNIX_EPOCH));
-            price.map(|price| price.money.micros)
+            price?.amount.micros()
         };
         assert_eq!(
             (micros("a-small-2"), micros("a-large"), micros("b")),

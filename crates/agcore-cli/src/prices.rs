@@ -79,7 +79,7 @@ impl Prices {
         let price = (self.price)(&query.with_provider(provider));
         // A catalog may name the vendor differently.
         let price = price.or_else(|| (self.price)(&query.with_provider(self.only_vendor(model)?)));
-        price.map(|price| price.money)
+        price?.money()
     }
 
     /// Returns the vendor of a model, if there is one only.

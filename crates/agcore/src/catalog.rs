@@ -12,7 +12,7 @@
 //! let price = PriceFn::from(prices);
 //! let usage = Usage::new(1_000, 100);
 //! let cost = price(&PriceQuery::new("gpt-5-mini", &usage, std::time::SystemTime::now())).unwrap();
-//! assert_eq!(cost.money.to_string(), "0.000450 USD");
+//! assert_eq!(cost.money().unwrap().to_string(), "0.000450 USD");
 //! # Ok::<(), agcore::catalog::Problem>(())
 //! ```
 //!

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::SystemTime};
 
-use agcore_chat::{Money, Price, PriceFn, PriceQuery};
+use agcore_chat::{Price, PriceFn, PriceQuery};
 
 use super::{call_usage::CallUsage, model_price::ModelPrice, quantities::Quantities};
 use crate::{currency::Currency, problem::Problem};
@@ -32,7 +32,7 @@ pub(crate) struct PriceKey<'a> {
 /// let price = PriceFn::from(prices);
 /// let usage = Usage::new(1_000_000, 1_000_000);
 /// let query = PriceQuery::new("deepseek-chat", &usage, std::time::SystemTime::UNIX_EPOCH);
-/// assert_eq!(price(&query).unwrap().money.to_string(), "5.000000 CNY");
+/// assert_eq!(price(&query).unwrap().money().unwrap().to_string(), "5.000000 CNY");
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct PriceList {
@@ -123,10 +123,10 @@ impl PriceList {
             return None;
         }
         let (amount, _) = price.tiers.cost(&Quantities::of(&usage)).ok()?;
-        let money = Price::new(Money::from_micros(amount.micros()?, price.currency.as_str()));
+        let exact = Price::new(amount, price.currency.as_str());
         Some(match &price.version {
-            Some(version) => money.with_source(version.as_str()),
-            None => money,
+            Some(version) => exact.with_source(version.as_str()),
+            None => exact,
         })
     }
 }

@@ -130,7 +130,7 @@ fn budgets_ask_for_the_model_that_answered() {
     let asked = PriceQuery::new("fallback", &usage, day(1));
     let found = price_of(&asked).unwrap();
     assert_eq!(
-        (found.money.to_string().as_str(), found.source.as_deref()),
+        (found.money().unwrap().to_string().as_str(), found.source.as_deref()),
         ("5.000000 CNY", Some("list of May"))
     );
     assert!(price_of(&asked.with_currency(Some("CNY"))).is_some());
@@ -211,4 +211,16 @@ fn a_price_without_output_cannot_price_generated_tokens() {
         error.contains("message-7") && error.contains("no rate for output"),
         "{error}"
     );
+}
+
+#[test]
+fn prices_of_single_calls_are_exact() {
+    let prices: PriceFn = PriceList::new([price("0.4")]).unwrap().into();
+    let usage = Usage::new(1, 0);
+    let found = prices(&PriceQuery::new("m", &usage, day(0))).unwrap();
+    assert_eq!(
+        (found.amount.to_string().as_str(), &*found.currency),
+        ("0.0000004", "CNY")
+    );
+    assert_eq!(found.money().unwrap().micros, 0);
 }

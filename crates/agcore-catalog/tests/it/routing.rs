@@ -166,7 +166,10 @@ async fn fallbacks_are_priced_by_the_model_that_answered() {
     assert_eq!((&*by.provider, &*by.model), ("mock", "second"));
     let usage = Usage::new(1_000_000, 0);
     let query = PriceQuery::new(&by.model, &usage, std::time::SystemTime::UNIX_EPOCH).with_provider(&by.provider);
-    assert_eq!(router.price_fn()(&query).unwrap().money.to_string(), "7.000000 CNY");
+    assert_eq!(
+        router.price_fn()(&query).unwrap().money().unwrap().to_string(),
+        "7.000000 CNY"
+    );
     assert_eq!(router.provider("third").unwrap_err().kind(), &LlmErrorKind::NotFound);
 }
 

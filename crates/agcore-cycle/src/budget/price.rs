@@ -54,8 +54,10 @@ pub(super) fn usable_price(price: Option<&PriceFn>, query: &PriceQuery<'_>) -> R
         let (provider, model) = (query.provider.to_owned(), model.to_owned());
         return Err(PriceError::Unknown { provider, model });
     };
-    let money = price.money;
-    if money.micros < 0 {
+    // What is too large to be counted is more than any budget.
+    let most = || Money::from_micros(i64::MAX, Arc::clone(&price.currency));
+    let money = price.money().unwrap_or_else(most);
+    if price.amount.is_negative() {
         return Err(PriceError::Negative {
             model: model.to_owned(),
             price: money,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use agcore_agent::{AgentConfig, agent};
-use agcore_chat::{ChatResponse, Money, Price, PriceFn};
+use agcore_chat::{ChatResponse, Money, PriceFn};
 use agcore_cycle::{Budgets, machine::Limits};
 use agcore_eval::{AgentTarget, Case, EvalError, Evaluation, Format, Observation, Report, Suite, Target};
 use agcore_llm::{
@@ -146,7 +146,7 @@ async fn a_real_model_answers_and_has_a_cost() {
     };
     let priced = |micros: i64| {
         AgentTarget::new(move |model| {
-            let price: PriceFn = Arc::new(move |_| Some(Price::new(Money::from_micros(micros, "USD"))));
+            let price: PriceFn = Arc::new(move |_| Some(Money::from_micros(micros, "USD").into()));
             agent(model)
                 .with_config(AgentConfig::new().with_budgets(Budgets::new().with_price(price)))
                 .build()

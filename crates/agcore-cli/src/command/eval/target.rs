@@ -68,5 +68,5 @@ pub(super) fn needs_judge(suite: &Suite) -> bool {
 }
 
 fn price_fn(prices: Prices) -> PriceFn {
-    Arc::new(move |query| prices.cost(query.provider, query.model, query.usage).map(Price::new))
+    Arc::new(move |query| prices.cost(query.provider, query.model, query.usage).map(Price::from))
 }
