@@ -1,4 +1,4 @@
-//! What a server stores about costs, beside what the model's server has counted.
+//! The costs that a server stores, beside those that the server of the model has counted.
 
 use std::sync::{
     Arc,
