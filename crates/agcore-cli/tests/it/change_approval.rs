@@ -3,7 +3,6 @@
 use std::fs;
 
 use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall};
-use rexpect::process::Signal;
 use serde_json::{Value, json};
 
 use crate::{
@@ -105,7 +104,11 @@ fn a_call_that_was_running_at_a_kill_is_reported_and_not_repeated() {
     while !log.exists() {
         std::thread::yield_now();
     }
-    person.session.process_mut().kill(Signal::SIGKILL).unwrap();
+    person
+        .session
+        .process_mut()
+        .kill(rexpect::process::Signal::SIGKILL)
+        .unwrap();
     fs::write(person.agcore.directory.path().join("stop"), "").unwrap();
     let agcore = person.agcore;
 
