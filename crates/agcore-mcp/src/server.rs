@@ -6,6 +6,7 @@ mod peer;
 mod source;
 mod settings;
 mod call;
+mod offer;
 mod changes;
 mod handler;
 mod until_end;
@@ -163,7 +164,7 @@ impl McpServer {
         // The connection waits a few seconds for calls that still run, and would also wait for a client that listens.
         let ended = CancellationToken::new();
         let read = UntilEnd::new(read, ended.clone());
-        let handler = Handler::new(&self.0).with_end(ended);
+        let handler = Handler::new(Arc::new(self.0.clone())).with_end(ended);
         let running = match handler.serve((read, write)).await {
             Ok(running) => running,
             // A client that only looks whether the server starts.

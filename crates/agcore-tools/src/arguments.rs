@@ -63,6 +63,11 @@ impl Arguments {
         self.0.as_value().unwrap_or(&Value::Null)
     }
 
+    /// Returns the object if it was already built.
+    pub(crate) fn built(&self) -> Option<&Map<String, Value>> {
+        self.0.built()
+    }
+
     /// Returns the object as JSON text.
     pub(crate) fn as_str(&self) -> &str {
         self.0.as_str()

@@ -335,6 +335,12 @@ impl ToolContextBuilder {
         self
     }
 
+    /// Like [`with_state`](Self::with_state), for a value that is shared already.
+    pub fn with_shared_state<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
+        self.extensions.insert_shared(value);
+        self
+    }
+
     /// Replaces all values for tools.
     pub fn with_extensions(mut self, extensions: Extensions) -> Self {
         self.extensions = extensions;

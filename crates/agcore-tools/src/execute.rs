@@ -17,7 +17,7 @@ mod invocation;
 pub use self::invocation::{InvokeOptions, ToolInvocation};
 pub(crate) use self::{
     batch::{BatchItem, batch},
-    engine::Engine,
+    engine::{Caller, Engine},
     gate::Gate,
     invocation::{DEFAULT_MAX_CONCURRENCY, DEFAULT_TIMEOUT},
     outcome::Outcomes,

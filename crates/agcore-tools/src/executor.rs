@@ -9,7 +9,7 @@ use crate::{
     audit::AuditSink,
     context::ToolContext,
     error::ToolError,
-    execute::{BatchItem, DEFAULT_MAX_CONCURRENCY, DEFAULT_TIMEOUT, Engine, Gate, Outcomes, batch},
+    execute::{BatchItem, DEFAULT_MAX_CONCURRENCY, DEFAULT_TIMEOUT, Caller, Engine, Gate, Outcomes, batch},
     layer::{
         Audit, BoxInvoke, Invoke, Limit, MAX_TOOL_DATA_BYTES, MAX_TOOL_MEDIA_BYTES, Offload, OffloadSettings, Redact,
         Redactor, Run, Statistics, Timeout, Truncate,
@@ -76,17 +76,35 @@ impl RegistryExecutor {
 
     /// Returns the state that is shared across rounds.
     pub fn session(&self) -> &ToolSession {
-        &self.outcomes.session
+        &self.engine.session
     }
 
     /// Runs one call and returns its outcome and duration. Progress goes only to the observer of the context.
     ///
     /// Cancel safe: dropping the future cancels the call.
     pub async fn settle(&self, work: ToolWork) -> (ToolOutcome, Duration) {
-        let batch = self.outcomes.session.next_batch();
-        let settlement = self.engine.settle(work).await;
+        self.settle_call(self.engine.caller(), work).await
+    }
+
+    /// Like [`settle`](Self::settle), but the call belongs to another run, with its own context and state. Tools, policy and
+    /// layers are those of this executor. A server can so share an executor between the requests of its clients.
+    ///
+    /// [`build`](ExecutorBuilder::build) has checked the context of the executor, not this one: a tool that misses something
+    /// in it fails. Cancel safe: dropping the future cancels the call.
+    pub async fn settle_for(
+        &self,
+        context: &ToolContext,
+        session: &ToolSession,
+        work: ToolWork,
+    ) -> (ToolOutcome, Duration) {
+        self.settle_call(Caller { context, session }, work).await
+    }
+
+    async fn settle_call(&self, caller: Caller<'_>, work: ToolWork) -> (ToolOutcome, Duration) {
+        let batch = caller.session.next_batch();
+        let settlement = self.engine.settle(caller, work).await;
         let duration = settlement.duration;
-        (self.outcomes.translate(batch, settlement), duration)
+        (self.outcomes.translate(caller.session, batch, settlement), duration)
     }
 }
 
@@ -96,8 +114,8 @@ impl ToolExecutor for RegistryExecutor {
     }
 
     fn execute(&self, work: Vec<ToolWork>) -> ToolReports {
-        let outcomes = self.outcomes.clone();
-        let number = outcomes.session.next_batch();
+        let (outcomes, session) = (self.outcomes, self.engine.session.clone());
+        let number = session.next_batch();
         Box::pin(batch(Arc::clone(&self.engine), work).map(move |item| match item {
             BatchItem::Began { calls } => ToolReport::Began { calls },
             BatchItem::Waiting { call_id, waiting } => ToolReport::Waiting { call_id, waiting },
@@ -109,7 +127,7 @@ impl ToolExecutor for RegistryExecutor {
                     .then(|| settlement.arguments.as_value().to_string().into());
                 ToolReport::Settled {
                     call_id,
-                    outcome: outcomes.translate(number, settlement),
+                    outcome: outcomes.translate(&session, number, settlement),
                     duration,
                     input,
                 }
@@ -303,10 +321,14 @@ impl ExecutorBuilder {
     /// needs, such as a [`State<T>`](crate::State).
     pub fn build(self) -> Result<RegistryExecutor, ToolError> {
         self.check_context()?;
-        let session = self.session.unwrap_or_default();
+        Ok(self.build_unchecked())
+    }
+
+    /// Builds the executor without checking its context, for calls that come
+    /// [with their own](RegistryExecutor::settle_for).
+    pub fn build_unchecked(self) -> RegistryExecutor {
         let gate = Gate {
             policy: self.policy.unwrap_or_default(),
-            session: session.clone(),
             audit: self.audit.clone(),
         };
         let run = Timeout::new(Run, self.timeout);
@@ -326,17 +348,17 @@ impl ExecutorBuilder {
         let engine = Engine {
             snapshot: self.snapshot,
             context: self.context,
+            session: self.session.unwrap_or_default(),
             gate: Some(gate),
             invoke,
             max_concurrency: self.max_concurrency,
         };
-        Ok(RegistryExecutor {
+        RegistryExecutor {
             engine: Arc::new(engine),
             outcomes: Outcomes {
-                session,
                 max_result_bytes: self.max_result_bytes,
             },
-        })
+        }
     }
 
     fn check_context(&self) -> Result<(), ToolError> {

@@ -35,9 +35,10 @@ use crate::object::Member;
 #[derive(Clone, Default)]
 pub struct RawArguments(Option<Arc<Source>>);
 
-/// A text that is not empty, and the cached results of examining it.
+/// A text that is not empty or an object, and the cached results of examining it.
 struct Source {
-    text: String,
+    /// Set from the beginning, unless the arguments were made from an object.
+    text: OnceLock<String>,
     /// Whether the text is one JSON object.
     is_object: OnceLock<bool>,
     /// The parsed text, or the message of the parser.
@@ -58,12 +59,18 @@ static EMPTY: LazyLock<Result<Value, String>> = LazyLock::new(|| Ok(Value::Objec
 impl RawArguments {
     /// Returns the text as the model wrote it.
     pub fn as_str(&self) -> &str {
-        self.0.as_ref().map_or("", |source| &source.text)
+        self.0.as_ref().map_or("", |source| source.text())
     }
 
     /// Returns the text as a JSON object, or `None` if it is not one. Empty text and `null` are the empty object.
     pub fn as_value(&self) -> Option<&Value> {
         self.value().as_ref().ok().filter(|value| value.is_object())
+    }
+
+    /// Returns the object if it was already built: the arguments were made from it, or [`as_value`](Self::as_value) was
+    /// called. Otherwise the text is there to be read.
+    pub fn built(&self) -> Option<&Map<String, Value>> {
+        self.0.as_ref()?.value.get()?.as_ref().ok()?.as_object()
     }
 
     /// Deserializes the object into a type.
@@ -75,7 +82,7 @@ impl RawArguments {
     /// If the text is not a JSON object, or does not match the type.
     pub fn read<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         match &self.0 {
-            Some(source) if source.value.get().is_none() && source.is_object() => serde_json::from_str(&source.text),
+            Some(source) if source.value.get().is_none() && source.is_object() => serde_json::from_str(source.text()),
             _ => T::deserialize(self.as_value().unwrap_or(&Value::Null)),
         }
     }
@@ -104,22 +111,37 @@ impl RawArguments {
     fn value(&self) -> &Result<Value, String> {
         match &self.0 {
             None => &EMPTY,
-            Some(source) => source.value.get_or_init(|| parse(&source.text)),
+            Some(source) => source.value.get_or_init(|| parse(source.text())),
         }
     }
 }
 
 impl Source {
-    fn new(text: String, value: OnceLock<Result<Value, String>>) -> Self {
+    fn from_text(text: String) -> Self {
         Self {
-            text,
+            text: text.into(),
             is_object: OnceLock::new(),
-            value,
+            value: OnceLock::new(),
         }
     }
 
+    fn from_object(object: Map<String, Value>) -> Self {
+        Self {
+            text: OnceLock::new(),
+            is_object: true.into(),
+            value: Ok(Value::Object(object)).into(),
+        }
+    }
+
+    fn text(&self) -> &str {
+        self.text.get_or_init(|| match self.value.get() {
+            Some(Ok(value)) => value.to_string(),
+            _ => String::new(),
+        })
+    }
+
     fn is_object(&self) -> bool {
-        let check = || self.text.trim_start().starts_with('{') && serde_json::from_str::<Syntax>(&self.text).is_ok();
+        let check = || self.text().trim_start().starts_with('{') && serde_json::from_str::<Syntax>(self.text()).is_ok();
         *self.is_object.get_or_init(check)
     }
 }
@@ -136,7 +158,7 @@ fn parse(text: &str) -> Result<Value, String> {
 
 impl From<String> for RawArguments {
     fn from(text: String) -> Self {
-        Self((!text.is_empty()).then(|| Arc::new(Source::new(text, OnceLock::new()))))
+        Self((!text.is_empty()).then(|| Arc::new(Source::from_text(text))))
     }
 }
 
@@ -152,11 +174,10 @@ impl From<&String> for RawArguments {
     }
 }
 
-/// The text is the object as compact JSON.
+/// The text is the object as compact JSON. It is made when it is needed first.
 impl From<Map<String, Value>> for RawArguments {
     fn from(object: Map<String, Value>) -> Self {
-        let object = Value::Object(object);
-        Self(Some(Arc::new(Source::new(object.to_string(), Ok(object).into()))))
+        Self(Some(Arc::new(Source::from_object(object))))
     }
 }
 

@@ -275,3 +275,25 @@ fn typed_arguments_match_the_value_that_was_inspected() {
     let array = RawArguments::from("[1]");
     assert_eq!((array.as_value(), array.read::<Sum>().is_err()), (None, true));
 }
+
+#[test]
+fn arguments_tell_whether_their_object_was_built() {
+    let object = json!({"a": [1, {"b": "ü"}]}).as_object().cloned().unwrap();
+    let made = RawArguments::from(object.clone());
+    assert_eq!(made.built(), Some(&object));
+    assert_eq!(made, RawArguments::from(r#"{"a":[1,{"b":"ü"}]}"#));
+    assert_eq!(made.built(), Some(&object));
+
+    let written = RawArguments::from(r#"{"a": [1, {"b": "ü"}]}"#);
+    assert_eq!(written.built(), None);
+    written.as_value().unwrap();
+    assert_eq!(written.built(), Some(&object));
+
+    // What is not an object is never built.
+    for text in ["", "[1]", "{", "null"] {
+        let other = RawArguments::from(text);
+        other.as_value();
+        assert_eq!(other.built().map(serde_json::Map::len).unwrap_or_default(), 0, "{text}");
+    }
+    assert_eq!(RawArguments::from(serde_json::Map::new()).as_str(), "{}");
+}

@@ -3,12 +3,13 @@
 use std::{
     error::Error as _,
     future::poll_fn,
+    pin::pin,
     sync::{Arc, Mutex, PoisonError},
 };
 
-use agcore_chat::{Answer, Progress, QuestionKind, RawArguments, Text, ToolCall, ToolOutcome, ToolWork};
+use agcore_chat::{Answer, Progress, Question, QuestionKind, RawArguments, Text, ToolCall, ToolOutcome, ToolWork};
 use agcore_tools::{
-    ExecutorBuilder, RegistryExecutor, ToolContext, ToolError, ToolOutput,
+    RegisteredTool, RegistryExecutor, ToolContextBuilder, ToolError, ToolOutput, ToolSession,
     layer::{Invoke, PreparedCall},
 };
 use rmcp::{
@@ -44,45 +45,52 @@ pub(super) async fn run(
     params: CallToolRequestParams,
     request: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let snapshot = settings.registry.snapshot();
-    if snapshot.get(&params.name).is_none() {
-        let error = ToolError::not_found(&params.name, snapshot.near_names(&params.name));
+    let offer = settings.offer();
+    let Some(tool) = offer.snapshot.get(&params.name) else {
+        let error = ToolError::not_found(&params.name, offer.snapshot.near_names(&params.name));
         return Err(ErrorData::invalid_params(error.message().to_owned(), None));
-    }
-    let name = params.name.into_owned();
+    };
+    let name = params.name;
     let arguments = RawArguments::from(params.arguments.unwrap_or_default());
     let sent = Sent {
         responses: params.input_responses,
         state: params.request_state,
     };
-    let binding = Binding::new("tools/call", &name, arguments.clone());
+    let binding = || Binding::new("tools/call", name.as_ref(), arguments.clone());
     let rounds = Rounds::open(sealer, &request, binding, sent)?;
-    let client = McpPeer::new(&request, log_level, rounds.clone());
-    let only = snapshot.subset(|tool| **tool.name() == *name);
-    let reports = Inbox::default();
-    let context = context(settings, client.clone(), &request, reports.clone());
-    let kept = Arc::new(Mutex::new(Kept::default()));
-    let slot = Arc::clone(&kept);
-    let executor = ExecutorBuilder::new(only, context)
-        .with_policy(settings.policy.clone())
-        .with_timeout(Some(settings.timeout))
-        .with_layer(move |inner| Keep { inner, slot })
-        .build()
-        .map_err(|error| ErrorData::internal_error(error.message().to_owned(), None))?;
-    let call = ToolCall::function(request.id.to_string(), name, arguments);
-    // Large, and moved several times.
-    let work = Box::pin(settle(&executor, Arc::new(call), &client));
-    let progress = ProgressOut {
-        peer: &request.peer,
-        token: request.meta.get_progress_token(),
-        last: 0.0,
+    let client = Arc::new(McpPeer::new(&request, log_level, rounds.clone()));
+    let kept = Arc::new(KeptData::default());
+    let context = settings.context.clone();
+    let context = context
+        .with_cancellation(request.ct.clone())
+        .with_shared_state(Arc::clone(&client))
+        .with_shared_state(Arc::clone(&kept));
+    let call = Call {
+        executor: &offer.executor,
+        call: Arc::new(ToolCall::function(request.id.to_string(), name, arguments)),
+        client: &client,
     };
-    let work = reporting(work, &reports, progress);
-    let outcome = match rounds::run(rounds.as_deref(), work).await? {
-        Round::Done(outcome) => outcome,
+    let outcome = match request.meta.get_progress_token() {
+        None => {
+            let work = pin!(call.settle(context, tool));
+            rounds::run(rounds.as_deref(), work).await?
+        }
+        Some(token) => {
+            let progress = ProgressOut {
+                peer: &request.peer,
+                token,
+                last: 0.0,
+            };
+            // Rarely needed, and large.
+            let work = Box::pin(call.settle_with_progress(context, tool, progress));
+            rounds::run(rounds.as_deref(), work).await?
+        }
+    };
+    let outcome = match outcome {
+        Round::Done(outcome) => outcome?,
         Round::Ask(questions) => return Ok(CallToolResponse::InputRequired(questions)),
     };
-    let kept = std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner));
+    let kept = kept.take();
     match kept.refusal {
         // With a session, the result contains what the client lacks.
         Some(error) if rounds.is_some() => Err(error_data(error)),
@@ -90,15 +98,45 @@ pub(super) async fn run(
     }
 }
 
-/// Runs the tool. If it returns a question as its output, the client is asked, and the tool runs again with the answer.
-async fn settle(executor: &RegistryExecutor, call: Arc<ToolCall>, client: &McpPeer) -> ToolOutcome {
-    let mut work = ToolWork::new(Arc::clone(&call));
-    for number in 0..MAX_QUESTIONS {
-        let question = match executor.settle(work).await.0 {
-            // An approval is a decision of the server's own people, not of its clients.
-            ToolOutcome::Ask(question) if question.kind == QuestionKind::Input && client.can_elicit() => question,
-            outcome => return outcome,
-        };
+/// A call for a client.
+struct Call<'a> {
+    executor: &'a RegistryExecutor,
+    call: Arc<ToolCall>,
+    client: &'a McpPeer,
+}
+
+impl Call<'_> {
+    /// Runs the tool. If it returns a question as its output, the client is asked, and the tool runs again with the answer.
+    async fn settle(&self, context: ToolContextBuilder, tool: &RegisteredTool) -> Result<ToolOutcome, ErrorData> {
+        let context = context.build();
+        if let Err(error) = tool.tool().check_context(&context) {
+            let message = format!("{} cannot be used: {}", tool.name(), error.message());
+            return Err(ErrorData::internal_error(message, None));
+        }
+        let session = ToolSession::new();
+        let mut work = ToolWork::new(Arc::clone(&self.call));
+        for number in 0..MAX_QUESTIONS {
+            let question = match self.executor.settle_for(&context, &session, work).await.0 {
+                // An approval is a decision of the server's own people, not of its clients.
+                ToolOutcome::Ask(question)
+                    if question.kind == QuestionKind::Input && self.client.can_elicit() =>
+                {
+                    question
+                }
+                outcome => return Ok(outcome),
+            };
+            // Large, and rarely needed.
+            match Box::pin(self.ask(number, &question)).await {
+                Ok(value) => work = ToolWork::resumed(Arc::clone(&self.call), *question, Answer::Value(value)),
+                Err(reason) => return Ok(ToolOutcome::error(reason)),
+            }
+        }
+        let message = format!("the tool asked more than {MAX_QUESTIONS} questions");
+        Ok(ToolOutcome::error(message))
+    }
+
+    /// Asks the client a question of the tool. Fails with the reason why there is no answer.
+    async fn ask(&self, number: usize, question: &Question) -> Result<Value, String> {
         let own = question.schema.clone().unwrap_or_else(|| json!({"type": "string"}));
         // A person fills in a form, which is an object.
         let is_form = own["type"] == "object";
@@ -107,62 +145,50 @@ async fn settle(executor: &RegistryExecutor, call: Arc<ToolCall>, client: &McpPe
             false => json!({"type": "object", "properties": {"answer": own}, "required": ["answer"]}),
         };
         let key = format!("input-{number}");
-        let value = match client.elicit(&key, question.prompt.clone(), schema).await {
-            Ok(ElicitationAnswer::Accept(content)) if is_form => Value::Object(content),
-            Ok(ElicitationAnswer::Accept(mut content)) => content.remove("answer").unwrap_or_default(),
-            Ok(_) => return ToolOutcome::error("the person did not answer the question of the tool"),
-            Err(error) => return ToolOutcome::error(error.message()),
-        };
-        work = ToolWork::resumed(Arc::clone(&call), *question, Answer::Value(value));
-    }
-    ToolOutcome::error(format!("the tool asked more than {MAX_QUESTIONS} questions"))
-}
-
-/// Runs a call and sends its progress.
-async fn reporting(
-    mut work: impl Future<Output = ToolOutcome> + Unpin,
-    reports: &Inbox,
-    mut progress: ProgressOut<'_>,
-) -> ToolOutcome {
-    let outcome = loop {
-        tokio::select! {
-            biased;
-            Some(report) = poll_fn(|context| reports.poll(context)) => progress.send(report).await,
-            outcome = &mut work => break outcome,
+        match self.client.elicit(&key, question.prompt.clone(), schema).await {
+            Ok(ElicitationAnswer::Accept(content)) if is_form => Ok(Value::Object(content)),
+            Ok(ElicitationAnswer::Accept(mut content)) => Ok(content.remove("answer").unwrap_or_default()),
+            Ok(_) => Err("the person did not answer the question of the tool".to_owned()),
+            Err(error) => Err(error.message().to_owned()),
         }
-    };
-    while let Some(report) = reports.take() {
-        progress.send(report).await;
     }
-    outcome
-}
 
-/// Returns the context of a call: that of the server, with progress, cancellation and the client.
-fn context(settings: &Settings, client: McpPeer, request: &RequestContext<RoleServer>, reports: Inbox) -> ToolContext {
-    let context = settings.context.clone();
-    let context = context.with_cancellation(request.ct.clone()).with_state(client);
-    if request.meta.get_progress_token().is_none() {
-        return context.build();
+    /// Runs the tool and sends its progress.
+    async fn settle_with_progress(
+        &self,
+        context: ToolContextBuilder,
+        tool: &RegisteredTool,
+        mut progress: ProgressOut<'_>,
+    ) -> Result<ToolOutcome, ErrorData> {
+        let reports = Inbox::default();
+        let sender = reports.clone();
+        let context = context.with_progress(move |_: &Text, progress| sender.deliver(progress));
+        let mut work = pin!(self.settle(context, tool));
+        let outcome = loop {
+            tokio::select! {
+                biased;
+                Some(report) = poll_fn(|context| reports.poll(context)) => progress.send(report).await,
+                outcome = &mut work => break outcome,
+            }
+        };
+        while let Some(report) = reports.take() {
+            progress.send(report).await;
+        }
+        outcome
     }
-    context
-        .with_progress(move |_: &Text, progress| reports.deliver(progress))
-        .build()
 }
 
 /// Sends the progress of a call. The amounts of the protocol only grow; reports without an amount count.
 struct ProgressOut<'a> {
     peer: &'a Peer<RoleServer>,
-    token: Option<ProgressToken>,
+    token: ProgressToken,
     last: f64,
 }
 
 impl ProgressOut<'_> {
     async fn send(&mut self, progress: Progress) {
-        let Some(token) = &self.token else {
-            return;
-        };
         self.last = progress.done.unwrap_or(self.last + 1.0);
-        let mut params = ProgressNotificationParam::new(token.clone(), self.last);
+        let mut params = ProgressNotificationParam::new(self.token.clone(), self.last);
         params.total = progress.total;
         params.message = progress.message.map(|message| message.to_string());
         if let Err(error) = self.peer.notify_progress(params).await {
@@ -195,7 +221,10 @@ fn result(outcome: ToolOutcome, structured: Option<Value>) -> Result<CallToolRes
     }
 }
 
-/// Data that a call leaves beside its outcome.
+/// Data that a call leaves beside its outcome. In the context of the call.
+#[derive(Default)]
+struct KeptData(Mutex<Kept>);
+
 #[derive(Default)]
 struct Kept {
     structured: Option<Value>,
@@ -203,15 +232,24 @@ struct Kept {
     refusal: Option<McpError>,
 }
 
+impl KeptData {
+    fn take(&self) -> Kept {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// A layer that keeps the structured value of a result, and the cause of a failure.
-struct Keep<S> {
-    inner: S,
-    slot: Arc<Mutex<Kept>>,
+pub(super) struct Keep<S>(S);
+
+impl<S> Keep<S> {
+    pub(super) fn new(inner: S) -> Self {
+        Self(inner)
+    }
 }
 
 impl<S: Invoke> Invoke for Keep<S> {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
-        let result = self.inner.invoke(call).await;
+        let result = self.0.invoke(call).await;
         let mut kept = Kept::default();
         match &result {
             // Text is content only, unless the tool declares the form of its output.
@@ -225,7 +263,9 @@ impl<S: Invoke> Invoke for Keep<S> {
                 kept.refusal = cause.filter(|cause| cause.data().is_some()).cloned();
             }
         }
-        *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        if let Some(data) = call.context.extension::<KeptData>() {
+            *data.0.lock().unwrap_or_else(PoisonError::into_inner) = kept;
+        }
         result
     }
 }

@@ -14,7 +14,7 @@ use super::{settings::Settings, source::ResourceSource};
 pub(super) type Subscribed = Arc<Mutex<HashSet<String>>>;
 
 /// Notifies a client of a session until the connection ends.
-pub(super) async fn notify(settings: Settings, peer: Peer<RoleServer>, subscribed: Subscribed) {
+pub(super) async fn notify(settings: Arc<Settings>, peer: Peer<RoleServer>, subscribed: Subscribed) {
     let mut revision = settings.registry.snapshot().revision();
     let mut changes = receiver(&settings);
     loop {

@@ -39,7 +39,7 @@ const PAGE: usize = 500;
 
 /// Handles the requests of one client.
 pub(crate) struct Handler {
-    settings: Settings,
+    settings: Arc<Settings>,
     sealer: Arc<Sealer>,
     log_level: Arc<LogLevel>,
     subscribed: Subscribed,
@@ -50,10 +50,10 @@ pub(crate) struct Handler {
 }
 
 impl Handler {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: Arc<Settings>) -> Self {
         Self {
-            settings: settings.clone(),
             sealer: Arc::new(settings.sealer()),
+            settings,
             log_level: Arc::default(),
             subscribed: Arc::default(),
             ended: CancellationToken::new(),
@@ -107,7 +107,7 @@ impl Handler {
             let message = format!("the prompt {name:?} needs the argument {:?}", missing.name);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let binding = Binding::new("prompts/get", name, json!(arguments).to_string());
+        let binding = || Binding::new("prompts/get", name, json!(arguments).to_string());
         let sent = Sent {
             responses: params.input_responses,
             state: params.request_state,
@@ -134,7 +134,7 @@ impl Handler {
             responses: params.input_responses,
             state: params.request_state,
         };
-        let binding = Binding::new("resources/read", &params.uri, "null");
+        let binding = || Binding::new("resources/read", &params.uri, "null");
         let rounds = Rounds::open(&self.sealer, &context, binding, sent)?;
         let client = McpPeer::new(&context, &self.log_level, rounds.clone());
         let work = self.resources()?.read(&params.uri, &client);
@@ -185,7 +185,7 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let task = changes::notify(self.settings.clone(), context.peer, Arc::clone(&self.subscribed));
+        let task = changes::notify(Arc::clone(&self.settings), context.peer, Arc::clone(&self.subscribed));
         let task = AbortOnDropHandle::new(tokio::spawn(task));
         *self.notifier.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
     }
@@ -195,21 +195,21 @@ impl ServerHandler for Handler {
         params: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let snapshot = self.settings.registry.snapshot();
+        let offer = self.settings.offer();
         // The cursor is the last name of the page before, so that a change in between does no harm.
         let after = params.and_then(|params| params.cursor);
-        let tools = snapshot.tools();
-        let start = after.map_or(0, |after| tools.partition_point(|tool| **tool.name() <= *after));
+        let tools = offer.tools();
+        let start = after.map_or(0, |after| tools.partition_point(|tool| *tool.name <= *after));
         let page = &tools[start..tools.len().min(start + PAGE)];
-        let mut result = ListToolsResult::with_all_items(page.iter().map(convert::sent_tool).collect());
+        let mut result = ListToolsResult::with_all_items(page.to_vec());
         if start + page.len() < tools.len() {
-            result.next_cursor = page.last().map(|tool| tool.name().to_string());
+            result.next_cursor = page.last().map(|tool| tool.name.to_string());
         }
         Ok(result)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.settings.registry.get(name).as_ref().map(convert::sent_tool)
+        self.settings.offer().tool(name).cloned()
     }
 
     async fn call_tool(

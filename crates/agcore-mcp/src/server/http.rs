@@ -217,8 +217,9 @@ impl Endpoint {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config.keep_alive = Some(options.session_timeout);
         let sessions = Arc::new(sessions);
-        let settings = server.0.clone();
-        let service = StreamableHttpService::new(move || Ok(Handler::new(&settings)), Arc::clone(&sessions), config);
+        let settings = Arc::new(server.0.clone());
+        let handler = move || Ok(Handler::new(Arc::clone(&settings)));
+        let service = StreamableHttpService::new(handler, Arc::clone(&sessions), config);
         Self {
             options,
             service,

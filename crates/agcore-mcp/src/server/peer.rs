@@ -71,9 +71,29 @@ use crate::{
 pub struct McpPeer {
     peer: Peer<RoleServer>,
     level: Arc<LogLevel>,
-    capabilities: Arc<ClientCapabilities>,
+    abilities: Abilities,
     /// The questions and answers of a request without a session.
     rounds: Option<Arc<Rounds>>,
+}
+
+/// The questions that a client can answer.
+#[derive(Debug, Clone, Copy)]
+struct Abilities {
+    elicits: bool,
+    samples: bool,
+    lists_roots: bool,
+}
+
+impl Abilities {
+    fn of(capabilities: &ClientCapabilities) -> Self {
+        let elicitation = capabilities.elicitation.as_ref();
+        Self {
+            // A client that names no mode has forms only.
+            elicits: elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
+            samples: capabilities.sampling.is_some(),
+            lists_roots: capabilities.roots.is_some(),
+        }
+    }
 }
 
 impl McpPeer {
@@ -90,7 +110,7 @@ impl McpPeer {
         Self {
             peer: request.peer.clone(),
             level,
-            capabilities: Arc::new(request.client_capabilities().unwrap_or_default()),
+            abilities: Abilities::of(&request.client_capabilities().unwrap_or_default()),
             rounds,
         }
     }
@@ -115,19 +135,17 @@ impl McpPeer {
 
     /// Returns whether the client shows questions to a person, as forms.
     pub fn can_elicit(&self) -> bool {
-        let elicitation = self.capabilities.elicitation.as_ref();
-        // A client that names no mode has forms only.
-        elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
+        self.abilities.elicits
     }
 
     /// Returns whether the client asks its model for a server.
     pub fn can_sample(&self) -> bool {
-        self.capabilities.sampling.is_some()
+        self.abilities.samples
     }
 
     /// Returns whether the client names the folders that a server may use.
     pub fn can_list_roots(&self) -> bool {
-        self.capabilities.roots.is_some()
+        self.abilities.lists_roots
     }
 
     /// Asks the person behind the client for input, in the form of a JSON Schema of an object whose members are scalars or

@@ -56,13 +56,14 @@ impl Rounds {
     pub(super) fn open(
         sealer: &Arc<Sealer>,
         request: &RequestContext<RoleServer>,
-        binding: Binding,
+        binding: impl FnOnce() -> Binding,
         sent: Sent,
     ) -> Result<Option<Arc<Self>>, ErrorData> {
         let version = request.protocol_version();
         if version.is_none_or(|version| version.has_initialize()) {
             return Ok(None);
         }
+        let binding = binding();
         let mut answers = match sent.state {
             Some(state) => sealer.open(&state, &binding)?,
             None => BTreeMap::new(),

@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use agcore_tools::{SystemClock, ToolContext, ToolContextBuilder, ToolPolicy, ToolRegistry};
 
 use super::{
+    offer::{LatestOffer, Offer},
     request_state::{Sealer, StateKey},
     source::{PromptSource, ResourceSource},
 };
@@ -26,6 +27,7 @@ pub(crate) struct Settings {
     pub(super) state_key: Option<StateKey>,
     pub(crate) prompts: Option<Arc<dyn PromptSource>>,
     pub(crate) resources: Option<Arc<dyn ResourceSource>>,
+    latest_offer: LatestOffer,
 }
 
 impl Settings {
@@ -40,7 +42,13 @@ impl Settings {
             state_key: None,
             prompts: None,
             resources: None,
+            latest_offer: LatestOffer::default(),
         }
+    }
+
+    /// Returns the current tools.
+    pub(super) fn offer(&self) -> Arc<Offer> {
+        self.latest_offer.get(self)
     }
 
     /// Returns what seals the state of requests, with the clock of the calls.

@@ -12,7 +12,7 @@ use agcore_mcp::{
     ServerEvent, ToolCallRequest, ToolsetOptions,
 };
 use agcore_tools::{
-    NoArguments, Permission, Registration, ToolContext, ToolError, ToolOutput, ToolRegistry,
+    NoArguments, Permission, Registration, State, ToolContext, ToolError, ToolOutput, ToolRegistry,
     schemars::{self, JsonSchema},
     typed,
 };
@@ -214,6 +214,45 @@ async fn tools_are_called_in_both_lifecycles() {
                 .ends_with(r#"there is no tool named "ad"; did you mean add?"#),
             "{unknown}"
         );
+    }
+}
+
+struct Database;
+
+#[tokio::test]
+async fn a_tool_without_its_state_fails_alone() {
+    let tools = registry();
+    let query = typed("query", "Queries.", |_: NoArguments, _: State<Database>| async {
+        Ok("rows")
+    });
+    tools.register(query).unwrap();
+    for (lifecycle, _) in LIFECYCLES {
+        let client = connect(McpServer::new(tools.clone()), lifecycle).await;
+        let failure = client.call_tool("query", |_| {}).await.unwrap_err();
+        assert_eq!(failure.code(), Some(-32603));
+        assert!(failure.message().contains("query cannot be used: "), "{failure}");
+        assert!(failure.message().contains("Database"), "{failure}");
+        assert!(client.call_tool("rich", |_| {}).await.unwrap().is_ok());
+    }
+}
+
+#[tokio::test]
+async fn calls_and_lists_follow_the_registry() {
+    let tools = ToolRegistry::new();
+    let client = connect(McpServer::new(tools.clone()), Lifecycle::Stateless).await;
+    assert!(client.list_tools().await.unwrap().is_empty());
+    let version = |number: u8| {
+        typed("version", "Returns a number.", move |_: NoArguments| async move {
+            Ok(json!({"version": number}))
+        })
+    };
+    for number in [1, 2] {
+        tools.register(version(number)).unwrap();
+        let output = client.call_tool("version", |_| {}).await.unwrap().unwrap();
+        assert_eq!(output.as_value(), Some(&json!({"version": number})));
+        assert_eq!(client.list_tools().await.unwrap().len(), 1);
+        tools.unregister("version").unwrap();
+        assert!(client.call_tool("version", |_| {}).await.is_err());
     }
 }
 

@@ -10,6 +10,7 @@ use crate::{
     grants::Grant,
     permission::Decision,
     registry::RegisteredTool,
+    session::ToolSession,
 };
 
 /// A call that asks for admission.
@@ -17,6 +18,7 @@ use crate::{
 pub(super) struct AdmissionRequest<'a> {
     pub(super) tool: &'a RegisteredTool,
     pub(super) context: &'a ToolContext,
+    pub(super) session: &'a ToolSession,
     /// The call, as the model wrote it.
     pub(super) call: &'a ToolCall,
     /// Checks arguments that a person has edited.

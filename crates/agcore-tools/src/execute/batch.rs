@@ -80,7 +80,7 @@ pub(crate) fn batch(
         async move {
             // Preparation includes approval, which may take long: calls wait for each other only after it.
             let observer: Arc<dyn CallObserver> = shared.clone();
-            let mut ready = match engine.prepare(&mut work, Some(observer)).await {
+            let mut ready = match engine.prepare(engine.caller(), &mut work, Some(observer)).await {
                 Prepared::Settled(settlement) => return (index, *settlement),
                 Prepared::Ready(ready) => ready,
             };

@@ -19,16 +19,25 @@ use crate::{
     output::ToolOutput,
     panic::catch_panic,
     registry::{RegisteredTool, ToolSnapshot},
+    session::ToolSession,
 };
 
 /// Runs calls: checks them, asks for approval, and executes them.
 pub(crate) struct Engine {
     pub(crate) snapshot: Arc<ToolSnapshot>,
     pub(crate) context: ToolContext,
+    pub(crate) session: ToolSession,
     /// `None` for calls that the application makes itself.
     pub(crate) gate: Option<Gate>,
     pub(crate) invoke: BoxInvoke,
     pub(crate) max_concurrency: usize,
+}
+
+/// The run that a call belongs to.
+#[derive(Clone, Copy)]
+pub(crate) struct Caller<'a> {
+    pub(crate) context: &'a ToolContext,
+    pub(crate) session: &'a ToolSession,
 }
 
 /// A call after everything that happens before it runs.
@@ -130,12 +139,25 @@ pub(crate) enum CallEnd {
 }
 
 impl Engine {
+    /// Returns the run for which the engine was made.
+    pub(crate) fn caller(&self) -> Caller<'_> {
+        Caller {
+            context: &self.context,
+            session: &self.session,
+        }
+    }
+
     /// Performs all checks that precede the execution of a call.
-    pub(super) async fn prepare(&self, work: &mut ToolWork, observer: Option<Arc<dyn CallObserver>>) -> Prepared {
+    pub(super) async fn prepare(
+        &self,
+        caller: Caller<'_>,
+        work: &mut ToolWork,
+        observer: Option<Arc<dyn CallObserver>>,
+    ) -> Prepared {
         let call_id = Text::from(work.call.id.as_str());
         let name = Text::from(work.call.name.as_str());
         let mut arguments = Arguments::new();
-        let checked = catch_panic(&name, self.check_and_admit(work, &call_id, observer, &mut arguments)).await;
+        let checked = catch_panic(&name, self.check_and_admit(caller, work, &call_id, observer, &mut arguments)).await;
         let end = match checked.unwrap_or_else(|panic| Err(panic.into())) {
             Ok(Admitted::Ready {
                 tool,
@@ -151,7 +173,7 @@ impl Engine {
             Ok(Admitted::Question(question)) => CallEnd::Question(question),
             Err(Rejection::Decided(error)) => CallEnd::Refused(error),
             Err(Rejection::Failed(error)) => {
-                self.record_refusal(&self.context, &work.call, &arguments, &error);
+                self.record_refusal(caller.context, &work.call, &arguments, &error);
                 CallEnd::Refused(error)
             }
             Err(Rejection::Guarded(outcome)) => {
@@ -160,7 +182,7 @@ impl Engine {
                     _ => "a guard refused the edited arguments".into(),
                 };
                 let error = ToolError::new(ToolErrorKind::PermissionDenied, reason);
-                self.record_refusal(&self.context, &work.call, &arguments, &error);
+                self.record_refusal(caller.context, &work.call, &arguments, &error);
                 CallEnd::Guarded(Box::new(outcome))
             }
         };
@@ -178,6 +200,7 @@ impl Engine {
     /// Checks a call and passes it through the gate. Stores the arguments in `arguments` if they could be parsed.
     async fn check_and_admit(
         &self,
+        caller: Caller<'_>,
         work: &mut ToolWork,
         call_id: &Text,
         observer: Option<Arc<dyn CallObserver>>,
@@ -193,10 +216,11 @@ impl Engine {
         {
             return Ok(Admitted::Question(Box::new(again)));
         }
-        let context = self.context.for_call(call_id.clone(), observer, answer);
+        let context = caller.context.for_call(call_id.clone(), observer, answer);
         let request = AdmissionRequest {
             tool,
             context: &context,
+            session: caller.session,
             call: &work.call,
             guard: work.guard.as_ref(),
             resumed: start.resumed.as_deref(),
@@ -261,7 +285,7 @@ impl Engine {
 
     /// Executes a call.
     pub(super) async fn run(&self, ready: ReadyCall) -> Settlement {
-        if self.context.cancellation().is_cancelled() {
+        if ready.call.context.run_cancellation().is_cancelled() {
             return self.refuse(ready, ToolError::cancelled());
         }
         let _guard = ready.call.context.guard();
@@ -273,7 +297,10 @@ impl Engine {
                 approved: ready.admitted.approved,
                 next_question: ready.admitted.next_question,
             },
-            Err(error) if error.kind() == ToolErrorKind::Cancelled && self.context.cancellation().is_cancelled() => {
+            Err(error)
+                if error.kind() == ToolErrorKind::Cancelled
+                    && ready.call.context.run_cancellation().is_cancelled() =>
+            {
                 CallEnd::Refused(error)
             }
             Err(error) => CallEnd::Failed(error),
@@ -328,8 +355,8 @@ impl Engine {
     }
 
     /// Checks and executes one call.
-    pub(crate) async fn settle(&self, mut work: ToolWork) -> Settlement {
-        match self.prepare(&mut work, None).await {
+    pub(crate) async fn settle(&self, caller: Caller<'_>, mut work: ToolWork) -> Settlement {
+        match self.prepare(caller, &mut work, None).await {
             Prepared::Ready(mut ready) => match ready.acquire_key().await {
                 Ok(()) => self.run(ready).await,
                 Err(error) => self.refuse(ready, error),

@@ -23,14 +23,12 @@ use crate::{
     permission::{Decision, ToolFacts, Verdict, decide},
     policy::ToolPolicy,
     registry::RegisteredTool,
-    session::ToolSession,
 };
 
 /// Decides whether calls may run.
 #[derive(Clone)]
 pub(crate) struct Gate {
     pub(crate) policy: ToolPolicy,
-    pub(crate) session: ToolSession,
     pub(crate) audit: Option<Arc<dyn AuditSink>>,
 }
 
@@ -133,13 +131,18 @@ impl Gate {
         call: &DecidedCall<'_>,
         arguments: &mut Arguments,
     ) -> Result<Admission, Rejection> {
-        let AdmissionRequest { tool, context, .. } = call.request;
+        let AdmissionRequest {
+            tool,
+            context,
+            session,
+            ..
+        } = call.request;
         // A person is never asked about a call that cannot run.
         tool.tool().check_arguments(arguments)?;
         let _asking = match approver.one_at_a_time() {
             false => None,
             true => {
-                let asking = or_cancelled(context, self.session.asking().lock());
+                let asking = or_cancelled(context, session.asking().lock());
                 let asking = context.report_wait(asking).await?;
                 // While this call waited, an answer to another one may have granted it.
                 if let Some(grant) = self.find_grant(call, arguments).await {
@@ -217,7 +220,7 @@ impl Gate {
         self.allow(call, arguments, &decided)?;
         if let Some(grant) = grant {
             // Valid for this session even if the store fails.
-            self.session.grant(grant.clone());
+            call.request.session.grant(grant.clone());
             if yes.scope == ApprovalScope::Always
                 && let Err(error) = self.policy.grants.add(grant).await
             {

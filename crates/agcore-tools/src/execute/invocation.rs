@@ -16,6 +16,7 @@ use crate::{
     layer::{BoxInvoke, Run, Statistics, Timeout},
     output::ToolOutput,
     registry::ToolRegistry,
+    session::ToolSession,
 };
 
 /// The default timeout of a call.
@@ -105,10 +106,8 @@ impl ToolRegistry {
     /// # }
     /// ```
     pub async fn invoke(&self, call: impl Into<Arc<ToolCall>>, context: &ToolContext) -> ToolInvocation {
-        self.engine(context, InvokeOptions::new())
-            .settle(ToolWork::new(call))
-            .await
-            .into()
+        let engine = self.engine(context, InvokeOptions::new());
+        engine.settle(engine.caller(), ToolWork::new(call)).await.into()
     }
 
     /// Runs many calls, side by side where the [annotations](crate::ToolAnnotations) of their tools allow it. The
@@ -171,6 +170,7 @@ impl ToolRegistry {
         Engine {
             snapshot: self.snapshot(),
             context: context.clone(),
+            session: ToolSession::new(),
             gate: None,
             invoke: BoxInvoke::new(Statistics::new(Timeout::new(Run, options.timeout))),
             max_concurrency: options.max_concurrency,

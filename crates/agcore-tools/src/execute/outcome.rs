@@ -19,16 +19,15 @@ use crate::{
 };
 
 /// Translates ended calls into outcomes. See [`RegistryExecutor`](crate::RegistryExecutor) for the table.
-#[derive(Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Outcomes {
-    pub(crate) session: ToolSession,
     /// The longest text of an error, in bytes. That of other results is limited by a layer.
     pub(crate) max_result_bytes: usize,
 }
 
 impl Outcomes {
     /// Translates a call that belongs to a batch.
-    pub(crate) fn translate(&self, batch: u64, settlement: Settlement) -> ToolOutcome {
+    pub(crate) fn translate(&self, session: &ToolSession, batch: u64, settlement: Settlement) -> ToolOutcome {
         let Settlement {
             name,
             call,
@@ -51,7 +50,7 @@ impl Outcomes {
                     _ => None,
                 };
                 match refusal {
-                    Some(refusal) if self.session.is_repeated(refusal, batch) => {
+                    Some(refusal) if session.is_repeated(refusal, batch) => {
                         ToolOutcome::Fatal(repeated_call(&error))
                     }
                     Some(_) => self.error(&error),

@@ -17,13 +17,21 @@ pub(super) fn known_members(schema: &Value) -> Option<Vec<String>> {
     Some(known.keys().cloned().collect())
 }
 
-/// Returns the first member of the arguments that is not known. Reads the text of the arguments without building them.
+/// Returns the first member of the arguments that is not known. Does not build the arguments.
 pub(super) fn unknown_member(known: &[String], arguments: &Arguments) -> Option<SchemaViolation> {
-    let mut text = serde_json::Deserializer::from_str(arguments.as_str());
-    // What is not an object has no members.
-    let name = text.deserialize_map(Members(known)).ok().flatten()?;
+    let name = match arguments.built() {
+        Some(object) => object.keys().find(|name| !known.contains(name)).cloned()?,
+        None => unknown_name(known, arguments.as_str())?,
+    };
     let message = unknown_member_message(&name, known);
     Some(SchemaViolation::new(format!("$.{name}"), message))
+}
+
+/// Returns the first name in the text of an object that is not known.
+fn unknown_name(known: &[String], text: &str) -> Option<String> {
+    let mut text = serde_json::Deserializer::from_str(text);
+    // What is not an object has no members.
+    text.deserialize_map(Members(known)).ok().flatten()
 }
 
 /// Reads an object and returns the first name that is not among these.

@@ -2,11 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use agcore_tools::{NoArguments, RunState, State, ToolContext, ToolErrorKind, typed};
+use agcore_chat::ToolOutcome;
+use agcore_tools::{
+    Approval, NoArguments, PermissionRules, Rule, RuleState, RunState, State, ToolContext, ToolErrorKind, ToolPolicy,
+    ToolSession, typed,
+};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{call, context, context_builder, executor_for, registry, settle, text, work};
+use crate::support::{ScriptedApprover, call, context, context_builder, executor_for, registry, settle, text, work};
 
 #[tokio::test]
 async fn a_call_receives_the_context_of_the_run() {
@@ -125,4 +129,48 @@ async fn a_cancelled_run_starts_no_calls() {
     let (outcome, _) = executor.settle(work("c", "t", &json!({}))).await;
     assert_eq!(crate::support::fatal_text(&outcome), "the call was cancelled");
     assert_eq!(tool.count(), 0);
+}
+
+#[tokio::test]
+async fn an_executor_serves_calls_of_several_runs() {
+    let who = typed(
+        "who",
+        "Returns the user and the database.",
+        |_: NoArguments, context: ToolContext| async move {
+            let database = context.extension::<Database>().map(|database| database.0);
+            Ok(json!([&**context.session_id(), database]))
+        },
+    );
+    let approver = ScriptedApprover::new([Approval::session(), Approval::session()]);
+    let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "who"));
+    let executor = executor_for([who])
+        .with_policy(ToolPolicy::new(rules).with_approver(approver.clone()))
+        .build()
+        .unwrap();
+    let run = |id: &str, database| {
+        let context = context_builder().with_session_id(id).with_state(Database(database));
+        (context.build(), ToolSession::new())
+    };
+    let (ann, bob) = (run("ann", "a"), run("bob", "b"));
+    let settle = async |(context, session): &(ToolContext, ToolSession)| {
+        let work = work("call", "who", &json!({}));
+        text(&executor.settle_for(context, session, work).await.0)
+    };
+    assert_eq!(settle(&ann).await, r#"["ann","a"]"#);
+    assert_eq!(settle(&ann).await, r#"["ann","a"]"#);
+    assert_eq!(approver.requests().len(), 1, "the grant holds for the run");
+    assert_eq!(settle(&bob).await, r#"["bob","b"]"#);
+    assert_eq!(approver.requests().len(), 2, "a grant of another run does not count");
+    // The run of the executor itself has neither.
+    assert!(executor.session().grants().is_empty());
+
+    let (context, session) = run("cara", "c");
+    context.cancellation().cancel();
+    let cancelled = executor
+        .settle_for(&context, &session, work("call", "who", &json!({})))
+        .await;
+    assert!(
+        !matches!(cancelled.0, ToolOutcome::Done(ref result) if !result.is_error),
+        "{cancelled:?}"
+    );
 }

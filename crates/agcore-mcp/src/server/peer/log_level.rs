@@ -1,32 +1,33 @@
 //! [`LogLevel`]: the lowest severity of log messages that a client wants.
 #![expect(deprecated, reason = "logging is part of the revisions up to 2025-11-25")]
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
 use rmcp::model::LoggingLevel;
-use tokio::sync::watch;
 
 /// The lowest severity of log messages that a client wants.
 #[derive(Debug)]
-pub(in crate::server) struct LogLevel(watch::Sender<u8>);
+pub(in crate::server) struct LogLevel(AtomicU8);
 
 impl Default for LogLevel {
     fn default() -> Self {
-        Self(watch::Sender::new(rank(LoggingLevel::Info)))
+        Self(rank(LoggingLevel::Info).into())
     }
 }
 
 impl LogLevel {
     /// Creates the level of a request without a session, which has to name one to get messages.
     pub(super) fn of_request(level: Option<LoggingLevel>) -> Self {
-        Self(watch::Sender::new(level.map_or(u8::MAX, rank)))
+        Self(level.map_or(u8::MAX, rank).into())
     }
 
     pub(in crate::server) fn set(&self, level: LoggingLevel) {
-        self.0.send_replace(rank(level));
+        self.0.store(rank(level), Ordering::Relaxed);
     }
 
     /// Returns whether the client wants messages of a severity.
     pub(super) fn includes(&self, level: LoggingLevel) -> bool {
-        rank(level) >= *self.0.borrow()
+        rank(level) >= self.0.load(Ordering::Relaxed)
     }
 }
 

@@ -15,7 +15,7 @@ impl Gate {
         let (tool, actor) = (call.request.tool.name(), call.request.context.actor());
         let asked = self.asked_paths(&call.decision);
         let covers = |grant: &Grant| grant.covers(actor, tool, arguments, &asked);
-        if let Some(grant) = self.session.grants().into_iter().find(covers) {
+        if let Some(grant) = call.request.session.grants().into_iter().find(covers) {
             return Some(grant);
         }
         match self.policy.grants.find(actor, tool).await {
