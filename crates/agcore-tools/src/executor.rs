@@ -9,7 +9,7 @@ use crate::{
     audit::AuditSink,
     context::ToolContext,
     error::ToolError,
-    execute::{BatchItem, DEFAULT_MAX_CONCURRENCY, DEFAULT_TIMEOUT, Caller, Engine, Gate, Outcomes, batch},
+    execute::{BatchItem, Caller, DEFAULT_MAX_CONCURRENCY, DEFAULT_TIMEOUT, Engine, Gate, Outcomes, batch},
     layer::{
         Audit, BoxInvoke, Invoke, Limit, MAX_TOOL_DATA_BYTES, MAX_TOOL_MEDIA_BYTES, Offload, OffloadSettings, Redact,
         Redactor, Run, Statistics, Timeout, Truncate,

@@ -164,7 +164,8 @@ impl ToolSession {
     /// Returns the number of a new batch of calls.
     pub(crate) fn next_batch(&self) -> u64 {
         let mut state = self.lock();
-        state.batch += 1;
+        // A saved count may be anything. At its end, a refusal that was seen counts as new, which only repeats its text.
+        state.batch = state.batch.saturating_add(1);
         state.batch
     }
 

@@ -56,9 +56,10 @@ pub(super) async fn run(
         responses: params.input_responses,
         state: params.request_state,
     };
-    let binding = || Binding::new("tools/call", name.as_ref(), arguments.clone());
+    let binding = || Binding::new("tools/call", &name, arguments.clone());
     let rounds = Rounds::open(sealer, &request, binding, sent)?;
-    let client = Arc::new(McpPeer::new(&request, log_level, rounds.clone()));
+    let client = Arc::new(McpPeer::new(request, log_level, rounds.clone()));
+    let request = client.request();
     let kept = Arc::new(KeptData::default());
     let context = settings.context.clone();
     let context = context
@@ -118,9 +119,7 @@ impl Call<'_> {
         for number in 0..MAX_QUESTIONS {
             let question = match self.executor.settle_for(&context, &session, work).await.0 {
                 // An approval is a decision of the server's own people, not of its clients.
-                ToolOutcome::Ask(question)
-                    if question.kind == QuestionKind::Input && self.client.can_elicit() =>
-                {
+                ToolOutcome::Ask(question) if question.kind == QuestionKind::Input && self.client.can_elicit() => {
                     question
                 }
                 outcome => return Ok(outcome),

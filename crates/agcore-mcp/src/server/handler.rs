@@ -113,7 +113,7 @@ impl Handler {
             state: params.request_state,
         };
         let rounds = Rounds::open(&self.sealer, &context, binding, sent)?;
-        let client = McpPeer::new(&context, &self.log_level, rounds.clone());
+        let client = McpPeer::new(context, &self.log_level, rounds.clone());
         let work = self.prompts()?.get(name, &arguments, &client);
         match rounds::run(rounds.as_deref(), work).await? {
             Round::Ask(questions) => Ok(GetPromptResponse::InputRequired(questions)),
@@ -136,7 +136,7 @@ impl Handler {
         };
         let binding = || Binding::new("resources/read", &params.uri, "null");
         let rounds = Rounds::open(&self.sealer, &context, binding, sent)?;
-        let client = McpPeer::new(&context, &self.log_level, rounds.clone());
+        let client = McpPeer::new(context, &self.log_level, rounds.clone());
         let work = self.resources()?.read(&params.uri, &client);
         let contents = match rounds::run(rounds.as_deref(), work).await? {
             Round::Ask(questions) => return Ok(ReadResourceResponse::InputRequired(questions)),

@@ -11,7 +11,7 @@ mod answers;
 use std::{fmt, sync::Arc};
 
 use rmcp::{
-    Peer, RoleServer,
+    RoleServer,
     model::{
         ClientCapabilities, CreateMessageRequest, CreateMessageResult, ElicitRequest, ElicitRequestParams,
         ElicitResult, ElicitationAction, ElicitationCapability, ErrorCode, FormElicitationCapability, InputRequest,
@@ -69,50 +69,26 @@ use crate::{
 /// ```
 #[derive(Clone)]
 pub struct McpPeer {
-    peer: Peer<RoleServer>,
+    request: RequestContext<RoleServer>,
+    /// The level of the session, if there is one.
     level: Arc<LogLevel>,
-    abilities: Abilities,
     /// The questions and answers of a request without a session.
     rounds: Option<Arc<Rounds>>,
 }
 
-/// The questions that a client can answer.
-#[derive(Debug, Clone, Copy)]
-struct Abilities {
-    elicits: bool,
-    samples: bool,
-    lists_roots: bool,
-}
-
-impl Abilities {
-    fn of(capabilities: &ClientCapabilities) -> Self {
-        let elicitation = capabilities.elicitation.as_ref();
-        Self {
-            // A client that names no mode has forms only.
-            elicits: elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none()),
-            samples: capabilities.sampling.is_some(),
-            lists_roots: capabilities.roots.is_some(),
-        }
-    }
-}
-
 impl McpPeer {
     /// Creates the client of a request; `level` is that of its session.
-    pub(super) fn new(
-        request: &RequestContext<RoleServer>,
-        level: &Arc<LogLevel>,
-        rounds: Option<Arc<Rounds>>,
-    ) -> Self {
-        let level = match rounds {
-            Some(_) => Arc::new(LogLevel::of_request(request.meta.log_level())),
-            None => Arc::clone(level),
-        };
+    pub(super) fn new(request: RequestContext<RoleServer>, level: &Arc<LogLevel>, rounds: Option<Arc<Rounds>>) -> Self {
         Self {
-            peer: request.peer.clone(),
-            level,
-            abilities: Abilities::of(&request.client_capabilities().unwrap_or_default()),
+            request,
+            level: Arc::clone(level),
             rounds,
         }
+    }
+
+    /// Returns the request that the client made.
+    pub(super) fn request(&self) -> &RequestContext<RoleServer> {
+        &self.request
     }
 
     /// Sends a log message, if the client wants messages of this severity: `debug`, `info`, `notice`, `warning`, `error`,
@@ -123,29 +99,45 @@ impl McpPeer {
         let Ok(level) = serde_json::from_value::<LoggingLevel>(level.into()) else {
             return tracing::warn!(level, "a log message for an MCP client has an unknown severity");
         };
-        if !self.level.includes(level) {
+        if !self.wants(level) {
             return;
         }
         let mut message = LoggingMessageNotificationParam::new(level, data.into());
         message.logger = logger.map(str::to_owned);
-        if let Err(error) = self.peer.notify_logging_message(message).await {
+        if let Err(error) = self.request.peer.notify_logging_message(message).await {
             tracing::debug!(%error, "a log message for an MCP client is dropped");
+        }
+    }
+
+    /// Returns whether the client wants log messages of a severity.
+    fn wants(&self, level: LoggingLevel) -> bool {
+        match self.rounds {
+            // Without a session, a request has to name a level to get messages.
+            Some(_) => LogLevel::of_request(self.request.meta.log_level()).includes(level),
+            None => self.level.includes(level),
         }
     }
 
     /// Returns whether the client shows questions to a person, as forms.
     pub fn can_elicit(&self) -> bool {
-        self.abilities.elicits
+        let elicitation = self.capabilities().elicitation;
+        // A client that names no mode has forms only.
+        elicitation.is_some_and(|modes| modes.form.is_some() || modes.url.is_none())
     }
 
     /// Returns whether the client asks its model for a server.
     pub fn can_sample(&self) -> bool {
-        self.abilities.samples
+        self.capabilities().sampling.is_some()
     }
 
     /// Returns whether the client names the folders that a server may use.
     pub fn can_list_roots(&self) -> bool {
-        self.abilities.lists_roots
+        self.capabilities().roots.is_some()
+    }
+
+    /// Read from the request when they are needed, because few calls ask.
+    fn capabilities(&self) -> ClientCapabilities {
+        self.request.client_capabilities().unwrap_or_default()
     }
 
     /// Asks the person behind the client for input, in the form of a JSON Schema of an object whose members are scalars or
@@ -253,16 +245,13 @@ impl McpPeer {
 
     /// Sends a request to a client with a session.
     async fn send(&self, request: InputRequest) -> Result<Value, McpError> {
+        let peer = &self.request.peer;
         let result = match request {
-            InputRequest::Elicitation(request) => self
-                .peer
-                .create_elicitation(request.params)
-                .await
-                .map(serde_json::to_value),
-            InputRequest::CreateMessage(request) => {
-                self.peer.create_message(request.params).await.map(serde_json::to_value)
+            InputRequest::Elicitation(request) => {
+                peer.create_elicitation(request.params).await.map(serde_json::to_value)
             }
-            _ => self.peer.list_roots().await.map(serde_json::to_value),
+            InputRequest::CreateMessage(request) => peer.create_message(request.params).await.map(serde_json::to_value),
+            _ => peer.list_roots().await.map(serde_json::to_value),
         };
         let failed = |kind, reason: &dyn fmt::Display| {
             let reason = quote(&reason.to_string());

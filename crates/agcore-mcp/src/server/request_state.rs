@@ -9,7 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use agcore_chat::{Clock, RawArguments};
+use agcore_chat::{Clock, RawArguments, Text};
 use rmcp::{
     ErrorData,
     model::{RequestStateCodec, SealOptions},
@@ -36,12 +36,12 @@ impl StateKey {
 /// The request that a state belongs to.
 pub(super) struct Binding {
     method: &'static str,
-    name: String,
+    name: Text,
     arguments: RawArguments,
 }
 
 impl Binding {
-    pub(super) fn new(method: &'static str, name: impl Into<String>, arguments: impl Into<RawArguments>) -> Self {
+    pub(super) fn new(method: &'static str, name: &str, arguments: impl Into<RawArguments>) -> Self {
         Self {
             method,
             name: name.into(),
@@ -52,7 +52,7 @@ impl Binding {
     /// Returns the text that is sealed with the state. Most requests have no state, so it is made only when it is needed.
     fn text(&self) -> String {
         let arguments: Value = serde_json::from_str(&self.arguments).unwrap_or_default();
-        let mut request = json!([self.method, self.name, arguments]);
+        let mut request = json!([self.method, &*self.name, arguments]);
         // A client may send the members of an object in another order.
         request.sort_all_objects();
         request.to_string()

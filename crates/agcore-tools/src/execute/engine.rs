@@ -157,7 +157,11 @@ impl Engine {
         let call_id = Text::from(work.call.id.as_str());
         let name = Text::from(work.call.name.as_str());
         let mut arguments = Arguments::new();
-        let checked = catch_panic(&name, self.check_and_admit(caller, work, &call_id, observer, &mut arguments)).await;
+        let checked = catch_panic(
+            &name,
+            self.check_and_admit(caller, work, &call_id, observer, &mut arguments),
+        )
+        .await;
         let end = match checked.unwrap_or_else(|panic| Err(panic.into())) {
             Ok(Admitted::Ready {
                 tool,
@@ -298,8 +302,7 @@ impl Engine {
                 next_question: ready.admitted.next_question,
             },
             Err(error)
-                if error.kind() == ToolErrorKind::Cancelled
-                    && ready.call.context.run_cancellation().is_cancelled() =>
+                if error.kind() == ToolErrorKind::Cancelled && ready.call.context.run_cancellation().is_cancelled() =>
             {
                 CallEnd::Refused(error)
             }

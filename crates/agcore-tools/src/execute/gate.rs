@@ -132,10 +132,7 @@ impl Gate {
         arguments: &mut Arguments,
     ) -> Result<Admission, Rejection> {
         let AdmissionRequest {
-            tool,
-            context,
-            session,
-            ..
+            tool, context, session, ..
         } = call.request;
         // A person is never asked about a call that cannot run.
         tool.tool().check_arguments(arguments)?;

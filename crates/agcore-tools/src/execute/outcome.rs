@@ -50,9 +50,7 @@ impl Outcomes {
                     _ => None,
                 };
                 match refusal {
-                    Some(refusal) if session.is_repeated(refusal, batch) => {
-                        ToolOutcome::Fatal(repeated_call(&error))
-                    }
+                    Some(refusal) if session.is_repeated(refusal, batch) => ToolOutcome::Fatal(repeated_call(&error)),
                     Some(_) => self.error(&error),
                     None if error.is_for_model() => self.error(&error),
                     None => ToolOutcome::Fatal(error.fault()),
