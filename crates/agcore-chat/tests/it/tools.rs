@@ -277,7 +277,7 @@ fn typed_arguments_match_the_value_that_was_inspected() {
 }
 
 #[test]
-fn arguments_tell_whether_their_object_was_built() {
+fn arguments_report_whether_their_object_was_built() {
     let object = json!({"a": [1, {"b": "ü"}]}).as_object().cloned().unwrap();
     let made = RawArguments::from(object.clone());
     assert_eq!(made.built(), Some(&object));

@@ -1,17 +1,9 @@
 //! One call of a tool for a client.
 
-use std::{
-    error::Error as _,
-    future::poll_fn,
-    pin::pin,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{future::poll_fn, pin::pin, sync::Arc};
 
 use agcore_chat::{Answer, Progress, Question, QuestionKind, RawArguments, Text, ToolCall, ToolOutcome, ToolWork};
-use agcore_tools::{
-    RegisteredTool, RegistryExecutor, ToolContextBuilder, ToolError, ToolOutput, ToolSession,
-    layer::{Invoke, PreparedCall},
-};
+use agcore_tools::{RegisteredTool, RegistryExecutor, ToolContextBuilder, ToolError, ToolSession};
 use rmcp::{
     ErrorData, Peer, RoleServer,
     model::{
@@ -22,17 +14,13 @@ use rmcp::{
 use serde_json::{Value, json};
 
 use super::{
+    kept::KeptData,
     peer::{LogLevel, McpPeer},
     request_state::{Binding, Sealer},
     rounds::{self, Round, Rounds, Sent},
     settings::Settings,
 };
-use crate::{
-    ask::ElicitationAnswer,
-    convert,
-    error::{McpError, error_data},
-    inbox::Inbox,
-};
+use crate::{ask::ElicitationAnswer, convert, error::error_data, inbox::Inbox};
 
 /// The number of questions that a call may return as its output.
 const MAX_QUESTIONS: usize = 10;
@@ -217,54 +205,5 @@ fn result(outcome: ToolOutcome, structured: Option<Value>) -> Result<CallToolRes
             "the outcome of the call cannot be sent",
             None,
         )),
-    }
-}
-
-/// Data that a call leaves beside its outcome. In the context of the call.
-#[derive(Default)]
-struct KeptData(Mutex<Kept>);
-
-#[derive(Default)]
-struct Kept {
-    structured: Option<Value>,
-    /// The error with which the request is answered, if the tool failed because of it.
-    refusal: Option<McpError>,
-}
-
-impl KeptData {
-    fn take(&self) -> Kept {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// A layer that keeps the structured value of a result, and the cause of a failure.
-pub(super) struct Keep<S>(S);
-
-impl<S> Keep<S> {
-    pub(super) fn new(inner: S) -> Self {
-        Self(inner)
-    }
-}
-
-impl<S: Invoke> Invoke for Keep<S> {
-    async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
-        let result = self.0.invoke(call).await;
-        let mut kept = Kept::default();
-        match &result {
-            // Text is content only, unless the tool declares the form of its output.
-            Ok(output) => {
-                let value = output.as_value();
-                let value = value.filter(|value| value.is_object() || call.tool.tool().output_schema().is_some());
-                kept.structured = value.cloned();
-            }
-            Err(error) => {
-                let cause = error.source().and_then(|cause| cause.downcast_ref::<McpError>());
-                kept.refusal = cause.filter(|cause| cause.data().is_some()).cloned();
-            }
-        }
-        if let Some(data) = call.context.extension::<KeptData>() {
-            *data.0.lock().unwrap_or_else(PoisonError::into_inner) = kept;
-        }
-        result
     }
 }

@@ -1,11 +1,14 @@
 //! [`Offer`]: the tools of a server at one point in time, ready to be listed and called.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
 
-use agcore_tools::{ExecutorBuilder, RegistryExecutor, ToolSnapshot};
+use agcore_tools::{ExecutorBuilder, RegistryExecutor, ToolContext, ToolPolicy, ToolSnapshot};
 use rmcp::model::Tool;
 
-use super::{call::Keep, settings::Settings};
+use super::kept::Keep;
 use crate::convert;
 
 /// The tools of a server at one point in time. All its clients share it, so that a call need not prepare anything.
@@ -18,10 +21,15 @@ pub(super) struct Offer {
 }
 
 impl Offer {
-    fn new(settings: &Settings, snapshot: Arc<ToolSnapshot>) -> Self {
-        let executor = ExecutorBuilder::new(Arc::clone(&snapshot), settings.context.clone().build())
-            .with_policy(settings.policy.clone())
-            .with_timeout(Some(settings.timeout))
+    pub(super) fn new(
+        snapshot: Arc<ToolSnapshot>,
+        context: ToolContext,
+        policy: ToolPolicy,
+        timeout: Duration,
+    ) -> Self {
+        let executor = ExecutorBuilder::new(Arc::clone(&snapshot), context)
+            .with_policy(policy)
+            .with_timeout(Some(timeout))
             .with_layer(Keep::new)
             .build_unchecked();
         Self {
@@ -49,13 +57,12 @@ impl Offer {
 pub(super) struct LatestOffer(Mutex<Option<Arc<Offer>>>);
 
 impl LatestOffer {
-    /// Returns the offer of the current tools.
-    pub(super) fn get(&self, settings: &Settings) -> Arc<Offer> {
-        let snapshot = settings.registry.snapshot();
+    /// Returns the offer of a snapshot, which `make` makes unless it was the latest.
+    pub(super) fn get(&self, snapshot: Arc<ToolSnapshot>, make: impl FnOnce(Arc<ToolSnapshot>) -> Offer) -> Arc<Offer> {
         let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*latest {
             Some(offer) if Arc::ptr_eq(&offer.snapshot, &snapshot) => Arc::clone(offer),
-            _ => Arc::clone(latest.insert(Arc::new(Offer::new(settings, snapshot)))),
+            _ => Arc::clone(latest.insert(Arc::new(make(snapshot)))),
         }
     }
 }

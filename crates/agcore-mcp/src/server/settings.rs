@@ -48,7 +48,14 @@ impl Settings {
 
     /// Returns the current tools.
     pub(super) fn offer(&self) -> Arc<Offer> {
-        self.latest_offer.get(self)
+        self.latest_offer.get(self.registry.snapshot(), |snapshot| {
+            Offer::new(
+                snapshot,
+                self.context.clone().build(),
+                self.policy.clone(),
+                self.timeout,
+            )
+        })
     }
 
     /// Returns what seals the state of requests, with the clock of the calls.
