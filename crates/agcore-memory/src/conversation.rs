@@ -322,10 +322,21 @@ impl ConversationMemory {
     }
 }
 
+/// Returns the beginning of the names of the streams of all conversations of a user, in all lines of business.
+///
+/// ```
+/// use agcore_memory::{Actor, conversations_of};
+///
+/// assert_eq!(conversations_of(&Actor::new("acme", "ann/b")), "conversation/acme/ann%2Fb/");
+/// ```
+pub fn conversations_of(user: &Actor) -> String {
+    id::prefix(["conversation", &user.tenant, &user.user])
+}
+
 /// Returns the name of the stream of a conversation.
 fn stream_name(owner: &Actor, id: &str) -> String {
     let line = owner.line.as_deref().unwrap_or_default();
-    id::join(["conversation", &owner.tenant, &owner.user, line, id])
+    conversations_of(owner) + &id::join([line, id])
 }
 
 #[cold]

@@ -28,6 +28,8 @@
 //! | find pages by their words or their meaning, in English and in scripts without spaces | [`search`] |
 //! | keep secrets out of a store | [`Redacted`] |
 //! | remove old items | [`EvictionConfig`] |
+//! | remove old sessions, runs and events, and keep the bill | [`Retention`](session::Retention) |
+//! | export or erase everything of a user | [`user_data`] |
 //! | join parts into ids that cannot collide | [`mod@id`] |
 //!
 //! [`InMemoryStore`], [`InMemoryJournal`] and [`InMemorySessionStore`](session::InMemorySessionStore) implement the contracts for
@@ -54,9 +56,10 @@ pub mod search;
 pub mod graph;
 mod conversation;
 mod redacted;
+pub mod user_data;
 
 pub use checkpoint::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey};
-pub use conversation::{ConversationMemory, ConversationSettings, ConversationStrategy};
+pub use conversation::{ConversationMemory, ConversationSettings, ConversationStrategy, conversations_of};
 pub use error::{MemoryError, MemoryErrorKind};
 pub use eviction::{EvictionCandidate, EvictionConfig, EvictionPolicy, RESERVED_PREFIXES};
 pub use filter::{MemoryFilter, Order};

@@ -9,6 +9,8 @@ mod run;
 mod call;
 mod approval;
 mod commit;
+mod erasure;
+mod retention;
 mod filter;
 mod store;
 mod costs;
@@ -23,6 +25,7 @@ pub use self::{
     filter::{ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, SessionCursor, SessionFilter},
     in_memory::InMemorySessionStore,
     message::{MessageMetadata, MessageRole, NewMessage, StoredMessage, Visibility},
+    retention::{Pruned, Retention},
     run::{Run, RunChange, RunStatus},
     status::SessionStatus,
     store::SessionStore,
@@ -70,6 +73,9 @@ pub struct Session {
     /// The time of the last change, set by the store: a commit that is not empty, a new title, an answer. It does not go
     /// backwards, even if the clock does.
     pub updated_at: Timestamp,
+    /// The time at which the session was [erased](SessionStore::erase_session), so that only its bill is left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased_at: Option<Timestamp>,
     /// The sequence number of the last record, which the next [`SessionStore::commit`] has to name. 0 if there is none.
     pub end: u64,
 }
@@ -261,6 +267,7 @@ impl NewSession {
             metadata: self.metadata,
             created_at: now,
             updated_at: now,
+            erased_at: None,
             end: 0,
         }
     }

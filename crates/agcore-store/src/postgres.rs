@@ -20,6 +20,7 @@ mod knowledge;
 mod graph;
 mod text_index;
 mod vector_index;
+mod user_data;
 mod vacuum;
 
 use std::sync::Arc;

@@ -16,6 +16,7 @@ mod knowledge;
 mod graph;
 mod text_index;
 mod vector_index;
+mod user_data;
 pub mod maintenance;
 
 use std::{path::Path, sync::Arc};

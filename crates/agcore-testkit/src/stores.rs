@@ -1,5 +1,5 @@
 //! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`], [`CheckpointStore`],
-//! [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`] and [`VectorIndex`] must do, checked on yours.
+//! [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`], [`VectorIndex`] and [`UserDataStore`] must do, checked on yours.
 //!
 //! Implement [`StoreSubject`] and the trait of each contract that your store implements, then let a macro make one test of each
 //! behavior:
@@ -14,6 +14,7 @@
 //! | [`KnowledgeGraph`] | [`KnowledgeGraphSubject`] | [`knowledge_graph_tests!`](crate::knowledge_graph_tests) |
 //! | [`TextIndex`] | [`TextIndexSubject`] | [`text_index_tests!`](crate::text_index_tests) |
 //! | [`VectorIndex`] | [`VectorIndexSubject`] | [`vector_index_tests!`](crate::vector_index_tests) |
+//! | [`UserDataStore`] | [`UserDataSubject`] | [`user_data_tests!`](crate::user_data_tests) |
 //!
 //! ```
 //! use std::sync::Arc;
@@ -71,11 +72,12 @@ pub mod memory_store;
 pub mod memory_store_faults;
 pub mod sessions;
 pub mod text_index;
+pub mod user_data;
 pub mod vector_index;
 
 pub use behavior::{
     CHECKPOINT, JOURNAL, JOURNAL_FAULTS, KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, MEMORY_STORE, MEMORY_STORE_FAULTS,
-    SESSION_STORE, StoreBehavior, TEXT_INDEX, VECTOR_INDEX,
+    SESSION_STORE, StoreBehavior, TEXT_INDEX, USER_DATA, VECTOR_INDEX,
 };
 
 use std::sync::Arc;
@@ -86,6 +88,7 @@ use agcore_memory::{
     knowledge::KnowledgeStore,
     search::{TextIndex, VectorIndex},
     session::SessionStore,
+    user_data::UserDataStore,
 };
 use async_trait::async_trait;
 
@@ -160,4 +163,11 @@ pub trait TextIndexSubject: StoreSubject {
 pub trait VectorIndexSubject: StoreSubject {
     /// Opens an empty index.
     async fn vector_index(&self) -> Arc<dyn VectorIndex>;
+}
+
+/// Opens the stores that keep everything of a user.
+#[async_trait]
+pub trait UserDataSubject: StoreSubject {
+    /// Opens an empty store.
+    async fn user_data_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn UserDataStore>;
 }

@@ -10,8 +10,8 @@ use crate::{
     error::MemoryError,
     session::{
         Approval, ApprovalChange, ApprovalFilter, CallChange, Commit, Committed, EventFilter, MessageFilter,
-        MessageMetadata, NewMessage, NewSession, Run, RunFilter, Session, SessionFilter, SessionStore, StoredCall,
-        StoredEvent, StoredMessage,
+        MessageMetadata, NewMessage, NewSession, Pruned, Retention, Run, RunFilter, Session, SessionFilter,
+        SessionStore, StoredCall, StoredEvent, StoredMessage,
     },
 };
 
@@ -129,8 +129,20 @@ impl<S: SessionStore> SessionStore for Redacted<S> {
         self.inner.delete_session(tenant, session).await
     }
 
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        self.inner.erase_session(tenant, session).await
+    }
+
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
         self.inner.erase_sessions(owner).await
+    }
+
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
+        self.inner.prune(retention, limit).await
+    }
+
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+        self.inner.prunable(retention).await
     }
 }
 

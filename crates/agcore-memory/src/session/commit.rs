@@ -223,9 +223,15 @@ impl Commit {
     /// Returns the session as it is after the commit, except for its [`end`](Session::end).
     ///
     /// # Errors
-    /// - [`InvalidState`](crate::MemoryErrorKind::InvalidState) if the session cannot get the new status.
+    /// - [`InvalidState`](crate::MemoryErrorKind::InvalidState) if the session was erased, or cannot get the new status.
     /// - [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if a cost is not in the currency in which the session is billed.
     pub fn apply(&self, session: Session, now: Timestamp) -> Result<Session, MemoryError> {
+        if session.is_erased() {
+            return Err(MemoryError::invalid_state(format!(
+                "the session `{}` was erased and cannot change; create another one",
+                session.id
+            )));
+        }
         self.check_costs(&session)?;
         if self.is_empty() {
             return Ok(session);

@@ -31,6 +31,8 @@ pub struct SessionFilter {
     pub owner: Option<Actor>,
     /// The status.
     pub status: Option<SessionStatus>,
+    /// Whether sessions that were erased are selected as well. Their bill is left.
+    pub includes_erased: bool,
     /// Only sessions that come after this place of the list.
     pub after: Option<SessionCursor>,
     /// The maximum number of sessions.
@@ -139,6 +141,7 @@ impl SessionFilter {
             tenant: tenant.into(),
             owner: None,
             status: None,
+            includes_erased: false,
             after: None,
             limit: None,
         }
@@ -156,6 +159,13 @@ impl SessionFilter {
     #[must_use]
     pub fn with_status(mut self, status: SessionStatus) -> Self {
         self.status = Some(status);
+        self
+    }
+
+    /// Selects sessions that were erased as well, for a bill.
+    #[must_use]
+    pub fn with_erased(mut self) -> Self {
+        self.includes_erased = true;
         self
     }
 
@@ -179,6 +189,7 @@ impl SessionFilter {
         self.tenant == session.owner.tenant
             && self.owner.as_ref().is_none_or(|owner| *owner == session.owner)
             && self.status.is_none_or(|status| status == session.status)
+            && (self.includes_erased || !session.is_erased())
             && self.after.as_ref().is_none_or(is_after)
     }
 }

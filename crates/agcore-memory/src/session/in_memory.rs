@@ -2,6 +2,8 @@
 
 mod stored;
 mod changes;
+mod erasure;
+mod pruning;
 mod checkpoints;
 
 use std::{
@@ -25,6 +27,7 @@ use super::{
     event::StoredEvent,
     filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
     message::StoredMessage,
+    retention::{Pruned, Retention},
     run::Run,
     store::SessionStore,
 };
@@ -174,6 +177,9 @@ impl SessionStore for InMemorySessionStore {
         let now = self.now();
         let mut state = self.state();
         let stored = find(&mut state.tenants, tenant, session)?;
+        if stored.session.is_erased() {
+            return Err(missing(session));
+        }
         stored.session.title = title.map(str::to_owned);
         stored.session.updated_at = stored.session.updated_at.max(now);
         Ok(())
@@ -261,21 +267,32 @@ impl SessionStore for InMemorySessionStore {
         Ok(true)
     }
 
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        let now = self.now();
+        Ok(self.state().erase(tenant, session, now))
+    }
+
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
+        let now = self.now();
         let mut state = self.state();
-        let State { tenants, streams } = &mut *state;
-        let Some(sessions) = tenants.get_mut(&*owner.tenant) else {
-            return Ok(0);
-        };
-        let before = sessions.len();
-        sessions.retain(|_, stored| {
-            let is_erased = stored.session.owner.user == owner.user;
-            if is_erased {
-                streams.delete(&stored.session.stream());
-            }
-            !is_erased
-        });
-        Ok((before - sessions.len()) as u64)
+        let of_user = |stored: &&Stored| stored.session.owner.user == owner.user && !stored.session.is_erased();
+        let sessions = state.tenants.get(&*owner.tenant).into_iter();
+        let found = sessions.flat_map(BTreeMap::values).filter(of_user);
+        let ids: Vec<String> = found.map(|stored| stored.session.id.clone()).collect();
+        for id in &ids {
+            state.erase(&owner.tenant, id, now);
+        }
+        Ok(ids.len() as u64)
+    }
+
+    async fn prune(&self, retention: &Retention, count: u64) -> Result<Pruned, MemoryError> {
+        let now = self.now();
+        Ok(self.state().prune(retention, limit(Some(count)), now))
+    }
+
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+        let now = self.now();
+        Ok(self.state().prunable(retention, now))
     }
 }
 
@@ -299,5 +316,9 @@ fn find<'s>(
 ) -> Result<&'s mut Stored, MemoryError> {
     let sessions = tenants.get_mut(tenant);
     let stored = sessions.and_then(|sessions| sessions.get_mut(session));
-    stored.ok_or_else(|| MemoryError::not_found(format!("there is no session `{session}`")))
+    stored.ok_or_else(|| missing(session))
+}
+
+fn missing(session: &str) -> MemoryError {
+    MemoryError::not_found(format!("there is no session `{session}`"))
 }

@@ -14,6 +14,7 @@ use super::{
     event::StoredEvent,
     filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
     message::StoredMessage,
+    retention::{Pruned, Retention},
     run::Run,
 };
 use crate::{error::MemoryError, journal::Journal};
@@ -34,7 +35,8 @@ use crate::{error::MemoryError, journal::Journal};
 /// - An operation that fails has changed nothing.
 /// - Dropping the future of a read has no effect. Dropping the future of a write leaves open whether it took place, but it
 ///   takes place completely or not at all.
-/// - The numbers of messages and events have no gaps, also with concurrent writers.
+/// - The numbers of messages and events have no gaps, also with concurrent writers. Those of events that were deleted are not given
+///   again.
 ///
 /// Methods of a session that does not exist return [`NotFound`](crate::MemoryErrorKind::NotFound) when they write, and nothing
 /// when they read.
@@ -69,8 +71,8 @@ pub trait SessionStore: Journal {
     /// # Errors
     /// - [`Conflict`](crate::MemoryErrorKind::Conflict) if the stream ends elsewhere. A writer who was too late gets this error
     ///   even if the commit does not fit the new state of the session either.
-    /// - [`InvalidState`](crate::MemoryErrorKind::InvalidState) if the session or a run cannot get its new status, a call begins
-    ///   or finishes twice, or a question is closed already.
+    /// - [`InvalidState`](crate::MemoryErrorKind::InvalidState) if the session was erased, the session or a run cannot get its new
+    ///   status, a call begins or finishes twice, or a question is closed already.
     /// - [`AlreadyExists`](crate::MemoryErrorKind::AlreadyExists) if the session has a message with one of the ids.
     /// - [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if a part is not acceptable, or a cost is not in the currency in
     ///   which the session is billed. A session without billing has no costs.
@@ -142,19 +144,49 @@ pub trait SessionStore: Journal {
         by: &Actor,
     ) -> Result<Approval, MemoryError>;
 
-    /// Deletes a session with everything that belongs to it, including its records and checkpoints. Returns whether it
-    /// existed.
+    /// Deletes a session with everything that belongs to it, including its records, its checkpoints and its bill. Returns whether
+    /// it existed.
     ///
     /// # Errors
     /// When the storage fails.
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError>;
 
-    /// Erases all sessions of a user, in all lines of business, so that nothing of them is left in the storage. Returns their
-    /// number.
+    /// Erases a session, so that nothing is left in the storage of what people and models wrote and tools returned: records, runs,
+    /// events, tool calls, questions, checkpoints, the title, metadata, the content of messages, and all ids. Returns whether it
+    /// existed.
+    ///
+    /// What is left is the bill: the session with its owner, currency and times, and its messages with their numbers, tokens and
+    /// costs. It gets a random id, so that the old one can be used again, is only listed by a
+    /// [filter that asks for it](SessionFilter::with_erased), and never changes.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError>;
+
+    /// Erases all sessions of a user, in all lines of business, like [`erase_session`](Self::erase_session). Returns their number.
+    ///
+    /// The sessions are erased one after the other. If that is interrupted, some are erased and the others are not, and the next
+    /// call erases the rest.
     ///
     /// # Errors
     /// When the storage fails.
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError>;
+
+    /// Removes what is older than the rules say, at most `limit` sessions, runs, events and audit messages. Returns what was removed.
+    /// Call it until nothing was, so that other writers never wait for long.
+    ///
+    /// If that is interrupted, some of it was removed and the next call removes the rest.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError>;
+
+    /// Returns what [`prune`](Self::prune) would remove in the end, without changing anything. What belongs to a session or a run that
+    /// is removed is counted as well, if a rule of its own selects it.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError>;
 }
 
 #[async_trait]
@@ -225,7 +257,19 @@ impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
         (**self).delete_session(tenant, session).await
     }
 
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        (**self).erase_session(tenant, session).await
+    }
+
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
         (**self).erase_sessions(owner).await
+    }
+
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
+        (**self).prune(retention, limit).await
+    }
+
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+        (**self).prunable(retention).await
     }
 }

@@ -28,6 +28,8 @@ macro_rules! COLUMNS {
     };
 }
 
+pub(super) use COLUMNS;
+
 #[async_trait]
 impl KnowledgeGraph for PostgresStore {
     async fn save_entities(&self, entities: Vec<Entity>) -> Result<(), MemoryError> {
@@ -150,7 +152,7 @@ fn lookups(ids: &[String]) -> Vec<Option<&str>> {
     ids.iter().map(|id| lookup(id)).collect()
 }
 
-fn entity(row: &PgRow) -> Result<Entity, Error> {
+pub(super) fn entity(row: &PgRow) -> Result<Entity, Error> {
     let mut owner = Actor::new(row.try_get::<String, _>("tenant")?, row.try_get::<String, _>("user")?);
     owner.line = row.try_get::<Option<String>, _>("line")?.map(Into::into);
     let (id, name, kind): (String, String, String) = (row.try_get("id")?, row.try_get("name")?, row.try_get("kind")?);

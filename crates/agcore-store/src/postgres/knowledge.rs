@@ -15,7 +15,8 @@ use agcore_memory::{
 use async_trait::async_trait;
 use sqlx::Row;
 
-use self::row::{COLUMNS, page, summary};
+use self::row::summary;
+pub(super) use self::row::{COLUMNS, page};
 use super::{
     PostgresStore,
     error::convert,

@@ -10,10 +10,8 @@ use agcore_memory::{MemoryError, MemoryFilter, MemoryItem, MemoryStore, Order, T
 use async_trait::async_trait;
 use sqlx::Row;
 
-use self::{
-    facets::selecting,
-    item::{COLUMNS, item},
-};
+use self::facets::selecting;
+pub(super) use self::item::{COLUMNS, item};
 use super::{
     PostgresStore,
     error::convert,

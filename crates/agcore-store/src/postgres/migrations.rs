@@ -6,11 +6,12 @@ use sqlx::{Connection, Error, postgres::PgConnection};
 use super::error::convert;
 
 /// The migrations. The first one creates version 1.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../migrations/postgres/0001.sql"),
     include_str!("../../migrations/postgres/0002.sql"),
     include_str!("../../migrations/postgres/0003.sql"),
     include_str!("../../migrations/postgres/0004.sql"),
+    include_str!("../../migrations/postgres/0005.sql"),
 ];
 
 /// The contents of a schema.

@@ -7,21 +7,23 @@ mod message;
 mod event;
 mod approval;
 mod commit;
+mod erasure;
+mod pruning;
 
 use agcore_chat::Actor;
 use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
     session::{
-        Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run,
-        RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+        Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned,
+        Retention, Run, RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
     },
 };
 use async_trait::async_trait;
 use serde_json::Value;
 use sqlx::{Row, postgres::PgRow};
 
-pub(super) use self::row::KEY;
-use self::{approval::APPROVAL, call::CALL, row::COLUMNS};
+pub(super) use self::row::{COLUMNS, KEY, session};
+use self::{approval::APPROVAL, call::CALL};
 use super::{
     PostgresStore,
     error::{convert, unwritable},
@@ -54,7 +56,7 @@ impl SessionStore for PostgresStore {
         let sql = concat!("SELECT ", COLUMNS!(), " FROM sessions WHERE tenant = $1 AND id = $2");
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
         let row = self.statements().row(attempt, statement).await?;
-        let session = row.as_ref().map(row::session).transpose();
+        let session = row.as_ref().map(self::session).transpose();
         session.map_err(|error| convert(attempt, error))
     }
 
@@ -70,7 +72,7 @@ impl SessionStore for PostgresStore {
             conditions.values().len() + 1,
         );
         let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
-        self.select("cannot list the sessions", statement, row::session).await
+        self.select("cannot list the sessions", statement, session).await
     }
 
     async fn commit(
@@ -88,7 +90,8 @@ impl SessionStore for PostgresStore {
     }
 
     async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {
-        let sql = "UPDATE sessions SET title = $3, updated_at = greatest(updated_at, $4) WHERE tenant = $1 AND id = $2";
+        let sql = "UPDATE sessions SET title = $3, updated_at = greatest(updated_at, $4)
+                   WHERE tenant = $1 AND id = $2 AND erased_at IS NULL";
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
         let statement = statement.bind(title.map(text::encode)).bind(self.now().as_millis());
         match self
@@ -187,10 +190,20 @@ impl SessionStore for PostgresStore {
         Ok(deleted > 0)
     }
 
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        self.erase_one(tenant, session).await
+    }
+
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
-        let statement = sqlx::query("DELETE FROM sessions WHERE tenant = $1 AND \"user\" = $2");
-        let statement = statement.bind(lookup(&owner.tenant)).bind(lookup(&owner.user));
-        self.statements().execute("cannot erase the sessions", statement).await
+        self.erase_sessions_of(owner).await
+    }
+
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
+        self.prune_old(retention, limit).await
+    }
+
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+        self.count_old(retention).await
     }
 }
 

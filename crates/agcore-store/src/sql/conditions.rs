@@ -1,5 +1,6 @@
 //! [`Conditions`]: the condition of a query, with its values.
 
+use agcore_chat::Actor;
 use agcore_memory::{EvictionConfig, MemoryFilter, Timestamp, id};
 use serde_json::Value as Json;
 
@@ -28,6 +29,19 @@ impl Conditions {
     /// Selects the rows of a tenant.
     pub(crate) fn tenant(tenant: &str) -> Self {
         Self::new("tenant = ?", [text(tenant)])
+    }
+
+    /// Selects the rows of a user, in all lines of business.
+    pub(crate) fn of_user(user: &Actor) -> Self {
+        Self::new("tenant = ? AND \"user\" = ?", [text(&user.tenant), text(&user.user)])
+    }
+
+    /// Selects the rows that come after the last one of a page.
+    pub(crate) fn after(self, column: &str, last: Option<&str>) -> Self {
+        match last {
+            Some(last) => self.and(Self::new(format!("{column} > ?"), [text(last)])),
+            None => self,
+        }
     }
 
     /// Selects what a filter selects. Databases differ in how they look into the metadata, so the condition of an entry is an

@@ -18,6 +18,9 @@ impl Conditions {
         if let Some(status) = filter.status {
             all = all.and(Self::new("status = ?", [text(status.as_str())]));
         }
+        if !filter.includes_erased {
+            all = all.and(Self::new("erased_at IS NULL", []));
+        }
         if let Some(after) = &filter.after {
             let place = [Value::Integer(after.updated_at.as_millis()), text(&after.id)];
             all = all.and(Self::new("(updated_at, id) < (?, ?)", place));

@@ -21,7 +21,7 @@ use crate::sql::Conditions;
 
 const READ: &str = "cannot read the entities";
 
-const COLUMNS: &str = "tenant, id, user, line, name, kind, description, tags, created_at, updated_at";
+pub(super) const COLUMNS: &str = "tenant, id, user, line, name, kind, description, tags, created_at, updated_at";
 
 #[async_trait]
 impl KnowledgeGraph for SqliteStore {
@@ -168,7 +168,7 @@ fn list(texts: &[String]) -> String {
     Json::from(texts).to_string()
 }
 
-fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
+pub(super) fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
     let mut owner = Actor::new(row.get::<_, String>("tenant")?, row.get::<_, String>("user")?);
     owner.line = row.get::<_, Option<String>>("line")?.map(Into::into);
     let (id, name, kind): (String, String, String) = (row.get("id")?, row.get("name")?, row.get("kind")?);

@@ -15,7 +15,8 @@ use agcore_memory::{
 use async_trait::async_trait;
 use rusqlite::Connection;
 
-use self::row::{COLUMNS, page, summary};
+use self::row::summary;
+pub(super) use self::row::{COLUMNS, page};
 use super::{
     SqliteStore,
     memory::params_of,

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::sql::{Conditions, Value as Parameter};
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "tenant, id, user, line, content, metadata, source, created_at, updated_at, valid_from, valid_until";
 
 #[async_trait]
@@ -207,12 +207,12 @@ fn save(connection: &Connection, item: MemoryItem, now: Timestamp) -> rusqlite::
 }
 
 /// A row whose metadata was not parsed yet.
-struct Stored {
+pub(super) struct Stored {
     item: MemoryItem,
     metadata: String,
 }
 
-fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
+pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
     let mut owner = Actor::new(row.get::<_, String>(0)?, row.get::<_, String>(2)?);
     owner.line = row.get::<_, Option<String>>(3)?.map(Into::into);
     let time = |index| {
@@ -232,7 +232,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
 }
 
 impl Stored {
-    fn into_item(self) -> Result<MemoryItem, MemoryError> {
+    pub(super) fn into_item(self) -> Result<MemoryItem, MemoryError> {
         let Self { mut item, metadata } = self;
         let parsed: Result<Map<String, Value>, _> = serde_json::from_str(&metadata);
         item.metadata =

@@ -7,20 +7,22 @@ mod event;
 mod approval;
 mod list;
 mod commit;
+mod erasure;
+mod pruning;
 
 use agcore_chat::Actor;
 use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
     session::{
-        Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run,
-        RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+        Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned,
+        Retention, Run, RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
     },
 };
 use async_trait::async_trait;
 use rusqlite::{Connection, named_params, params};
 use serde_json::Value;
 
-pub(super) use self::row::KEY;
+pub(super) use self::row::{COLUMNS, KEY, session};
 use super::{
     SqliteStore,
     rows::{execute, select_one},
@@ -38,8 +40,8 @@ impl SessionStore for SqliteStore {
     async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, MemoryError> {
         let key = [tenant, session].map(str::to_owned);
         self.read(move |connection| {
-            let sql = format!("SELECT {} FROM sessions WHERE tenant = ?1 AND id = ?2", row::COLUMNS);
-            select_one(connection, "cannot read the session", &sql, key, row::session)
+            let sql = format!("SELECT {COLUMNS} FROM sessions WHERE tenant = ?1 AND id = ?2");
+            select_one(connection, "cannot read the session", &sql, key, self::session)
         })
         .await
     }
@@ -66,7 +68,8 @@ impl SessionStore for SqliteStore {
         let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now().as_millis());
         let title = title.map(str::to_owned);
         self.write(move |connection| {
-            let sql = "UPDATE sessions SET title = ?3, updated_at = max(updated_at, ?4) WHERE tenant = ?1 AND id = ?2";
+            let sql = "UPDATE sessions SET title = ?3, updated_at = max(updated_at, ?4) WHERE tenant = ?1 AND id = ?2
+                       AND erased_at IS NULL";
             let params = params![tenant, session, title, now];
             match execute(connection, "cannot rename the session", sql, params)? {
                 0 => Err(row::missing(&session)),
@@ -141,15 +144,26 @@ impl SessionStore for SqliteStore {
         .await
     }
 
-    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
-        let owner = [owner.tenant.to_string(), owner.user.to_string()];
-        let erase = move |connection: &Connection| {
-            let sql = "DELETE FROM sessions WHERE tenant = ?1 AND user = ?2";
-            execute(connection, "cannot erase the sessions", sql, owner)
-        };
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now());
+        let erase = move |connection: &Connection| erasure::erase(connection, &tenant, &session, now);
         let erased = self.write(erase).await?;
         self.truncate_log().await?;
         Ok(erased)
+    }
+
+    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
+        let erased = self.erase_sessions_of(owner).await?;
+        self.truncate_log().await?;
+        Ok(erased)
+    }
+
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
+        self.prune_old(retention, limit).await
+    }
+
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+        self.count_old(retention).await
     }
 }
 

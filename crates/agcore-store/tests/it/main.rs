@@ -10,6 +10,8 @@
 
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod index_changes;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod older_versions;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]

@@ -4,6 +4,7 @@ mod erasure;
 mod faults;
 mod indexes;
 mod killed;
+mod older;
 mod opening;
 mod pgvector;
 mod proxy;
@@ -18,12 +19,13 @@ use agcore_memory::{
     knowledge::KnowledgeStore,
     search::{TextIndex, VectorIndex},
     session::SessionStore,
+    user_data::UserDataStore,
 };
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-        SessionStoreSubject, StoreSubject, TextIndexSubject, VectorIndexSubject,
+        SessionStoreSubject, StoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
     },
 };
 use async_trait::async_trait;
@@ -91,6 +93,13 @@ impl KnowledgeGraphSubject for Postgres {
 }
 
 #[async_trait]
+impl UserDataSubject for Postgres {
+    async fn user_data_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn UserDataStore> {
+        Arc::new(self.0.options().open(clock).await.unwrap())
+    }
+}
+
+#[async_trait]
 impl TextIndexSubject for Postgres {
     async fn text_index(&self) -> Arc<dyn TextIndex> {
         let store = self.0.options().open(Arc::new(ManualClock::new())).await.unwrap();
@@ -130,6 +139,10 @@ mod knowledge_store {
 
 mod text_index {
     agcore_testkit::text_index_tests!(super::Postgres::default());
+}
+
+mod user_data {
+    agcore_testkit::user_data_tests!(super::Postgres::default());
 }
 
 mod vector_index {

@@ -6,6 +6,7 @@ mod kill;
 mod processes;
 mod tables;
 mod maintenance;
+mod older;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,13 +16,14 @@ use agcore_memory::{
     knowledge::KnowledgeStore,
     search::{TextIndex, VectorIndex},
     session::SessionStore,
+    user_data::UserDataStore,
 };
 use agcore_store::sqlite::SqliteOptions;
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-        SessionStoreSubject, StoreSubject, TextIndexSubject, VectorIndexSubject,
+        SessionStoreSubject, StoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
     },
 };
 use async_trait::async_trait;
@@ -92,6 +94,13 @@ impl KnowledgeGraphSubject for Sqlite {
 }
 
 #[async_trait]
+impl UserDataSubject for Sqlite {
+    async fn user_data_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn UserDataStore> {
+        Arc::new(self.options().open(clock).await.unwrap())
+    }
+}
+
+#[async_trait]
 impl TextIndexSubject for Sqlite {
     async fn text_index(&self) -> Arc<dyn TextIndex> {
         let store = self.options().open(Arc::new(ManualClock::new())).await.unwrap();
@@ -133,6 +142,10 @@ mod knowledge_graph {
 
 mod text_index {
     agcore_testkit::text_index_tests!(super::Sqlite::default());
+}
+
+mod user_data {
+    agcore_testkit::user_data_tests!(super::Sqlite::default());
 }
 
 mod vector_index {

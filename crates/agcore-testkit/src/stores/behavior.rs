@@ -4,7 +4,7 @@ use std::{fmt, pin::Pin};
 
 use super::{
     CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-    SessionStoreSubject, TextIndexSubject, VectorIndexSubject,
+    SessionStoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
 };
 
 /// The behaviors of [`memory_store`](super::memory_store).
@@ -33,6 +33,9 @@ pub const TEXT_INDEX: &[StoreBehavior<dyn TextIndexSubject>] = crate::__text_ind
 
 /// The behaviors of [`vector_index`](super::vector_index).
 pub const VECTOR_INDEX: &[StoreBehavior<dyn VectorIndexSubject>] = crate::__vector_index_behaviors!(__store_behaviors);
+
+/// The behaviors of [`user_data`](super::user_data).
+pub const USER_DATA: &[StoreBehavior<dyn UserDataSubject>] = crate::__user_data_behaviors!(__store_behaviors);
 
 /// The behaviors of [`memory_store_faults`](super::memory_store_faults).
 pub const MEMORY_STORE_FAULTS: &[StoreBehavior<dyn MemoryStoreSubject>] =

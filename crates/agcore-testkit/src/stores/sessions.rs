@@ -10,9 +10,11 @@
 mod opened;
 mod approvals;
 mod commits;
+mod erasure;
 mod lifecycle;
 mod lists;
 mod messages;
+mod retention;
 mod runs;
 mod writers;
 
@@ -23,6 +25,7 @@ pub use self::{
         commits_all_parts, records_are_a_stream, reports_every_conflict, statuses_follow_each_other,
         the_state_changes_as_a_whole,
     },
+    erasure::{an_erased_session_does_not_change, erases_one_session, erasing_keeps_the_bill},
     lifecycle::{
         creates_a_session, deletes_everything_of_a_session, erases_a_user, keeps_tenants_apart, refuses_an_existing_id,
         refuses_unacceptable_sessions, renames, sets_the_title_once, special_characters_are_data,
@@ -32,6 +35,9 @@ pub use self::{
         costs_are_in_the_currency_of_the_session, filters_messages, keeps_every_member_of_a_message,
         keeps_large_content, keeps_usage_and_costs, message_ids_are_unique, messages_are_numbered,
         refuses_contradictory_messages,
+    },
+    retention::{
+        prunes_by_age, prunes_by_count, prunes_in_batches, prunes_nothing_that_is_needed, pruning_keeps_the_bill,
     },
     runs::{
         a_call_happens_once, events_are_numbered_over_runs, filters_events, filters_runs, keeps_calls_in_order,

@@ -105,6 +105,14 @@ macro_rules! __session_store_behaviors {
                 renames,
                 deletes_everything_of_a_session,
                 erases_a_user,
+                erases_one_session,
+                erasing_keeps_the_bill,
+                an_erased_session_does_not_change,
+                prunes_by_age,
+                prunes_by_count,
+                prunes_nothing_that_is_needed,
+                prunes_in_batches,
+                pruning_keeps_the_bill,
                 commits_all_or_nothing,
                 commits_all_parts,
                 reports_every_conflict,
@@ -254,6 +262,35 @@ macro_rules! __knowledge_graph_behaviors {
                 scores_by_distance_and_weight,
                 follows_directions_and_types,
                 cycles_end,
+            ]
+            $(, $argument)?
+        }
+    };
+}
+
+/// Makes one test of each behavior of a [`UserDataStore`](agcore_memory::user_data::UserDataStore). The argument is an expression of a
+/// type that implements [`UserDataSubject`](crate::stores::UserDataSubject). Requires tokio with `macros` and `rt`.
+#[macro_export]
+macro_rules! user_data_tests {
+    ($subject:expr) => {
+        $crate::__user_data_behaviors!(__store_tests, $subject);
+    };
+}
+
+/// Calls a macro with the names of the behaviors. Not part of the public API.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __user_data_behaviors {
+    ($macro:ident $(, $argument:expr)?) => {
+        $crate::$macro! {
+            user_data,
+            [
+                exports_everything_of_a_user,
+                exports_many_rows_once,
+                a_failing_writer_ends_the_export,
+                erases_everything_but_the_bill,
+                an_interrupted_erasure_is_completed_by_the_next,
+                lists_are_paged_by_id,
             ]
             $(, $argument)?
         }

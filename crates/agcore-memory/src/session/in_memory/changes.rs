@@ -72,6 +72,7 @@ impl Changes {
                 stored.audit.push(message);
             }
         }
+        stored.last_event += self.events.len() as u64;
         stored.events.extend(self.events);
         for run in self.runs {
             match stored.run_mut(&run.id) {
@@ -124,8 +125,8 @@ impl Changes {
 
     fn add_event(&mut self, event: NewEvent, stored: &Stored, now: Timestamp) -> Result<(), MemoryError> {
         self.check_run(&event.run, stored)?;
-        let seq = stored.events.len() + self.events.len() + 1;
-        self.events.push(event.store(seq as u64, now));
+        let seq = stored.last_event + self.events.len() as u64 + 1;
+        self.events.push(event.store(seq, now));
         Ok(())
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Stored {
     pub(super) audit: Vec<StoredMessage>,
     pub(super) message_ids: BTreeSet<String>,
     pub(super) events: Vec<StoredEvent>,
+    /// The number that was given last, also if the event was deleted.
+    pub(super) last_event: u64,
     pub(super) runs: Vec<StoredRun>,
     pub(super) approvals: BTreeMap<String, Approval>,
 }
@@ -45,6 +47,7 @@ impl Stored {
             audit: Vec::new(),
             message_ids: BTreeSet::new(),
             events: Vec::new(),
+            last_event: 0,
             runs: Vec::new(),
             approvals: BTreeMap::new(),
         }

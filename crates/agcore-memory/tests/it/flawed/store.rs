@@ -7,8 +7,8 @@ use agcore_memory::{
     RunKey,
     session::{
         Approval, ApprovalFilter, Commit, Committed, EventFilter, InMemorySessionStore, MessageFilter, MessagePart,
-        NewSession, Run, RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
-        Visibility, stream_of,
+        NewSession, Pruned, Retention, Run, RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent,
+        StoredMessage, Visibility, stream_of,
     },
 };
 use async_trait::async_trait;
@@ -43,6 +43,10 @@ pub(super) enum Flaw {
     TiesAreSkipped,
     RecordsSurviveDeletion,
     LinesSurviveErasure,
+    ErasureTakesTheBill,
+    OnlyAgesCount,
+    BatchesHaveNoLimit,
+    CountingPrunes,
     PatchesComeFirst,
     CheckpointsAreOverwritten,
     EverythingIsLatest,
@@ -259,15 +263,41 @@ impl SessionStore for Flawed {
         Ok(is_deleted)
     }
 
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        match self.flaw {
+            Flaw::ErasureTakesTheBill => self.store.delete_session(tenant, session).await,
+            _ => self.store.erase_session(tenant, session).await,
+        }
+    }
+
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
         if self.flaw != Flaw::LinesSurviveErasure {
             return self.store.erase_sessions(owner).await;
         }
         let sessions = self.store.sessions(&SessionFilter::owned_by(owner.clone())).await?;
         for session in &sessions {
-            self.store.delete_session(session.tenant(), &session.id).await?;
+            self.store.erase_session(session.tenant(), &session.id).await?;
         }
         Ok(sessions.len() as u64)
+    }
+
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
+        match self.flaw {
+            Flaw::BatchesHaveNoLimit => self.store.prune(retention, u64::MAX).await,
+            Flaw::OnlyAgesCount => {
+                let mut retention = *retention;
+                (retention.runs_per_session, retention.sessions_per_user) = (None, None);
+                self.store.prune(&retention, limit).await
+            }
+            _ => self.store.prune(retention, limit).await,
+        }
+    }
+
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+        match self.flaw {
+            Flaw::CountingPrunes => self.store.prune(retention, u64::MAX).await,
+            _ => self.store.prunable(retention).await,
+        }
     }
 }
 

@@ -20,10 +20,10 @@ macro_rules! COLUMNS {
     };
 }
 
-pub(super) use COLUMNS;
+pub(in crate::postgres) use COLUMNS;
 
 /// Reads a page with its content.
-pub(super) fn page(row: &PgRow) -> Result<KnowledgePage, MemoryError> {
+pub(in crate::postgres) fn page(row: &PgRow) -> Result<KnowledgePage, MemoryError> {
     let read = row
         .try_get("content")
         .and_then(|content| read(row, text::decode(content)));

@@ -16,10 +16,10 @@ macro_rules! COLUMNS {
     };
 }
 
-pub(super) use COLUMNS;
+pub(in crate::postgres) use COLUMNS;
 
 /// Reads an item.
-pub(super) fn item(row: &PgRow) -> Result<MemoryItem, MemoryError> {
+pub(in crate::postgres) fn item(row: &PgRow) -> Result<MemoryItem, MemoryError> {
     let (mut item, metadata) = read(row).map_err(|error| convert("cannot read the item", error))?;
     item.metadata = serde_json::from_str(metadata)
         .map_err(|error| unreadable(&format!("the metadata of the item `{}`", item.id), error))?;

@@ -9,7 +9,7 @@ use sqlx::{Error, Row, postgres::PgRow};
 
 use crate::postgres::{
     error::convert,
-    rows::{count, json, named, optional_text, time},
+    rows::{count, json, named, optional_text, optional_time, time},
     statement::FetchRow,
     text::lookup,
     transaction::Transaction,
@@ -19,7 +19,7 @@ use crate::postgres::{
 macro_rules! COLUMNS {
     () => {
         "session, tenant, id, \"user\", line, status, pending_tool_call_id, error_id, currency, country, origin_session, \
-         origin_message, created_at, updated_at, last_message, last_audit, last_event, title, metadata::text AS metadata, \
+         origin_message, created_at, updated_at, erased_at, last_message, last_audit, last_event, title, metadata::text AS metadata, \
          coalesce((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0) AS last_seq"
     };
 }
@@ -83,7 +83,7 @@ fn stored(row: &PgRow) -> Result<Stored, Error> {
     })
 }
 
-pub(super) fn session(row: &PgRow) -> Result<Session, Error> {
+pub(in crate::postgres) fn session(row: &PgRow) -> Result<Session, Error> {
     let mut new = NewSession::new(row.try_get::<String, _>("id")?).with_owner(owner(row)?);
     new.title = optional_text(row, "title")?;
     new.billing = billing(row)?;
@@ -96,6 +96,7 @@ pub(super) fn session(row: &PgRow) -> Result<Session, Error> {
     session.pending_tool_call_id = row.try_get("pending_tool_call_id")?;
     session.error_id = row.try_get("error_id")?;
     session.updated_at = time(row, "updated_at")?;
+    session.erased_at = optional_time(row, "erased_at")?;
     session.end = count(row, "last_seq")?;
     Ok(session)
 }

@@ -7,10 +7,11 @@ use rusqlite::Row;
 use crate::sqlite::rows::{Json, count, time};
 
 /// The columns of a page, except for its content.
-pub(super) const COLUMNS: &str = "tenant, id, user, line, title, summary, tags, refs, created_at, updated_at, change";
+pub(in crate::sqlite) const COLUMNS: &str =
+    "tenant, id, user, line, title, summary, tags, refs, created_at, updated_at, change";
 
 /// Reads a page with its content.
-pub(super) fn page(row: &Row<'_>) -> rusqlite::Result<KnowledgePage> {
+pub(in crate::sqlite) fn page(row: &Row<'_>) -> rusqlite::Result<KnowledgePage> {
     let content: String = row.get("content")?;
     read(row, content)
 }

@@ -10,8 +10,8 @@ use rusqlite::{Connection, Row};
 use crate::sqlite::rows::{Json, count, named, optional_time, select_one, time};
 
 /// The columns of a session. Its end is kept by the journal.
-pub(super) const COLUMNS: &str = "session, tenant, id, user, line, status, pending_tool_call_id, error_id, currency, country, \
-     origin_session, origin_message, created_at, updated_at, last_message, last_audit, last_event, title, metadata, \
+pub(in crate::sqlite) const COLUMNS: &str = "session, tenant, id, user, line, status, pending_tool_call_id, error_id, currency, country, \
+     origin_session, origin_message, created_at, updated_at, erased_at, last_message, last_audit, last_event, title, metadata, \
      ifnull((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0) AS last_seq";
 
 /// Selects the key of a session, for subqueries.
@@ -68,7 +68,7 @@ pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
     })
 }
 
-pub(super) fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
+pub(in crate::sqlite) fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
     let mut new = NewSession::new(row.get::<_, String>("id")?).with_owner(owner(row)?);
     new.title = row.get("title")?;
     new.billing = billing(row)?;
@@ -82,6 +82,7 @@ pub(super) fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
     session.pending_tool_call_id = row.get("pending_tool_call_id")?;
     session.error_id = row.get("error_id")?;
     session.updated_at = optional_time(row, "updated_at")?.unwrap_or(session.created_at);
+    session.erased_at = optional_time(row, "erased_at")?;
     session.end = count(row, "last_seq")?;
     Ok(session)
 }

@@ -64,7 +64,7 @@ async fn erased_data_is_not_left_in_the_files() {
     let url = url_of(&name);
     let options = options_of(&url, "agcore").with_statement_timeout(Duration::from_millis(2_000));
     let store = options.open(Arc::new(ManualClock::new())).await.unwrap();
-    let ann = Actor::user("ann PLUMTREE");
+    let ann = Actor::user("ann");
     for number in 0..200 {
         let is_ann = number % 2 == 0;
         let (owner, word) = if is_ann {

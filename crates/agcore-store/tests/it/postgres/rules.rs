@@ -47,15 +47,11 @@ async fn other_programs_cannot_break_the_rules() {
     let _store = open(&schema).await;
     let mut connection = PgConnection::connect(&url()).await.unwrap();
     let message = "INSERT INTO messages (session, seq, id, role, visibility_mask, cost, currency, created_at, content) SELECT session";
+    let typed = "INSERT INTO messages (session, seq, id, role, type, metadata, visibility_mask, created_at, content) SELECT session";
+    let status = |status: &str| format!("UPDATE sessions SET status = '{status}'");
     for (sql, expected) in [
-        (
-            "UPDATE sessions SET status = 'failed'".to_owned(),
-            "cannot get this status",
-        ),
-        (
-            "UPDATE sessions SET status = 'other'".to_owned(),
-            "cannot get this status",
-        ),
+        (status("failed"), "cannot get this status"),
+        (status("other"), "cannot get this status"),
         (
             "UPDATE sessions SET currency = 'USD'".to_owned(),
             "billing of a session does not change",
@@ -101,6 +97,28 @@ async fn other_programs_cannot_break_the_rules() {
             "duplicate key",
         ),
         (
+            format!("{typed}, 2, 'n', 'user', 'note', '{{\"type\":\"note\"}}', 3, 0, '' FROM sessions"),
+            "messages_type",
+        ),
+        (
+            format!("{typed}, 2, 'n', 'tool', 'user_input', '{{\"type\":\"user_input\"}}', 3, 0, '' FROM sessions"),
+            "messages_type",
+        ),
+        (
+            format!("{typed}, 2, 'n', 'user', 'user_input', '{{}}', 3, 0, '' FROM sessions"),
+            "messages_metadata",
+        ),
+        (
+            format!("{typed}, 2, 'n', 'user', 'user_input', '[]', 3, 0, '' FROM sessions"),
+            "messages_metadata",
+        ),
+        (
+            format!(
+                "{typed}, 2, 'n', 'assistant', 'tool_call', '{{\"type\":\"tool_call\",\"call_id\":\"c\"}}', 3, 0, '' FROM sessions"
+            ),
+            "messages_metadata",
+        ),
+        (
             "INSERT INTO events SELECT session, 2, 'missing', 'k', 0, '1' FROM sessions".to_owned(),
             "foreign key",
         ),
@@ -118,6 +136,35 @@ async fn other_programs_cannot_break_the_rules() {
         "SET search_path = {schema}; {allowed}; UPDATE sessions SET status = 'running'"
     ))
     .await;
+}
+
+#[tokio::test]
+async fn other_programs_cannot_change_erased_sessions() {
+    need_server!();
+    let names = Names::default();
+    let schema = names.name();
+    let store = open(&schema).await;
+    assert!(store.erase_session("local", "s").await.unwrap());
+    let mut connection = PgConnection::connect(&url()).await.unwrap();
+    for sql in [
+        "UPDATE sessions SET title = 'x'",
+        "UPDATE sessions SET erased_at = NULL",
+        "UPDATE messages SET content = 'x'",
+        "INSERT INTO runs (session, id, status, created_at, updated_at) SELECT session, 'x', 'queued', 0, 0 FROM sessions",
+        "INSERT INTO messages (session, seq, id, role, visibility_mask, created_at, content)
+         SELECT session, 9, 'x', 'user', 3, 0, '' FROM sessions",
+    ] {
+        let statement = AssertSqlSafe(format!("SET search_path = {schema}; {sql}"));
+        let error = sqlx::raw_sql(statement).execute(&mut connection).await.unwrap_err();
+        assert!(error.to_string().contains("the session was erased"), "{sql}: {error}");
+    }
+    let (sessions, costs): (i64, String) = sqlx::query_as(AssertSqlSafe(format!(
+        "SELECT (SELECT count(*) FROM {schema}.sessions), (SELECT sum(cost)::text FROM {schema}.messages)"
+    )))
+    .fetch_one(&mut connection)
+    .await
+    .unwrap();
+    assert_eq!((sessions, &*costs), (1, "0.000001"));
 }
 
 #[tokio::test]

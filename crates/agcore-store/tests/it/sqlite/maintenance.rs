@@ -174,7 +174,9 @@ async fn a_check_reads_all_json_of_sessions() {
              VALUES (1, 't', 'one', 'u', 'running', 0, 0, 's', '{}');
              INSERT INTO runs VALUES (1, 1, 'r', 'running', 0, 0, '{}', '{}');
              INSERT INTO messages (session, seq, id, role, type, visibility_mask, created_at, usage, metadata, content)
-             VALUES (1, 1, 'm', 'user', 'user_input', 3, 0, '{}', '{}', 'not JSON');
+             VALUES (1, 1, 'm', 'user', 'user_input', 3, 0, '{}', '{\"type\":\"user_input\"}', 'not JSON');
+             -- So that it can be damaged.
+             DROP TRIGGER messages_metadata_updated;
              INSERT INTO events VALUES (1, 1, 'r', 'k', 0, '{}');
              INSERT INTO tool_calls VALUES (1, 1, 'r', 'c', 'n', 0, NULL, '{}', NULL);
              INSERT INTO approvals (session, id, run, status, asked_at, question) VALUES (1, 'q', 'r', 'open', 0, '{}');

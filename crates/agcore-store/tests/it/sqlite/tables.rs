@@ -1,5 +1,7 @@
 //! The tables of sessions: the database itself refuses rows that break their rules, no matter which program writes them.
 
+mod metadata;
+
 use std::sync::Arc;
 
 use agcore_memory::{
@@ -168,8 +170,12 @@ async fn the_database_refuses_bad_messages() {
         (columns, "1, 'n', 'user', 3, ''", "UNIQUE"),
         (columns, "2, 'm', 'user', 3, ''", "UNIQUE"),
         (columns, "-2, 'm', 'user', 0, ''", "UNIQUE"),
-        (tool, "-2, 'n', 'assistant', 0, '', 'tool_call', '{}'", "CHECK"),
-        (tool, "2, 'n', 'user', 3, '', 'user_input', NULL", "CHECK"),
+        (
+            tool,
+            r#"-2, 'n', 'assistant', 0, '', 'tool_call', '{"type":"tool_call","call_id":"c","name":"n","arguments":1}'"#,
+            "CHECK",
+        ),
+        (tool, "2, 'n', 'user', 3, '', NULL, '{}'", "CHECK"),
         (cost, "2, 'n', 'user', 3, '', 5, 'USD'", "currency of the session"),
         (cost, "2, 'n', 'user', 3, '', 5, NULL", "CHECK"),
         (cost, "2, 'n', 'user', 3, '', NULL, 'EUR'", "CHECK"),
@@ -312,7 +318,10 @@ async fn damaged_rows_are_reported_and_harm_no_others() {
     let file = file().await;
     file.store.commit("local", "free", 0, one_of_each("y")).await.unwrap();
     file.raw
-        .execute_batch("PRAGMA ignore_check_constraints = ON; DROP TRIGGER tool_calls_finished")
+        .execute_batch(
+            "PRAGMA ignore_check_constraints = ON; DROP TRIGGER tool_calls_finished;
+                        DROP TRIGGER messages_metadata_updated",
+        )
         .unwrap();
     for damage in [
         "UPDATE messages SET metadata = '{', type = 'user_input' WHERE id = 'm' AND session = 1",
@@ -355,7 +364,7 @@ async fn erased_sessions_are_not_left_in_the_files() {
     for (user, word) in [("ann", "PLUMTREE"), ("ben", "KEPTWORD")] {
         for number in 0..20 {
             let id = format!("{number} {word}");
-            let owner = Actor::user(user).with_line(word);
+            let owner = Actor::user(user);
             file.store
                 .create(NewSession::new(&*id).with_owner(owner).with_metadata("x", word))
                 .await

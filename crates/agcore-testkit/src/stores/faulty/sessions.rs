@@ -3,8 +3,8 @@
 use agcore_memory::{
     Actor, Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey,
     session::{
-        Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run, RunFilter, Session,
-        SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+        Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned, Retention, Run,
+        RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
     },
 };
 use async_trait::async_trait;
@@ -84,8 +84,21 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
             .await
     }
 
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        self.call("erase_session", self.inner.erase_session(tenant, session))
+            .await
+    }
+
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
         self.call("erase_sessions", self.inner.erase_sessions(owner)).await
+    }
+
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
+        self.call("prune", self.inner.prune(retention, limit)).await
+    }
+
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+        self.call("prunable", self.inner.prunable(retention)).await
     }
 }
 

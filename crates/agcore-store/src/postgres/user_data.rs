@@ -1,0 +1,79 @@
+//! The data that belongs to a user.
+
+use agcore_chat::Actor;
+use agcore_memory::{
+    MemoryError, MemoryItem, graph::Entity, knowledge::KnowledgePage, session::Session, user_data::UserDataStore,
+};
+use async_trait::async_trait;
+use sqlx::{Error, Row, postgres::PgRow};
+
+use super::{
+    PostgresStore,
+    error::convert,
+    graph, knowledge, memory,
+    query::{bind_all, number, numbered, statement},
+    sessions,
+};
+use crate::sql::Conditions;
+
+const ATTEMPT: &str = "cannot list what belongs to the user";
+
+#[async_trait]
+impl UserDataStore for PostgresStore {
+    async fn items_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<MemoryItem>, MemoryError> {
+        let rows = self.rows_of("memory_items", memory::COLUMNS!(), (user, after, limit));
+        rows.await?.iter().map(memory::item).collect()
+    }
+
+    async fn pages_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<KnowledgePage>, MemoryError> {
+        let columns = concat!(knowledge::COLUMNS!(), ", content");
+        let rows = self.rows_of("knowledge_pages", columns, (user, after, limit));
+        rows.await?.iter().map(knowledge::page).collect()
+    }
+
+    async fn entities_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Entity>, MemoryError> {
+        let rows = self.rows_of("graph_entities", graph::COLUMNS!(), (user, after, limit));
+        read(&rows.await?, graph::entity)
+    }
+
+    async fn sessions_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Session>, MemoryError> {
+        let rows = self.rows_of("sessions", sessions::COLUMNS!(), (user, after, limit));
+        read(&rows.await?, sessions::session)
+    }
+
+    async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, MemoryError> {
+        let conditions = Conditions::column_with_prefix("name", prefix).after("name", after);
+        let sql = format!(
+            "SELECT name FROM journal_streams WHERE {} ORDER BY name LIMIT ${}",
+            numbered(conditions.sql(), 1),
+            conditions.values().len() + 1
+        );
+        let listing = bind_all(statement(sql), &conditions).bind(number(limit));
+        self.select("cannot list the streams", listing, |row| row.try_get(0))
+            .await
+    }
+}
+
+impl PostgresStore {
+    /// Returns rows of a table in the order of their ids.
+    async fn rows_of(
+        &self,
+        table: &str,
+        columns: &str,
+        (user, after, limit): (&Actor, Option<&str>, u64),
+    ) -> Result<Vec<PgRow>, MemoryError> {
+        let conditions = Conditions::of_user(user).after("id", after);
+        let sql = format!(
+            "SELECT {columns} FROM {table} WHERE {} ORDER BY id LIMIT ${}",
+            numbered(conditions.sql(), 1),
+            conditions.values().len() + 1
+        );
+        let listing = bind_all(statement(sql), &conditions).bind(number(limit));
+        self.statements().rows(ATTEMPT, listing).await
+    }
+}
+
+fn read<T>(rows: &[PgRow], read: impl Fn(&PgRow) -> Result<T, Error>) -> Result<Vec<T>, MemoryError> {
+    let read = rows.iter().map(read).collect::<Result<_, _>>();
+    read.map_err(|error| convert(ATTEMPT, error))
+}
