@@ -324,8 +324,7 @@ impl ExecutorBuilder {
         Ok(self.build_unchecked())
     }
 
-    /// Builds the executor without checking its context, for calls that come
-    /// [with their own](RegistryExecutor::settle_for).
+    /// Builds the executor without checking its context, for [calls with their own](RegistryExecutor::settle_for).
     pub fn build_unchecked(self) -> RegistryExecutor {
         let gate = Gate {
             policy: self.policy.unwrap_or_default(),
@@ -364,10 +363,8 @@ impl ExecutorBuilder {
     fn check_context(&self) -> Result<(), ToolError> {
         for tool in self.snapshot.tools() {
             tool.tool().check_context(&self.context).map_err(|error| {
-                ToolError::new(
-                    error.kind(),
-                    format!("{} cannot be used: {}", tool.name(), error.message()),
-                )
+                let message = format!("{} cannot be used: {}", tool.name(), error.message());
+                ToolError::new(error.kind(), message)
             })?;
         }
         Ok(())

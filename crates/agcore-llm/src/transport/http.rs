@@ -76,6 +76,7 @@ pub struct HttpTransport {
     /// The proxy for this server, if there is one.
     proxy: Option<ProxyRoute>,
     guard: SecretGuard,
+    returns_redirects: bool,
 }
 
 impl HttpTransport {
@@ -104,6 +105,7 @@ impl HttpTransport {
             timeouts: options.timeouts,
             proxy,
             guard,
+            returns_redirects: options.returns_redirects,
         })
     }
 
@@ -187,7 +189,10 @@ impl Transport for HttpTransport {
         {
             return Err(error::proxy_authentication(proxy, None));
         }
-        check_head(&head, self.base.origin())?;
+        if !self.returns_redirects {
+            check_redirect(&head, self.base.origin())?;
+        }
+        check_encoding(&head, self.base.origin())?;
         let body = Body::new(content, timer, self.timeouts, self.base.origin().clone());
         Ok(TransportReply {
             head,
@@ -221,8 +226,8 @@ fn with_defaults(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Rejects replies that no wire can decode: redirects, and compression that was not requested.
-fn check_head(head: &ReplyHead, origin: &str) -> Result<(), LlmError> {
+/// Rejects redirects, which no wire can decode.
+fn check_redirect(head: &ReplyHead, origin: &str) -> Result<(), LlmError> {
     if head.status.is_redirection() {
         let message = format!(
             "{origin} redirects to {}; redirects are not followed: set the base URL to the final address of the API",
@@ -232,6 +237,11 @@ fn check_head(head: &ReplyHead, origin: &str) -> Result<(), LlmError> {
         );
         return Err(LlmError::new(LlmErrorKind::NotFound, message).with_status(head.status.as_u16()));
     }
+    Ok(())
+}
+
+/// Rejects replies with compression that was not requested.
+fn check_encoding(head: &ReplyHead, origin: &str) -> Result<(), LlmError> {
     let encoding = head
         .headers
         .get(header::CONTENT_ENCODING)

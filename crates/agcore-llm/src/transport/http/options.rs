@@ -56,6 +56,8 @@ pub struct HttpOptions {
     pub client: HttpClient,
     /// The address of the server; without one, the name of its host is resolved.
     pub address: Option<IpAddr>,
+    /// Whether redirects are returned as replies. By default, they are errors.
+    pub returns_redirects: bool,
 }
 
 impl HttpOptions {
@@ -71,6 +73,7 @@ impl HttpOptions {
             tls: TlsOptions::default(),
             client: HttpClient::default(),
             address: None,
+            returns_redirects: false,
         }
     }
 
@@ -80,6 +83,13 @@ impl HttpOptions {
     #[must_use]
     pub fn with_address(mut self, address: IpAddr) -> Self {
         self.address = Some(address);
+        self
+    }
+
+    /// Returns redirects as replies, for a caller that decides about each of them. They are not followed.
+    #[must_use]
+    pub fn with_redirects_returned(mut self) -> Self {
+        self.returns_redirects = true;
         self
     }
 
