@@ -324,6 +324,7 @@ impl AgentBuilder {
             extensions: self.extensions,
             hooks: Hooks::new(self.hooks),
             store: self.store,
+            sessions: None,
             skills: self.skills,
             session_memory: self.session_memory,
             clock,

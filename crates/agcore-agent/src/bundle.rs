@@ -2,11 +2,15 @@
 
 use std::{fmt, sync::Arc};
 
-use agcore_chat::Clock;
+use agcore_chat::{Actor, Biller, Clock};
 use agcore_cycle::Hooks;
 use agcore_llm::{LlmProvider, Random};
-use agcore_memory::{MemoryStore, session::SessionStore};
+use agcore_memory::{
+    MemoryStore,
+    session::{Billing, SessionStore},
+};
 use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
+use serde_json::{Map, Value};
 
 use crate::{
     agent::{Agent, AgentSpec},
@@ -57,6 +61,8 @@ pub(crate) struct Parts {
     pub(crate) extensions: Extensions,
     pub(crate) hooks: Hooks,
     pub(crate) store: Option<Arc<dyn SessionStore>>,
+    /// The settings of the sessions in the store, if they are not the default ones.
+    pub(crate) sessions: Option<Arc<SessionSettings>>,
     pub(crate) skills: Skills,
     /// Where the sessions keep their memory.
     pub(crate) session_memory: Option<Arc<dyn MemoryStore>>,
@@ -66,6 +72,16 @@ pub(crate) struct Parts {
     pub(crate) settings: Arc<AgentSettings>,
     /// Answers calls of tools instead of the tools, in a replay.
     pub(crate) tape: Option<Arc<Tape>>,
+}
+
+/// The settings that the stored sessions of a bundle share.
+#[derive(Clone)]
+pub(crate) struct SessionSettings {
+    pub(crate) actor: Arc<Actor>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) keeps_events: bool,
+    pub(crate) biller: Option<Arc<dyn Biller>>,
+    pub(crate) billing: Option<Billing>,
 }
 
 impl RuntimeBundle {
@@ -114,6 +130,7 @@ impl RuntimeBundle {
             tape: Some(tape),
             hooks: Hooks::default(),
             store: None,
+            sessions: None,
             session_memory: None,
             settings: Arc::new(AgentSettings::new(&config)),
             config,

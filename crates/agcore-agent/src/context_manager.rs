@@ -1,6 +1,8 @@
 //! [`ContextManager`]: several conversations of one session.
 
+mod kept;
 mod state;
+mod stored;
 
 pub use self::state::ContextsState;
 
@@ -10,8 +12,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use self::kept::KeptContexts;
 use crate::{
     agent::Agent, bundle::RuntimeBundle, error::AgentError, session::AgentSession, session_memory::SessionMemory,
+    stored_sessions::context_id,
 };
 
 /// Several conversations of one session, its contexts: each with its own agent, system prompt and messages. Every clone is the same
@@ -22,7 +26,11 @@ use crate::{
 /// which all of them share: with a [store](crate::AgentBuilder::with_session_memory) for it, each turn begins with what was noted.
 ///
 /// Limits of a session, such as [`max_turns`](crate::AgentConfig::max_turns), apply to each context. To limit all of them together,
-/// use a [pool](agcore_cycle::BudgetPool). Contexts are kept in the memory of the process; [`export`](Self::export) saves them.
+/// use a [pool](agcore_cycle::BudgetPool).
+///
+/// The contexts of [`new`](Self::new) are kept in the memory of the process; [`export`](Self::export) saves them. Those of
+/// [`StoredSessions::create_contexts`](crate::StoredSessions::create_contexts) are sessions of the store: they are written while
+/// their turns run, and [`StoredSessions::open_contexts`](crate::StoredSessions::open_contexts) continues them in another process.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,7 +47,7 @@ use crate::{
 /// let contexts = ContextManager::new(&bundle, "trip-7", "guide", AgentSpec::new("guide", "You plan trips."));
 ///
 /// // Look something up without filling the conversation with the details.
-/// let research = contexts.create("research", AgentSpec::new("researcher", "You compare."))?;
+/// let research = contexts.create("research", AgentSpec::new("researcher", "You compare.")).await?;
 /// research.turn("Trains or planes to Rome?").await?;
 /// contexts.share("research", "finding").await?;
 ///
@@ -57,6 +65,10 @@ struct Inner {
     /// The id of the session.
     id: Arc<str>,
     contexts: Mutex<Contexts>,
+    /// Where the contexts are stored, if they are.
+    kept: Option<KeptContexts>,
+    /// Held while contexts are created, switched or destroyed, so that the store sees these changes in their order.
+    changes: tokio::sync::Mutex<()>,
 }
 
 struct Contexts {
@@ -79,23 +91,33 @@ impl ContextManager {
             all: BTreeMap::from([(name.clone(), first)]),
             current: name,
         };
-        Self::with_contexts(bundle, id, contexts)
+        Self::with_contexts(bundle, id, contexts, None)
     }
 
     /// Creates a context. It has no messages, and is not the current one.
     ///
+    /// Cancel safe, but dropping the future leaves open whether a stored context was created.
+    ///
     /// # Errors
-    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if there is a context with this name.
-    pub fn create(&self, name: impl Into<String>, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
-        let name = name.into();
-        let mut contexts = self.contexts();
-        if contexts.all.contains_key(&name) {
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if there is a context with this name, or the store does not accept it;
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn create(
+        &self,
+        name: impl Into<String>,
+        agent: impl Agent + 'static,
+    ) -> Result<AgentSession, AgentError> {
+        let (name, agent) = (name.into(), Arc::new(agent));
+        let _change = self.0.changes.lock().await;
+        if self.get(&name).is_some() {
             return Err(AgentError::input(format!(
                 "the session has a context `{name}` already; destroy it first, or use another name"
             )));
         }
-        let created = context(&self.0.bundle, &self.0.id, &name, Arc::new(agent));
-        contexts.all.insert(name, created.clone());
+        let created = match &self.0.kept {
+            Some(kept) => kept.create(&name, agent).await?,
+            None => context(&self.0.bundle, &self.0.id, &name, agent),
+        };
+        self.contexts().all.insert(name, created.clone());
         Ok(created)
     }
 
@@ -126,31 +148,46 @@ impl ContextManager {
 
     /// Makes another context the current one, and returns it. A turn that runs in the earlier one continues.
     ///
+    /// Cancel safe, but dropping the future leaves open whether the change was stored.
+    ///
     /// # Errors
-    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if there is no context with this name.
-    pub fn switch(&self, name: &str) -> Result<AgentSession, AgentError> {
-        let mut contexts = self.contexts();
-        let next = contexts.all.get(name).cloned().ok_or_else(|| unknown(name))?;
-        name.clone_into(&mut contexts.current);
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if there is no context with this name,
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn switch(&self, name: &str) -> Result<AgentSession, AgentError> {
+        let _change = self.0.changes.lock().await;
+        let next = self.get(name).ok_or_else(|| unknown(name))?;
+        if let Some(kept) = self.0.kept.as_ref().filter(|_| self.current_name() != name) {
+            kept.switch(name).await?;
+        }
+        name.clone_into(&mut self.contexts().current);
         Ok(next)
     }
 
-    /// Removes a context with its messages. A turn that runs in it is cancelled. What it has noted in the memory of the session
-    /// stays.
+    /// Removes a context with its messages, also from the store. A turn that runs in it is cancelled. What it has noted in the
+    /// memory of the session stays.
+    ///
+    /// Cancel safe, but dropping the future leaves open whether a stored context was destroyed.
     ///
     /// # Errors
-    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if there is no context with this name, or it is the current one.
-    pub fn destroy(&self, name: &str) -> Result<(), AgentError> {
-        let mut contexts = self.contexts();
-        if contexts.current == name {
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if there is no context with this name, or it is the current one;
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub async fn destroy(&self, name: &str) -> Result<(), AgentError> {
+        let _change = self.0.changes.lock().await;
+        if self.current_name() == name {
             return Err(AgentError::input(format!(
                 "the context `{name}` is the current one; switch to another one before it is destroyed"
             )));
         }
-        let destroyed = contexts.all.remove(name).ok_or_else(|| unknown(name))?;
-        drop(contexts);
+        let destroyed = self.get(name).ok_or_else(|| unknown(name))?;
+        if let Some(kept) = &self.0.kept {
+            kept.note_destroyed(name).await?;
+        }
+        self.contexts().all.remove(name);
         destroyed.cancel();
-        Ok(())
+        match &self.0.kept {
+            Some(kept) => kept.delete(name).await,
+            None => Ok(()),
+        }
     }
 
     /// Returns the memory of the session, which all contexts share.
@@ -211,14 +248,16 @@ impl ContextManager {
             restored.share_memory_of(Arc::clone(&id));
             all.insert(name, restored);
         }
-        Ok(Self::with_contexts(bundle, id, Contexts { all, current }))
+        Ok(Self::with_contexts(bundle, id, Contexts { all, current }, None))
     }
 
-    fn with_contexts(bundle: &RuntimeBundle, id: Arc<str>, contexts: Contexts) -> Self {
+    fn with_contexts(bundle: &RuntimeBundle, id: Arc<str>, contexts: Contexts, kept: Option<KeptContexts>) -> Self {
         Self(Arc::new(Inner {
             bundle: bundle.clone(),
             id,
             contexts: Mutex::new(contexts),
+            kept,
+            changes: tokio::sync::Mutex::default(),
         }))
     }
 
@@ -229,7 +268,7 @@ impl ContextManager {
 
 /// Returns a new context of a session.
 fn context(bundle: &RuntimeBundle, id: &Arc<str>, name: &str, agent: Arc<dyn Agent>) -> AgentSession {
-    let created = bundle.session(format!("{id}/{name}"), agent);
+    let created = bundle.session(context_id(id, name), agent);
     created.share_memory_of(Arc::clone(id));
     created
 }

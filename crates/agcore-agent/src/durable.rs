@@ -1,6 +1,7 @@
 //! Durable sessions: what is written to a store while a turn runs, and how a session is read back.
 
 mod task_record;
+mod context_record;
 mod entry;
 mod stream;
 mod session_billing;
@@ -13,6 +14,7 @@ mod recorder;
 
 pub use self::recorded_event::RecordedEvent;
 pub(crate) use self::{
+    context_record::ContextRecord,
     entry::{SessionEntry, entries_of},
     fold::{Folded, fold},
     recorder::{Continued, SessionRecorder},

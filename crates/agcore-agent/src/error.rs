@@ -147,6 +147,13 @@ impl AgentError {
         )
     }
 
+    pub(crate) fn no_contexts(session: &str) -> Self {
+        Self::new(
+            AgentErrorKind::NotFound,
+            format!("the session `{session}` has no contexts; open it with `StoredSessions::open`"),
+        )
+    }
+
     pub(crate) fn invalid_skills(message: String) -> Self {
         Self::new(AgentErrorKind::InvalidConfig, message)
     }

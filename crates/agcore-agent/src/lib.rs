@@ -41,15 +41,16 @@ mod durable;
 mod turn_scope;
 mod queue;
 mod shared;
+mod team_budget;
 mod span;
 mod turn;
 mod session;
-mod context_manager;
 mod tool_source;
 mod knowledge_tools;
 mod skills;
 mod session_memory_tools;
 mod stored_sessions;
+mod context_manager;
 mod trajectory;
 mod replay;
 mod team;
@@ -73,7 +74,7 @@ pub use {
     session_memory::SessionMemory,
     session_memory_tools::SessionMemoryTools,
     skills::{Skill, Skills},
-    stored_sessions::StoredSessions,
+    stored_sessions::{CONTEXT_METADATA, StoredSessions},
     task::{JsonPlanParser, PlanParser, TaskAgent, TaskReport, TaskTurn},
     team::{FanOut, Gathered, SubAgent},
     team_limits::TeamLimits,

@@ -20,7 +20,8 @@ impl RuntimeBundle {
     /// its settings or its tools alters what happened in earlier sessions.
     ///
     /// Neither the model nor any tool, hook or person is asked, nothing is written to a store, and nothing waits. The provider of
-    /// the bundle only describes itself. System prompts and parameters are not compared: they are not part of a session.
+    /// the bundle only describes itself. System prompts, parameters and the schemas of typed turns are not compared: they are not
+    /// part of a session. Whether an answer fits its type is replayed.
     ///
     /// Cancel safe.
     ///

@@ -99,6 +99,7 @@ impl AgentSession {
             cycle: cycle.with_hooks(parts.hooks.clone()),
             agent: Arc::clone(&current.agent),
             run_state: session.run_state,
+            team: None,
             shown_memory: None,
         };
         let conversation = TurnQueue::new(conversation, parts.config.busy);

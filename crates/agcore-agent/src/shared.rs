@@ -73,6 +73,8 @@ pub(crate) struct Conversation {
     pub(crate) agent: Arc<dyn Agent>,
     /// The values that the steps of an open turn share; kept while it is suspended.
     pub(crate) run_state: Option<RunState>,
+    /// The budget that the sub-agents of the open turn share, if there is one.
+    pub(crate) team: Option<BudgetPool>,
     /// The snapshot of the session memory that was added last.
     pub(crate) shown_memory: Option<String>,
 }
@@ -114,6 +116,7 @@ impl Shared {
         let mut current = self.current();
         conversation.agent = Arc::clone(&current.agent);
         conversation.run_state = None;
+        conversation.team = None;
         self.tools.begin_turn();
         if let Some(note) = current.note.take() {
             add_part(begin, note, Origin::Handoff);
@@ -298,7 +301,10 @@ impl Shared {
     fn scope(&self, conversation: &Conversation, run: &Run<'_>, pause: PauseFlag) -> TurnScope {
         let mut lineage = self.lineage.clone();
         if lineage.depth == 0 {
-            lineage.pool = self.bundle.config().team.budget.clone().map(BudgetPool::new);
+            lineage.pool.clone_from(&conversation.team);
+            // What a stored session has spent is in its records.
+            let is_noted = lineage.pool.is_some() && self.recorder.is_none();
+            lineage.ledger = conversation.run_state.clone().filter(|_| is_noted);
         }
         let machine = conversation.cycle.machine();
         TurnScope {

@@ -1,6 +1,10 @@
 //! [`StoredSessions`]: the sessions of a store.
 
 mod billing;
+mod contexts;
+mod shared;
+
+pub use self::contexts::CONTEXT_METADATA;
 
 use std::{fmt, sync::Arc};
 
@@ -12,6 +16,7 @@ use agcore_memory::session::{
 };
 use serde_json::{Map, Value};
 
+pub(crate) use self::contexts::context_id;
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
@@ -65,31 +70,6 @@ pub struct StoredSessions {
     keeps_events: bool,
     biller: Option<Arc<dyn Biller>>,
     billing: Option<Billing>,
-}
-
-impl RuntimeBundle {
-    /// Returns the sessions of the actor [`local`](Actor::local) in the store of the bundle.
-    ///
-    /// # Errors
-    /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if the bundle was built without a
-    /// [store](crate::AgentBuilder::with_session_store).
-    pub fn stored_sessions(&self) -> Result<StoredSessions, AgentError> {
-        let store = self.parts().store.clone().ok_or_else(AgentError::no_store)?;
-        Ok(self.stored_sessions_in(store))
-    }
-
-    /// Returns the sessions of the actor [`local`](Actor::local) in a store, whatever the store of the bundle is.
-    pub fn stored_sessions_in(&self, store: Arc<dyn SessionStore>) -> StoredSessions {
-        StoredSessions {
-            bundle: self.clone(),
-            store,
-            actor: Arc::default(),
-            metadata: Map::new(),
-            keeps_events: false,
-            biller: None,
-            billing: None,
-        }
-    }
 }
 
 impl StoredSessions {
@@ -249,16 +229,17 @@ impl StoredSessions {
         Ok(self.store.rename(&self.actor.tenant, id, title).await?)
     }
 
-    /// Deletes a session with everything that belongs to it. Returns whether it existed. A turn that is running fails with its
+    /// Deletes a session with everything that belongs to it, also its contexts. Returns whether it existed. A turn that is running fails with its
     /// next write.
     ///
     /// # Errors
     /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
     pub async fn delete(&self, id: &str) -> Result<bool, AgentError> {
-        match self.get(id).await? {
-            Some(_) => Ok(self.store.delete_session(&self.actor.tenant, id).await?),
-            None => Ok(false),
-        }
+        let Some(session) = self.get(id).await? else {
+            return Ok(false);
+        };
+        self.delete_contexts_of(&session).await?;
+        Ok(self.store.delete_session(&self.actor.tenant, id).await?)
     }
 
     /// Returns the records of a session.

@@ -1,9 +1,10 @@
 //! [`Tape`]: the recorded answers of a model and of tools, played to a session in place of both.
 
+mod answers;
 mod executor;
 mod provider;
 
-pub(crate) use self::{executor::TapeExecutor, provider::TapeProvider};
+pub(crate) use self::{answers::TapeAnswers, executor::TapeExecutor, provider::TapeProvider};
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -11,7 +12,10 @@ use std::{
 };
 
 use agcore_chat::{Message, Role, Text, ToolOutcome};
-use agcore_cycle::machine::{Failure, Reply};
+use agcore_cycle::{
+    OutputMode,
+    machine::{Failure, Reply, Verdict},
+};
 use tokio_util::sync::CancellationToken;
 
 /// The result of a call of the model.
@@ -27,6 +31,8 @@ pub(crate) enum RecordedCall {
     Summary(Reply),
     /// It failed.
     Failure(Failure),
+    /// The provider refused the way in which it was asked for typed output, and was asked in this one instead.
+    Recast(OutputMode),
 }
 
 /// The answers for one run of a session.
@@ -35,6 +41,8 @@ pub(crate) struct Recorded {
     pub(crate) calls: VecDeque<RecordedCall>,
     /// The outcomes of each call of a tool, in order.
     pub(crate) results: HashMap<Text, VecDeque<ToolOutcome>>,
+    /// Whether the answers of a typed turn fit, in order.
+    pub(crate) verdicts: VecDeque<Verdict>,
     /// Whether the recording stops in the middle: the turn was cancelled, or its process died.
     pub(crate) stops: bool,
 }
@@ -47,6 +55,8 @@ pub(crate) struct Tape(Mutex<State>);
 struct State {
     recorded: Recorded,
     token: CancellationToken,
+    /// How the model is asked for typed output next, because the provider has refused the last request.
+    recast: Option<OutputMode>,
     /// The first difference of the session.
     difference: Option<String>,
 }
@@ -66,6 +76,7 @@ impl Tape {
         let mut state = self.state();
         state.recorded = recorded;
         state.token = token;
+        state.recast = None;
     }
 
     /// Returns what the session did differently first, or what it has not asked for.
@@ -76,6 +87,9 @@ impl Tape {
                 "the session ends the turn, but {} more calls of the model are recorded",
                 recorded.calls.len()
             )),
+            recorded if !recorded.verdicts.is_empty() => {
+                Some("the session does not check an answer, whose check is recorded".to_owned())
+            }
             recorded => {
                 let mut left = recorded.results.iter().filter(|(_, outcomes)| !outcomes.is_empty());
                 let (call, _) = left.next()?;
@@ -97,8 +111,11 @@ impl Tape {
         };
         let difference = match &call {
             RecordedCall::Reply { seen, .. } => first_difference(seen, conversation(asked, seen)),
-            RecordedCall::Summary(_) | RecordedCall::Failure(_) => None,
+            RecordedCall::Summary(_) | RecordedCall::Failure(_) | RecordedCall::Recast(_) => None,
         };
+        if let RecordedCall::Recast(mode) = &call {
+            state.recast = Some(*mode);
+        }
         match difference {
             Some(problem) => state.differs(problem),
             None => Next::Answer(call),

@@ -17,8 +17,8 @@ pub struct TeamLimits {
     /// How deep sub-agents may be nested, 3 by default: with 1, sub-agents cannot ask others. A call beyond it returns an error
     /// to the model.
     pub max_depth: u32,
-    /// The budget that all sub-agents of one turn share, also those of sub-agents; `None` means no limit. The count starts
-    /// again when a suspended turn continues.
+    /// The budget that all sub-agents of one turn share, also those of sub-agents; `None` means no limit. What they have
+    /// spent before a turn was suspended or interrupted counts when it continues, also in another process.
     pub budget: Option<Budget>,
 }
 

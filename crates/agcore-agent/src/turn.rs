@@ -184,12 +184,10 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
             let memory = shared.snapshot().await?;
             shared.begin(conversation, begin, memory);
         }
-        _ => {
-            if shared.reopen(conversation) {
-                shared.hand_over(conversation, &run)?;
-            }
-        }
+        _ if shared.reopen(conversation) => shared.hand_over(conversation, &run)?,
+        _ => {}
     }
+    shared.open_team(conversation, resumes).await?;
     let span = span::turn(&shared, &*conversation.agent);
     let (mut input, mut answer) = (Some(input), Some(answer));
     let outcome = loop {
@@ -216,6 +214,7 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     };
     if !conversation.cycle.machine().is_open() {
         conversation.run_state = None;
+        conversation.team = None;
     } else if let Some(recorder) = &shared.recorder {
         note_suspension(recorder, &conversation.cycle).await;
     }

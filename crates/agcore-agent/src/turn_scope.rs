@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore_chat::Actor;
 use agcore_cycle::{BudgetPool, Observer, PauseFlag};
-use agcore_tools::ToolSession;
+use agcore_tools::{RunState, ToolSession};
 
 use crate::{bundle::RuntimeBundle, durable::SessionRecorder, session_memory::SessionMemory};
 
@@ -38,19 +38,26 @@ pub(crate) struct Lineage {
     pub(crate) path: String,
     /// The budget of all sub-agents of the turn.
     pub(crate) pool: Option<BudgetPool>,
+    /// The values of the turn in which it is noted what each sub-agent has spent, if nothing else does.
+    pub(crate) ledger: Option<RunState>,
 }
 
 impl Lineage {
     /// Returns the place of an agent that a call of this one asks. The path is unique within the session.
     pub(crate) fn child(&self, turn: u32, call: &str) -> Self {
-        let key = format!("{turn}.{call}");
         Self {
             depth: self.depth + 1,
-            path: match self.path.as_str() {
-                "" => key,
-                path => format!("{path}/{key}"),
-            },
+            path: format!("{}{call}", self.start_of_children(turn)),
             pool: self.pool.clone(),
+            ledger: self.ledger.clone(),
+        }
+    }
+
+    /// Returns the start of the paths of all agents that are asked in a turn of this one.
+    pub(crate) fn start_of_children(&self, turn: u32) -> String {
+        match self.path.as_str() {
+            "" => format!("{turn}."),
+            path => format!("{path}/{turn}."),
         }
     }
 }

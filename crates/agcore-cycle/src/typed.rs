@@ -39,6 +39,7 @@
 pub(crate) mod error;
 pub(crate) mod mode;
 pub(crate) mod options;
+mod recorded;
 pub(crate) mod output;
 
 mod extract;
@@ -52,6 +53,7 @@ mod schema;
 pub use schemars;
 
 pub use partial::{ObjectFinder, PartialJson};
+pub use recorded::RecordedAnswers;
 
 pub(crate) use error::OutputError;
 pub(crate) use form::{Ask, Form};

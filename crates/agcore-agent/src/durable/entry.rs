@@ -1,13 +1,16 @@
 //! [`EntryData`]: the JSON form of one record of a session.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
-use agcore_cycle::machine::{Machine, Outcome, Record as Outcomes};
+use agcore_cycle::{
+    Spent,
+    machine::{Machine, Outcome, Record as Outcomes},
+};
 use agcore_memory::{Entry, MemoryError, Record, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::task_record::KIND as TASK_KIND;
+use super::{context_record::KIND as CONTEXT_KIND, task_record::KIND as TASK_KIND};
 use crate::error::AgentError;
 
 /// The kind of the records of sessions.
@@ -106,12 +109,39 @@ impl<'a> EntryData<'a> {
         Ok(Record::new(kind, VERSION, at, data))
     }
 
+    /// Returns the sum of what the sub-agents whose paths begin like this have spent of their budgets.
+    pub(super) fn nested_spent(entries: Vec<Entry>, start_of_path: &str) -> Result<Spent, AgentError> {
+        let mut spent: BTreeMap<String, Spent> = BTreeMap::new();
+        for entry in entries {
+            let path = entry.record.data.get("path").and_then(Value::as_str);
+            let path = path.filter(|path| path.starts_with(start_of_path)).map(str::to_owned);
+            let Some(path) = path.filter(|_| entry.record.kind == SUB_AGENT_KIND) else {
+                continue;
+            };
+            let Some(data) = Self::read(entry, Some(&path))? else {
+                continue;
+            };
+            let of_path = spent.entry(path).or_default();
+            if let Some(state) = data.state {
+                of_path.clone_from(state.spent());
+            }
+            for outcome in data.outcomes.iter().flat_map(Outcomes::outcomes) {
+                if let Outcome::Spent(more) = outcome {
+                    of_path.add(more);
+                }
+            }
+        }
+        let mut sum = Spent::new();
+        spent.values().for_each(|of_path| sum.add(of_path));
+        Ok(sum)
+    }
+
     /// Reads a record of the session, or of the sub-agent with this path. Returns `None` for a record of another one.
     pub(super) fn read(entry: Entry, path: Option<&str>) -> Result<Option<EntryData<'static>>, AgentError> {
         let Entry { seq, record, .. } = entry;
         let is_wanted = match (record.kind.as_str(), path) {
             (SUB_AGENT_KIND, Some(path)) => record.data.get("path").is_some_and(|found| found == path),
-            (SUB_AGENT_KIND, None) | (TASK_KIND, _) => false,
+            (SUB_AGENT_KIND, None) | (TASK_KIND | CONTEXT_KIND, _) => false,
             (KIND, path) => path.is_none(),
             _ => true,
         };

@@ -1,6 +1,7 @@
 //! [`SessionRecorder`]: writes what a session absorbs to its store.
 
 mod append;
+mod beside;
 
 use std::{
     pin::Pin,
@@ -36,7 +37,6 @@ use super::{
     rows::{Place, Rows},
     session_billing::SessionBilling,
     stream::{Stream, fault_of},
-    task_record::TaskRecord,
 };
 use crate::error::AgentError;
 
@@ -186,17 +186,6 @@ impl SessionRecorder {
         if let (Some(events), Some(name)) = (&self.events, name) {
             events.set_agent(name);
         }
-    }
-
-    /// Writes what happened to the task of the session.
-    pub(crate) async fn add_task_record(&self, record: &TaskRecord) -> Result<(), MemoryError> {
-        let record = record.to_record(Timestamp::from(self.clock.now()))?;
-        self.append(vec![record], Vec::new()).await
-    }
-
-    /// Returns what happened to the task of the session, if it has one.
-    pub(crate) async fn task_records(&self) -> Result<Vec<TaskRecord>, AgentError> {
-        TaskRecord::read_all(self.stream.read(1).await?)
     }
 
     /// Returns the end of the stream, after what sub-agents are writing.

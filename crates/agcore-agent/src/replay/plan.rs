@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{Answer, Message, QuestionId};
-use agcore_cycle::machine::{Begin, Machine, Outcome, Step};
+use agcore_cycle::machine::{Begin, Expectation, Machine, Outcome, Step};
 
 use super::error::{ReplayError, ReplayErrorKind};
 use crate::{
@@ -28,6 +28,8 @@ pub(super) enum Start {
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) start: Start,
+    /// The answer that a typed turn expects.
+    pub(super) expectation: Option<Expectation>,
     /// The number of the turn, from 1.
     pub(super) turn: usize,
     pub(super) recorded: Recorded,
@@ -80,7 +82,7 @@ impl Runs {
         if state.is_open() {
             self.unsupported("its state was replaced in the middle of a turn");
         } else if before.history() != state.history() {
-            self.start(Start::Messages(state.history().to_vec()));
+            self.start(Start::Messages(state.history().to_vec()), None);
             self.finish(state);
         }
     }
@@ -91,16 +93,15 @@ impl Runs {
             Outcome::TurnStarted(begin) => {
                 self.finish(machine);
                 self.turn += 1;
-                if begin.expectation.is_some() {
-                    self.unsupported("it asks for an answer of a type, whose schema is not recorded");
-                }
-                self.start(Start::Turn(begin.clone()));
+                let mut begin = begin.clone();
+                let expectation = begin.expectation.take();
+                self.start(Start::Turn(begin), expectation);
             }
             Outcome::Answer(question, answer) => {
                 let waits = matches!(machine.next(), Step::Wait(_));
                 if waits && !self.is_answering() {
                     self.finish(machine);
-                    self.start(Start::Answers(Vec::new()));
+                    self.start(Start::Answers(Vec::new()), machine.expectation().cloned());
                 }
                 if let Some(Run {
                     start: Start::Answers(answers),
@@ -114,7 +115,7 @@ impl Runs {
             }
             Outcome::Compact(_) if !machine.is_open() => {
                 self.finish(machine);
-                self.start(Start::Compaction);
+                self.start(Start::Compaction, None);
             }
             // The next turn stops one that waits for a person, in a replay as well.
             Outcome::Stop(_) if matches!(machine.next(), Step::Wait(_)) => self.finish(machine),
@@ -140,6 +141,8 @@ impl Runs {
                     .or_default()
                     .push_back(outcome.clone());
             }
+            Outcome::Verdict(verdict) => recorded.verdicts.push_back(verdict.clone()),
+            Outcome::Recast(mode) => recorded.calls.push_back(RecordedCall::Recast(*mode)),
             Outcome::Stop(_) => recorded.stops = true,
             _ => {}
         }
@@ -152,9 +155,10 @@ impl Runs {
         })
     }
 
-    fn start(&mut self, start: Start) {
+    fn start(&mut self, start: Start, expectation: Option<Expectation>) {
         self.current = Some(Run {
             start,
+            expectation,
             turn: self.turn,
             recorded: Recorded::default(),
             end: RunEnd::default(),

@@ -2,6 +2,7 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
+use agcore_cycle::{Output, machine::Expectation};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -13,7 +14,7 @@ use crate::{
     bundle::RuntimeBundle,
     error::{AgentError, AgentErrorKind},
     session::AgentSession,
-    tape::{Tape, first_difference},
+    tape::{RecordedCall, Tape, TapeAnswers, first_difference},
     turn::AgentTurn,
 };
 
@@ -55,17 +56,19 @@ impl Player {
     pub(super) async fn play(&mut self, run: Run) -> Result<(), ReplayError> {
         let Run {
             start,
+            expectation,
             turn,
             recorded,
             end,
         } = run;
         self.report.turns += usize::from(matches!(start, Start::Turn(_)));
-        self.report.replies += recorded.calls.len();
+        let is_answered = |call: &&RecordedCall| !matches!(call, RecordedCall::Recast(_));
+        self.report.replies += recorded.calls.iter().filter(is_answered).count();
         self.report.tool_results += recorded.results.values().map(VecDeque::len).sum::<usize>();
         let token = CancellationToken::new();
         let is_stopped = recorded.stops;
         self.tape.load(recorded, token.clone());
-        let result = self.run(start, token).await;
+        let result = self.run(start, expectation, token).await;
         let different = |problem: String| ReplayError::new(ReplayErrorKind::Different, turn, problem);
         let failure = match result {
             Err(error) if is_setup(&error) => return Err(ReplayError::agent(turn, error)),
@@ -85,7 +88,12 @@ impl Player {
         }
     }
 
-    async fn run(&self, start: Start, token: CancellationToken) -> Result<(), AgentError> {
+    async fn run(
+        &self,
+        start: Start,
+        expectation: Option<Expectation>,
+        token: CancellationToken,
+    ) -> Result<(), AgentError> {
         let turn: AgentTurn = match start {
             Start::Turn(begin) => self.session.turn(begin),
             Start::Answers(answers) => self.session.resume(answers),
@@ -98,7 +106,13 @@ impl Player {
                     .map_err(AgentError::state_from);
             }
         };
-        turn.with_token(token).await.map(drop)
+        let turn = turn.with_token(token);
+        let Some(expectation) = expectation else {
+            return turn.await.map(drop);
+        };
+        let answers = TapeAnswers(Arc::clone(&self.tape));
+        let output = Output::recorded(expectation.mode, expectation.max_repairs, answers);
+        turn.typed_as(output).await.map(drop)
     }
 
     /// Compares the state after a run with the recorded one.

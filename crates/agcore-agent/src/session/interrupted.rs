@@ -126,6 +126,7 @@ impl AgentSession {
         let replace = |conversation: &mut Conversation| {
             conversation.cycle = cycle;
             conversation.run_state = None;
+            conversation.team = None;
         };
         self.0.conversation.write(replace).await;
         let is_new = match &self.0.recorder {

@@ -44,6 +44,10 @@ fn answer(tape: &Tape, call: &Call) -> Result<ChatResponse, LlmError> {
     match tape.call(&call.request.messages) {
         Next::Answer(RecordedCall::Reply { reply, .. } | RecordedCall::Summary(reply)) => Ok(response(reply)),
         Next::Answer(RecordedCall::Failure(failure)) => Err(error(&failure)),
+        Next::Answer(RecordedCall::Recast(_)) => Err(LlmError::new(
+            LlmErrorKind::InvalidRequest,
+            "the provider refused this way of asking for typed output",
+        )),
         Next::Stopped => Err(LlmError::cancelled()),
         Next::Different(problem) => Err(LlmError::new(LlmErrorKind::InvalidRequest, problem)),
     }

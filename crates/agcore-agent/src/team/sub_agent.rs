@@ -18,8 +18,9 @@ use crate::{
     error::{AgentError, AgentErrorKind},
     members::CATEGORY,
     session::{AgentSession, NestedPlace, SessionState},
+    team_budget,
     turn::AgentTurn,
-    turn_scope::TurnScope,
+    turn_scope::{Lineage, TurnScope},
 };
 
 /// The longest answer that is returned as it is, in bytes.
@@ -200,6 +201,9 @@ impl Call<'_> {
             session.tools().grant(grant);
         }
         let outcome = self.step(&session, task).await;
+        if let Some(ledger) = &self.scope.lineage.ledger {
+            team_budget::note(ledger, &self.lineage().path, &session.spent().await);
+        }
         for grant in session.tools().grants() {
             self.scope.tools.grant(grant);
         }
@@ -286,7 +290,7 @@ impl Call<'_> {
 
     /// Opens the conversation of the call, which is new unless the call was suspended or interrupted.
     async fn open(&self) -> Result<AgentSession, AgentError> {
-        let lineage = self.scope.lineage.child(self.scope.turn, self.context.call_id());
+        let lineage = self.lineage();
         let bundle = self.bundle();
         let agent = Arc::clone(&self.sub_agent.agent);
         let place = NestedPlace {
@@ -310,6 +314,11 @@ impl Call<'_> {
             }
         };
         Ok(AgentSession::with_parts(bundle, agent, parts, None))
+    }
+
+    /// Returns the place of the sub-agent.
+    fn lineage(&self) -> Lineage {
+        self.scope.lineage.child(self.scope.turn, self.context.call_id())
     }
 
     /// Returns what the sub-agent works with: that of the agent which asks, with its own limits.

@@ -34,10 +34,10 @@ async fn each_context_has_its_own_agent_and_messages() {
     let model = ScriptedProvider::new(["A1", "B1", "A2"].map(ScriptStep::text));
     let contexts = ContextManager::new(&bundle(&model), "s", "a", spec("ada"));
     contexts.current().turn("Hello, Ada.").await.unwrap();
-    contexts.create("b", spec("bob")).unwrap();
-    assert_eq!(contexts.switch("b").unwrap().id(), "s/b");
+    contexts.create("b", spec("bob")).await.unwrap();
+    assert_eq!(contexts.switch("b").await.unwrap().id(), "s/b");
     contexts.current().turn("Hello, Bob.").await.unwrap();
-    contexts.switch("a").unwrap().turn("Again.").await.unwrap();
+    contexts.switch("a").await.unwrap().turn("Again.").await.unwrap();
     assert_eq!(texts(&model, 1), ["You are bob.", "Hello, Bob."]);
     assert_eq!(texts(&model, 2), ["You are ada.", "Hello, Ada.", "A1", "Again."]);
     assert_eq!(contexts.names(), ["a", "b"]);
@@ -49,7 +49,7 @@ async fn contexts_share_the_memory_of_the_session_and_nothing_else() {
     let model = ScriptedProvider::new(["It is 7.", "Seven.", "Other."].map(ScriptStep::text));
     let bundle = bundle(&model);
     let contexts = ContextManager::new(&bundle, "s", "a", spec("ada"));
-    let research = contexts.create("b", spec("bob")).unwrap();
+    let research = contexts.create("b", spec("bob")).await.unwrap();
     // Nothing was answered yet.
     let error = contexts.share("b", "finding").await.unwrap_err();
     assert_eq!(error.kind(), AgentErrorKind::InvalidInput);
@@ -87,8 +87,8 @@ async fn contexts_run_side_by_side() {
     });
     let contexts = ContextManager::new(&agent(model).build().unwrap(), "s", "a", spec("ada"));
     let (b, c) = (
-        contexts.create("b", spec("bob")).unwrap(),
-        contexts.create("c", spec("cleo")).unwrap(),
+        contexts.create("b", spec("bob")).await.unwrap(),
+        contexts.create("c", spec("cleo")).await.unwrap(),
     );
     let (a, b, c) = tokio::join!(
         contexts.current().turn("Go.").run(),
@@ -102,16 +102,16 @@ async fn contexts_run_side_by_side() {
 async fn a_destroyed_context_is_gone_and_its_turn_is_cancelled() {
     let model = ScriptedProvider::new([ScriptStep::hang(), ScriptStep::text("New.")]);
     let contexts = ContextManager::new(&bundle(&model), "s", "a", spec("ada"));
-    let b = contexts.create("b", spec("bob")).unwrap();
+    let b = contexts.create("b", spec("bob")).await.unwrap();
     let running = tokio::spawn(async move { b.turn("Wait.").await });
     while model.requests().is_empty() {
         tokio::task::yield_now().await;
     }
-    contexts.destroy("b").unwrap();
+    contexts.destroy("b").await.unwrap();
     assert_eq!(running.await.unwrap().unwrap_err().kind(), AgentErrorKind::Cancelled);
     assert!(contexts.get("b").is_none());
     // Its name is free again, and nothing is left of it.
-    let again = contexts.create("b", spec("bea")).unwrap();
+    let again = contexts.create("b", spec("bea")).await.unwrap();
     again.turn("Hello.").await.unwrap();
     assert_eq!(texts(&model, 1), ["You are bea.", "Hello."]);
 
@@ -119,11 +119,11 @@ async fn a_destroyed_context_is_gone_and_its_turn_is_cancelled() {
         assert_eq!(error.kind(), AgentErrorKind::InvalidInput);
         assert!(error.to_string().contains(expected), "{error}");
     };
-    check(contexts.destroy("a").unwrap_err(), "is the current one");
-    check(contexts.destroy("x").unwrap_err(), "has no context `x`");
-    check(contexts.switch("x").unwrap_err(), "has no context `x`");
+    check(contexts.destroy("a").await.unwrap_err(), "is the current one");
+    check(contexts.destroy("x").await.unwrap_err(), "has no context `x`");
+    check(contexts.switch("x").await.unwrap_err(), "has no context `x`");
     check(
-        contexts.create("b", spec("bob")).unwrap_err(),
+        contexts.create("b", spec("bob")).await.unwrap_err(),
         "has a context `b` already",
     );
 }
@@ -136,11 +136,12 @@ async fn contexts_are_saved_and_restored() {
     contexts.current().turn("Hello, Ada.").await.unwrap();
     contexts
         .create("b", spec("bob"))
+        .await
         .unwrap()
         .turn("Hello, Bob.")
         .await
         .unwrap();
-    contexts.switch("b").unwrap();
+    contexts.switch("b").await.unwrap();
     contexts.memory().unwrap().set("city", "Rome").await.unwrap();
 
     let saved = serde_json::to_string(&contexts.export().await).unwrap();

@@ -15,9 +15,9 @@ use std::{collections::HashSet, time::Duration};
 
 use agcore_testkit::crash::{Job, Kills, Place, Trial};
 
-pub(crate) use self::stored::need_server;
+pub(crate) use self::stored::{block_on, need_server, open};
 use self::{
-    stored::{block_on, check_result, stored},
+    stored::{check_result, stored},
     task::{CALLS, HELPER_CALLS, REPLIES},
 };
 

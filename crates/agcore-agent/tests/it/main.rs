@@ -9,6 +9,7 @@
 
 mod agent_files;
 mod approvals;
+mod bad_states;
 mod bad_tools;
 mod billing;
 mod compaction;
@@ -26,11 +27,14 @@ mod session;
 mod spans;
 mod stored;
 mod stored_changes;
+mod stored_contexts;
 mod stored_faults;
 mod stored_size;
 mod syncs;
 mod tasks;
 mod team;
+mod team_budget;
 mod trajectory;
 mod turns;
 mod typed;
+mod typed_replay;

@@ -3,6 +3,7 @@
 use agcore_chat::{
     Answer, ChatResponse, Choice, PersonEvent, Question, QuestionId, QuestionKind, ToolCall, ToolOutcome,
 };
+use serde_json::Value;
 
 use super::{context::Driver, running::RunningTools};
 use crate::{
@@ -241,7 +242,11 @@ fn uncertain_question(call: &ToolCall) -> Question {
         "The tool `{}` was running when the process stopped; it may or may not have taken effect. Run it again?",
         call.name
     );
-    let mut question = Question::new(call.id.as_str(), 0, QuestionKind::Uncertain, prompt);
+    let input = call.raw_input();
+    let arguments = serde_json::from_str(input).unwrap_or_else(|_| Value::from(input));
+    let mut question = Question::new(call.id.as_str(), 0, QuestionKind::Uncertain, prompt)
+        .with_tool(call.name.as_str())
+        .with_arguments(arguments);
     question.id = format!("{}?uncertain", call.id).into();
     question
 }

@@ -86,6 +86,9 @@ impl TypedTurn {
         provider: &dyn LlmProvider,
         error: &LlmError,
     ) -> Option<OutputMode> {
+        if let Some(recorded) = self.form.recorded() {
+            return recorded.recast();
+        }
         if self.form.mode.is_some() || !Form::is_refused_by(error) {
             return None;
         }

@@ -1,10 +1,10 @@
 //! [`Output`]: the type that a turn asks for, and its schema.
 
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, sync::Arc};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::options::TypedOptions;
+use super::{mode::OutputMode, options::TypedOptions, recorded::RecordedAnswers};
 
 /// The type that a turn asks for, and its schema.
 ///
@@ -12,6 +12,8 @@ use super::options::TypedOptions;
 pub struct Output<T> {
     pub(super) schema: Value,
     pub(super) options: TypedOptions,
+    /// The recorded verdicts on the answers, in a replay.
+    pub(super) recorded: Option<Arc<dyn RecordedAnswers>>,
     marker: PhantomData<fn() -> T>,
 }
 
@@ -39,8 +41,20 @@ impl<T> Output<T> {
         Self {
             schema,
             options,
+            recorded: None,
             marker: PhantomData,
         }
+    }
+}
+
+impl Output<Value> {
+    /// Creates an output for the replay of a typed turn: the model is asked in this mode, and whether its answers fit is what was
+    /// recorded. The value of the turn is `null`, because neither the schema nor the type is known.
+    pub fn recorded(mode: OutputMode, max_repairs: u32, answers: impl RecordedAnswers + 'static) -> Self {
+        let options = TypedOptions::new().with_mode(mode).with_max_repairs(max_repairs);
+        let mut output = Self::with_schema(json!({"type": "object"}), options);
+        output.recorded = Some(Arc::new(answers));
+        output
     }
 }
 
@@ -64,6 +78,11 @@ impl<T> fmt::Debug for Output<T> {
 
 impl<T> Clone for Output<T> {
     fn clone(&self) -> Self {
-        Self::with_schema(self.schema.clone(), self.options.clone())
+        Self {
+            schema: self.schema.clone(),
+            options: self.options.clone(),
+            recorded: self.recorded.clone(),
+            marker: PhantomData,
+        }
     }
 }

@@ -103,6 +103,11 @@ async fn a_call_that_never_began_is_not_uncertain() {
         panic!("{outcome:?}")
     };
     assert_eq!((&*question.call_id, question.kind), ("wait", QuestionKind::Uncertain));
+    // The person who is asked sees which call it is.
+    assert_eq!(
+        (&*question.tool, question.arguments.to_string().as_str()),
+        ("wait", "{}")
+    );
 }
 
 #[tokio::test]

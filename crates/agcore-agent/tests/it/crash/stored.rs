@@ -38,7 +38,7 @@ pub(crate) fn need_server() -> Option<PostgresSchema> {
     }
 }
 
-pub(super) async fn open(place: &Place) -> Arc<dyn SessionStore> {
+pub(crate) async fn open(place: &Place) -> Arc<dyn SessionStore> {
     try_open(place).await.unwrap()
 }
 
@@ -121,7 +121,7 @@ fn outcomes(data: &Value) -> impl Iterator<Item = &Value> {
     data["outcomes"]["outcomes"].as_array().into_iter().flatten()
 }
 
-pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -1,0 +1,85 @@
+//! The budget that all sub-agents of a turn share, and what they have spent of it before the turn continues.
+
+use agcore_cycle::{BudgetPool, Spent};
+use agcore_tools::RunState;
+use serde_json::{Map, Value};
+
+use crate::{
+    error::AgentError,
+    shared::{Conversation, Shared},
+};
+
+/// The name under which a session without a store saves with its turn what each sub-agent has spent, by the path of its calls.
+const NAME: &str = "agcore.team_spent";
+
+impl Shared {
+    /// Prepares the budget of the sub-agents of a turn that starts or `resumes`. What they have spent before a turn was suspended or
+    /// interrupted counts: it is in their records or, without a store, in the values that are saved with the turn.
+    pub(crate) async fn open_team(&self, conversation: &mut Conversation, resumes: bool) -> Result<(), AgentError> {
+        let budget = self.bundle.config().team.budget.clone();
+        let Some(budget) = budget.filter(|_| self.lineage.depth == 0 && conversation.team.is_none()) else {
+            return Ok(());
+        };
+        let spent = match &self.recorder {
+            _ if !resumes => Spent::new(),
+            Some(recorder) => {
+                let turn = conversation.cycle.machine().turn_index();
+                let start = self.lineage.start_of_children(turn);
+                recorder.nested_spent(&start).await?
+            }
+            None => noted(conversation.run_state.as_ref()),
+        };
+        conversation.team = Some(BudgetPool::with_spent(budget, spent));
+        Ok(())
+    }
+}
+
+/// Notes what a sub-agent of a turn has spent so far.
+pub(crate) fn note(run_state: &RunState, path: &str, spent: &Spent) {
+    let Ok(spent) = serde_json::to_value(spent) else { return };
+    run_state.update(NAME, |noted| match noted {
+        Value::Object(all) => drop(all.insert(path.to_owned(), spent)),
+        _ => *noted = Value::Object(Map::from_iter([(path.to_owned(), spent)])),
+    });
+}
+
+/// Returns the sum of what was noted. Notes that cannot be read count as nothing.
+fn noted(run_state: Option<&RunState>) -> Spent {
+    let all = run_state.and_then(|run_state| run_state.get(NAME));
+    let mut sum = Spent::new();
+    for one in all
+        .as_ref()
+        .and_then(Value::as_object)
+        .into_iter()
+        .flat_map(Map::values)
+    {
+        if let Ok(spent) = serde_json::from_value(one.clone()) {
+            sum.add(&spent);
+        }
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_newest_note_of_each_sub_agent_counts() {
+        let state = RunState::new();
+        assert!(noted(None).is_zero() && noted(Some(&state)).is_zero());
+        note(&state, "0.a", &Spent::new().with_tokens(10));
+        note(&state, "0.a", &Spent::new().with_tokens(30));
+        note(&state, "0.a/0.b", &Spent::new().with_tokens(5).with_model_calls(1));
+        let state = RunState::restore(state.snapshot());
+        assert_eq!(noted(Some(&state)), Spent::new().with_tokens(35).with_model_calls(1));
+        // Changed by hand.
+        state.set(NAME, json!({"0.a": 7, "0.b": {"tokens": 2}}));
+        assert_eq!(noted(Some(&state)).tokens, 2);
+        state.set(NAME, json!("x"));
+        note(&state, "0.a", &Spent::new().with_tokens(1));
+        assert_eq!(noted(Some(&state)).tokens, 1);
+    }
+}
