@@ -2,6 +2,7 @@
 
 mod delta;
 pub(crate) mod document;
+mod size;
 mod restore;
 pub(crate) mod writer;
 
@@ -117,6 +118,15 @@ impl Checkpoints {
     pub async fn last(&self) -> Result<u64, FlowError> {
         let latest = self.store.latest_checkpoints(self.key()).await?;
         Ok(latest.last().map_or(0, |last| last.seq))
+    }
+
+    /// Returns whether the run has ended, so that resuming it returns its result and runs nothing.
+    ///
+    /// # Errors
+    /// When the store fails, or a checkpoint is damaged.
+    pub async fn has_ended(&self) -> Result<bool, FlowError> {
+        let restored = self.load().await?;
+        Ok(restored.is_some_and(|restored| restored.has_ended()))
     }
 
     pub(crate) fn store(&self) -> &dyn CheckpointStore {

@@ -5,7 +5,10 @@ mod yaml;
 mod problem;
 mod reader;
 mod output;
+mod members;
 mod kind;
+mod variables;
+mod fields;
 mod template;
 mod limits;
 mod graph;
@@ -33,7 +36,7 @@ use self::{
     output::Outputs,
     problem::Problems,
     reader::{Reader, Table},
-    template::Known,
+    variables::Known,
 };
 
 use crate::error::FlowError;
@@ -211,7 +214,7 @@ fn read(
 
 fn planner_parts(reader: &mut Reader<'_>, table: &mut Table<'_>, file: &mut FlowFile) {
     if let Some(node) = table.take("user_context") {
-        file.user_context = template::compile(reader, node, &Known::new(&["user"], &[]));
+        file.user_context = variables::compile(reader, node, &Known::new(&["user"], &[]));
     }
     let scenarios = table.take("scenarios").and_then(|node| reader.table(node));
     for member in scenarios.map(Table::all).unwrap_or_default() {
@@ -284,7 +287,7 @@ fn tasks_of(
         };
         let Some(node) = node else { continue };
         let known = Known::new(role.variables, &file.variables);
-        let task = template::task(reader, node, (&known, role.outputs), agents);
+        let task = template::task(reader, node, (&known, role.outputs, role.members), agents);
         tasks.extend(task.map(|task| (role.name.to_owned(), task)));
     }
     if file.kind != FlowKind::Graph {
@@ -296,7 +299,7 @@ fn tasks_of(
         ..Known::new(GRAPH_VARIABLES, &file.variables)
     };
     for member in table.all() {
-        let task = template::task(reader, &member.node, (&known, Outputs::Any), agents);
+        let task = template::task(reader, &member.node, (&known, Outputs::Any, &[]), agents);
         tasks.extend(task.map(|task| (member.name.clone(), task)));
     }
     tasks

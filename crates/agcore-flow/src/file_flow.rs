@@ -7,6 +7,7 @@ use std::{fmt, pin::Pin, sync::Arc};
 
 use agcore_agent::{RuntimeBundle, Skills};
 use agcore_chat::{Actor, Clock};
+use agcore_files::{FilePreprocessor, FileStorage};
 use agcore_profile::ProfileSource;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -21,7 +22,7 @@ use crate::{
     file::{FlowFile, FlowKind},
     graph_flow::GraphFlow,
     picture::Picture,
-    planner_flow::{CallTool, PlannerFlow, PlannerMemory},
+    planner_flow::{CallTool, Files, PlannerFlow, PlannerMemory},
     resume::SavedRun,
     router::{ContextSource, RouterFlow},
     staged::StagedFlow,
@@ -57,7 +58,8 @@ use crate::{
 #[derive(Clone)]
 pub struct FileFlow(Arc<dyn Shape>);
 
-/// Builds a [`FileFlow`].
+/// Builds a [`FileFlow`]. Clone it to build the same flow for several actors.
+#[derive(Clone)]
 #[must_use = "a builder does nothing before `build`"]
 pub struct FileFlowBuilder {
     file: FlowFile,
@@ -68,6 +70,7 @@ pub struct FileFlowBuilder {
     context: Option<Arc<dyn ContextSource>>,
     profiles: Option<Arc<dyn ProfileSource>>,
     memory: Option<Arc<dyn PlannerMemory>>,
+    files: Option<Files>,
 }
 
 /// A run of a [`FileFlow`], to be awaited. Dropping the future stops it; one with checkpoints can be continued.
@@ -89,6 +92,7 @@ impl FileFlow {
             context: None,
             profiles: None,
             memory: None,
+            files: None,
         }
     }
 
@@ -165,6 +169,22 @@ impl IntoFuture for FileFlowRun {
 }
 
 impl FileFlowBuilder {
+    /// Returns the file.
+    pub fn file(&self) -> &FlowFile {
+        &self.file
+    }
+
+    /// Returns the bundle.
+    pub fn bundle(&self) -> &RuntimeBundle {
+        &self.bundle
+    }
+
+    /// Sets another bundle.
+    pub fn with_bundle(mut self, bundle: RuntimeBundle) -> Self {
+        self.bundle = bundle;
+        self
+    }
+
     /// Sets the text with which the system prompt of every agent begins.
     pub fn with_system_prompt(mut self, system_prompt: impl Into<String>) -> Self {
         self.system_prompt = system_prompt.into();
@@ -198,6 +218,25 @@ impl FileFlowBuilder {
     /// Sets what outlives a turn of a planner flow.
     pub fn with_memory(mut self, memory: impl PlannerMemory + 'static) -> Self {
         self.memory = Some(Arc::new(memory));
+        self
+    }
+
+    /// Sets what reads the files of planner flows, and a storage in which they are.
+    pub fn with_files(
+        mut self,
+        preprocessor: impl FilePreprocessor + 'static,
+        storage: impl FileStorage + 'static,
+    ) -> Self {
+        self.files = Some((Arc::new(preprocessor), vec![Arc::new(storage)]));
+        self
+    }
+
+    /// Adds another storage, which has the files whose mappings name its provider. Without [`with_files`](Self::with_files), it is
+    /// not used.
+    pub fn with_storage(mut self, storage: impl FileStorage + 'static) -> Self {
+        if let Some((_, storages)) = &mut self.files {
+            storages.push(Arc::new(storage));
+        }
         self
     }
 
@@ -253,6 +292,9 @@ impl FileFlowBuilder {
         }
         if let Some(memory) = self.memory {
             flow = flow.with_shared_memory(memory);
+        }
+        if let Some(files) = self.files {
+            flow = flow.with_shared_files(files);
         }
         Ok(flow)
     }

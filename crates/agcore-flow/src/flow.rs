@@ -83,7 +83,7 @@ impl<S: FlowState> Flow<S> {
         };
         let (mut progress, _) = self.progress(&restored)?;
         let root = progress.branches.remove(crate::progress::ROOT);
-        Ok(root.map(|root| root.state))
+        root.map(|root| root.state.into_state()).transpose()
     }
 
     /// Returns the ids of the open questions of a saved run.

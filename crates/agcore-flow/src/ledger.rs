@@ -13,7 +13,7 @@ use crate::{
     graph::Graph,
     interrupt::Interrupt,
     node::FlowState,
-    progress::{Branch, Merges, Progress, Work, WorkChange},
+    progress::{Held, Merges, Progress, Work, WorkChange},
     record::Record,
 };
 
@@ -121,6 +121,7 @@ impl<S: FlowState> Ledger<S> {
     pub(crate) async fn wait(&self, branch: &str, node: &str, interrupts: Vec<Interrupt>) -> Result<(), FlowError> {
         let mut inner = self.inner.lock().await;
         inner.running.remove(branch);
+        inner.take_back(branch)?;
         inner.progress.wait(branch, interrupts.clone())?;
         inner.save(&self.graph, node, None).await?;
         drop(inner);
@@ -148,21 +149,42 @@ impl<S: FlowState> Ledger<S> {
 
 impl<S: FlowState> Inner<S> {
     fn start_ready(&mut self) -> Vec<Ready<S>> {
-        let Self { progress, running, .. } = self;
+        let Self {
+            progress,
+            running,
+            sink,
+        } = self;
         let ready = progress.ready().filter(|(branch, ..)| !running.contains(*branch));
-        let ready = ready.filter_map(|(id, node, visit)| {
-            let branch: &Branch<S> = progress.branches.get(id)?;
-            Some(Ready {
-                branch: id.clone(),
+        let mut ready: Vec<Ready<S>> = ready
+            .map(|(branch, node, visit)| Ready {
+                branch: branch.clone(),
                 node: node.clone(),
                 visit,
-                state: Some(branch.state.clone()),
-                last: branch.last.clone(),
+                state: None,
+                last: None,
             })
-        });
-        let ready: Vec<Ready<S>> = ready.collect();
-        running.extend(ready.iter().map(|ready| ready.branch.clone()));
+            .collect();
+        for ready in &mut ready {
+            running.insert(ready.branch.clone());
+            if let Some(branch) = progress.branches.get_mut(&ready.branch) {
+                ready.last.clone_from(&branch.last);
+                ready.state = match sink {
+                    // What was written has the state, should it be needed.
+                    Sink::Store(_) => branch.state.take(),
+                    Sink::Nowhere | Sink::Node(_) => branch.state.get().ok().cloned(),
+                };
+            }
+        }
         ready
+    }
+
+    /// Takes the state of a branch from what was written, if a node had it.
+    fn take_back(&mut self, id: &str) -> Result<(), FlowError> {
+        let branch = self.progress.branch(id)?;
+        if let (Held::Taken, Sink::Store(writer)) = (&branch.state, &self.sink) {
+            branch.state = Held::Here(writer.state(id)?);
+        }
+        Ok(())
     }
 
     async fn save(&mut self, graph: &Graph, step: &str, record: Option<Record>) -> Result<(), FlowError> {

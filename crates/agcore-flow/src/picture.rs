@@ -65,7 +65,12 @@ impl Picture {
             edges.extend(branches.map(|branch| DrawnEdge::new(at + 1, place(branch), None)));
             let Some(limit) = graph.limits.get(node) else { continue };
             nodes[at + 1].notes.push(format!("at most {}×", limit.visits));
-            if let Some(exit) = &limit.exit {
+            // An edge that a node can take anyway is drawn once.
+            let is_drawn = |exit: &String| {
+                let mut own = edges.iter().filter(|edge| edge.from == at + 1 && edge.label.is_none());
+                own.any(|edge| edge.to == place(exit))
+            };
+            if let Some(exit) = limit.exit.as_ref().filter(|exit| !is_drawn(exit)) {
                 let mut edge = DrawnEdge::new(at + 1, place(exit), Some("limit".to_owned()));
                 edge.is_exit = true;
                 edges.push(edge);

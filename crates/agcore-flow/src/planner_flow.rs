@@ -30,6 +30,7 @@ pub use self::{
     user_facts::user_facts,
 };
 
+pub(crate) use self::parts::Files;
 use self::{
     parts::{Parts, Setup},
     tools::Tools,
@@ -42,6 +43,7 @@ use crate::{
     flow::Flow,
     node_error::NodeError,
     options::Limit,
+    planner::RuntimeState,
     stage::Agents,
     step::{END, Step},
 };
@@ -161,6 +163,11 @@ impl PlannerFlow {
         self
     }
 
+    pub(crate) fn with_shared_files(mut self, files: Files) -> Self {
+        self.0.files = Some(files);
+        self
+    }
+
     pub(crate) fn with_shared_memory(mut self, memory: Arc<dyn PlannerMemory>) -> Self {
         self.0.memory = Some(memory);
         self
@@ -176,13 +183,20 @@ impl PlannerFlow {
         self.check_tools()?;
         let name = self.0.file.name.clone();
         let parts = Arc::new(Parts::new(self.0)?);
-        let flow = beginning(FlowBuilder::new(name, clock), &parts)
+        let flow = FlowBuilder::new(name, clock)
+            .with_version(RuntimeState::VERSION)
+            .with_migration(|_, state| PlannerState::upgraded(state));
+        let mut flow = beginning(flow, &parts)
             .with_node(phase::PLANNER, node(&parts, cycle::plan))
             .with_limit(phase::PLANNER, Limit::new(parts.rounds).with_exit(phase::FINISH))
-            .with_node(phase::REFLECTION, node(&parts, cycle::reflect))
-            .with_edge(phase::REFLECTION, phase::PLANNER)
-            .with_edge(phase::REFLECTION, phase::FINISH)
             .with_edge(phase::PLANNER, phase::FINISH);
+        // Without tools that the planner can call, there is nothing to reflect on.
+        if parts.tools.calls().next().is_some() {
+            flow = flow
+                .with_node(phase::REFLECTION, node(&parts, cycle::reflect))
+                .with_edge(phase::REFLECTION, phase::PLANNER)
+                .with_edge(phase::REFLECTION, phase::FINISH);
+        }
         ending(tools(flow, &parts), &parts).build()
     }
 

@@ -1,7 +1,8 @@
 //! [`Progress`]: where a run is, as plain data with pure transitions.
 
-mod advance;
+mod held;
 mod work;
+mod advance;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{interrupt::Interrupt, record::Record};
 
 pub(crate) use advance::Merges;
+pub(crate) use held::{Held, TAKEN};
 pub(crate) use work::{Work, WorkChange};
 
 /// The id of the branch that is the run itself.
@@ -28,7 +30,7 @@ pub(crate) struct Progress<S> {
 /// One line of work with its own state.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Branch<S> {
-    pub(crate) state: S,
+    pub(crate) state: Held<S>,
     pub(crate) place: Place,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) last: Option<Record>,
@@ -102,7 +104,7 @@ impl<S> Progress<S> {
 impl<S> Branch<S> {
     fn new(state: S, node: &str, visit: u32) -> Self {
         Self {
-            state,
+            state: Held::Here(state),
             place: Place::Node {
                 node: node.to_owned(),
                 visit,

@@ -122,7 +122,11 @@ impl Stage {
             options = options.with_max_repairs(repairs);
         }
         options.check = Some(Arc::new(form.check));
-        let output = Output::<T>::with_schema(form.schema, options);
+        let mut schema = form.schema;
+        let variables = variables(ask.state).map_err(|error| permanent(Box::new(error)))?;
+        let described = self.task.fields.describe(&mut schema, &variables);
+        described.map_err(|error| permanent(Box::new(error)))?;
+        let output = Output::<T>::with_schema(schema, options);
         self.run(ask, |turn| turn.typed_as(output.clone()), answer::value).await
     }
 

@@ -1,6 +1,7 @@
 //! [`StagedFlow`]: intent recognition, execution and reporting.
 
 mod results;
+mod messages;
 
 use agcore_agent::RuntimeBundle;
 use agcore_chat::{Actor, Clock};

@@ -20,6 +20,7 @@ mod markdown;
 mod mutations;
 mod pdf;
 mod positions;
+mod samples;
 mod storage;
 mod support;
 mod tables;

@@ -4,9 +4,13 @@ use agcore_memory::Checkpoint;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::document::{Change, Document, FORMAT, Snapshot};
+use super::{
+    document::{Change, Document, FORMAT, Snapshot},
+    size::size,
+};
 use crate::{
     error::{FlowError, FlowErrorKind},
+    progress::ROOT,
     record::Record,
 };
 
@@ -27,6 +31,12 @@ impl Restored {
             patches: 0,
         }
     }
+
+    /// Returns whether the branch of the run itself has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        let root = self.document.progress.get("branches").and_then(|all| all.get(ROOT));
+        root.and_then(|root| root.get("place")?.get("at")?.as_str()) == Some("ended")
+    }
 }
 
 /// Applies patches to the snapshot before them.
@@ -43,7 +53,7 @@ pub(super) fn restore(checkpoints: Vec<Checkpoint>) -> Result<Option<Restored>, 
             let message = format!("checkpoint {seq} changes the one before it, which is missing");
             return Err(FlowError::corrupt(message));
         };
-        before.patches += checkpoint.data.to_string().len();
+        before.patches += size(&checkpoint.data);
         let change: Change = read(seq, checkpoint.data)?;
         let applied = json_patch::patch(&mut before.document.progress, &change.patch);
         applied.map_err(|error| damaged(seq).with_source(error))?;

@@ -2,13 +2,14 @@
 
 use agcore_memory::{NewCheckpoint, id};
 use json_patch::Patch;
-use serde::Serialize;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::{
     Checkpoints, Restored,
     delta::diff,
     document::{Change, Document, FORMAT, Snapshot},
+    size::size,
 };
 use crate::{
     error::{FlowError, FlowErrorKind},
@@ -50,6 +51,8 @@ pub(crate) struct Writer {
     patches: usize,
     /// Whether a write began and its end was not seen.
     is_uncertain: bool,
+    /// Whether the next checkpoint has everything, because it is not known what the last one contains.
+    needs_snapshot: bool,
 }
 
 impl Writer {
@@ -62,6 +65,7 @@ impl Writer {
             snapshot: 0,
             patches: 0,
             is_uncertain: false,
+            needs_snapshot: false,
         }
     }
 
@@ -77,10 +81,11 @@ impl Writer {
         Self {
             checkpoints,
             seq: restored.seq,
-            snapshot: progress.to_string().len(),
+            snapshot: size(progress),
             patches: restored.patches,
             written: (!is_converted).then(|| progress.clone()),
             is_uncertain: false,
+            needs_snapshot: false,
         }
     }
 
@@ -101,9 +106,10 @@ impl Writer {
         let run = self.checkpoints.key();
         self.seq = self.checkpoints.store().save_checkpoint(run, self.seq, new).await?;
         self.is_uncertain = false;
-        self.written(written);
+        self.written(written)?;
         if is_snapshot {
             (self.snapshot, self.patches) = (bytes, 0);
+            self.needs_snapshot = false;
         } else {
             self.patches += bytes;
         }
@@ -121,24 +127,31 @@ impl Writer {
             return Err(FlowError::new(FlowErrorKind::Conflict, message));
         }
         self.seq = last;
-        // What the last checkpoint contains is not known.
-        self.written = None;
+        self.needs_snapshot = true;
         self.is_uncertain = false;
         Ok(())
     }
 
+    /// Returns the state of a branch as it was written last.
+    pub(crate) fn state<S: DeserializeOwned>(&self, branch: &str) -> Result<S, FlowError> {
+        let branches = self.written.as_ref().and_then(|written| written.get("branches"));
+        let state = branches.and_then(|branches| branches.get(branch)?.get("state"));
+        let state =
+            state.ok_or_else(|| FlowError::corrupt(format!("the state of the branch {branch:?} was not written")))?;
+        S::deserialize(state).map_err(|error| {
+            FlowError::corrupt("the state cannot be read from its JSON form; check how it is serialized")
+                .with_source(error)
+        })
+    }
+
     /// Notes what was written.
-    fn written(&mut self, written: Written) {
+    fn written(&mut self, written: Written) -> Result<(), FlowError> {
         match (written, &mut self.written) {
-            (Written::Patch(patch), Some(progress)) => {
-                if json_patch::patch(progress, &patch).is_err() {
-                    // A snapshot follows.
-                    self.written = None;
-                }
-            }
+            (Written::Patch(patch), Some(progress)) => apply(progress, &patch)?,
             (Written::Patch(_), None) => {}
             (Written::Snapshot(progress), known) => *known = Some(progress),
         }
+        Ok(())
     }
 
     /// Makes the next checkpoint. Also returns its size, and what it contains.
@@ -149,25 +162,44 @@ impl Writer {
         progress: &impl Serialize,
         record: Option<Record>,
     ) -> Result<(NewCheckpoint, usize, Written), FlowError> {
-        let mut record = record;
-        if let Some(written) = &self.written {
-            let change = Change {
-                patch: diff(written, progress).map_err(no_json)?,
-                record,
-            };
+        let Some(written) = &self.written else {
+            return snapshot(step, document(graph, progress)?, record);
+        };
+        let change = Change {
+            patch: diff(written, progress).map_err(no_json)?,
+            record,
+        };
+        if !self.needs_snapshot {
             let data = json(&change)?;
-            let bytes = data.to_string().len();
+            let bytes = size(&data);
             if self.patches + bytes <= MIN_PATCHES.max(SNAPSHOT_FACTOR * self.snapshot) {
                 return Ok((NewCheckpoint::patch(step, data), bytes, Written::Patch(change.patch)));
             }
-            record = change.record;
         }
-        let document = document(graph, progress)?;
-        let progress = document.progress.clone();
-        let data = json(&Snapshot { document, record })?;
-        let bytes = data.to_string().len();
-        Ok((NewCheckpoint::snapshot(step, data), bytes, Written::Snapshot(progress)))
+        // The nodes that run have their states: they are in what was written.
+        let mut progress = written.clone();
+        apply(&mut progress, &change.patch)?;
+        snapshot(step, document(graph, &progress)?, change.record)
     }
+}
+
+fn snapshot(
+    step: &str,
+    document: Document,
+    record: Option<Record>,
+) -> Result<(NewCheckpoint, usize, Written), FlowError> {
+    let progress = document.progress.clone();
+    let data = json(&Snapshot { document, record })?;
+    let bytes = size(&data);
+    Ok((NewCheckpoint::snapshot(step, data), bytes, Written::Snapshot(progress)))
+}
+
+fn apply(progress: &mut Value, patch: &Patch) -> Result<(), FlowError> {
+    json_patch::patch(progress, patch).map_err(|error| {
+        let message =
+            "a change of the state cannot be applied to what was written; report this with the type of the state";
+        FlowError::corrupt(message).with_source(error)
+    })
 }
 
 fn json<T: Serialize>(value: &T) -> Result<Value, FlowError> {

@@ -216,6 +216,8 @@ struct Task {
     /// A description of the result, as a template.
     expected_output: String,
     output: Option<Output>,
+    /// Descriptions of the members of the result, which models see in its schema: templates by the names of the members.
+    fields: Option<BTreeMap<String, String>>,
 }
 
 /// The form of the result: `text`, or the JSON Schema of an object.

@@ -11,7 +11,7 @@ use super::{
     node::{Node, Place, Value},
     problem::listed,
     reader::{Reader, Table},
-    template::{self, Known},
+    variables::{self, Known},
 };
 use crate::{
     graph::{Edge, ForkEdges, Graph, check},
@@ -90,7 +90,7 @@ pub(super) fn nodes(
         let timeout = table.take("timeout_seconds").and_then(|node| reader.number(node));
         let attempts = table.take("attempts").and_then(|node| reader.number(node));
         let work = match table.take("question") {
-            Some(node) => template::compile(reader, node, known).map(NodeWork::Question),
+            Some(node) => variables::compile(reader, node, known).map(NodeWork::Question),
             None => {
                 let named = table.take("task");
                 let task = named.map_or_else(|| Some(member.name.clone()), |node| reader.text(node));

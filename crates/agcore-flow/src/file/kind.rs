@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::output::Outputs;
+use super::{members, output::Outputs};
 
 /// The shape of the flow of a [`FlowFile`](super::FlowFile).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,7 +25,12 @@ pub(crate) struct TaskRole {
     /// The variables of its templates besides those that the file declares.
     pub(crate) variables: &'static [&'static str],
     pub(super) outputs: Outputs,
+    /// The members of its result that a file can describe.
+    pub(super) members: Members,
 }
+
+/// The names of the members of a result.
+pub(super) type Members = &'static [&'static str];
 
 /// The tasks of a staged flow, in order.
 pub(crate) const STAGES: [&str; 3] = ["intent_recognition", "task_execution", "result_reporting"];
@@ -62,34 +67,45 @@ const fn role(name: &'static str, variables: &'static [&'static str], outputs: O
         is_required: true,
         variables,
         outputs,
+        members: &[],
     }
 }
 
-const fn optional(name: &'static str, variables: &'static [&'static str], outputs: Outputs) -> TaskRole {
-    TaskRole {
-        is_required: false,
-        ..role(name, variables, outputs)
+impl TaskRole {
+    const fn optional(self) -> Self {
+        Self {
+            is_required: false,
+            ..self
+        }
+    }
+
+    const fn returning(self, members: Members) -> Self {
+        Self { members, ..self }
     }
 }
 
 const STAGED_ROLES: &[TaskRole] = &[
-    role(STAGES[0], &["request"], Outputs::Fixed),
-    role(STAGES[1], &["request", "intent"], Outputs::Fixed),
-    role(STAGES[2], &["request", "intent", "execution"], Outputs::FixedOrText),
+    role(STAGES[0], &["request"], Outputs::Fixed).returning(members::INTENT),
+    role(STAGES[1], &["request", "intent"], Outputs::Fixed).returning(members::EXECUTION),
+    role(STAGES[2], &["request", "intent", "execution"], Outputs::FixedOrText).returning(members::ORGANIZATION),
 ];
 
 const ROUTER_ROLES: &[TaskRole] = &[
-    role(ROUTER[0], &["request", "skills"], Outputs::Fixed),
+    role(ROUTER[0], &["request", "skills"], Outputs::Fixed).returning(members::ROUTER),
     role(ROUTER[1], &["request", "skills", "router"], Outputs::Any),
-    optional(ROUTER[2], &["request", "router", "answer"], Outputs::Text),
+    role(ROUTER[2], &["request", "router", "answer"], Outputs::Text).optional(),
 ];
 
 const PLANNER_ROLES: &[TaskRole] = &[
-    optional(PLANNER[0], PLANNER_VARIABLES, Outputs::Fixed),
-    role(PLANNER[1], PLANNER_VARIABLES, Outputs::Fixed),
-    role(PLANNER[2], PLANNER_VARIABLES, Outputs::Fixed),
+    role(PLANNER[0], PLANNER_VARIABLES, Outputs::Fixed)
+        .returning(members::SCENARIO)
+        .optional(),
+    role(PLANNER[1], PLANNER_VARIABLES, Outputs::Fixed).returning(members::DECISION),
+    role(PLANNER[2], PLANNER_VARIABLES, Outputs::Fixed).returning(members::REFLECTION),
     role(PLANNER[3], PLANNER_VARIABLES, Outputs::Text),
-    optional(PLANNER[4], PLANNER_VARIABLES, Outputs::Fixed),
+    role(PLANNER[4], PLANNER_VARIABLES, Outputs::Fixed)
+        .returning(members::NOTES)
+        .optional(),
 ];
 
 /// The variables of the tasks of a graph.

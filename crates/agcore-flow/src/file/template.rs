@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use agcore_prompt::{PromptError, PromptTemplate, Value};
 
 use super::{
-    node::{Node, Place},
+    fields::{Fields, fields},
+    kind::Members,
+    node::Node,
     output::{Outputs, TaskOutput, output},
     problem::listed,
     reader::{Reader, Table},
+    variables::{Known, compile},
 };
 
 /// An agent of a flow file.
@@ -43,25 +46,8 @@ pub struct TaskTemplate {
     pub expected_output: PromptTemplate,
     /// The form of the result.
     pub output: TaskOutput,
-}
-
-/// The variables that a template may use.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Known {
-    pub(super) variables: Vec<String>,
-    /// The nodes whose results the variable `results` has, in a graph.
-    pub(super) results: Option<Vec<String>>,
-}
-
-impl Known {
-    /// Adds the variables that a file declares to some others.
-    pub(super) fn new(own: &[&str], declared: &[String]) -> Self {
-        let own = own.iter().map(|name| (*name).to_owned());
-        Self {
-            variables: own.chain(declared.iter().cloned()).collect(),
-            results: None,
-        }
-    }
+    /// The descriptions of the members of the result.
+    pub(crate) fields: Fields,
 }
 
 impl AgentTemplate {
@@ -137,7 +123,7 @@ fn agent(reader: &mut Reader<'_>, node: &Node, known: &Known) -> Option<AgentTem
 pub(super) fn task(
     reader: &mut Reader<'_>,
     node: &Node,
-    (known, outputs): (&Known, Outputs),
+    (known, outputs, members): (&Known, Outputs, Members),
     agents: &[String],
 ) -> Option<TaskTemplate> {
     let mut table = reader.table(node)?;
@@ -152,12 +138,14 @@ pub(super) fn task(
     let description = template(reader, &mut table, "description", known);
     let expected_output = template(reader, &mut table, "expected_output", known);
     let form = table.take("output").map(|node| output(reader, node, outputs));
+    let described = table.take("fields").map(|node| fields(reader, node, known, members));
     reader.no_more(table);
     Some(TaskTemplate {
         agent: agent?,
         description: description?,
         expected_output: expected_output?,
         output: form.unwrap_or_default(),
+        fields: described.unwrap_or_default(),
     })
 }
 
@@ -169,52 +157,4 @@ fn template(
 ) -> Option<PromptTemplate> {
     let node = reader.required(table, name)?;
     compile(reader, node, known)
-}
-
-/// Compiles a template and checks its variables.
-pub(super) fn compile(reader: &mut Reader<'_>, node: &Node, known: &Known) -> Option<PromptTemplate> {
-    let text = reader.text(node)?;
-    match PromptTemplate::compile(text) {
-        Ok(template) => {
-            check_variables(reader, node.place, &template, known);
-            Some(template)
-        }
-        Err(error) => {
-            reader.problem(node.place, format!("the template cannot be used: {error}"));
-            None
-        }
-    }
-}
-
-fn check_variables(reader: &mut Reader<'_>, place: Place, template: &PromptTemplate, known: &Known) {
-    let mut problems: Vec<String> = Vec::new();
-    for variable in template.variables() {
-        let mut parts = variable.split(['.', '[']);
-        let root = parts.next().unwrap_or_default();
-        if !known.variables.iter().any(|name| name == root) {
-            let names = listed(&known.variables);
-            problems.push(format!(
-                "the template uses `{root}`, which is not a variable; use one of {names}"
-            ));
-        }
-        let result = parts.next().filter(|part| root == "results" && !part.starts_with(']'));
-        if let (Some(nodes), Some(result)) = (&known.results, result)
-            && !nodes.iter().any(|node| node == result)
-        {
-            let nodes = listed(nodes);
-            problems.push(format!(
-                "the template uses the result of `{result}`, which is not a node; the nodes are {nodes}"
-            ));
-        }
-    }
-    problems.dedup();
-    for problem in problems {
-        reader.problem(place, problem);
-    }
-    for partial in template.partials() {
-        reader.problem(
-            place,
-            format!("the template includes `{partial}`; flow files have no partials"),
-        );
-    }
 }

@@ -1,9 +1,10 @@
 //! [`FlowRequest`]: the beginning of a run of any kind. [`FlowResult`]: its end.
 
+use agcore_files::OriginFile;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{interrupt::Interrupt, resume::SavedRun, router::Job};
+use crate::{interrupt::Interrupt, planner::OutputPart, resume::SavedRun, router::Job};
 
 /// The beginning of a run of a [`FileFlow`](crate::FileFlow). What the kind of the flow does not use is ignored.
 ///
@@ -31,6 +32,18 @@ pub struct FlowRequest {
     /// The configuration of a run without a user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<Job>,
+    /// The files of the user, for planner flows. They are read from the storages of the flow: check files that others name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<OriginFile>,
+    /// The ids under which a store has the messages of the conversation that no earlier turn knows, for planner flows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<String>,
+    /// The style of the output in words, for planner flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_style: Option<String>,
+    /// The parts of the output, for planner flows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub output_structure: Vec<OutputPart>,
 }
 
 impl FlowRequest {
@@ -67,6 +80,34 @@ impl FlowRequest {
     #[must_use]
     pub fn with_job(mut self, job: Job) -> Self {
         self.job = Some(job);
+        self
+    }
+
+    /// Adds a file of the user.
+    #[must_use]
+    pub fn with_file(mut self, file: OriginFile) -> Self {
+        self.files.push(file);
+        self
+    }
+
+    /// Adds a message of the conversation by the id under which a store has it.
+    #[must_use]
+    pub fn with_message(mut self, id: impl Into<String>) -> Self {
+        self.messages.push(id.into());
+        self
+    }
+
+    /// Sets the style of the output, in words.
+    #[must_use]
+    pub fn with_output_style(mut self, style: impl Into<String>) -> Self {
+        self.output_style = Some(style.into());
+        self
+    }
+
+    /// Adds a part of the output.
+    #[must_use]
+    pub fn with_output_part(mut self, part: OutputPart) -> Self {
+        self.output_structure.push(part);
         self
     }
 }

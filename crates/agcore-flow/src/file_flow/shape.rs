@@ -133,6 +133,10 @@ impl ShapeState for PlannerState {
         state.variables = request.variables;
         state.conversation = request.conversation;
         state.user = request.user;
+        state.runtime.origin_files = request.files;
+        state.runtime.chat_history = request.messages;
+        state.runtime.output_style = request.output_style;
+        state.runtime.output_structure = request.output_structure;
         state
     }
 

@@ -2,7 +2,7 @@
 
 use agcore_chat::UsageTracker;
 use agcore_files::{OriginFile, Preprocessed};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::{Map, Value};
 
 use super::{
@@ -34,6 +34,7 @@ use crate::todo::TodoList;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RuntimeState {
+    #[serde(deserialize_with = "current_version")]
     version: u32,
     turn: u32,
     last_action: u64,
@@ -119,7 +120,7 @@ impl RuntimeState {
             let message = "the stored state has no version; begin a new conversation";
             return Err(RuntimeStateError::new(RuntimeStateErrorKind::Invalid, message));
         }
-        serde_json::from_value(state).map_err(RuntimeStateError::invalid)
+        serde_json::from_value(upgraded(state, version, MIGRATIONS)).map_err(RuntimeStateError::invalid)
     }
 
     /// Begins a turn with the message of the user, and returns its number. The first turn is 1.
@@ -223,7 +224,9 @@ impl RuntimeState {
         found.append(own.preprocessed_files);
         self.output_style = own.output_style;
         self.output_structure = own.output_structure;
-        self.chat_history.extend(own.chat_history);
+        let new = own.chat_history.into_iter();
+        let new: Vec<String> = new.filter(|id| !self.chat_history.contains(id)).collect();
+        self.chat_history.extend(new);
     }
 
     /// Returns the names of the nodes that come next, by the last record of this turn.
@@ -232,8 +235,52 @@ impl RuntimeState {
     }
 }
 
+/// The steps from each version to the next, beginning with version 1.
+const MIGRATIONS: &[fn(&mut Value)] = &[];
+
+/// Carries out the steps from a version to the current one.
+fn upgraded(mut state: Value, version: u64, steps: &[fn(&mut Value)]) -> Value {
+    let done = usize::try_from(version.saturating_sub(1)).unwrap_or(usize::MAX);
+    for (number, step) in steps.iter().enumerate().skip(done) {
+        step(&mut state);
+        state["version"] = Value::from(number + 2);
+    }
+    state
+}
+
+/// Refuses states of other versions: [`RuntimeState::from_json`] upgrades them.
+fn current_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    let version = u32::deserialize(deserializer)?;
+    if version == RuntimeState::VERSION {
+        return Ok(version);
+    }
+    let message = format!(
+        "the state has version {version}, and version {} is expected",
+        RuntimeState::VERSION
+    );
+    Err(D::Error::custom(message))
+}
+
 impl Default for RuntimeState {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_state_goes_through_the_steps_that_it_needs() {
+        let steps: [fn(&mut Value); 2] = [|state| state["two"] = json!(1), |state| state["three"] = json!(1)];
+        let upgrade = |version: u64| upgraded(json!({"version": version}), version, &steps);
+        assert_eq!(upgrade(1), json!({"version": 3, "two": 1, "three": 1}));
+        assert_eq!(upgrade(2), json!({"version": 3, "three": 1}));
+        assert_eq!(upgrade(3), json!({"version": 3}));
+        // The last step leads to the version of this program.
+        assert_eq!(MIGRATIONS.len() + 1, usize::try_from(RuntimeState::VERSION).unwrap());
     }
 }

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use super::state_tool::{StateTool, StateToolKind};
 use crate::{
@@ -16,11 +17,14 @@ use crate::{
     planner::{ActionContent, ActionContext, ActionRecord, ContextUsage, Relevance, RuntimeState},
 };
 
+/// The largest number of calls that run at the same time.
+const MAX_CONCURRENCY: usize = 16;
+
 /// The longest summary of a result, in bytes.
 const SUMMARY_BYTES: usize = 200;
 
-/// Any [`BaseTool`](agcore_tools::BaseTool) as a [`StateTool`]. The calls that the planner prepared run side by side; each result is
-/// saved, so that no finished call is repeated when the run is resumed.
+/// Any [`BaseTool`](agcore_tools::BaseTool) as a [`StateTool`]. The calls that the planner prepared run side by side, those of a
+/// destructive tool one after the other; each result is saved, so that no finished call is repeated when the run is resumed.
 ///
 /// ```
 /// use agcore_flow::{CallTool, StateTool, StateToolKind};
@@ -36,6 +40,8 @@ pub struct CallTool {
     name: String,
     description: String,
     parameters: Value,
+    /// How many calls run at the same time.
+    concurrency: usize,
     registry: ToolRegistry,
     kind: StateToolKind,
     policy: ToolPolicy,
@@ -77,6 +83,7 @@ impl CallTool {
     fn of(registry: ToolRegistry) -> Self {
         let snapshot = registry.snapshot();
         let own = snapshot.tools().first();
+        let is_destructive = own.is_some_and(|own| own.annotations().destructive == Some(true));
         let (name, description, parameters) = own
             .map(|own| {
                 let tool = own.tool();
@@ -91,6 +98,7 @@ impl CallTool {
             name,
             description,
             parameters,
+            concurrency: if is_destructive { 1 } else { MAX_CONCURRENCY },
             registry,
             kind: StateToolKind::Call,
             policy: ToolPolicy::default(),
@@ -193,10 +201,14 @@ impl StateTool for CallTool {
         if calls.is_empty() {
             calls.push(json!({}));
         }
+        let places = &Semaphore::new(self.concurrency);
         let work = calls.iter().enumerate().map(|(number, arguments)| async move {
+            // The semaphore is never closed.
+            let _place = places.acquire().await;
             at.once(&format!("call-{number}"), || self.call(number, arguments, at))
                 .await
         });
+        // All calls are made, also if one of them has to be asked about.
         let results: Result<Vec<CallResult>, NodeError> = join_all(work).await.into_iter().collect();
         Ok(record(&self.name, &calls, results?))
     }

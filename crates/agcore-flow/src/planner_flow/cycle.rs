@@ -9,7 +9,7 @@ use super::{
     phase,
     state::PlannerState,
     state_tool::StateTool,
-    verdicts::Reflection,
+    verdicts::{Attempt, Reflection},
 };
 use crate::{
     context::NodeContext,
@@ -24,6 +24,7 @@ type Ended = Result<Step<PlannerState>, NodeError>;
 /// Lets a model decide what comes next.
 pub(super) async fn plan(parts: Arc<Parts>, mut state: PlannerState, at: NodeContext) -> Ended {
     reset(&mut state);
+    wait_for_retry(&state, &at).await;
     let view = parts.view(&state, &at)?;
     let check = DecisionCheck {
         tools: parts.tools.clone(),
@@ -59,6 +60,19 @@ fn reset(state: &mut PlannerState) {
     }
 }
 
+/// Waits until a todo can be tried again, if there is nothing else to do.
+async fn wait_for_retry(state: &PlannerState, at: &NodeContext) {
+    let Some(todos) = state.runtime.todos.get(state.runtime.turn()) else {
+        return;
+    };
+    let now = now(at);
+    if todos.ready(now).next().is_none()
+        && let Some(retry) = todos.next_retry(now)
+    {
+        at.clock().sleep(retry.since(now)).await;
+    }
+}
+
 /// Runs a tool.
 pub(super) async fn run_tool(tool: Arc<dyn StateTool>, mut state: PlannerState, at: NodeContext) -> Ended {
     let mut record = tool.run(&mut state.runtime, &at).await?;
@@ -79,7 +93,13 @@ pub(super) async fn reflect(parts: Arc<Parts>, mut state: PlannerState, at: Node
     let form = Form::new(Reflection::schema()).checked_by_schema();
     let done: Done<Reflection> = parts.reflection.value(Ask::new(&view, &at), form).await?;
     let reflection = done.value;
-    reflection.apply(&mut state.runtime, &tool, now(&at))?;
+    let millis = at.last().map_or(0, |record| record.duration.as_millis());
+    let attempt = Attempt {
+        tool: &tool,
+        millis: u64::try_from(millis).unwrap_or(u64::MAX),
+        now: now(&at),
+    };
+    reflection.apply(&mut state.runtime, &attempt)?;
     let next = if reflection.is_finished {
         phase::FINISH
     } else {

@@ -18,6 +18,12 @@ use crate::{
 /// The largest number of todos of a turn.
 const MAX_TODOS: usize = 10_000;
 
+/// The largest number of retries that a planner can allow a todo.
+const MAX_RETRY: u32 = 10;
+
+/// The largest number of calls of an action.
+const MAX_CALLS: usize = 64;
+
 /// The next action of the planner.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Decision {
@@ -51,6 +57,7 @@ pub(super) struct NewTodo {
     #[serde(default)]
     suggested_tools: Vec<String>,
     priority: Option<i32>,
+    max_retry: Option<u32>,
     #[serde(default)]
     execution_tips: String,
     #[serde(default)]
@@ -67,10 +74,10 @@ impl Decision {
             "title": "PlannerDecision",
             "type": "object",
             "properties": {
-                "summary": {"type": "string", "description": "Why this comes next, in a sentence."},
-                "next": {"type": "string", "enum": next, "description": "The tool to call, or `finish` if everything is there for the output."},
-                "calls": {"type": "array", "items": {"type": "object"}, "description": "The arguments of each call of the tool; they run side by side."},
-                "todo": {"type": ["string", "null"], "description": "The id of the todo that the action carries out. It must be ready."},
+                "summary": {"type": "string"},
+                "next": {"type": "string", "enum": next},
+                "calls": {"type": "array", "items": {"type": "object"}, "maxItems": MAX_CALLS},
+                "todo": {"type": ["string", "null"]},
                 "new_todos": {
                     "type": "array",
                     "items": {
@@ -80,7 +87,8 @@ impl Decision {
                             "task": {"type": "string"},
                             "dependencies": texts,
                             "suggested_tools": texts,
-                            "priority": {"type": "integer", "description": "Larger is earlier; 5 by default."},
+                            "priority": {"type": "integer"},
+                            "max_retry": {"type": "integer", "minimum": 0, "maximum": MAX_RETRY},
                             "execution_tips": {"type": "string"},
                             "success_criteria": {"type": "string"},
                         },
@@ -88,9 +96,9 @@ impl Decision {
                         "additionalProperties": false,
                     },
                 },
-                "skipped_todos": {"type": "array", "items": {"type": "string"}, "description": "The ids of todos that are not needed any more."},
-                "goals": {"type": "array", "items": {"type": "string"}, "description": "The goals, if they change."},
-                "outputs": {"type": "array", "items": {"type": "string", "enum": outputs}, "description": "With `finish`: what makes the output, in order."},
+                "skipped_todos": {"type": "array", "items": {"type": "string"}},
+                "goals": {"type": "array", "items": {"type": "string"}},
+                "outputs": {"type": "array", "items": {"type": "string", "enum": outputs}},
             },
             "required": ["summary", "next", "calls"],
             "additionalProperties": false,
@@ -132,6 +140,7 @@ impl NewTodo {
         todo.dependencies.clone_from(&self.dependencies);
         todo.suggested_tools.clone_from(&self.suggested_tools);
         todo.priority = self.priority.unwrap_or(todo.priority);
+        todo.max_retry = self.max_retry.unwrap_or(todo.max_retry).min(MAX_RETRY);
         todo
     }
 }
@@ -164,6 +173,10 @@ impl DecisionCheck {
             );
             return vec![SchemaViolation::new("$.next", message)];
         };
+        if decision.calls.len() > MAX_CALLS {
+            let message = format!("an action has up to {MAX_CALLS} calls; plan the others as a later action");
+            return vec![SchemaViolation::new("$.calls", message)];
+        }
         let mut violations = Vec::new();
         for (number, arguments) in decision.calls.iter().enumerate() {
             for violation in check_arguments(tool, arguments) {

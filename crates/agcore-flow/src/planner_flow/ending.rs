@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use agcore_chat::text::clip;
 use serde_json::{Value, json};
 
 use super::{
     memory::{MemoryNote, MemoryNoteKind},
-    parts::{Parts, act},
+    parts::{Parts, act, reference},
     phase,
     state::PlannerState,
     verdicts::Notes,
@@ -18,6 +19,9 @@ use crate::{
     stage::{Ask, Done, Form},
     step::Step,
 };
+
+/// The longest summary of an output, in bytes.
+const SUMMARY_BYTES: usize = 200;
 
 type Ended = Result<Step<PlannerState>, NodeError>;
 
@@ -86,7 +90,7 @@ pub(super) async fn output(parts: Arc<Parts>, mut state: PlannerState, at: NodeC
     };
     let context = ActionContext::new(ActionContent::Text, text.as_str(), ContextUsage::Output);
     let record = ActionRecord::new(phase::OUTPUT)
-        .with_summary("the output was written")
+        .with_summary(clip(&text, SUMMARY_BYTES))
         .with_result(text)
         .with_context(context)
         .with_relevance(Relevance::new(1.0))
@@ -135,6 +139,6 @@ pub(super) async fn archive(parts: Arc<Parts>, mut state: PlannerState, at: Node
     if let (Some(memory), Some(conversation)) = (&parts.memory, &state.conversation) {
         memory.keep_conversation(conversation, &state.runtime).await?;
     }
-    let data = state.runtime.last_action().cloned();
+    let data = reference(&state);
     Ok(Step::new(state).with_data(data).with_usage(usage))
 }

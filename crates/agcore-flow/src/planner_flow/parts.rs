@@ -7,7 +7,7 @@ use agcore_memory::Timestamp;
 use agcore_profile::ProfileSource;
 use agcore_prompt::{PromptTemplate, Value};
 
-use super::{memory::PlannerMemory, state::PlannerState, tools::Tools, view::View};
+use super::{memory::PlannerMemory, phase, state::PlannerState, tools::Tools, view::View};
 use crate::{
     context::NodeContext,
     error::FlowError,
@@ -32,7 +32,7 @@ pub(super) struct Setup {
 }
 
 /// A reader of files, and where the files are.
-pub(super) type Files = (Arc<dyn FilePreprocessor>, Vec<Arc<dyn FileStorage>>);
+pub(crate) type Files = (Arc<dyn FilePreprocessor>, Vec<Arc<dyn FileStorage>>);
 
 /// The parts that the nodes of a planner flow share.
 pub(super) struct Parts {
@@ -105,6 +105,25 @@ pub(super) fn now(at: &NodeContext) -> Timestamp {
 pub(super) fn act(mut state: PlannerState, record: ActionRecord) -> Result<Step<PlannerState>, NodeError> {
     let usage = record.usage.clone();
     let next = state.record(record)?;
-    let data = state.runtime.last_action().cloned();
+    let data = reference(&state);
     Ok(Step::new(state).to(next).with_data(data).with_usage(usage))
+}
+
+/// Returns the data of the record of a node: its action, by the id, which the state has. What users see of the output is there, too.
+pub(super) fn reference(state: &PlannerState) -> serde_json::Value {
+    let Some(action) = state.runtime.last_action() else {
+        return serde_json::Value::Null;
+    };
+    let mut data = serde_json::json!({"id": action.id, "summary": action.summary});
+    if is_output(state, &action.node) {
+        data["result"] = action.result.clone();
+    }
+    data
+}
+
+/// Returns whether the last action made a part of the output.
+fn is_output(state: &PlannerState, node: &str) -> bool {
+    let actions = state.runtime.action_history().get(state.runtime.turn());
+    let mut actions = actions.into_iter().flatten();
+    ![phase::FINISH, phase::ARCHIVE].contains(&node) && actions.any(|action| action.node == phase::FINISH)
 }

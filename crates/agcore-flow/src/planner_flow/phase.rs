@@ -12,8 +12,8 @@ pub(super) const FINISH: &str = "finish";
 pub(super) const OUTPUT: &str = "output";
 pub(super) const ARCHIVE: &str = "archive";
 
-/// The nodes before the loop.
-pub(super) const BEGINNING: [&str; 6] = [INITIALISE, INHERIT, USER_CONTEXT, PREPROCESS, RECALL, SCENARIO];
+/// The nodes whose records templates do not see among the actions.
+pub(super) const UNSEEN: [&str; 7] = [INITIALISE, INHERIT, USER_CONTEXT, PREPROCESS, RECALL, SCENARIO, FINISH];
 
 /// All names, which tools cannot have.
 pub(super) const ALL: [&str; 11] = [

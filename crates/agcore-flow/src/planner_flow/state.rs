@@ -65,6 +65,13 @@ impl PlannerState {
         self
     }
 
+    /// Adds a message of the conversation by the id under which a store has it.
+    #[must_use]
+    pub fn with_message(mut self, id: impl Into<String>) -> Self {
+        self.runtime.chat_history.push(id.into());
+        self
+    }
+
     /// Sets the style of the output, in words.
     #[must_use]
     pub fn with_output_style(mut self, style: impl Into<String>) -> Self {
@@ -83,6 +90,14 @@ impl PlannerState {
     pub fn answer(&self) -> Option<String> {
         let actions = self.runtime.action_history().get(self.runtime.turn())?;
         answer_of(actions)
+    }
+
+    /// Converts a stored state of an older version.
+    pub(super) fn upgraded(mut state: Value) -> Result<Value, String> {
+        let failed = |error: &dyn std::error::Error| error.to_string();
+        let runtime = RuntimeState::from_json(state["runtime"].take()).map_err(|error| failed(&error))?;
+        state["runtime"] = serde_json::to_value(runtime).map_err(|error| failed(&error))?;
+        Ok(state)
     }
 
     pub(super) fn record(&mut self, record: ActionRecord) -> Result<String, RuntimeStateError> {

@@ -1,6 +1,6 @@
 //! The values that the models of a planner flow return besides decisions: scenarios, reflections, and notes for the memory.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use agcore_memory::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,9 @@ use crate::{
     planner::{OutputPart, Relevance, RuntimeState},
     todo::{CompletionDetails, TodoAttempt, TodoError},
 };
+
+/// The longest time before a todo is tried again, in seconds.
+const MAX_RETRY_AFTER: u64 = 3600;
 
 /// The scenario of a request.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -32,8 +35,8 @@ impl Scenario {
             "title": "Scenario",
             "type": "object",
             "properties": {
-                "summary": {"type": "string", "description": "What the user wants, in a sentence."},
-                "scenario": {"enum": names, "description": "The scenario that fits; null if none does."},
+                "summary": {"type": "string"},
+                "scenario": {"enum": names},
                 "goals": {"type": "array", "items": {"type": "string"}},
                 "output_style": {"type": ["string", "null"]},
                 "output_structure": {
@@ -75,6 +78,9 @@ pub(super) struct Reflection {
     /// Why the todo failed, or what came of it.
     #[serde(default)]
     pub(super) todo_result: Option<String>,
+    /// How long to wait before a todo that failed is tried again.
+    #[serde(default)]
+    pub(super) retry_after_seconds: Option<u64>,
     /// Whether the goals are reached, so that the output can be made.
     pub(super) is_finished: bool,
 }
@@ -85,19 +91,20 @@ impl Reflection {
             "title": "Reflection",
             "type": "object",
             "properties": {
-                "summary": {"type": "string", "description": "The worth of the last action, in a sentence."},
-                "relevance": {"type": "number", "minimum": 0, "maximum": 1, "description": "How relevant its result is for what follows."},
-                "is_todo_done": {"type": ["boolean", "null"], "description": "Whether the todo that is being carried out is done. `false` if the attempt failed; null if there is no todo."},
-                "todo_result": {"type": ["string", "null"], "description": "The result of the todo, or why the attempt failed."},
-                "is_finished": {"type": "boolean", "description": "Whether everything is there for the output."},
+                "summary": {"type": "string"},
+                "relevance": {"type": "number", "minimum": 0, "maximum": 1},
+                "is_todo_done": {"type": ["boolean", "null"]},
+                "todo_result": {"type": ["string", "null"]},
+                "retry_after_seconds": {"type": ["integer", "null"], "minimum": 0, "maximum": MAX_RETRY_AFTER},
+                "is_finished": {"type": "boolean"},
             },
             "required": ["summary", "relevance", "is_todo_done", "todo_result", "is_finished"],
             "additionalProperties": false,
         })
     }
 
-    /// Completes the todo that is being carried out, or records that the attempt with `tool` failed.
-    pub(super) fn apply(&self, state: &mut RuntimeState, tool: &str, now: Timestamp) -> Result<(), TodoError> {
+    /// Completes the todo that is being carried out, or records that the attempt failed.
+    pub(super) fn apply(&self, state: &mut RuntimeState, attempt: &Attempt<'_>) -> Result<(), TodoError> {
         let turn = state.turn();
         let Some(mut todos) = state.todos.get(turn).cloned() else {
             return Ok(());
@@ -106,15 +113,34 @@ impl Reflection {
             return Ok(());
         };
         let text = self.todo_result.clone().unwrap_or_else(|| self.summary.clone());
+        let Attempt { tool, millis, now } = *attempt;
         match self.is_todo_done {
-            Some(true) => todos.complete(&id, CompletionDetails::new(now, text).with_tool(tool))?,
-            Some(false) => drop(todos.fail(&id, TodoAttempt::new(now, text).with_tool(tool), None)?),
+            Some(true) => {
+                let details = CompletionDetails::new(now, text).with_tool(tool);
+                todos.complete(&id, details.with_execution_time(millis))?;
+            }
+            Some(false) => {
+                let failed = TodoAttempt::new(now, text).with_tool(tool).with_execution_time(millis);
+                let wait = self.retry_after_seconds.map(|seconds| seconds.min(MAX_RETRY_AFTER));
+                let after = wait.map(|seconds| now.after(Duration::from_secs(seconds)));
+                drop(todos.fail(&id, failed, after)?);
+            }
             // The next action continues it.
             None => todos.reset_processing(),
         }
         state.todos.insert(turn, todos);
         Ok(())
     }
+}
+
+/// An attempt to carry out a todo.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attempt<'a> {
+    /// The tool that was used.
+    pub(super) tool: &'a str,
+    /// How long it took.
+    pub(super) millis: u64,
+    pub(super) now: Timestamp,
 }
 
 /// Notes about the user that a conversation contains.

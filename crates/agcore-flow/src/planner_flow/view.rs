@@ -136,6 +136,7 @@ fn shown_todos(todos: &TodoList, now: Timestamp) -> Vec<Value> {
             "critical_path_length": todo.critical_path_length,
             "execution_tips": todo.execution_tips,
             "success_criteria": todo.success_criteria,
+            "retry_after": todo.retry_after,
             "errors": todo.error_history.iter().map(|attempt| &attempt.error).collect::<Vec<_>>(),
         })
     })
@@ -145,10 +146,10 @@ fn shown_todos(todos: &TodoList, now: Timestamp) -> Vec<Value> {
 /// Returns the newest actions, and the important ones among those before.
 fn shown_actions(actions: &[ActionRecord]) -> Vec<Value> {
     let old = actions.len().saturating_sub(MAX_SHOWN);
-    // Templates have variables for what the nodes before the loop found.
+    // Templates have variables for what the nodes before the loop found, and the end of the loop found nothing.
     let is_shown = |(number, action): &(usize, &ActionRecord)| {
         let is_important = action.context.as_ref().is_some_and(|context| context.important);
-        !phase::BEGINNING.contains(&action.node.as_str()) && (*number >= old || is_important)
+        !phase::UNSEEN.contains(&action.node.as_str()) && (*number >= old || is_important)
     };
     let shown = actions.iter().enumerate().filter(is_shown).map(|(_, action)| {
         let result = match &action.result {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::{Branch, Place, Progress, Work};
+use super::{Branch, Held, Place, Progress, Work};
 use crate::{
     error::{FlowError, FlowErrorKind},
     fork::{BranchEnd, Joined, Merge},
@@ -31,13 +31,13 @@ impl<S: Clone> Progress<S> {
         let next = record.next.clone();
         let fork = graph.fork_at(&record.node);
         let branch = self.branch(&id)?;
-        branch.state = state;
+        branch.state = Held::Here(state);
         branch.work = Work::default();
         branch.last = Some(record);
         let Some(fork) = fork else {
             return self.enter(graph, merges, &id, next.first().map_or(END, String::as_str));
         };
-        let state = branch.state.clone();
+        let state = branch.state.get()?.clone();
         let children: Vec<String> = next.iter().map(|node| format!("{id}.{node}")).collect();
         branch.place = Place::Forked {
             join: fork.join.clone(),
@@ -141,17 +141,19 @@ impl<S: Clone> Progress<S> {
         let Place::Forked { join, branches } = waiting.place.clone() else {
             return Ok(());
         };
-        let base = waiting.state.clone();
+        let base = waiting.state.get()?.clone();
         let has_arrived = |id: &String| self.branches.get(id).is_some_and(|child| child.place == Place::Arrived);
         if !branches.iter().all(has_arrived) {
             return Ok(());
         }
-        let ends = branches.iter().filter_map(|id| {
-            let child = self.branches.get(id)?;
-            let start = id.strip_prefix(parent)?.strip_prefix('.')?;
-            Some(BranchEnd::new(start, child.state.clone(), child.last.clone()))
-        });
-        let joined = Joined::new(base, ends.collect());
+        let mut ends = Vec::with_capacity(branches.len());
+        for id in &branches {
+            let start = id.strip_prefix(parent).and_then(|id| id.strip_prefix('.'));
+            if let (Some(start), Some(child)) = (start, self.branches.get(id)) {
+                ends.push(BranchEnd::new(start, child.state.get()?.clone(), child.last.clone()));
+            }
+        }
+        let joined = Joined::new(base, ends);
         let merge = merges
             .get(&join)
             .ok_or_else(|| FlowError::corrupt(format!("the fork has no join `{join}`")))?;
@@ -159,7 +161,7 @@ impl<S: Clone> Progress<S> {
         let last = branches.iter().filter_map(|id| self.branches.remove(id)?.last);
         let last = last.max_by_key(|record| record.id);
         let waiting = self.branch(parent)?;
-        waiting.state = state;
+        waiting.state = Held::Here(state);
         waiting.last = last;
         // The join itself is entered as any other node; it is not the join of a fork around this one.
         waiting.place = Place::Arrived;

@@ -38,24 +38,33 @@ impl ContextSource for StoredContext {
     async fn messages(&self, conversation: &str, last: Option<u32>) -> Result<Vec<Message>, NodeError> {
         let filter = MessageFilter::new().with_visibility(Visibility::CONTEXT);
         let stored = self.store.messages(&self.tenant, conversation, &filter).await?;
-        let mut messages: Vec<Message> = stored.iter().filter_map(message).collect();
+        let mut texts: Vec<&StoredMessage> = stored.iter().filter(|stored| is_text(stored)).collect();
         if let Some(last) = last {
-            let extra = messages
-                .len()
-                .saturating_sub(usize::try_from(last).unwrap_or(usize::MAX));
-            messages.drain(..extra);
+            let extra = texts.len().saturating_sub(usize::try_from(last).unwrap_or(usize::MAX));
+            texts.drain(..extra);
         }
-        Ok(messages)
+        // A request without an answer, such as that of a run that was cancelled, is followed by the next one. Models expect one message.
+        let turns = texts.chunk_by(|one, other| one.role == other.role);
+        Ok(turns.map(message).collect())
     }
 }
 
-/// Returns a request or an answer in the form of a message to a model.
-fn message(stored: &StoredMessage) -> Option<Message> {
-    match (stored.role, &stored.metadata) {
-        (_, Some(MessageMetadata::ToolCall { .. } | MessageMetadata::ToolResult { .. })) => None,
-        (MessageRole::User, _) => Some(Message::user(stored.content.as_str())),
-        (MessageRole::Assistant, _) => Some(Message::assistant(stored.content.as_str())),
-        (MessageRole::System | MessageRole::Tool, _) => None,
+/// Returns whether a message is a request or an answer.
+fn is_text(stored: &StoredMessage) -> bool {
+    let is_call = matches!(
+        stored.metadata,
+        Some(MessageMetadata::ToolCall { .. } | MessageMetadata::ToolResult { .. })
+    );
+    !is_call && matches!(stored.role, MessageRole::User | MessageRole::Assistant)
+}
+
+/// Returns neighbouring messages of one author in the form of a message to a model.
+fn message(stored: &[&StoredMessage]) -> Message {
+    let texts: Vec<&str> = stored.iter().map(|stored| stored.content.as_str()).collect();
+    let text = texts.join("\n\n");
+    match stored.first().map(|first| first.role) {
+        Some(MessageRole::Assistant) => Message::assistant(text),
+        _ => Message::user(text),
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) async fn drive<S: FlowState>(
     run_nodes(flow, &ledger, &token).await?;
     let progress = ledger.progress().await;
     if let Some(ended) = progress.ended() {
-        return Ok(FlowOutcome::Finished(ended.state.clone()));
+        return Ok(FlowOutcome::Finished(ended.state.get()?.clone()));
     }
     let interrupts = progress.interrupts();
     if interrupts.is_empty() {

@@ -8,14 +8,19 @@
     reason = "the tests read variables, and report what they did"
 )]
 
+mod log;
 mod run;
+mod store;
 mod stored;
 
 use std::{collections::HashSet, time::Duration};
 
 use agcore_testkit::crash::{Boundaries, Job, Kills, Place, Trial};
 
-pub(crate) use self::stored::{block_on, need_server};
+pub(crate) use self::{
+    log::calls,
+    store::{RUN, Stores, block_on, need_server},
+};
 use self::{run::State, stored::stored};
 
 /// One run, on which processes work until one of them has finished it.
@@ -41,17 +46,7 @@ impl Trial for Run<'_> {
 
     fn check(&self) {
         let log = self.place.log().text();
-        let mut stored_calls = HashSet::new();
-        for line in log.lines() {
-            match line.split_once(' ').unwrap() {
-                ("stored", call) => drop(stored_calls.insert(call)),
-                ("call", call) => assert!(
-                    !stored_calls.contains(call),
-                    "the stored call {call} was repeated\n{log}"
-                ),
-                other => panic!("{other:?}\n{log}"),
-            }
-        }
+        calls(&log);
         let (_, state) = stored(&self.place);
         assert_eq!(&state.unwrap(), self.undisturbed, "{log}");
     }

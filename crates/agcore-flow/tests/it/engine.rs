@@ -257,3 +257,52 @@ async fn records_have_data_and_reach_the_next_node() {
     let read: Vec<agcore_flow::FlowEvent> = serde_json::from_str(&text).unwrap();
     assert_eq!(read.len(), events.all().len());
 }
+
+/// A state that counts its copies.
+#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
+struct Copied {
+    visits: u32,
+    #[serde(skip)]
+    copies: Arc<AtomicU32>,
+}
+
+impl Clone for Copied {
+    fn clone(&self) -> Self {
+        self.copies.fetch_add(1, Ordering::SeqCst);
+        Self {
+            visits: self.visits,
+            copies: Arc::clone(&self.copies),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_state_that_is_stored_is_not_copied_for_each_node() {
+    let flow = FlowBuilder::new("f", clock())
+        .with_node("count", |mut state: Copied, context: NodeContext| async move {
+            // Saving something does not need the state.
+            context.save(&state.visits).await?;
+            state.visits += 1;
+            let next = if state.visits < 100 { "count" } else { END };
+            Ok(Step::new(state).to(next))
+        })
+        .with_edge("count", "count")
+        .with_edge("count", END)
+        .with_limit("count", 100)
+        .build()
+        .unwrap();
+    let state = Copied::default();
+    let copies = Arc::clone(&state.copies);
+    let checkpoints = crate::support::checkpoints(&crate::support::store()).await;
+    let run = flow.run(state).with_checkpoints(checkpoints.clone());
+    assert_eq!(run.await.unwrap().into_state().unwrap().visits, 100);
+    // At its end, the run returns a copy.
+    let copies = copies.load(Ordering::SeqCst);
+    assert!(copies <= 2, "{copies} copies");
+    let resumed = flow.resume(checkpoints.clone()).await.unwrap();
+    assert_eq!(resumed.into_state().unwrap().visits, 100);
+    for checkpoint in 1..=checkpoints.last().await.unwrap() {
+        let state = flow.state_at(&checkpoints, checkpoint).await.unwrap().unwrap();
+        assert_eq!(u64::from(state.visits), (checkpoint - 1) / 2, "checkpoint {checkpoint}");
+    }
+}

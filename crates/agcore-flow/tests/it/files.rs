@@ -294,3 +294,41 @@ fn the_schema_is_documented() {
         "docs/flow-schema.json is outdated; replace it with {written}"
     );
 }
+
+#[test]
+fn members_of_results_are_described_by_their_names() {
+    let fields = "expected_output: The facts, without a final wording.\n    fields: {status: 'How {{intent.route}} went', mood: Good, report_brief: '{{wish}}'}";
+    let text = VALID.replacen("expected_output: The facts, without a final wording.", fields, 1);
+    assert_ne!(text, VALID, "the task has this expected output");
+    let place = |part: &str| {
+        let line = text.lines().position(|line| line.contains("fields:")).unwrap();
+        let column = text.lines().nth(line).unwrap().find(part).unwrap();
+        format!("f.flow.yaml:{}:{}", line + 1, column + 1)
+    };
+    check(
+        &text,
+        &[
+            &format!(
+                "{}: the result has no member `mood`; its members are `status`, `execution_summary`, `execution_data`, \
+                 `report_brief`, `error_message`",
+                place("mood")
+            ),
+            &format!(
+                "{}: the template uses `wish`, which is not a variable; use one of `request`, `intent`, `shop`",
+                place("'{{wish}}'")
+            ),
+        ],
+    );
+    let text = include_str!("flows/desk.flow.yaml").replacen(
+        "expected_output: The answer to the customer.",
+        "expected_output: The answer to the customer.\n    fields: {answer: All of it}",
+        1,
+    );
+    let error = FlowFile::parse("f.flow.yaml", &text, |_| Err(String::new())).unwrap_err();
+    assert!(
+        error.problems()[0]
+            .message
+            .contains("the members of this result cannot be described here"),
+        "{error}"
+    );
+}

@@ -48,6 +48,7 @@ async fn runs_wait_for_answers_and_do_not_repeat_calls() {
         events.names(),
         ["run resumed=false", "start ask 1", "ask 0:ask#1:name", "suspended"]
     );
+    assert!(!checkpoints.has_ended().await.unwrap());
     // Without an answer, it waits on.
     let outcome = flow(&calls).resume(checkpoints.clone()).await.unwrap();
     assert_eq!(outcome.interrupts().len(), 1);
@@ -72,6 +73,7 @@ async fn runs_wait_for_answers_and_do_not_repeat_calls() {
         .await
         .unwrap();
     assert_eq!(end.into_state().unwrap().nodes, ["Ada true 1"]);
+    assert!(checkpoints.has_ended().await.unwrap());
     // A run that has ended returns its state.
     let again = flow(&calls).resume(checkpoints).await.unwrap();
     assert_eq!(again.into_state().unwrap().nodes, ["Ada true 1"]);

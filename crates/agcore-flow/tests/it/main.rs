@@ -20,6 +20,8 @@ mod objects;
 mod pictures;
 mod planner;
 mod planner_flow;
+mod planner_rules;
+mod planner_setup;
 mod router;
 mod shape_crash;
 mod shapes;

@@ -59,6 +59,27 @@ async fn pictures_show_flows_and_runs() {
     assert_eq!(straight_lines(&run.to_svg(), &boxes(&run.to_svg())), 1);
 }
 
+#[test]
+fn an_edge_that_is_also_an_exit_is_drawn_once() {
+    let flow = |edge: &str| {
+        let flow = FlowBuilder::new("f", jumping())
+            .with_node("plan", note)
+            .with_node("finish", note)
+            .with_edge("plan", "plan")
+            .with_edge("finish", END)
+            .with_limit("plan", Limit::new(3).with_exit("finish"));
+        let flow = match edge {
+            "" => flow,
+            "plain" => flow.with_edge("plan", "finish"),
+            route => flow.with_route("plan", route, "finish"),
+        };
+        flow.build().unwrap().picture().to_dot()
+    };
+    let edges = |edge: &str| flow(edge).lines().filter(|line| line.contains("n1 -> n2")).count();
+    assert_eq!([edges(""), edges("plain"), edges("done")], [1, 1, 2]);
+    assert!(flow("").contains("limit") && !flow("plain").contains("limit"));
+}
+
 /// Passes a picture to a program that reads it, unless the program is absent.
 #[allow(clippy::print_stdout, reason = "reports which program is absent")]
 fn read_by(program: &str, arguments: &[&str], picture: &str) {

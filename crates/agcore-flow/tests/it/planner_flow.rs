@@ -1,145 +1,20 @@
 //! Planner flows: the whole way of a turn, later turns, tools, todos, and models that misbehave.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
+use std::sync::atomic::Ordering;
 
 use agcore_agent::AgentBuilder;
-use agcore_chat::{Actor, SystemClock};
-use agcore_files::{FileMapping, FileStorage, LocalStorage, OriginFile, StandardPreprocessor, StorageProvider};
-use agcore_flow::{
-    ActionRecord, CallTool, Checkpoints, FlowErrorKind, FlowFile, NodeContext, NodeError, OutputPart, PlannerFlow,
-    PlannerState, RuntimeState, StateTool, StateToolKind, StoredMemory, TodoStatus,
-};
-use agcore_memory::{InMemoryStore, MemoryStore};
-use agcore_profile::{ProfileDocument, Uuid};
-use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
-use agcore_tools::{
-    schemars::{self, JsonSchema},
-    typed,
-};
-use async_trait::async_trait;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use agcore_chat::Actor;
+use agcore_files::{FileMapping, FileStorage, LocalStorage, OriginFile, StorageProvider};
+use agcore_flow::{Checkpoints, FlowErrorKind, FlowFile, OutputPart, PlannerFlow, TodoStatus};
+use agcore_memory::MemoryStore;
+use serde_json::json;
 
-use crate::support::{clock, store};
+use crate::{
+    planner_setup::{Catalog, FILE, PROFILE, Setup, decide, nodes, notes, reflect, scenario, state},
+    support::{clock, store},
+};
 
-const FILE: &str = include_str!("flows/garden.flow.yaml");
 const USER_CONTEXT: &str = include_str!("../../../../fixtures/flow/user_context.txt");
-const PROFILE: &str = "# System Policy\n\n# USER_PROFILE (JSON)\n{\"username\":\"Ada\"}";
-
-#[derive(Deserialize, JsonSchema)]
-#[schemars(crate = "schemars")]
-struct Measure {
-    /// The name of the bed.
-    bed: String,
-}
-
-/// Looks for plants in the tables of the user.
-struct Catalog;
-
-#[async_trait]
-impl StateTool for Catalog {
-    fn name(&self) -> &str {
-        "catalog"
-    }
-
-    fn description(&self) -> &str {
-        "Counts the plants in the tables of the user."
-    }
-
-    fn kind(&self) -> StateToolKind {
-        StateToolKind::Both
-    }
-
-    async fn run(&self, state: &mut RuntimeState, _: &NodeContext) -> Result<ActionRecord, NodeError> {
-        let plants: usize = state
-            .preprocessed_files
-            .tables
-            .iter()
-            .map(|table| table.rows.len())
-            .sum();
-        Ok(ActionRecord::new("ignored")
-            .with_summary("counted")
-            .with_result(format!("{plants} plants")))
-    }
-}
-
-/// The parts of a flow.
-struct Setup {
-    model: ScriptedProvider,
-    memory: Arc<InMemoryStore>,
-    calls: Arc<AtomicUsize>,
-    folder: tempfile::TempDir,
-}
-
-impl Setup {
-    fn new(replies: impl IntoIterator<Item = Value>) -> Self {
-        let replies = replies.into_iter().map(|reply| match reply {
-            Value::String(text) => ScriptStep::text(text),
-            other => ScriptStep::text(other.to_string()),
-        });
-        Self {
-            model: ScriptedProvider::new(replies),
-            memory: Arc::new(InMemoryStore::new(Arc::new(SystemClock::new()))),
-            calls: Arc::default(),
-            folder: tempfile::tempdir().unwrap(),
-        }
-    }
-
-    fn flow(&self) -> PlannerFlow {
-        let file = FlowFile::parse("garden.flow.yaml", FILE, |_| Err("none".to_owned())).unwrap();
-        let bundle = AgentBuilder::new().with_provider(self.model.clone()).build().unwrap();
-        let calls = Arc::clone(&self.calls);
-        let measure = typed("measure", "Measures a bed.", move |arguments: Measure| {
-            calls.fetch_add(1, Ordering::SeqCst);
-            async move { Ok(format!("{} has 4 m²", arguments.bed)) }
-        });
-        let profiles = format!("profiles:\n  - user_id: {}\n    username: Ada\n", Uuid::from_u128(7));
-        PlannerFlow::new(file, bundle)
-            .with_system_prompt(PROFILE)
-            .with_tool(CallTool::new(measure).unwrap())
-            .with_tool(Catalog)
-            .with_profiles(ProfileDocument::from_yaml(&profiles).unwrap())
-            .with_memory(StoredMemory::new(self.memory.clone(), Actor::local()))
-            .with_files(
-                StandardPreprocessor::new(Arc::new(SystemClock::new())),
-                LocalStorage::open(self.folder.path()).unwrap(),
-            )
-    }
-
-    async fn run(&self, state: PlannerState) -> PlannerState {
-        let flow = self.flow().build(clock()).unwrap();
-        flow.run(state).await.unwrap().into_state().unwrap()
-    }
-}
-
-fn state(request: &str) -> PlannerState {
-    let state = PlannerState::new(request).with_conversation("talk");
-    state.with_user(Uuid::from_u128(7).to_string())
-}
-
-fn scenario() -> Value {
-    json!({"summary": "a plan is wanted", "scenario": "plan", "goals": ["a plan"]})
-}
-
-fn decide(next: &str, calls: &Value) -> Value {
-    json!({"summary": format!("{next} comes next"), "next": next, "calls": calls})
-}
-
-fn reflect(is_todo_done: Option<bool>, is_finished: bool) -> Value {
-    json!({"summary": "useful", "relevance": 0.5, "is_todo_done": is_todo_done, "todo_result": null, "is_finished": is_finished})
-}
-
-fn notes() -> Value {
-    json!({"preferences": ["Likes beans."], "facts": ["Has two beds."]})
-}
-
-fn nodes(state: &PlannerState) -> Vec<&str> {
-    let actions = state.runtime.action_history().get(state.runtime.turn()).unwrap();
-    actions.iter().map(|action| action.node.as_str()).collect()
-}
 
 #[tokio::test]
 async fn the_whole_way_of_a_turn() {
@@ -200,7 +75,12 @@ async fn the_whole_way_of_a_turn() {
     assert_eq!(records.len(), actions.len());
     for (record, action) in records.iter().zip(actions) {
         assert_eq!((&record.node, &record.next), (&action.node, &action.next));
-        assert_eq!(record.data.as_ref().unwrap()["id"], action.id);
+        // The state has the results, and records refer to them.
+        let mut data = json!({"id": action.id, "summary": action.summary});
+        if action.node == "output" {
+            data["result"] = action.result.clone();
+        }
+        assert_eq!(record.data, Some(data));
     }
     // Two calls of one action, side by side.
     assert_eq!(actions[7].result, json!(["north has 4 m²", "south has 4 m²"]));

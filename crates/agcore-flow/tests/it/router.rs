@@ -7,7 +7,9 @@ use agcore_chat::{Message, ToolCall};
 use agcore_flow::{
     ContextSource, Flow, FlowErrorKind, FlowFile, Job, NodeError, RouterFlow, RouterState, StoredContext,
 };
-use agcore_memory::session::{Commit, InMemorySessionStore, NewSession, SessionStore, Visibility};
+use agcore_memory::session::{
+    Commit, InMemorySessionStore, MessageRole, NewMessage, NewSession, SessionStore, Visibility,
+};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};
 use async_trait::async_trait;
@@ -240,4 +242,30 @@ fn missing_skills_and_other_kinds_are_errors() {
             .to_string()
             .contains("is of the kind `router`, and a file of the kind `staged` is needed")
     );
+}
+
+#[tokio::test]
+async fn requests_without_an_answer_are_one_message_with_the_next() {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new(Arc::new(clock())));
+    store.create(NewSession::new("talk")).await.unwrap();
+    let message = |id: &str, role, text: &str| NewMessage::new(id, role, text);
+    let commit = Commit::new()
+        .with_message(message("1", MessageRole::User, "Where is order 7?"))
+        .with_message(message("2", MessageRole::User, "Hello?"))
+        .with_message(message("3", MessageRole::System, "a note"))
+        .with_message(message("4", MessageRole::Assistant, "It was sent."))
+        .with_message(message("5", MessageRole::Assistant, "Anything else?"))
+        .with_message(message("6", MessageRole::User, "No."));
+    store.commit("local", "talk", 0, commit).await.unwrap();
+    let source = StoredContext::new(store, "local");
+    assert_eq!(
+        source.messages("talk", None).await.unwrap(),
+        [
+            Message::user("Where is order 7?\n\nHello?"),
+            Message::assistant("It was sent.\n\nAnything else?"),
+            Message::user("No."),
+        ]
+    );
+    let newest = source.messages("talk", Some(2)).await.unwrap();
+    assert_eq!(newest, [Message::assistant("Anything else?"), Message::user("No.")]);
 }

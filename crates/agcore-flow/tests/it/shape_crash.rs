@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use self::model::{CALLS, PLANNER, ROUTER, STAGED};
 use crate::{
-    crash::{block_on, is_soak, need_server},
+    crash::{block_on, calls, is_soak, need_server},
     support::without_times,
 };
 
@@ -66,21 +66,7 @@ impl Trial for Run<'_> {
 
     fn check(&self) {
         let log = self.place.log().text();
-        let mut stored_calls = HashSet::new();
-        let mut calls = HashSet::new();
-        for line in log.lines() {
-            match line.split_once(' ').unwrap() {
-                ("stored", call) => drop(stored_calls.insert(call)),
-                ("call", call) => {
-                    assert!(
-                        !stored_calls.contains(call),
-                        "the stored call {call} was repeated\n{log}"
-                    );
-                    calls.insert(call);
-                }
-                other => panic!("{other:?}\n{log}"),
-            }
-        }
+        let calls = calls(&log);
         assert_eq!(calls.len(), CALLS, "every call was made\n{log}");
         let state = fs::read_to_string(self.place.folder().join("state")).unwrap();
         let state: Value = serde_json::from_str(&state).unwrap();

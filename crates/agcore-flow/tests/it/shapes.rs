@@ -1,5 +1,7 @@
 //! The three shapes end to end: against a model server over HTTP, and with the recording of that run instead of a server.
 
+mod schemas;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use agcore_agent::{AgentBuilder, Skills};

@@ -5,6 +5,7 @@ use agcore_chat::{Actor, ToolCall};
 use agcore_flow::{
     Checkpoints, ExecutionStatus, Flow, FlowErrorKind, FlowEvent, FlowFile, IntentRoute, StagedFlow, StagedState,
 };
+use agcore_memory::session::Visibility;
 use agcore_profile::{ProfileDocument, UserAgentContext, Uuid, build_global_system_prompt};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};
@@ -82,6 +83,21 @@ async fn three_stages() {
             "{system}"
         );
     }
+    let messages = state.messages("run-1");
+    let names: Vec<(&str, Visibility)> = messages
+        .iter()
+        .map(|message| (message.id.as_str(), message.visibility))
+        .collect();
+    let (seen, audit) = (Visibility::EVERYWHERE, Visibility::NOWHERE);
+    let expected = [
+        ("run-1-request", seen),
+        ("run-1-intent", audit),
+        ("run-1-execution", audit),
+        ("run-1-report", audit),
+        ("run-1-answer", seen),
+    ];
+    assert_eq!(names, expected);
+    assert!(messages[2].content.contains("SUCCESS"), "{}", messages[2].content);
     // The results of the stages are in the records, with their usage.
     let records = checkpoints.records().await.unwrap();
     let tokens: Vec<_> = records
@@ -103,6 +119,12 @@ async fn a_direct_answer_calls_nothing_else() {
     let model = ScriptedProvider::new([ScriptStep::text(DIRECT)]);
     let state = flow(&model).await.run(state()).await.unwrap().into_state().unwrap();
     assert_eq!(state.answer(), Some("Hello!"));
+    let seen = state.messages("run-1").into_iter();
+    let seen: Vec<String> = seen
+        .filter(|message| message.visibility == Visibility::EVERYWHERE)
+        .map(|message| message.content)
+        .collect();
+    assert_eq!(seen, [state.request.as_str(), "Hello!"]);
     assert_eq!(state.intent.unwrap().route, IntentRoute::DirectExecution);
     assert_eq!((model.requests().len(), state.execution, state.report), (1, None, None));
 }

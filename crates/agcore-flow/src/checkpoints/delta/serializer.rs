@@ -8,6 +8,8 @@ use super::{
     compound::{Built, List, Members, StructBuilder, TupleBuilder},
 };
 
+use crate::progress::TAKEN;
+
 /// The names that serde_json uses for structures which stand for something else begin like this.
 const PRIVATE: &str = "$serde_json::private::";
 
@@ -92,8 +94,12 @@ impl<'a, 'o, 'p> Serializer for Delta<'a, 'o, 'p> {
         self.serialize_str(variant)
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, _: &'static str, new: &T) -> Result<(), Error> {
-        new.serialize(self)
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, new: &T) -> Result<(), Error> {
+        match name {
+            // A node has the state, so it is as it was.
+            TAKEN => Ok(()),
+            _ => new.serialize(self),
+        }
     }
 
     fn serialize_newtype_variant<T: Serialize + ?Sized>(

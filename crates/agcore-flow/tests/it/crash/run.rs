@@ -1,15 +1,13 @@
 //! The run that processes are killed in: a loop, a fork, a flow as a node, and calls in all of them.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
-use agcore_chat::SystemClock;
+use agcore_chat::{Actor, SystemClock};
 use agcore_flow::{Checkpoints, END, Flow, FlowBuilder, Fork, Joined, NodeContext, NodeError, Step, SubFlow};
-use agcore_memory::{Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey};
 use agcore_testkit::crash::{Boundaries, Log, Place};
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::stored::{RUN, open};
+use super::store::Stores;
 
 /// The results of the calls, by their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,48 +16,10 @@ pub(super) struct State {
     pub(super) rounds: u32,
 }
 
-/// A store with a boundary before and after each write.
-#[derive(Debug)]
-struct Bounded {
-    inner: Arc<dyn CheckpointStore>,
-    boundaries: Boundaries,
-}
-
-#[async_trait]
-impl CheckpointStore for Bounded {
-    async fn save_checkpoint(
-        &self,
-        run: RunKey<'_>,
-        expected: u64,
-        checkpoint: NewCheckpoint,
-    ) -> Result<u64, MemoryError> {
-        self.boundaries.pass().await;
-        let saved = self.inner.save_checkpoint(run, expected, checkpoint).await;
-        self.boundaries.pass().await;
-        saved
-    }
-
-    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
-        self.inner.latest_checkpoints(run).await
-    }
-
-    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
-        self.inner.checkpoints(run, from).await
-    }
-
-    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
-        self.inner.trim_checkpoints(run, before).await
-    }
-}
-
 /// Continues the run, or begins it.
 pub(super) async fn run(place: &Place, boundaries: &Boundaries) {
-    let inner = open(place).await;
-    let store = Bounded {
-        inner,
-        boundaries: boundaries.clone(),
-    };
-    let checkpoints = Checkpoints::new(Arc::new(store), "local", place.name(), RUN);
+    let stores = Stores::open(place).await.unwrap();
+    let checkpoints = stores.run(place, &Actor::local(), boundaries).await;
     let flow = flow(Caller {
         log: place.log(),
         boundaries: boundaries.clone(),

@@ -1,69 +1,25 @@
-//! The store of a run, and what it contains.
+//! The contents of the store of a run.
 
-use std::{collections::HashSet, env, sync::Arc};
+use std::collections::HashSet;
 
-use agcore_chat::{Actor, SystemClock};
-use agcore_flow::Checkpoints;
-use agcore_memory::{CheckpointStore, MemoryError, RunKey};
-use agcore_store::{postgres::PostgresOptions, sqlite::SqliteStore};
-use agcore_testkit::crash::{Database, Place, PostgresSchema};
+use agcore_chat::Actor;
+use agcore_memory::RunKey;
+use agcore_testkit::crash::{Boundaries, Place};
 use serde_json::Value;
 
-use super::run::{State, state_at};
-
-pub(super) const RUN: &str = "run";
-
-/// Returns a schema on the server for tests, or reports that there is none.
-pub(crate) fn need_server() -> Option<PostgresSchema> {
-    let url = env::var("AGCORE_TEST_POSTGRES_URL")
-        .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
-    let schema = PostgresSchema::new(url);
-    match block_on(try_open(&Place::in_schema(&schema))) {
-        Ok(_) => Some(schema),
-        Err(error) => {
-            println!("skipped: postgres: {error}");
-            None
-        }
-    }
-}
-
-/// Opens the store, and creates the session and the run in it.
-pub(super) async fn open(place: &Place) -> Arc<dyn CheckpointStore> {
-    try_open(place).await.unwrap()
-}
-
-async fn try_open(place: &Place) -> Result<Arc<dyn CheckpointStore>, MemoryError> {
-    let clock = Arc::new(SystemClock::new());
-    let session = place.name();
-    let owner = Actor::local();
-    Ok(match place.database() {
-        Database::File(path) => {
-            let store = Arc::new(SqliteStore::open(path, clock).await?);
-            Checkpoints::create(Arc::clone(&store), &owner, &session, RUN)
-                .await
-                .unwrap();
-            store
-        }
-        Database::Postgres { url, schema } => {
-            let options = PostgresOptions::new(url)?
-                .with_schema(schema.as_str())
-                .with_pool_size(2);
-            let store = Arc::new(options.open(clock).await?);
-            Checkpoints::create(Arc::clone(&store), &owner, &session, RUN)
-                .await
-                .unwrap();
-            store
-        }
-        other => panic!("{other:?}"),
-    })
-}
+use super::{
+    run::{State, state_at},
+    store::{RUN, Stores, block_on},
+};
 
 /// Returns the calls whose results are stored, and the state if the run has ended.
 pub(super) fn stored(place: &Place) -> (HashSet<String>, Option<State>) {
     block_on(async {
-        let store = open(place).await;
+        let stores = Stores::open(place).await.unwrap();
+        let checkpoints = stores.run(place, &Actor::local(), &Boundaries::without_stop()).await;
         let key = place.name();
-        let all = store.checkpoints(RunKey::new("local", &key, RUN), 0).await.unwrap();
+        let run = RunKey::new("local", &key, RUN);
+        let all = stores.checkpoints.checkpoints(run, 0).await.unwrap();
         let mut calls = HashSet::new();
         for checkpoint in &all {
             collect(&checkpoint.data, &mut calls);
@@ -73,7 +29,6 @@ pub(super) fn stored(place: &Place) -> (HashSet<String>, Option<State>) {
         });
         let mut state = None;
         if has_ended {
-            let checkpoints = Checkpoints::new(store, "local", key.as_str(), RUN);
             let last = checkpoints.last().await.unwrap();
             state = state_at(place, checkpoints, last).await;
         }
@@ -89,12 +44,4 @@ fn collect(data: &Value, calls: &mut HashSet<String>) {
         Value::Object(members) => members.values().for_each(|item| collect(item, calls)),
         _ => {}
     }
-}
-
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(future)
 }
