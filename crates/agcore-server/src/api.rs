@@ -5,6 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::files::StoredFile;
+
 /// A run that was started.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -164,6 +166,30 @@ pub(crate) struct AnswerBody {
     pub(crate) payload: Option<Value>,
 }
 
+/// The files of a user.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct FileList {
+    /// The files, the oldest first.
+    pub(crate) files: Vec<FileView>,
+}
+
+/// A file that a user has uploaded.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileView {
+    /// The id, by which runs of flows name the file in `forwardedProps.files`.
+    pub(crate) file_id: String,
+    /// The name, as the user knows it.
+    pub(crate) name: String,
+    /// The kind, which was detected: `text`, `markdown`, `html`, `json`, `csv`, `tsv`, `xlsx`, `pdf`, `docx` or `other`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// The size in bytes.
+    pub(crate) size: u64,
+    /// When it was uploaded, as an RFC 3339 time.
+    pub(crate) created_at: String,
+}
+
 /// The usage of sessions.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -216,26 +242,51 @@ pub(crate) struct AgentList {
 pub(crate) struct AgentView {
     /// The name.
     pub(crate) name: String,
+    /// Whether it is an agent or a flow.
+    pub(crate) kind: AgentKind,
     /// The description for clients.
     pub(crate) description: String,
+}
+
+/// The kind of agent that answers the messages of a thread.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AgentKind {
+    /// An agent.
+    Agent,
+    /// A flow of several agents.
+    Flow,
 }
 
 /// The models.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ModelList {
-    /// The models that the agents use.
+    /// The models that the agents use, and those of the catalog that the user may use.
     pub(crate) models: Vec<ModelView>,
 }
 
 /// A model.
 #[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ModelView {
     /// The name of the provider.
     pub(crate) provider: String,
     /// The name of the model.
     pub(crate) model: String,
-    /// The agents that use it.
+    /// The agents that use it; none if the model is only in the catalog.
     pub(crate) agents: Vec<String>,
+    /// The kind, such as `chat` or `embedding`, if the catalog has the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<String>,
+    /// The context window in tokens, by the catalog.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) context_window: Option<u64>,
+    /// The largest number of tokens in a reply, by the catalog.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) max_output_tokens: Option<u64>,
+    /// The abilities, by the catalog.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) capabilities: Vec<String>,
 }
 
 impl From<Run> for RunView {
@@ -260,6 +311,18 @@ impl From<Session> for SessionView {
             error_id: session.error_id,
             created_at: session.created_at.to_string(),
             updated_at: session.updated_at.to_string(),
+        }
+    }
+}
+
+impl From<StoredFile> for FileView {
+    fn from(file: StoredFile) -> Self {
+        Self {
+            file_id: file.id,
+            name: file.name,
+            kind: file.kind.to_string(),
+            size: file.size,
+            created_at: file.created_at.to_string(),
         }
     }
 }

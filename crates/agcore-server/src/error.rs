@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use agcore_flow::FlowError;
 use agcore_memory::MemoryError;
 
 /// The reason a server cannot be built or cannot serve.
@@ -14,6 +15,14 @@ pub enum ServerError {
     /// Two agents have the same name.
     #[error("two agents are named `{0}`; choose another name for one of them")]
     DuplicateAgent(String),
+    /// A flow cannot be built.
+    #[error("the flow `{0}` cannot be served")]
+    Flow(String, #[source] FlowError),
+    /// The server has flows, but no store of checkpoints.
+    #[error(
+        "the server has flows, but no store of their checkpoints; set it with `checkpoints`, usually the one of `store`"
+    )]
+    NoCheckpoints,
     /// The server has no store.
     #[error("the server has no store; add one with `store`, for example a file of SQLite")]
     NoStore,

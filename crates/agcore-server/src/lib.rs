@@ -47,9 +47,13 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | serve agents | [`Server::builder`] |
+//! | serve agents and flows | [`Server::builder`] |
 //! | let clients prove who they are | [`TokenStore`], [`TrustedProxy`], `JwtVerifier` (feature `jwt`), or an [`Authenticator`] of your own |
+//! | let users upload files for flows | [`ServerBuilder::files`] |
 //! | limit what clients may ask for | [`Limits`], [`BusyPolicy`] |
+//! | remove old runs, events and sessions | [`ServerBuilder::retention`] |
+//! | export or erase what the server keeps of a user | [`export_server_data`], [`erase_server_data`] |
+//! | keep profiles and the catalog in the database | [`StoredProfiles`], [`StoredCatalog`] |
 //! | read the errors of the server | [`ProblemCode`] |
 //! | run agents in other processes | [`RunQueue`] |
 //!
@@ -68,12 +72,16 @@
 mod problem;
 mod error;
 mod settings;
+mod flows;
 mod run;
+mod span;
 mod queue;
 mod auth;
 mod metrics;
 mod log;
 mod registry;
+mod stored;
+mod files;
 mod service;
 mod stream;
 mod api;
@@ -94,6 +102,7 @@ pub use self::{
     run::RunJob,
     server::{Server, ServerBuilder},
     settings::{BusyPolicy, Limits},
+    stored::{ErasedServerData, StoredCatalog, StoredProfiles, erase_server_data, export_server_data},
 };
 
 /// Compiles the example of the README.

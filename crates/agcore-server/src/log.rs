@@ -2,13 +2,18 @@
 
 mod event;
 mod merge;
+mod pending;
 mod translator;
 mod run_log;
+mod stages;
+mod flow_observer;
 mod recording_store;
 
 pub(crate) use self::{
     event::{LogEvent, LogItem},
+    flow_observer::FlowObserver,
     recording_store::RecordingStore,
     run_log::RunLog,
+    stages::Stages,
     translator::LogInput,
 };

@@ -1,6 +1,8 @@
 //! The document that describes the routes, and a page that shows it.
 
 mod operation;
+mod parts;
+mod uploads;
 mod table;
 mod page;
 

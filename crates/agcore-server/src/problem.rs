@@ -89,12 +89,16 @@ codes! {
     SessionBusy = 409, "session_busy", "Another run is active on this thread";
     /// The id of the run is used by a run with another input.
     RunIdTaken = 409, "run_id_taken", "The run id is used by another run";
+    /// The thread was started by a flow, and an agent is to continue it, or the other way round.
+    AgentMismatch = 409, "agent_mismatch", "The thread belongs to another kind of agent";
+    /// The user has as many files as allowed.
+    TooManyFiles = 409, "too_many_files", "Too many files of this user";
     /// The question was answered differently before, or is not open any more.
     AlreadyAnswered = 409, "already_answered", "The question is not open any more";
     /// The body is larger than the limit.
     BodyTooLarge = 413, "body_too_large", "The body is too large";
-    /// The body is not declared as JSON.
-    UnsupportedMediaType = 415, "unsupported_media_type", "The body is not JSON";
+    /// The body is not declared as JSON, or a file is of a kind that the server does not keep.
+    UnsupportedMediaType = 415, "unsupported_media_type", "The type of the body is not supported";
     /// The user has as many active runs as allowed.
     TooManyRuns = 429, "too_many_runs", "Too many active runs of this user";
     /// The user has as many open streams as allowed.

@@ -8,6 +8,7 @@ mod runs;
 mod events;
 mod sessions;
 mod history;
+mod files;
 mod usage;
 mod catalog;
 mod operations;
@@ -38,6 +39,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
             "/sessions/{thread}",
             get(sessions::show).patch(sessions::rename).delete(sessions::delete),
         )
+        .route("/files", get(files::list).post(files::upload))
+        .route("/files/{file}", axum::routing::delete(files::delete))
         .route("/usage", get(usage::usage))
         .route("/agents", get(catalog::agents))
         .route("/models", get(catalog::models))

@@ -3,6 +3,8 @@
 use agcore_chat::{Actor, Answer, Message, QuestionId};
 use serde::{Deserialize, Serialize};
 
+use crate::flows::FlowInput;
+
 /// A run that waits or runs: plain data, so that a queue can keep it outside of the process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -26,6 +28,9 @@ pub(crate) struct RunInput {
     /// The answers with which a suspended turn continues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) answers: Vec<GivenAnswer>,
+    /// The part that only flows have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) flow: Option<FlowInput>,
 }
 
 /// An answer to a question of an earlier run.
@@ -33,6 +38,49 @@ pub(crate) struct RunInput {
 pub(crate) struct GivenAnswer {
     pub(crate) question: QuestionId,
     pub(crate) answer: Answer,
+}
+
+impl RunInput {
+    /// Returns the input of a run that begins with a message.
+    pub(crate) fn message(message: Message) -> Self {
+        Self {
+            agent: String::new(),
+            message: Some(message),
+            answers: Vec::new(),
+            flow: None,
+        }
+    }
+
+    /// Returns the input of a run that continues an agent's turn with answers.
+    pub(crate) fn answering(answers: Vec<GivenAnswer>) -> Self {
+        Self {
+            agent: String::new(),
+            message: None,
+            answers,
+            flow: None,
+        }
+    }
+
+    /// Returns the input of a run that continues a flow with answers.
+    pub(crate) fn continuing(flow: FlowInput) -> Self {
+        Self {
+            agent: String::new(),
+            message: None,
+            answers: Vec::new(),
+            flow: Some(flow),
+        }
+    }
+
+    /// Returns whether this continues an earlier run.
+    pub(crate) fn is_continuation(&self) -> bool {
+        !self.answers.is_empty() || self.flow.as_ref().is_some_and(|flow| flow.place.is_some())
+    }
+
+    /// Returns whether this gives the same answers as another input, at least one.
+    pub(crate) fn answers_like(&self, other: &Self) -> bool {
+        let answers = |input: &Self| input.flow.as_ref().map(|flow| flow.answers.clone()).unwrap_or_default();
+        self.is_continuation() && self.answers == other.answers && answers(self) == answers(other)
+    }
 }
 
 impl RunJob {

@@ -1,27 +1,37 @@
 //! [`Server`]: serves agents over HTTP.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_agent::{AgentSpec, RuntimeBundle};
 use agcore_agui::EncoderSettings;
+use agcore_catalog::Catalog;
 use agcore_chat::{Biller, Clock, SystemClock};
+use agcore_files::FileStorage;
+use agcore_flow::FileFlowBuilder;
 use agcore_llm::{Random, system_random};
-use agcore_memory::session::{Billing, SessionStore};
+use agcore_memory::{
+    CheckpointStore,
+    session::{Billing, Retention, SessionStore},
+};
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     auth::Authenticator,
     error::ServerError,
+    files::Files,
     metrics::Metrics,
     openapi,
     queue::{LocalQueue, RunQueue},
     registry::Registry,
     routes, serve,
     service::App,
-    service::{Admission, AgentEntry, Agents, Service},
+    service::{Admission, AgentEntry, Agents, Service, Work},
     settings::{BusyPolicy, Limits},
 };
+
+/// The pause between two removals of old rows.
+const PRUNE_PAUSE: Duration = Duration::from_secs(60 * 60);
 
 /// Serves agents over HTTP.
 ///
@@ -29,6 +39,8 @@ use crate::{
 /// come back at any time.
 pub struct Server {
     app: Arc<App>,
+    retention: Retention,
+    prune_pause: Duration,
 }
 
 /// Collects the parts of a [`Server`].
@@ -36,14 +48,19 @@ pub struct Server {
 pub struct ServerBuilder {
     agents: Vec<AgentEntry>,
     store: Option<Arc<dyn SessionStore>>,
+    checkpoints: Option<Arc<dyn CheckpointStore>>,
+    files: Option<Arc<dyn FileStorage>>,
     authenticators: Vec<Arc<dyn Authenticator>>,
     queue: Option<Arc<dyn RunQueue>>,
     origins: Vec<String>,
     limits: Limits,
     busy: BusyPolicy,
     encoder: EncoderSettings,
+    catalog: Option<Arc<Catalog>>,
     biller: Option<Arc<dyn Biller>>,
     billing: Option<Billing>,
+    retention: Retention,
+    prune_pause: Duration,
     clock: Arc<dyn Clock>,
     random: Random,
 }
@@ -54,14 +71,19 @@ impl Server {
         ServerBuilder {
             agents: Vec::new(),
             store: None,
+            checkpoints: None,
+            files: None,
             authenticators: Vec::new(),
             queue: None,
             origins: Vec::new(),
             limits: Limits::default(),
             busy: BusyPolicy::default(),
             encoder: EncoderSettings::default(),
+            catalog: None,
             biller: None,
             billing: None,
+            retention: Retention::new(),
+            prune_pause: PRUNE_PAUSE,
             clock: Arc::new(SystemClock::new()),
             random: system_random(),
         }
@@ -90,6 +112,12 @@ impl Server {
         }
         let executing = Arc::clone(&service);
         service.tasks.spawn(executing.execute_all());
+        if !self.retention.is_empty() {
+            let (pruning, retention, pause) = (Arc::clone(&service), self.retention, self.prune_pause);
+            service
+                .tasks
+                .spawn(async move { pruning.prune_regularly(retention, pause).await });
+        }
         // Everything ends with this future.
         let guard = service.parking.clone().drop_guard();
         serve::serve(listener, routes::router(Arc::clone(&self.app)), service, stop).await;
@@ -110,13 +138,35 @@ impl ServerBuilder {
     /// that need an approval are denied. Its session store is not used.
     pub fn agent(mut self, name: impl Into<String>, bundle: RuntimeBundle, spec: AgentSpec) -> Self {
         let name = name.into();
-        self.agents.push(AgentEntry { name, bundle, spec });
+        self.agents.push(AgentEntry::agent(name, bundle, spec));
+        self
+    }
+
+    /// Adds a flow, which clients choose like an agent. Its [checkpoints](Self::checkpoints) need a store.
+    ///
+    /// The server builds the flow for each run: with the actor of the run, whose sessions it stores, and with the conversation of
+    /// the thread as its [context](FileFlowBuilder::with_context). Build the bundle as for an [agent](Self::agent).
+    pub fn flow(mut self, name: impl Into<String>, flow: FileFlowBuilder) -> Self {
+        self.agents.push(AgentEntry::flow(name.into(), flow));
+        self
+    }
+
+    /// Sets the store of the checkpoints of flows, which must be the one of [`store`](Self::store).
+    pub fn checkpoints(mut self, store: Arc<dyn CheckpointStore>) -> Self {
+        self.checkpoints = Some(store);
         self
     }
 
     /// Sets the store of sessions, runs and events.
     pub fn store(mut self, store: Arc<dyn SessionStore>) -> Self {
         self.store = Some(store);
+        self
+    }
+
+    /// Keeps the files that users upload in a storage. Runs of flows name them in `forwardedProps.files`; give the flows the same storage
+    /// with [`with_files`](FileFlowBuilder::with_files). Without a storage, the server keeps no files.
+    pub fn files(mut self, storage: Arc<dyn FileStorage>) -> Self {
+        self.files = Some(storage);
         self
     }
 
@@ -157,6 +207,12 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets the catalog of models. The route `/models` lists those whose keys are granted to the user.
+    pub fn catalog(mut self, catalog: Arc<Catalog>) -> Self {
+        self.catalog = Some(catalog);
+        self
+    }
+
     /// Stores what each message costs, as with [`StoredSessions::with_biller`](agcore_agent::StoredSessions::with_biller). The route
     /// `/usage` adds it up.
     pub fn biller(mut self, biller: impl Biller + 'static) -> Self {
@@ -168,6 +224,21 @@ impl ServerBuilder {
     /// thread without them, only costs that the provider reports are known.
     pub fn billing(mut self, billing: Billing) -> Self {
         self.billing = Some(billing);
+        self
+    }
+
+    /// Removes what is older than a retention, when the server starts and once an hour. By default, everything is kept.
+    ///
+    /// The bill is always kept, and so is what a run or a question needs. A start that is repeated with the id of a run that was
+    /// deleted is a new run.
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.retention = retention;
+        self
+    }
+
+    /// Sets the pause between two removals of what is older than the [retention](Self::retention).
+    pub fn prune_pause(mut self, pause: Duration) -> Self {
+        self.prune_pause = pause;
         self
     }
 
@@ -186,20 +257,32 @@ impl ServerBuilder {
     /// Builds the server.
     ///
     /// # Errors
-    /// When there is no agent or no store, or two agents have the same name.
+    /// When there is no agent or no store, two agents have the same name, or a flow cannot be built.
     pub fn build(self) -> Result<Server, ServerError> {
         let store = self.store.ok_or(ServerError::NoStore)?;
+        for entry in &self.agents {
+            if let Work::Flow(flow) = &entry.work {
+                self.checkpoints.as_ref().ok_or(ServerError::NoCheckpoints)?;
+                let built = FileFlowBuilder::clone(flow).build(Arc::clone(&self.clock));
+                built.map_err(|error| ServerError::Flow(entry.name.clone(), error))?;
+            }
+        }
         let queue = self
             .queue
             .unwrap_or_else(|| Arc::new(LocalQueue::new(self.limits.max_runs)));
         let service = Service {
             agents: Agents::new(self.agents)?,
+            files: self
+                .files
+                .map(|storage| Files::new(storage, Arc::clone(&store), Arc::clone(&self.clock))),
             registry: Registry::new(Arc::clone(&store), Arc::clone(&self.clock)),
             store,
+            checkpoints: self.checkpoints,
             clock: self.clock,
             random: self.random,
             limits: self.limits,
             encoder: self.encoder,
+            catalog: self.catalog,
             biller: self.biller,
             billing: self.billing,
             busy: self.busy,
@@ -214,6 +297,8 @@ impl ServerBuilder {
         };
         let openapi = openapi::build(env!("CARGO_PKG_VERSION"), !self.authenticators.is_empty());
         Ok(Server {
+            retention: self.retention,
+            prune_pause: self.prune_pause,
             app: Arc::new(App {
                 service: Arc::new(service),
                 authenticators: self.authenticators,

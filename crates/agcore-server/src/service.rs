@@ -6,14 +6,17 @@ mod state;
 mod streams;
 mod start;
 mod answers;
+mod thread_parts;
 mod cancel;
+mod flow_run;
 mod executor;
 mod recovery;
+mod upkeep;
 
 pub(crate) use self::{
-    agents::{AgentEntry, Agents},
+    agents::{AgentEntry, Agents, Work},
     start::{NewRun, agent_of},
-    state::{Admission, Service, check_id},
+    state::{Admission, Service, check_id, is_thread},
     streams::StreamPermit,
 };
 

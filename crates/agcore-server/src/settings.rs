@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use agcore_files::FileKind;
+
 /// Limits of what clients may ask for, and how long the server waits for them.
 ///
 /// ```
@@ -23,6 +25,12 @@ pub struct Limits {
     pub max_runs_per_user: usize,
     /// The largest number of runs that wait or run; 1024 by default.
     pub max_runs: usize,
+    /// The largest file that is uploaded, in bytes; 32 MiB by default.
+    pub max_file_bytes: usize,
+    /// The largest number of files of a user; 200 by default.
+    pub max_files_per_user: usize,
+    /// The kinds of files that are kept; by default those that flows can read, which is all but [`Other`](FileKind::Other).
+    pub file_kinds: Vec<FileKind>,
     /// The time for a client to send the head of a request, and then its body; 30 s by default.
     pub read_timeout: Duration,
     /// The time after which a client that does not read is cut off; 30 s by default.
@@ -89,6 +97,27 @@ impl Limits {
         self
     }
 
+    /// Sets the largest file that is uploaded, in bytes.
+    #[must_use]
+    pub fn with_max_file_bytes(mut self, bytes: usize) -> Self {
+        self.max_file_bytes = bytes;
+        self
+    }
+
+    /// Sets the largest number of files of a user.
+    #[must_use]
+    pub fn with_max_files_per_user(mut self, files: usize) -> Self {
+        self.max_files_per_user = files;
+        self
+    }
+
+    /// Sets the kinds of files that are kept.
+    #[must_use]
+    pub fn with_file_kinds(mut self, kinds: impl IntoIterator<Item = FileKind>) -> Self {
+        self.file_kinds = kinds.into_iter().collect();
+        self
+    }
+
     /// Sets the time for a client to send the head of a request, and then its body.
     #[must_use]
     pub fn with_read_timeout(mut self, time: Duration) -> Self {
@@ -133,6 +162,19 @@ impl Default for Limits {
             max_streams_per_user: 64,
             max_runs_per_user: 16,
             max_runs: 1024,
+            max_file_bytes: 32 * 1024 * 1024,
+            max_files_per_user: 200,
+            file_kinds: vec![
+                FileKind::Text,
+                FileKind::Markdown,
+                FileKind::Html,
+                FileKind::Json,
+                FileKind::Csv,
+                FileKind::Tsv,
+                FileKind::Xlsx,
+                FileKind::Pdf,
+                FileKind::Docx,
+            ],
             read_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),

@@ -140,6 +140,48 @@ impl TokenStore {
         Ok(true)
     }
 
+    /// Revokes the tokens of a user, in all lines of business, and removes what the journal has of them. Returns the number of
+    /// tokens that were valid.
+    ///
+    /// If that is interrupted, the tokens are revoked, and the next call removes the rest.
+    ///
+    /// # Errors
+    /// When the journal fails.
+    pub async fn erase(&self, user: &Actor) -> Result<u64, MemoryError> {
+        let is_theirs = |token: &Token| token.actor.tenant == user.tenant && token.actor.user == user.user;
+        let mut known = self.known.lock().await;
+        let mut attempt = 0;
+        loop {
+            self.update(&mut known).await?;
+            let end = known.end;
+            if end == 0 {
+                return Ok(0);
+            }
+            let (theirs, others): (Vec<_>, Vec<_>) = known.by_hash.iter().partition(|(_, token)| is_theirs(token));
+            let record = |kind: &str, data| Record::new(kind, 1, Timestamp::from(self.clock.now()), data);
+            // What came before is forgotten, also by processes that have not read it.
+            let mut records = vec![record("reset", json!({}))];
+            let revoked = theirs
+                .iter()
+                .map(|(_, token)| record("revoked", json!({ "id": token.id })));
+            records.extend(revoked);
+            let kept = others.iter().map(|(hash, token)| json!({"hash": hash, "token": token}));
+            records.extend(kept.map(|token| record("created", token)));
+            let erased = theirs.len() as u64;
+            match self.journal.append(&self.stream, end, records).await {
+                Ok(_) => {
+                    self.journal.trim(&self.stream, end + 1).await?;
+                    self.update(&mut known).await?;
+                    return Ok(erased);
+                }
+                Err(error) => match error.kind() {
+                    MemoryErrorKind::Conflict { .. } if attempt < ATTEMPTS => attempt += 1,
+                    _ => return Err(error),
+                },
+            }
+        }
+    }
+
     /// Returns the tokens that are valid, the oldest first.
     ///
     /// # Errors
@@ -173,6 +215,7 @@ impl TokenStore {
                         known.by_hash.insert(hash.to_owned(), token);
                     }
                 }
+                ("reset", ..) => known.by_hash.clear(),
                 ("revoked", _, Some(id)) => known.by_hash.retain(|_, token| token.id != id),
                 _ => {}
             }
@@ -253,5 +296,43 @@ mod tests {
         assert_eq!(there.list().await.unwrap(), std::slice::from_ref(&ann.token));
         let stored = format!("{:?}", journal.read("server/tokens", 1).await.unwrap());
         assert!(!stored.contains(ann.text()) && !stored.contains(&ann.text()[PREFIX.len()..]));
+    }
+
+    #[tokio::test]
+    async fn tokens_of_an_erased_user_are_gone_everywhere() {
+        let journal = Arc::new(InMemoryJournal::new());
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let store = || TokenStore::new(Arc::<InMemoryJournal>::clone(&journal), Arc::clone(&clock));
+        let (here, there) = (store(), store());
+        let user = Actor::new("acme", "ann-of-acme");
+        assert_eq!(here.erase(&user).await.unwrap(), 0);
+        assert!(journal.read("server/tokens", 0).await.unwrap().is_empty());
+        let mut new = Vec::new();
+        for (secret, actor) in [
+            (1, user.clone()),
+            (2, user.clone().with_line("sales")),
+            (3, Actor::new("acme", "ben")),
+            (4, Actor::new("other", "ann-of-acme")),
+        ] {
+            new.push(here.create([secret; 32], actor, "label").await.unwrap());
+        }
+        // A process that has seen one token, and another one that has seen all.
+        let late = store();
+        assert_eq!(there.list().await.unwrap().len(), 4);
+        assert!(here.revoke(&new[1].token.id).await.unwrap());
+        assert_eq!(here.erase(&user).await.unwrap(), 1);
+        for store in [&here, &there, &late] {
+            let valid = [&new[0], &new[1], &new[2], &new[3]].map(NewToken::text);
+            let mut found = Vec::new();
+            for text in valid {
+                found.push(store.find(text).await.unwrap().is_some());
+            }
+            assert_eq!(found, [false, false, true, true]);
+        }
+        let stored = format!("{:?}", journal.read("server/tokens", 0).await.unwrap());
+        assert_eq!(stored.matches("ann-of-acme").count(), 1, "{stored}");
+        assert_eq!(here.erase(&user).await.unwrap(), 0);
+        assert!(here.revoke(&new[2].token.id).await.unwrap());
+        assert_eq!(there.list().await.unwrap(), [new[3].token.clone()]);
     }
 }

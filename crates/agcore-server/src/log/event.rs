@@ -14,6 +14,14 @@ pub(crate) enum LogEvent {
     Agui(Box<AguiEvent>),
     /// A person wants the run to be cancelled.
     CancelRequested,
+    /// Everything of a source up to this number was added to the run: the events of a session in which an agent of a flow works, or
+    /// the records of the flow.
+    Source {
+        /// The name of the source.
+        name: String,
+        /// The number.
+        seq: u64,
+    },
     /// Something that a later version has stored.
     Unknown,
 }
@@ -28,6 +36,7 @@ pub(crate) struct LogItem {
 
 const AGUI: &str = "agui";
 const CANCEL: &str = "cancel";
+const SOURCE: &str = "source";
 
 impl LogEvent {
     /// Returns whether nothing follows in this run.
@@ -43,6 +52,7 @@ impl LogEvent {
         let (kind, data) = match self {
             Self::Agui(event) => (AGUI, serde_json::to_value(event).map_err(serialization)?),
             Self::CancelRequested | Self::Unknown => (CANCEL, json!({})),
+            Self::Source { name, seq } => (SOURCE, json!({"name": name, "seq": seq})),
         };
         Ok(NewEvent::new(run, kind, data))
     }
@@ -53,6 +63,13 @@ impl LogEvent {
         match kind {
             AGUI => serde_json::from_value(data).map_or(Self::Unknown, Self::Agui),
             CANCEL => Self::CancelRequested,
+            SOURCE => match (data["name"].as_str(), data["seq"].as_u64()) {
+                (Some(name), Some(seq)) => Self::Source {
+                    name: name.to_owned(),
+                    seq,
+                },
+                _ => Self::Unknown,
+            },
             _ => Self::Unknown,
         }
     }
@@ -94,6 +111,15 @@ mod tests {
             LogEvent::from_parts(&cancel.kind, cancel.data),
             LogEvent::CancelRequested
         ));
+        let source = LogEvent::Source {
+            name: "t/r/0/router/1".into(),
+            seq: 7,
+        };
+        let source = source.to_new_event("r").unwrap();
+        assert!(matches!(
+            LogEvent::from_parts(&source.kind, source.data),
+            LogEvent::Source { name, seq: 7 } if name == "t/r/0/router/1"
+        ));
     }
 
     #[test]
@@ -104,6 +130,10 @@ mod tests {
         ));
         assert!(matches!(
             LogEvent::from_parts(AGUI, json!({"version": 1000})),
+            LogEvent::Unknown
+        ));
+        assert!(matches!(
+            LogEvent::from_parts(SOURCE, json!({"name": "a", "seq": -1})),
             LogEvent::Unknown
         ));
     }

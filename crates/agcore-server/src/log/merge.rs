@@ -1,23 +1,32 @@
 //! [`merge`]: joins deltas that belong together.
 
+use agcore_agui::Input;
 use agcore_chat::{EventKind, StreamEvent, Text, TextEvent};
 
 /// Joins neighbouring deltas of the same text.
-pub(super) fn merge(events: Vec<StreamEvent>) -> Vec<StreamEvent> {
-    let mut merged: Vec<(StreamEvent, Option<String>)> = Vec::new();
-    for event in events {
+pub(super) fn merge(inputs: Vec<Input>) -> Vec<Input> {
+    let mut merged: Vec<(Input, Option<String>)> = Vec::new();
+    for input in inputs {
         if let Some((last, text)) = merged.last_mut()
-            && is_continued(last, &event)
-            && let (Some(first), Some(delta)) = (delta_of(last), delta_of(&event))
+            && let (Input::Event { event: last, step: one }, Input::Event { event, step: other }) = (&*last, &input)
+            && one == other
+            && is_continued(last, event)
+            && let (Some(first), Some(delta)) = (delta_of(last), delta_of(event))
         {
             text.get_or_insert_with(|| first.to_owned()).push_str(delta);
             continue;
         }
-        merged.push((event, None));
+        merged.push((input, None));
     }
     merged
         .into_iter()
-        .map(|(event, text)| with_delta(event, text))
+        .map(|(input, text)| match input {
+            Input::Event { event, step } => Input::Event {
+                event: with_delta(event, text),
+                step,
+            },
+            other => other,
+        })
         .collect()
 }
 
@@ -88,9 +97,31 @@ mod tests {
 
     #[track_caller]
     fn check(events: Vec<StreamEvent>, expected: &[&str]) {
-        let merged = merge(events);
-        let deltas: Vec<_> = merged.iter().map(|event| delta_of(event).unwrap_or("-")).collect();
-        assert_eq!(deltas, expected);
+        check_inputs(events.into_iter().map(Input::from).collect(), expected);
+    }
+
+    #[track_caller]
+    fn check_inputs(inputs: Vec<Input>, expected: &[&str]) {
+        let merged = merge(inputs);
+        let delta = |input: &Input| match input {
+            Input::Event { event, .. } => delta_of(event).unwrap_or("-").to_owned(),
+            _ => "-".to_owned(),
+        };
+        assert_eq!(merged.iter().map(delta).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn texts_of_different_steps_stay_apart() {
+        let text = |step: &str| Input::Event {
+            event: event(TextEvent::Text("a".into())),
+            step: Some(step.into()),
+        };
+        check_inputs(
+            vec![text("one"), text("one"), text("two"), text("one")],
+            &["aa", "a", "a"],
+        );
+        let start = Input::Step(agcore_agui::Step::Started("two".into()));
+        check_inputs(vec![text("one"), start, text("one")], &["a", "-", "a"]);
     }
 
     #[test]

@@ -3,27 +3,72 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
+use agcore_flow::NODE_METADATA;
 use agcore_memory::{
     Entry, Journal, MemoryError, Record,
     session::{
-        Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Run, RunFilter, Session,
-        SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+        Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned, Retention, Run,
+        RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
     },
 };
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::run_log::RunLog;
+use super::{run_log::RunLog, stages::Stages};
 
-/// The store of a session while a run of it is active: adds the events of the run to what the session writes.
+/// The store of a session while a run of it is active: adds the events of the run to what the session writes. The run of a flow also
+/// shows what the sessions of the agents in the flow write.
 #[derive(Debug)]
 pub(crate) struct RecordingStore {
     log: Arc<RunLog>,
+    stages: Option<Arc<Stages>>,
 }
 
 impl RecordingStore {
     pub(crate) fn new(log: Arc<RunLog>) -> Self {
-        Self { log }
+        Self { log, stages: None }
+    }
+
+    /// Returns the store for the agents of a flow.
+    pub(crate) fn of_flow(stages: Arc<Stages>) -> Self {
+        Self {
+            log: Arc::clone(&stages.log),
+            stages: Some(stages),
+        }
+    }
+
+    /// Returns the log of the run.
+    pub(crate) fn log(&self) -> &Arc<RunLog> {
+        &self.log
+    }
+
+    /// Returns the sessions of a flow, if this is one of them.
+    fn stages_of(&self, tenant: &str, session: &str) -> Option<&Stages> {
+        let stages = self.stages.as_deref()?;
+        (tenant == self.log.job.session().0 && stages.contains(session)).then_some(stages)
+    }
+
+    /// Writes to the session of an agent in a flow.
+    async fn commit_stage(
+        &self,
+        stages: &Stages,
+        session: &str,
+        expected: u64,
+        mut commit: Commit,
+    ) -> Result<Committed, MemoryError> {
+        // The turn has queued previews that belong before this. Its reader takes them now.
+        tokio::task::yield_now().await;
+        // The conversation of the flow has the questions.
+        commit.approvals.clear();
+        stages.catch_up(session).await?;
+        let events = commit.events.clone();
+        let tenant = self.log.job.session().0;
+        // Unless it succeeds, it is unknown what was stored.
+        stages.in_doubt(session);
+        let committed = self.store().commit(tenant, session, expected, commit).await?;
+        stages.stored(session, &committed.events, events);
+        stages.certain(session);
+        Ok(committed)
     }
 
     fn store(&self) -> &dyn SessionStore {
@@ -53,6 +98,10 @@ impl Journal for RecordingStore {
 #[async_trait]
 impl SessionStore for RecordingStore {
     async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
+        if let Some(stages) = self.stages_of(&session.owner.tenant, &session.id) {
+            let node = session.metadata.get(NODE_METADATA).and_then(Value::as_str);
+            stages.create(&session.id, node.unwrap_or_default()).await?;
+        }
         self.store().create(session).await
     }
 
@@ -73,6 +122,9 @@ impl SessionStore for RecordingStore {
     ) -> Result<Committed, MemoryError> {
         if (tenant, session) == self.log.job.session() {
             return self.log.commit(expected, commit).await;
+        }
+        if let Some(stages) = self.stages_of(tenant, session) {
+            return self.commit_stage(stages, session, expected, commit).await;
         }
         self.store().commit(tenant, session, expected, commit).await
     }
@@ -121,7 +173,19 @@ impl SessionStore for RecordingStore {
         self.store().delete_session(tenant, session).await
     }
 
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+        self.store().erase_session(tenant, session).await
+    }
+
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
         self.store().erase_sessions(owner).await
+    }
+
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
+        self.store().prune(retention, limit).await
+    }
+
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+        self.store().prunable(retention).await
     }
 }

@@ -1,6 +1,7 @@
 //! [`RunLog`]: the events of one active run.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     event::{LogEvent, LogItem},
     merge::merge,
+    pending::Pending,
     translator::{LogInput, Translator},
 };
 use crate::run::RunJob;
@@ -46,8 +48,8 @@ pub(crate) struct RunLog {
     clock: Arc<dyn Clock>,
     /// Whether the turn of the run has started: what happens before, such as the end of an abandoned turn, is not part of the run.
     is_running: AtomicBool,
-    /// Events that are not written yet.
-    previews: Mutex<Vec<StreamEvent>>,
+    /// The items that are not written yet.
+    pending: Mutex<Vec<Pending>>,
     previewed: Notify,
     items: Mutex<Vec<Arc<LogItem>>>,
     count: watch::Sender<usize>,
@@ -61,8 +63,8 @@ struct Writer {
     translator: Translator,
     /// Events that are written first.
     first: Vec<LogEvent>,
-    /// The previews of a write whose outcome is unknown, with what follows if it took place.
-    in_doubt: Option<(Vec<StreamEvent>, Translator)>,
+    /// The items that were pending before a write whose outcome is unknown, with the translator to use if it took place.
+    in_doubt: Option<(Vec<Pending>, Translator)>,
 }
 
 impl Writer {
@@ -94,7 +96,7 @@ impl RunLog {
             store,
             clock,
             is_running: AtomicBool::new(false),
-            previews: Mutex::default(),
+            pending: Mutex::default(),
             previewed: Notify::new(),
             items: Mutex::new(items.into_iter().map(Arc::new).collect()),
             count: watch::Sender::new(count),
@@ -155,9 +157,29 @@ impl RunLog {
     /// Adds an event of the agent loop, unless it was recorded. It is written soon.
     pub(crate) fn preview(&self, event: StreamEvent) {
         if is_preview(&event) {
-            self.previews().push(event);
-            self.previewed.notify_one();
+            self.add(event.into());
         }
+    }
+
+    /// Adds something that is written soon.
+    pub(crate) fn add(&self, pending: Pending) {
+        self.pending().push(pending);
+        self.previewed.notify_one();
+    }
+
+    /// Forgets what is not written yet.
+    pub(crate) fn discard(&self) {
+        self.pending().clear();
+    }
+
+    /// Returns the sources from which the stored events come, with the number of the last event of each.
+    pub(crate) fn sources(&self) -> BTreeMap<String, u64> {
+        let items = self.items();
+        let sources = items.iter().filter_map(|item| match &item.event {
+            LogEvent::Source { name, seq } => Some((name.clone(), *seq)),
+            _ => None,
+        });
+        sources.collect()
     }
 
     /// Writes previews some time after they were added, until `stop` is cancelled.
@@ -195,17 +217,25 @@ impl RunLog {
     /// # Errors
     /// When the store fails, or a run cannot change like this.
     pub(crate) async fn append(&self, runs: Vec<RunChange>, inputs: Vec<LogInput>) -> Result<(), MemoryError> {
+        let mut commit = Commit::new();
+        commit.runs = runs;
+        self.append_commit(commit, inputs).await
+    }
+
+    /// Writes changes of the session and events, after the previews.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub(crate) async fn append_commit(&self, changes: Commit, inputs: Vec<LogInput>) -> Result<(), MemoryError> {
         let mut writer = self.writer.lock().await;
         let mut attempt = 0;
         loop {
             self.settle(&mut writer).await?;
-            let mut commit = Commit::new();
-            commit.runs.clone_from(&runs);
-            if commit.runs.is_empty() && inputs.is_empty() && writer.first.is_empty() && self.previews().is_empty() {
+            if changes.is_empty() && inputs.is_empty() && writer.first.is_empty() && self.pending().is_empty() {
                 return Ok(());
             }
             let end = writer.end;
-            match self.write(&mut writer, end, commit, inputs.clone()).await {
+            match self.write(&mut writer, end, changes.clone(), inputs.clone()).await {
                 Err(error) => match error.kind() {
                     MemoryErrorKind::Conflict { found, .. } if attempt < ATTEMPTS => {
                         writer.end = found;
@@ -268,15 +298,22 @@ impl RunLog {
         mut commit: Commit,
         inputs: Vec<LogInput>,
     ) -> Result<Committed, MemoryError> {
-        let taken = std::mem::take(&mut *self.previews());
-        let shown = merge(taken.clone())
-            .into_iter()
-            .map(|event| LogInput::Preview(Box::new(event)));
+        let taken = std::mem::take(&mut *self.pending());
+        let shown = taken.iter().filter_map(|pending| pending.input.clone());
+        let shown = merge(shown.collect());
+        let shown = shown.into_iter().map(|input| LogInput::Report(Box::new(input)));
+        let messages = taken.iter().filter_map(|pending| pending.message.clone());
+        commit.messages.splice(0..0, messages);
+        let sources: BTreeMap<String, u64> = taken.iter().filter_map(|pending| pending.source.clone()).collect();
         let now = Timestamp::from(self.clock.now());
         let millis = u64::try_from(now.as_millis()).unwrap_or(0);
         let mut translator = writer.translator.clone();
         let mut events = writer.first.clone();
-        for input in shown.chain(inputs) {
+        for input in shown {
+            events.extend(translator.translate(input, millis));
+        }
+        events.extend(sources.into_iter().map(|(name, seq)| LogEvent::Source { name, seq }));
+        for input in inputs {
             events.extend(translator.translate(input, millis));
         }
         writer.in_doubt = Some((taken, translator));
@@ -303,8 +340,8 @@ impl RunLog {
         if !found.is_empty() {
             writer.written();
             self.publish(found.into_iter().map(LogItem::from));
-        } else if let Some((previews, _)) = writer.in_doubt.take() {
-            self.previews().splice(0..0, previews);
+        } else if let Some((pending, _)) = writer.in_doubt.take() {
+            self.pending().splice(0..0, pending);
         }
         Ok(())
     }
@@ -318,8 +355,8 @@ impl RunLog {
         self.count.send_replace(count);
     }
 
-    fn previews(&self) -> MutexGuard<'_, Vec<StreamEvent>> {
-        self.previews.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> MutexGuard<'_, Vec<Pending>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn items(&self) -> MutexGuard<'_, Vec<Arc<LogItem>>> {
@@ -334,7 +371,7 @@ impl fmt::Debug for RunLog {
 }
 
 /// Returns whether the agent loop does not record an event. Sub-agents record theirs without showing them.
-fn is_preview(event: &StreamEvent) -> bool {
+pub(super) fn is_preview(event: &StreamEvent) -> bool {
     match &event.kind {
         EventKind::Text(TextEvent::PartialObject(_)) => false,
         _ if event.parent.is_some() => true,

@@ -13,8 +13,8 @@ pub(crate) enum LogInput {
     Started,
     /// Something that the agent loop records.
     Recorded(Box<RecordedEvent>),
-    /// Something that the agent loop shows without recording it, such as the delta of a text.
-    Preview(Box<StreamEvent>),
+    /// Something that is reported as it is, such as the delta of a text.
+    Report(Box<Input>),
     /// A person wants the run to be cancelled.
     CancelRequested,
     /// The run failed without a turn that could report it.
@@ -53,7 +53,7 @@ impl Translator {
         match input {
             LogInput::CancelRequested => return vec![LogEvent::CancelRequested],
             LogInput::Started => inputs.push(Run::started().into()),
-            LogInput::Preview(event) => inputs.push(Input::from(*event)),
+            LogInput::Report(input) => inputs.push(*input),
             LogInput::Failed(fault) => inputs.push(end(Some(&fault)).into()),
             LogInput::Cancelled => inputs.push(Run::cancelled().into()),
             LogInput::Recorded(event) => self.recorded(*event, &mut inputs),

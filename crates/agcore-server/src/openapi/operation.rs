@@ -12,6 +12,8 @@ pub(super) struct Operation {
     pub(super) summary: &'static str,
     pub(super) parameters: Vec<Parameter>,
     pub(super) body: Option<Content>,
+    /// The media type of the body.
+    pub(super) body_type: &'static str,
     pub(super) answer: Answer,
     pub(super) problems: Vec<ProblemCode>,
     /// Whether clients need credentials, if the server has authenticators.
@@ -100,7 +102,7 @@ impl Operation {
             if let Some(example) = body.1 {
                 content["example"] = example();
             }
-            value["requestBody"] = json!({"required": true, "content": {"application/json": content}});
+            value["requestBody"] = json!({"required": true, "content": {self.body_type: content}});
         }
         if self.is_guarded && needs_token {
             value["security"] = json!([{"token": []}]);

@@ -2,7 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::operation::{Answer, Content, Link, Operation, Parameter};
+use super::{
+    operation::{Answer, Content, Link, Operation, Parameter},
+    parts::{answer, empty, get, operation, path, post, query},
+    uploads::uploads,
+};
 use crate::{
     api::{
         AgentList, AnswersBody, HistoryPage, ModelList, RunView, SessionChange, SessionDetails, SessionPage,
@@ -16,6 +20,7 @@ pub(super) fn operations() -> Vec<Operation> {
     let mut all = runs();
     all.extend(running());
     all.extend(sessions());
+    all.extend(uploads());
     all.extend(reports());
     all.extend(operators());
     all
@@ -207,12 +212,13 @@ const STARTED: &[Link] = &[
 ];
 
 /// The problems of a start.
-const START: [Code; 10] = [
+const START: [Code; 11] = [
     Code::InvalidRequest,
     Code::NotFound,
     Code::AgentNotFound,
     Code::SessionBusy,
     Code::RunIdTaken,
+    Code::AgentMismatch,
     Code::AlreadyAnswered,
     Code::TooManyRuns,
     Code::QueueFull,
@@ -220,67 +226,11 @@ const START: [Code; 10] = [
     Code::StoreUnavailable,
 ];
 
-fn get(path: &'static str, summary: &'static str, answer: Answer) -> Operation {
-    operation("get", path, summary, answer)
-}
-
-fn post(path: &'static str, summary: &'static str, answer: Answer) -> Operation {
-    operation("post", path, summary, answer)
-}
-
-fn operation(method: &'static str, path: &'static str, summary: &'static str, answer: Answer) -> Operation {
-    Operation {
-        method,
-        path,
-        summary,
-        parameters: Vec::new(),
-        body: None,
-        answer,
-        problems: Vec::new(),
-        is_guarded: true,
-    }
-}
-
-impl Operation {
-    fn with_body(mut self, body: Content) -> Self {
-        self.body = Some(body);
-        self
-    }
-
-    fn with(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
-        self.parameters.extend(parameters);
-        self
-    }
-
-    fn failing(mut self, codes: impl IntoIterator<Item = Code>) -> Self {
-        self.problems.extend(codes);
-        self
-    }
-}
-
-fn answer<T: schemars::JsonSchema>(description: &'static str) -> Answer {
-    Answer {
-        status: 200,
-        description,
-        content: Some(("application/json", Content::of::<T>())),
-        links: &[],
-    }
-}
-
 fn accepted() -> Answer {
     Answer {
         status: 202,
         links: STARTED,
         ..answer::<StartedView>("The run was accepted, now or by an earlier request")
-    }
-}
-
-fn empty() -> Answer {
-    Answer {
-        status: 204,
-        description: "The session was deleted",
-        content: None,
-        links: &[],
     }
 }
 
@@ -309,7 +259,9 @@ fn run_input(required: &[&str]) -> Value {
                 "properties": {"id": {"type": "string"}, "role": {"type": "string"}, "content": {}},
             }},
             "resume": {"type": "array", "items": {"type": "object"}},
-            "forwardedProps": {},
+            "forwardedProps": {
+                "description": "`agent` chooses an agent or a flow. For flows: `variables` of the flow, the ids of `files`, and `job` for a run without a user.",
+            },
         },
     })
 }
@@ -319,32 +271,12 @@ fn message() -> Value {
     json!({"messages": [{"id": "message-1", "role": "user", "content": "Hello"}]})
 }
 
-fn path(name: &'static str, description: &'static str) -> Parameter {
-    Parameter {
-        place: "path",
-        name,
-        is_required: true,
-        schema: json!({"type": "string", "minLength": 1}),
-        description,
-    }
-}
-
 fn thread() -> Parameter {
     path("thread", "The id of the thread")
 }
 
 fn run() -> Parameter {
     path("run", "The id of the run")
-}
-
-fn query(name: &'static str, is_required: bool, schema: Value, description: &'static str) -> Parameter {
-    Parameter {
-        place: "query",
-        name,
-        is_required,
-        schema,
-        description,
-    }
 }
 
 fn cursor() -> Parameter {

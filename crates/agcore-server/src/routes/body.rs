@@ -12,6 +12,9 @@ use crate::{
     settings::Limits,
 };
 
+/// A file has this many times the time of another body to arrive.
+const FILE_TIMEOUTS: u32 = 10;
+
 /// Reads the whole body of a request that sends JSON.
 ///
 /// # Errors
@@ -32,6 +35,19 @@ pub(super) async fn read(
         read = collect(body, limits.max_body_bytes) => read,
         () = clock.sleep(limits.read_timeout) => {
             Err(Problem::new(ProblemCode::BodyTimeout, "the body did not arrive in time; send the request again"))
+        }
+    }
+}
+
+/// Reads the whole body of a request that sends a file.
+///
+/// # Errors
+/// When the body is too large, breaks off or does not arrive in time.
+pub(super) async fn read_file(body: Body, limits: &Limits, clock: &dyn Clock) -> Result<Bytes, Problem> {
+    tokio::select! {
+        read = collect(body, limits.max_file_bytes) => read,
+        () = clock.sleep(limits.read_timeout * FILE_TIMEOUTS) => {
+            Err(Problem::new(ProblemCode::BodyTimeout, "the file did not arrive in time; send it again"))
         }
     }
 }

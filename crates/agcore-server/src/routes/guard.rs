@@ -9,11 +9,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts};
+use tracing::Instrument;
 
 use crate::{
     auth::{AuthError, Client},
     problem::{Problem, ProblemCode},
     service::App,
+    span,
 };
 
 /// The address from which a connection comes.
@@ -124,13 +126,16 @@ fn is_loopback_host(headers: &HeaderMap) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Counts requests by route and status.
+/// Counts requests by route and status, each in a span.
 pub(super) async fn count(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let response = next.run(request).await;
     let route = route.as_ref().map(MatchedPath::as_str);
-    app.service.metrics.request(&method, route, response.status().as_u16());
+    let span = span::request(&method, route);
+    let response = next.run(request).instrument(span.clone()).await;
+    let status = response.status().as_u16();
+    span::answered(&span, status);
+    app.service.metrics.request(&method, route, status);
     response
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use agcore_agui::{Format, InputLimits, RunAgentInput, RunInputError, RunInputErrorKind};
 use agcore_chat::{Actor, Message};
+use agcore_files::OriginFile;
 use axum::{
     Extension, Json,
     body::Body,
@@ -16,6 +17,8 @@ use serde_json::{Map, Value, json};
 use super::{body, dialect::dialect, events};
 use crate::{
     api::{RunView, StartedView},
+    files::StoredFile,
+    flows::FlowValues,
     problem::{Problem, ProblemCode},
     run::{RunInput, RunJob},
     service::{App, NewRun, check_id},
@@ -155,13 +158,37 @@ async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAg
         thread: input.thread_id.clone(),
         run: input.run_id.clone(),
         agent,
-        input: RunInput {
-            agent: String::new(),
-            message: Some(message_of(&input)?),
-            answers: Vec::new(),
+        input: RunInput::message(message_of(&input)?),
+        values: FlowValues {
+            job: given(&input, "job"),
+            variables: given(&input, "variables"),
+            files: files_of(app, actor, &input).await?,
         },
     };
     Ok(service.start(new).await?.job)
+}
+
+/// Returns the files of the user that `forwardedProps.files` names.
+///
+/// # Errors
+/// `not_found` if there is none with an id.
+async fn files_of(app: &App, actor: &Actor, input: &RunAgentInput) -> Result<Vec<OriginFile>, Problem> {
+    let Some(named) = given(input, "files") else {
+        return Ok(Vec::new());
+    };
+    let ids: Vec<String> = serde_json::from_value(named)
+        .map_err(|_| Problem::invalid("`forwardedProps.files` must be a list of the ids of files"))?;
+    let known = super::files::files_of(&app.service)?.list(actor).await?;
+    let find = |id: &String| {
+        let file = known.iter().find(|file| file.id == *id);
+        file.map(StoredFile::to_origin).ok_or_else(|| Problem::unknown("file"))
+    };
+    ids.iter().map(find).collect()
+}
+
+/// Returns a member of `forwardedProps`, unless it is `null`.
+fn given(input: &RunAgentInput, name: &str) -> Option<Value> {
+    input.forwarded(name).filter(|value| !value.is_null()).cloned()
 }
 
 /// Returns the newest message of the user. The server has the conversation before it.

@@ -17,7 +17,7 @@ use super::{body, query};
 use crate::{
     api::{QuestionView, RunView, SessionChange, SessionDetails, SessionPage, SessionView},
     problem::{Problem, ProblemCode},
-    service::App,
+    service::{App, is_thread},
 };
 
 /// The longest title, in bytes.
@@ -46,7 +46,7 @@ pub(super) async fn list(
     let last = sessions.last().filter(|_| is_full).map(SessionCursor::of);
     Ok(Json(SessionPage {
         cursor: last.as_ref().map(query::cursor_text),
-        sessions: sessions.into_iter().map(SessionView::from).collect(),
+        sessions: sessions.into_iter().filter(is_thread).map(SessionView::from).collect(),
     }))
 }
 
@@ -113,7 +113,7 @@ pub(super) async fn rename(
     Ok(Json(service.session(&actor, &thread).await?.into()))
 }
 
-/// `DELETE /sessions/{thread}`: deletes a session with everything that belongs to it.
+/// `DELETE /sessions/{thread}`: erases a session with everything that belongs to it, except for its bill.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     Extension(actor): Extension<Actor>,
@@ -127,6 +127,10 @@ pub(super) async fn delete(
         let detail = "a run is active on this thread; cancel it, and delete the thread when the run has ended";
         return Err(Problem::new(ProblemCode::SessionBusy, detail));
     }
-    service.store.delete_session(&actor.tenant, &thread).await?;
+    // Before the thread, so that none is left without it.
+    for stage in service.stages_of(&actor.tenant, &thread).await? {
+        service.store.erase_session(&actor.tenant, &stage).await?;
+    }
+    service.store.erase_session(&actor.tenant, &thread).await?;
     Ok(StatusCode::NO_CONTENT)
 }

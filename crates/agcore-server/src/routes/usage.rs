@@ -12,7 +12,7 @@ use super::query;
 use crate::{
     api::{SessionUsage, UsageReport, UsageTotals},
     problem::Problem,
-    service::App,
+    service::{App, is_thread},
 };
 
 /// The number of messages that are read at once.
@@ -52,7 +52,11 @@ pub(super) async fn usage(
     let mut total = Sum::default();
     let mut reports = Vec::new();
     for session in sessions {
-        let sum = sum_of(&app, &actor, &session.id, &mut total).await?;
+        let mut sum = Sum::default();
+        let stages = app.service.stages_of(&actor.tenant, &session.id).await?;
+        for part in stages.iter().chain([&session.id]) {
+            add_session(&app, &actor, part, [&mut sum, &mut total]).await?;
+        }
         reports.push(SessionUsage {
             thread_id: session.id,
             totals: sum.finish(),
@@ -71,27 +75,25 @@ async fn page(
     cursor: Option<&str>,
     limit: u64,
 ) -> Result<(Vec<Session>, Option<SessionCursor>), Problem> {
-    let mut filter = SessionFilter::owned_by(actor.clone()).with_limit(limit);
+    let mut filter = SessionFilter::owned_by(actor.clone()).with_erased().with_limit(limit);
     if let Some(cursor) = cursor {
         filter = filter.after(query::cursor(cursor)?);
     }
     let sessions = app.service.store.sessions(&filter).await?;
     let is_full = u64::try_from(sessions.len()).is_ok_and(|count| count == limit);
     let last = sessions.last().filter(|_| is_full).map(SessionCursor::of);
-    Ok((sessions, last))
+    Ok((sessions.into_iter().filter(is_thread).collect(), last))
 }
 
-/// Returns the sum of the messages of a session, also of those that only document model calls.
-async fn sum_of(app: &App, actor: &Actor, thread: &str, total: &mut Sum) -> Result<Sum, Problem> {
-    let mut sum = Sum::default();
+/// Adds the messages of a session, also those that only document model calls.
+async fn add_session(app: &App, actor: &Actor, session: &str, mut sums: [&mut Sum; 2]) -> Result<(), Problem> {
     for part in [MessageFilter::new(), MessageFilter::audit()] {
         let mut after = 0;
         loop {
             let filter = part.clone().after(after).with_first(PAGE);
-            let messages = app.service.store.messages(&actor.tenant, thread, &filter).await?;
+            let messages = app.service.store.messages(&actor.tenant, session, &filter).await?;
             for message in &messages {
-                sum.add(message);
-                total.add(message);
+                sums.iter_mut().for_each(|sum| sum.add(message));
             }
             match messages.last() {
                 Some(last) if messages.len() as u64 == PAGE => after = last.seq.unsigned_abs(),
@@ -99,7 +101,7 @@ async fn sum_of(app: &App, actor: &Actor, thread: &str, total: &mut Sum) -> Resu
             }
         }
     }
-    Ok(sum)
+    Ok(())
 }
 
 impl Sum {

@@ -44,11 +44,14 @@ impl Active {
 
     /// Returns the runs of a session.
     pub(crate) fn of_session(&self, actor: &Actor, thread: &str) -> Vec<Arc<RunLog>> {
+        self.of_thread(&actor.tenant, thread)
+    }
+
+    /// Returns the runs of a thread of a tenant.
+    pub(crate) fn of_thread(&self, tenant: &str, thread: &str) -> Vec<Arc<RunLog>> {
         let state = self.state();
-        let runs = state.runs.values();
-        runs.filter(|log| log.job.session() == (&*actor.tenant, thread))
-            .cloned()
-            .collect()
+        let runs = state.runs.values().filter(|log| log.job.session() == (tenant, thread));
+        runs.cloned().collect()
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {

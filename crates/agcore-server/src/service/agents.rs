@@ -1,23 +1,53 @@
-//! [`Agents`]: the agents that a server offers.
+//! [`Agents`]: the agents and flows that a server offers.
 
 use agcore_agent::{AgentSpec, RuntimeBundle};
+use agcore_flow::FileFlowBuilder;
 
 use crate::{
     error::ServerError,
     problem::{Problem, ProblemCode},
 };
 
-/// An agent with the bundle in which it works.
+/// An agent or a flow, with its name.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentEntry {
     pub(crate) name: String,
+    pub(crate) work: Work,
+}
+
+/// The agent or flow that answers the messages of a thread.
+#[derive(Debug, Clone)]
+pub(crate) enum Work {
+    Agent(Box<ServedAgent>),
+    Flow(Box<FileFlowBuilder>),
+}
+
+/// An agent with the bundle in which it works.
+#[derive(Debug, Clone)]
+pub(crate) struct ServedAgent {
     pub(crate) bundle: RuntimeBundle,
     pub(crate) spec: AgentSpec,
 }
 
-/// The agents that a server offers. The first one is the default.
+/// The agents and flows that a server offers. The first one is the default.
 #[derive(Debug)]
 pub(crate) struct Agents(Vec<AgentEntry>);
+
+impl AgentEntry {
+    pub(crate) fn agent(name: String, bundle: RuntimeBundle, spec: AgentSpec) -> Self {
+        let work = Work::Agent(Box::new(ServedAgent { bundle, spec }));
+        Self { name, work }
+    }
+
+    pub(crate) fn flow(name: String, flow: FileFlowBuilder) -> Self {
+        let work = Work::Flow(Box::new(flow));
+        Self { name, work }
+    }
+
+    pub(crate) fn is_flow(&self) -> bool {
+        matches!(self.work, Work::Flow(_))
+    }
+}
 
 impl Agents {
     /// # Errors

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_memory::session::{Run, RunChange, RunStatus};
+use agcore_memory::session::{Commit, Run, RunChange, RunStatus};
 
-use super::state::Service;
+use super::{agents::Work, state::Service};
 use crate::{
     log::{LogInput, RunLog},
     problem::{Problem, ProblemCode},
@@ -52,9 +52,12 @@ impl Service {
             .input
             .clone()
             .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
-        let agent = self.agents.choose(input.as_ref().map(|input| &*input.agent))?;
+        let entry = self.agents.choose(input.as_ref().map(|input| &*input.agent))?;
         let log = self.new_log(job, session.end, Vec::new());
         let log = Arc::new(log);
+        let Work::Agent(agent) = &entry.work else {
+            return self.abandon_flow(&log).await;
+        };
         let sessions = self.sessions_of(agent, &log);
         let abandon = async {
             let session = sessions.open(thread, agent.spec.clone()).await?;
@@ -70,5 +73,12 @@ impl Service {
         Ok(log
             .append(vec![RunChange::new(&*run.id, RunStatus::Cancelled)], Vec::new())
             .await?)
+    }
+
+    /// Gives up a flow that waits for a person. Its questions are withdrawn.
+    async fn abandon_flow(&self, log: &RunLog) -> Result<(), Problem> {
+        let mut commit = Commit::new().with_run(RunChange::new(&*log.job.run, RunStatus::Cancelled));
+        commit.approvals = self.withdrawals(log).await?;
+        Ok(log.append_commit(commit, Vec::new()).await?)
     }
 }

@@ -14,18 +14,20 @@ use agcore_memory::{
     session::{MessageFilter, RunChange, RunStatus},
 };
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
-use super::state::Service;
+use super::{agents::Work, state::Service};
 use crate::{
     log::{LogInput, RunLog},
     run::{RunInput, RunJob},
+    span,
 };
 
 /// The pause after the store has failed: the first, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(5));
 
 /// The end of an attempt to execute a run.
-enum Attempt {
+pub(super) enum Attempt {
     /// The run is over, or waits for a person.
     Ended,
     /// The run is left to the next process.
@@ -93,8 +95,10 @@ impl Service {
         if let Some(log) = self.active.get(job) {
             let mut pause = PAUSES.0;
             loop {
-                match self.attempt(&log).await {
+                let span = span::run(job);
+                match self.attempt(&log).instrument(span.clone()).await {
                     Attempt::Ended => {
+                        span::ended(&span, log.outcome());
                         self.count_end(&log);
                         self.forget(&log).await;
                         break;
@@ -138,11 +142,17 @@ impl Service {
     /// Runs the turn of a run, from its beginning or from where it was.
     async fn run_turn(&self, log: &Arc<RunLog>) -> Result<Attempt, AgentError> {
         let Some(input) = self.input_of(log).await? else {
+            // It may be unknown whether the end was written.
+            log.flush().await?;
             return Ok(Attempt::Ended);
         };
-        let Ok(agent) = self.agents.choose(Some(&input.agent)) else {
+        let Ok(entry) = self.agents.choose(Some(&input.agent)) else {
             let fault = Fault::new(FaultKind::NotFound, "the agent of the run does not exist any more");
             return Ok(self.end(log, RunStatus::Failed, LogInput::Failed(fault)).await?);
+        };
+        let agent = match &entry.work {
+            Work::Agent(agent) => agent,
+            Work::Flow(flow) => return Ok(self.run_flow(log, flow, input).await?),
         };
         let sessions = self.sessions_of(agent, log).with_events();
         let session = sessions.open(&log.job.thread, agent.spec.clone()).await?;
@@ -239,6 +249,13 @@ impl Service {
 
     /// Ends a run whose turn could not report it.
     async fn fail(&self, log: &Arc<RunLog>, error: &AgentError) -> Attempt {
+        if let Err(error) = log.flush().await
+            && !error.is_recoverable()
+        {
+            // What cannot be stored must not keep the run from its end.
+            tracing::error!(?error, run = log.job.run, "a part of a run cannot be stored");
+            log.discard();
+        }
         let (status, entry) = match error.is_cancelled() {
             true => (RunStatus::Cancelled, LogInput::Cancelled),
             false => (RunStatus::Failed, LogInput::Failed(error.fault())),
@@ -246,7 +263,12 @@ impl Service {
         self.end(log, status, entry).await.unwrap_or(Attempt::Retry)
     }
 
-    async fn end(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Result<Attempt, MemoryError> {
+    pub(super) async fn end(
+        &self,
+        log: &Arc<RunLog>,
+        status: RunStatus,
+        entry: LogInput,
+    ) -> Result<Attempt, MemoryError> {
         let mut changes = Vec::new();
         if status == RunStatus::Failed {
             // A run that waits fails only after it has started.
@@ -270,7 +292,7 @@ impl Service {
 }
 
 /// Returns whether the run can continue when the store works again.
-fn is_temporary(error: &AgentError) -> bool {
+pub(super) fn is_temporary(error: &AgentError) -> bool {
     // The loop keeps the error of the store as a source of its own.
     let cause = error.cycle_error().and_then(|error| error.source());
     let fault = cause.and_then(|cause| cause.downcast_ref::<Fault>());

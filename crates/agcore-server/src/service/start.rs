@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use agcore_chat::Actor;
 use agcore_memory::{
-    MemoryErrorKind,
+    MemoryErrorKind, id,
     session::{NewSession, Run, RunChange, RunFilter, RunStatus, Session},
 };
 
-use super::state::{Service, check_id};
+use super::{
+    agents::{AgentEntry, Work},
+    state::{Service, check_id},
+};
 use crate::{
+    flows::{FlowInput, FlowValues},
     log::{LogInput, RunLog},
     problem::{Problem, ProblemCode},
     queue::QueueError,
@@ -25,6 +29,8 @@ pub(crate) struct NewRun {
     /// The agent, if the client has chosen one.
     pub(crate) agent: Option<String>,
     pub(crate) input: RunInput,
+    /// The values for a flow.
+    pub(crate) values: FlowValues,
 }
 
 /// A run that was started, now or earlier.
@@ -32,6 +38,9 @@ pub(crate) struct NewRun {
 pub(crate) struct StartedRun {
     pub(crate) job: RunJob,
 }
+
+/// The longest beginning of the ids of sessions in which the agents of a flow work, in bytes.
+const MAX_PREFIX: usize = 640;
 
 /// The metadata of a session with the name of its agent.
 const AGENT: &str = "agent";
@@ -54,7 +63,19 @@ impl Service {
         let job = RunJob::new(new.actor.clone(), &*new.thread, &*new.run);
         let session = self.find_session(&new.actor, &new.thread).await?;
         let named = new.agent.as_deref().or_else(|| session.as_ref().and_then(agent_of));
-        new.input.agent.clone_from(&self.agents.choose(named)?.name);
+        let entry = self.agents.choose(named)?;
+        self.check_kind(entry, session.as_ref())?;
+        new.input.agent.clone_from(&entry.name);
+        if matches!(entry.work, Work::Agent(_)) && !new.values.files.is_empty() {
+            return Err(Problem::invalid(
+                "`forwardedProps.files` is read by flows only; choose a flow, or remove it",
+            ));
+        }
+        if let (Work::Flow(flow), None, Some(message)) = (&entry.work, &new.input.flow, &new.input.message) {
+            check_stage_ids(&new.thread, &new.run)?;
+            let text = message.own_text().into_owned();
+            new.input.flow = Some(FlowInput::new(flow.file(), text, &new.values)?);
+        }
         let tenant = &new.actor.tenant;
         if let Some(known) = self.find_run(tenant, &new.thread, &new.run).await? {
             return same_run(&known, &new.input).map(|()| StartedRun { job });
@@ -76,6 +97,27 @@ impl Service {
             return Err(self.refuse(&log, error).await);
         }
         Ok(StartedRun { job })
+    }
+
+    /// Checks that a thread is continued by the kind that has started it: agents and flows keep the conversation in different ways.
+    fn check_kind(&self, entry: &AgentEntry, session: Option<&Session>) -> Result<(), Problem> {
+        let Some(session) = session else { return Ok(()) };
+        let starter = agent_of(session).and_then(|name| self.agents.get(name));
+        let is_flow = match starter {
+            Some(starter) => starter.is_flow(),
+            None if session.end > 0 => false,
+            None => return Ok(()),
+        };
+        if is_flow == entry.is_flow() {
+            return Ok(());
+        }
+        let (starter, wanted) = if is_flow {
+            ("a flow", "an agent")
+        } else {
+            ("an agent", "a flow")
+        };
+        let detail = format!("the thread was started by {starter}, which {wanted} cannot continue; use a new thread");
+        Err(Problem::new(ProblemCode::AgentMismatch, detail))
     }
 
     /// Checks that another run may start, and makes space for it.
@@ -131,11 +173,11 @@ impl Service {
     async fn store_run(&self, log: &RunLog, input: &RunInput, open: &[Run]) -> Result<(), Problem> {
         let mut changes = Vec::new();
         for run in open.iter().filter(|run| run.status == RunStatus::Interrupted) {
-            if input.answers.is_empty() {
-                changes.push(RunChange::new(&*run.id, RunStatus::Cancelled));
-            } else {
+            if input.is_continuation() {
                 changes.push(RunChange::new(&*run.id, RunStatus::Running));
                 changes.push(RunChange::new(&*run.id, RunStatus::Completed));
+            } else {
+                changes.push(RunChange::new(&*run.id, RunStatus::Cancelled));
             }
         }
         let input = serde_json::to_value(input).map_err(|error| Problem::invalid(error.to_string()))?;
@@ -170,6 +212,16 @@ impl Service {
 /// Returns the name of the agent of a session.
 pub(crate) fn agent_of(session: &Session) -> Option<&str> {
     session.metadata.get(AGENT)?.as_str()
+}
+
+/// Checks that the ids of the sessions in which the agents of a flow work are not too long.
+fn check_stage_ids(thread: &str, run: &str) -> Result<(), Problem> {
+    match id::prefix([thread, run]).len() <= MAX_PREFIX {
+        true => Ok(()),
+        false => Err(Problem::invalid(
+            "the ids of the thread and the run are too long for a flow; use shorter ones, without special characters",
+        )),
+    }
 }
 
 fn same_run(known: &Run, input: &RunInput) -> Result<(), Problem> {

@@ -2,12 +2,14 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agcore_agent::StoredSessions;
+use agcore_agent::{CONTEXT_METADATA, RuntimeBundle, StoredSessions};
 use agcore_agui::EncoderSettings;
+use agcore_catalog::Catalog;
 use agcore_chat::{Actor, Biller, Clock};
+use agcore_flow::NODE_METADATA;
 use agcore_llm::Random;
 use agcore_memory::{
-    MemoryError, MemoryErrorKind,
+    CheckpointStore, MemoryError, MemoryErrorKind,
     session::{Billing, Run, RunFilter, Session, SessionStore},
 };
 use tokio::sync::Mutex;
@@ -15,9 +17,10 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     active::Active,
-    agents::{AgentEntry, Agents},
+    agents::{Agents, ServedAgent},
 };
 use crate::{
+    files::Files,
     log::{LogItem, RecordingStore, RunLog},
     metrics::Metrics,
     problem::{Problem, ProblemCode},
@@ -31,10 +34,16 @@ use crate::{
 pub(crate) struct Service {
     pub(crate) agents: Agents,
     pub(crate) store: Arc<dyn SessionStore>,
+    /// The same store, for the checkpoints of flows.
+    pub(crate) checkpoints: Option<Arc<dyn CheckpointStore>>,
+    /// The files that users have uploaded, if the server keeps them.
+    pub(crate) files: Option<Files>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Random,
     pub(crate) limits: Limits,
     pub(crate) encoder: EncoderSettings,
+    /// The models and their vendors.
+    pub(crate) catalog: Option<Arc<Catalog>>,
     /// Computes what messages cost.
     pub(crate) biller: Option<Arc<dyn Biller>>,
     /// The billing of new sessions.
@@ -76,9 +85,15 @@ impl Admission {
 
 impl Service {
     /// Returns the sessions of an agent that write to a log, with what they cost.
-    pub(super) fn sessions_of(&self, agent: &AgentEntry, log: &Arc<RunLog>) -> StoredSessions {
-        let store = Arc::new(RecordingStore::new(Arc::clone(log)));
-        let sessions = agent.bundle.stored_sessions_in(store).with_actor(log.job.actor.clone());
+    pub(super) fn sessions_of(&self, agent: &ServedAgent, log: &Arc<RunLog>) -> StoredSessions {
+        let store = RecordingStore::new(Arc::clone(log));
+        self.sessions_in(&agent.bundle, store)
+    }
+
+    /// Returns the sessions of a bundle that write to a store, with what they cost.
+    pub(super) fn sessions_in(&self, bundle: &RuntimeBundle, store: RecordingStore) -> StoredSessions {
+        let actor = store.log().job.actor.clone();
+        let sessions = bundle.stored_sessions_in(Arc::new(store)).with_actor(actor);
         match &self.biller {
             Some(biller) => sessions.with_biller(Arc::clone(biller)),
             None => sessions,
@@ -100,7 +115,7 @@ impl Service {
             return Ok(None);
         }
         let found = self.store.get_session(&actor.tenant, thread).await?;
-        Ok(found.filter(|session| session.owner == *actor))
+        Ok(found.filter(|session| session.owner == *actor && is_thread(session) && !session.is_erased()))
     }
 
     /// Returns a run of a session of the actor.
@@ -147,6 +162,12 @@ impl Service {
             .collect();
         format!("{prefix}-{millis:x}-{digits}")
     }
+}
+
+/// Returns whether a session is a thread of a client. The agents of flows work in sessions of their own, and so do contexts.
+pub(crate) fn is_thread(session: &Session) -> bool {
+    let hidden = [NODE_METADATA, CONTEXT_METADATA];
+    hidden.iter().all(|name| !session.metadata.contains_key(*name))
 }
 
 /// Checks an id that a client has chosen.

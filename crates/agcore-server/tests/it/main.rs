@@ -13,11 +13,18 @@ mod approvals;
 mod bad_input;
 mod cancel;
 mod conversation;
+mod files;
+mod flow_crash;
+mod flows;
 #[cfg(feature = "jwt")]
 mod jwt;
+mod lifecycle;
 mod limits;
+mod models;
 mod postgres;
 mod reconnect;
 mod restart;
 mod routes;
+mod sample_app;
+mod spans;
 mod tenants;

@@ -11,11 +11,9 @@ use std::{
 };
 
 use agcore_chat::SystemClock;
-use agcore_store::postgres::PostgresOptions;
+use agcore_store::postgres::{PostgresOptions, PostgresStore};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio::runtime::{Builder, Runtime};
-
-use crate::support::Store;
 
 /// Set for the tests that this one starts, to the URL of the server.
 const VARIABLE: &str = "AGCORE_SERVER_TEST_STORE";
@@ -38,7 +36,7 @@ pub(crate) fn url() -> Option<String> {
 
 /// Opens a store with a schema of its own.
 #[expect(clippy::disallowed_methods, reason = "the name is unique, also among processes")]
-pub(crate) fn open(url: &str) -> Store {
+pub(crate) fn open(url: &str) -> Arc<PostgresStore> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let second = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();

@@ -4,7 +4,10 @@ use std::{net::SocketAddr, sync::Arc};
 
 use agcore_agent::{AgentBuilder, AgentSpec};
 use agcore_chat::{SystemClock, ToolCall};
-use agcore_memory::session::{InMemorySessionStore, SessionStore};
+use agcore_memory::{
+    CheckpointStore,
+    session::{InMemorySessionStore, SessionStore},
+};
 use agcore_server::{Server, ServerBuilder, ServerError};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, typed};
@@ -58,6 +61,16 @@ pub(crate) fn store() -> Store {
         return postgres::open(&url);
     }
     Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())))
+}
+
+/// Returns an empty store that also keeps checkpoints.
+pub(crate) fn flow_store() -> (Store, Arc<dyn CheckpointStore>) {
+    if let Some(url) = postgres::url() {
+        let store = postgres::open(&url);
+        return (Arc::clone(&store) as Store, store);
+    }
+    let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
+    (Arc::clone(&store) as Store, store)
 }
 
 /// Returns an agent with a tool that runs at once, and one that needs an approval.

@@ -1,0 +1,172 @@
+//! [`FlowInput`]: the part of the input of a run that only flows have.
+
+use std::collections::BTreeMap;
+
+use agcore_files::OriginFile;
+use agcore_flow::{FlowFile, FlowRequest, Job};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::problem::Problem;
+
+/// The part of the input of a run that only flows have: a request, or answers to an earlier run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FlowInput {
+    /// The request with which a flow begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) request: Option<FlowRequest>,
+    /// The place at which the flow continues.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) place: Option<FlowPlace>,
+    /// The answers with which it continues.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) answers: Vec<FlowAnswer>,
+}
+
+/// The place that a flow had reached when its run ended. It is stored as the outcome of the run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FlowPlace {
+    /// The run to which the checkpoints belong.
+    pub(crate) run: String,
+    /// The sessions in which the agents of the flow work, each with the number of the last event that clients have.
+    #[serde(default)]
+    pub(crate) stages: BTreeMap<String, u64>,
+    /// The number of the last record that clients have.
+    #[serde(default)]
+    pub(crate) records: u64,
+}
+
+/// An answer to a question of a flow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FlowAnswer {
+    /// The id of the question in the session.
+    pub(crate) question: String,
+    /// The id of the question within the flow.
+    pub(crate) interrupt: String,
+    /// The answer in the form that the node expects.
+    pub(crate) answer: Value,
+}
+
+/// The values that a client may send to a flow besides its message.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct FlowValues {
+    pub(crate) job: Option<Value>,
+    pub(crate) variables: Option<Value>,
+    /// The files, which belong to the user.
+    pub(crate) files: Vec<OriginFile>,
+}
+
+impl FlowInput {
+    /// Returns the input with which a flow begins.
+    ///
+    /// # Errors
+    /// `invalid_request` if the values do not have the form that the flow expects.
+    pub(crate) fn new(file: &FlowFile, text: String, values: &FlowValues) -> Result<Self, Problem> {
+        let variables: Map<String, Value> = match &values.variables {
+            None => Map::new(),
+            Some(Value::Object(variables)) => variables.clone(),
+            Some(_) => return Err(Problem::invalid("`forwardedProps.variables` must be an object")),
+        };
+        if let Some(missing) = file.variables.iter().find(|name| !variables.contains_key(*name)) {
+            return Err(Problem::invalid(format!(
+                "the flow needs the variable {missing:?}; send it in `forwardedProps.variables`"
+            )));
+        }
+        if let Some(unknown) = variables.keys().find(|name| !file.variables.contains(name)) {
+            return Err(Problem::invalid(format!(
+                "`forwardedProps.variables` has {unknown:?}, which the flow does not declare; remove it"
+            )));
+        }
+        let mut request = FlowRequest::new(text);
+        request.variables = variables;
+        if let Some(job) = &values.job {
+            let job = Job::deserialize(job).map_err(|_| {
+                Problem::invalid(
+                    "`forwardedProps.job` must be an object with `enabled_skills`, a list of names, and `context`, a number",
+                )
+            })?;
+            request = request.with_job(job);
+        }
+        request.files.clone_from(&values.files);
+        Ok(Self {
+            request: Some(request),
+            place: None,
+            answers: Vec::new(),
+        })
+    }
+
+    /// Returns the input with which a flow continues after its questions were answered.
+    pub(crate) fn answering(place: FlowPlace, answers: Vec<FlowAnswer>) -> Self {
+        Self {
+            request: None,
+            place: Some(place),
+            answers,
+        }
+    }
+}
+
+impl FlowPlace {
+    /// Returns the place of a flow that begins with a run.
+    pub(crate) fn beginning(run: &str) -> Self {
+        Self {
+            run: run.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn file() -> FlowFile {
+        let text = "
+version: 1
+kind: graph
+variables: [tone]
+nodes: {answer: {}}
+edges: [{from: answer, to: end}]
+agents: {helper: {role: You help., goal: Help well., backstory: ''}}
+tasks: {answer: {agent: helper, description: '{{request}} {{tone}}', expected_output: An answer.}}
+";
+        FlowFile::parse("help.flow.yaml", text, |_| Err("there are no other files".into())).unwrap()
+    }
+
+    fn values(job: Value, variables: Value) -> FlowValues {
+        let some = |value: Value| Some(value).filter(|value| !value.is_null());
+        FlowValues {
+            job: some(job),
+            variables: some(variables),
+            files: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn values_become_a_request() {
+        let values = values(
+            json!({"enabled_skills": ["reports"], "context": 3}),
+            json!({"tone": "calm"}),
+        );
+        let input = FlowInput::new(&file(), "Tea?".into(), &values).unwrap();
+        let job = Job::new(["reports"]).with_context(3);
+        let request = FlowRequest::new("Tea?").with_variable("tone", "calm").with_job(job);
+        assert_eq!(input.request, Some(request));
+        let stored = serde_json::to_value(&input).unwrap();
+        assert_eq!(serde_json::from_value::<FlowInput>(stored).unwrap(), input);
+    }
+
+    #[test]
+    fn values_of_another_form_are_refused() {
+        let check = |job: Value, variables: Value, expected: &str| {
+            let problem = FlowInput::new(&file(), String::new(), &values(job, variables)).unwrap_err();
+            assert!(problem.detail().contains(expected), "{problem}");
+        };
+        check(Value::Null, Value::Null, "needs the variable \"tone\"");
+        check(Value::Null, json!([1]), "must be an object");
+        check(Value::Null, json!({"tone": 1, "x": 2}), "\"x\"");
+        check(json!({"context": -1}), json!({"tone": 1}), "`forwardedProps.job`");
+        check(json!({"secret": 1}), json!({"tone": 1}), "`forwardedProps.job`");
+    }
+}

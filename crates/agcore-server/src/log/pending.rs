@@ -1,0 +1,48 @@
+//! [`Pending`]: what is not written yet.
+
+use agcore_agui::Input;
+use agcore_chat::StreamEvent;
+use agcore_memory::session::NewMessage;
+
+/// Something that is written soon, in the order in which it was added.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Pending {
+    /// The input that is reported to clients.
+    pub(super) input: Option<Input>,
+    /// A message of the session.
+    pub(super) message: Option<NewMessage>,
+    /// Where it comes from, and its number there. After a restart, only what has a greater number is added again.
+    pub(super) source: Option<(String, u64)>,
+}
+
+impl Pending {
+    /// Reports something to clients.
+    pub(crate) fn input(input: impl Into<Input>) -> Self {
+        Self {
+            input: Some(input.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a message to the session.
+    pub(crate) fn message(message: NewMessage) -> Self {
+        Self {
+            message: Some(message),
+            ..Self::default()
+        }
+    }
+
+    /// Notes that everything of a source up to this number was added.
+    pub(crate) fn source(name: impl Into<String>, seq: u64) -> Self {
+        Self {
+            source: Some((name.into(), seq)),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<StreamEvent> for Pending {
+    fn from(event: StreamEvent) -> Self {
+        Self::input(event)
+    }
+}

@@ -1,0 +1,285 @@
+//! [`Stages`]: the sessions in which the agents of a flow work.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use agcore_agent::RecordedEvent;
+use agcore_agui::Input;
+use agcore_chat::{EventKind, StreamEvent, TextEvent, ToolEvent};
+use agcore_flow::NODE_METADATA;
+use agcore_memory::{
+    MemoryError, id,
+    session::{EventFilter, MessageMetadata, MessageRole, NewEvent, NewMessage, Session, StoredEvent, Visibility},
+};
+use serde_json::Value;
+
+use super::{pending::Pending, run_log::RunLog};
+use crate::flows::{Face, FlowPlace};
+
+/// The number of events that are read at once.
+const PAGE: u64 = 200;
+
+/// The sessions in which the agents of a flow work, and what of them the run shows.
+///
+/// Each session stores its own events in the transactions of the state that they report. What the run shows of them is written
+/// soon after that, with a note of how far it got: after a crash, the rest is read from the session.
+pub(crate) struct Stages {
+    pub(super) log: Arc<RunLog>,
+    pub(super) face: Face,
+    /// The run to which the checkpoints of the flow belong.
+    run: String,
+    /// The beginning of the ids of the sessions.
+    prefix: String,
+    known: Mutex<BTreeMap<String, Stage>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Stage {
+    /// The node in which the agent works; empty until it is known.
+    node: String,
+    /// The number of the last event that was added to the run.
+    last: u64,
+    /// Whether there may be events after that.
+    is_behind: bool,
+}
+
+impl Stages {
+    /// Creates the sessions of a flow whose run ended at a place, or begins.
+    pub(crate) fn new(log: Arc<RunLog>, face: Face, place: &FlowPlace) -> Self {
+        let mut stages = place.stages.clone();
+        let prefix = id::prefix([&*log.job.thread, &*place.run]);
+        let sources = log.sources().into_iter();
+        stages.extend(sources.filter(|(name, _)| name.starts_with(&prefix)));
+        let stage = |(name, last)| {
+            let stage = Stage {
+                last,
+                is_behind: true,
+                ..Stage::default()
+            };
+            (name, stage)
+        };
+        Self {
+            log,
+            face,
+            run: place.run.clone(),
+            prefix,
+            known: Mutex::new(stages.into_iter().map(stage).collect()),
+        }
+    }
+
+    /// Returns how far the flow has got.
+    pub(crate) fn place(&self, records: u64) -> FlowPlace {
+        let known = self.known();
+        FlowPlace {
+            run: self.run.clone(),
+            stages: known.iter().map(|(name, stage)| (name.clone(), stage.last)).collect(),
+            records,
+        }
+    }
+
+    /// Returns the run to which the checkpoints of the flow belong.
+    pub(crate) fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// Returns whether an agent of the flow works in a session.
+    pub(super) fn contains(&self, session: &str) -> bool {
+        session.starts_with(&self.prefix)
+    }
+
+    /// Notes that a session is about to be created, so that it is found after a crash.
+    pub(super) async fn create(&self, session: &str, node: &str) -> Result<(), MemoryError> {
+        let stage = Stage {
+            node: node.to_owned(),
+            ..Stage::default()
+        };
+        self.known().insert(session.to_owned(), stage);
+        self.log.add(Pending::source(session, 0));
+        self.log.flush().await
+    }
+
+    /// Adds events that a session has stored.
+    pub(super) fn stored(&self, session: &str, numbers: &[u64], events: Vec<NewEvent>) {
+        for (seq, event) in numbers.iter().zip(events) {
+            self.add(session, *seq, &event.kind, event.data);
+        }
+    }
+
+    /// Notes that it is unknown whether a session has stored events.
+    pub(super) fn in_doubt(&self, session: &str) {
+        if let Some(stage) = self.known().get_mut(session) {
+            stage.is_behind = true;
+        }
+    }
+
+    /// Notes that the run has everything that a session has stored.
+    pub(super) fn certain(&self, session: &str) {
+        if let Some(stage) = self.known().get_mut(session) {
+            stage.is_behind = false;
+        }
+    }
+
+    /// Adds the events of all sessions that were stored without the run knowing.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn catch_up_all(&self) -> Result<(), MemoryError> {
+        let behind: Vec<String> = self.known().keys().cloned().collect();
+        for session in behind {
+            self.catch_up(&session).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds the events of a session that were stored without the run knowing.
+    pub(super) async fn catch_up(&self, session: &str) -> Result<(), MemoryError> {
+        let Some(stage) = self.known().get(session).filter(|stage| stage.is_behind).cloned() else {
+            return Ok(());
+        };
+        let (store, tenant) = (&self.log.store, &*self.log.job.actor.tenant);
+        if stage.node.is_empty() {
+            let Some(found) = store.get_session(tenant, session).await? else {
+                return Ok(());
+            };
+            self.name(session, &found);
+        }
+        let mut last = stage.last;
+        loop {
+            let filter = EventFilter::new().after(last).with_limit(PAGE);
+            let events: Vec<StoredEvent> = store.events(tenant, session, &filter).await?;
+            let is_full = events.len() as u64 == PAGE;
+            for event in events {
+                last = event.seq;
+                self.add(session, event.seq, &event.kind, event.data);
+            }
+            if !is_full {
+                break;
+            }
+        }
+        if let Some(stage) = self.known().get_mut(session) {
+            stage.is_behind = false;
+        }
+        Ok(())
+    }
+
+    fn name(&self, session: &str, found: &Session) {
+        let node = found.metadata.get(NODE_METADATA).and_then(Value::as_str);
+        if let Some(stage) = self.known().get_mut(session) {
+            stage.node = node.unwrap_or_default().to_owned();
+        }
+    }
+
+    /// Adds an event of a session, unless the run has it.
+    fn add(&self, session: &str, seq: u64, kind: &str, data: Value) {
+        let node = {
+            let mut known = self.known();
+            let stage = known.entry(session.to_owned()).or_default();
+            if seq <= stage.last {
+                return;
+            }
+            stage.last = seq;
+            stage.node.clone()
+        };
+        if kind == RecordedEvent::KIND
+            && let Ok(event) = serde_json::from_value::<RecordedEvent>(data)
+        {
+            let rows = self.rows(session, &node, seq, &event.kind);
+            rows.into_iter().for_each(|row| self.log.add(Pending::message(row)));
+            let RecordedEvent {
+                agent,
+                turn,
+                message,
+                kind,
+                ..
+            } = event;
+            let event = StreamEvent::new(0, agent.into(), turn, 0, kind).with_message(message.map(Into::into));
+            self.report(session, &node, event);
+        }
+        self.log.add(Pending::source(session, seq));
+    }
+
+    /// Reports an event of an agent, if users see it.
+    pub(super) fn report(&self, session: &str, node: &str, mut event: StreamEvent) {
+        if matches!(event.kind, EventKind::Text(_)) && !self.face.streams(node) {
+            return;
+        }
+        // Ids of messages are unique within a session only.
+        if let Some(message) = &event.message {
+            event.message = Some(format!("{}:{message}", self.short(session)).into());
+        }
+        self.log.add(Pending::input(Input::Event {
+            event,
+            step: Some(self.face.step(node).into()),
+        }));
+    }
+
+    /// Returns the messages of a session that the conversation shows: calls of tools with their results, and the text that an
+    /// agent whose text is shown writes along with its calls.
+    fn rows(&self, session: &str, node: &str, seq: u64, kind: &EventKind) -> Vec<NewMessage> {
+        let mut rows = Vec::new();
+        let mut push = |role, text: String, metadata, visibility| {
+            let id = format!("{}:{seq}.{}", self.short(session), rows.len());
+            let row = NewMessage::new(id, role, text).with_metadata(metadata);
+            rows.push(row.with_visibility(visibility).with_run(&*self.log.job.run));
+        };
+        let visibility = self.face.answer_visibility();
+        match kind {
+            EventKind::Text(TextEvent::MessageComplete(reply)) => {
+                let text = reply.text();
+                if self.face.streams(node) && reply.has_tool_calls() && !text.is_empty() {
+                    let metadata = MessageMetadata::AssistantOutput;
+                    push(MessageRole::Assistant, text.into_owned(), metadata, Visibility::HISTORY);
+                }
+                for call in reply.tool_calls() {
+                    let input = call.raw_input();
+                    let metadata = MessageMetadata::ToolCall {
+                        call_id: call.id.clone(),
+                        name: call.name.clone(),
+                        arguments: serde_json::from_str(input).unwrap_or_else(|_| Value::from(input)),
+                    };
+                    push(MessageRole::Assistant, String::new(), metadata, visibility);
+                }
+            }
+            EventKind::Tool(ToolEvent::Completed {
+                call_id,
+                name,
+                output,
+                is_error,
+                ..
+            }) => {
+                let metadata = MessageMetadata::ToolResult {
+                    call_id: call_id.to_string(),
+                    name: name.to_string(),
+                    is_error: *is_error,
+                };
+                push(MessageRole::Tool, output.to_string(), metadata, visibility);
+            }
+            _ => {}
+        }
+        rows
+    }
+
+    /// Returns the name of a session within its conversation.
+    fn short(&self, session: &str) -> String {
+        let own = session.strip_prefix(&self.prefix).unwrap_or(session);
+        format!("{}:{own}", self.run)
+    }
+
+    /// Returns the id of the session of a visit of a node.
+    pub(super) fn session_of(&self, branch: &str, node: &str, visit: u32) -> String {
+        format!("{}{}", self.prefix, id::join([branch, node, &visit.to_string()]))
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Stage>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Stages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stages").field("run", &self.run).finish_non_exhaustive()
+    }
+}

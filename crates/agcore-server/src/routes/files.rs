@@ -1,0 +1,128 @@
+//! The files of a user.
+
+use std::sync::Arc;
+
+use agcore_chat::Actor;
+use agcore_files::{FileKind, StorageErrorKind};
+use axum::{
+    Extension, Json,
+    body::Body,
+    extract::{Path, State},
+    response::{IntoResponse, Response},
+};
+use http::{StatusCode, Uri};
+use serde::Deserialize;
+
+use super::{body, query};
+use crate::{
+    api::{FileList, FileView},
+    files::{FileError, Files, check_name},
+    problem::{Problem, ProblemCode},
+    service::{App, Service},
+};
+
+#[derive(Deserialize)]
+struct UploadQuery {
+    name: Option<String>,
+}
+
+/// `POST /files`: stores a file.
+pub(super) async fn upload(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+    uri: Uri,
+    content: Body,
+) -> Result<Response, Problem> {
+    let service = &app.service;
+    let files = files_of(service)?;
+    let UploadQuery { name } = query::parameters(&uri)?;
+    let name = name.ok_or_else(|| Problem::invalid("the parameter `name` is missing; send the name of the file"))?;
+    let name = check_name(&name).map_err(|rule| Problem::invalid(format!("`name` {rule}")))?;
+    let limits = &service.limits;
+    check_space(service, files, &actor).await?;
+    let content = body::read_file(content, limits, &*service.clock).await?;
+    if content.is_empty() {
+        return Err(Problem::new(
+            ProblemCode::InvalidBody,
+            "the file is empty; send its content as the body",
+        ));
+    }
+    let kind = FileKind::detect(name, &content);
+    if !limits.file_kinds.contains(&kind) {
+        let known: Vec<&str> = limits.file_kinds.iter().map(|kind| kind.as_str()).collect();
+        let detail = format!("the content is of the kind `{kind}`; send one of {}", known.join(", "));
+        return Err(Problem::new(ProblemCode::UnsupportedMediaType, detail));
+    }
+    // One upload at a time is counted and added, so that a user cannot have more files than allowed.
+    let lock = service.admission.of(&actor, "");
+    let _guard = lock.lock().await;
+    check_space(service, files, &actor).await?;
+    let id = service.new_id("file");
+    let file = files.add(&actor, id, name, kind, content.to_vec()).await?;
+    Ok((StatusCode::CREATED, Json(FileView::from(file))).into_response())
+}
+
+/// `GET /files`: the files, the oldest first.
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+) -> Result<Json<FileList>, Problem> {
+    let files = files_of(&app.service)?.list(&actor).await?;
+    Ok(Json(FileList {
+        files: files.into_iter().map(FileView::from).collect(),
+    }))
+}
+
+/// `DELETE /files/{file}`: deletes a file.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    Extension(actor): Extension<Actor>,
+    Path(file): Path<String>,
+) -> Result<StatusCode, Problem> {
+    match files_of(&app.service)?.delete(&actor, &file).await? {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Problem::unknown("file")),
+    }
+}
+
+async fn check_space(service: &Service, files: &Files, actor: &Actor) -> Result<(), Problem> {
+    let count = files.list(actor).await?.len();
+    if count < service.limits.max_files_per_user {
+        return Ok(());
+    }
+    let detail = format!("there are {count} files, which is the limit; delete one of them");
+    Err(Problem::new(ProblemCode::TooManyFiles, detail))
+}
+
+/// Returns where files are kept.
+///
+/// # Errors
+/// `not_found` if the server keeps no files.
+pub(crate) fn files_of(service: &Service) -> Result<&Files, Problem> {
+    service
+        .files
+        .as_ref()
+        .ok_or_else(|| Problem::new(ProblemCode::NotFound, "this server keeps no files"))
+}
+
+impl From<FileError> for Problem {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Store(error) => error.into(),
+            FileError::Storage(error) => {
+                tracing::warn!(?error, "the storage of files failed");
+                match error.kind() {
+                    StorageErrorKind::Unavailable => Self::new(
+                        ProblemCode::StoreUnavailable,
+                        "the files cannot be reached at the moment; try again later",
+                    ),
+                    StorageErrorKind::NotFound => Self::unknown("file"),
+                    _ => Self::new(
+                        ProblemCode::Internal,
+                        "the request failed; the log of the server has the reason",
+                    ),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! Executing the runs of flows.
+
+use std::{error::Error, sync::Arc};
+
+use agcore_agent::AgentError;
+use agcore_agui::{Input, Interrupt, RUN_CANCELED};
+use agcore_chat::{Fault, FaultKind, Message, Question};
+use agcore_flow::{
+    Checkpoints, FileFlow, FileFlowBuilder, FileFlowRun, FlowError, FlowErrorKind, FlowResult, StoredContext,
+};
+use agcore_memory::{
+    MemoryError, MemoryErrorKind,
+    session::{
+        ApprovalChange, Commit, MessageMetadata, MessageRole, NewApproval, NewMessage, Run, RunChange, RunStatus,
+        SessionState, title_of,
+    },
+};
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    executor::{Attempt, is_temporary},
+    state::Service,
+};
+use crate::{
+    flows::{Face, FlowInput, FlowPlace, FlowQuestion},
+    log::{FlowObserver, LogInput, RecordingStore, RunLog, Stages},
+    run::RunInput,
+};
+
+/// The parts of a run of a flow.
+struct Parts {
+    flow: FileFlow,
+    stages: Arc<Stages>,
+    observer: Arc<FlowObserver>,
+    checkpoints: Checkpoints,
+    input: FlowInput,
+}
+
+impl Service {
+    /// Runs a flow, from its beginning or from its last checkpoint.
+    pub(super) async fn run_flow(
+        &self,
+        log: &Arc<RunLog>,
+        flow: &FileFlowBuilder,
+        input: RunInput,
+    ) -> Result<Attempt, MemoryError> {
+        let (Some(store), Some(flow_input)) = (self.checkpoints.clone(), input.flow) else {
+            let fault = Fault::new(FaultKind::InvalidRequest, "the input of the run is not that of a flow");
+            return self.end(log, RunStatus::Failed, LogInput::Failed(fault)).await;
+        };
+        let place = flow_input.place.clone();
+        let place = place.unwrap_or_else(|| FlowPlace::beginning(&log.job.run));
+        let is_chat = flow_input.request.as_ref().is_none_or(|request| request.job.is_none());
+        let is_chat = is_chat && !self.is_job(log, &place).await?;
+        let face = Face::new(flow.file(), is_chat);
+        if !self.has_started(log).await? {
+            if log.is_cancel_requested() {
+                return self.cancel_flow(log).await;
+            }
+            self.begin_flow(log, &face, &flow_input, input.message.as_ref()).await?;
+        }
+        log.begin();
+        // What an earlier attempt has added is not added again.
+        log.flush().await?;
+        let stages = Arc::new(Stages::new(Arc::clone(log), face, &place));
+        let observer = Arc::new(FlowObserver::new(Arc::clone(&stages), &place));
+        let built = self.build_flow(log, flow, &stages);
+        let Ok(built) = built.inspect_err(|error| tracing::error!(?error, "a flow cannot be built")) else {
+            let fault = Fault::new(
+                FaultKind::InvalidRequest,
+                "the flow cannot be built; the log of the server has the reason",
+            );
+            return self.end_flow(log, &observer, Err(fault)).await;
+        };
+        let (tenant, thread) = log.job.session();
+        let parts = Parts {
+            flow: built,
+            checkpoints: Checkpoints::new(store, tenant, thread, &*place.run),
+            stages,
+            observer,
+            input: flow_input,
+        };
+        self.run_parts(log, parts).await
+    }
+
+    async fn run_parts(&self, log: &Arc<RunLog>, parts: Parts) -> Result<Attempt, MemoryError> {
+        let observer = &parts.observer;
+        // What the process before did not show any more.
+        parts.stages.catch_up_all().await?;
+        let records = match parts.checkpoints.records().await {
+            Ok(records) => records,
+            Err(error) => return self.flow_failed(log, observer, &error).await,
+        };
+        records.iter().for_each(|record| observer.finished(record));
+        let result = match self.drive_flow(log, &parts, true).await {
+            Some(Err(error)) if is_answered(&error, &parts) => self.drive_flow(log, &parts, false).await,
+            result => result,
+        };
+        let Some(result) = result else {
+            log.flush().await?;
+            return Ok(Attempt::Parked);
+        };
+        parts.stages.catch_up_all().await?;
+        match result {
+            Ok(result) if result.is_suspended() => self.suspend_flow(log, observer, &result).await,
+            Ok(result) => self.end_flow(log, observer, Ok(result)).await,
+            Err(error) => self.flow_failed(log, observer, &error).await,
+        }
+    }
+
+    /// Runs the nodes of a flow. Returns `None` if it is left to the next process.
+    async fn drive_flow(
+        &self,
+        log: &Arc<RunLog>,
+        parts: &Parts,
+        has_answers: bool,
+    ) -> Option<Result<FlowResult, FlowError>> {
+        let mut run: FileFlowRun = match &parts.input.request {
+            Some(request) => {
+                let request = request.clone().with_conversation(&*log.job.thread);
+                let user = log.job.actor.user.as_str();
+                parts
+                    .flow
+                    .start(request.with_user(user))
+                    .with_checkpoints(parts.checkpoints.clone())
+            }
+            None => parts.flow.resume(parts.checkpoints.clone()),
+        };
+        for given in parts.input.answers.iter().filter(|_| has_answers) {
+            run = run.with_answer(&*given.interrupt, given.answer.clone());
+        }
+        let observer = Arc::clone(&parts.observer);
+        let run = run.with_token(log.token.clone());
+        let run = run.with_observer(move |event| observer.observe(event));
+        let stop = CancellationToken::new();
+        let (flushed, interval, stopped) = (Arc::clone(log), self.limits.gather, stop.clone());
+        let flusher = tokio::spawn(async move { flushed.flush_regularly(interval, stopped).await });
+        let result = tokio::select! {
+            biased;
+            () = self.parking.cancelled() => None,
+            result = run.into_future() => Some(result),
+        };
+        stop.cancel();
+        if let Err(error) = flusher.await {
+            tracing::error!(%error, "the task that writes events has failed");
+        }
+        result
+    }
+
+    /// Builds a flow for the actor of a run.
+    fn build_flow(&self, log: &RunLog, flow: &FileFlowBuilder, stages: &Arc<Stages>) -> Result<FileFlow, FlowError> {
+        let store = RecordingStore::of_flow(Arc::clone(stages));
+        let mut sessions = self.sessions_in(flow.bundle(), store).with_events();
+        if let Some(billing) = &self.billing {
+            sessions = sessions.with_billing(billing.clone());
+        }
+        let bundle = flow.bundle().with_stored_sessions(&sessions);
+        let actor = log.job.actor.clone();
+        let context = StoredContext::new(Arc::clone(&self.store), actor.tenant.as_str());
+        let flow = flow.clone().with_bundle(bundle).with_context(context).with_actor(actor);
+        flow.build(Arc::clone(&self.clock))
+    }
+
+    async fn has_started(&self, log: &RunLog) -> Result<bool, MemoryError> {
+        let (tenant, thread) = log.job.session();
+        let run = self.find_run(tenant, thread, &log.job.run).await?;
+        Ok(run.is_some_and(|run| run.status != RunStatus::Queued))
+    }
+
+    /// Returns whether the run with which a flow began was that of a job.
+    async fn is_job(&self, log: &RunLog, place: &FlowPlace) -> Result<bool, MemoryError> {
+        if place.run == log.job.run {
+            return Ok(false);
+        }
+        let (tenant, thread) = log.job.session();
+        let first: Option<Run> = self.find_run(tenant, thread, &place.run).await?;
+        let input = first.and_then(|run| serde_json::from_value::<RunInput>(run.input?).ok());
+        let request = input.and_then(|input| input.flow?.request);
+        Ok(request.is_some_and(|request| request.job.is_some()))
+    }
+
+    /// Ends a run that was cancelled before it started. Its open questions are withdrawn.
+    async fn cancel_flow(&self, log: &Arc<RunLog>) -> Result<Attempt, MemoryError> {
+        let mut commit = Commit::new().with_run(RunChange::new(&*log.job.run, RunStatus::Cancelled));
+        commit.approvals = self.withdrawals(log).await?;
+        log.append_commit(commit, vec![LogInput::Cancelled]).await?;
+        Ok(Attempt::Ended)
+    }
+
+    /// Stores that a flow begins or continues, with the request or the answers.
+    async fn begin_flow(
+        &self,
+        log: &RunLog,
+        face: &Face,
+        input: &FlowInput,
+        message: Option<&Message>,
+    ) -> Result<(), MemoryError> {
+        let run = &*log.job.run;
+        let mut commit = Commit::new()
+            .with_run(RunChange::new(run, RunStatus::Running))
+            .with_state(SessionState::running());
+        if let Some(message) = message {
+            let text = message.own_text().into_owned();
+            let title = title_of(&text, "");
+            commit.title = Some(title).filter(|title| !title.is_empty());
+            let row = NewMessage::new(format!("{run}:request"), MessageRole::User, text);
+            let row = row.with_metadata(MessageMetadata::UserInput { data: Map::new() });
+            let row = row.with_visibility(face.request_visibility()).with_run(run);
+            commit = commit.with_message(row);
+            commit.approvals = self.withdrawals(log).await?;
+        }
+        let by = &log.job.actor;
+        for given in &input.answers {
+            let answer = ApprovalChange::answer(&*given.question, given.answer.clone(), by.clone());
+            commit = commit.with_approval(answer);
+        }
+        log.append_commit(commit, Vec::new()).await
+    }
+
+    /// Stores the questions for which a flow waits.
+    async fn suspend_flow(
+        &self,
+        log: &RunLog,
+        observer: &FlowObserver,
+        result: &FlowResult,
+    ) -> Result<Attempt, MemoryError> {
+        let (run, place) = (&*log.job.run, observer.place());
+        let open = self.open_questions(log).await?;
+        let questions: Vec<Question> = result
+            .interrupts
+            .iter()
+            .map(|interrupt| FlowQuestion::ask(&place.run, interrupt))
+            .collect();
+        let change = RunChange::new(run, RunStatus::Interrupted).with_outcome(to_json(&place)?);
+        let call = questions
+            .iter()
+            .map(|question| &*question.call_id)
+            .find(|call| !call.is_empty());
+        let state = call.map_or(SessionState::pending(), SessionState::waiting_for);
+        let mut commit = Commit::new().with_run(change).with_state(state);
+        for question in &questions {
+            if open.iter().any(|id| **id == *question.id.0) {
+                continue;
+            }
+            let mut new = NewApproval::new(question.id.to_string(), run, to_json(question)?);
+            new.call_id = Some(question.call_id.to_string()).filter(|call| !call.is_empty());
+            commit = commit.with_approval(ApprovalChange::Ask(new));
+        }
+        let interrupts = questions.iter().map(|question| {
+            let mut interrupt = Interrupt::from(question);
+            interrupt.tool_call_id = interrupt.tool_call_id.filter(|call| !call.is_empty());
+            interrupt
+        });
+        let interrupts = Input::Interrupt(interrupts.collect());
+        log.append_commit(commit, vec![LogInput::Report(Box::new(interrupts))])
+            .await?;
+        Ok(Attempt::Ended)
+    }
+
+    async fn flow_failed(
+        &self,
+        log: &RunLog,
+        observer: &FlowObserver,
+        error: &FlowError,
+    ) -> Result<Attempt, MemoryError> {
+        if can_retry(error) && !log.token.is_cancelled() {
+            tracing::warn!(run = log.job.run, ?error, "a flow waits for the database");
+            observer.abandon(&error.fault());
+            return Ok(Attempt::Retry);
+        }
+        tracing::warn!(run = log.job.run, ?error, "a flow has failed");
+        self.end_flow(log, observer, Err(fault_of(error))).await
+    }
+
+    /// Stores the end of a flow: of one that has finished, with its answer.
+    async fn end_flow(
+        &self,
+        log: &RunLog,
+        observer: &FlowObserver,
+        result: Result<FlowResult, Fault>,
+    ) -> Result<Attempt, MemoryError> {
+        let mut inputs = Vec::new();
+        let mut commit = Commit::new();
+        let (status, state, end) = match result {
+            Ok(result) => {
+                if let Some((row, message)) = observer.unseen_answer(result.answer.as_deref()) {
+                    commit = commit.with_message(row);
+                    inputs.push(LogInput::Report(Box::new(Input::Text(message))));
+                }
+                let finished = Input::Run(agcore_agui::Run::finished());
+                (
+                    RunStatus::Completed,
+                    SessionState::completed(),
+                    LogInput::Report(Box::new(finished)),
+                )
+            }
+            Err(fault) if fault.kind == FaultKind::Cancelled => (
+                RunStatus::Cancelled,
+                SessionState::failed(RUN_CANCELED),
+                LogInput::Cancelled,
+            ),
+            Err(fault) => {
+                let state = SessionState::failed(fault.kind.to_string());
+                (RunStatus::Failed, state, LogInput::Failed(fault))
+            }
+        };
+        if status != RunStatus::Completed {
+            // Results of calls that the end has interrupted.
+            commit.messages = self.closing_results(log, status).await?;
+        }
+        let change = RunChange::new(&*log.job.run, status).with_outcome(to_json(&observer.place())?);
+        // A run that waits fails only after it has started.
+        let started = RunChange::new(&*log.job.run, RunStatus::Running);
+        let commit = commit.with_run(started).with_run(change).with_state(state);
+        inputs.push(end);
+        match log.append_commit(commit, inputs).await {
+            Ok(()) => Ok(Attempt::Ended),
+            Err(error) if is_lost(&error) => {
+                // The session was deleted, or the run has ended elsewhere.
+                tracing::warn!(?error, run = log.job.run, "the end of a run was not stored");
+                Ok(Attempt::Ended)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Returns whether the answers of a run were applied already, by a process that ended then.
+fn is_answered(error: &FlowError, parts: &Parts) -> bool {
+    let has_answers = !parts.input.answers.is_empty();
+    has_answers && error.kind() == FlowErrorKind::InvalidInput && !parts.observer.has_started()
+}
+
+/// Returns whether the flow can continue when the store works again.
+fn can_retry(error: &FlowError) -> bool {
+    if error.kind() == FlowErrorKind::Storage {
+        return error.is_recoverable();
+    }
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<AgentError>() {
+            return is_temporary(error);
+        }
+        if let Some(error) = error.downcast_ref::<MemoryError>() {
+            return error.is_recoverable();
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Returns the error of a flow for clients: that of the agent, if one has failed.
+fn fault_of(error: &FlowError) -> Fault {
+    let own = error.fault();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<AgentError>() {
+            let fault = error.fault();
+            let message = format!("{}: {}", own.message, fault.message);
+            return Fault::new(fault.kind, message).with_retryable(fault.is_retryable());
+        }
+        cause = error.source();
+    }
+    own
+}
+
+fn is_lost(error: &MemoryError) -> bool {
+    matches!(error.kind(), MemoryErrorKind::NotFound | MemoryErrorKind::InvalidState)
+}
+
+fn to_json(value: &impl serde::Serialize) -> Result<Value, MemoryError> {
+    serde_json::to_value(value).map_err(|error| {
+        MemoryError::with_source(
+            MemoryErrorKind::Serialization,
+            "the state of a flow cannot be written as JSON",
+            error,
+        )
+    })
+}

@@ -1,0 +1,12 @@
+//! Documents in the journal of a store: profiles of users, and the catalog of models.
+
+mod document;
+mod profiles;
+mod catalog;
+mod user;
+
+pub use self::{
+    catalog::StoredCatalog,
+    profiles::StoredProfiles,
+    user::{ErasedServerData, erase_server_data, export_server_data},
+};
