@@ -3,6 +3,7 @@
 //! Each paragraph of an epilogue is a single line: clap wraps it to the window.
 
 mod settings;
+mod model_option;
 mod catalog;
 mod chat;
 mod cost;
@@ -14,7 +15,9 @@ mod approvals;
 mod mcp;
 mod tools;
 mod reports;
+mod init;
 mod inspect;
+mod keys;
 mod prompt;
 mod run;
 mod skills;
@@ -34,8 +37,11 @@ pub(crate) use self::{
     cost::{CostArgs, CostGroup},
     eval::{DiffArgs, EvalArgs, EvalCommand, SuiteArgs},
     flow::{FlowCommand, FlowDrawArgs, FlowValues, PictureFormat},
+    init::InitArgs,
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
+    keys::{KeyPlace, KeysCommand, SetKeyArgs},
     mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpLoginArgs, McpLogoutArgs, McpServeArgs},
+    model_option::ModelOption,
     reports::{ModelsArgs, ReportArgs},
     run::RunArgs,
     serve::{Busy, ServeArgs, ServeCommand, TokensCommand},
@@ -54,7 +60,7 @@ pub(crate) use self::{
         KnowledgeListArgs, KnowledgeSearchArgs, KnowledgeShowArgs, PageArgs,
     },
     memory::{ForgetArgs, MemoryCommand, MemoryListArgs},
-    store::{BackupArgs, FileArgs, StoreCommand},
+    store::{BackupArgs, EraseUserArgs, FileArgs, PruneArgs, StoreCommand, UserArgs},
 };
 
 use std::{env, ffi::OsString, path::PathBuf};
@@ -69,6 +75,7 @@ use self::{
     chat::CHAT_HELP,
     cost::COST_HELP,
     eval::EVAL_HELP,
+    init::INIT_HELP,
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
     run::RUN_HELP,
     serve::SERVE_HELP,
@@ -152,6 +159,15 @@ pub(crate) enum Command {
     /// Stands for a prompt without a command.
     #[command(hide = true, name = prompt::COMMAND, override_usage = USAGE, after_help = CHAT_HELP)]
     Prompt(ChatArgs),
+    /// Find or ask for a provider and an API key, and write your settings
+    #[command(after_help = INIT_HELP)]
+    Init(InitArgs),
+    /// Store, list or delete API keys, in the keyring of the system
+    #[command(arg_required_else_help = true)]
+    Keys {
+        #[command(subcommand)]
+        command: KeysCommand,
+    },
     /// Write a small project that depends on agcore
     #[command(after_help = NEW_HELP)]
     New(NewArgs),
@@ -253,6 +269,9 @@ pub(crate) enum Command {
     Man {
         /// The command, such as `chat` or `mcp serve`; without one, the program
         command: Vec<String>,
+        /// Write the pages of the program and of all commands to a directory instead
+        #[arg(long, value_name = "DIR", conflicts_with = "command")]
+        dir: Option<PathBuf>,
     },
 }
 
@@ -284,20 +303,44 @@ impl Args {
 
     /// Returns the manual page of a command, in the form that `man` reads. Returns `None` if there is no such command.
     pub(crate) fn manual(path: &[String]) -> Option<String> {
-        let described = Self::command();
-        let about = described.get_about().cloned().unwrap_or_default();
-        let mut program = prompt::without_command(described).about(about).after_help(help());
-        program = program.version(env!("CARGO_PKG_VERSION"));
-        // Gives commands their full names and the options of the program.
-        program.build();
+        let program = Self::described();
         let mut command = &program;
         for name in path {
             command = command.find_subcommand(name)?;
         }
-        let mut page = Vec::new();
-        // Writing to a Vec cannot fail.
-        let _ = Man::new(command.clone()).render(&mut page);
-        Some(String::from_utf8_lossy(&page).into_owned())
+        Some(page(command))
+    }
+
+    /// Returns the manual pages of the program and of all commands: the names of their files, and the pages.
+    pub(crate) fn manuals() -> Vec<(String, String)> {
+        let mut pages = Vec::new();
+        add_manuals(&Self::described(), "agcore".to_owned(), &mut pages);
+        pages
+    }
+
+    /// Returns the program as its manual describes it: commands have their full names and the options of the program.
+    fn described() -> clap::Command {
+        let described = Self::command();
+        let about = described.get_about().cloned().unwrap_or_default();
+        let mut program = prompt::without_command(described).about(about).after_help(help());
+        program = program.version(env!("CARGO_PKG_VERSION"));
+        program.build();
+        program
+    }
+}
+
+fn page(command: &clap::Command) -> String {
+    let mut page = Vec::new();
+    // Writing to a Vec cannot fail.
+    let _ = Man::new(command.clone()).render(&mut page);
+    String::from_utf8_lossy(&page).into_owned()
+}
+
+fn add_manuals(command: &clap::Command, name: String, pages: &mut Vec<(String, String)>) {
+    pages.push((format!("{name}.1"), page(command)));
+    let commands = command.get_subcommands().filter(|command| !command.is_hide_set());
+    for command in commands.filter(|command| command.get_name() != "help") {
+        add_manuals(command, format!("{name}-{}", command.get_name()), pages);
     }
 }
 
@@ -333,8 +376,7 @@ const MAN_HELP: &str = "\
 Examples:
   agcore man | man -l -
   agcore man mcp serve | man -l -
-  agcore man > ~/.local/share/man/man1/agcore.1
-  agcore man chat > ~/.local/share/man/man1/agcore-chat.1";
+  agcore man --dir ~/.local/share/man/man1";
 
 #[cfg(test)]
 mod tests {

@@ -16,9 +16,12 @@ pub(crate) mod inspect;
 pub(crate) mod knowledge;
 #[cfg(feature = "sqlite")]
 pub(crate) mod memory;
+pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod models;
 pub(crate) mod sessions;
+pub(crate) mod keys;
+pub(crate) mod init;
 pub(crate) mod new;
 pub(crate) mod run;
 pub(crate) mod serve;

@@ -381,7 +381,8 @@ fn key_advice(error: &LlmError) -> String {
     match error.status() {
         Some(_) => {
             format!(
-                "The server rejected the API key, or received none: check {names} in the environment or in the .env of a trusted folder."
+                "The server rejected the API key, or received none: check {names} in the environment or in the .env of a trusted folder, \
+                 or the key that `agcore keys` has stored; `agcore config` shows which one is used."
             )
         }
         None => format!("Set {names} in the environment or in the .env of a trusted folder."),

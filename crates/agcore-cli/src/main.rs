@@ -12,6 +12,8 @@ mod input;
 mod atomic_file;
 mod places;
 mod file_lock;
+mod secrets;
+mod secret_input;
 mod catalog_file;
 mod prices;
 mod sessions;
@@ -212,12 +214,21 @@ fn with_result(result: Result<(), Failure>, output: Option<&Output>) -> Result<(
 }
 
 async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>) -> Result<(), Failure> {
+    if let (Command::Flow { .. }, Some(chat)) = (&args.command, chat_args(&args.command))
+        && !chat.options.is_empty()
+    {
+        return Err(Failure::usage(
+            "--option is not for flows; set the parameters of each agent in the file of the flow",
+        ));
+    }
     let color = if args.no_color { Color::Never } else { Color::Auto };
     let output = output.as_ref();
     match args.command {
         Command::Demo => command::demo::run(&interrupts, color).await,
         Command::Chat(chat) => command::chat::chat(&chat, &interrupts, color, output).await,
         Command::Run(run) => Box::pin(command::run::run(&run, &interrupts, color, output)).await,
+        Command::Init(init) => command::init::run(&init, color).await,
+        Command::Keys { command } => command::keys::run(&command).await,
         Command::New(new) => command::new::run(&new),
         Command::Serve(serve) => command::serve::run(&serve, &interrupts, color).await,
         Command::Flow { command } => command::flow::run(&command, &interrupts, color, output).await,
@@ -248,13 +259,8 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Store { command } => command::store::run(&command).await,
         Command::Schema => print(&output::schema()),
         Command::Completion { shell } => print(&Args::completion(shell)),
-        Command::Man { command } => match Args::manual(&command) {
-            Some(page) => print(&page),
-            None => Err(Failure::usage(format!(
-                "there is no command `{}`; `agcore --help` lists the commands",
-                render::sanitized_line(&command.join(" "))
-            ))),
-        },
+        Command::Man { dir: Some(dir), .. } => command::man::write(&dir),
+        Command::Man { command, dir: None } => command::man::show(&command),
     }
 }
 

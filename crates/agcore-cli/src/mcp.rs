@@ -10,7 +10,7 @@ use agcore::{
 };
 use futures_util::future::join_all;
 
-pub(crate) use self::tokens::FileTokens;
+pub(crate) use self::tokens::{StoredTokens, TOKEN_PREFIX};
 use crate::{
     process::variable,
     server_question::ServerAnswers,
@@ -136,7 +136,7 @@ async fn connect(
     answers: Option<&ServerAnswers>,
 ) -> Result<Connected, McpError> {
     let transport = server.entry.transport(&server.name, &variable)?;
-    let transport = transport.with_oauth(OAuth::new(Arc::new(FileTokens::of_user())));
+    let transport = transport.with_oauth(OAuth::new(Arc::new(StoredTokens::of_user())));
     let options = options(server).with_restart(Restart::default());
     let options = match answers {
         Some(answers) => answers.add_to(options),

@@ -11,11 +11,14 @@ use async_trait::async_trait;
 
 use crate::{approve::AllowAll, args::PermissionMode};
 
+/// The tag of tools that ask an agent with the tools, the rules and the hooks of the chat.
+pub(crate) const ASKS_AGENT: &str = "agcore:asks-agent";
+
 /// Returns the rule of a mode for a tool. Like the rules of the settings, it ranks above the defaults.
 pub(crate) fn mode_rule(mode: PermissionMode, tool: &RegisteredTool) -> Option<Rule> {
     let state = match mode {
         PermissionMode::AcceptEdits if only_edits(tool) => RuleState::Allow,
-        PermissionMode::Plan if !is_read_only(tool) => RuleState::Deny,
+        PermissionMode::Plan if !may_plan_with(tool) => RuleState::Deny,
         _ => return None,
     };
     Some(Rule::tool(state, tool.name().as_str()).with_name(format!("permission mode {}", mode.as_str())))
@@ -45,6 +48,15 @@ pub(crate) fn next_mode(mode: PermissionMode, start: PermissionMode) -> Permissi
     modes[(position + 1) % modes.len()]
 }
 
+/// Returns the mode after `/plan`: plan mode, or from there that of the start.
+pub(crate) fn plan_mode(mode: PermissionMode, start: PermissionMode) -> PermissionMode {
+    match (mode, start) {
+        (PermissionMode::Plan, PermissionMode::Plan) => PermissionMode::Default,
+        (PermissionMode::Plan, start) => start,
+        (_, _) => PermissionMode::Plan,
+    }
+}
+
 /// Returns whether a tool needs to write, and nothing else that is not allowed anyway.
 fn only_edits(tool: &RegisteredTool) -> bool {
     let is_edit = |permission: &Permission| matches!(permission, Permission::Write | Permission::FileSystem);
@@ -56,8 +68,9 @@ fn only_edits(tool: &RegisteredTool) -> bool {
         && tool.annotations().destructive != Some(true)
 }
 
-fn is_read_only(tool: &RegisteredTool) -> bool {
-    tool.annotations().read_only == Some(true)
+/// Returns whether a tool may run in plan mode: it is read-only, or it asks an agent, whose own calls follow the mode.
+fn may_plan_with(tool: &RegisteredTool) -> bool {
+    tool.annotations().read_only == Some(true) || tool.tags().any(|tag| tag == ASKS_AGENT)
 }
 
 /// Reports to the model why a call is denied in plan mode. The rules of the mode deny it as well, but do not give a reason.
@@ -75,7 +88,7 @@ impl PlanModeNotice {
 impl Hook for PlanModeNotice {
     async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
         match self.0.get(&call.name) {
-            Some(tool) if !is_read_only(&tool) => ToolVerdict::Block(format!(
+            Some(tool) if !may_plan_with(&tool) => ToolVerdict::Block(format!(
                 "{} was not run: plan mode is on, in which only read-only tools may run. Do not retry; describe what you \
                  would do instead.",
                 tool.name()

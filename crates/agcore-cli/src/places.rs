@@ -37,6 +37,11 @@ pub(crate) fn user_agents() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join("agents"))
 }
 
+/// Returns the directory of the user's flows: `flows` next to the settings.
+pub(crate) fn user_flows() -> Option<PathBuf> {
+    config_directory(path_variable).map(|directory| directory.join("flows"))
+}
+
 /// Returns the path of the user's catalog of models and prices: `catalog.toml` next to the settings.
 pub(crate) fn user_catalog() -> Option<PathBuf> {
     config_directory(path_variable).map(|directory| directory.join("catalog.toml"))

@@ -233,6 +233,7 @@ mod tests {
             permissions_origin: Origin::Default,
             grants: GrantsPlace::File(directory.path().join("grants.json")),
             grants_origin: Origin::Default,
+            proxy: agcore::llm::transport::http::Proxy::None,
             mcp: McpServers::default(),
             project: Project::default(),
             warnings: Vec::new(),

@@ -55,6 +55,11 @@ impl Prices {
         }
     }
 
+    /// Returns the catalog.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.catalog)
+    }
+
     /// Returns what computes the costs of messages. Without prices, only what the server reports is known.
     pub(crate) fn biller(prices: Option<&Self>) -> CatalogBiller {
         match prices {

@@ -15,7 +15,7 @@ mod shell;
 mod fetch_url;
 
 pub(crate) use self::{
-    fetch_url::{AllowedUrls, FETCH_URL},
+    fetch_url::{FETCH_URL, WebAccess},
     folder::ToolFolder,
     preview::Previews,
     shell::SHELL,

@@ -15,7 +15,7 @@ pub(crate) use card::{HumanDuration, uncertain_line};
 pub(crate) use context::compaction_line;
 pub(crate) use layout::{hanging, window_width, wrapped, wrapped_list};
 pub(crate) use status::TICK;
-pub(crate) use style::{Color, Palette};
+pub(crate) use style::{Color, Palette, THEME, Theme};
 pub(crate) use terminal::Terminal;
 pub(crate) use text::{columns, sanitized, sanitized_line, truncated};
 pub(crate) use usage::usage_line;

@@ -1,12 +1,14 @@
 //! [`Sessions`]: where the conversations of the program are kept.
 
 mod find;
+mod kind;
 mod open;
 mod questions;
 mod table;
 
 pub(crate) use self::{
     find::short_ids,
+    kind::{KIND, SessionKind},
     open::STORE,
     questions::{OpenQuestion, answers_of, question_key},
     table::{day, session_rows, session_table, time},
@@ -17,7 +19,7 @@ use std::{fs, path::Path, sync::Arc};
 use agcore::{
     chat::Actor,
     memory::{
-        CheckpointStore,
+        CheckpointStore, MemoryStore,
         session::{Session, SessionStore},
     },
 };
@@ -32,11 +34,26 @@ pub(crate) struct Sessions {
     store: Arc<dyn SessionStore>,
     /// The same store.
     checkpoints: Arc<dyn CheckpointStore>,
+    /// The store of facts and notes, beside the sessions.
+    memory: Arc<dyn MemoryStore>,
     /// Whether they outlive the process.
     is_kept: bool,
+    /// Which of them are meant.
+    kind: SessionKind,
 }
 
 impl Sessions {
+    /// Returns the sessions of this kind only. New sessions are of this kind.
+    pub(crate) fn of_kind(mut self, kind: SessionKind) -> Self {
+        self.kind = kind;
+        self
+    }
+
+    /// Returns which sessions are meant.
+    pub(crate) fn kind(&self) -> SessionKind {
+        self.kind
+    }
+
     /// Returns the store.
     pub(crate) fn store(&self) -> Arc<dyn SessionStore> {
         Arc::clone(&self.store)
@@ -45,6 +62,11 @@ impl Sessions {
     /// Returns the store of the checkpoints of flows.
     pub(crate) fn checkpoints(&self) -> Arc<dyn CheckpointStore> {
         Arc::clone(&self.checkpoints)
+    }
+
+    /// Returns the store of facts and notes.
+    pub(crate) fn memory(&self) -> Arc<dyn MemoryStore> {
+        Arc::clone(&self.memory)
     }
 
     /// Returns whether the sessions outlive the process.

@@ -17,6 +17,7 @@ mod folder;
 mod report;
 mod origin;
 mod proxy;
+mod stored_keys;
 mod sources;
 mod selection;
 mod mcp;
@@ -36,10 +37,10 @@ pub(crate) use self::{
     mcp::{McpServers, NamedServer},
     origin::{Chosen, Origin},
     permissions::{PermissionEntry, Subject},
-    project::Project,
+    project::{FlowFiles, Project},
     proxy::shown_proxy,
     report::FolderReport,
-    serve::{BusyName, JwtTable, LimitsTable, ServeTable},
+    serve::{BusyName, JwtTable, LimitsTable, RetentionTable, ServeTable},
     tools::ToolSettings,
 };
 
@@ -71,9 +72,11 @@ impl Settings {
     ///
     /// # Errors
     /// When a setting is unknown or missing.
-    pub(crate) fn new(choices: Choices) -> Result<Self, Failure> {
+    pub(crate) fn new(mut choices: Choices) -> Result<Self, Failure> {
         choices.check_unknown()?;
         choices.model()?;
+        // Also the one of an option or of `.env`.
+        choices.tools.proxy.clone_from(&choices.proxy.value);
         Ok(Self {
             provider: choices.provider_config(),
             system: choices.context_files.appended_to(&choices.system.value),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum, builder::NonEmptyStringValueParser};
 
-use super::{session::SessionArgs, settings::SettingsArgs};
+use super::{model_option::ModelOption, session::SessionArgs, settings::SettingsArgs};
 
 pub(super) const CHAT_HELP: &str = "\
 With a single message, given as an argument or on standard input, the answer goes to standard output and everything \
@@ -19,6 +19,7 @@ Examples:
   git diff | agcore -p 'Review this change.'
   echo 'Why is the sky blue?' | agcore chat
   agcore -p 'Say hello' --output-format json | jq -r .text
+  agcore -p 'Name a color.' --option temperature=0 --option seed=1
   agcore chat --continue
   agcore -p 'And now in French.' --resume 0199
 
@@ -28,6 +29,7 @@ Settings, highest priority first:
   3. .env in the current directory, if you trust it
   4. agcore.toml in the current directory, or the file named by --config
   5. your own agcore.toml, in ~/.config/agcore (%APPDATA%\\agcore on Windows)
+  6. for API keys, those that `agcore keys set` has stored
   6. defaults
 
 Until you trust a folder with `agcore trust`, its agcore.toml may only set the model, `system` and `history`; the rest of \
@@ -94,6 +96,9 @@ pub(crate) struct ChatArgs {
     /// Chat with an agent in a file of .agcore/agents, or of agents next to your own agcore.toml, instead of the default one
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) agent: Option<String>,
+    /// Parameter of the requests to the model, such as `temperature=0`; the value is JSON, or else text. Can be repeated
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = ModelOption::parse)]
+    pub(crate) options: Vec<ModelOption>,
     /// Text file or image to send with the message; can be repeated
     #[arg(long = "file", value_name = "PATH", visible_alias = "image")]
     pub(crate) files: Vec<PathBuf>,

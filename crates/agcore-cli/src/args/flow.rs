@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use agcore::profile::Uuid;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::chat::ChatArgs;
@@ -11,10 +12,15 @@ Each node is shown on standard error when it starts and ends; the answer goes to
 a run that was interrupted continues with --continue or --resume, and repeats no call of a tool that has finished. If the flow asks \
 a question, the program ends with exit code 8; answer it with --answer.
 
+With a PROMPT, --continue and --resume begin the next turn of the conversation. Planner flows read the files of --file as documents and \
+tables, inherit those of earlier turns, and keep notes about the user, which `agcore memory` lists.
+
 Examples:
   agcore flow run help.flow.yaml 'Where is my order?'
   agcore flow run article.flow.yaml 'Write about tea.' --set tone=calm
   agcore flow run article.flow.yaml --continue
+  agcore flow run garden.flow.yaml 'Plan the beds.' --file beds.xlsx --profiles me.toml
+  agcore flow run garden.flow.yaml 'Now the flowers.' --continue
   agcore flow run article.flow.yaml --resume 0199 --answer 0:publish#1:question=yes
 
 Settings, environment variables and tools are those of `agcore chat`.";
@@ -70,6 +76,12 @@ pub(crate) struct FlowValues {
     /// Read the skills of a router from this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) skills: Option<PathBuf>,
+    /// Describe the user to all agents by a profile from this file, in TOML or YAML
+    #[arg(long, value_name = "FILE")]
+    pub(crate) profiles: Option<PathBuf>,
+    /// The UUID of the user, if the file has several profiles
+    #[arg(long, value_name = "ID", requires = "profiles")]
+    pub(crate) user: Option<Uuid>,
 }
 
 /// Arguments of `flow check`.

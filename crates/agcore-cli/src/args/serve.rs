@@ -16,6 +16,9 @@ machine are served. The sessions are those of `agcore chat`.
 The table [serve] in agcore.toml sets the same, and limits and the keys of JSON Web Tokens. With AGCORE_STORE, a URL such as \
 postgres://USER:PASSWORD@HOST/DATABASE, the sessions are in a database server.
 
+The flow files in `flows/` next to your own agcore.toml, and in `.agcore/flows/` of a trusted folder, are offered beside the agent: \
+`help.flow.yaml` answers at /api/v1/agent/agents/help/run.
+
 Tools that need approval end a run with an interrupt, which clients answer. They act with the rights of this program, so with \
 tokens or a proxy they are offered only with --tools.
 

@@ -21,6 +21,15 @@ pub(crate) enum StoreCommand {
     /// Rebuild the indexes from the tables
     #[command(after_help = REBUILD_HELP)]
     Rebuild(FileArgs),
+    /// Remove old sessions, runs, events and audit messages
+    #[command(after_help = PRUNE_HELP)]
+    Prune(PruneArgs),
+    /// Print everything that is kept of a user, as JSON Lines
+    #[command(after_help = EXPORT_HELP)]
+    ExportUser(UserArgs),
+    /// Erase everything that is kept of a user, except for the bill
+    #[command(after_help = ERASE_HELP)]
+    EraseUser(EraseUserArgs),
 }
 
 const MIGRATE_HELP: &str = "\
@@ -60,6 +69,87 @@ their records.
 
 Example:
   agcore store rebuild --file agcore.db";
+
+const PRUNE_HELP: &str = "\
+Tokens and costs are always kept, and so is what an open run or question needs: erased sessions keep their messages without \
+content. `agcore serve` does the same regularly with [serve.retention] in agcore.toml. With AGCORE_STORE and without --file, the \
+database is that of the server.
+
+Examples:
+  agcore store prune --events-days 7 --runs-days 30 --dry-run
+  agcore store prune --runs-per-session 100 --file /var/lib/bot/agcore.db";
+
+const EXPORT_HELP: &str = "\
+Memory items, pages, entities and their relations, conversations, sessions with all that belongs to them, tokens without their \
+text, and the profile, in all lines of business. Each line is a JSON object; \"row\" names its kind. With AGCORE_STORE and without \
+--file, the database is that of the server.
+
+Examples:
+  agcore store export-user --tenant acme --user ann > ann.jsonl
+  agcore store export-user | jq -r 'select(.row == \"message\") | .message.content'";
+
+const ERASE_HELP: &str = "\
+Stop the user's runs first. What is left is the bill: sessions under new IDs with the user's name, and their messages with tokens \
+and costs, but without content. If the command is interrupted, run it again. Backups are not changed. A PostgreSQL server keeps \
+deleted rows in its files until it vacuums its tables.
+
+Example:
+  agcore store erase-user --tenant acme --user ann --yes";
+
+/// Arguments of `store prune`.
+#[derive(Debug, Parser)]
+pub(crate) struct PruneArgs {
+    /// Erase sessions that did not change for N days
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) sessions_days: Option<u32>,
+    /// Keep the N sessions of each user that changed last
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) sessions_per_user: Option<u64>,
+    /// Delete runs that ended N days ago
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) runs_days: Option<u32>,
+    /// Keep the newest N runs of each session
+    #[arg(long, value_name = "N")]
+    pub(crate) runs_per_session: Option<u64>,
+    /// Delete the events of runs that ended N days ago
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) events_days: Option<u32>,
+    /// Remove the content of audit messages that are N days old
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) audit_days: Option<u32>,
+    /// Only count what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) database: FileArgs,
+}
+
+/// A user.
+#[derive(Debug, Parser)]
+pub(crate) struct UserArgs {
+    /// Name of the user
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    pub(crate) user: String,
+    /// Tenant of the user
+    #[arg(long, value_name = "NAME", default_value = "local")]
+    pub(crate) tenant: String,
+    /// SQLite file; by default agcore.db in the directory of the program's state
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// Arguments of `store erase-user`.
+#[derive(Debug, Parser)]
+pub(crate) struct EraseUserArgs {
+    /// Erase; without it, only print what would be erased
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) user: UserArgs,
+}
 
 /// The database.
 #[derive(Debug, Parser)]

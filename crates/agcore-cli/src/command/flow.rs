@@ -1,6 +1,9 @@
 //! `agcore flow`: runs, checks and draws flow files.
 
 mod file;
+mod given_files;
+mod profile;
+mod turn;
 mod check;
 mod draw;
 mod progress;

@@ -1,11 +1,14 @@
 //! `agcore run`: makes a plan for a task and carries it out.
 
-use std::sync::Arc;
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
 
 use agcore::{
     AgentSession, StreamEvent,
     agent::{TaskAgent, TaskReport, TaskTurn},
-    chat::{AssistantMessage, EventKind, Message, TextEvent, TurnEvent},
+    chat::{AssistantMessage, EventKind, Message, PersonEvent, Question, QuestionKind, TextEvent, TurnEvent},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -14,15 +17,16 @@ use super::{
     flow::{FlowRun, run_file},
 };
 use crate::{
+    approve::call_text,
     args::{OutputFormat, RunArgs},
     attachments::with_files,
     exit::Failure,
     input,
     interrupt::Interrupts,
     output::Output,
-    render::{Color, Render},
+    render::{Color, Render, sanitized_line},
     server_question::ServerQuestions,
-    sessions::Sessions,
+    sessions::{SessionKind, Sessions},
     settings::Settings,
     trust_dialog, turn,
 };
@@ -98,7 +102,7 @@ async fn in_session(
     goal: Option<Message>,
     (front, asked): (&Front<'_>, ServerQuestions),
 ) -> Result<(), Failure> {
-    let sessions = Sessions::of_chat(&args.chat.session).await?;
+    let sessions = Sessions::of_chat(&args.chat.session).await?.of_kind(SessionKind::Task);
     let selected = selected(&args.chat.session, &sessions).await?;
     let is_kept = sessions.is_kept();
     let mut one_shot = OneShot::new(&args.chat, settings, tools, sessions, selected.as_ref(), (front, asked)).await?;
@@ -112,11 +116,19 @@ async fn in_session(
     let mut view = TaskView {
         agent: agent.name().into(),
         render: &mut *one_shot.render,
+        is_for_people: front.output.is_none(),
         is_answered: false,
     };
     let goal = match goal {
         Some(goal) => goal,
-        None => goal_of(&session).await?,
+        None => {
+            let goal = goal_of(&session).await?;
+            if front.output.is_none() {
+                let line = format!("Continuing: {}", sanitized_line(&goal.text()));
+                trust_dialog::print_notices(&[line])?;
+            }
+            goal
+        }
     };
     let turn = match selected {
         Some(_) => task.continue_in(&session),
@@ -175,6 +187,8 @@ async fn carry_out(
 struct TaskView<'a> {
     agent: Arc<str>,
     render: &'a mut dyn Render,
+    /// Whether a person reads standard error.
+    is_for_people: bool,
     /// Whether the answer was shown.
     is_answered: bool,
 }
@@ -201,22 +215,42 @@ impl TaskView<'_> {
 }
 
 impl Render for TaskView<'_> {
-    fn event(&mut self, event: &StreamEvent) -> std::io::Result<()> {
+    fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
         match (&event.kind, &event.parent) {
             // Those of the whole task are shown instead.
             (EventKind::Turn(TurnEvent::Started(_) | TurnEvent::Complete { .. }), None) => return Ok(()),
             (EventKind::Text(TextEvent::MessageComplete(_)), None) => self.is_answered = true,
+            (EventKind::Person(PersonEvent::Suspended(questions)), Some(_)) if self.is_for_people => {
+                self.render.hide()?;
+                for question in questions {
+                    writeln!(io::stderr(), "{}", unanswered(question))?;
+                }
+            }
             _ => {}
         }
         self.render.event(event)
     }
 
-    fn tick(&mut self) -> std::io::Result<()> {
+    fn tick(&mut self) -> io::Result<()> {
         self.render.tick()
     }
 
     fn turn_cancelled(&mut self) {
         self.render.turn_cancelled();
+    }
+}
+
+/// Returns why a step fails that waits for a person.
+fn unanswered(question: &Question) -> String {
+    let call = call_text(&question.tool, &question.arguments);
+    match question.kind {
+        QuestionKind::Uncertain => format!(
+            "! {call} was running when the program ended, and may have taken effect. It is not repeated, and its step fails."
+        ),
+        _ => format!(
+            "! {call} needs an answer, for which a step cannot wait: {}",
+            sanitized_line(&question.prompt)
+        ),
     }
 }
 

@@ -1,6 +1,8 @@
 //! `agcore serve`: serves an agent over HTTP.
 
 mod config;
+mod flows;
+mod retention;
 mod tokens;
 
 use std::{
@@ -11,6 +13,7 @@ use std::{
 use agcore::{
     AgentBuilder,
     agent::{AgentConfig, RuntimeBundle},
+    flow::FileFlowBuilder,
     tools::SuspendingApprover,
 };
 use agcore_server::{Server, ServerBuilder, ServerError, TrustedProxy};
@@ -32,9 +35,6 @@ use crate::{
     settings::Settings,
     trust_dialog,
 };
-
-/// The name of the agent that is served.
-const AGENT: &str = "assistant";
 
 /// Serves until Ctrl-C or SIGTERM.
 ///
@@ -69,7 +69,9 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
 async fn check(config: &ServeConfig, settings: &Settings, mut problems: Vec<String>) -> Result<(), Failure> {
     let tools = ChatTools::open(&settings.tools, config.offers_tools).await;
     let bundle = match &tools {
-        Ok(tools) => bundle(settings, tools, config.offers_tools).map(drop),
+        Ok(tools) => bundle(settings, tools, config.offers_tools).map(|bundle| {
+            flows::flows(settings, &bundle, config, &mut problems);
+        }),
         Err(_) => Ok(()),
     };
     let listening = TcpListener::bind(config.listen).await.map(drop);
@@ -109,10 +111,13 @@ async fn serve(
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
     let bundle = bundle(settings, tools, config.offers_tools)?;
+    let mut problems = Vec::new();
+    let flows = flows::flows(settings, &bundle, &config, &mut problems);
+    refuse(problems)?;
     let listening = TcpListener::bind(config.listen).await;
     let listener = listening.map_err(|error| cannot_listen(&config, &error))?;
     let address = listener.local_addr().unwrap_or(config.listen);
-    let server = server(config, bundle, settings, prices, sessions)?;
+    let server = server(config, (bundle, flows), settings, prices, sessions)?;
     // Before the address is known: the program may be stopped as soon as it is.
     let stop = CancellationToken::new();
     let _meaning = interrupts.cancel(&stop);
@@ -141,25 +146,37 @@ fn bundle(settings: &Settings, tools: &ChatTools, offers_tools: bool) -> Result<
         .with_policy(policy.with_approver(Some(Arc::new(SuspendingApprover))))
         .with_state(NotesFile::default())
         .with_state(settings.tools.folder()?)
-        .with_state(settings.tools.allowed_urls());
+        .with_state(settings.tools.web_access());
     Ok(builder.build()?)
 }
 
 fn server(
     config: ServeConfig,
-    bundle: RuntimeBundle,
+    (bundle, flows): (RuntimeBundle, Vec<(String, FileFlowBuilder)>),
     settings: &Settings,
     prices: Option<&Prices>,
     sessions: &Sessions,
 ) -> Result<Server, Failure> {
     let mut builder = Server::builder()
-        .agent(AGENT, bundle, agent(settings))
+        .agent(flows::AGENT, bundle, agent(settings))
         .store(sessions.store())
+        .checkpoints(sessions.checkpoints())
         .biller(Prices::biller(prices))
         .limits(config.limits)
+        .retention(config.retention.rules)
+        .prune_pause(config.retention.pause)
         .busy(config.busy);
     if let Some(billing) = prices.and_then(|prices| prices.billing(&settings.provider.model)) {
         builder = builder.billing(billing);
+    }
+    if let Some(prices) = prices {
+        builder = builder.catalog(prices.catalog());
+    }
+    for (name, flow) in flows {
+        builder = builder.flow(name, flow);
+    }
+    if let Some(files) = config.files {
+        builder = builder.files(Arc::new(files));
     }
     if !config.proxies.is_empty() {
         builder = builder.authenticator(Arc::new(TrustedProxy::new(config.proxies)));

@@ -1,4 +1,8 @@
-//! `agcore store`: creates, checks, copies and compacts a database.
+//! `agcore store`: creates, checks, copies and compacts a database, and removes or exports rows.
+
+mod opened;
+mod prune;
+mod user;
 
 use agcore::store::sqlite::maintenance::{self, CheckReport, NEWEST_VERSION};
 use serde_json::{Value, json};
@@ -21,6 +25,9 @@ pub(crate) async fn run(command: &StoreCommand) -> Result<(), Failure> {
         StoreCommand::Backup(args) => backup(args).await,
         StoreCommand::Vacuum(args) => vacuum(args).await,
         StoreCommand::Rebuild(args) => rebuild(args).await,
+        StoreCommand::Prune(args) => prune::run(args).await,
+        StoreCommand::ExportUser(args) => user::export(args).await,
+        StoreCommand::EraseUser(args) => user::erase(args).await,
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
                     tools: &tools,
                     policy: &policy,
                     folder: &folder,
-                    urls: settings.allowed_urls(),
+                    urls: settings.web_access(),
                 },
                 &tool,
                 interrupts,

@@ -5,6 +5,8 @@
 //! the text is split into pieces. Existing parsers need the whole text and cannot do this. A table is held back until it
 //! ends, because the widths of its columns depend on all rows.
 mod block;
+mod code_style;
+mod highlight;
 mod inline;
 mod spans;
 mod table;
@@ -15,13 +17,18 @@ use anstyle::{AnsiColor, Style};
 
 use self::{
     block::{BlockKind, LineStart},
+    highlight::Highlighter,
     spans::write_spans,
     table::Table,
 };
 use super::{
+    Theme,
     layout::{Layout, styled},
     text::sanitized,
 };
+
+/// The longest line of code that is colored, in bytes. It is held back until it is complete.
+const MAX_COLORED_LINE: usize = 2_000;
 
 /// The maximum width of a horizontal rule.
 const MAX_RULE_WIDTH: usize = 40;
@@ -31,11 +38,14 @@ const MAX_RULE_WIDTH: usize = 40;
 pub(crate) struct Markdown {
     /// Whether styles replace the marks. Otherwise the marks are kept and there are no escape codes.
     has_styles: bool,
+    theme: Theme,
     layout: Layout,
     width: usize,
     line: Line,
     /// The open code fence: its character and length.
     fence: Option<(char, usize)>,
+    /// Colors the lines of the open code block, if its language is known.
+    highlighter: Option<Highlighter>,
     /// The open table, or a line that may be its head.
     table: Option<Table>,
     /// Whether to write an empty line before the next line. None is written before the first line or after the last.
@@ -54,19 +64,23 @@ enum Line {
         rest: String,
         before: Option<char>,
     },
-    /// A line of code.
+    /// A line of code, which is written as it arrives.
     Code,
+    /// A line of code that is colored when it is complete.
+    ColoredCode(String),
 }
 
 impl Markdown {
     /// Creates a formatter, with styles or with the marks kept.
-    pub(crate) fn new(has_styles: bool) -> Self {
+    pub(crate) fn new(has_styles: bool, theme: Theme) -> Self {
         Self {
             has_styles,
+            theme,
             layout: Layout::new(usize::MAX / 2),
             width: usize::MAX / 2,
             line: Line::Start(String::new()),
             fence: None,
+            highlighter: None,
             table: None,
             is_blank_pending: false,
             has_started: false,
@@ -106,6 +120,7 @@ impl Markdown {
         }
         self.end_table(out);
         self.fence = None;
+        self.highlighter = None;
         self.is_blank_pending = false;
         self.has_started = false;
     }
@@ -122,6 +137,10 @@ impl Markdown {
                 self.write_text(false, out);
             }
             Line::Code => self.layout.verbatim(text, out),
+            Line::ColoredCode(held) => {
+                held.push_str(text);
+                self.limit_colored_line(out);
+            }
         }
     }
 
@@ -129,9 +148,14 @@ impl Markdown {
         if let Line::Start(_) = self.line {
             self.classify(true, out);
         }
-        match self.line {
+        match &self.line {
             // A blank line or a code fence, which has no output.
             Line::Start(_) => {}
+            Line::ColoredCode(code) => {
+                let colored = self.highlighter.as_mut().map(|highlighter| highlighter.line(code));
+                self.layout.verbatim(&colored.unwrap_or_default(), out);
+                self.layout.end(out);
+            }
             Line::Text { .. } => {
                 self.write_text(true, out);
                 self.layout.end(out);
@@ -172,6 +196,7 @@ impl Markdown {
             Some(false) => self.begin_code(held, out),
             Some(true) => {
                 self.fence = None;
+                self.highlighter = None;
                 if !self.has_styles {
                     self.begin_code(held, out);
                 }
@@ -193,6 +218,8 @@ impl Markdown {
         if let BlockKind::Fence(mark, count) = start.kind {
             self.fence = Some((mark, count));
             if self.has_styles {
+                let info = line[start.bytes..].trim_start_matches(mark);
+                self.highlighter = Highlighter::for_language(info, self.theme);
                 return;
             }
         }
@@ -301,9 +328,24 @@ impl Markdown {
     /// Starts a line of code, whose style lasts until the line ends.
     fn begin_code(&mut self, text: &str, out: &mut String) {
         self.write_pending_blank(out);
+        if self.highlighter.is_some() {
+            self.line = Line::ColoredCode(text.to_owned());
+            return self.limit_colored_line(out);
+        }
         self.line = Line::Code;
         let _ = write!(out, "{}", self.code_style());
         self.layout.verbatim(text, out);
+    }
+
+    /// Writes a line of code that is too long to be held back, and stops coloring the block.
+    fn limit_colored_line(&mut self, out: &mut String) {
+        if let Line::ColoredCode(held) = &mut self.line
+            && held.len() > MAX_COLORED_LINE
+        {
+            let held = std::mem::take(held);
+            self.highlighter = None;
+            self.begin_code(&held, out);
+        }
     }
 
     fn code_style(&self) -> Style {

@@ -4,7 +4,10 @@ use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::process::os_variable;
+use crate::process::{os_variable, variable};
+
+/// The variable that selects the theme.
+pub(crate) const THEME: &str = "AGCORE_THEME";
 
 /// Whether escape codes may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +16,44 @@ pub(crate) enum Color {
     Auto,
     /// Never.
     Never,
+}
+
+/// Which colors can be read on the background of the terminal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Theme {
+    /// Light text on a dark background.
+    #[default]
+    Dark,
+    /// Dark text on a light background.
+    Light,
+}
+
+impl Theme {
+    /// Returns the theme that the variables of the environment name: the user's, or else that of the terminal.
+    ///
+    /// # Errors
+    /// When the name of the user's theme is unknown; the message names the variable.
+    pub(crate) fn of_environment() -> Result<Self, String> {
+        Self::of_variables(variable)
+    }
+
+    fn of_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        match variable(THEME).unwrap_or_default().to_lowercase().as_str() {
+            "dark" => Ok(Self::Dark),
+            "light" => Ok(Self::Light),
+            // The colors of the text and of the background, by number: `0;15`. Terminals such as Konsole set it.
+            "" | "auto" => Ok(
+                match variable("COLORFGBG")
+                    .as_deref()
+                    .and_then(|colors| colors.rsplit(';').next())
+                {
+                    Some("7" | "15") => Self::Light,
+                    _ => Self::Dark,
+                },
+            ),
+            _ => Err(format!("environment, {THEME}: expected `auto`, `dark` or `light`")),
+        }
+    }
 }
 
 /// The styles of a chat. All are plain if colors are disabled.
@@ -32,6 +73,8 @@ pub(crate) struct Palette {
     pub(crate) error: Style,
     /// A question.
     pub(crate) question: Style,
+    /// The colors of code.
+    pub(crate) theme: Theme,
     /// Whether escape codes may be written at all.
     pub(crate) is_colored: bool,
 }
@@ -71,7 +114,37 @@ impl Palette {
             warning: color(AnsiColor::Yellow),
             error: color(AnsiColor::Red),
             question: color(AnsiColor::Yellow).bold(),
+            // An unknown name is reported with the settings.
+            theme: Theme::of_environment().unwrap_or_default(),
             is_colored: true,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_theme_is_that_of_the_user_or_of_the_terminal() {
+        let check = |user: &str, terminal: &str, expected: Result<Theme, ()>| {
+            let variable = |name: &str| {
+                let value = if name == THEME { user } else { terminal };
+                Some(value.to_owned()).filter(|value| !value.is_empty())
+            };
+            assert_eq!(
+                Theme::of_variables(variable).map_err(drop),
+                expected,
+                "{user} {terminal}"
+            );
+        };
+        check("", "", Ok(Theme::Dark));
+        check("", "0;15", Ok(Theme::Light));
+        check("", "0;default;7", Ok(Theme::Light));
+        check("", "15;0", Ok(Theme::Dark));
+        check("dark", "0;15", Ok(Theme::Dark));
+        check("Light", "15;0", Ok(Theme::Light));
+        check("auto", "0;15", Ok(Theme::Light));
+        check("blue", "", Err(()));
     }
 }

@@ -66,7 +66,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
 
     /// Formats answers as Markdown, with styles if the palette is colored.
     pub(crate) fn with_markdown(mut self, palette: Palette) -> Self {
-        self.markdown = Some(Markdown::new(palette.is_colored));
+        self.markdown = Some(Markdown::new(palette.is_colored, palette.theme));
         self
     }
 

@@ -18,20 +18,22 @@ const SHORTEST: usize = 8;
 const MAX_LISTED: usize = 5;
 
 impl Sessions {
-    /// Returns the sessions, those changed last first. Sessions in which nothing happened are left out, and those in which the
-    /// agents of a flow work.
+    /// Returns the sessions, those changed last first. Sessions in which nothing happened are left out, those in which the
+    /// agents of a flow work, and those of another kind.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub(crate) async fn list(&self, folder: Option<&str>, limit: usize) -> Result<Vec<Session>, Failure> {
         let is_wanted = |session: &Session| {
             let is_conversation = session.end > 0 && !session.metadata.contains_key(NODE_METADATA);
-            is_conversation && folder.is_none_or(|folder| folder_of(session) == Some(folder))
+            is_conversation
+                && self.kind.is_of(session)
+                && folder.is_none_or(|folder| folder_of(session) == Some(folder))
         };
         self.pages(is_wanted, limit).await
     }
 
-    /// Returns the sessions of all users of a tenant, those changed last first.
+    /// Returns the sessions of all users of a tenant, those changed last first, also those of which only the bill is left.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -39,6 +41,7 @@ impl Sessions {
         let mut filter = SessionFilter::owned_by(Self::owner()).with_limit(PAGE);
         filter.tenant = tenant.into();
         filter.owner = None;
+        filter.includes_erased = true;
         let is_wanted = |session: &Session| folder.is_none_or(|folder| folder_of(session) == Some(folder));
         self.filtered(filter, is_wanted, usize::MAX).await
     }

@@ -10,12 +10,12 @@ use std::{
 use agcore::{
     llm::SystemClock,
     memory::{
-        CheckpointStore,
+        CheckpointStore, InMemoryStore, MemoryStore,
         session::{InMemorySessionStore, SessionStore},
     },
 };
 
-use super::Sessions;
+use super::{SessionKind, Sessions};
 use crate::{args::SessionArgs, exit::Failure, process::variable};
 
 /// The variable with the URL of the database of a server.
@@ -65,7 +65,7 @@ impl Sessions {
             })?;
         }
         let store = SqliteOptions::new(path).with_readers(1).open(clock()).await?;
-        Ok(Self::of(store, true))
+        Ok(Self::of(store))
     }
 
     /// Opens the sessions of a server: in the database server that the environment names, else in the file of the program.
@@ -93,7 +93,7 @@ impl Sessions {
         #[cfg(feature = "postgres")]
         {
             let store = agcore::store::postgres::PostgresStore::open(url, clock()).await?;
-            Ok(Self::of(store, true))
+            Ok(Self::of(store))
         }
         #[cfg(not(feature = "postgres"))]
         Err(Failure::usage(
@@ -113,7 +113,7 @@ impl Sessions {
             return Err(Failure::usage(format!("there is no database {}", file.display())));
         }
         let store = SqliteOptions::new(file).with_readers(1).open(clock()).await?;
-        Ok(Self::of(store, true))
+        Ok(Self::of(store))
     }
 
     /// Fails: the program was built without a database.
@@ -125,15 +125,24 @@ impl Sessions {
     }
 
     fn in_memory() -> Self {
-        Self::of(InMemorySessionStore::new(clock()), false)
-    }
-
-    fn of(store: impl SessionStore + CheckpointStore + 'static, is_kept: bool) -> Self {
-        let store = Arc::new(store);
+        let store = Arc::new(InMemorySessionStore::new(clock()));
         Self {
             checkpoints: Arc::clone(&store) as _,
             store,
-            is_kept,
+            memory: Arc::new(InMemoryStore::new(clock())),
+            is_kept: false,
+            kind: SessionKind::Any,
+        }
+    }
+
+    fn of(store: impl SessionStore + CheckpointStore + MemoryStore + 'static) -> Self {
+        let store = Arc::new(store);
+        Self {
+            checkpoints: Arc::clone(&store) as _,
+            memory: Arc::clone(&store) as _,
+            store,
+            is_kept: true,
+            kind: SessionKind::Any,
         }
     }
 }

@@ -22,6 +22,8 @@ use crate::{
     exit::{Failure, suggestion},
     places::CONFIG_DIRECTORY,
     process,
+    render::{THEME, Theme},
+    secrets::{KEYRING, Place},
     sessions::STORE,
     telemetry::LOG_VARIABLE,
     vendor::{example_model, key_variable},
@@ -35,10 +37,10 @@ const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
 
 /// Variables that are ignored in `.env`: a directory must not decide what is recorded of a conversation, where it goes,
 /// and which settings are the user's own.
-const ENVIRONMENT_ONLY: [&str; 4] = [LOG_VARIABLE, TRACE_CONTENT, CONFIG_DIRECTORY, STORE];
+const ENVIRONMENT_ONLY: [&str; 6] = [LOG_VARIABLE, TRACE_CONTENT, CONFIG_DIRECTORY, STORE, KEYRING, THEME];
 
 /// All variables of the program.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 13] = [
     "AGCORE_PROVIDER",
     "AGCORE_MODEL",
     "AGCORE_BASE_URL",
@@ -50,6 +52,8 @@ const VARIABLES: [&str; 11] = [
     LOG_VARIABLE,
     TRACE_CONTENT,
     CONFIG_DIRECTORY,
+    KEYRING,
+    THEME,
 ];
 
 /// Every setting, with its source.
@@ -143,8 +147,15 @@ impl Choices {
         let mut warnings = std::mem::take(&mut tools.warnings);
         warnings.extend_from_slice(&tools.project.problems);
         warnings.extend(folder.take_warnings());
+        let key = key(&provider.value, &sources).unwrap_or_else(|warning| {
+            warnings.push(warning);
+            None
+        });
+        warnings.extend(sources.stored.problem.clone());
+        check_switch(KEYRING)?;
+        Theme::of_environment().map_err(Failure::usage)?;
         Ok(Self {
-            key: key(&provider.value, &sources),
+            key,
             model,
             base_url,
             proxy: proxy(args, &sources)?,
@@ -173,12 +184,13 @@ impl Choices {
 
     /// Returns why the provider was selected, if the user may not expect it.
     fn note(&self) -> Option<String> {
-        let Origin::Key(variable) = &self.provider.origin else {
+        let origin = &self.provider.origin;
+        let (Origin::Key(_) | Origin::StoredKey(_)) = origin else {
             return None;
         };
         let provider = &self.provider.value;
         Some(format!(
-            "using {provider} because {variable} is set; pass --provider to select another one"
+            "using {provider} because {origin}; pass --provider to select another one"
         ))
     }
 
@@ -237,14 +249,38 @@ fn proxy(args: &SettingsArgs, sources: &Sources) -> Result<Chosen<Proxy>, Failur
     )
 }
 
-fn key(provider: &ProviderType, sources: &Sources) -> Option<Chosen<Secret>> {
-    let variable = sources.variable(&["AGCORE_API_KEY", &key_variable(provider)]);
+/// Returns the key from the first source that has one. Only then, and if one is stored, the keyring is asked.
+///
+/// # Errors
+/// When a stored key cannot be read.
+fn key(provider: &ProviderType, sources: &Sources) -> Result<Option<Chosen<Secret>>, String> {
+    let name = key_variable(provider);
+    let variable = sources.variable(&["AGCORE_API_KEY", &name]);
     let setting = || {
         sources.setting_for(provider, |file| {
             file.api_key.clone().filter(|key| !key.expose().is_empty())
         })
     };
-    variable.map(|chosen| chosen.map(Secret::from)).or_else(setting)
+    if let Some(chosen) = variable.map(|chosen| chosen.map(Secret::from)).or_else(setting) {
+        return Ok(Some(chosen));
+    }
+    let stored = sources.stored.key(&name);
+    let stored = stored.map_err(|error| format!("the stored key for {name} cannot be read: {error}"))?;
+    Ok(stored.map(|(value, place)| Chosen {
+        value,
+        origin: match place {
+            Place::Keyring => Origin::Keyring,
+            Place::File(path) => Origin::SecretFile(path),
+        },
+    }))
+}
+
+/// Checks that a variable that is read elsewhere has a valid value.
+fn check_switch(name: &str) -> Result<(), Failure> {
+    match process::variable(name) {
+        None => Ok(()),
+        Some(value) => parse_switch(&value, Origin::Environment(name.to_owned())).map(drop),
+    }
 }
 
 fn history(sources: &Sources) -> Result<Chosen<bool>, Failure> {

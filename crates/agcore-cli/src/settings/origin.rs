@@ -26,8 +26,14 @@ pub(crate) enum Origin {
     UserFile(PathBuf),
     /// Several settings files, whose values add up.
     Files(Vec<PathBuf>),
+    /// The keyring of the system.
+    Keyring,
+    /// The file of secrets.
+    SecretFile(PathBuf),
     /// The only API key that is set, in this variable.
     Key(String),
+    /// The only API key that is stored, for this variable.
+    StoredKey(String),
     /// The default.
     Default,
 }
@@ -70,8 +76,9 @@ impl Origin {
             Self::Dotenv(_) => 2,
             Self::File(_) => 3,
             Self::UserFile(_) | Self::Files(_) => 4,
-            Self::Key(_) => 5,
-            Self::Default => 6,
+            Self::Keyring | Self::SecretFile(_) => 5,
+            Self::Key(_) | Self::StoredKey(_) => 6,
+            Self::Default => 7,
         }
     }
 
@@ -84,7 +91,10 @@ impl Origin {
             Self::File(_) => "file",
             Self::UserFile(_) => "user_file",
             Self::Files(_) => "files",
+            Self::Keyring => "keyring",
+            Self::SecretFile(_) => "secret_file",
             Self::Key(_) => "key_variable",
+            Self::StoredKey(_) => "stored_key",
             Self::Default => "default",
         }
     }
@@ -93,10 +103,12 @@ impl Origin {
     pub(crate) fn place(&self) -> Option<String> {
         match self {
             Self::Option(name) => Some((*name).to_owned()),
-            Self::Environment(name) | Self::Dotenv(name) | Self::Key(name) => Some(name.clone()),
-            Self::File(path) | Self::UserFile(path) => Some(path.display().to_string()),
+            Self::Environment(name) | Self::Dotenv(name) | Self::Key(name) | Self::StoredKey(name) => {
+                Some(name.clone())
+            }
+            Self::File(path) | Self::UserFile(path) | Self::SecretFile(path) => Some(path.display().to_string()),
             Self::Files(paths) => Some(joined(paths)),
-            Self::Default => None,
+            Self::Keyring | Self::Default => None,
         }
     }
 }
@@ -107,9 +119,11 @@ impl fmt::Display for Origin {
             Self::Option(name) => write!(f, "option {name}"),
             Self::Environment(name) => write!(f, "environment, {name}"),
             Self::Dotenv(name) => write!(f, ".env, {name}"),
-            Self::File(path) | Self::UserFile(path) => write!(f, "{}", path.display()),
+            Self::File(path) | Self::UserFile(path) | Self::SecretFile(path) => write!(f, "{}", path.display()),
             Self::Files(paths) => f.write_str(&joined(paths)),
+            Self::Keyring => f.write_str("keyring"),
             Self::Key(name) => write!(f, "{name} is set"),
+            Self::StoredKey(name) => write!(f, "a key for {name} is stored"),
             Self::Default => f.write_str("default"),
         }
     }

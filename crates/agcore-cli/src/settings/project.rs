@@ -6,7 +6,7 @@ use agcore::{AgentSpec, agent::Skills};
 
 use crate::{
     exit::Failure,
-    places::{user_agents, user_skills},
+    places::{user_agents, user_flows, user_skills},
     trust::{FileKind, FolderFile, PROJECT_DIRECTORY, Snapshot},
 };
 
@@ -16,8 +16,11 @@ pub(crate) const SKILLS: &str = "skills";
 /// The directory of agents, in the same places.
 pub(crate) const AGENTS: &str = "agents";
 
-/// The maximum number of agents in a directory.
-const MAX_AGENTS: usize = 100;
+/// The directory of flows, in the same places.
+pub(crate) const FLOWS: &str = "flows";
+
+/// The maximum number of files of agents or flows in a directory.
+const MAX_FILES: usize = 100;
 
 /// The skills and agents that the user and the current directory add. Those of the directory replace those of the user with the
 /// same name.
@@ -27,12 +30,23 @@ pub(crate) struct Project {
     pub(crate) skills: Skills,
     /// The agents, sorted by name.
     pub(crate) agents: Vec<FileAgent>,
+    /// The files of flows and those that they name, as they are.
+    pub(crate) flows: FlowFiles,
     /// Why skills and agents cannot be used, one sentence for each.
     pub(crate) problems: Vec<String>,
 }
 
 /// The name of a file, and its content or why it cannot be read.
 type ReadFile = (String, Result<String, String>);
+
+/// The files in the directories of flows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FlowFiles {
+    /// Those of the current directory.
+    pub(crate) folder: Vec<ReadFile>,
+    /// Those of the user.
+    pub(crate) user: Vec<ReadFile>,
+}
 
 /// An agent, and the file that contains it.
 #[derive(Debug, Clone)]
@@ -57,7 +71,10 @@ impl Project {
             project.skills = project.skills.with(&skills);
         }
         if let Some(path) = user_agents() {
-            project.add_agents(of_directory(&path)?);
+            project.add_agents(of_directory(&path, "agents")?);
+        }
+        if let Some(path) = user_flows() {
+            project.flows.user = of_directory(&path, "flows")?;
         }
         project.agents.sort_by(|one, other| one.spec.name.cmp(&other.spec.name));
         Ok(project)
@@ -78,8 +95,12 @@ impl Project {
             problems: skills.problems().to_vec(),
             skills,
             agents: Vec::new(),
+            flows: FlowFiles::default(),
         };
         project.add_agents(agents.collect());
+        let flows = below(FLOWS).filter(|(name, _)| !name.contains('/'));
+        let flows = flows.map(|(_, file)| (file.name.clone(), file.text().map(str::to_owned)));
+        project.flows.folder = flows.collect();
         project
     }
 
@@ -135,9 +156,9 @@ fn parse(file: &str, text: &str) -> Result<Option<AgentSpec>, String> {
 }
 
 /// Reads the files of a directory, sorted by name. There are none if it does not exist.
-fn of_directory(directory: &Path) -> Result<Vec<ReadFile>, Failure> {
+fn of_directory(directory: &Path, what: &str) -> Result<Vec<ReadFile>, Failure> {
     let failed =
-        |error: &io::Error| Failure::usage(format!("the agents in {} cannot be read: {error}", directory.display()));
+        |error: &io::Error| Failure::usage(format!("the {what} in {} cannot be read: {error}", directory.display()));
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -151,7 +172,7 @@ fn of_directory(directory: &Path) -> Result<Vec<ReadFile>, Failure> {
         }
     }
     paths.sort();
-    paths.truncate(MAX_AGENTS);
+    paths.truncate(MAX_FILES);
     let read = |path: &std::path::PathBuf| {
         let text = fs::read_to_string(path).map_err(|error| error.to_string());
         (path.display().to_string(), text)
@@ -184,6 +205,8 @@ mod tests {
             file(".agcore/agents/passes.toml", "name = 'x'\nhandoffs = ['cook']"),
             file(".agcore/agents/README.txt", "ignored"),
             file(".agcore/agents/deep/a.md", "ignored"),
+            file(".agcore/flows/help.flow.yaml", "version: 1"),
+            file(".agcore/flows/deep/a.flow.yaml", "ignored"),
             file(".agcore/other", "ignored"),
         ];
         let project = Project::of_files(&files);
@@ -199,6 +222,10 @@ mod tests {
             assert!(problems.contains(expected), "{expected}: {problems}");
         }
         assert_eq!(project.problems.len(), 4, "{problems}");
+        assert_eq!(
+            project.flows.folder,
+            [(".agcore/flows/help.flow.yaml".to_owned(), Ok("version: 1".to_owned()))]
+        );
         assert_eq!(Project::of_files(&[]).summary(), None);
     }
 }

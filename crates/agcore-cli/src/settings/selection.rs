@@ -18,6 +18,9 @@ const PROVIDER: &str = "openai";
 /// The default model of the OpenAI APIs.
 const OPENAI_MODEL: &str = "gpt-5-mini";
 
+/// The variable of the API key of the default provider.
+const OPENAI_KEY: &str = "OPENAI_API_KEY";
+
 /// The provider and its model.
 #[derive(Debug)]
 pub(super) struct Selection {
@@ -150,7 +153,7 @@ impl Finder<'_> {
 
     /// Returns the provider whose API key is set, if nothing suggests the default provider and only one key is set.
     fn of_key(&self) -> Result<Option<Chosen<ProviderType>>, Failure> {
-        let for_default = ["AGCORE_API_KEY", "OPENAI_API_KEY", "AGCORE_BASE_URL", "OPENAI_BASE_URL"];
+        let for_default = ["AGCORE_API_KEY", OPENAI_KEY, "AGCORE_BASE_URL", "OPENAI_BASE_URL"];
         let is_default_meant = self.args.server.base_url.is_some()
             || self.sources.variable(&for_default).is_some()
             || self.sources.setting(|file| file.base_url.clone()).is_some()
@@ -167,22 +170,45 @@ impl Finder<'_> {
             })
             .collect();
         match found.as_slice() {
-            [] => Ok(None),
+            [] => self.of_stored_key(),
             [(provider, variable)] => Ok(Some(Chosen {
                 value: provider.clone(),
                 origin: Origin::Key((*variable).to_owned()),
             })),
-            several => Err(several_keys(several)),
+            several => Err(several_keys("set", several)),
+        }
+    }
+
+    /// Returns the provider whose API key is stored, if there is only one, and none for the default provider.
+    fn of_stored_key(&self) -> Result<Option<Chosen<ProviderType>>, Failure> {
+        let stored = &self.sources.stored;
+        if stored.contains(OPENAI_KEY) {
+            return Ok(None);
+        }
+        let found = ProviderType::all().filter(|provider| provider.base_url().is_some());
+        let found: Vec<(ProviderType, &str)> = found
+            .filter_map(|provider| {
+                let variable = provider.key_variable()?;
+                stored.contains(variable).then_some((provider, variable))
+            })
+            .collect();
+        match found.as_slice() {
+            [] => Ok(None),
+            [(provider, variable)] => Ok(Some(Chosen {
+                value: provider.clone(),
+                origin: Origin::StoredKey((*variable).to_owned()),
+            })),
+            several => Err(several_keys("stored", several)),
         }
     }
 }
 
-fn several_keys(found: &[(ProviderType, &str)]) -> Failure {
+fn several_keys(state: &str, found: &[(ProviderType, &str)]) -> Failure {
     let variables: Vec<&str> = found.iter().map(|(_, variable)| *variable).collect();
     let providers: Vec<&str> = found.iter().map(|(provider, _)| provider.name()).collect();
     let first = providers.first().copied().unwrap_or_default();
     Failure::usage(format!(
-        "several API keys are set ({}), but no provider is selected\nPass --provider ({}), or write `provider = \
+        "several API keys are {state} ({}), but no provider is selected\nPass --provider ({}), or write `provider = \
          \"{first}\"` in your agcore.toml.",
         variables.join(", "),
         providers.join(", ")

@@ -22,9 +22,14 @@ pub(crate) struct ServeTable {
     pub(crate) busy: Option<BusyName>,
     /// Whether tools are offered to the model.
     pub(crate) tools: Option<bool>,
+    /// The folder of uploaded files, relative to the settings file.
+    pub(crate) files: Option<String>,
     /// The table `[serve.limits]`.
     #[serde(default)]
     pub(crate) limits: LimitsTable,
+    /// The table `[serve.retention]`.
+    #[serde(default)]
+    pub(crate) retention: RetentionTable,
     /// The table `[serve.jwt]`.
     pub(crate) jwt: Option<JwtTable>,
 }
@@ -50,10 +55,25 @@ pub(crate) struct LimitsTable {
     pub(crate) max_streams_per_user: Option<usize>,
     pub(crate) max_runs_per_user: Option<usize>,
     pub(crate) max_runs: Option<usize>,
+    pub(crate) max_file_bytes: Option<usize>,
+    pub(crate) max_files_per_user: Option<usize>,
     pub(crate) read_timeout_seconds: Option<u64>,
     pub(crate) write_timeout_seconds: Option<u64>,
     pub(crate) keep_alive_seconds: Option<u64>,
     pub(crate) drain_seconds: Option<u64>,
+}
+
+/// The time that sessions and their data are kept. Without a rule, everything is kept.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RetentionTable {
+    pub(crate) sessions_days: Option<u32>,
+    pub(crate) sessions_per_user: Option<u64>,
+    pub(crate) runs_days: Option<u32>,
+    pub(crate) runs_per_session: Option<u64>,
+    pub(crate) events_days: Option<u32>,
+    pub(crate) audit_days: Option<u32>,
+    pub(crate) pause_minutes: Option<u64>,
 }
 
 /// JSON Web Tokens that another service signs.

@@ -12,6 +12,7 @@ use super::{
     file::File,
     folder::Folder,
     origin::{Chosen, Origin},
+    stored_keys::StoredKeys,
 };
 use crate::{
     args::PolicyArgs,
@@ -27,6 +28,8 @@ const PREFIX: &str = "AGCORE_";
 #[derive(Debug)]
 pub(super) struct Sources {
     dotenv: Option<HashMap<String, String>>,
+    /// The API keys of the user.
+    pub(super) stored: StoredKeys,
     /// The settings files, highest precedence first.
     pub(super) files: Vec<SettingsFile>,
 }
@@ -48,6 +51,7 @@ impl Sources {
     pub(super) fn read(folder: &mut Folder, policy: &PolicyArgs) -> Result<Self, Failure> {
         Ok(Self {
             files: settings_files(folder, policy)?,
+            stored: StoredKeys::of_user(),
             dotenv: folder.take_variables()?.map(|dotenv| dotenv.values()),
         })
     }

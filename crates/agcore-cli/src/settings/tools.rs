@@ -2,21 +2,23 @@
 
 use std::path::PathBuf;
 
-use agcore::tools::RuleState;
+use agcore::{llm::transport::http::Proxy, tools::RuleState};
 
 use super::{
     folder::{Folder, Wanted},
     mcp::McpServers,
-    origin::Origin,
+    origin::{Chosen, Origin},
     permissions::{PermissionEntry, Subject},
     project::Project,
+    proxy,
     sources::{SettingsFile, settings_files},
 };
 use crate::{
     args::PolicyArgs,
     exit::Failure,
     grants::GrantsPlace,
-    program_tools::{AllowedUrls, ToolFolder},
+    process::variable,
+    program_tools::{ToolFolder, WebAccess},
 };
 
 /// The settings that decide which tools may run.
@@ -30,6 +32,8 @@ pub(crate) struct ToolSettings {
     pub(crate) grants: GrantsPlace,
     /// The source of that place.
     pub(crate) grants_origin: Origin,
+    /// The proxy for web pages.
+    pub(crate) proxy: Proxy,
     /// The MCP servers, whose tools are added to those of the program.
     pub(crate) mcp: McpServers,
     /// The skills and agents in files.
@@ -99,14 +103,22 @@ impl ToolSettings {
             .map_err(|error| Failure::task(format!("cannot open the current directory for the tools: {error}")))
     }
 
-    /// Returns the URLs that may be on private addresses.
-    pub(crate) fn allowed_urls(&self) -> AllowedUrls {
-        let allowed = self.permissions.iter().filter(|entry| entry.state == RuleState::Allow);
-        let urls = allowed.filter_map(|entry| match &entry.subject {
-            Subject::Url(glob) => Some(glob.clone()),
-            _ => None,
-        });
-        AllowedUrls(urls.collect())
+    /// Returns what `fetch_url` may reach, and how.
+    pub(crate) fn web_access(&self) -> WebAccess {
+        let urls = |state: RuleState| {
+            let entries = self.permissions.iter().filter(move |entry| entry.state == state);
+            let urls = entries.filter_map(|entry| match &entry.subject {
+                Subject::Url(glob) => Some(glob.clone()),
+                _ => None,
+            });
+            urls.collect()
+        };
+        WebAccess {
+            allowed: urls(RuleState::Allow),
+            asked: urls(RuleState::Ask),
+            denied: urls(RuleState::Deny),
+            proxy: self.proxy.clone(),
+        }
     }
 
     /// Returns the messages, each as a line.
@@ -135,6 +147,7 @@ impl ToolSettings {
             ),
         };
         Ok(Self {
+            proxy: proxy_of(files)?,
             permissions,
             permissions_origin: combined(origins),
             mcp: McpServers::new(files, folder, args)?,
@@ -143,6 +156,23 @@ impl ToolSettings {
             grants,
             grants_origin,
         })
+    }
+}
+
+/// Returns the proxy that the environment or the first file sets. By default, it is that of the environment.
+fn proxy_of(files: &[SettingsFile]) -> Result<Proxy, Failure> {
+    const NAME: &str = "AGCORE_PROXY";
+    let in_variable = variable(NAME).map(|value| Chosen {
+        value,
+        origin: Origin::Environment(NAME.to_owned()),
+    });
+    let mut in_files = files.iter().filter_map(|SettingsFile { origin, file }| {
+        let (value, origin) = (file.proxy.clone()?, origin.clone());
+        Some(Chosen { value, origin })
+    });
+    match in_variable.or_else(|| in_files.next()) {
+        Some(setting) => Ok(proxy::parse(&setting)?.value),
+        None => Ok(Proxy::Environment),
     }
 }
 

@@ -43,6 +43,22 @@ fn only_the_value_is_printed() {
 }
 
 #[test]
+fn a_session_with_such_an_answer_is_replayed() {
+    let server = model(&[r#"{"city": "Oslo", "people": 0}"#, r#"{"city": "Oslo", "people": 1}"#]);
+    let agcore = agcore(&server).at_home();
+    agcore.run(ASK).assert_success();
+    let listed = agcore.run(["sessions", "list", "--json"]);
+    let list: Value = serde_json::from_str(listed.assert_success()).unwrap();
+    let session = list["sessions"][0]["id"].as_str().unwrap();
+    let replayed = agcore.run(["sessions", "replay", session]);
+    assert_eq!(
+        replayed.assert_success(),
+        format!("{session}: no difference in 1 turn, 2 calls of the model and 0 results of tools.\n")
+    );
+    assert_eq!(server.requests().len(), 2, "nothing is asked for again");
+}
+
+#[test]
 fn the_model_corrects_a_value_that_does_not_match() {
     let server = model(&[r#"{"city": "Oslo", "people": 0}"#, r#"{"city": "Oslo", "people": 1}"#]);
     let ran = agcore(&server).run(ASK);

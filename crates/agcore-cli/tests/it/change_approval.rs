@@ -149,8 +149,13 @@ fn shift_tab_changes_the_permission_mode() {
     person.keys("\u{1b}[Z");
     person.sees("Permission mode: default");
     person.next();
+    for mode in ["plan", "default"] {
+        person.types("/plan");
+        person.sees(&format!("Permission mode: {mode}"));
+        person.next();
+    }
     // The conversation is still there.
-    person.types("/undo");
+    person.types("/rewind");
     person.sees("from \"half done\" on.");
     person.next();
     person.types("again");

@@ -27,15 +27,18 @@ mod eval;
 mod exit_codes;
 mod fetch_url;
 mod flow;
+mod flow_turns;
 mod help;
 mod input;
 mod log;
+mod init;
 mod inspect;
 #[cfg(feature = "sqlite")]
 mod knowledge;
 #[cfg(feature = "sqlite")]
 mod memory;
 mod models;
+mod model_options;
 mod output;
 mod permissions;
 mod precedence;
@@ -43,6 +46,7 @@ mod proxy;
 mod rate_limits;
 mod run_task;
 mod schema;
+mod stored_keys;
 #[cfg(feature = "sqlite")]
 mod serve;
 mod sessions;

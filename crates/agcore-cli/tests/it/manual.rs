@@ -24,6 +24,31 @@ fn the_program_and_its_commands_have_pages() {
 }
 
 #[test]
+fn all_pages_are_written_to_a_directory() {
+    let agcore = Agcore::new();
+    let ran = agcore.run(["man", "--dir", "share/man1"]);
+    assert!(
+        ran.assert_success().contains("pages are written to share/man1."),
+        "{}",
+        ran.stdout
+    );
+    let files = crate::support::files(&agcore.directory.path().join("share/man1"));
+    for name in ["agcore.1", "agcore-chat.1", "agcore-mcp-serve.1", "agcore-keys-set.1"] {
+        assert!(files.iter().any(|file| file == name), "{name}: {files:?}");
+    }
+    assert!(
+        !files
+            .iter()
+            .any(|file| file.contains("prompt") || file.contains("help")),
+        "{files:?}"
+    );
+    let blocked = Agcore::new().with_file("file", "");
+    blocked
+        .run(["man", "--dir", "file"])
+        .assert_failed(1, &["cannot write to file"]);
+}
+
+#[test]
 fn man_reads_the_page() {
     let found = std::process::Command::new("man").arg("--version").output();
     if !found.is_ok_and(|output| output.status.success()) {

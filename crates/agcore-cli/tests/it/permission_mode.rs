@@ -3,6 +3,8 @@
 #[cfg(unix)]
 use crate::person::{Person, QUESTION};
 use crate::support::{Agcore, RunOutput, Server};
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall};
+use serde_json::json;
 
 const NOTES: &str = "agcore-notes.md";
 
@@ -77,6 +79,38 @@ fn plan_mode_ignores_rules_and_answers_that_allow() {
     // Read-only tools run.
     let ran = agcore.run(["-p", "some arithmetic", "--permission-mode", "plan"]);
     assert!(ran.assert_success().contains("**arithmetic** returned: 2"));
+}
+
+/// An agent that is asked works with the rules of the mode, too.
+#[test]
+fn plan_mode_asks_agents_and_denies_what_they_must_not_do() {
+    let model = |request: &RecordedRequest| {
+        let json = request.json();
+        let messages = json["messages"].as_array().unwrap();
+        let is_agent = messages[0]["content"].as_str().unwrap().starts_with("You write.");
+        let last = messages.last().unwrap();
+        match (is_agent, last["role"] == "tool") {
+            (false, false) => Reply::tool_calls([ToolCall::new("ask_writer", &json!({"task": "Save it."}))]),
+            (true, false) => Reply::tool_calls([ToolCall::new("save_note", &json!({"text": "x"}))]),
+            (_, true) => Reply::text(last["content"].as_str().unwrap()),
+        }
+    };
+    let server = Server::start(MockOptions::new(), model);
+    let agcore = Agcore::talking_to(&server).at_home();
+    let agents = agcore.directory.path().join(".agcore/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let writer = "---\nname: writer\ndescription: Writes notes.\ntools: [save_note]\n---\nYou write.\n";
+    std::fs::write(agents.join("writer.md"), writer).unwrap();
+    let agcore = agcore.trusting();
+    let run = |mode: &str| agcore.run(["-p", "Have it saved.", "--permission-mode", mode]);
+    let ran = run("plan");
+    let answer = ran.assert_success();
+    assert!(answer.contains("save_note was not run: plan mode is on"), "{answer}");
+    assert!(!agcore.files().contains(&NOTES.to_owned()));
+    assert_eq!(server.requests().len(), 4);
+    // The same agent may do it in another mode.
+    run("acceptEdits").assert_success();
+    assert!(agcore.files().contains(&NOTES.to_owned()));
 }
 
 #[test]

@@ -19,14 +19,14 @@ const REMOTE: &str = "http://model.example/v1";
 const DEAD: &str = "http://me:hunter2@127.0.0.1:1";
 
 /// A proxy on loopback that records the first line of every request. Its threads end with the tests.
-struct ForwardProxy {
+pub(crate) struct ForwardProxy {
     address: SocketAddr,
     lines: Arc<Mutex<Vec<String>>>,
 }
 
 impl ForwardProxy {
     /// Starts a proxy that forwards every request to this server, whatever host is asked for.
-    fn to(server: &Server) -> Self {
+    pub(crate) fn to(server: &Server) -> Self {
         let target = server.root_url().replace("http://", "");
         Self::start(move |client, head| {
             let mut upstream = TcpStream::connect(&target)?;
@@ -69,12 +69,12 @@ impl ForwardProxy {
         Self { address, lines }
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Returns the first lines of the requests since the last call.
-    fn take_lines(&self) -> Vec<String> {
+    pub(crate) fn take_lines(&self) -> Vec<String> {
         std::mem::take(&mut *self.lines.lock().unwrap())
     }
 }

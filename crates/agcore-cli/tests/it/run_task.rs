@@ -160,6 +160,11 @@ fn a_killed_task_continues_without_repeating_what_was_done() {
 
     let resumed = agcore.run(["run", "--continue", "--yes"]);
     assert_eq!(resumed.assert_success(), "x was used.\n");
+    assert!(
+        resumed.stderr.contains("Continuing: Find and use x.\n"),
+        "{}",
+        resumed.stderr
+    );
     assert!(!resumed.stderr.contains("Find x."), "{}", resumed.stderr);
     assert!(
         resumed.stderr.contains("✓ step 2 completed: Use x."),
@@ -183,17 +188,91 @@ fn a_killed_task_continues_without_repeating_what_was_done() {
     assert!(list.assert_success().contains("Find and use x."), "{}", list.stdout);
 }
 
+/// A call that may have taken effect is not repeated, and the user reads why its step fails.
+#[cfg(unix)]
+#[test]
+fn a_call_that_was_running_when_the_program_was_killed_is_reported() {
+    let steps = model(r#"{"steps": ["Find x."]}"#, done);
+    // Only the first plan runs a command, which ends with the test's directory.
+    let is_first = AtomicBool::new(true);
+    let server = Server::start(MockOptions::new(), move |request: &RecordedRequest| {
+        let is_step = request.prompt().last_user().contains("Your step: ");
+        match is_step && is_first.swap(false, Ordering::SeqCst) {
+            true => Reply::tool_calls([ToolCall::new(
+                "shell",
+                &json!({"command": "touch started; while [ -e started ]; do sleep 0.1; done"}),
+            )]),
+            false => steps(request),
+        }
+    });
+    let agcore = Agcore::talking_to(&server).at_home();
+    let started = agcore.directory.path().join("started");
+    let runtime = runtime();
+    let mut child = runtime.block_on(async { agcore.spawn(["run", "Find x.", "--yes"]) });
+    while !started.exists() {
+        std::thread::yield_now();
+    }
+    runtime.block_on(child.kill()).unwrap();
+    std::fs::remove_file(started).unwrap();
+    let resumed = agcore.run(["run", "--continue", "--yes"]);
+    // The new plan knows the failed one, so the answer is written by a turn of its own.
+    assert_eq!(resumed.assert_success(), "x was used.\n");
+    let expected =
+        "was running when the program ended, and may have taken effect. It is not repeated, and its step fails.";
+    let shown = resumed.stderr.contains("! shell {\"command\":") && resumed.stderr.contains(expected);
+    assert!(shown, "{}", resumed.stderr);
+    assert!(
+        resumed.stderr.contains("✗ step 1 failed: Find x."),
+        "{}",
+        resumed.stderr
+    );
+}
+
+/// Returns the id of the newest session.
+fn first_id(agcore: &Agcore) -> String {
+    let listed = agcore.run(["sessions", "list", "--json"]);
+    let list: serde_json::Value = serde_json::from_str(listed.assert_success()).unwrap();
+    list["sessions"][0]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_newest_task_is_continued_although_a_chat_is_newer() {
+    let server = Server::start(MockOptions::new(), model(PLAN, done));
+    let agcore = Agcore::talking_to(&server).at_home();
+    agcore.run(["run", "Find and use x."]).assert_success();
+    let task = first_id(&agcore);
+    agcore.run(["-p", "hello"]).assert_success();
+    let chat = first_id(&agcore);
+    assert_ne!(task, chat);
+    let requests = server.requests().len();
+    // It has ended, so its answer is printed again.
+    let ran = agcore.run(["run", "--continue", "--output-format", "json"]);
+    assert_eq!(result(&ran)["session_id"], task.as_str(), "{}", ran.stdout);
+    assert_eq!(server.requests().len(), requests);
+    // A chat may continue any session.
+    let ran = agcore.run(["-p", "And y?", "--resume", &task]);
+    ran.assert_success();
+    let ran = agcore.run(["run", "--resume"]);
+    ran.assert_failed(2, &["there is no terminal at which to choose a session"]);
+}
+
 #[test]
 fn a_task_that_cannot_be_continued_is_reported() {
     let server = Server::start(MockOptions::new(), model(PLAN, done));
     let agcore = Agcore::talking_to(&server).at_home();
-    agcore
-        .run(["run", "--continue"])
-        .assert_failed(2, &["there is no session of this folder yet"]);
+    let missing = || agcore.run(["run", "--continue"]);
+    missing().assert_failed(
+        2,
+        &["there is no task of this folder yet", "To begin one: agcore run TASK"],
+    );
     agcore.run(["-p", "hello"]).assert_success();
-    let ran = agcore.run(["run", "--continue"]);
-    assert!(ran.stderr.contains("the session has no task"), "{}", ran.stderr);
-    assert_ne!(ran.code(), Some(0));
+    // A chat is not a task.
+    missing().assert_failed(2, &["there is no task of this folder yet"]);
+    let chat = first_id(&agcore);
+    agcore.run(["run", "--resume", &chat]).assert_failed(
+        2,
+        &["is not a task of `agcore run`", &format!("agcore chat --resume {chat}")],
+    );
     agcore
         .run(["run", "more", "--continue"])
         .assert_failed(2, &["has its goal already"]);

@@ -2,6 +2,7 @@
 
 mod costs;
 mod cuts;
+mod flows;
 mod settings;
 
 use std::{

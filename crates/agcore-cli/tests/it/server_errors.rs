@@ -47,7 +47,8 @@ fn no_key_at_all() {
     let ran = Agcore::new().run(["chat", "hi"]);
     ran.assert_failed(3, &[]);
     let expected = "error: openai: the API key is missing\nSet OPENAI_API_KEY or AGCORE_API_KEY in the environment or in \
-                    the .env of a trusted folder.\nOr use a local model: agcore -m ollama:llama3.2\n";
+                    the .env of a trusted folder.\nOr store the key with `agcore keys set openai`; `agcore init` asks for \
+                    everything.\nOr use a local model: agcore -m ollama:llama3.2\n";
     assert_eq!(ran.stderr, expected);
 }
 

@@ -17,17 +17,17 @@ fn a_database_is_created_checked_copied_and_compacted() {
     let path = agcore.state("agcore.db");
     assert_eq!(
         ran.assert_success(),
-        format!("{} was created with version 4.\n", path.display())
+        format!("{} was created with version 5.\n", path.display())
     );
     let ran = agcore.run(["store", "migrate"]);
     assert_eq!(
         ran.assert_success(),
-        format!("{} has the newest version, 4.\n", path.display())
+        format!("{} has the newest version, 5.\n", path.display())
     );
     let ran = agcore.run(["store", "check"]);
     assert_eq!(
         ran.assert_success(),
-        format!("{} is intact (version 4).\n", path.display())
+        format!("{} is intact (version 5).\n", path.display())
     );
 
     let ran = agcore.run(["store", "backup", "copy.db", "--json"]);
@@ -53,7 +53,7 @@ fn a_database_is_created_checked_copied_and_compacted() {
     let result: Value = serde_json::from_str(ran.assert_success()).unwrap();
     assert_eq!(
         (&result["damage"], &result["version"]),
-        (&Value::Array(Vec::new()), &4.into())
+        (&Value::Array(Vec::new()), &5.into())
     );
 }
 
@@ -94,4 +94,79 @@ fn other_files_are_refused() {
         .run(["store", "migrate", "--file", "no/a.db"])
         .assert_failed(1, &["check that its directory exists"]);
     assert_eq!(agcore.files(), ["notes.txt"]);
+}
+
+/// Returns a program with a database that has a token.
+fn filled() -> Agcore {
+    let agcore = Agcore::new().at_home();
+    agcore.run(["store", "migrate"]).assert_success();
+    agcore
+        .run(["serve", "tokens", "create", "--label", "laptop"])
+        .assert_success();
+    agcore
+}
+
+#[test]
+fn a_user_is_exported_and_erased() {
+    let agcore = filled();
+    let ran = agcore.run(["store", "export-user"]);
+    let rows: Vec<Value> = ran
+        .assert_success()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!((rows.len(), &rows[0]["row"]), (1, &"token".into()));
+    assert_eq!(rows[0]["token"]["label"], "laptop");
+    let ran = agcore.run(["store", "export-user", "--user", "nobody"]);
+    assert_eq!(ran.assert_success(), "");
+
+    let ran = agcore.run(["store", "erase-user"]);
+    ran.assert_failed(
+        2,
+        &[
+            "nothing was erased",
+            "these rows (token 1) of local/local",
+            "Pass --yes",
+        ],
+    );
+    assert_eq!(agcore.run(["store", "export-user"]).assert_success().lines().count(), 1);
+    let ran = agcore.run(["store", "erase-user", "--yes", "--json"]);
+    let erased: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    assert_eq!((&erased["tokens"], &erased["sessions"]), (&1.into(), &0.into()));
+    assert_eq!(agcore.run(["store", "export-user"]).assert_success(), "");
+    assert_eq!(agcore.run(["serve", "tokens", "list"]).assert_success(), "");
+    let ran = agcore.run(["store", "erase-user", "--yes"]);
+    assert!(ran.assert_success().contains("0 sessions"), "{}", ran.stdout);
+}
+
+#[test]
+fn old_rows_are_counted_and_removed() {
+    let agcore = filled();
+    agcore
+        .run(["store", "prune"])
+        .assert_failed(2, &["no rule states what is old", "--runs-days"]);
+    agcore
+        .run(["store", "prune", "--runs-days", "0"])
+        .assert_failed(2, &["--runs-days"]);
+    let ran = agcore.run([
+        "store",
+        "prune",
+        "--runs-days",
+        "30",
+        "--sessions-per-user",
+        "5",
+        "--dry-run",
+    ]);
+    assert!(
+        ran.assert_success()
+            .starts_with("Would remove 0 sessions, 0 runs, 0 events"),
+        "{}",
+        ran.stdout
+    );
+    let ran = agcore.run(["store", "prune", "--events-days", "1", "--json"]);
+    let result: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    assert_eq!((&result["events"], &result["dry_run"]), (&0.into(), &false.into()));
+    agcore
+        .run(["store", "prune", "--runs-days", "1", "--file", "missing.db"])
+        .assert_failed(2, &["there is no database missing.db"]);
 }

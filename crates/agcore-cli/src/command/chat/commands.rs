@@ -30,6 +30,8 @@ pub(super) enum Next {
     Continue,
     /// Lets the user change this line, which was not sent.
     Edit(String),
+    /// Turns plan mode on or off.
+    Plan,
     /// Ends the chat.
     Exit,
 }
@@ -42,6 +44,7 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
     let screen = conversation.screen;
     match kind {
         Kind::Exit => return Ok(Next::Exit),
+        Kind::Plan => return Ok(Next::Plan),
         Kind::Help => screen.list(&help())?,
         Kind::Tools => screen.list(&tools(conversation))?,
         Kind::Mcp => screen.list(&mcp::listing(conversation))?,

@@ -29,7 +29,7 @@ use crate::{
     history::history_file,
     interrupt::Interrupts,
     mcp::Servers,
-    permission_mode::{mode_approver, next_mode},
+    permission_mode::{mode_approver, next_mode, plan_mode},
     prices::Prices,
     program_tools::Previews,
     render::sanitized_line,
@@ -106,12 +106,17 @@ async fn converse(
                 draft = kept;
             }
             PromptLine::CycleMode(kept) => {
-                cycle_mode(args, settings, conversation).await?;
+                let mode = next_mode(conversation.turns.policy.mode(), args.permission_mode());
+                set_mode(mode, args, settings, conversation).await?;
                 draft = kept;
             }
             PromptLine::Entered(line) => match handle_line(line, conversation).await? {
                 Next::Continue => {}
                 Next::Edit(line) => draft.before = line,
+                Next::Plan => {
+                    let mode = plan_mode(conversation.turns.policy.mode(), args.permission_mode());
+                    set_mode(mode, args, settings, conversation).await?;
+                }
                 Next::Exit => return Ok(()),
             },
         }
@@ -218,8 +223,12 @@ fn people(mode: PermissionMode, settings: &Settings) -> Result<(People, Unbounde
 }
 
 /// Continues the session in the next permission mode.
-async fn cycle_mode(args: &ChatArgs, settings: &Settings, conversation: &mut Conversation) -> Result<(), Failure> {
-    let mode = next_mode(conversation.turns.policy.mode(), args.permission_mode());
+async fn set_mode(
+    mode: PermissionMode,
+    args: &ChatArgs,
+    settings: &Settings,
+    conversation: &mut Conversation,
+) -> Result<(), Failure> {
     let screen = conversation.screen;
     let (people, questions) = people(mode, settings)?;
     let (chats, policy) = ChatSessions::new(

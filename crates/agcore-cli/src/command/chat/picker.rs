@@ -7,7 +7,7 @@ use crate::{
     console::{Console, Line},
     exit::Failure,
     process::print,
-    sessions::{Sessions, current_folder, session_rows},
+    sessions::{SessionKind, Sessions, current_folder, session_rows},
     table::table,
     trust_dialog::is_at_terminal,
 };
@@ -29,7 +29,7 @@ pub(in crate::command) async fn selected(args: &SessionArgs, sessions: &Sessions
             Some(session) => Ok(Some(session)),
             None => Err(Failure::task("no session was chosen")),
         },
-        Some(start) => Ok(Some(sessions.find(start).await?)),
+        Some(start) => checked(sessions.find(start).await?, sessions.kind()).map(Some),
         None if args.continues => newest(sessions).await.map(Some),
         None => Ok(None),
     }
@@ -42,7 +42,10 @@ pub(in crate::command) async fn selected(args: &SessionArgs, sessions: &Sessions
 pub(super) async fn choose(sessions: &Sessions, console: &Console) -> Result<Option<Session>, Failure> {
     let mut known = sessions.list(None, MAX_CHOICES).await?;
     if known.is_empty() {
-        return Err(Failure::task("there are no sessions yet"));
+        return Err(Failure::task(match sessions.kind() {
+            SessionKind::Task => "there are no tasks yet; to begin one: agcore run TASK",
+            SessionKind::Any => "there are no sessions yet",
+        }));
     }
     let numbered = session_rows(&known).into_iter().zip(1_u32..);
     let rows: Vec<[String; 6]> = numbered
@@ -64,14 +67,29 @@ pub(super) async fn choose(sessions: &Sessions, console: &Console) -> Result<Opt
     }
 }
 
+/// Returns the session if it is of the kind that is wanted.
+fn checked(session: Session, kind: SessionKind) -> Result<Session, Failure> {
+    match kind.is_of(&session) {
+        true => Ok(session),
+        false => Err(Failure::usage(format!(
+            "the session {id} is not a task of `agcore run`\nTo continue it as a chat: agcore chat --resume {id}",
+            id = session.id
+        ))),
+    }
+}
+
 /// Returns the newest session of the current directory.
 async fn newest(sessions: &Sessions) -> Result<Session, Failure> {
     let folder = current_folder().unwrap_or_default();
-    let newest = sessions.list(Some(&folder), 1).await?.pop();
-    newest.ok_or_else(|| {
-        Failure::usage(
-            "there is no session of this folder yet\n`agcore sessions list` lists the sessions of all folders; --resume ID \
-             continues one of them.",
-        )
-    })
+    if let Some(newest) = sessions.list(Some(&folder), 1).await?.pop() {
+        return Ok(newest);
+    }
+    let (what, start) = match sessions.kind() {
+        SessionKind::Task => ("task", "\nTo begin one: agcore run TASK"),
+        SessionKind::Any => ("session", ""),
+    };
+    Err(Failure::usage(format!(
+        "there is no {what} of this folder yet{start}\n`agcore sessions list` lists the sessions of all folders; --resume ID \
+         continues one of them."
+    )))
 }

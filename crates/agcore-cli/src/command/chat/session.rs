@@ -6,23 +6,23 @@ use agcore::{
     AgentBuilder, AgentSession, AgentSpec, ToolRegistry,
     agent::{AgentConfig, Skills, StoredSessions, SubAgent, ToolSource},
     memory::session::Session,
-    tools::{Approver, AuditSink, ToolError},
+    tools::{Approver, AuditSink, Registration, ToolError},
 };
 use url::Url;
 
 use super::recording::Recording;
 use crate::{
-    args::{ChatArgs, PermissionMode},
+    args::{ChatArgs, ModelOption, PermissionMode},
     exit::{Failure, suggestion},
     mcp::Servers,
-    permission_mode::PlanModeNotice,
+    permission_mode::{ASKS_AGENT, PlanModeNotice},
     policy::Policy,
     prices::Prices,
     program_tools::{self, ToolFolder},
     render::sanitized_line,
     sample_tools::NotesFile,
     server_question::{ServerAnswers, ServerQuestions},
-    sessions::{FOLDER, Sessions, current_folder},
+    sessions::{FOLDER, KIND, Sessions, current_folder},
     settings::{ContextFiles, McpServers, Project, Settings, ToolSettings},
     trust_dialog::print_notices,
 };
@@ -99,7 +99,8 @@ fn registry(project: &Project) -> Result<ToolRegistry, ToolError> {
     for agent in &project.agents {
         let spec = &agent.spec;
         if !spec.description.trim().is_empty() {
-            tools.register(SubAgent::new(spec.clone(), spec.description.as_str()))?;
+            let tool = SubAgent::new(spec.clone(), spec.description.as_str());
+            tools.register(Registration::from(tool).with_tag(ASKS_AGENT))?;
         }
     }
     Ok(tools)
@@ -158,7 +159,7 @@ impl ChatSessions {
             .with_session_store(sessions.store())
             .with_state(NotesFile::default())
             .with_state(people.folder)
-            .with_state(settings.tools.allowed_urls());
+            .with_state(settings.tools.web_access());
         if let Some(audit) = people.audit {
             builder = builder.with_audit(audit);
         }
@@ -170,6 +171,9 @@ impl ChatSessions {
         let mut stored = Prices::billed(prices.as_ref(), stored, &settings.provider.model);
         if let Some(folder) = current_folder() {
             stored = stored.with_metadata(FOLDER, folder);
+        }
+        if let Some(kind) = sessions.kind().name() {
+            stored = stored.with_metadata(KIND, kind);
         }
         let chats = Self {
             sessions,
@@ -231,10 +235,12 @@ pub(in crate::command) fn agent(settings: &Settings) -> AgentSpec {
 /// # Errors
 /// When there is no agent with this name.
 pub(super) fn agent_of(args: &ChatArgs, settings: &Settings) -> Result<AgentSpec, Failure> {
-    match &args.agent {
-        None => Ok(agent(settings)),
-        Some(name) => file_agent(&settings.tools.project, name, &settings.context_files),
-    }
+    let mut agent = match &args.agent {
+        None => agent(settings),
+        Some(name) => file_agent(&settings.tools.project, name, &settings.context_files)?,
+    };
+    agent.request = ModelOption::applied(&args.options, &agent.request).map_err(Failure::usage)?;
+    Ok(agent)
 }
 
 /// Returns the agent of a file, with the instructions of the project.

@@ -18,6 +18,7 @@ pub(super) enum Kind {
     Agents,
     Prompt,
     Permissions,
+    Plan,
     Status,
     Usage,
     Context,
@@ -54,7 +55,7 @@ struct Entry {
     help: &'static str,
 }
 
-const TABLE: [Entry; 23] = [
+const TABLE: [Entry; 24] = [
     entry(Kind::Help, "/help", &[], Argument::None, "", "list the commands"),
     entry(
         Kind::Model,
@@ -106,6 +107,14 @@ const TABLE: [Entry; 23] = [
         "show rules and answers that were kept, or revoke an answer",
     ),
     entry(
+        Kind::Plan,
+        "/plan",
+        &[],
+        Argument::None,
+        "",
+        "turn plan mode on, in which only read-only tools run, or off",
+    ),
+    entry(
         Kind::Status,
         "/status",
         &[],
@@ -140,7 +149,7 @@ const TABLE: [Entry; 23] = [
     entry(
         Kind::Undo,
         "/undo",
-        &[],
+        &["/rewind"],
         Argument::None,
         "",
         "remove the last message and its answer",

@@ -8,6 +8,7 @@ use crate::{
     history,
     policy::Policy,
     program_tools,
+    secrets::{Place, SecretStore},
     settings::{Choices, Unknown},
     trust::Trust,
     vendor::key_variable,
@@ -22,6 +23,7 @@ pub(super) fn checks(choices: &Choices) -> Vec<Check> {
         trust(choices),
         model(choices),
         key(choices),
+        secrets(),
         tools(choices),
         history(choices),
     ]);
@@ -117,6 +119,22 @@ fn key(choices: &Choices) -> Check {
             ),
         ),
         (_, None) => Check::ok("key", "not set; not needed"),
+    }
+}
+
+/// Checks that stored keys can be read, without reading one.
+fn secrets() -> Check {
+    let store = SecretStore::of_user();
+    let places = match store.names() {
+        Ok(names) => names,
+        Err(error) => return Check::fail("secrets", &Failure::from(error)),
+    };
+    let in_keyring = places.iter().filter(|(_, place)| *place == Place::Keyring).count();
+    let count = format!("{} stored, {in_keyring} of them in the keyring", places.len());
+    match (store.keyring_problem(), in_keyring) {
+        (Some(problem), 1..) => Check::warn("secrets", format!("{count}; {problem}"), "Start or unlock the keyring."),
+        (Some(_), 0) => Check::ok("secrets", format!("{} stored; there is no keyring", places.len())),
+        (None, _) => Check::ok("secrets", count),
     }
 }
 

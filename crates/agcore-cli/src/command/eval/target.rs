@@ -37,7 +37,7 @@ pub(super) fn target(
     if let Some(price) = Prices::read(args.catalog.as_deref())?.map(price_fn) {
         config = config.with_budgets(Budgets::new().with_price(price));
     }
-    let (folder, urls, agent) = (settings.tools.folder()?, settings.tools.allowed_urls(), agent(settings));
+    let (folder, urls, agent) = (settings.tools.folder()?, settings.tools.web_access(), agent(settings));
     let target = AgentTarget::new(move |model| {
         AgentBuilder::new()
             .with_provider(model)

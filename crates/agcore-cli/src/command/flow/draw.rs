@@ -2,13 +2,15 @@
 
 use agcore::{
     AgentBuilder, ChatResponse,
-    chat::Actor,
-    flow::{Checkpoints, FileFlow, FlowFile},
+    flow::{FileFlow, FlowFile},
     llm::provider_fn,
     tools::{NoArguments, ToolRegistry, typed},
 };
 
-use super::file::{RUN, build, failure, read};
+use super::{
+    file::{build, failure, read},
+    turn::Turn,
+};
 use crate::{
     args::{FlowDrawArgs, PictureFormat},
     exit::Failure,
@@ -26,8 +28,8 @@ pub(super) async fn draw(args: &FlowDrawArgs) -> Result<(), Failure> {
     if let Some(id) = &args.run {
         let sessions = Sessions::open().await?;
         let session = sessions.find(id).await?;
-        let tenant = Actor::local().tenant;
-        let checkpoints = Checkpoints::new(sessions.checkpoints(), tenant.as_str(), session.id.as_str(), RUN);
+        let turn = Turn::last(&sessions, &session.id).await?;
+        let checkpoints = turn.checkpoints(&sessions, &session.id);
         let records = checkpoints.records().await.map_err(|error| failure(&error))?;
         picture = picture.with_run(&records);
     }

@@ -9,9 +9,6 @@ use agcore::{
 
 use crate::exit::{Failure, FailureKind};
 
-/// The id of the run of a flow in its session.
-pub(super) const RUN: &str = "flow";
-
 /// Reads a flow file, and the files that it names, from its directory.
 pub(super) fn read(path: &Path) -> Result<FlowFile, Failure> {
     let name = path.display().to_string();

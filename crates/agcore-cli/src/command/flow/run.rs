@@ -3,22 +3,31 @@
 use std::{
     io::{self, Write},
     path::Path,
+    sync::Arc,
 };
 
 use agcore::{
     Message,
     agent::Skills,
-    chat::Actor,
-    flow::{Checkpoints, FileFlow, FileFlowRun, FlowEvent, FlowRequest, FlowResult},
-    memory::session::{SessionStore as _, title_of},
+    chat::{Actor, Content},
+    files::StandardPreprocessor,
+    flow::{
+        Checkpoints, FileFlow, FileFlowBuilder, FileFlowRun, FlowEvent, FlowFile, FlowKind, FlowRequest, FlowResult,
+        StoredContext, StoredMemory,
+    },
+    llm::SystemClock,
+    memory::session::title_of,
 };
 use serde_json::Value;
 use tokio::{sync::mpsc, time};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    file::{RUN, build, failure, read},
+    file::{build, failure, read},
+    given_files::{GivenFiles, origin},
+    profile::Profile,
     progress::Progress,
+    turn::{Turn, messages},
 };
 use crate::{
     args::{ChatArgs, FlowValues, OutputFormat},
@@ -52,12 +61,9 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
     trust_dialog::print_notices(&settings.context_files.warnings())?;
     let sessions = Sessions::of_chat(&chat.session).await?;
     let selected = selected(&chat.session, &sessions).await?;
-    let request = match selected {
-        Some(_) => None,
-        None => Some(with_files(input::message(chat.message.as_deref()).await?, &chat.files)?),
-    };
+    let profile = Profile::of(run.values).await?;
+    let prompt = prompt(run, &file, selected.is_some()).await?;
     let (tools, asked) = ChatTools::open_for_user(&settings, !chat.no_tools).await?;
-    let checkpoints = sessions.checkpoints();
     let mut one_shot = OneShot::new(
         chat,
         &settings,
@@ -69,21 +75,22 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
     .await?;
     one_shot.announce(chat, &tools, front.output)?;
     let session = one_shot.session.clone();
-    let skills = skills(run.values)?;
-    let builder = FileFlow::builder(file, session.bundle().clone());
-    let flow = build(builder.with_system_prompt(settings.system.as_str()).with_skills(skills))?;
-    let store = sessions.store();
+    let builder = FileFlow::builder(file, session.bundle().clone()).with_skills(skills(run.values)?);
+    let builder = with_user(builder, profile.as_ref(), settings.system.as_str());
+    let flow = build(with_stores(builder, &sessions))?;
+    let turn = match &prompt {
+        Some(_) => Turn::next(&sessions, session.id()).await?,
+        None => Turn::last(&sessions, session.id()).await?,
+    };
     let owner = Actor::local();
-    let saved = Checkpoints::create_in(&*store, checkpoints, &owner, session.id(), RUN).await;
+    let store = sessions.store();
+    let saved = Checkpoints::create_in(&*store, sessions.checkpoints(), &owner, session.id(), &turn.id()).await;
     let saved = saved.map_err(|error| failure(&error))?;
-    let started = match request {
-        Some(request) => {
-            let message = Message::user(request);
-            let text = message.text().into_owned();
-            session.add_message(message).await?;
-            let title = title_of(&text, &run.file.display().to_string());
-            store.rename(&owner.tenant, session.id(), Some(&title)).await?;
-            flow.start(with_values(FlowRequest::new(text), run.values))
+    let started = match prompt {
+        Some(mut prompt) => {
+            prompt.request.user = profile.map(|profile| profile.user.to_string());
+            let title = selected.is_none().then_some(run.file);
+            flow.start(begin(prompt, &session, &sessions, title).await?)
         }
         None => flow.resume(saved.clone()),
     };
@@ -98,11 +105,82 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
     ended
 }
 
-fn with_values(mut request: FlowRequest, values: &FlowValues) -> FlowRequest {
-    for (name, value) in &values.set {
+/// A message of the user, and the request to the flow that belongs to it.
+struct Prompt {
+    content: Content,
+    request: FlowRequest,
+}
+
+/// Reads the message of the user and the files. Returns `None` if a run is continued without a new message.
+async fn prompt(run: &FlowRun<'_>, file: &FlowFile, is_selected: bool) -> Result<Option<Prompt>, Failure> {
+    let chat = run.chat;
+    if is_selected && chat.message.is_none() {
+        return match chat.files.is_empty() {
+            true => Ok(None),
+            false => Err(Failure::usage("--file sends a file with a message: add a PROMPT")),
+        };
+    }
+    let text = input::message(chat.message.as_deref()).await?;
+    let mut request = FlowRequest::default();
+    for (name, value) in &run.values.set {
         request = request.with_variable(name.as_str(), value.as_str());
     }
-    request
+    // Other flows see files as a part of the message.
+    if file.kind != FlowKind::Planner {
+        let content = with_files(text, &chat.files)?;
+        return Ok(Some(Prompt { content, request }));
+    }
+    for path in &chat.files {
+        request = request.with_file(origin(path)?);
+    }
+    Ok(Some(Prompt {
+        content: Content::from(text),
+        request,
+    }))
+}
+
+/// Adds the message to the conversation. The title of a new one is the beginning of the message, or else the name of the file.
+async fn begin(
+    Prompt { content, mut request }: Prompt,
+    session: &agcore::AgentSession,
+    sessions: &Sessions,
+    file: Option<&Path>,
+) -> Result<FlowRequest, Failure> {
+    let message = Message::user(content);
+    request.request = message.text().into_owned();
+    session.add_message(message).await?;
+    if let Some(file) = file {
+        let title = title_of(&request.request, &file.display().to_string());
+        let tenant = Actor::local().tenant;
+        sessions.store().rename(&tenant, session.id(), Some(&title)).await?;
+    }
+    request.conversation = Some(session.id().to_owned());
+    request.messages = messages(sessions, session.id()).await?;
+    Ok(request)
+}
+
+/// Describes the user to all agents, before the instructions of the settings.
+fn with_user(builder: FileFlowBuilder, profile: Option<&Profile>, system: &str) -> FileFlowBuilder {
+    let Some(profile) = profile else {
+        return builder.with_system_prompt(system);
+    };
+    let prompt = match system.is_empty() {
+        true => profile.prompt.clone(),
+        false => format!("{}\n\n{system}", profile.prompt),
+    };
+    builder
+        .with_system_prompt(prompt)
+        .with_profiles(profile.document.clone())
+}
+
+/// Lets a flow read earlier turns, the notes about the user, and the files that the user names.
+fn with_stores(builder: FileFlowBuilder, sessions: &Sessions) -> FileFlowBuilder {
+    let owner = Actor::local();
+    let preprocessor = StandardPreprocessor::new(Arc::new(SystemClock::new()));
+    builder
+        .with_context(StoredContext::new(sessions.store(), owner.tenant.as_str()))
+        .with_memory(StoredMemory::new(sessions.memory(), owner))
+        .with_files(preprocessor, GivenFiles)
 }
 
 /// Reads the skills that agents may use.
@@ -175,7 +253,12 @@ async fn finish(
         ));
     }
     let answer = result.answer.clone().unwrap_or_default();
-    session.add_message(Message::assistant(answer.as_str())).await?;
+    // A run that had ended already returns its answer again.
+    let known = session.messages().await;
+    let is_known = |last: &Arc<Message>| last.as_assistant().is_some_and(|last| last.text() == answer);
+    if !known.last().is_some_and(is_known) {
+        session.add_message(Message::assistant(answer.as_str())).await?;
+    }
     if output.is_none() {
         print(&format!("{answer}\n"))?;
     }

@@ -57,7 +57,7 @@ pub(super) async fn run(args: &McpCallArgs, interrupts: &Interrupts, color: Colo
         tools: &tools,
         policy: &policy,
         folder: &folder,
-        urls: settings.allowed_urls(),
+        urls: settings.web_access(),
     };
     let result = call::run(&typed, &set, &tool, interrupts, color).await;
     servers.close().await;

@@ -17,7 +17,7 @@ use super::find::{find, settings};
 use crate::{
     args::{McpLoginArgs, McpLogoutArgs},
     exit::{Failure, FailureKind},
-    mcp::{FileTokens, options},
+    mcp::{StoredTokens, options},
     process::{print, variable},
     render::sanitized_line,
     settings::NamedServer,
@@ -43,7 +43,7 @@ pub(super) async fn login(args: &McpLoginArgs) -> Result<(), Failure> {
     let server = find(&settings, &args.server)?;
     url(server)?;
     let browser = Browser::listen().await?;
-    let oauth = OAuth::new(Arc::new(FileTokens::of_user()))
+    let oauth = OAuth::new(Arc::new(StoredTokens::of_user()))
         .with_scopes(args.scopes.iter().cloned())
         .with_authorizer(browser);
     let oauth = match &args.client_id {
@@ -68,12 +68,12 @@ pub(super) async fn login(args: &McpLoginArgs) -> Result<(), Failure> {
 /// Removes the tokens of a server.
 ///
 /// # Errors
-/// When there is no such server, or the file of tokens cannot be written.
+/// When there is no such server, or the store of tokens cannot be written.
 pub(super) async fn logout(args: &McpLogoutArgs) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
     let server = find(&settings, &args.server)?;
     let url = url(server)?;
-    let tokens = FileTokens::of_user();
+    let tokens = StoredTokens::of_user();
     // The key is the parsed URL.
     let url = url::Url::parse(&url).map_or(url, |url| url.to_string());
     let deleted = tokens.delete(&url).await;

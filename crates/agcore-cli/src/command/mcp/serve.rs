@@ -36,7 +36,7 @@ pub(super) async fn run(args: &McpServeArgs, interrupts: &Interrupts) -> Result<
         .with_session_id("mcp")
         .with_state(NotesFile::default())
         .with_state(settings.folder()?)
-        .with_state(settings.allowed_urls());
+        .with_state(settings.web_access());
     let server = McpServer::new(tools)
         .with_identity(Identity::new("agcore", env!("CARGO_PKG_VERSION")))
         .with_policy(policy.with_approver(approver))

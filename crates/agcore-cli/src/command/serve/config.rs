@@ -8,9 +8,10 @@ use std::{
     time::Duration,
 };
 
-use agcore::llm::SystemClock;
+use agcore::{files::LocalStorage, llm::SystemClock};
 use agcore_server::{BusyPolicy, JwtVerifier, Limits};
 
+use super::retention::RetentionConfig;
 use crate::{
     args::{Busy, ServeArgs},
     settings::{BusyName, Chosen, JwtTable, LimitsTable, Origin, ServeTable},
@@ -28,7 +29,9 @@ pub(super) struct ServeConfig {
     pub(super) origins: Vec<String>,
     pub(super) busy: BusyPolicy,
     pub(super) limits: Limits,
+    pub(super) retention: RetentionConfig,
     pub(super) jwt: Option<JwtVerifier>,
+    pub(super) files: Option<LocalStorage>,
     pub(super) offers_tools: bool,
 }
 
@@ -59,6 +62,11 @@ impl ServeConfig {
             ));
         }
         let folder = settings.and_then(|settings| folder_of(&settings.origin));
+        let files = table
+            .files
+            .as_ref()
+            .map(|files| folder.as_deref().unwrap_or(Path::new("")).join(files));
+        let files = files.and_then(|path| open_files(&path, problems));
         let jwt = table.jwt.and_then(|table| jwt(&table, folder.as_deref(), problems));
         let wants_tools = table.tools.unwrap_or(!has_credentials);
         Self {
@@ -68,7 +76,9 @@ impl ServeConfig {
             origins,
             busy: busy(args.busy, table.busy),
             limits: limits(&table.limits, problems),
+            retention: RetentionConfig::new(&table.retention, problems),
             jwt,
+            files,
             offers_tools: !args.no_tools && (args.tools || wants_tools),
         }
     }
@@ -80,6 +90,16 @@ fn folder_of(origin: &Origin) -> Option<PathBuf> {
         Origin::File(path) | Origin::UserFile(path) => path.parent().map(Path::to_owned),
         _ => None,
     }
+}
+
+fn open_files(path: &Path, problems: &mut Vec<String>) -> Option<LocalStorage> {
+    let storage = LocalStorage::open(path);
+    storage
+        .inspect_err(|error| {
+            let cause = agcore::chat::text::error_chain(error);
+            problems.push(format!("`files` of [serve] is {}: {cause}", path.display()));
+        })
+        .ok()
 }
 
 fn jwt(table: &JwtTable, folder: Option<&Path>, problems: &mut Vec<String>) -> Option<JwtVerifier> {
@@ -135,6 +155,12 @@ fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
             &mut limits.max_runs_per_user,
         ),
         ("max_runs", table.max_runs, &mut limits.max_runs),
+        ("max_file_bytes", table.max_file_bytes, &mut limits.max_file_bytes),
+        (
+            "max_files_per_user",
+            table.max_files_per_user,
+            &mut limits.max_files_per_user,
+        ),
     ];
     for (name, setting, limit) in counts {
         match setting {

@@ -63,7 +63,7 @@ fn bundle(settings: &Settings, tools: &ChatTools, offers_tools: bool) -> Result<
         .with_skills(skills)
         .with_state(NotesFile::default())
         .with_state(settings.tools.folder()?)
-        .with_state(settings.tools.allowed_urls())
+        .with_state(settings.tools.web_access())
         .build()?)
 }
 

@@ -21,7 +21,7 @@ use crate::{
     interrupt::Interrupts,
     policy::Policy,
     process::print,
-    program_tools::{AllowedUrls, Previews, ToolFolder},
+    program_tools::{Previews, ToolFolder, WebAccess},
     question_terminal::report_grants,
     render::{Color, sanitized},
     sample_tools::NotesFile,
@@ -32,7 +32,7 @@ pub(in crate::command) struct ToolSet<'a> {
     pub(in crate::command) tools: &'a ToolRegistry,
     pub(in crate::command) policy: &'a Policy,
     pub(in crate::command) folder: &'a ToolFolder,
-    pub(in crate::command) urls: AllowedUrls,
+    pub(in crate::command) urls: WebAccess,
 }
 
 /// A call as the user typed it.

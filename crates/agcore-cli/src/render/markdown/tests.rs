@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::Markdown;
+use super::{Markdown, Theme};
 
 /// Formats a text in pieces of these sizes, in characters.
 fn formatted(text: &str, has_styles: bool, width: usize, pieces: &[usize]) -> String {
-    let mut markdown = Markdown::new(has_styles);
+    let mut markdown = Markdown::new(has_styles, Theme::Dark);
     markdown.set_width(width);
     let (mut out, mut rest) = (String::new(), text);
     let mut sizes = pieces.iter().copied().cycle();
@@ -91,7 +91,7 @@ fn lines_with_bars_that_make_no_table_are_text() {
 
 #[test]
 fn long_tables_are_written_before_they_end() {
-    let mut markdown = Markdown::new(true);
+    let mut markdown = Markdown::new(true, Theme::Dark);
     let mut out = String::new();
     markdown.push("| n |\n|---|\n", &mut out);
     for n in 0..250 {
@@ -108,6 +108,45 @@ fn each_mark_has_its_style() {
     check("a **b c**", "a \u{1b}[1mb\u{1b}[0m \u{1b}[1mc\u{1b}[0m\n");
     check("*a `b`*", "\u{1b}[3ma\u{1b}[0m \u{1b}[3m\u{1b}[32mb\u{1b}[0m\n");
     check("plain", "plain\n");
+}
+
+#[test]
+fn code_in_a_known_language_is_colored_line_by_line() {
+    let text = "```rust\nfn main() {}\n```\nfn";
+    let output = formatted(text, true, 40, &[2]);
+    assert_eq!(without_escapes(&output), "fn main() {}\nfn\n");
+    assert!(output.contains("\u{1b}[35mfn\u{1b}[0m"), "{output:?}");
+    assert!(
+        output.ends_with("\nfn\n"),
+        "the text after the block is plain: {output:?}"
+    );
+    // An incomplete line is held back, and the end of the answer completes it.
+    let mut markdown = Markdown::new(true, Theme::Dark);
+    let mut out = String::new();
+    markdown.push("```rust\nlet a = 1;\nlet b", &mut out);
+    assert_eq!(without_escapes(&out), "let a = 1;\n");
+    markdown.finish(&mut out);
+    assert_eq!(without_escapes(&out), "let a = 1;\nlet b\n");
+}
+
+#[test]
+fn code_in_an_unknown_language_has_one_style() {
+    let output = formatted("```frobnicate\nfn x\n```", true, 40, &[1]);
+    assert_eq!(output, "\u{1b}[32mfn x\u{1b}[0m\n");
+    // Without styles, the marks are kept.
+    assert_eq!(formatted("```rust\nfn x\n```", false, 40, &[1]), "```rust\nfn x\n```\n");
+}
+
+#[test]
+fn a_very_long_line_of_code_is_not_held_back() {
+    let mut markdown = Markdown::new(true, Theme::Dark);
+    let mut out = String::new();
+    let code = "x".repeat(super::MAX_COLORED_LINE + 1);
+    markdown.push(&format!("```rust\n{code}"), &mut out);
+    assert!(out.contains(&code));
+    markdown.push("y\nfn\n```", &mut out);
+    markdown.finish(&mut out);
+    assert_eq!(without_escapes(&out), format!("{code}y\nfn\n"));
 }
 
 #[test]
@@ -156,7 +195,7 @@ fn replaces_control_characters() {
 
 #[test]
 fn resets_between_answers() {
-    let mut markdown = Markdown::new(true);
+    let mut markdown = Markdown::new(true, Theme::Dark);
     let mut out = String::new();
     markdown.push("```\ncode", &mut out);
     markdown.finish(&mut out);
@@ -168,7 +207,7 @@ fn resets_between_answers() {
 
 #[test]
 fn holds_back_only_incomplete_text() {
-    let mut markdown = Markdown::new(true);
+    let mut markdown = Markdown::new(true, Theme::Dark);
     let mut out = String::new();
     markdown.push("one two **thr", &mut out);
     assert_eq!(out, "one two");
@@ -183,6 +222,7 @@ fn pieces_of_markdown() -> impl Strategy<Value = String> {
         Just("\n".to_owned()),
         Just("\n\n".to_owned()),
         Just("```\n".to_owned()),
+        Just("```rust\nfn a() { /* 中 \n".to_owned()),
         Just("[a](b)".to_owned()),
         "[一二。🦀é\u{301}\u{200d}]{1,4}",
         "\\PC{0,4}",

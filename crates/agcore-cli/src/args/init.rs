@@ -1,0 +1,30 @@
+//! Arguments of `init`.
+
+use clap::Parser;
+
+pub(super) const INIT_HELP: &str = "\
+Looks for API keys in the environment and among the stored keys, and for an Ollama server on this machine, asks for what is \
+missing, and writes your own agcore.toml, which applies in every folder. A key that you enter is stored like with `agcore keys \
+set`, and not in the settings. Without a terminal, nothing is asked: pass --provider, and --yes to change an existing file.
+
+Examples:
+  agcore init
+  agcore init --provider ollama --model llama3.2
+  agcore init --provider compatible --base-url http://localhost:8000/v1 --model my-model --yes";
+
+/// Arguments of `init`.
+#[derive(Debug, Parser)]
+pub(crate) struct InitArgs {
+    /// The provider, such as `openai`, `anthropic` or `ollama`
+    #[arg(long)]
+    pub(crate) provider: Option<String>,
+    /// The model
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The base URL, if it is not the provider's default
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// Change an existing settings file without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+}

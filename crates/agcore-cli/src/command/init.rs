@@ -1,0 +1,325 @@
+//! `agcore init`: finds API keys and a local server, asks for what is missing, and writes the user's settings file.
+
+mod change;
+mod found;
+mod ollama;
+mod question;
+mod vendors;
+
+use std::{
+    fs,
+    io::{self, IsTerminal},
+    path::Path,
+    time::Duration,
+};
+
+use agcore::llm::{
+    LlmErrorKind, ProviderConfig, ProviderType,
+    credential::{Credential, Secret},
+    transport::http::{Proxy, Timeouts},
+};
+
+use self::{change::Wanted, found::Found, question::Questions, vendors::offered};
+use super::keys::store_key;
+use crate::{
+    args::InitArgs,
+    atomic_file,
+    exit::Failure,
+    places::{abbreviated, create_private_directory, user_settings},
+    process::print,
+    render::{Color, sanitized, sanitized_line},
+    secrets::Preference,
+    vendor::{example_model, key_variable, redacted_url},
+};
+
+/// The number of attempts to enter a key that the server accepts.
+const MAX_KEYS: usize = 3;
+
+/// Finds, asks and writes.
+///
+/// # Errors
+/// When the options are not enough and there is no terminal, the user stops, or the file cannot be written.
+pub(crate) async fn run(args: &InitArgs, color: Color) -> Result<(), Failure> {
+    let path = user_settings().ok_or_else(|| {
+        Failure::usage("there is no directory for settings; set HOME, XDG_CONFIG_HOME or AGCORE_CONFIG_DIR")
+    })?;
+    let given = args.provider.as_deref().map(parse_provider).transpose()?;
+    let mut setup = Setup {
+        args,
+        questions: match io::stdin().is_terminal() && io::stdout().is_terminal() {
+            true => Some(Questions::open(color)?),
+            false => None,
+        },
+        found: Found::search().await?,
+    };
+    let provider = setup.provider(given)?;
+    let wanted = match provider {
+        Some(provider) => setup.settings_for(provider).await?,
+        None => {
+            let provider = setup.ask_provider().await?;
+            setup.settings_for(provider).await?
+        }
+    };
+    setup.write(&path, &wanted).await
+}
+
+fn parse_provider(name: &str) -> Result<ProviderType, Failure> {
+    name.parse().map_err(|error| Failure::usage(format!("{error}")))
+}
+
+struct Setup<'a> {
+    args: &'a InitArgs,
+    /// `None` without a terminal to ask at.
+    questions: Option<Questions>,
+    found: Found,
+}
+
+impl Setup<'_> {
+    /// Returns the provider that was given, or `None` if it must be asked for.
+    fn provider(&self, given: Option<ProviderType>) -> Result<Option<ProviderType>, Failure> {
+        if given.is_some() || self.questions.is_some() {
+            return Ok(given);
+        }
+        Err(Failure::usage(format!(
+            "there is no terminal to ask at; pass --provider\n{}Example: agcore init --provider {}",
+            self.found.in_words(),
+            self.found.first().map_or("openai", |provider| provider.name())
+        )))
+    }
+
+    async fn ask_provider(&mut self) -> Result<ProviderType, Failure> {
+        let offered = offered(&self.found);
+        print(&self.found.in_words())?;
+        for (number, provider) in offered.iter().enumerate() {
+            let state = self.found.state(provider);
+            let state = state.map(|state| format!("  ({state})")).unwrap_or_default();
+            print(&format!("  {:>2} {}{state}\n", number + 1, provider.name()))?;
+        }
+        let first = offered.first().map_or("openai", |provider| provider.name());
+        loop {
+            let answer = self
+                .ask(&format!("Provider, as a number or a name [{first}]: "))
+                .await?;
+            let number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            match number.map(|number| offered.get(number)) {
+                Some(Some(provider)) => return Ok(provider.clone()),
+                Some(None) => print("  There is no such number.\n")?,
+                None if answer.is_empty() => return parse_provider(first),
+                None => match parse_provider(&answer) {
+                    Ok(provider) => return Ok(provider),
+                    Err(failure) => print(&format!("  {}\n", sanitized(&failure.to_string())))?,
+                },
+            }
+        }
+    }
+
+    async fn settings_for(&mut self, provider: ProviderType) -> Result<Wanted, Failure> {
+        let base_url = self.base_url(&provider).await?;
+        let config = |model: &str| {
+            let config = ProviderConfig::new(provider.clone(), model)
+                .with_proxy(Proxy::Environment)
+                .with_timeouts(timeouts());
+            match &base_url {
+                Some(url) => config.with_base_url(url.as_str()),
+                None => config,
+            }
+        };
+        let models = self.key_and_models(&provider, &config("")).await?;
+        let model = self.model(&provider, &models).await?;
+        Ok(Wanted {
+            provider: provider.name().to_owned(),
+            model,
+            base_url,
+        })
+    }
+
+    async fn base_url(&mut self, provider: &ProviderType) -> Result<Option<String>, Failure> {
+        if self.args.base_url.is_some() {
+            return Ok(self.args.base_url.clone());
+        }
+        if let Some(url) = self.found.base_url(provider) {
+            return Ok(Some(url));
+        }
+        if provider.base_url().is_some() {
+            return Ok(None);
+        }
+        if self.questions.is_none() {
+            return Err(Failure::usage(format!(
+                "{provider} has no default server; pass --base-url URL"
+            )));
+        }
+        loop {
+            let url = self.ask("Base URL, such as http://localhost:8000/v1: ").await?;
+            match url::Url::parse(&url) {
+                Ok(parsed) if ["http", "https"].contains(&parsed.scheme()) && parsed.has_host() => {
+                    return Ok(Some(url));
+                }
+                _ => print("  This is not a URL that starts with http:// or https://.\n")?,
+            }
+        }
+    }
+
+    /// Finds or asks for the key, checks it, and returns the models of the server, if it lists them.
+    async fn key_and_models(
+        &mut self,
+        provider: &ProviderType,
+        config: &ProviderConfig,
+    ) -> Result<Vec<String>, Failure> {
+        let variable = key_variable(provider);
+        let key = self.found.key(provider)?;
+        let needs_key = provider.key_variable().is_some();
+        if self.questions.is_none() {
+            if needs_key && key.is_none() {
+                print(&format!(
+                    "There is no key for {provider} yet: `agcore keys set {provider}` stores one, or set {variable}.\n"
+                ))?;
+            }
+            return Ok(self.found.models(provider));
+        }
+        if !needs_key || key.is_some() {
+            return self
+                .check(provider, config, key.as_ref())
+                .await
+                .map(Option::unwrap_or_default);
+        }
+        for _ in 0..MAX_KEYS {
+            let prompt = format!("API key for {provider}, which is not shown; Enter to skip: ");
+            let Some(key) = crate::secret_input::ask_key(&prompt).await? else {
+                print(&format!(
+                    "Store one later with `agcore keys set {provider}`, or set {variable}.\n"
+                ))?;
+                return Ok(Vec::new());
+            };
+            if let Some(models) = self.check(provider, config, Some(&key)).await? {
+                let place = store_key(&variable, &key, Preference::Any)?;
+                print(&format!("The key is stored in {place}.\n"))?;
+                return Ok(models);
+            }
+        }
+        Err(Failure::new(
+            crate::exit::FailureKind::Key,
+            format!("{provider} rejected the key {MAX_KEYS} times; nothing was written"),
+        ))
+    }
+
+    /// Asks the server for its models. Returns `None` if it rejects the key; a server that cannot be reached is reported.
+    async fn check(
+        &self,
+        provider: &ProviderType,
+        config: &ProviderConfig,
+        key: Option<&Secret>,
+    ) -> Result<Option<Vec<String>>, Failure> {
+        let config = match key {
+            Some(key) => config.clone().with_credential(Credential::key(key.clone())),
+            None => config.clone(),
+        };
+        let server = config.base_url.as_deref().or(provider.base_url()).unwrap_or_default();
+        let server = redacted_url(server);
+        match config.list_models().await {
+            Ok(models) => {
+                let models: Vec<String> = models.into_iter().flatten().map(|model| model.id).collect();
+                print(&format!("{server} can be used; models: {}\n", models.len()))?;
+                Ok(Some(models))
+            }
+            Err(error) if matches!(error.kind(), LlmErrorKind::Authentication | LlmErrorKind::Permission) => {
+                print(&format!("  {}\n", sanitized(&Failure::from(&error).to_string())))?;
+                // A key that was found is the user's to correct later.
+                Ok(self.found.key(provider)?.map(|_| Vec::new()))
+            }
+            Err(error) => {
+                print(&format!("  not checked: {}\n", sanitized_line(&error.to_string())))?;
+                Ok(Some(Vec::new()))
+            }
+        }
+    }
+
+    async fn model(&mut self, provider: &ProviderType, models: &[String]) -> Result<Option<String>, Failure> {
+        if self.args.model.is_some() {
+            return Ok(self.args.model.clone());
+        }
+        let example = example_model(provider).map(str::to_owned);
+        let is_known = |name: &String| models.is_empty() || models.contains(name);
+        let default = example.filter(is_known).or_else(|| models.first().cloned());
+        if self.questions.is_none() {
+            return match default {
+                Some(model) => Ok(Some(model)),
+                None => Err(Failure::usage(format!(
+                    "{provider} has no default model; pass --model NAME"
+                ))),
+            };
+        }
+        let shown = default
+            .as_ref()
+            .map(|name| format!(" [{}]", sanitized_line(name)))
+            .unwrap_or_default();
+        loop {
+            let answer = self.ask(&format!("Model{shown}: ")).await?;
+            match (answer.as_str(), &default) {
+                ("", Some(default)) => return Ok(Some(default.clone())),
+                ("", None) => print("  Enter the name of a model.\n")?,
+                (name, _) => {
+                    if !is_known(&name.to_owned()) {
+                        print("  The server does not list this model.\n")?;
+                    }
+                    return Ok(Some(name.to_owned()));
+                }
+            }
+        }
+    }
+
+    async fn write(&mut self, path: &Path, wanted: &Wanted) -> Result<(), Failure> {
+        let failed = |error: io::Error| Failure::task(format!("cannot write {}: {error}", path.display()));
+        let before = match fs::read_to_string(path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
+        };
+        let change = wanted.change(before.as_deref().unwrap_or_default());
+        let change = change.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        let shown = abbreviated(path);
+        if before.is_some() && !change.lines.is_empty() && !self.args.yes {
+            let lines: String = change
+                .lines
+                .iter()
+                .map(|line| format!("  {}\n", sanitized_line(line)))
+                .collect();
+            let Some(questions) = &mut self.questions else {
+                return Err(Failure::usage(format!(
+                    "{shown} exists and would change; pass --yes to change it:\n{}",
+                    lines.trim_end()
+                )));
+            };
+            print(&format!("{shown} exists. These settings would change:\n{lines}"))?;
+            if !questions.confirm("Change them? [y]es, [n]o: ").await? {
+                return Err(Failure::task(format!("you answered no; {shown} is unchanged")));
+            }
+        }
+        match change.lines.is_empty() {
+            true => print(&format!("{shown} has these settings already.\n"))?,
+            false => {
+                if let Some(directory) = path.parent() {
+                    create_private_directory(directory).map_err(failed)?;
+                }
+                atomic_file::replace(path, &change.text).map_err(failed)?;
+                print(&format!("{shown} is written.\n"))?;
+            }
+        }
+        print("\nTry it:\n  agcore 'Why is the sky blue?'\n`agcore doctor` checks everything.\n")
+    }
+
+    async fn ask(&mut self, prompt: &str) -> Result<String, Failure> {
+        match &mut self.questions {
+            Some(questions) => questions.line(prompt).await,
+            None => Err(Failure::usage("there is no terminal to ask at")),
+        }
+    }
+}
+
+fn timeouts() -> Timeouts {
+    let seconds = Duration::from_secs;
+    Timeouts::new()
+        .with_connect(seconds(5))
+        .with_first_byte(seconds(10))
+        .with_idle(seconds(10))
+        .with_total(seconds(20))
+}

@@ -1,0 +1,51 @@
+//! [`Questions`]: asks at the terminal.
+
+use crate::{
+    console::{Console, Line},
+    exit::Failure,
+    process::print,
+    render::{Color, wrapped},
+};
+
+/// Asks at the terminal.
+pub(super) struct Questions {
+    console: Console,
+}
+
+impl Questions {
+    /// Opens the terminal.
+    ///
+    /// # Errors
+    /// When the terminal cannot be used.
+    pub(super) fn open(_color: Color) -> Result<Self, Failure> {
+        Ok(Self {
+            console: Console::open()?,
+        })
+    }
+
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// When the user stops with Ctrl-C, Ctrl-D or Esc, or the terminal cannot be read.
+    pub(super) async fn line(&self, prompt: &str) -> Result<String, Failure> {
+        // The editor needs the space at the end, which wrapping removes.
+        match self.console.read_line(&(wrapped(prompt, 2) + " ")).await? {
+            Line::Entered(text) => Ok(text),
+            Line::Interrupted | Line::Escaped | Line::Closed => Err(Failure::cancelled()),
+        }
+    }
+
+    /// Reads yes or no.
+    ///
+    /// # Errors
+    /// When the user stops, or the terminal cannot be read.
+    pub(super) async fn confirm(&self, prompt: &str) -> Result<bool, Failure> {
+        loop {
+            match self.line(prompt).await?.to_lowercase().as_str() {
+                "y" | "yes" => return Ok(true),
+                "n" | "no" | "" => return Ok(false),
+                _ => print("  Type y or n.\n")?,
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! `agcore store export-user` and `erase-user`.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, BufWriter, Write},
+};
+
+use agcore::{
+    chat::Actor,
+    memory::{
+        MemoryError, MemoryErrorKind,
+        user_data::{UserDataRow, erase_user_data, export_user_data},
+    },
+};
+use agcore_server::{erase_server_data, export_server_data};
+use serde_json::{Value, json};
+
+use super::opened::Opened;
+use crate::{
+    args::{EraseUserArgs, UserArgs},
+    exit::Failure,
+    process::print,
+    render::sanitized_line,
+};
+
+/// Prints everything that is kept of a user.
+///
+/// # Errors
+/// When the database cannot be read, or the output cannot be written.
+pub(super) async fn export(args: &UserArgs) -> Result<(), Failure> {
+    let opened = Opened::of(args.file.as_deref()).await?;
+    let mut output = BufWriter::new(io::stdout());
+    let mut failed = None;
+    let exported = for_each_row(&opened, &actor(args), &mut |row| {
+        writeln!(output, "{row}").map_err(|error| {
+            failed = Some(error);
+            MemoryError::new(MemoryErrorKind::Storage, "the output cannot be written")
+        })
+    })
+    .await;
+    if let Some(error) = failed {
+        return Err(Failure::output(&error));
+    }
+    exported?;
+    output.flush().map_err(|error| Failure::output(&error))
+}
+
+/// Erases everything that is kept of a user, or reports what would be erased.
+///
+/// # Errors
+/// When it is not confirmed, or the database cannot be used.
+pub(super) async fn erase(args: &EraseUserArgs) -> Result<(), Failure> {
+    let opened = Opened::of(args.user.file.as_deref()).await?;
+    let user = actor(&args.user);
+    if !args.yes {
+        return Err(not_confirmed(&opened, &user).await?);
+    }
+    // Requests of the user fail from here on.
+    let server = erase_server_data(&opened.journal(), &opened.clock, &user).await?;
+    let erased = erase_user_data(&*opened.store, &user).await?;
+    if args.json {
+        let mut result = json!(erased);
+        result["tokens"] = server.tokens.into();
+        result["profiles"] = server.profiles.into();
+        result["file"] = opened.name.into();
+        return print(&format!("{result:#}\n"));
+    }
+    print(&format!(
+        "Erased {} in {}: {} sessions, {} conversations, {} memory items, {} pages, {} entities, {} tokens, {} profiles. \
+         Tokens and costs of the sessions are kept.\n",
+        sanitized_line(&user.to_string()),
+        opened.name,
+        erased.sessions,
+        erased.conversations,
+        erased.items,
+        erased.pages,
+        erased.entities,
+        server.tokens,
+        server.profiles
+    ))
+}
+
+/// Returns the message of an erasure that was not confirmed: what would be erased.
+async fn not_confirmed(opened: &Opened, user: &Actor) -> Result<Failure, Failure> {
+    let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+    let count = &mut |row: &Value| {
+        let kind = row["row"].as_str().unwrap_or("?");
+        *kinds.entry(kind.to_owned()).or_default() += 1;
+        Ok(())
+    };
+    for_each_row(opened, user, count).await?;
+    let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+    let found = match kinds.is_empty() {
+        true => "nothing".to_owned(),
+        false => format!("these rows ({})", kinds.join(", ")),
+    };
+    let name = sanitized_line(&user.to_string());
+    Ok(Failure::usage(format!(
+        "nothing was erased: {} has {found} of {name}\n\
+         Pass --yes to erase everything except for tokens and costs. It cannot be undone.",
+        opened.name
+    )))
+}
+
+fn actor(args: &UserArgs) -> Actor {
+    Actor::new(args.tenant.as_str(), args.user.as_str())
+}
+
+/// Passes on each row that is kept of a user.
+async fn for_each_row(
+    opened: &Opened,
+    user: &Actor,
+    write: &mut (dyn FnMut(&Value) -> Result<(), MemoryError> + Send),
+) -> Result<(), MemoryError> {
+    for row in export_server_data(&opened.journal(), &opened.clock, user).await? {
+        write(&row)?;
+    }
+    let mut write = |row: UserDataRow| {
+        let row = serde_json::to_value(row).map_err(|error| {
+            let message = "a row cannot be written as JSON";
+            MemoryError::with_source(MemoryErrorKind::Serialization, message, error)
+        })?;
+        write(&row)
+    };
+    export_user_data(&*opened.store, user, &mut write).await.map(drop)
+}

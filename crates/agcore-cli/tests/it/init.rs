@@ -1,0 +1,183 @@
+//! `agcore init`.
+
+use std::fs;
+
+use agcore_testkit::mock_server::{MockOptions, Playground};
+
+use crate::support::{Agcore, KEY, Server};
+
+/// An address at which no Ollama runs.
+const NO_OLLAMA: &str = "127.0.0.1:9";
+
+fn at_home() -> Agcore {
+    Agcore::new()
+        .at_home()
+        .with("AGCORE_KEYRING", "off")
+        .with("OLLAMA_HOST", NO_OLLAMA)
+}
+
+fn settings(agcore: &Agcore) -> Option<String> {
+    fs::read_to_string(agcore.settings_directory().join("agcore.toml")).ok()
+}
+
+#[test]
+fn without_a_terminal_the_options_must_be_enough() {
+    let agcore = at_home();
+    agcore.run(["init"]).assert_failed(
+        2,
+        &["pass --provider", "Found no API key", "agcore init --provider openai"],
+    );
+    let found = at_home().with("MISTRAL_API_KEY", KEY);
+    found.run(["init"]).assert_failed(
+        2,
+        &[
+            "Found MISTRAL_API_KEY in the environment.",
+            "agcore init --provider mistral",
+        ],
+    );
+    agcore
+        .run(["init", "--provider", "opnai"])
+        .assert_failed(2, &["did you mean `openai`?"]);
+    agcore
+        .run(["init", "--provider", "compatible"])
+        .assert_failed(2, &["--base-url"]);
+    let url = ["--base-url", "http://127.0.0.1:1/v1"];
+    let arguments = [&["init", "--provider", "compatible"], &url[..]].concat();
+    agcore.run(arguments).assert_failed(2, &["--model"]);
+    assert_eq!(settings(&agcore), None);
+    let shown = agcore.run(["init", "--provider", "openai"]);
+    let shown = shown.assert_success();
+    assert!(
+        shown.contains("`agcore keys set openai`") && shown.contains("agcore 'Why is the sky blue?'"),
+        "{shown}"
+    );
+    assert_eq!(
+        settings(&agcore).unwrap(),
+        "provider = \"openai\"\nmodel = \"gpt-5-mini\"\n"
+    );
+}
+
+#[test]
+fn an_existing_file_changes_only_with_a_yes() {
+    let before = "# mine\nprovider = 'openai'\n\n[permissions]\nallow = ['read_notes']\n";
+    let agcore = at_home().with_user_settings(before);
+    let arguments = ["init", "--provider", "xai", "--model", "grok-4"];
+    agcore.run(arguments).assert_failed(
+        2,
+        &[
+            "exists and would change; pass --yes",
+            "provider = \"xai\" (was 'openai')",
+        ],
+    );
+    assert_eq!(settings(&agcore).unwrap(), before);
+    agcore.run([&arguments[..], &["--yes"]].concat()).assert_success();
+    let after = settings(&agcore).unwrap();
+    assert!(
+        after.contains("# mine") && after.contains("allow = ['read_notes']"),
+        "{after}"
+    );
+    assert!(after.contains("provider = \"xai\""), "{after}");
+    // The same again needs no yes.
+    let again = agcore.run(arguments);
+    assert!(
+        again.assert_success().contains("has these settings already"),
+        "{}",
+        again.stdout
+    );
+    let broken = at_home().with_user_settings("api_key = sk-1\n");
+    broken
+        .run(["init", "--provider", "xai", "--yes"])
+        .assert_failed(2, &["line 1 is not valid TOML"]);
+}
+
+#[test]
+fn a_local_ollama_is_found() {
+    let server = Server::start(MockOptions::new().with_models(["qwen3", "gemma3"]), Playground::new());
+    let address = server
+        .root_url()
+        .trim_start_matches("http://")
+        .trim_end_matches('/')
+        .to_owned();
+    let agcore = at_home().with("OLLAMA_HOST", &address);
+    agcore
+        .run(["init"])
+        .assert_failed(2, &["Found an Ollama server on this machine; models: 2."]);
+    agcore.run(["init", "--provider", "ollama"]).assert_success();
+    let written = settings(&agcore).unwrap();
+    assert!(
+        written.contains("model = \"qwen3\"") && written.contains(&server.base_url()),
+        "{written}"
+    );
+    agcore.run(["-p", "hi"]).assert_success();
+    assert_eq!(server.requests().last().unwrap().json()["model"], "qwen3");
+}
+
+#[cfg(unix)]
+mod at_a_terminal {
+    use super::*;
+    use crate::person::Person;
+
+    #[test]
+    fn asks_for_what_is_missing_and_the_chat_then_works() {
+        let options = MockOptions::new().with_models(["big", "small"]).with_key(KEY);
+        let server = Server::start(options, Playground::new());
+        let agcore = at_home();
+        let mut person = Person::running(agcore, &["init", "--base-url", &server.base_url()]);
+        person.sees("Found no API key");
+        person.sees("Provider, as a number or a name [openai]: ");
+        person.types("99");
+        person.sees("There is no such number.");
+        person.types("opnai");
+        person.sees("did you mean `openai`?");
+        person.types("");
+        // A key that the server rejects is asked for again, and not kept.
+        person.sees("API key for openai, which is not shown; Enter to skip: ");
+        person.types("sk-wrong");
+        person.sees("rejected the API key");
+        person.sees("Enter to skip: ");
+        person.types(KEY);
+        let shown = person.sees("The key is stored in ");
+        assert!(!shown.contains("sk-"), "{shown}");
+        person.sees("Model [big]: ");
+        person.types("small");
+        person.sees("agcore.toml is written.");
+        person.sees("agcore 'Why is the sky blue?'");
+        let agcore = person.leaves_with(0);
+        assert!(!settings(&agcore).unwrap().contains(KEY));
+        agcore.run(["-p", "hi"]).assert_success();
+        let request = server.requests().pop().unwrap();
+        assert_eq!(request.json()["model"], "small");
+    }
+
+    #[test]
+    fn an_existing_file_is_shown_and_kept_after_a_no() {
+        let before = "provider = 'openai'\nmodel = 'old'\n";
+        let agcore = at_home().with_user_settings(before).with("XAI_API_KEY", KEY);
+        let arguments = [
+            "init",
+            "--provider",
+            "xai",
+            "--model",
+            "grok-4",
+            "--base-url",
+            "http://127.0.0.1:9/v1",
+        ];
+        let mut person = Person::running(agcore, &arguments);
+        person.sees("not checked: ");
+        person.sees("provider = \"xai\" (was 'openai')");
+        person.sees("Change them? [y]es, [n]o: ");
+        person.types("n");
+        person.sees("is unchanged");
+        let agcore = person.leaves_with(1);
+        assert_eq!(settings(&agcore).unwrap(), before);
+    }
+
+    #[test]
+    fn ctrl_c_writes_nothing() {
+        let mut person = Person::running(at_home(), &["init"]);
+        person.sees("Provider, as a number or a name [openai]: ");
+        person.presses('c');
+        let agcore = person.leaves_with(130);
+        assert_eq!(settings(&agcore), None);
+    }
+}
