@@ -7,7 +7,7 @@ use std::time::Duration;
 use lexopt::{Arg, Parser, ValueExt as _};
 
 use crate::stage::Stage;
-use crate::{fuzz, graph, tidy};
+use crate::{dist, fuzz, graph, tidy};
 
 /// The help text, which is also printed without a command.
 pub(crate) const HELP: &str = "\
@@ -35,10 +35,11 @@ Generated files:
 
 Not part of ci:
   bench [NAME]              runs the benches, or those of one bench or package; `peers`
-                            compares agcore with other clients, which takes long
+                            compares agcore with hand-written clients and async-openai, and
+                            `libraries` with other libraries, which takes long
   limits                    compares the instructions of the benches with their limits;
                             needs valgrind
-  footprint                 builds a minimal agent and one by hand on async-openai, and
+  footprint                 builds a minimal agent on agcore and on other libraries, and
                             compares crates, CPU time of the build and size
   soak [FILTER]             runs the tests with more cases (AGCORE_SOAK=1)
   fuzz [TARGET] [--seconds N]
@@ -59,6 +60,10 @@ Not part of ci:
   api-fuzz                  sends random requests to `agcore serve`, made by schemathesis from
                             its OpenAPI document; installs it into the target folder
 
+  dist [--profile NAME]     builds the program for a release, static if this machine can do that, and
+                            writes an archive with manual pages, completions, licenses and checksums
+  book                      writes the guide and the reference as HTML, with mdBook
+
   help                      prints this text
 
 Exit status: 0 on success, 1 if something failed, 2 for a wrong command line.";
@@ -72,6 +77,8 @@ pub(crate) enum Command {
     Bench { name: Option<String> },
     Soak { filter: Option<String> },
     Footprint,
+    Dist { profile: String },
+    Book,
     SdkTypes,
     ApiFuzz,
     McpConformance,
@@ -95,6 +102,7 @@ where
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help),
             Arg::Long("check") => rest.check = true,
             Arg::Long("seconds") => rest.seconds = Some(parser.value()?.parse()?),
+            Arg::Long("profile") => rest.profile = Some(parser.value()?.string()?),
             Arg::Long("range") => rest.range = Some(parser.value()?.string()?),
             Arg::Value(value) if command.is_none() => command = Some(value.into_string()?),
             Arg::Value(value) => rest.words.push(value.into_string()?),
@@ -113,6 +121,7 @@ struct Rest {
     check: bool,
     /// Not zero, which means no limit to libFuzzer.
     seconds: Option<NonZeroU64>,
+    profile: Option<String>,
     range: Option<String>,
     words: Vec<String>,
 }
@@ -125,6 +134,9 @@ impl Rest {
         }
         if self.seconds.is_some() {
             return Err("--seconds is only valid for `fuzz`".into());
+        }
+        if self.profile.is_some() {
+            return Err("--profile is only valid for `dist`".into());
         }
         if self.range.is_some() {
             return Err("--range is only valid for `tidy`".into());
@@ -172,6 +184,11 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
             let time = seconds.map_or(fuzz::DEFAULT_TIME, Duration::from_secs);
             return rest.at_most_one().map(|target| Command::Fuzz { target, time });
         }
+        "dist" => {
+            let profile = rest.profile.take().unwrap_or_else(|| dist::PROFILE.to_owned());
+            return rest.nothing().map(|()| Command::Dist { profile });
+        }
+        "book" => return rest.nothing().map(|()| Command::Book),
         "footprint" => return rest.nothing().map(|()| Command::Footprint),
         "mcp-conformance" => return rest.nothing().map(|()| Command::McpConformance),
         "api-fuzz" => return rest.nothing().map(|()| Command::ApiFuzz),
@@ -230,6 +247,12 @@ mod tests {
         check("bench", Command::Bench { name: None });
         check("limits", Command::Stage(Stage::Limits));
         check("footprint", Command::Footprint);
+        check("book", Command::Book);
+        let profile = |name: &str| Command::Dist {
+            profile: name.to_owned(),
+        };
+        check("dist", profile("dist"));
+        check("dist --profile dev", profile("dev"));
         check("sdk-types", Command::SdkTypes);
         check("pgvector", Command::Pgvector);
         check("agui-schemas", Command::AguiSchemas);
@@ -273,6 +296,7 @@ mod tests {
         check_error("sdk-types openai", "unexpected argument `openai`");
         check_error("bench a b", "unexpected argument `b`");
         check_error("tidy --check", "--check is only valid for `graph` and `gen`");
+        check_error("soak --profile dev", "--profile is only valid for `dist`");
         check_error("graph --seconds 5", "--seconds is only valid for `fuzz`");
         check_error("fuzz --range a..b", "--range is only valid for `tidy`");
         assert!(parse_line("fuzz --seconds 0").is_err());

@@ -1,4 +1,5 @@
-//! `bench`: runs all benches of the workspace, or those with one name. The name `peers` stands for those outside of it.
+//! `bench`: runs all benches of the workspace, or those with one name. The names `peers` and `libraries` stand for those outside
+//! of it.
 //!
 //! With `AGCORE_SOAK`, the bench `retrieval` gets a server of embeddings, whose model takes minutes: a Python package, which is
 //! installed into the target folder.
@@ -9,7 +10,7 @@ use std::process::Command;
 use anyhow::bail;
 use cargo_metadata::TargetKind;
 
-use crate::peers;
+use crate::peers::{self, libraries};
 use crate::process;
 use crate::python_environment::PythonEnvironment;
 use crate::soak;
@@ -24,12 +25,15 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<b
     if name == Some(peers::NAME) {
         return peers::bench(workspace);
     }
+    if name == Some(libraries::NAME) {
+        return libraries::compare(workspace);
+    }
     let benches = selected(&workspace.members, name);
     if benches.is_empty() {
         let known: Vec<_> = selected(&workspace.members, None)
             .into_iter()
             .map(|(_, name)| name)
-            .chain([peers::NAME])
+            .chain([peers::NAME, libraries::NAME])
             .collect();
         match name {
             Some(name) => bail!("no bench is named `{name}`; known are: {}", known.join(", ")),

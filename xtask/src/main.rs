@@ -44,6 +44,8 @@ mod limits;
 mod peers;
 mod bench;
 mod footprint;
+mod dist;
+mod book;
 mod soak;
 mod fuzz;
 mod stage;
@@ -89,6 +91,8 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::Ci => Ok(stage::run(&Stage::ci(), &load()?.for_ci())),
         Command::Stage(stage) => Ok(stage::run(std::slice::from_ref(stage), &load()?)),
         Command::Bench { name } => bench::run(&load()?, name.as_deref()),
+        Command::Dist { profile } => dist::run(&load()?, profile),
+        Command::Book => book::run(&load()?),
         Command::Footprint => footprint::run(&load()?),
         Command::Soak { filter } => soak::run(&load()?, filter.as_deref()),
         Command::McpConformance => mcp_conformance::run(&load()?),

@@ -1,7 +1,10 @@
-//! `bench peers` and `footprint`: agcore beside other clients, in a workspace of its own in `benches/peers`.
+//! `bench peers`, `bench libraries` and `footprint`: agcore beside others, in a workspace of its own in `benches/peers`.
 //!
-//! `ci` builds neither, because both need further crates from the registry and minutes of time.
+//! `ci` builds none of them, because they need further crates from the registry and minutes of time.
 
+pub(crate) mod libraries;
+
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
@@ -18,7 +21,7 @@ const PROFILES: &[(&str, &str)] = &[
     ("thin-lto", "`lto = \"thin\"` and `codegen-units = 1`"),
 ];
 
-/// Runs all benches in both profiles and prints a Markdown document. Returns `false` if one of them failed.
+/// Runs all benches with async-openai in both profiles and prints a Markdown document. Returns `false` if one of them failed.
 pub(crate) fn bench(workspace: &Workspace) -> anyhow::Result<bool> {
     let mut all_succeeded = true;
     for (profile, title) in PROFILES {
@@ -48,4 +51,37 @@ where
     cargo.arg(workspace.root.join("benches/peers/Cargo.toml")).args(options);
     cargo.env("CARGO_TARGET_DIR", target(workspace));
     cargo
+}
+
+/// Returns the number of crates that a program in `benches/peers/minimal` is built from, including itself.
+pub(crate) fn crates(workspace: &Workspace, program: &str, edges: &str) -> anyhow::Result<usize> {
+    let options = [
+        "--package",
+        program,
+        "--edges",
+        edges,
+        "--prefix",
+        "none",
+        "--format",
+        "{p}",
+    ];
+    let tree = process::stdout(&mut cargo(workspace, "tree", options))?;
+    Ok(distinct(&tree))
+}
+
+/// Counts the packages in the output of `cargo tree`, which marks repeated ones with an asterisk.
+fn distinct(tree: &str) -> usize {
+    let packages = tree.lines().map(|line| line.trim_end_matches(" (*)"));
+    packages.filter(|line| !line.is_empty()).collect::<BTreeSet<_>>().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_a_package_once() {
+        let tree = "program v0.0.0 (/w)\nserde v1.0.0\nserde_json v1.0.0\nserde v1.0.0 (*)\n\n";
+        assert_eq!(distinct(tree), 3);
+    }
 }

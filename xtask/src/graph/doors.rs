@@ -104,6 +104,11 @@ pub(crate) const DOORS: &[Door] = &[
         users: &["agcore-llm", "agcore-mcp", "agcore-server", "agcore-testkit", BENCHES],
     },
     Door {
+        system: "the keyring of the system",
+        libraries: &["keyring", "keyring-core", "secret-service", "zbus"],
+        users: &["agcore-cli"],
+    },
+    Door {
         system: "the terminal",
         libraries: &[
             "clap",
@@ -115,6 +120,7 @@ pub(crate) const DOORS: &[Door] = &[
             "inquire",
             "ratatui",
             "reedline",
+            "rpassword",
             "rustyline",
             "termimad",
         ],

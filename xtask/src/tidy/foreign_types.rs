@@ -30,7 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agcore-memory", &["serde", "serde_json"]),
     ("agcore-profile", &["serde", "serde_json", "uuid"]),
     ("agcore-prompt", &["serde", "serde_json"]),
-    ("agcore-server", &["http", "serde", "tokio", "tokio_util"]),
+    ("agcore-server", &["http", "serde", "serde_json", "tokio", "tokio_util"]),
     (
         "agcore-testkit",
         &["bytes", "serde", "serde_json", "tracing", "tracing_subscriber"],

@@ -33,6 +33,10 @@ const SHORT: &[Exception] = &[
         reason: "a type that several siblings use, which would otherwise form a cycle",
     },
     Exception {
+        subject: "crates/agcore-cycle/src/typed/recorded.rs",
+        reason: "a contract that the crate of agents implements",
+    },
+    Exception {
         subject: "crates/agcore-cycle/src/machine/question_id.rs",
         reason: "a pure function that is tested alone",
     },

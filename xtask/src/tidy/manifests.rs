@@ -18,7 +18,10 @@ const MSRV_LINT: &str = "incompatible_msrv";
 const OUTSIDE: &[&str] = &[
     "benches/peers/Cargo.toml",
     "benches/peers/minimal/agcore/Cargo.toml",
+    "benches/peers/minimal/adk-rust/Cargo.toml",
     "benches/peers/minimal/async-openai/Cargo.toml",
+    "benches/peers/minimal/genai/Cargo.toml",
+    "benches/peers/minimal/rig/Cargo.toml",
     "fuzz/Cargo.toml",
 ];
 
