@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    ffi::{OsStr, OsString},
     io::{BufRead as _, BufReader},
     process::{Child, Command, Stdio},
 };
@@ -13,9 +14,6 @@ use crate::{
     report::{self, Summaries, Summary},
 };
 
-/// The argument for the core if the process is not pinned.
-const ANY: &str = "any";
-
 /// Runs a client, in its own process, and prints its figures.
 pub fn client(suite: &Suite, job: &str, client: &str, url: &str, core: Option<usize>) -> Fallible {
     core.map_or(Ok(()), core::pin_to)?;
@@ -26,7 +24,7 @@ pub fn client(suite: &Suite, job: &str, client: &str, url: &str, core: Option<us
 
 /// Runs this many rounds of a client against a server of its own, without measuring anything.
 pub fn rounds(suite: &Suite, job: &str, client: &str, rounds: u32) -> Fallible {
-    let (job, server) = (suite.find(job)?, Server::start(ANY)?);
+    let (job, server) = (suite.find(job)?, Server::start(&Place::any())?);
     let (url, plan) = (&*server.url, Plan::Bare(rounds));
     println!("{}", (job.run)(&Task { client, url, plan })?);
     Ok(())
@@ -55,43 +53,66 @@ pub fn jobs(suite: &Suite, names: &[&str]) -> Fallible {
 /// Returns the best figures and the medians of all clients. The runs of the clients alternate, so that other load on the
 /// machine affects all of them.
 fn summaries(job: &Job) -> Fallible<Summaries> {
-    let core = core::last()?.filter(|_| job.pinned);
-    let core = core.map_or(ANY.to_owned(), |core| core.to_string());
-    let server = Server::start(&core)?;
+    let place = Place::of(job)?;
+    let (server, own) = (Server::start(&place)?, [own_program()?]);
     let mut runs: Vec<Vec<Figures>> = vec![Vec::new(); job.clients.len()];
     for _ in 0..job.repetitions {
         for (client, runs) in job.clients.iter().zip(&mut runs) {
-            let output = own_program()?
-                .args(["client", job.name, client, &server.url, &core])
-                .stderr(Stdio::inherit())
-                .output()?;
-            let report = String::from_utf8(output.stdout)?;
-            runs.push(
-                report
-                    .trim()
-                    .parse()
-                    .map_err(|error| format!("{} of {}: {error}", client, job.name))?,
-            );
+            runs.push(run_client(&own, job, client, &server, &place)?);
         }
     }
     let summaries = runs.iter().map(|runs| Summary::of(runs));
     Ok(job.clients.iter().copied().zip(summaries).collect())
 }
 
-fn own_program() -> Fallible<Command> {
-    Ok(Command::new(env::current_exe()?))
+/// Runs a client in a process of its own, which is started with this command, and returns its figures.
+pub fn run_client<S>(command: &[S], job: &Job, client: &str, server: &Server, place: &Place) -> Fallible<Figures>
+where
+    S: AsRef<OsStr>,
+{
+    let (program, arguments) = command.split_first().ok_or("a command without a program")?;
+    let output = Command::new(program)
+        .args(arguments)
+        .args(["client", job.name, client, &server.url, &place.0])
+        .stderr(Stdio::inherit())
+        .output()?;
+    let report = String::from_utf8(output.stdout)?;
+    let figures = report.trim().parse();
+    figures.map_err(|error| format!("{client} of {}: {error}", job.name).into())
+}
+
+fn own_program() -> Fallible<OsString> {
+    Ok(env::current_exe()?.into())
+}
+
+/// Where client and server run: the argument for the core to which they are pinned.
+#[derive(Debug)]
+pub struct Place(String);
+
+impl Place {
+    /// Returns the last core for a job whose processes are pinned.
+    pub fn of(job: &Job) -> Fallible<Self> {
+        let core = core::last()?.filter(|_| job.pinned);
+        Ok(core.map_or_else(Self::any, |core| Self(core.to_string())))
+    }
+
+    fn any() -> Self {
+        Self("any".to_owned())
+    }
 }
 
 /// The server process, which is stopped when this value is dropped.
-struct Server {
+#[derive(Debug)]
+pub struct Server {
     process: Child,
     url: String,
 }
 
 impl Server {
-    fn start(core: &str) -> Fallible<Self> {
-        let mut process = own_program()?
-            .args(["serve", core])
+    /// Starts the server.
+    pub fn start(place: &Place) -> Fallible<Self> {
+        let mut process = Command::new(own_program()?)
+            .args(["serve", &place.0])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

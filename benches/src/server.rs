@@ -29,6 +29,12 @@ use crate::{
 /// Every `BUSY_PERIOD`th request to `/busy` is answered; the others fail.
 const BUSY_PERIOD: u32 = 3;
 
+/// The size in bytes up to which requests are short.
+const SHORT: usize = 65_536;
+
+/// The size in bytes of the parts of a long request that are searched.
+const END: usize = 2048;
+
 struct Replies {
     whole: Vec<u8>,
     whole_streamed: Vec<u8>,
@@ -99,6 +105,16 @@ fn request_size(request: &[u8]) -> Option<usize> {
     Some(head + body.unwrap_or(0))
 }
 
+/// Returns whether a request asks for a stream. Of a long one, only both ends are searched, before and after its messages:
+/// searching the whole would cost the server more than the reply.
+fn is_streamed(request: &[u8]) -> bool {
+    let contains = |part: &[u8]| memchr::memmem::find(part, br#""stream":true"#).is_some();
+    match (request.first_chunk::<END>(), request.last_chunk::<END>()) {
+        (Some(first), Some(last)) if request.len() > SHORT => contains(first) || contains(last),
+        _ => contains(request),
+    }
+}
+
 impl Replies {
     fn new() -> Self {
         let head = canned::STREAM_HEAD;
@@ -128,7 +144,7 @@ impl Replies {
             return connection.write_all(stream).await;
         }
         let contains = |part: &str| memchr::memmem::find(request, part.as_bytes()).is_some();
-        let is_streamed = || contains(r#""stream":true"#);
+        let is_streamed = || is_streamed(request);
         match first {
             b"paced" => self.paced(connection).await,
             b"loop" if !contains("tool_call_id") => {
@@ -142,10 +158,7 @@ impl Replies {
             b"busy" if self.busy_requests.fetch_add(1, Ordering::Relaxed) % BUSY_PERIOD != BUSY_PERIOD - 1 => {
                 connection.write_all(&self.busy).await
             }
-            // Searching the whole of a long request would cost the server more than the reply.
-            b"turn" | b"loop" if request.len() < 65_536 && is_streamed() => {
-                connection.write_all(&self.whole_streamed).await
-            }
+            b"turn" | b"loop" if is_streamed() => connection.write_all(&self.whole_streamed).await,
             _ => connection.write_all(&self.whole).await,
         }
     }

@@ -19,6 +19,17 @@ use async_openai::{
 };
 use futures_util::{StreamExt as _, future::join_all};
 
+use crate::peer::Peer;
+
+/// async-openai in the jobs of the comparison.
+pub const PEER: Peer = Peer {
+    name: "async-openai",
+    turn,
+    tool_loop,
+    stream,
+    history,
+};
+
 /// Whole turns.
 pub fn turn(task: &Task<'_>) -> Fallible<Figures> {
     let client = client(&format!("{}/turn", task.url))?;
