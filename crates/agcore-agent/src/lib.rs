@@ -75,7 +75,7 @@ pub use {
     session_memory_tools::SessionMemoryTools,
     skills::{Skill, Skills},
     stored_sessions::{CONTEXT_METADATA, StoredSessions},
-    task::{JsonPlanParser, PlanParser, TaskAgent, TaskReport, TaskTurn},
+    task::{JsonPlanParser, PlanParser, StepQuestions, TaskAgent, TaskReport, TaskTurn},
     team::{FanOut, Gathered, SubAgent},
     team_limits::TeamLimits,
     tool_settings::ToolSettings,

@@ -40,6 +40,7 @@ mod approve;
 mod dialog;
 mod server_question;
 mod mcp;
+mod open_question;
 mod question_terminal;
 mod trust_dialog;
 mod turn;

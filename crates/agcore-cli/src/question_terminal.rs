@@ -14,6 +14,7 @@ use crate::{
     exit::Failure,
     grants::GrantUpdate,
     interrupt::Interrupts,
+    open_question::OpenDialog,
     process::variable,
     render::{Color, Palette},
     server_question::{Completer, ServerDialog},
@@ -72,6 +73,17 @@ impl QuestionTerminal {
             interrupts: self.interrupts.clone(),
             print,
         })
+    }
+
+    /// Returns the dialog for a question at which a turn waits.
+    pub(crate) fn open_dialog(&self) -> OpenDialog {
+        terminal::discard_input();
+        OpenDialog {
+            console: self.console.clone(),
+            palette: self.palette,
+            interrupts: self.interrupts.clone(),
+            print,
+        }
     }
 
     /// Returns the dialog for the question of an MCP server.

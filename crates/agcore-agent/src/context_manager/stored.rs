@@ -11,7 +11,7 @@ use crate::{agent::Agent, durable::ContextRecord, error::AgentError, stored_sess
 impl StoredSessions {
     /// Creates a session with [contexts](ContextManager), under an id of your choice, and its first context, which is the current
     /// one. Each context is a session of the store, which [`list`](Self::list) returns as well: its id begins with that of the
-    /// session and a slash, and its metadata has an entry [`CONTEXT_METADATA`] with its name.
+    /// session and a slash, and its metadata has an entry [`CONTEXT_METADATA`](crate::CONTEXT_METADATA) with its name.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -42,8 +42,8 @@ impl StoredSessions {
     /// Cancel safe, but dropping the future leaves open whether the session was created.
     ///
     /// # Errors
-    /// [`InvalidInput`](AgentErrorKind::InvalidInput) if the id is taken, or the id or the name is not acceptable;
-    /// [`Storage`](AgentErrorKind::Storage) if the store fails.
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the id is taken, or the id or the name is not acceptable;
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
     pub async fn create_contexts(
         &self,
         id: impl Into<String>,
@@ -75,15 +75,15 @@ impl StoredSessions {
     }
 
     /// Opens a session with contexts as it was after its last write. `agent` returns the agent of the context with a name. If a
-    /// turn of a context [was interrupted](AgentSession::is_interrupted), [`resume`](AgentSession::resume) without answers continues
+    /// turn of a context [was interrupted](crate::AgentSession::is_interrupted), [`resume`](crate::AgentSession::resume) without answers continues
     /// it.
     ///
     /// Cancel safe.
     ///
     /// # Errors
-    /// [`NotFound`](AgentErrorKind::NotFound) if the actor has no session with this id, or it has no contexts;
-    /// [`InvalidState`](AgentErrorKind::InvalidState) if records are damaged or of a newer version of the program;
-    /// [`Storage`](AgentErrorKind::Storage) if the store fails.
+    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id, or it has no contexts;
+    /// [`InvalidState`](crate::AgentErrorKind::InvalidState) if records are damaged or of a newer version of the program;
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
     pub async fn open_contexts<A: Agent + 'static>(
         &self,
         id: &str,

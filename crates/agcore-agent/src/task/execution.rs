@@ -2,12 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agcore_chat::{AgentEvent, Question, StreamEvent, UsageTracker};
+use agcore_chat::{AgentEvent, Answer, Question, QuestionId, StreamEvent, UsageTracker};
 use agcore_cycle::{HookContext, Observer, PlanStepEnd, TurnOutcome, hooks::HookBounds};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
-use super::{kept::KeptTask, parser::PlanParser, progress::TaskProgress, prompts, report::TaskReport};
+use super::{
+    kept::KeptTask, parser::PlanParser, progress::TaskProgress, prompts, questions::StepQuestions, report::TaskReport,
+};
 use crate::{
     agent::{Agent, AgentSpec},
     bundle::RuntimeBundle,
@@ -30,6 +32,8 @@ pub(super) struct TaskSettings {
     pub(super) parser: Arc<dyn PlanParser>,
     pub(super) max_parallel: usize,
     pub(super) max_replans: u32,
+    /// Answers the questions of steps. Without it, steps with questions fail.
+    pub(super) questions: Option<Arc<dyn StepQuestions>>,
 }
 
 /// One task while it runs.
@@ -43,6 +47,8 @@ pub(super) struct Execution {
     observer: Option<Observer>,
     token: CancellationToken,
     usage: Mutex<UsageTracker>,
+    /// Held while a question is asked.
+    asking: tokio::sync::Mutex<()>,
 }
 
 impl Execution {
@@ -61,6 +67,7 @@ impl Execution {
             observer,
             token,
             usage: Mutex::new(std::mem::take(&mut progress.usage)),
+            asking: tokio::sync::Mutex::default(),
         }
     }
 
@@ -273,11 +280,10 @@ impl Execution {
         request: String,
         part: Option<&str>,
     ) -> Result<String, AgentError> {
-        if let Some(question) = session.questions().await.first() {
-            session.abandon_turn().await?;
-            return Err(needs_answer(question));
-        }
-        let turn = if session.is_interrupted().await {
+        let questions = session.questions().await;
+        let turn = if !questions.is_empty() {
+            session.resume(self.answers(session, &questions).await?)
+        } else if session.is_interrupted().await {
             session.resume([])
         } else if let Some(answer) = session.last_answer().await {
             return Ok(answer);
@@ -287,33 +293,71 @@ impl Execution {
         self.turn(turn, session, part).await
     }
 
-    /// Runs a turn, passes its events on, and returns its answer.
+    /// Runs a turn and returns its answer. Each time it waits for a person, it continues with the answers.
     async fn turn(&self, turn: AgentTurn, session: &AgentSession, part: Option<&str>) -> Result<String, AgentError> {
-        let turn = turn.with_token(self.token.clone());
-        let outcome = match &self.observer {
-            None => Box::pin(turn.run()).await?,
-            Some(observer) => {
-                let part = part.map(Arc::<str>::from);
-                let mut events = turn.stream();
-                while let Some(event) = events.next().await {
-                    match &part {
-                        Some(part) => observer.forward(event, part).await,
-                        None => observer.send(event),
-                    }
+        let mut turn = turn;
+        loop {
+            match self.observed(turn, part).await? {
+                TurnOutcome::Suspended(questions) => {
+                    turn = session.resume(self.answers(session, &questions).await?);
                 }
-                events.finish().await?
+                outcome => return Ok(outcome.text().into_owned()),
             }
-        };
-        match outcome {
-            TurnOutcome::Suspended(questions) => {
-                session.abandon_turn().await?;
-                match questions.first() {
-                    Some(question) => Err(needs_answer(question)),
-                    None => Err(AgentError::input("it waits for a person, but asks nothing")),
-                }
-            }
-            outcome => Ok(outcome.text().into_owned()),
         }
+    }
+
+    /// Runs a turn and passes its events on.
+    async fn observed(&self, turn: AgentTurn, part: Option<&str>) -> Result<TurnOutcome, AgentError> {
+        let turn = turn.with_token(self.token.clone());
+        let Some(observer) = &self.observer else {
+            return Box::pin(turn.run()).await;
+        };
+        let part = part.map(Arc::<str>::from);
+        let mut events = turn.stream();
+        while let Some(event) = events.next().await {
+            match &part {
+                Some(part) => observer.forward(event, part).await,
+                None => observer.send(event),
+            }
+        }
+        events.finish().await
+    }
+
+    /// Asks for the answers to the questions of a turn. If one is not answered, the turn ends.
+    async fn answers(
+        &self,
+        session: &AgentSession,
+        questions: &[Question],
+    ) -> Result<Vec<(QuestionId, Answer)>, AgentError> {
+        let mut answers = Vec::with_capacity(questions.len());
+        for question in questions {
+            match self.ask(question).await? {
+                Some(answer) => answers.push((question.id.clone(), answer)),
+                None => {
+                    session.abandon_turn().await?;
+                    return Err(needs_answer(question));
+                }
+            }
+        }
+        if answers.is_empty() {
+            session.abandon_turn().await?;
+            return Err(AgentError::input("it waits for a person, but asks nothing"));
+        }
+        Ok(answers)
+    }
+
+    async fn ask(&self, question: &Question) -> Result<Option<Answer>, AgentError> {
+        let Some(person) = &self.agent.questions else {
+            return Ok(None);
+        };
+        let answer = async {
+            let _one_at_a_time = self.asking.lock().await;
+            person.answer(question).await
+        };
+        self.token
+            .run_until_cancelled(answer)
+            .await
+            .ok_or_else(AgentError::cancelled)
     }
 
     /// Counts what a session has used, and returns it.
@@ -357,7 +401,7 @@ struct Done {
 
 fn needs_answer(question: &Question) -> AgentError {
     AgentError::input(format!(
-        "it needs the answer of a person, but steps cannot wait for one: {}",
+        "it needs the answer of a person, and no one can be asked: {}",
         question.prompt
     ))
 }

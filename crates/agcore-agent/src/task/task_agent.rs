@@ -5,6 +5,7 @@ use std::{fmt, sync::Arc};
 use super::{
     execution::TaskSettings,
     parser::{JsonPlanParser, PlanParser},
+    questions::StepQuestions,
     task_turn::{Start, TaskTurn},
 };
 use crate::{agent::Agent, bundle::RuntimeBundle, plan::Plan, session::AgentSession};
@@ -16,7 +17,7 @@ use crate::{agent::Agent, bundle::RuntimeBundle, plan::Plan, session::AgentSessi
 /// skipped, the others are still carried out, and a new plan is made, if [that is allowed](Self::with_max_replans).
 ///
 /// Steps are carried out with the tools, permissions and limits of the bundle. A step that is suspended, because a person has
-/// to be asked and no approver answers at once, fails.
+/// to be asked and no approver answers at once, continues with the answers of [`StepQuestions`], and fails without them.
 ///
 /// ```
 /// use agcore_agent::{AgentSpec, TaskAgent, agent};
@@ -51,6 +52,7 @@ impl TaskAgent {
             parser: Arc::new(JsonPlanParser::new()),
             max_parallel: 1,
             max_replans: 0,
+            questions: None,
         })
     }
 
@@ -75,6 +77,12 @@ impl TaskAgent {
     /// Sets how many new plans are made after plans that failed.
     pub fn with_max_replans(mut self, plans: u32) -> Self {
         self.0.max_replans = plans;
+        self
+    }
+
+    /// Sets who answers the questions at which steps wait.
+    pub fn with_questions(mut self, questions: impl StepQuestions + 'static) -> Self {
+        self.0.questions = Some(Arc::new(questions));
         self
     }
 
@@ -121,8 +129,9 @@ impl TaskAgent {
 
     /// Continues the task of a [stored](crate::StoredSessions) session, whose process died or which was cancelled. Steps that have
     /// ended are not repeated. Of the others, turns continue after their last write: no finished tool call is repeated, and no
-    /// reply of the model that was stored is requested again. A step fails if one of its calls was running and must not be
-    /// repeated: whether it took effect is unknown, and a new plan is made, if [that is allowed](Self::with_max_replans).
+    /// reply of the model that was stored is requested again. If a call was running that must not be repeated, whether it took
+    /// effect is unknown: [a person is asked](Self::with_questions), or else the step fails and a new plan is made, if
+    /// [that is allowed](Self::with_max_replans).
     pub fn continue_in(&self, session: &AgentSession) -> TaskTurn {
         let session = session.clone();
         TaskTurn::new(self.0.clone(), Start::Continued { session })

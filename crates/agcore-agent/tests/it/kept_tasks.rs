@@ -5,12 +5,15 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use agcore_agent::{AgentErrorKind, AgentSession, AgentSpec, StoredSessions, TaskAgent, agent};
-use agcore_chat::{AssistantMessage, ChatResponse, SystemClock, ToolAnnotations, ToolCall};
+use agcore_agent::{AgentErrorKind, AgentSession, AgentSpec, StepQuestions, StoredSessions, TaskAgent, agent};
+use agcore_chat::{
+    Answer, AssistantMessage, ChatResponse, Question, QuestionKind, SystemClock, ToolAnnotations, ToolCall,
+};
 use agcore_llm::{LlmError, provider_fn};
 use agcore_memory::session::{InMemorySessionStore, SessionStore};
 use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore, StoreFault};
 use agcore_tools::{NoArguments, typed};
+use async_trait::async_trait;
 
 const PLAN: &str = r#"{"steps": [{"description": "Find x."}, {"description": "Use x.", "depends_on": [1]}]}"#;
 
@@ -174,6 +177,65 @@ async fn a_call_whose_outcome_is_unknown_is_not_repeated() {
         }
     }
     assert!((1..=3).contains(&uncertain), "{uncertain}");
+}
+
+/// Answers questions about calls that were running, and counts them.
+struct Answers {
+    answer: Option<Answer>,
+    asked: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl StepQuestions for Answers {
+    async fn answer(&self, question: &Question) -> Option<Answer> {
+        assert_eq!(question.kind, QuestionKind::Uncertain);
+        assert!(question.prompt.contains("find"), "{}", question.prompt);
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.answer.clone()
+    }
+}
+
+#[tokio::test]
+async fn a_person_is_asked_about_a_call_whose_outcome_is_unknown() {
+    let commits = undisturbed().await;
+    for answer in [Some(Answer::approve()), Some(Answer::deny("It was found.")), None] {
+        let mut uncertain = 0;
+        for failing in 1..commits {
+            let world = World::new();
+            let number = AtomicUsize::new(0);
+            let plan = FaultPlan::from_fn(move |_, method| {
+                let is_gone = method == "commit" && number.fetch_add(1, Ordering::SeqCst) >= failing;
+                is_gone.then_some(StoreFault::Fail)
+            });
+            let (task, sessions) = world.process(plan, false);
+            let session = world.open(&sessions).await;
+            task.run_in(&session, "Find and use x.").await.unwrap_err();
+
+            let asked = Arc::new(AtomicUsize::new(0));
+            let answers = Answers {
+                answer: answer.clone(),
+                asked: Arc::clone(&asked),
+            };
+            let (task, sessions) = world.process(FaultPlan::new(), false);
+            let session = world.open(&sessions).await;
+            let report = task.with_questions(answers).continue_in(&session).await.unwrap();
+            let asked = asked.load(Ordering::SeqCst);
+            uncertain += asked;
+            // Without an answer, the step fails. With one it continues, and the call runs again only after a yes.
+            assert_eq!(
+                report.is_success(),
+                asked == 0 || answer.is_some(),
+                "{answer:?} {failing}"
+            );
+            let is_repeated = asked > 0 && answer == Some(Answer::approve());
+            assert_eq!(
+                world.calls.load(Ordering::SeqCst),
+                1 + usize::from(is_repeated),
+                "{answer:?} {failing}"
+            );
+        }
+        assert!((1..=3).contains(&uncertain), "{uncertain}");
+    }
 }
 
 #[tokio::test]

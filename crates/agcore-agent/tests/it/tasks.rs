@@ -2,16 +2,18 @@
 
 use std::sync::{
     Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use agcore_agent::{
     AgentBuilder, AgentErrorKind, AgentSpec, JsonPlanParser, Plan, PlanError, PlanParser, RuntimeBundle, Step,
-    StepStatus, TaskAgent,
+    StepQuestions, StepStatus, TaskAgent,
 };
-use agcore_chat::{AgentEvent, ChatResponse, EventKind, ToolCall, TurnEvent, Usage};
+use agcore_chat::{
+    AgentEvent, Answer, AssistantMessage, ChatResponse, EventKind, Question, ToolCall, TurnEvent, Usage,
+};
 use agcore_cycle::{Hook, HookContext, PlanStepEnd};
-use agcore_llm::{LlmProvider, provider_fn};
+use agcore_llm::{LlmError, LlmProvider, provider_fn};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, typed};
 use async_trait::async_trait;
@@ -429,7 +431,72 @@ async fn a_step_that_is_not_approved_fails() {
         .await
         .unwrap();
     let reason = report.plan.steps()[0].reason().unwrap();
-    assert!(reason.contains("steps cannot wait for one: May pay run"), "{reason}");
+    assert!(reason.contains("no one can be asked: May pay run"), "{reason}");
+}
+
+/// Allows calls one after the other, and never answers about the tool `refund`.
+#[derive(Default)]
+struct OneAtATime {
+    is_asking: AtomicBool,
+}
+
+#[async_trait]
+impl StepQuestions for OneAtATime {
+    async fn answer(&self, question: &Question) -> Option<Answer> {
+        assert!(
+            !self.is_asking.swap(true, Ordering::SeqCst),
+            "two questions at the same time"
+        );
+        tokio::task::yield_now().await;
+        self.is_asking.store(false, Ordering::SeqCst);
+        (question.tool != "refund").then(Answer::approve)
+    }
+}
+
+#[tokio::test]
+async fn steps_continue_with_the_answers_of_a_person() {
+    let model = provider_fn(|call| {
+        let messages = &call.request.messages;
+        let (asked, is_done) = (messages[1].text().into_owned(), messages.len() > 2);
+        async move {
+            let tool = if asked.contains("Your step: do 2") {
+                "refund"
+            } else {
+                "pay"
+            };
+            let mut response = ChatResponse::from_text("done");
+            if !is_done {
+                let call = ToolCall::function("c", tool, "{}");
+                response.choices[0].message = AssistantMessage::default().with_call(call);
+            }
+            Ok::<_, LlmError>(response)
+        }
+    });
+    let bundle = AgentBuilder::new()
+        .with_provider(model)
+        .with_instructions("You work.")
+        .with_tool(typed("pay", "Pays.", |_: NoArguments| async { Ok("paid") }))
+        .with_tool(typed("refund", "Pays back.", |_: NoArguments| async { Ok("refunded") }))
+        .with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "*")))
+        .with_approver(SuspendingApprover)
+        .build()
+        .unwrap();
+    let task = TaskAgent::new(bundle)
+        .with_max_parallel(4)
+        .with_questions(OneAtATime::default());
+    let report = task.execute_plan(plan(&[&[], &[], &[], &[]]).unwrap()).await.unwrap();
+    let refunds: Vec<bool> = report
+        .plan
+        .steps()
+        .iter()
+        .map(|step| step.description == "do 2")
+        .collect();
+    let failed: Vec<bool> = statuses(&report.plan)
+        .iter()
+        .map(|status| *status == StepStatus::Failed)
+        .collect();
+    assert_eq!(failed, refunds);
+    assert_eq!(failed.iter().filter(|failed| **failed).count(), 1);
 }
 
 #[tokio::test]

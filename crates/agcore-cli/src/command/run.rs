@@ -112,11 +112,17 @@ async fn in_session(
         .with_agent(session.agent())
         .with_max_parallel(usize::from(args.parallel))
         .with_max_replans(args.replans);
+    let answers = one_shot.answers.take();
+    let reports_questions = front.output.is_none() && answers.is_none();
+    let task = match answers {
+        Some(answers) => task.with_questions(answers),
+        None => task,
+    };
     let agent = session.agent();
     let mut view = TaskView {
         agent: agent.name().into(),
         render: &mut *one_shot.render,
-        is_for_people: front.output.is_none(),
+        reports_questions,
         is_answered: false,
     };
     let goal = match goal {
@@ -187,8 +193,8 @@ async fn carry_out(
 struct TaskView<'a> {
     agent: Arc<str>,
     render: &'a mut dyn Render,
-    /// Whether a person reads standard error.
-    is_for_people: bool,
+    /// Whether questions are reported, because a person reads standard error, but cannot be asked.
+    reports_questions: bool,
     /// Whether the answer was shown.
     is_answered: bool,
 }
@@ -220,7 +226,7 @@ impl Render for TaskView<'_> {
             // Those of the whole task are shown instead.
             (EventKind::Turn(TurnEvent::Started(_) | TurnEvent::Complete { .. }), None) => return Ok(()),
             (EventKind::Text(TextEvent::MessageComplete(_)), None) => self.is_answered = true,
-            (EventKind::Person(PersonEvent::Suspended(questions)), Some(_)) if self.is_for_people => {
+            (EventKind::Person(PersonEvent::Suspended(questions)), Some(_)) if self.reports_questions => {
                 self.render.hide()?;
                 for question in questions {
                     writeln!(io::stderr(), "{}", unanswered(question))?;

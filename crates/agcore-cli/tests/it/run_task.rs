@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::{
     machine::{of_type, result, stream, types},
+    person::{Person, QUESTION},
     support::{Agcore, Server, runtime},
 };
 
@@ -188,10 +189,9 @@ fn a_killed_task_continues_without_repeating_what_was_done() {
     assert!(list.assert_success().contains("Find and use x."), "{}", list.stdout);
 }
 
-/// A call that may have taken effect is not repeated, and the user reads why its step fails.
+/// Starts a task whose first step runs a command, and kills the program while it runs.
 #[cfg(unix)]
-#[test]
-fn a_call_that_was_running_when_the_program_was_killed_is_reported() {
+fn killed_in_a_command() -> (Server, Agcore) {
     let steps = model(r#"{"steps": ["Find x."]}"#, done);
     // Only the first plan runs a command, which ends with the test's directory.
     let is_first = AtomicBool::new(true);
@@ -214,6 +214,14 @@ fn a_call_that_was_running_when_the_program_was_killed_is_reported() {
     }
     runtime.block_on(child.kill()).unwrap();
     std::fs::remove_file(started).unwrap();
+    (server, agcore)
+}
+
+/// A call that may have taken effect is not repeated, and the user reads why its step fails.
+#[cfg(unix)]
+#[test]
+fn a_call_that_was_running_when_the_program_was_killed_is_reported() {
+    let (_server, agcore) = killed_in_a_command();
     let resumed = agcore.run(["run", "--continue", "--yes"]);
     // The new plan knows the failed one, so the answer is written by a turn of its own.
     assert_eq!(resumed.assert_success(), "x was used.\n");
@@ -226,6 +234,27 @@ fn a_call_that_was_running_when_the_program_was_killed_is_reported() {
         "{}",
         resumed.stderr
     );
+}
+
+/// At a terminal, the user decides whether such a call runs again.
+#[cfg(unix)]
+#[test]
+fn a_person_decides_about_a_call_that_was_running_when_the_program_was_killed() {
+    let (server, agcore) = killed_in_a_command();
+    let mut person = Person::running(agcore, &["run", "--continue", "--yes"]);
+    person.sees("Continuing: Find x.");
+    person.sees("was running when the program ended");
+    person.sees("Run it again?");
+    person.sees(QUESTION);
+    person.types("n it is found");
+    person.sees("step 1 completed: Find x.");
+    let agcore = person.leaves_with(0);
+    assert!(!agcore.directory.path().join("started").exists());
+    let requests = server.requests();
+    let reads_reason = |request: &RecordedRequest| {
+        String::from_utf8_lossy(request.body()).contains("The user answered no: it is found")
+    };
+    assert!(requests.iter().any(reads_reason), "the model reads the reason");
 }
 
 /// Returns the id of the newest session.

@@ -11,6 +11,7 @@ use crate::{
     approve::Question,
     dialog::{DialogOutcome, choices},
     exit::Failure,
+    open_question::{OpenQuestion, OpenQuestions},
     policy::Policy,
     question_terminal::QuestionTerminal,
     render::Render,
@@ -22,6 +23,8 @@ pub(super) struct Asking {
     render: Box<dyn Render>,
     terminal: QuestionTerminal,
     questions: Questions,
+    /// Those at which the steps of a task wait.
+    steps: OpenQuestions,
     /// The tools, to validate edited arguments.
     tools: Arc<ToolSnapshot>,
     /// Stores "always" answers.
@@ -37,7 +40,7 @@ impl Asking {
     pub(super) fn new(
         render: Box<dyn Render>,
         terminal: QuestionTerminal,
-        questions: Questions,
+        (questions, steps): (Questions, OpenQuestions),
         tools: Arc<ToolSnapshot>,
         policy: Policy,
         completer: Completer,
@@ -46,6 +49,7 @@ impl Asking {
             render,
             terminal,
             questions,
+            steps,
             tools,
             policy,
             completer,
@@ -62,6 +66,13 @@ impl Asking {
         if let Ok(dialog) = self.terminal.show(&question, &choices, PROMPT, tools) {
             self.pending = Some(tokio::spawn(dialog.answer(question)));
         }
+        Ok(())
+    }
+
+    fn ask_for_step(&mut self, question: OpenQuestion) -> io::Result<()> {
+        self.render.hide()?;
+        let dialog = self.terminal.open_dialog();
+        self.pending = Some(tokio::spawn(dialog.answer(question)));
         Ok(())
     }
 
@@ -109,6 +120,9 @@ impl Render for Asking {
         }
         if let Ok(question) = self.questions.calls.try_recv() {
             return self.ask(question);
+        }
+        if let Ok(question) = self.steps.try_recv() {
+            return self.ask_for_step(question);
         }
         match self.questions.servers.try_recv() {
             Ok(question) if question.is_abandoned() => Ok(()),

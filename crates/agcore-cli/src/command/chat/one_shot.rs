@@ -30,6 +30,7 @@ use crate::{
     input,
     interrupt::Interrupts,
     mcp::Server,
+    open_question::AskForSteps,
     output::{Announced, Decisions, Init, McpServer, Output},
     permission_mode::mode_approver,
     policy::Policy,
@@ -110,6 +111,8 @@ pub(in crate::command) struct Front<'a> {
 pub(in crate::command) struct OneShot<'a> {
     pub(in crate::command) session: AgentSession,
     pub(in crate::command) render: Box<dyn Render>,
+    /// Asks the user for the steps of a task, if someone can be asked.
+    pub(in crate::command) answers: Option<AskForSteps>,
     chats: ChatSessions,
     settings: &'a Settings,
     mode: PermissionMode,
@@ -151,7 +154,10 @@ impl<'a> OneShot<'a> {
             .start(selected, args.session.fork_session, &agent_of(args, settings)?)
             .await?;
         let mut render = renderer(front.output, front.color, args.schema.is_some());
+        let mut answers = None;
         if let Some(terminal) = terminal {
+            let (steps, asked_by_steps) = AskForSteps::new();
+            answers = Some(steps);
             let tools = session.bundle().tools().snapshot();
             let questions = Questions {
                 calls: questions,
@@ -161,7 +167,7 @@ impl<'a> OneShot<'a> {
             render = Box::new(Asking::new(
                 render,
                 terminal,
-                questions,
+                (questions, asked_by_steps),
                 tools,
                 policy.clone(),
                 completer,
@@ -170,6 +176,7 @@ impl<'a> OneShot<'a> {
         Ok(Self {
             session,
             render,
+            answers,
             chats,
             settings,
             mode,
@@ -212,6 +219,7 @@ impl<'a> OneShot<'a> {
             mode,
             policy,
             denials,
+            answers: _,
         } = self;
         // Ends the output, before anything is reported below it.
         drop(render);

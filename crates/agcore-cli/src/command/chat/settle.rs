@@ -1,16 +1,9 @@
 //! Settles what an earlier process left open in a session: an interrupted turn, or questions.
 
-use agcore::chat::{Answer, Question, QuestionKind};
+use agcore::chat::{Answer, Question};
 
 use super::{conversation::Conversation, saved::last_exchange};
-use crate::{
-    approve::call_text,
-    console::Line,
-    exit::Failure,
-    render::{sanitized_line, uncertain_line},
-    sessions::answers_of,
-    turn::Input,
-};
+use crate::{console::Line, exit::Failure, open_question, render::uncertain_line, sessions::answers_of, turn::Input};
 
 /// Shows where the session stopped, and continues a turn that is open if the user wants that.
 ///
@@ -97,26 +90,14 @@ async fn confirm(conversation: &Conversation, prompt: &str) -> Result<bool, Fail
 
 /// Asks a question of the turn. Returns `None` if the user does not answer.
 async fn ask(conversation: &Conversation, question: &Question) -> Result<Option<Answer>, Failure> {
-    let call = call_text(&question.tool, &question.arguments);
-    let text = match question.kind {
-        QuestionKind::Approval => format!("Allow {call}?"),
-        QuestionKind::Uncertain => {
-            format!("{call} was running when the program ended, and may have taken effect. Run it again?")
-        }
-        _ => sanitized_line(&question.prompt),
-    };
-    conversation.screen.question(&text)?;
+    conversation.screen.question(&open_question::text(question))?;
     conversation.console.discard_typed();
     loop {
         let Line::Entered(line) = conversation.console.read_line("  [y]es [n]o: ").await? else {
             return Ok(None);
         };
-        let (word, reason) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
-        match (word.to_lowercase().as_str(), reason.trim()) {
-            ("y" | "yes" | "1", "") => return Ok(Some(Answer::approve())),
-            ("n" | "no", "") => return Ok(Some(Answer::deny("The user answered no."))),
-            ("n" | "no", reason) => return Ok(Some(Answer::deny(format!("The user answered no: {reason}")))),
-            _ => {}
+        if let Some(answer) = open_question::parse(&line) {
+            return Ok(Some(answer));
         }
     }
 }
