@@ -117,7 +117,10 @@ fn a_call_that_was_running_at_a_kill_is_reported_and_not_repeated() {
     person.sees("It is not known whether shell {\"command\":");
     person.sees("Continue the turn? [y]es, [n]o: ");
     person.types("y");
-    person.sees("was running when the program ended, and may have taken effect. Run it again?");
+    // The question names the call, and is wrapped.
+    person.sees("shell {\"command\":");
+    person.sees("was running when the program ended,");
+    person.sees("Run it again?");
     person.sees("[y]es [n]o: ");
     person.types("n");
     person.sees("Result: ");
