@@ -2,13 +2,18 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agcore_chat::{AgentEvent, Answer, Question, QuestionId, StreamEvent, UsageTracker};
+use agcore_chat::{AgentEvent, StreamEvent, UsageTracker};
 use agcore_cycle::{HookContext, Observer, PlanStepEnd, TurnOutcome, hooks::HookBounds};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    kept::KeptTask, parser::PlanParser, progress::TaskProgress, prompts, questions::StepQuestions, report::TaskReport,
+    kept::KeptTask,
+    parser::PlanParser,
+    progress::TaskProgress,
+    prompts,
+    questions::{Asking, StepQuestions},
+    report::TaskReport,
 };
 use crate::{
     agent::{Agent, AgentSpec},
@@ -47,8 +52,7 @@ pub(super) struct Execution {
     observer: Option<Observer>,
     token: CancellationToken,
     usage: Mutex<UsageTracker>,
-    /// Held while a question is asked.
-    asking: tokio::sync::Mutex<()>,
+    asking: Asking,
 }
 
 impl Execution {
@@ -60,6 +64,7 @@ impl Execution {
         token: CancellationToken,
     ) -> Self {
         Self {
+            asking: Asking::new(agent.questions.clone()),
             agent,
             kept,
             goal: std::mem::take(&mut progress.goal),
@@ -67,7 +72,6 @@ impl Execution {
             observer,
             token,
             usage: Mutex::new(std::mem::take(&mut progress.usage)),
-            asking: tokio::sync::Mutex::default(),
         }
     }
 
@@ -282,7 +286,7 @@ impl Execution {
     ) -> Result<String, AgentError> {
         let questions = session.questions().await;
         let turn = if !questions.is_empty() {
-            session.resume(self.answers(session, &questions).await?)
+            session.resume(self.asking.answers(session, &questions, &self.token).await?)
         } else if session.is_interrupted().await {
             session.resume([])
         } else if let Some(answer) = session.last_answer().await {
@@ -299,7 +303,7 @@ impl Execution {
         loop {
             match self.observed(turn, part).await? {
                 TurnOutcome::Suspended(questions) => {
-                    turn = session.resume(self.answers(session, &questions).await?);
+                    turn = session.resume(self.asking.answers(session, &questions, &self.token).await?);
                 }
                 outcome => return Ok(outcome.text().into_owned()),
             }
@@ -321,43 +325,6 @@ impl Execution {
             }
         }
         events.finish().await
-    }
-
-    /// Asks for the answers to the questions of a turn. If one is not answered, the turn ends.
-    async fn answers(
-        &self,
-        session: &AgentSession,
-        questions: &[Question],
-    ) -> Result<Vec<(QuestionId, Answer)>, AgentError> {
-        let mut answers = Vec::with_capacity(questions.len());
-        for question in questions {
-            match self.ask(question).await? {
-                Some(answer) => answers.push((question.id.clone(), answer)),
-                None => {
-                    session.abandon_turn().await?;
-                    return Err(needs_answer(question));
-                }
-            }
-        }
-        if answers.is_empty() {
-            session.abandon_turn().await?;
-            return Err(AgentError::input("it waits for a person, but asks nothing"));
-        }
-        Ok(answers)
-    }
-
-    async fn ask(&self, question: &Question) -> Result<Option<Answer>, AgentError> {
-        let Some(person) = &self.agent.questions else {
-            return Ok(None);
-        };
-        let answer = async {
-            let _one_at_a_time = self.asking.lock().await;
-            person.answer(question).await
-        };
-        self.token
-            .run_until_cancelled(answer)
-            .await
-            .ok_or_else(AgentError::cancelled)
     }
 
     /// Counts what a session has used, and returns it.
@@ -397,11 +364,4 @@ struct Done {
     index: usize,
     result: Result<String, AgentError>,
     usage: UsageTracker,
-}
-
-fn needs_answer(question: &Question) -> AgentError {
-    AgentError::input(format!(
-        "it needs the answer of a person, and no one can be asked: {}",
-        question.prompt
-    ))
 }
