@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Lists the possible answers.
-const PROMPT: &str = "  [y]es [n]o: ";
+pub(crate) const PROMPT: &str = "  [y]es [n]o: ";
 
 /// The receiver of the questions of a task. If it is dropped, they are not answered.
 pub(crate) type OpenQuestions = mpsc::UnboundedReceiver<OpenQuestion>;

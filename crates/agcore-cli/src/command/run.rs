@@ -34,8 +34,8 @@ use crate::{
 /// Carries out a task. The answer goes to standard output, everything else to standard error.
 ///
 /// # Errors
-/// When the settings are invalid, the session to continue is not found or has no task, no plan can be made, a step of the last plan fails, or a call was denied because no one could
-/// be asked.
+/// When the settings are invalid, the session to continue is not found or has no task, no plan can be made, a step of the last plan
+/// fails, or a call was denied because no one could be asked.
 pub(crate) async fn run(
     args: &RunArgs,
     interrupts: &Interrupts,

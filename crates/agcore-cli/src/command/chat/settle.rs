@@ -93,7 +93,7 @@ async fn ask(conversation: &Conversation, question: &Question) -> Result<Option<
     conversation.screen.question(&open_question::text(question))?;
     conversation.console.discard_typed();
     loop {
-        let Line::Entered(line) = conversation.console.read_line("  [y]es [n]o: ").await? else {
+        let Line::Entered(line) = conversation.console.read_line(open_question::PROMPT).await? else {
             return Ok(None);
         };
         if let Some(answer) = open_question::parse(&line) {
