@@ -7,10 +7,9 @@ use std::{
 };
 
 use hyper::rt::{Read, ReadBufCursor, Write};
-use hyper_util::{
-    client::legacy::connect::{self, Connected},
-    rt::TokioIo,
-};
+#[cfg(feature = "http2")]
+use hyper_util::client::legacy::connect::{self, Connected};
+use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
@@ -49,6 +48,12 @@ impl Connection {
         self
     }
 
+    /// Returns whether the peer is a proxy that forwards requests.
+    pub(super) fn forwards(&self) -> bool {
+        self.forwards
+    }
+
+    #[cfg(feature = "http2")]
     fn negotiated_http2(&self) -> bool {
         match &self.stream {
             Stream::Plain(_) => false,
@@ -57,6 +62,7 @@ impl Connection {
     }
 }
 
+#[cfg(feature = "http2")]
 impl connect::Connection for Connection {
     fn connected(&self) -> Connected {
         let connected = Connected::new().proxy(self.forwards);

@@ -1,11 +1,8 @@
 //! [`Connector`]: opens the connections of the pool, directly or through a proxy, within the limit on connecting.
 
-use std::{
-    io,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+#[cfg(feature = "http2")]
+use std::task::{Context, Poll};
+use std::{io, sync::Arc, time::Duration};
 
 use http::{HeaderMap, HeaderValue, Uri, header};
 use hyper_util::client::{
@@ -25,7 +22,7 @@ use super::{
         settings::ClientSettings,
     },
     connection::Connection,
-    opener::{BoxError, Opener, Opening, encrypt},
+    opener::{BoxError, Opener, encrypt},
 };
 
 /// Opens connections to one server.
@@ -85,12 +82,25 @@ impl Connector {
         let route = Arc::new(route);
         Ok((Self { route, limit }, headers))
     }
+
+    /// Opens a connection to a server, within the limit.
+    pub(super) async fn connect(&self, server: Uri) -> Result<Connection, BoxError> {
+        let connecting = self.route.connect(server);
+        match self.limit {
+            None => connecting.await,
+            Some(limit) => match tokio::time::timeout(limit, connecting).await {
+                Ok(connection) => connection,
+                Err(_) => Err(io::Error::from(io::ErrorKind::TimedOut).into()),
+            },
+        }
+    }
 }
 
 /// Returns the header `Host`, unless the pool must set it because HTTP/2 does not use it.
 fn host(base: &BaseUrl) -> HeaderMap {
+    let may_be_http2 = cfg!(feature = "http2") && base.is_secure();
     let host = &base.url()[Position::BeforeHost..Position::AfterPort];
-    let host = HeaderValue::from_str(host).ok().filter(|_| !base.is_secure());
+    let host = HeaderValue::from_str(host).ok().filter(|_| !may_be_http2);
     host.into_iter().map(|host| (header::HOST, host)).collect()
 }
 
@@ -133,26 +143,18 @@ impl Route {
     }
 }
 
+#[cfg(feature = "http2")]
 impl Service<Uri> for Connector {
     type Response = Connection;
     type Error = BoxError;
-    type Future = Opening;
+    type Future = super::opener::Opening;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, server: Uri) -> Opening {
-        let Self { route, limit } = self.clone();
-        Box::pin(async move {
-            let connecting = route.connect(server);
-            match limit {
-                None => connecting.await,
-                Some(limit) => match tokio::time::timeout(limit, connecting).await {
-                    Ok(connection) => connection,
-                    Err(_) => Err(io::Error::from(io::ErrorKind::TimedOut).into()),
-                },
-            }
-        })
+    fn call(&mut self, server: Uri) -> Self::Future {
+        let connector = self.clone();
+        Box::pin(async move { connector.connect(server).await })
     }
 }
