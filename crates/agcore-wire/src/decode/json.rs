@@ -58,6 +58,32 @@ impl<'de> JsonReader<'de> {
 
     /// Returns the name of the next member of an object, whose value must be read then.
     pub(crate) fn next_name(&mut self, object: &mut Progress) -> Result<Option<Cow<'de, str>>> {
+        match self.compact_name(object) {
+            Some(name) => Ok(Some(Cow::Borrowed(name))),
+            None => self.next_name_anyhow(object),
+        }
+    }
+
+    /// Reads the name of the next member if it has the usual form: without spaces around it, and without escapes.
+    #[inline]
+    fn compact_name(&mut self, object: &mut Progress) -> Option<&'de str> {
+        let bytes = self.text.as_bytes();
+        let begin = match (*object, bytes.get(self.at..)?) {
+            (Progress::First, [b'"', ..]) => self.at + 1,
+            (Progress::Later, [b',', b'"', ..]) => self.at + 2,
+            _ => return None,
+        };
+        let end = begin + plain_len(bytes.get(begin..)?);
+        let [b'"', b':', ..] = bytes.get(end..)? else {
+            return None;
+        };
+        *object = Progress::Later;
+        self.at = end + 2;
+        self.text.get(begin..end)
+    }
+
+    #[inline(never)]
+    fn next_name_anyhow(&mut self, object: &mut Progress) -> Result<Option<Cow<'de, str>>> {
         if !self.next_entry(object, b'}')? {
             return Ok(None);
         }
