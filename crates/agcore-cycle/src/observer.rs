@@ -106,6 +106,15 @@ impl Observer {
         self.shorter_than(1).await;
     }
 
+    /// Waits until the events were taken that were added so far, whatever is added in the meantime.
+    ///
+    /// Cancel safe: nothing is lost when the future is dropped.
+    pub async fn delivered(&self) {
+        let end = self.next();
+        self.wait_until(|queue| queue.events.front().is_none_or(|first| first.seq >= end))
+            .await;
+    }
+
     fn take(&self, reader: Option<&Waker>) -> Option<StreamEvent> {
         let mut queue = self.lock();
         if queue.events.is_empty() {
@@ -125,9 +134,13 @@ impl Observer {
     }
 
     async fn shorter_than(&self, limit: usize) {
+        self.wait_until(|queue| queue.events.len() < limit).await;
+    }
+
+    async fn wait_until(&self, is_met: impl Fn(&Queue) -> bool) {
         poll_fn(|cx| {
             self.with(|queue| {
-                if queue.events.len() < limit {
+                if is_met(queue) {
                     return Poll::Ready(());
                 }
                 queue.writers.push(cx.waker().clone());

@@ -55,7 +55,7 @@ impl Driver<'_> {
                     self.execute(started, &mut running).await?;
                 }
                 Step::Run(mut work) => {
-                    work.retain(|work| !running.is_waiting(&work.call.id));
+                    work.retain(|work| !running.is_waiting(work.call.id.as_str()));
                     if work.is_empty() {
                         self.await_tool(&mut running).await?;
                     } else {

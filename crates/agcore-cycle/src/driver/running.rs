@@ -60,13 +60,16 @@ impl RunningTools {
     }
 
     /// Returns a call in the form in which it runs, if hooks have changed it.
-    pub(super) fn changed(&self, call: &str) -> Option<&Arc<ToolCall>> {
+    pub(super) fn changed(&self, call: &Text) -> Option<&Arc<ToolCall>> {
         // A call that was resumed may have been changed twice.
         self.changed.iter().rfind(|changed| *call == *changed.id)
     }
 
     /// Returns whether a call waits until its executor lets it run.
-    pub(super) fn is_waiting(&self, call: &str) -> bool {
+    pub(super) fn is_waiting<T: ?Sized>(&self, call: &T) -> bool
+    where
+        Text: PartialEq<T>,
+    {
         self.waiting.iter().any(|waiting| waiting.call == *call)
     }
 
@@ -87,7 +90,10 @@ impl RunningTools {
     }
 
     /// Takes a call that has not started.
-    pub(super) fn take_waiting(&mut self, call: &str) -> Option<Waiting> {
+    pub(super) fn take_waiting<T: ?Sized>(&mut self, call: &T) -> Option<Waiting>
+    where
+        Text: PartialEq<T>,
+    {
         let at = self.waiting.iter().position(|waiting| waiting.call == *call)?;
         Some(self.waiting.swap_remove(at))
     }

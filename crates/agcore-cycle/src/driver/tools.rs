@@ -71,7 +71,7 @@ impl Driver<'_> {
                 }
                 Err(HookStop::Blocked(reason)) => {
                     let blocked = work.remove(admitted);
-                    running.take_waiting(&blocked.call.id);
+                    running.take_waiting(blocked.call.id.as_str());
                     let call = Text::from(blocked.call.id.as_str());
                     self.settle(Settled::at_once(call, ToolOutcome::error(reason))).await?;
                 }

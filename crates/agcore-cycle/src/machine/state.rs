@@ -272,27 +272,29 @@ impl Machine {
     }
 
     /// Returns a call that waits to start, or runs.
-    pub(crate) fn pending_call(&self, id: &str) -> Option<&Arc<ToolCall>> {
+    pub(crate) fn pending_call(&self, id: &(impl PartialEq<str> + ?Sized)) -> Option<&Arc<ToolCall>> {
         let mut slots = self.slots().iter();
         slots
-            .find(|slot| slot.call.id == id && slot.is_pending())
+            .find(|slot| *id == *slot.call.id && slot.is_pending())
             .map(|slot| &slot.call)
     }
 
     /// Returns whether a call waits to start.
-    pub(crate) fn is_ready(&self, id: &str) -> bool {
-        self.slots().iter().any(|slot| slot.call.id == id && slot.is_ready())
+    pub(crate) fn is_ready(&self, id: &(impl PartialEq<str> + ?Sized)) -> bool {
+        self.slots().iter().any(|slot| *id == *slot.call.id && slot.is_ready())
     }
 
     /// Returns whether a call runs.
-    pub(crate) fn is_running(&self, id: &str) -> bool {
-        self.slots().iter().any(|slot| slot.call.id == id && slot.is_running())
+    pub(crate) fn is_running(&self, id: &(impl PartialEq<str> + ?Sized)) -> bool {
+        self.slots()
+            .iter()
+            .any(|slot| *id == *slot.call.id && slot.is_running())
     }
 
     /// Returns whether a call continues after a question that it asked while it ran.
-    pub(crate) fn continues(&self, id: &str) -> bool {
+    pub(crate) fn continues(&self, id: &(impl PartialEq<str> + ?Sized)) -> bool {
         let mut slots = self.slots().iter();
-        slots.any(|slot| slot.call.id == id && slot.started && slot.resumed.is_some())
+        slots.any(|slot| *id == *slot.call.id && slot.started && slot.resumed.is_some())
     }
 
     /// Returns the id that a call of the next reply will have, if that is not the one of the server. `own` are the ids of the
