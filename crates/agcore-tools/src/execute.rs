@@ -11,6 +11,7 @@ mod admission;
 mod gate;
 mod engine;
 mod outcome;
+mod calls;
 mod batch;
 mod invocation;
 

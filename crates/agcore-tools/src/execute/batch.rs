@@ -9,11 +9,11 @@ use std::{
 
 use agcore_chat::{Progress, Text, ToolWork};
 use futures_core::Stream;
-use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     begin::StartLine,
+    calls::Calls,
     engine::{Engine, Prepared, Settlement},
     progress::ProgressBuffer,
     queue::CallQueue,
@@ -110,7 +110,7 @@ pub(crate) fn batch(
 struct Batch<F> {
     shared: Arc<Shared>,
     cancellation: CancellationToken,
-    calls: FuturesUnordered<F>,
+    calls: Calls<F>,
     settled: VecDeque<(usize, Settlement)>,
 }
 
@@ -134,9 +134,7 @@ impl<F: Future<Output = (usize, Settlement)>> Batch<F> {
     /// Polls all calls until none of them can make progress.
     fn advance(&mut self, cx: &mut Context<'_>) {
         loop {
-            while let Poll::Ready(Some(settled)) = self.calls.poll_next_unpin(cx) {
-                self.settled.push_back(settled);
-            }
+            self.calls.poll(cx, |settled| self.settled.push_back(settled));
             // After a cancellation no call begins: they are released so that they can end.
             let cancelled = self.cancellation.is_cancelled() && self.shared.line.cancel();
             if !self.shared.queue.start() && !cancelled {
