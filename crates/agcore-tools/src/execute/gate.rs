@@ -20,7 +20,7 @@ use crate::{
     error::ToolError,
     grants::Grant,
     panic::catch_panic,
-    permission::{Decision, ToolFacts, Verdict, decide},
+    permission::{Decision, Permission, ToolFacts, Verdict, decide},
     policy::ToolPolicy,
     registry::RegisteredTool,
 };
@@ -259,8 +259,10 @@ impl Gate {
     }
 
     fn decision(&self, tool: &RegisteredTool, arguments: &Arguments) -> Decision {
-        let asks_about_destruction = self.policy.approver.is_some() && tool.annotations().destructive == Some(true);
-        let facts = ToolFacts::new(tool.name(), tool.permissions()).with_destructive(asks_about_destruction);
+        let is_destructive = tool.annotations().destructive == Some(true);
+        // `delete` is allowed by explicit configuration only: who has allowed it, without an approver, has decided.
+        let is_decided = self.policy.approver.is_none() && tool.permissions().contains(&Permission::Delete);
+        let facts = ToolFacts::new(tool.name(), tool.permissions()).with_destructive(is_destructive && !is_decided);
         decide(&self.policy.rules, facts, arguments)
     }
 }

@@ -78,7 +78,7 @@ pub struct ToolFacts<'a> {
     pub name: &'a str,
     /// The permissions that the tool declares to need.
     pub permissions: &'a [Permission],
-    /// Whether the tool declares itself destructive, and there is an approver to ask about its calls.
+    /// Whether the tool declares itself destructive.
     pub destructive: bool,
 }
 
@@ -272,7 +272,7 @@ impl fmt::Display for Reason<'_> {
                 Some(rule) => write!(f, "rule {} ({rule})", index + 1),
                 None => write!(f, "rule {}", index + 1),
             },
-            Basis::Destructive => f.write_str("it declares to be destructive, and no rule names it"),
+            Basis::Destructive => f.write_str("it is declared destructive, and no rule names it"),
             Basis::Static(StaticRule::Denied(permission)) => {
                 write!(f, "it needs {permission}, which is denied")
             }

@@ -268,13 +268,17 @@ async fn destructive_tools_are_asked_about_unless_a_rule_names_them() {
         let requests = approver.requests();
         assert_eq!(requests.len(), asked);
         if let Some(request) = requests.first() {
-            assert_eq!(request.reason, "it declares to be destructive, and no rule names it");
+            assert_eq!(request.reason, "it is declared destructive, and no rule names it");
         }
-        // Without an approver, the rules decide alone.
+        // Without an approver, a rule must allow the call.
         let executor = executor_for([delete()])
             .with_policy(ToolPolicy::new(rules))
             .build()
             .unwrap();
-        text(&settle(&executor, "delete", json!({})).await);
+        let result = settle(&executor, "delete", json!({})).await;
+        match asked {
+            0 => _ = text(&result),
+            _ => assert!(error_text(&result).contains("permission denied"), "{result:?}"),
+        }
     }
 }

@@ -19,7 +19,9 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{call, context, context_builder, fatal_text, progress_and_results, registry, reports, work};
+use crate::support::{
+    allowing, call, context, context_builder, fatal_text, progress_and_results, registry, reports, work,
+};
 
 /// Tracks which tools run and checks that they may run side by side.
 #[derive(Default)]
@@ -174,7 +176,11 @@ async fn a_thousand_mixed_calls_keep_order_and_exclusivity() {
 #[tokio::test(start_paused = true)]
 async fn the_stream_of_an_executor_settles_each_call_once() {
     let monitor = Arc::new(Monitor::default());
-    let executor = workers(&monitor).executor(context()).build().unwrap();
+    let executor = workers(&monitor)
+        .executor(context())
+        .with_policy(allowing("delete"))
+        .build()
+        .unwrap();
     let mut settled: Vec<_> = reports(&executor, thousand_calls())
         .await
         .into_iter()
@@ -199,7 +205,11 @@ async fn the_stream_of_an_executor_settles_each_call_once() {
 #[tokio::test(start_paused = true)]
 async fn dropping_the_stream_cancels_running_and_waiting_calls() {
     let monitor = Arc::new(Monitor::default());
-    let executor = workers(&monitor).executor(context()).build().unwrap();
+    let executor = workers(&monitor)
+        .executor(context())
+        .with_policy(allowing("delete"))
+        .build()
+        .unwrap();
     let mut stream = progress_and_results(executor.execute(thousand_calls()));
     for _ in 0..300 {
         stream.next().await.unwrap();
@@ -217,7 +227,11 @@ async fn cancelling_the_run_settles_every_call_as_cancelled() {
     let monitor = Arc::new(Monitor::default());
     let token = CancellationToken::new();
     let context = context_builder().with_cancellation(token.clone()).build();
-    let executor = workers(&monitor).executor(context).build().unwrap();
+    let executor = workers(&monitor)
+        .executor(context)
+        .with_policy(allowing("delete"))
+        .build()
+        .unwrap();
     let mut stream = progress_and_results(executor.execute(thousand_calls()));
     let mut cancelled = 0;
     for settled in 0..1000 {
@@ -243,7 +257,13 @@ async fn cancelling_the_run_settles_every_call_as_cancelled() {
 async fn sessions_share_concurrency_keys() {
     let monitor = Arc::new(Monitor::default());
     let tools = workers(&monitor);
-    let session = || tools.executor(context()).build().unwrap();
+    let session = || {
+        tools
+            .executor(context())
+            .with_policy(allowing("delete"))
+            .build()
+            .unwrap()
+    };
     let (first, second) = (session(), session());
     let calls = |id: &str| vec![work(id, "key_b", &json!({"number": 1, "millis": 5})); 20];
     let (one, two) = tokio::join!(reports(&first, calls("x")), reports(&second, calls("y")));

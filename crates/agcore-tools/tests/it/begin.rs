@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Echo, call, context, context_builder, executor_for, fatal_text, question, work};
+use crate::support::{Echo, allowing, call, context, context_builder, executor_for, fatal_text, question, work};
 
 /// Returns the reports that are ready as text.
 fn ready(reports: &mut ToolReports) -> Vec<String> {
@@ -116,7 +116,11 @@ async fn a_call_in_the_queue_has_not_started() {
     let tools = ToolRegistry::new();
     tools.register(waits("first", release.clone())).unwrap();
     tools.register(alone).unwrap();
-    let executor = tools.executor(context()).build().unwrap();
+    let executor = tools
+        .executor(context())
+        .with_policy(allowing("alone"))
+        .build()
+        .unwrap();
     let mut reports = executor.execute(vec![work("1", "first", &json!({})), work("2", "alone", &json!({}))]);
     assert_eq!(ready(&mut reports), ["began 1"]);
     release.notify_one();
@@ -258,7 +262,9 @@ async fn calls_begin_at_once_if_the_rules_alone_allow_them_and_none_waits() {
     tools.register(keyed).unwrap();
     let executor = tools
         .executor(context())
-        .with_policy(ToolPolicy::new(ask_about("asks")))
+        .with_policy(ToolPolicy::new(
+            ask_about("asks").with_rule(Rule::tool(RuleState::Allow, "alone")),
+        ))
         .with_max_concurrency(2);
     let executor = executor.build().unwrap();
     let check = |names: &[&str], expected: bool| {

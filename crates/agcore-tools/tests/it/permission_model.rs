@@ -15,7 +15,10 @@ use serde_json::{Value, json};
 use crate::support::{Echo, ScriptedApprover, context_builder, registry, settle};
 
 const TOOLS: [&str; 3] = ["fs.read", "fs.write", "mail"];
-const PERMISSIONS: [Permission; 3] = [Permission::Read, Permission::Write, Permission::Shell];
+const PERMISSIONS: [Permission; 3] = [Permission::Read, Permission::Write, Permission::Delete];
+
+/// The index of [`Permission::Delete`].
+const DELETE: usize = 2;
 const USERS: [&str; 2] = ["ann", "bob"];
 const PATHS: [&str; 3] = ["/a", "/a/b", "/c"];
 
@@ -168,8 +171,9 @@ impl Model<'_> {
             .any(|rule| !matches!(rule.subject, PlainSubject::Permission(_)));
         let allowed = statically_allowed || named;
         let ask = matching.iter().any(|rule| rule.state == RuleState::Ask);
-        // A destructive tool that no rule names is asked about, if there is someone to ask.
-        let destructive = world.destructive[call.tool] && world.approver && !named;
+        // A destructive tool that no rule names is asked about; without an approver, the permission `delete` suffices.
+        let decided = !world.approver && declares.contains(&DELETE);
+        let destructive = world.destructive[call.tool] && !named && !decided;
         if allowed && !ask && !destructive {
             return Expected::Runs {
                 asked: false,

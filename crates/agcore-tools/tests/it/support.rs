@@ -7,12 +7,18 @@ use std::sync::{
 
 use agcore_chat::{Answer, Question, ToolCall, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolWork};
 use agcore_tools::{
-    Approval, ApprovalRequest, Approver, Arguments, BaseTool, ExecutorBuilder, Permission, RegistryExecutor,
-    SystemClock, ToolAnnotations, ToolContext, ToolContextBuilder, ToolError, ToolOutput, ToolRegistry,
+    Approval, ApprovalRequest, Approver, Arguments, BaseTool, ExecutorBuilder, Permission, PermissionRules,
+    RegistryExecutor, Rule, RuleState, SystemClock, ToolAnnotations, ToolContext, ToolContextBuilder, ToolError,
+    ToolOutput, ToolPolicy, ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
+
+/// Returns a policy by which this tool may run, whatever it declares.
+pub(crate) fn allowing(tool: &str) -> ToolPolicy {
+    ToolPolicy::new(PermissionRules::default().with_rule(Rule::tool(RuleState::Allow, tool)))
+}
 
 /// Returns a builder for the context of a run.
 pub(crate) fn context_builder() -> ToolContextBuilder {
