@@ -1,6 +1,6 @@
 //! Typed output: answers that are values of a Rust type, with corrections, and the value while it is written.
 //!
-//! Derive `Deserialize` and `JsonSchema`; doc comments are descriptions for the model. The capabilities of the provider decide
+//! The attribute `#[output]` derives what a type needs; doc comments are descriptions for the model. The capabilities of the provider decide
 //! how the model is asked: through its response format, a tool, or instructions.
 //!
 //! Run it: `cargo run --example typed_output`, or with a real model, as the [README](README.md) describes.
@@ -10,17 +10,12 @@ use std::error::Error;
 use agcore::{
     AgentSession,
     chat::{EventKind, TextEvent, ToolCall},
-    // Import the module `schemars`, too: the code that `derive(JsonSchema)` generates refers to it by this name.
-    tools::{
-        ToolError,
-        schemars::{self, JsonSchema},
-        tool,
-    },
+    tools::{ToolError, output, tool},
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
-use serde::Deserialize;
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[output]
+#[derive(Debug)]
 struct Trip {
     city: String,
     /// In the order in which they are visited.
@@ -29,13 +24,15 @@ struct Trip {
     budget: Option<u32>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[output]
+#[derive(Debug)]
 struct Sight {
     name: String,
     kind: Kind,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[output]
+#[derive(Debug)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
     Museum,

@@ -38,7 +38,7 @@ mod parameter;
 mod function;
 mod tool;
 mod expand;
-mod arguments;
+mod derived;
 
 #[cfg(test)]
 mod error_tests;
@@ -185,17 +185,51 @@ fn expand_tool(tools: Path, options: TokenStream, item: TokenStream) -> TokenStr
 /// ```
 #[proc_macro_attribute]
 pub fn arguments(options: TokenStream, item: TokenStream) -> TokenStream {
-    expand_arguments(parse_quote!(::agcore_tools), options, item)
+    expand_type("arguments", parse_quote!(::agcore_tools), options, item)
 }
 
 // Expands like `arguments`, with the paths of the facade `agcore`, which re-exports it under that name with docs.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn facade_arguments(options: TokenStream, item: TokenStream) -> TokenStream {
-    expand_arguments(parse_quote!(::agcore::tools), options, item)
+    expand_type("arguments", parse_quote!(::agcore::tools), options, item)
 }
 
-fn expand_arguments(tools: Path, options: TokenStream, item: TokenStream) -> TokenStream {
-    let expanded = arguments::expand(tools, options.into(), item.into());
+/// Makes the struct or enum below it usable as the type of a typed answer.
+///
+/// This derives `Deserialize` and `JsonSchema`, as [`macro@arguments`] does, and has the same option `crate = path`. Doc comments
+/// describe the members to the model.
+///
+/// ```
+/// use agcore_tools::{output, schemars::schema_for};
+///
+/// #[output]
+/// #[derive(Debug)]
+/// struct City {
+///     name: String,
+///     /// Without suburbs.
+///     population: u64,
+/// }
+///
+/// let schema = schema_for!(City);
+/// assert_eq!(schema.as_value()["properties"]["population"]["description"], "Without suburbs.");
+/// let city: City = serde_json::from_str(r#"{"name": "Lisbon", "population": 567131}"#)?;
+/// assert_eq!((city.name.as_str(), city.population), ("Lisbon", 567131));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[proc_macro_attribute]
+pub fn output(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand_type("output", parse_quote!(::agcore_tools), options, item)
+}
+
+// Expands like `output`, with the paths of the facade `agcore`, which re-exports it under that name with docs.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn facade_output(options: TokenStream, item: TokenStream) -> TokenStream {
+    expand_type("output", parse_quote!(::agcore::tools), options, item)
+}
+
+fn expand_type(attribute: &str, tools: Path, options: TokenStream, item: TokenStream) -> TokenStream {
+    let expanded = derived::expand(attribute, tools, options.into(), item.into());
     expanded.unwrap_or_else(syn::Error::into_compile_error).into()
 }

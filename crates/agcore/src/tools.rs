@@ -45,6 +45,7 @@
 //! | to | use |
 //! |---|---|
 //! | create a tool from a function | the attribute `#[tool]`; `#[arguments]` for structs and enums among its parameters |
+//! | get answers as values of a type | the attribute `#[output]` |
 //! | create a tool from a closure | [`typed()`] |
 //! | create a tool whose schema is known only at run time | [`BaseTool`] |
 //! | give tools access to the application | [`State`], [`ToolContext`] |
@@ -66,7 +67,7 @@
 #[doc(inline)]
 pub use agcore_tools::*;
 // These take the place of those of agcore-tools: they generate paths that start with `agcore::tools`.
-/// Makes a struct or enum usable as an argument of a tool, or as the type of a typed answer.
+/// Makes a struct or enum usable as an argument of a tool.
 ///
 /// This derives `Deserialize` and `JsonSchema`, without a dependency on serde or schemars. Doc comments become
 /// descriptions, and `#[serde(…)]` and `#[schemars(…)]` work as usual.
@@ -95,6 +96,38 @@ pub use agcore_tools::*;
 #[cfg(feature = "macros")]
 #[doc(inline)]
 pub use agcore_tools_macros::facade_arguments as arguments;
+/// Makes a struct or enum usable as the type of a typed answer.
+///
+/// This derives `Deserialize` and `JsonSchema`, without a dependency on serde or schemars. Doc comments describe the members to
+/// the model, and `#[serde(…)]` and `#[schemars(…)]` work as usual.
+///
+/// ```
+/// use agcore::tools::output;
+///
+/// #[output]
+/// struct City {
+///     name: String,
+///     /// Without suburbs.
+///     population: u64,
+/// }
+/// # #[cfg(feature = "agent")]
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agcore::AgentError> {
+/// # let model = agcore::llm::provider_fn(|_| async {
+/// #     Ok(agcore::ChatResponse::from_text(r#"{"name": "Lisbon", "population": 567131}"#))
+/// # });
+/// # let session = agcore::AgentBuilder::new().with_provider(model).session()?;
+///
+/// let city = session.turn("The largest city in Portugal?").typed::<City>().await?.into_value()?;
+/// assert_eq!((city.name.as_str(), city.population), ("Lisbon", 567131));
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "agent"))]
+/// # fn main() {}
+/// ```
+#[cfg(feature = "macros")]
+#[doc(inline)]
+pub use agcore_tools_macros::facade_output as output;
 /// Turns a function into a tool. Its doc comment and those on its parameters become descriptions for the model.
 ///
 /// Beside `async fn add(a: i64, b: i64)`, which stays as it is, this creates `fn add_tool() -> Registration` with the

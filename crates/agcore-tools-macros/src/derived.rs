@@ -1,4 +1,4 @@
-//! The attribute `#[arguments]`: derives what the type of an argument needs.
+//! The attributes `#[arguments]` and `#[output]`: derive what the type of an argument or an answer needs.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -13,7 +13,7 @@ use crate::{expand::derives, options};
 ///
 /// # Errors
 /// When the item is neither a struct nor an enum, or the options contain anything but `crate = path`.
-pub(crate) fn expand(tools: Path, options: TokenStream, item: TokenStream) -> Result<TokenStream> {
+pub(crate) fn expand(attribute: &str, tools: Path, options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let path = |input: ParseStream<'_>| {
         if input.is_empty() {
             return Ok(tools);
@@ -27,7 +27,7 @@ pub(crate) fn expand(tools: Path, options: TokenStream, item: TokenStream) -> Re
     if !matches!(item, Item::Struct(_) | Item::Enum(_)) {
         return Err(Error::new_spanned(
             item,
-            "`#[arguments]` must be on a struct or an enum",
+            format!("`#[{attribute}]` must be on a struct or an enum"),
         ));
     }
     let derives = derives(&tools);
