@@ -11,7 +11,8 @@ use agcore_llm::{
 };
 use agcore_memory::{MemoryStore, session::SessionStore};
 use agcore_tools::{
-    Approver, AuditSink, Extensions, PermissionRules, Registration, ToolContext, ToolError, ToolPolicy, ToolRegistry,
+    Approver, AuditSink, Extensions, IntoRegistration, PermissionRules, ToolContext, ToolError, ToolPolicy,
+    ToolRegistry,
 };
 
 use crate::{
@@ -175,7 +176,7 @@ impl AgentBuilder {
     }
 
     /// Adds a tool. [`build`](Self::build) reports a tool that cannot be registered.
-    pub fn with_tool(mut self, tool: impl Into<Registration>) -> Self {
+    pub fn with_tool(mut self, tool: impl IntoRegistration) -> Self {
         if let Err(error) = self.tools.register(tool) {
             self.tool_error.get_or_insert(error);
         }

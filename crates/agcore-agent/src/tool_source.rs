@@ -1,6 +1,6 @@
 //! [`ToolSource`]: what [`AgentBuilder::with_tools`](crate::AgentBuilder::with_tools) accepts.
 
-use agcore_tools::{Registration, ToolError, ToolRegistry};
+use agcore_tools::{IntoRegistration, ToolError, ToolRegistry};
 
 /// A registry, or a list of tools, for [`AgentBuilder::with_tools`](crate::AgentBuilder::with_tools).
 ///
@@ -22,13 +22,13 @@ impl ToolSource for ToolRegistry {
     }
 }
 
-impl<T: Into<Registration>, const N: usize> ToolSource for [T; N] {
+impl<T: IntoRegistration, const N: usize> ToolSource for [T; N] {
     fn add_to(self, registry: &mut ToolRegistry) -> Result<(), ToolError> {
         registry.register_all(self)
     }
 }
 
-impl<T: Into<Registration>> ToolSource for Vec<T> {
+impl<T: IntoRegistration> ToolSource for Vec<T> {
     fn add_to(self, registry: &mut ToolRegistry) -> Result<(), ToolError> {
         registry.register_all(self)
     }

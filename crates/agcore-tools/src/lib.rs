@@ -43,7 +43,7 @@
 //! | feature | description |
 //! |---|---|
 //! | `macros` | The attribute `#[tool]`, which turns a function into a tool and its documentation into descriptions. |
-//! | `schema` | JSON Schema validation of arguments, answers and results, and `SchemaValidator`. Without it, arguments are checked by deserializing them into the type of the tool. |
+//! | `schema` | All keywords and drafts of JSON Schema. Without it, a small validator understands the usual keywords, and schemas with others are refused. |
 //!
 //! <!-- /features -->
 
@@ -67,13 +67,17 @@ pub mod layer;
 mod execute;
 mod executor;
 
+/// The attribute for `async` methods in implementations of traits such as [`Approver`] and [`BaseTool`].
+pub use ::async_trait::async_trait;
 /// Makes a struct or enum usable as an argument of a tool, without a dependency on serde or schemars.
 #[cfg(feature = "macros")]
 pub use agcore_tools_macros::arguments;
+/// Makes a struct or enum usable as the type of a typed answer, without a dependency on serde or schemars.
+#[cfg(feature = "macros")]
+pub use agcore_tools_macros::output;
 /// Turns a function into a tool. Its doc comment and those on its parameters become descriptions.
 #[cfg(feature = "macros")]
 pub use agcore_tools_macros::tool;
-#[cfg(feature = "schema")]
 pub use schema::SchemaValidator;
 /// The crate with the `JsonSchema` derive macro for the arguments of typed tools.
 pub use schemars;
@@ -96,7 +100,10 @@ pub use {
         rule::{Rule, RuleState},
     },
     policy::ToolPolicy,
-    registry::{RegisteredTool, Registration, RegistryChange, ToolRegistry, ToolSnapshot, ToolStatistics, ToolView},
+    registry::{
+        IntoRegistration, RegisteredTool, Registration, RegistryChange, ToolRegistry, ToolSnapshot, ToolStatistics,
+        ToolView,
+    },
     rule_check::{RuleProblem, RuleProblemKind},
     session::ToolSession,
     tool::BaseTool,

@@ -7,7 +7,7 @@ mod handle;
 mod view;
 
 pub use self::{
-    entry::{RegisteredTool, Registration},
+    entry::{IntoRegistration, RegisteredTool, Registration},
     handle::{RegistryChange, ToolRegistry},
     snapshot::ToolSnapshot,
     stats::ToolStatistics,

@@ -1,90 +1,71 @@
 //! JSON Schema validation: [`SchemaValidator`], and the compiled schemas of registered tools.
 //!
-//! Both need the feature `schema`. Without it, the arguments of a [typed](crate::typed()) tool are checked by
-//! deserializing them into its type, and those of any other tool are checked only by the tool itself.
+//! With the feature `schema`, the crate jsonschema validates. Without it, a small validator does: it understands the usual
+//! keywords and refuses schemas with others.
 
-mod outline;
 mod alternatives;
+#[cfg(any(test, not(feature = "schema")))]
+mod basic;
 #[cfg(feature = "schema")]
 mod full;
+mod unknown;
+mod validator;
 
+#[cfg(not(feature = "schema"))]
+use self::basic::Validator;
 #[cfg(feature = "schema")]
-pub use self::full::SchemaValidator;
-pub(crate) use self::outline::{explain_mismatch, unknown_member_message};
+use self::full::Validator;
+pub(crate) use self::unknown::unknown_member_message;
+pub use self::validator::SchemaValidator;
 
 use agcore_chat::SchemaViolation;
 use serde_json::Value;
 
 use crate::{
-    arguments::Arguments,
     error::{ToolError, ToolErrorKind},
+    tool::BaseTool,
 };
 
-/// A schema compiled once to check many values; without the feature `schema`, it accepts any value.
+/// A schema compiled once to check many values.
 #[derive(Debug)]
-pub(crate) struct CompiledSchema {
-    #[cfg(feature = "schema")]
-    validator: full::Validator,
-}
+pub(crate) struct CompiledSchema(Validator);
 
 impl CompiledSchema {
-    /// Compiles the schema of a tool's arguments. In any build, this checks that the schema describes an object.
-    pub(crate) fn for_arguments(schema: &Value) -> Result<Self, ToolError> {
+    /// Compiles the schema of a tool's arguments, which must describe an object. Returns `None` if the tool validates them well
+    /// enough for this build.
+    pub(crate) fn of_tool(tool: &dyn BaseTool) -> Result<Option<Self>, ToolError> {
+        let schema = tool.parameters();
         match schema.get("type") {
-            Some(Value::String(kind)) if kind == "object" => Self::new(schema),
-            _ => Err(invalid_schema(
-                "the schema of the arguments must be an object with \"type\": \"object\"",
-            )),
+            Some(Value::String(kind)) if kind == "object" => {}
+            _ => {
+                return Err(invalid_schema(
+                    "the schema of the arguments must be an object with \"type\": \"object\"",
+                ));
+            }
         }
+        if !cfg!(feature = "schema") && tool.validates_arguments() {
+            return Ok(None);
+        }
+        Self::new(schema).map(Some)
     }
 
     /// Compiles a schema.
-    #[cfg(feature = "schema")]
     pub(crate) fn new(schema: &Value) -> Result<Self, ToolError> {
-        full::Validator::new(schema)
-            .map(|validator| Self { validator })
+        Validator::new(schema)
+            .map(Self)
             .map_err(|reason| invalid_schema(&reason))
     }
 
-    /// Checks the arguments of a call and returns all violations.
-    #[cfg(feature = "schema")]
-    pub(crate) fn check_arguments(&self, arguments: &Arguments) -> Result<(), Vec<SchemaViolation>> {
-        self.check(arguments.as_value())
-    }
-
     /// Checks a value and returns all violations.
-    #[cfg(feature = "schema")]
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<SchemaViolation>> {
-        self.validator.check(value)
+        self.0.check(value)
     }
+}
 
-    /// Accepts any schema: this build has no validator.
-    #[cfg(not(feature = "schema"))]
-    pub(crate) fn new(_: &Value) -> Result<Self, ToolError> {
-        Ok(Self {})
-    }
-
-    /// Accepts any arguments without even parsing them: this build has no validator.
-    #[cfg(not(feature = "schema"))]
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "same signature as with the feature `schema`"
-    )]
-    pub(crate) fn check_arguments(&self, _: &Arguments) -> Result<(), Vec<SchemaViolation>> {
-        Ok(())
-    }
-
-    /// Accepts any value: this build has no validator.
-    #[cfg(not(feature = "schema"))]
-    #[expect(
-        clippy::unused_self,
-        clippy::unnecessary_wraps,
-        reason = "same signature as with the feature `schema`"
-    )]
-    pub(crate) fn check(&self, _: &Value) -> Result<(), Vec<SchemaViolation>> {
-        Ok(())
-    }
+/// Explains why arguments could not be deserialized: what the schema has against them, or else `found`.
+pub(crate) fn explain_mismatch(schema: &Value, value: &Value, found: SchemaViolation) -> Vec<SchemaViolation> {
+    let checked = Validator::new(schema).map(|validator| validator.check(value));
+    checked.ok().and_then(Result::err).unwrap_or_else(|| vec![found])
 }
 
 fn invalid_schema(reason: &str) -> ToolError {

@@ -78,11 +78,11 @@ pub trait BaseTool: Send + Sync {
 
     /// Returns the JSON Schema of the arguments, which must be an object.
     ///
-    /// With the feature `schema`, which the facade `agcore` enables by default, arguments are validated before the tool runs,
-    /// and an invalid schema is refused at registration. Without it, [`execute`](Self::execute) must check the arguments.
+    /// Arguments are validated against it before the tool runs, and an invalid schema is refused at registration. Without the
+    /// feature `schema`, a schema with a keyword that only the full validator understands, such as `pattern`, is refused, too.
     fn parameters(&self) -> &Value;
 
-    /// Returns the JSON Schema of the output's value, if known. Checked only with the feature `schema`.
+    /// Returns the JSON Schema of the output's value, if known. A value that does not match it is discarded.
     fn output_schema(&self) -> Option<&Value> {
         None
     }
@@ -102,6 +102,15 @@ pub trait BaseTool: Send + Sync {
     /// Such a tool runs on a thread for blocking work, so that other calls, progress, timeouts and cancellation are not
     /// blocked. See [`Run`](crate::layer::Run) for what happens to other tools.
     fn is_blocking(&self) -> bool {
+        false
+    }
+
+    /// Returns whether the tool itself refuses all arguments that its schema does not accept.
+    ///
+    /// Tools from typed functions do, because they deserialize the arguments into the type that the schema is derived from;
+    /// unless the schema demands more than the type, such as the greatest value of a number. Without the feature `schema`, the
+    /// arguments of such a tool are not validated a second time. With the feature, all arguments are.
+    fn validates_arguments(&self) -> bool {
         false
     }
 

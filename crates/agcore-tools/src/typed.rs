@@ -1,5 +1,6 @@
 //! [`typed()`]: creates a tool from an async function with typed arguments.
 
+mod checked;
 mod extract;
 mod function;
 mod members;
@@ -13,13 +14,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
+use self::{
+    checked::is_checked_by_types,
+    members::{known_members, unknown_member},
+    parameters::{close, parameters_of, schema_of},
+};
 pub use self::{
     extract::{FromContext, State},
     function::{Argument, ToolFunction},
-};
-use self::{
-    members::{known_members, unknown_member},
-    parameters::{close, parameters_of, schema_of},
 };
 use crate::{
     arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, permission::Permission,
@@ -63,6 +65,7 @@ where
         name: name.into(),
         description: description.into(),
         known_members: known_members(&parameters),
+        is_checked_by_types: is_checked_by_types(&parameters),
         parameters,
         is_blocking: false,
         output_schema: None,
@@ -104,6 +107,8 @@ pub struct Typed<F, Marker> {
     parameters: Value,
     /// The only members that the arguments may have. Looked up once, because every call is checked.
     known_members: Option<Vec<String>>,
+    /// Whether deserialization checks all that the schema demands.
+    is_checked_by_types: bool,
     is_blocking: bool,
     output_schema: Option<Value>,
     permissions: Vec<Permission>,
@@ -221,6 +226,10 @@ impl<F: ToolFunction<Marker>, Marker> BaseTool for Typed<F, Marker> {
 
     fn is_blocking(&self) -> bool {
         self.is_blocking
+    }
+
+    fn validates_arguments(&self) -> bool {
+        self.is_checked_by_types
     }
 
     fn check_context(&self, context: &ToolContext) -> Result<(), ToolError> {

@@ -105,7 +105,7 @@
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
 //! | `media` | Models that make or read images, sound and videos. |
-//! | `schema` (default) | JSON Schema validation of the arguments and results of tools. |
+//! | `schema` | All keywords and drafts of JSON Schema for arguments and results of tools, also `pattern`; enabled by `flow` and `mcp`. |
 //! | `typed` | JSON Schemas derived from Rust types for typed output; enabled by `agent`. |
 //! | `macros` (default) | The attribute macro `#[tool]`, which turns a function into a tool. |
 //! | `mcp` | The Model Context Protocol: tools of MCP servers, and a registry as an MCP server. |

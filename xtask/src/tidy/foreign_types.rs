@@ -37,7 +37,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "agcore-tools",
-        &["futures_core", "schemars", "serde", "serde_json", "tokio_util"],
+        &[
+            "async_trait",
+            "futures_core",
+            "schemars",
+            "serde",
+            "serde_json",
+            "tokio_util",
+        ],
     ),
     ("agcore-yaml", &["serde_json"]),
     ("agcore-wire", &["bytes", "http", "serde", "serde_json"]),

@@ -2,7 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
-use agcore_chat::SchemaViolation;
+use agcore_chat::{SchemaCheck, SchemaViolation};
+use agcore_tools::SchemaValidator;
 use serde_json::{Value, json};
 
 use super::state_tool::StateTool;
@@ -45,19 +46,11 @@ impl Tools {
     }
 }
 
-/// Checks the arguments of a call. Without the feature `schema`, the tool does so when it runs.
-#[cfg(feature = "schema")]
+/// Checks the arguments of a call.
 pub(super) fn check_arguments(tool: &dyn StateTool, arguments: &Value) -> Vec<SchemaViolation> {
-    use agcore_chat::SchemaCheck;
-
-    let validator = agcore_tools::SchemaValidator::new();
+    let validator = SchemaValidator::new();
     let checked = tool.parameters().map(|schema| validator.check(schema, arguments));
     checked.and_then(Result::err).unwrap_or_default()
-}
-
-#[cfg(not(feature = "schema"))]
-pub(super) fn check_arguments(_: &dyn StateTool, _: &Value) -> Vec<SchemaViolation> {
-    Vec::new()
 }
 
 impl fmt::Debug for Tools {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{SchemaCheck, SchemaViolation};
+use agcore_tools::SchemaValidator;
 use serde_json::Value;
 
 /// A value that a model returns: its schema, and what the schema does not say.
@@ -29,12 +30,9 @@ impl Form {
         self
     }
 
-    /// Adds a check against the schema. Without the feature `schema`, there is none.
+    /// Adds a check against the schema.
     pub(crate) fn checked_by_schema(self) -> Self {
-        #[cfg(feature = "schema")]
-        return self.with_check(Arc::new(agcore_tools::SchemaValidator::new()));
-        #[cfg(not(feature = "schema"))]
-        self
+        self.with_check(Arc::new(SchemaValidator::new()))
     }
 }
 

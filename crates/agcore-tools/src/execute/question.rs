@@ -92,7 +92,7 @@ fn forwarded_question(call: &ToolCall, number: u32, inner: Question, saved: Save
 
 /// Returns the question again, with a new number, if the answer does not match its schema.
 pub(super) fn ask_again(question: &Question, value: &Value, number: u32) -> Option<Question> {
-    // An invalid schema cannot be enforced: any answer is accepted.
+    // A schema that is invalid, or needs the feature `schema`, cannot be enforced: any answer is accepted.
     let violations = CompiledSchema::new(question.schema.as_ref()?)
         .ok()?
         .check(value)

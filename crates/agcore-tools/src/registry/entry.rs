@@ -130,6 +130,26 @@ macro_rules! tools {
     };
 }
 
+/// A value that can be registered as a tool: a [`BaseTool`], or a [`Registration`] with more settings.
+///
+/// It is implemented for everything that converts into a [`Registration`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "not a tool",
+    note = "for a function `NAME` with the attribute `#[tool]`, pass `NAME_tool()`; closures become tools with `typed`"
+)]
+pub trait IntoRegistration {
+    /// Converts the value.
+    fn into_registration(self) -> Registration;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Registration>> IntoRegistration for T {
+    fn into_registration(self) -> Registration {
+        self.into()
+    }
+}
+
 impl<T: BaseTool + 'static> From<T> for Registration {
     fn from(tool: T) -> Self {
         Self::new(tool)
@@ -163,7 +183,8 @@ struct Entry {
     version: Option<String>,
     timeout: Option<Duration>,
     strict: Option<bool>,
-    arguments: CompiledSchema,
+    /// `None` if only the tool checks them.
+    arguments: Option<CompiledSchema>,
     output: Option<CompiledSchema>,
     stats: Stats,
     /// The lock of the tool's concurrency key, held while a call runs.
@@ -193,7 +214,7 @@ impl RegisteredTool {
                 format!("{name} cannot be registered: {}", error.message()),
             )
         };
-        let arguments = CompiledSchema::for_arguments(tool.parameters()).map_err(cannot_register)?;
+        let arguments = CompiledSchema::of_tool(&*tool).map_err(cannot_register)?;
         let output = tool
             .output_schema()
             .map(CompiledSchema::new)
@@ -280,15 +301,16 @@ impl RegisteredTool {
         definition.into()
     }
 
-    /// Validates arguments against the schema. Does nothing without the feature `schema`.
+    /// Validates arguments against the schema, unless the tool does so itself.
     pub(crate) fn check_arguments(&self, arguments: &Arguments) -> Result<(), ToolError> {
-        self.0
-            .arguments
-            .check_arguments(arguments)
-            .map_err(|violations| ToolError::invalid_arguments(self.name(), violations))
+        let Some(schema) = &self.0.arguments else {
+            return Ok(());
+        };
+        let checked = schema.check(arguments.as_value());
+        checked.map_err(|violations| ToolError::invalid_arguments(self.name(), violations))
     }
 
-    /// Validates an output's value against the output schema. Does nothing without the feature `schema`.
+    /// Validates an output's value against the output schema.
     pub(crate) fn check_output(&self, value: &serde_json::Value) -> Result<(), ToolError> {
         let Some(Err(violations)) = self.0.output.as_ref().map(|check| check.check(value)) else {
             return Ok(());

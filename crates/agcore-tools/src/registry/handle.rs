@@ -11,7 +11,7 @@ use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
 use super::{
-    entry::{RegisteredTool, Registration},
+    entry::{IntoRegistration, RegisteredTool, Registration},
     snapshot::{ToolSnapshot, search},
 };
 use crate::error::ToolError;
@@ -79,7 +79,7 @@ impl ToolRegistry {
     /// [`Duplicate`](crate::ToolErrorKind::Duplicate) when the name is already registered, or another tool has the same
     /// [portable](agcore_chat::tool_name::portable) name, as `fs.read` and `fs_read` have;
     /// [`Config`](crate::ToolErrorKind::Config) when the [name](agcore_chat::tool_name::check) or a schema is invalid.
-    pub fn register(&self, tool: impl Into<Registration>) -> Result<(), ToolError> {
+    pub fn register(&self, tool: impl IntoRegistration) -> Result<(), ToolError> {
         self.change(|change| change.add(tool))
     }
 
@@ -88,7 +88,7 @@ impl ToolRegistry {
     ///
     /// # Errors
     /// As for [`register`](Self::register). Also when two of the tools have the same name.
-    pub fn register_all<T: Into<Registration>>(&self, tools: impl IntoIterator<Item = T>) -> Result<(), ToolError> {
+    pub fn register_all<T: IntoRegistration>(&self, tools: impl IntoIterator<Item = T>) -> Result<(), ToolError> {
         self.change(|change| tools.into_iter().try_for_each(|tool| change.add(tool)))
     }
 
@@ -108,7 +108,7 @@ impl ToolRegistry {
     /// assert!(errors[0].message().starts_with(r#"a tool named "ping" is already registered"#));
     /// ```
     #[must_use = "tools with errors are not registered"]
-    pub fn register_valid<T: Into<Registration>>(&self, tools: impl IntoIterator<Item = T>) -> Vec<ToolError> {
+    pub fn register_valid<T: IntoRegistration>(&self, tools: impl IntoIterator<Item = T>) -> Vec<ToolError> {
         let add = |change: &mut RegistryChange<'_>| {
             let errors = tools.into_iter().filter_map(|tool| change.add(tool).err());
             Ok(errors.collect())
@@ -246,8 +246,8 @@ impl RegistryChange<'_> {
     ///
     /// # Errors
     /// As for [`ToolRegistry::register`].
-    pub fn add(&mut self, tool: impl Into<Registration>) -> Result<(), ToolError> {
-        let tool = self.compile(tool.into())?;
+    pub fn add(&mut self, tool: impl IntoRegistration) -> Result<(), ToolError> {
+        let tool = self.compile(tool.into_registration())?;
         self.check_portable_name(tool.name())?;
         let tools = self.tools();
         match search(tools, tool.name()) {
@@ -263,8 +263,8 @@ impl RegistryChange<'_> {
     ///
     /// # Errors
     /// As for [`ToolRegistry::register`], except that the name may already be registered.
-    pub fn replace(&mut self, tool: impl Into<Registration>) -> Result<Option<RegisteredTool>, ToolError> {
-        let tool = self.compile(tool.into())?;
+    pub fn replace(&mut self, tool: impl IntoRegistration) -> Result<Option<RegisteredTool>, ToolError> {
+        let tool = self.compile(tool.into_registration())?;
         self.check_portable_name(tool.name())?;
         let tools = self.tools();
         Ok(match search(tools, tool.name()) {

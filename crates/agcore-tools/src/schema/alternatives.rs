@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 
 use crate::arguments::MESSAGE_BYTES;
 
+/// The number of violations that are reported; a model gains nothing from more.
+pub(super) const MAX_VIOLATIONS: usize = 16;
+
 /// A guess at the alternative that a value was meant to match.
 #[derive(Debug, PartialEq)]
 pub(super) enum Choice {
@@ -24,6 +27,7 @@ impl<'a> Alternatives<'a> {
         Some(Self(list.iter().map(|branch| resolve(root, branch)).collect()))
     }
 
+    #[cfg(any(test, not(feature = "schema")))]
     pub(super) fn get(&self, index: usize) -> Option<&'a Value> {
         self.0.get(index).copied()
     }
@@ -123,7 +127,7 @@ impl<'a> Alternatives<'a> {
 }
 
 /// Follows references within the schema. A chain of references is followed only so far.
-pub(super) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut schema = schema;
     for _ in 0..8 {
         let target = schema.get("$ref").and_then(Value::as_str);
@@ -136,7 +140,7 @@ pub(super) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 }
 
 /// Returns the constants that a schema accepts, if it accepts nothing else.
-pub(super) fn constants(schema: &Value) -> Vec<&Value> {
+fn constants(schema: &Value) -> Vec<&Value> {
     match (schema.get("const"), schema.get("enum").and_then(Value::as_array)) {
         (Some(value), _) => vec![value],
         (None, Some(values)) => values.iter().collect(),
@@ -154,19 +158,23 @@ fn types(schema: &Value) -> Vec<&str> {
 }
 
 /// Returns whether a value has the type that a schema asks for.
-pub(super) fn has_type(schema: &Value, value: &Value) -> bool {
+fn has_type(schema: &Value, value: &Value) -> bool {
     let types = types(schema);
-    types.is_empty()
-        || types.iter().any(|name| match *name {
-            "object" => value.is_object(),
-            "array" => value.is_array(),
-            "string" => value.is_string(),
-            "number" => value.is_number(),
-            "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
-            "boolean" => value.is_boolean(),
-            "null" => value.is_null(),
-            _ => true,
-        })
+    types.is_empty() || types.iter().any(|name| is_type(name, value))
+}
+
+/// Returns whether a value has a type. An unknown type is not enforced.
+pub(super) fn is_type(name: &str, value: &Value) -> bool {
+    match name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "number" => value.is_number(),
+        "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        _ => true,
+    }
 }
 
 /// Returns the names of the variants that a schema describes: strings, or the only member of an object.

@@ -1,8 +1,8 @@
-//! [`SchemaValidator`]: full JSON Schema validation. References to other documents are never followed.
+//! [`Validator`]: full JSON Schema validation. References to other documents are never followed.
 
 use std::fmt::Write as _;
 
-use agcore_chat::{SchemaCheck, SchemaViolation, text::clip};
+use agcore_chat::{SchemaViolation, text::clip};
 use jsonschema::{
     PatternOptions, ValidationError,
     error::ValidationErrorKind,
@@ -11,51 +11,10 @@ use jsonschema::{
 use serde_json::{Map, Value};
 
 use super::{
-    alternatives::{Alternatives, Choice},
-    outline::unknown_member_message,
+    alternatives::{Alternatives, Choice, MAX_VIOLATIONS},
+    unknown::unknown_member_message,
 };
 use crate::{arguments::MESSAGE_BYTES, error::NAME_BYTES};
-
-/// The number of violations that are reported; a model gains nothing from more.
-const MAX_VIOLATIONS: usize = 16;
-
-/// Checks values against JSON Schemas of any draft, for the typed output of the agent loop.
-///
-/// References to other documents are never followed: a schema that has one is reported as a violation at the root.
-///
-/// ```
-/// use agcore_chat::SchemaCheck;
-/// use agcore_tools::SchemaValidator;
-/// use serde_json::json;
-///
-/// let schema = json!({"type": "object", "properties": {"days": {"type": "array", "items": {"minimum": 1}}}});
-/// let validator = SchemaValidator::new();
-/// assert!(validator.check(&schema, &json!({"days": [1, 2]})).is_ok());
-///
-/// let violations = validator.check(&schema, &json!({"days": [1, 0]})).unwrap_err();
-/// assert_eq!(violations[0].to_string(), "$.days[1]: 0 is less than the minimum of 1");
-/// ```
-#[derive(Debug, Clone, Copy, Default)]
-pub struct SchemaValidator;
-
-impl SchemaValidator {
-    /// Creates a validator.
-    pub fn new() -> Self {
-        Self
-    }
-}
-
-impl SchemaCheck for SchemaValidator {
-    fn check(&self, schema: &Value, value: &Value) -> Result<(), Vec<SchemaViolation>> {
-        match Validator::new(schema) {
-            Ok(validator) => validator.check(value),
-            Err(reason) => Err(vec![SchemaViolation::new(
-                "$",
-                format!("the schema itself is invalid: {reason}"),
-            )]),
-        }
-    }
-}
 
 /// A compiled schema.
 #[derive(Debug)]

@@ -195,7 +195,6 @@ async fn records_calls_that_are_refused_before_a_decision() {
     );
 }
 
-#[cfg(feature = "schema")]
 #[tokio::test]
 async fn records_calls_with_invalid_arguments() {
     let sink = Arc::new(RecordingSink::default());

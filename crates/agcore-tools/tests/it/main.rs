@@ -27,7 +27,10 @@ mod outputs;
 mod permission_model;
 mod registry;
 mod resume;
-#[cfg(feature = "schema")]
 mod schema;
+#[cfg(not(feature = "schema"))]
+mod schema_basic;
+#[cfg(feature = "schema")]
+mod schema_full;
 mod timeouts;
 mod typed;

@@ -432,7 +432,6 @@ async fn a_tool_can_ask_several_questions() {
     assert_eq!(text(&booked), r#""101" in Rome on "Monday""#);
 }
 
-#[cfg(feature = "schema")]
 #[tokio::test]
 async fn asks_again_when_the_answer_violates_the_schema() {
     let executor = executor_for([booking()]).build().unwrap();

@@ -1,4 +1,4 @@
-//! Full JSON Schema validation, with the feature `schema`.
+//! JSON Schema validation, which is the same with and without the feature `schema`.
 
 use agcore_chat::SchemaCheck;
 use agcore_tools::{NoArguments, SchemaValidator, ToolErrorKind, ToolRegistry, typed};
@@ -79,7 +79,8 @@ fn rejects_invalid_schemas_at_registration() {
             json!({"type": "object", "properties": {"a": {"$ref": "file:///etc/passwd"}}}),
             "etc/passwd",
         ),
-        (json!({"type": "object", "properties": {"a": {"pattern": "("}}}), "("),
+        (json!({"type": "object", "required": "a"}), "\"a\""),
+        (json!({"type": "array"}), "\"type\": \"object\""),
     ] {
         let error = ToolRegistry::new()
             .register(Echo::new("t").with_parameters(schema.clone()))
@@ -97,12 +98,7 @@ async fn ignores_unknown_keywords() {
 }
 
 #[tokio::test]
-async fn hostile_patterns_and_deep_values_take_linear_time() {
-    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}});
-    let executor = executor_for([Echo::new("t").with_parameters(schema)]).build().unwrap();
-    // An engine with backtracking would not return from this.
-    error_text(&settle(&executor, "t", json!({"a": format!("{}!", "a".repeat(100_000))})).await);
-
+async fn checks_deep_values() {
     let mut deep = json!({"city": "Rome"});
     for _ in 0..50 {
         deep = json!({"city": "Rome", "then": deep});
@@ -179,18 +175,4 @@ async fn alternatives_without_a_tag_show_the_errors_of_the_closest_one() {
         let shown = error_text(&settle(&executor, "t", json!({"at": at})).await);
         assert_eq!(shown, format!("invalid arguments for t: {expected}"));
     }
-}
-
-#[tokio::test]
-async fn accepts_and_checks_patterns_with_look_around() {
-    let email = r"^(?!\.)(?!.*\.\.)([A-Za-z0-9_'+\-\.]*)[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$";
-    let schema = json!({"type": "object", "properties": {"to": {"type": "string", "pattern": email}}});
-    let executor = executor_for([Echo::new("t").with_parameters(schema)]).build().unwrap();
-    text(&settle(&executor, "t", json!({"to": "ann@example.org"})).await);
-    error_text(&settle(&executor, "t", json!({"to": ".ann@example.org"})).await);
-
-    // A pattern whose check takes too long is not enforced.
-    let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": r"^(a|aa)+(?=b)\1$"}}});
-    let executor = executor_for([Echo::new("t").with_parameters(schema)]).build().unwrap();
-    text(&settle(&executor, "t", json!({"a": "a".repeat(10_000)})).await);
 }

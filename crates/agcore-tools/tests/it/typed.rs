@@ -232,7 +232,6 @@ async fn flattened_members_are_known() {
     assert_eq!(text(&shown), "red 1.5");
 }
 
-#[cfg(feature = "schema")]
 #[tokio::test]
 async fn unknown_members_of_inner_objects_are_refused() {
     let draw = typed("area", "Computes an area.", |args: Vec2<Shape>| async move {
@@ -251,7 +250,6 @@ async fn unknown_members_of_inner_objects_are_refused() {
     );
 }
 
-#[cfg(feature = "schema")]
 #[derive(Deserialize, JsonSchema)]
 struct Vec2<T> {
     shapes: Vec<T>,
