@@ -44,6 +44,8 @@ use crate::eviction::WriteCounter;
 ///
 /// If the future of a write is dropped, the write may still take place: writes that were started are completed even if nothing
 /// waits for them.
+///
+/// A session to which nothing but events is written, as while a model streams, notes the time of the change once a second.
 #[derive(Debug, Clone)]
 pub struct SqliteStore(Arc<Shared>);
 
@@ -110,6 +112,13 @@ impl SqliteStore {
         job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
     ) -> Result<T, MemoryError> {
         self.0.writer.run_statement(job).await
+    }
+
+    async fn write_checked<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
+    ) -> Result<T, MemoryError> {
+        self.0.writer.run_checked(job).await
     }
 
     async fn read<T: Send + 'static>(

@@ -1,5 +1,8 @@
 //! [`Writer`]: the thread that writes, and commits all waiting writes together.
 
+#[cfg(test)]
+mod tests;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use agcore_memory::{MemoryError, MemoryErrorKind};
@@ -32,15 +35,26 @@ trait Job: Send {
     /// Runs the write in the current transaction. Returns whether it succeeded.
     fn run(&mut self, connection: &Connection) -> bool;
 
-    /// Returns whether the write is a single statement. Such a statement takes back its own changes when it fails.
-    fn is_statement(&self) -> bool;
+    /// Returns what it takes to undo the write if it fails.
+    fn undo(&self) -> Undo;
 
     /// Reports the result: the write's own error, else that of the transaction.
     fn report(self: Box<Self>, failed: Option<MemoryError>);
 }
 
+/// The means to undo a write that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Undo {
+    /// A savepoint, for which SQLite copies each page before it changes.
+    Savepoint,
+    /// Nothing: the write is a single statement, which takes back its own changes when it fails.
+    Nothing,
+    /// The whole transaction, if the write has changed anything before it failed.
+    Transaction,
+}
+
 struct Write<T, F> {
-    is_statement: bool,
+    undo: Undo,
     job: Option<F>,
     result: Option<Result<T, MemoryError>>,
     done: oneshot::Sender<Result<T, MemoryError>>,
@@ -59,8 +73,8 @@ where
         self.result.insert(result).is_ok()
     }
 
-    fn is_statement(&self) -> bool {
-        self.is_statement
+    fn undo(&self) -> Undo {
+        self.undo
     }
 
     fn report(self: Box<Self>, failed: Option<MemoryError>) {
@@ -93,7 +107,7 @@ impl Writer {
         &self,
         job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
     ) -> Result<T, MemoryError> {
-        self.send(false, job).await
+        self.send(Undo::Savepoint, job).await
     }
 
     /// Runs a single statement, which is cheaper than other writes. Nothing may fail after the statement.
@@ -101,17 +115,27 @@ impl Writer {
         &self,
         job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
     ) -> Result<T, MemoryError> {
-        self.send(true, job).await
+        self.send(Undo::Nothing, job).await
+    }
+
+    /// Runs a write that checks everything before it changes something, so that it then fails only for a reason that stops the other
+    /// writes of the transaction as well, such as a full disk. It fails together with them, and is cheaper than with
+    /// [`run`](Self::run).
+    pub(super) async fn run_checked<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
+    ) -> Result<T, MemoryError> {
+        self.send(Undo::Transaction, job).await
     }
 
     async fn send<T: Send + 'static>(
         &self,
-        is_statement: bool,
+        undo: Undo,
         job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
     ) -> Result<T, MemoryError> {
         let (done, result) = oneshot::channel();
         let job = Box::new(Write {
-            is_statement,
+            undo,
             job: Some(job),
             result: None,
             done,
@@ -192,12 +216,13 @@ fn write_batch(
         && batch.len() < BATCH
         && let Some(mut job) = waiting()
     {
-        ran = match job.is_statement() {
-            true => {
+        ran = match job.undo() {
+            Undo::Savepoint => in_savepoint(connection, &mut *job),
+            Undo::Nothing => {
                 job.run(connection);
                 check_transaction(connection)
             }
-            false => in_savepoint(connection, &mut *job),
+            Undo::Transaction => in_transaction(connection, &mut *job),
         };
         batch.push(job);
     }
@@ -226,15 +251,30 @@ fn in_savepoint(connection: &Connection, job: &mut dyn Job) -> Result<(), Memory
     execute(connection, "RELEASE job")
 }
 
+/// Runs a write that takes the transaction with it if it fails after it has changed something.
+fn in_transaction(connection: &Connection, job: &mut dyn Job) -> Result<(), MemoryError> {
+    let before = connection.total_changes();
+    let is_ok = job.run(connection);
+    check_transaction(connection)?;
+    match is_ok || connection.total_changes() == before {
+        true => Ok(()),
+        false => Err(failed_together()),
+    }
+}
+
 /// Checks that the transaction is still open: SQLite itself ends it after some errors, such as a full disk.
 fn check_transaction(connection: &Connection) -> Result<(), MemoryError> {
     match connection.is_autocommit() {
         false => Ok(()),
-        true => Err(MemoryError::new(
-            MemoryErrorKind::Storage,
-            "nothing was written: another write of the same transaction failed",
-        )),
+        true => Err(failed_together()),
     }
+}
+
+fn failed_together() -> MemoryError {
+    MemoryError::new(
+        MemoryErrorKind::Storage,
+        "nothing was written: another write of the same transaction failed",
+    )
 }
 
 fn execute(connection: &Connection, sql: &str) -> Result<(), MemoryError> {
@@ -244,142 +284,4 @@ fn execute(connection: &Connection, sql: &str) -> Result<(), MemoryError> {
     executed
         .map(drop)
         .map_err(|error| convert("cannot write to the database", error))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::iter;
-
-    use super::*;
-
-    type Receiver = oneshot::Receiver<Result<(), MemoryError>>;
-
-    /// Returns a write of one row, which then fails if `fails` is set.
-    fn insert(number: u32, fails: bool) -> (Box<dyn Job>, Receiver) {
-        let (done, result) = oneshot::channel();
-        let job = move |connection: &Connection| {
-            let inserted = connection.execute("INSERT INTO numbers VALUES (?)", [number]);
-            inserted.map_err(|error| convert("cannot insert", error))?;
-            if fails {
-                Err(MemoryError::not_found("no such row"))
-            } else {
-                Ok(())
-            }
-        };
-        (write_of(false, job, done), result)
-    }
-
-    /// Returns a statement that inserts a row, or breaks a rule of the table.
-    fn insert_as_statement(number: Option<u32>) -> (Box<dyn Job>, Receiver) {
-        let (done, result) = oneshot::channel();
-        let job = move |connection: &Connection| {
-            let inserted = connection.execute("INSERT INTO numbers VALUES (1000), (?)", [number]);
-            inserted.map(drop).map_err(|error| convert("cannot insert", error))
-        };
-        (write_of(true, job, done), result)
-    }
-
-    fn write_of(
-        is_statement: bool,
-        job: impl FnOnce(&Connection) -> Result<(), MemoryError> + Send + 'static,
-        done: oneshot::Sender<Result<(), MemoryError>>,
-    ) -> Box<dyn Job> {
-        Box::new(Write {
-            is_statement,
-            job: Some(job),
-            result: None,
-            done,
-        })
-    }
-
-    fn numbers(connection: &Connection) -> Vec<u32> {
-        let mut select = connection.prepare("SELECT number FROM numbers ORDER BY 1").unwrap();
-        let rows = select.query_map([], |row| row.get(0)).unwrap();
-        rows.map(Result::unwrap).collect()
-    }
-
-    /// Writes rows of which the first waits alone, and the others arrive while it runs. Returns whether each succeeded.
-    fn write(connection: &Connection, fails: &[bool]) -> (Result<(), MemoryError>, Vec<bool>, usize) {
-        let (jobs, results): (Vec<_>, Vec<_>) = iter::zip(1.., fails)
-            .map(|(number, fails)| insert(number, *fails))
-            .unzip();
-        let (mut jobs, mut batch) = (jobs.into_iter(), Vec::new());
-        let first = jobs.next().unwrap();
-        let written = write_batch(connection, &mut batch, first, || jobs.next());
-        let failed = written.as_ref().err().cloned();
-        batch.drain(..).for_each(|job| job.report(failed.clone()));
-        let left = jobs.count();
-        let succeeded = results
-            .into_iter()
-            .map(|result| result.blocking_recv().is_ok_and(|result| result.is_ok()));
-        (written, succeeded.collect(), left)
-    }
-
-    fn open() -> Connection {
-        let connection = Connection::open_in_memory().unwrap();
-        connection
-            .execute_batch("CREATE TABLE numbers (number NOT NULL)")
-            .unwrap();
-        connection
-    }
-
-    #[test]
-    fn writes_that_arrive_during_a_transaction_join_it() {
-        let connection = open();
-        let (written, succeeded, left) = write(&connection, &[false, true, false]);
-        assert!(written.is_ok() && connection.is_autocommit());
-        assert_eq!((succeeded, left), (vec![true, false, true], 0));
-        assert_eq!(numbers(&connection), [1, 3]);
-    }
-
-    #[test]
-    fn a_first_write_that_fails_leaves_the_others_for_the_next_transaction() {
-        let connection = open();
-        let (written, _, left) = write(&connection, &[true, false]);
-        assert!(written.is_ok() && connection.is_autocommit());
-        assert_eq!((numbers(&connection), left), (vec![], 1));
-    }
-
-    #[test]
-    fn a_statement_that_fails_leaves_the_others_alone() {
-        let connection = open();
-        let (jobs, results): (Vec<_>, Vec<_>) = [
-            insert(1, false),
-            insert_as_statement(None),
-            insert_as_statement(Some(2)),
-        ]
-        .into_iter()
-        .unzip();
-        let (mut jobs, mut batch) = (jobs.into_iter(), Vec::new());
-        let first = jobs.next().unwrap();
-        write_batch(&connection, &mut batch, first, || jobs.next()).unwrap();
-        batch.drain(..).for_each(|job| job.report(None));
-        let succeeded = results
-            .into_iter()
-            .map(|result| result.blocking_recv().unwrap().is_ok());
-        assert_eq!(succeeded.collect::<Vec<_>>(), [true, false, true]);
-        assert_eq!(numbers(&connection), [1, 2, 1000]);
-    }
-
-    #[test]
-    fn a_batch_is_limited() {
-        let connection = open();
-        let (written, _, left) = write(&connection, &[false; BATCH + 1]);
-        assert!(written.is_ok());
-        assert_eq!((numbers(&connection).len(), left), (BATCH, 1));
-    }
-
-    #[test]
-    fn a_transaction_that_cannot_start_fails_all_that_wait() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("locked.db");
-        let [connection, other] = [(); 2].map(|()| Connection::open(&path).unwrap());
-        connection.busy_timeout(std::time::Duration::ZERO).unwrap();
-        other
-            .execute_batch("CREATE TABLE numbers (number); BEGIN IMMEDIATE")
-            .unwrap();
-        let (written, succeeded, left) = write(&connection, &[false, false]);
-        assert!(written.unwrap_err().is_recoverable());
-        assert_eq!((succeeded, left), (vec![false, false], 0));
-    }
 }

@@ -1,7 +1,7 @@
 //! Events in their table.
 
 use agcore_memory::{
-    MemoryError,
+    MemoryError, Timestamp,
     session::{EventFilter, NewEvent, StoredEvent},
 };
 use rusqlite::{Connection, Row, params};
@@ -10,14 +10,20 @@ use super::row::KEY;
 use crate::sqlite::rows::{Json, count, execute, limit, number, select, time};
 
 /// Writes an event.
-pub(super) fn insert(connection: &Connection, session: i64, event: &StoredEvent) -> Result<(), MemoryError> {
+pub(super) fn insert(
+    connection: &Connection,
+    session: i64,
+    seq: u64,
+    event: &NewEvent,
+    now: Timestamp,
+) -> Result<(), MemoryError> {
     let sql = "INSERT INTO events (session, seq, run, kind, created_at, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let params = params![
         session,
-        number(event.seq),
+        number(seq),
         event.run,
         event.kind,
-        event.created_at.as_millis(),
+        now.as_millis(),
         event.data.to_string(),
     ];
     execute(connection, "cannot write the event", sql, params).map(drop)
