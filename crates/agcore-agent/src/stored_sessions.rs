@@ -67,6 +67,8 @@ pub struct StoredSessions {
     store: Arc<dyn SessionStore>,
     actor: Arc<Actor>,
     metadata: Map<String, Value>,
+    /// The session of which new ones are parts.
+    whole: Option<String>,
     keeps_events: bool,
     biller: Option<Arc<dyn Biller>>,
     billing: Option<Billing>,
@@ -84,6 +86,14 @@ impl StoredSessions {
     #[must_use]
     pub fn with_metadata(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.metadata.insert(name.into(), Value::String(value.into()));
+        self
+    }
+
+    /// Makes sessions that are created from here on parts of another session of the actor. They are erased, deleted and removed by
+    /// age with it.
+    #[must_use]
+    pub fn with_part_of(mut self, session: impl Into<String>) -> Self {
+        self.whole = Some(session.into());
         self
     }
 
@@ -285,6 +295,7 @@ impl StoredSessions {
     fn new_session(&self, id: String) -> NewSession {
         let mut new = NewSession::new(id).with_owner(Actor::clone(&self.actor));
         new.metadata.clone_from(&self.metadata);
+        new.part_of.clone_from(&self.whole);
         new.billing.clone_from(&self.billing);
         new
     }

@@ -30,6 +30,8 @@ pub(crate) struct Ledger<S> {
     observer: Option<Observer>,
     /// The beginning of the ids of what nodes store elsewhere.
     scope: Option<String>,
+    /// The session to which the run belongs.
+    session: Option<String>,
 }
 
 struct Inner<S> {
@@ -55,6 +57,14 @@ impl Sink {
             Self::Node(context) => context.durable_id(),
         }
     }
+
+    fn session(&self) -> Option<String> {
+        match self {
+            Self::Nowhere => None,
+            Self::Store(writer) => Some(writer.session().to_owned()),
+            Self::Node(context) => context.session().map(str::to_owned),
+        }
+    }
 }
 
 /// A node that can run.
@@ -72,6 +82,7 @@ impl<S: FlowState> Ledger<S> {
     pub(crate) fn new(graph: Arc<Graph>, progress: Progress<S>, sink: Sink, observer: Option<Observer>) -> Self {
         Self {
             scope: sink.scope(),
+            session: sink.session(),
             graph,
             inner: Mutex::new(Inner {
                 progress,
@@ -216,6 +227,10 @@ impl<S: FlowState> Notebook for Ledger<S> {
 
     fn scope(&self) -> Option<&str> {
         self.scope.as_deref()
+    }
+
+    fn session(&self) -> Option<&str> {
+        self.session.as_deref()
     }
 }
 

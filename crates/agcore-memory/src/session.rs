@@ -65,6 +65,9 @@ pub struct Session {
     /// The session of which this one is a branch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<SessionOrigin>,
+    /// The id of the session of which this one is a part, such as a context, or the work of an agent in a flow. It never changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<String>,
     /// Data of the application.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
@@ -125,6 +128,8 @@ pub struct NewSession {
     pub billing: Option<Billing>,
     /// The session of which this one is a branch.
     pub origin: Option<SessionOrigin>,
+    /// The id of the session of which this one is a part.
+    pub part_of: Option<String>,
     /// Data of the application.
     pub metadata: Map<String, Value>,
 }
@@ -196,6 +201,7 @@ impl NewSession {
             title: None,
             billing: None,
             origin: None,
+            part_of: None,
             metadata: Map::new(),
         }
     }
@@ -228,6 +234,14 @@ impl NewSession {
         self
     }
 
+    /// Makes the session a part of another one of the same user, with which it is erased, deleted, and
+    /// [removed when both are old](SessionStore::prune). A part of a part is a part of the whole.
+    #[must_use]
+    pub fn with_part_of(mut self, session: impl Into<String>) -> Self {
+        self.part_of = Some(session.into());
+        self
+    }
+
     /// Sets an entry of the metadata.
     #[must_use]
     pub fn with_metadata(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
@@ -238,7 +252,8 @@ impl NewSession {
     /// Checks that every store can keep the session.
     ///
     /// # Errors
-    /// [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if the id, the owner, the billing or the origin is not acceptable.
+    /// [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if the id, the owner, the billing, the origin or the whole is not
+    /// acceptable.
     pub fn check(&self) -> Result<(), MemoryError> {
         id::check_named("the id of the session", &self.id)?;
         check_owner(&self.owner)?;
@@ -247,6 +262,9 @@ impl NewSession {
             &stream_of(&self.owner.tenant, &self.id),
         )?;
         self.billing.as_ref().map_or(Ok(()), Billing::check)?;
+        if let Some(whole) = &self.part_of {
+            id::check_named("the id of the whole session", whole)?;
+        }
         let origin = self.origin.as_ref();
         origin.map_or(Ok(()), |origin| {
             id::check_named("the id of the session's origin", &origin.session)
@@ -264,6 +282,7 @@ impl NewSession {
             error_id: None,
             billing: self.billing,
             origin: self.origin,
+            part_of: self.part_of,
             metadata: self.metadata,
             created_at: now,
             updated_at: now,

@@ -85,7 +85,8 @@ impl KeptContexts {
     }
 
     fn of_name(&self, name: &str) -> StoredSessions {
-        self.sessions.clone().with_metadata(CONTEXT_METADATA, name)
+        let sessions = self.sessions.clone().with_metadata(CONTEXT_METADATA, name);
+        sessions.with_part_of(&*self.id)
     }
 
     /// Lets a context use the memory of the session.

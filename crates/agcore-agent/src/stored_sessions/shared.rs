@@ -33,6 +33,7 @@ impl RuntimeBundle {
             store,
             actor: Arc::default(),
             metadata: Map::new(),
+            whole: None,
             keeps_events: false,
             biller: None,
             billing: None,

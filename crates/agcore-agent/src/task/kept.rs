@@ -89,6 +89,7 @@ impl KeptTask {
                 path: format!("task.{part}"),
                 ..Lineage::default()
             },
+            report: None,
         };
         place.open(&self.recorder, bundle, agent).await
     }

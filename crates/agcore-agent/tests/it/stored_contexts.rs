@@ -72,6 +72,7 @@ async fn suite(id: &str, reopened: impl AsyncFn() -> Arc<dyn SessionStore>) {
         assert!(sessions.get(&child("gone")).await.unwrap().is_none());
         let row = sessions.get(&child("b")).await.unwrap().unwrap();
         assert_eq!(row.metadata[CONTEXT_METADATA], "b");
+        assert_eq!(row.part_of.as_deref(), Some(id), "it is erased with the session");
     }
     // Another process.
     let sessions = sessions(&model, reopened().await);

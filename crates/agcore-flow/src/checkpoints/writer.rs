@@ -75,6 +75,11 @@ impl Writer {
         id::join([run.session, run.run])
     }
 
+    /// Returns the session to which the run belongs.
+    pub(crate) fn session(&self) -> &str {
+        self.checkpoints.key().session
+    }
+
     /// Continues a run. If its document was converted, a snapshot follows.
     pub(crate) fn resume(checkpoints: Checkpoints, restored: &Restored, is_converted: bool) -> Self {
         let progress = &restored.document.progress;

@@ -17,7 +17,12 @@ pub const NODE_METADATA: &str = "flow_node";
 pub(super) enum Place<'a> {
     /// In the store of the bundle, under an id that is the same after a restart: no reply is requested twice, and no call with a
     /// result runs twice.
-    Stored { sessions: Box<StoredSessions>, id: String },
+    Stored {
+        sessions: Box<StoredSessions>,
+        id: String,
+        /// The session to which the run of the flow belongs.
+        run_session: Option<&'a str>,
+    },
     /// In the process; in the checkpoints while it waits for a person.
     Process {
         agents: &'a Agents,
@@ -44,6 +49,7 @@ impl<'a> Place<'a> {
                 Self::Stored {
                     sessions: Box::new(sessions.with_metadata(NODE_METADATA, context.node())),
                     id,
+                    run_session: context.session(),
                 }
             }
             _ => Self::Process { agents, context },
@@ -53,10 +59,23 @@ impl<'a> Place<'a> {
     /// Opens the session, or begins it with the messages before the first turn.
     pub(super) async fn open(&self, agent: AgentSpec, conversation: Vec<Message>) -> Result<AgentSession, NodeError> {
         match self {
-            Self::Stored { sessions, id } => match sessions.get(id).await? {
-                Some(_) => Ok(sessions.open(id, agent).await?),
-                None => begin(sessions.create(id.as_str(), agent).await?, conversation).await,
-            },
+            Self::Stored {
+                sessions,
+                id,
+                run_session,
+            } => {
+                if sessions.get(id).await?.is_some() {
+                    return Ok(sessions.open(id, agent).await?);
+                }
+                let mut sessions = StoredSessions::clone(sessions);
+                // The checkpoints of the run may be in another store.
+                if let Some(whole) = run_session
+                    && sessions.get(whole).await?.is_some()
+                {
+                    sessions = sessions.with_part_of(*whole);
+                }
+                begin(sessions.create(id.as_str(), agent).await?, conversation).await
+            }
             Self::Process { agents, context } => match context.saved::<SessionState>().await? {
                 Some(saved) => Ok(agents.bundle.restore(saved, agent)?),
                 None => {

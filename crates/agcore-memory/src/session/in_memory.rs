@@ -119,14 +119,16 @@ impl SessionStore for InMemorySessionStore {
     async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
         session.check()?;
         let now = self.now();
+        let mut session = session.create(now);
         let mut state = self.state();
+        session.part_of = state.whole_of(&session)?;
         let sessions = state.tenants.entry(session.owner.tenant.to_string()).or_default();
         match sessions.entry(session.id.clone()) {
             Place::Occupied(_) => Err(MemoryError::new(
                 MemoryErrorKind::AlreadyExists,
                 format!("there is a session `{}` already", session.id),
             )),
-            Place::Vacant(place) => Ok(place.insert(Stored::new(session.create(now))).session.clone()),
+            Place::Vacant(place) => Ok(place.insert(Stored::new(session)).session.clone()),
         }
     }
 
@@ -259,11 +261,18 @@ impl SessionStore for InMemorySessionStore {
 
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
         let mut state = self.state();
-        let sessions = state.tenants.get_mut(tenant);
-        let Some(stored) = sessions.and_then(|sessions| sessions.remove(session)) else {
+        let mut deleted = state.parts_of(tenant, session);
+        deleted.push(session.to_owned());
+        let State { tenants, streams } = &mut *state;
+        let Some(sessions) = tenants
+            .get_mut(tenant)
+            .filter(|sessions| sessions.contains_key(session))
+        else {
             return Ok(false);
         };
-        state.streams.delete(&stored.session.stream());
+        for stored in deleted.iter().filter_map(|id| sessions.remove(id)) {
+            streams.delete(&stored.session.stream());
+        }
         Ok(true)
     }
 
@@ -275,7 +284,10 @@ impl SessionStore for InMemorySessionStore {
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
         let now = self.now();
         let mut state = self.state();
-        let of_user = |stored: &&Stored| stored.session.owner.user == owner.user && !stored.session.is_erased();
+        let of_user = |stored: &&Stored| {
+            let session = &stored.session;
+            session.owner.user == owner.user && session.part_of.is_none() && !session.is_erased()
+        };
         let sessions = state.tenants.get(&*owner.tenant).into_iter();
         let found = sessions.flat_map(BTreeMap::values).filter(of_user);
         let ids: Vec<String> = found.map(|stored| stored.session.id.clone()).collect();
@@ -299,6 +311,29 @@ impl SessionStore for InMemorySessionStore {
 impl State {
     fn get(&self, tenant: &str, session: &str) -> Option<&Stored> {
         self.tenants.get(tenant)?.get(session)
+    }
+
+    /// Returns the id of the session of which a new one becomes a part: the whole, if a part is named.
+    fn whole_of(&self, new: &Session) -> Result<Option<String>, MemoryError> {
+        let Some(named) = &new.part_of else { return Ok(None) };
+        let of_user = |session: &&Session| session.owner.user == new.owner.user && !session.is_erased();
+        let find = |id: &str| {
+            self.get(&new.owner.tenant, id)
+                .map(|stored| &stored.session)
+                .filter(of_user)
+        };
+        let found = find(named).ok_or_else(|| missing(named))?;
+        let whole = found.part_of.as_ref().unwrap_or(&found.id);
+        find(whole)
+            .map(|whole| Some(whole.id.clone()))
+            .ok_or_else(|| missing(named))
+    }
+
+    /// Returns the ids of the parts of a session, also of those that were erased.
+    fn parts_of(&self, tenant: &str, session: &str) -> Vec<String> {
+        let sessions = self.tenants.get(tenant).into_iter().flat_map(BTreeMap::values);
+        let parts = sessions.filter(|stored| stored.session.part_of.as_deref() == Some(session));
+        parts.map(|stored| stored.session.id.clone()).collect()
     }
 
     fn session(&self, stored: &Stored) -> Session {

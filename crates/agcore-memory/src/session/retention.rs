@@ -7,7 +7,8 @@ use crate::timestamp::Timestamp;
 /// The time that sessions and their data are kept. Without a rule, everything is kept.
 ///
 /// Nothing that is still needed is removed: a session with a run that is [not over](super::RunStatus::is_over) or a question that is
-/// open keeps its runs, and is not erased. The bill is always kept: messages with their numbers, tokens and costs.
+/// open keeps its runs, and is not erased. A session and its [parts](super::NewSession::with_part_of) are needed together, are as old
+/// as the youngest of them, and count as one. The bill is always kept: messages with their numbers, tokens and costs.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,7 +45,7 @@ pub struct Retention {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pruned {
-    /// The number of sessions that were erased.
+    /// The number of sessions that were erased, without their parts.
     pub sessions: u64,
     /// The number of runs that were deleted. Those of erased sessions are not counted.
     pub runs: u64,

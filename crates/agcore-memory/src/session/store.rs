@@ -29,6 +29,9 @@ use crate::{error::MemoryError, journal::Journal};
 ///
 /// A session is identified by its tenant and its id. An id of another tenant behaves exactly like one that does not exist.
 ///
+/// A session can have [parts](super::NewSession::with_part_of), which are sessions as well: they are listed, read and written like
+/// others, and erased, deleted and pruned with the whole, in the same transaction.
+///
 /// Every implementation must pass the suite `agcore_testkit::stores::sessions`. Common to all:
 ///
 /// - An acknowledged write is visible to every later operation. Each implementation documents which failures it survives.
@@ -45,8 +48,9 @@ pub trait SessionStore: Journal {
     /// Creates a session.
     ///
     /// # Errors
-    /// [`AlreadyExists`](crate::MemoryErrorKind::AlreadyExists) if the tenant has a session with this id, and other errors when
-    /// the session is not acceptable or the storage fails.
+    /// [`AlreadyExists`](crate::MemoryErrorKind::AlreadyExists) if the tenant has a session with this id,
+    /// [`NotFound`](crate::MemoryErrorKind::NotFound) if the user has no session of which it could be a part, and other errors when the
+    /// session is not acceptable or the storage fails.
     async fn create(&self, session: NewSession) -> Result<Session, MemoryError>;
 
     /// Returns a session, or `None` if there is none with this id.
@@ -144,14 +148,14 @@ pub trait SessionStore: Journal {
         by: &Actor,
     ) -> Result<Approval, MemoryError>;
 
-    /// Deletes a session with everything that belongs to it, including its records, its checkpoints and its bill. Returns whether
-    /// it existed.
+    /// Deletes a session with everything that belongs to it, including its parts, its records, its checkpoints and its bill. Returns
+    /// whether it existed.
     ///
     /// # Errors
     /// When the storage fails.
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError>;
 
-    /// Erases a session, so that nothing is left in the storage of what people and models wrote and tools returned: records, runs,
+    /// Erases a session with its parts, so that nothing is left in the storage of what people and models wrote and tools returned: records, runs,
     /// events, tool calls, questions, checkpoints, the title, metadata, the content of messages, and all ids. Returns whether it
     /// existed.
     ///
@@ -163,7 +167,8 @@ pub trait SessionStore: Journal {
     /// When the storage fails.
     async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError>;
 
-    /// Erases all sessions of a user, in all lines of business, like [`erase_session`](Self::erase_session). Returns their number.
+    /// Erases all sessions of a user, in all lines of business, like [`erase_session`](Self::erase_session). Returns their number,
+    /// without their parts.
     ///
     /// The sessions are erased one after the other. If that is interrupted, some are erased and the others are not, and the next
     /// call erases the rest.

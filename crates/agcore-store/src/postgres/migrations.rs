@@ -6,12 +6,13 @@ use sqlx::{Connection, Error, postgres::PgConnection};
 use super::error::convert;
 
 /// The migrations. The first one creates version 1.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../migrations/postgres/0001.sql"),
     include_str!("../../migrations/postgres/0002.sql"),
     include_str!("../../migrations/postgres/0003.sql"),
     include_str!("../../migrations/postgres/0004.sql"),
     include_str!("../../migrations/postgres/0005.sql"),
+    include_str!("../../migrations/postgres/0006.sql"),
 ];
 
 /// The contents of a schema.

@@ -38,11 +38,17 @@ use crate::sql::Conditions;
 impl SessionStore for PostgresStore {
     async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
         session.check()?;
-        let session = session.create(self.now());
-        let created = self
-            .statements()
-            .execute("cannot create the session", inserting(&session)?);
-        match created.await? {
+        let mut session = session.create(self.now());
+        let attempt = "cannot create the session";
+        let created = match session.part_of.clone() {
+            None => self.statements().execute(attempt, inserting(&session, None)?).await?,
+            Some(named) => {
+                let mut transaction = self.statements().begin(attempt).await?;
+                let created = insert_part(&mut transaction, &named, &mut session).await;
+                transaction.end(attempt, created).await?
+            }
+        };
+        match created {
             0 => Err(MemoryError::new(
                 MemoryErrorKind::AlreadyExists,
                 format!("there is a session `{}` already", session.id),
@@ -222,11 +228,11 @@ impl PostgresStore {
 }
 
 /// Returns the statement that creates a session. It changes no row if there is one with this id.
-fn inserting(session: &Session) -> Result<Statement<'_>, MemoryError> {
+fn inserting(session: &Session, whole: Option<i64>) -> Result<Statement<'_>, MemoryError> {
     let sql = "INSERT INTO sessions
                (tenant, id, \"user\", line, status, currency, country, origin_session, origin_message, created_at,
-                updated_at, stream, title, metadata)
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13::json)
+                updated_at, stream, title, metadata, part_of)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11, $12, $13::json, $14)
                ON CONFLICT (tenant, id) DO NOTHING";
     let metadata = serde_json::to_string(&session.metadata);
     let metadata = metadata.map_err(|error| unwritable("the metadata", error))?;
@@ -244,7 +250,21 @@ fn inserting(session: &Session) -> Result<Statement<'_>, MemoryError> {
         .bind(session.created_at.as_millis())
         .bind(session.stream())
         .bind(session.title.as_deref().map(text::encode))
-        .bind(metadata))
+        .bind(metadata)
+        .bind(whole))
+}
+
+/// Creates a part of the session that is named, or of the one of which that is a part. Returns the number of rows that were inserted.
+async fn insert_part(
+    transaction: &mut Transaction<'_>,
+    named: &str,
+    session: &mut Session,
+) -> Result<u64, MemoryError> {
+    let (key, id) = row::lock_whole(transaction, named, &session.owner).await?;
+    session.part_of = Some(id);
+    transaction
+        .execute("cannot create the session", inserting(session, Some(key))?)
+        .await
 }
 
 /// Changes an approval without the records of its session.

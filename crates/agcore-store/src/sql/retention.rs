@@ -4,29 +4,56 @@ use agcore_memory::{Timestamp, session::Retention};
 
 use super::conditions::{Conditions, Value};
 
-/// Holds for a session in which a run is going on or a person is asked. The session is that of a table.
-fn needed(table: &str) -> String {
+/// The whole of which the session of a row of `runs` is a part, or that session itself.
+const WHOLE_OF_RUN: &str =
+    "(SELECT coalesce(own.part_of, own.session) FROM sessions AS own WHERE own.session = runs.session)";
+
+/// Selects a column of a session and its parts.
+fn members(column: &str, whole: &str) -> String {
     format!(
-        "EXISTS (SELECT 1 FROM runs AS open_runs WHERE open_runs.session = {table}.session
+        "SELECT {column} FROM sessions AS member
+         WHERE (member.session = {whole} OR member.part_of = {whole})"
+    )
+}
+
+/// Holds for a session if a run is going on or a person is asked, in itself or in one of its parts.
+fn needed(whole: &str) -> String {
+    let members = members("member.session", whole);
+    format!(
+        "EXISTS (SELECT 1 FROM runs AS open_runs WHERE open_runs.session IN ({members})
                  AND open_runs.status IN ('queued', 'running', 'interrupted'))
-         OR EXISTS (SELECT 1 FROM approvals WHERE approvals.session = {table}.session AND approvals.status = 'open')"
+         OR EXISTS (SELECT 1 FROM approvals WHERE approvals.session IN ({members}) AND approvals.status = 'open')"
+    )
+}
+
+/// Selects the sessions of the same user that were changed after the one of a row, itself or in one of their parts.
+fn newer() -> String {
+    let all = members("max(member.updated_at)", "sessions.session");
+    let changed = format!("{all} AND member.erased_at IS NULL");
+    let whole_id = "coalesce((SELECT whole.id FROM sessions AS whole WHERE whole.session = newer.part_of), newer.id)";
+    format!(
+        "SELECT DISTINCT coalesce(newer.part_of, newer.session) FROM sessions AS newer
+         WHERE newer.tenant = sessions.tenant AND newer.\"user\" = sessions.\"user\" AND newer.erased_at IS NULL
+         AND newer.updated_at >= ({changed}) AND (newer.updated_at, {whole_id}) > (({changed}), sessions.id)"
     )
 }
 
 impl Conditions {
     /// Selects the rows of `sessions` that are to be erased.
     pub(crate) fn old_sessions(retention: &Retention, now: Timestamp) -> Self {
-        let newer = "SELECT 1 FROM sessions AS newer
-                     WHERE newer.tenant = sessions.tenant AND newer.\"user\" = sessions.\"user\" AND newer.erased_at IS NULL
-                     AND (newer.updated_at, newer.id) > (sessions.updated_at, sessions.id)";
-        let age = retention
-            .sessions
-            .map(|age| before("sessions.updated_at", Retention::before(age, now)));
-        let count = retention.sessions_per_user.map(|count| beyond(newer, count));
+        let age = retention.sessions.map(|age| {
+            let cutoff = Retention::before(age, now);
+            let young = "EXISTS (SELECT 1 FROM sessions AS part WHERE part.part_of = sessions.session
+                                 AND part.erased_at IS NULL AND part.updated_at >= ?)";
+            before("sessions.updated_at", cutoff).and_not(Self::new(young, [Value::Integer(cutoff.as_millis())]))
+        });
+        let count = retention.sessions_per_user.map(|count| beyond(&newer(), count));
         Self::any([age, count]).and_if_any(Self::new(
             format!(
-                "sessions.erased_at IS NULL AND sessions.status <> 'running' AND NOT ({})",
-                needed("sessions")
+                "sessions.part_of IS NULL AND sessions.erased_at IS NULL
+                 AND NOT EXISTS ({} AND member.status = 'running') AND NOT ({})",
+                members("1", "sessions.session"),
+                needed("sessions.session")
             ),
             [],
         ))
@@ -63,7 +90,7 @@ impl Conditions {
         Self::new(
             format!(
                 "runs.status IN ('completed', 'failed', 'cancelled') AND NOT ({})",
-                needed("runs")
+                needed(WHOLE_OF_RUN)
             ),
             [],
         )

@@ -7,6 +7,7 @@ mod event;
 mod approval;
 mod list;
 mod commit;
+mod event_commit;
 mod erasure;
 mod pruning;
 
@@ -33,8 +34,7 @@ impl SessionStore for SqliteStore {
     async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
         session.check()?;
         let session = session.create(self.now());
-        self.write(move |connection| insert(connection, &session).map(|()| session))
-            .await
+        self.write(move |connection| insert(connection, session)).await
     }
 
     async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, MemoryError> {
@@ -56,10 +56,21 @@ impl SessionStore for SqliteStore {
         tenant: &str,
         session: &str,
         expected: u64,
-        commit: Commit,
+        mut commit: Commit,
     ) -> Result<Committed, MemoryError> {
         commit.check()?;
         let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now());
+        if let Some(events) = event_commit::events_alone(&mut commit) {
+            let write = move |connection: &Connection| {
+                let key = (&*tenant, &*session);
+                if let Some(committed) = event_commit::commit(connection, key, expected, &events, now)? {
+                    return Ok(committed);
+                }
+                commit.events = events;
+                commit::commit(connection, key, expected, commit, now)
+            };
+            return self.write_checked(write).await;
+        }
         self.write(move |connection| commit::commit(connection, (&tenant, &session), expected, commit, now))
             .await
     }
@@ -167,12 +178,17 @@ impl SessionStore for SqliteStore {
     }
 }
 
-fn insert(connection: &Connection, session: &Session) -> Result<(), MemoryError> {
+fn insert(connection: &Connection, mut session: Session) -> Result<Session, MemoryError> {
+    let mut whole = None;
+    if let Some(named) = &session.part_of {
+        let (key, id) = row::find_whole(connection, named, &session.owner)?;
+        (whole, session.part_of) = (Some(key), Some(id));
+    }
     let sql = "INSERT INTO sessions
                (tenant, id, user, line, status, currency, country, origin_session, origin_message, created_at, updated_at,
-                stream, title, metadata)
+                stream, title, metadata, part_of)
                VALUES (:tenant, :id, :user, :line, :status, :currency, :country, :origin_session, :origin_message, :now,
-                       :now, :stream, :title, :metadata)
+                       :now, :stream, :title, :metadata, :part_of)
                ON CONFLICT (tenant, id) DO NOTHING";
     let (billing, origin) = (session.billing.as_ref(), session.origin.as_ref());
     let params = named_params! {
@@ -189,13 +205,14 @@ fn insert(connection: &Connection, session: &Session) -> Result<(), MemoryError>
         ":stream": session.stream(),
         ":title": session.title,
         ":metadata": Value::Object(session.metadata.clone()).to_string(),
+        ":part_of": whole,
     };
     match execute(connection, "cannot create the session", sql, params)? {
         0 => Err(MemoryError::new(
             MemoryErrorKind::AlreadyExists,
             format!("there is a session `{}` already", session.id),
         )),
-        _ => Ok(()),
+        _ => Ok(session),
     }
 }
 

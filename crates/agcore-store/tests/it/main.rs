@@ -11,6 +11,8 @@
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod index_changes;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod killed_erasure;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod older_versions;
 #[cfg(feature = "postgres")]
 mod postgres;

@@ -23,7 +23,7 @@ pub(crate) trait AllStores:
 impl<S: SessionStore + CheckpointStore + MemoryStore + KnowledgeStore + KnowledgeGraph> AllStores for S {}
 
 /// The newest of the older versions.
-pub(crate) const LAST: u32 = 4;
+pub(crate) const LAST: u32 = 5;
 
 fn ann() -> Actor {
     Actor::new("acme", "ann").with_line("support")
@@ -108,7 +108,31 @@ pub(crate) async fn check(store: &impl AllStores, version: u32) {
     if version >= 2 {
         check_knowledge(store).await;
     }
+    if version == LAST {
+        check_parts(store).await;
+    }
     use_new_features(store).await;
+}
+
+/// Checks that contexts and the sessions of flows have become parts. The saved databases of version 5 have some, which [`fill`] does not
+/// write.
+async fn check_parts(store: &impl AllStores) {
+    let whole = async |tenant: &str, id: &str| {
+        let session = store.get_session(tenant, id).await.unwrap().unwrap();
+        session.part_of
+    };
+    for part in ["trip/guide", "trip/r-1/main/answer/1"] {
+        assert_eq!(whole("acme", part).await.as_deref(), Some("trip"), "{part}");
+    }
+    // Of another user, of no session with contexts, and of another tenant.
+    for (tenant, id) in [
+        ("acme", "trip"),
+        ("acme", "trip/other"),
+        ("acme", "trip/alone"),
+        ("other", "trip/guide"),
+    ] {
+        assert_eq!(whole(tenant, id).await, None, "{id}");
+    }
 }
 
 async fn check_items(store: &impl AllStores) {

@@ -14,6 +14,7 @@ mod erasure;
 mod lifecycle;
 mod lists;
 mod messages;
+mod parts;
 mod retention;
 mod runs;
 mod writers;
@@ -36,12 +37,16 @@ pub use self::{
         keeps_large_content, keeps_usage_and_costs, message_ids_are_unique, messages_are_numbered,
         refuses_contradictory_messages,
     },
+    parts::{
+        parts_are_deleted_with_their_whole, parts_are_erased_with_their_whole, parts_are_pruned_with_their_whole,
+        parts_belong_to_their_whole,
+    },
     retention::{
         prunes_by_age, prunes_by_count, prunes_in_batches, prunes_nothing_that_is_needed, pruning_keeps_the_bill,
     },
     runs::{
-        a_call_happens_once, events_are_numbered_over_runs, filters_events, filters_runs, keeps_calls_in_order,
-        keeps_runs, run_statuses_follow_each_other,
+        a_call_happens_once, events_alone_follow_the_rules, events_are_numbered_over_runs, filters_events,
+        filters_runs, keeps_calls_in_order, keeps_runs, run_statuses_follow_each_other,
     },
     writers::{sixty_four_writers_leave_no_gaps, sixty_four_writers_try_again_after_conflicts},
 };

@@ -4,17 +4,30 @@ use super::{State, stored::Stored};
 use crate::timestamp::Timestamp;
 
 impl State {
-    /// Erases a session. Returns whether there was one that was not erased already.
+    /// Erases a session with its parts. Returns whether there was one that was not erased already.
     pub(super) fn erase(&mut self, tenant: &str, id: &str, now: Timestamp) -> bool {
-        let Some(sessions) = self.tenants.get_mut(tenant) else {
+        let parts = self.parts_of(tenant, id);
+        let Some(whole) = self.erase_one(tenant, id, now) else {
             return false;
         };
-        if sessions.get(id).is_none_or(|stored| stored.session.is_erased()) {
-            return false;
+        for part in parts {
+            // One that was erased before keeps its id.
+            let part = self.erase_one(tenant, &part, now).unwrap_or(part);
+            let sessions = self.tenants.get_mut(tenant);
+            if let Some(stored) = sessions.and_then(|sessions| sessions.get_mut(&part)) {
+                stored.session.part_of = Some(whole.clone());
+            }
         }
-        let Some(stored) = sessions.remove(id) else {
-            return false;
-        };
+        true
+    }
+
+    /// Erases a session without its parts. Returns its new id.
+    fn erase_one(&mut self, tenant: &str, id: &str, now: Timestamp) -> Option<String> {
+        let sessions = self.tenants.get_mut(tenant)?;
+        if sessions.get(id)?.session.is_erased() {
+            return None;
+        }
+        let stored = sessions.remove(id)?;
         self.streams.delete(&stored.session.stream());
         let mut number = sessions.len();
         let id = loop {
@@ -25,7 +38,7 @@ impl State {
             number += 1;
         };
         sessions.insert(id.clone(), stored.erased(&id, now));
-        true
+        Some(id)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Removing what is older than a retention allows.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{State, stored::Stored};
 use crate::{
@@ -23,10 +26,13 @@ impl State {
             pruned.sessions += u64::from(self.erase(&tenant, &id, now));
         }
         let mut left = [limit; 3];
+        let needed = self.needed();
         for stored in self.tenants.values_mut().flat_map(BTreeMap::values_mut) {
             let [runs, events, audit] = &mut left;
-            stored.delete_runs(retention, now, runs);
-            stored.delete_events(retention, now, events);
+            if !needed.contains(&stored.whole()) {
+                stored.delete_runs(retention, now, runs);
+                stored.delete_events(retention, now, events);
+            }
             stored.blank_audit(retention, now, audit);
         }
         let [runs, events, audit] = left.map(|left| (limit - left) as u64);
@@ -38,9 +44,13 @@ impl State {
     pub(super) fn prunable(&self, retention: &Retention, now: Timestamp) -> Pruned {
         let sessions = self.old_sessions(retention, now).len();
         let mut pruned = Pruned::new(sessions as u64, 0, 0, 0);
+        let needed = self.needed();
         for stored in self.tenants.values().flat_map(BTreeMap::values) {
-            let runs = stored.old_runs(retention, now).len();
-            let events = stored.old_events(retention, now).len();
+            let (mut runs, mut events) = (0, 0);
+            if !needed.contains(&stored.whole()) {
+                runs = stored.old_runs(retention, now).len();
+                events = stored.old_events(retention, now).len();
+            }
             let audit = stored.old_audit(retention, now).len();
             pruned.add(Pruned::new(0, runs as u64, events as u64, audit as u64));
         }
@@ -48,30 +58,61 @@ impl State {
     }
 
     fn old_sessions(&self, retention: &Retention, now: Timestamp) -> Vec<Key> {
-        let mut of_user: BTreeMap<(&str, &str), Vec<&Stored>> = BTreeMap::new();
+        let mut changed: BTreeMap<Key, Timestamp> = BTreeMap::new();
         for stored in self.tenants.values().flat_map(BTreeMap::values) {
             if !stored.session.is_erased() {
-                let owner = &stored.session.owner;
-                of_user.entry((&owner.tenant, &owner.user)).or_default().push(stored);
+                let last = changed.entry(stored.whole()).or_insert(stored.session.updated_at);
+                *last = stored.session.updated_at.max(*last);
             }
         }
+        let mut of_user: BTreeMap<(&str, &str), Vec<(Timestamp, Key)>> = BTreeMap::new();
+        for (key, changed) in changed {
+            if let Some(whole) = self.get(&key.0, &key.1) {
+                let owner = &whole.session.owner;
+                of_user
+                    .entry((&owner.tenant, &owner.user))
+                    .or_default()
+                    .push((changed, key));
+            }
+        }
+        let needed = self.needed();
         let mut old = Vec::new();
-        for ((tenant, _), mut sessions) in of_user {
-            sessions.sort_by_key(|stored| (stored.session.updated_at, stored.session.id.clone()));
+        for mut sessions in of_user.into_values() {
+            sessions.sort();
             sessions.reverse();
-            for (number, stored) in (0_u64..).zip(sessions) {
+            for (number, (changed, key)) in (0_u64..).zip(sessions) {
                 let is_over = retention.sessions_per_user.is_some_and(|count| number >= count);
-                let is_due = is_over || is_old(retention.sessions, stored.session.updated_at, now);
-                if is_due && stored.session.status != SessionStatus::Running && !stored.is_needed() {
-                    old.push((tenant.to_owned(), stored.session.id.clone()));
+                let is_due = is_over || is_old(retention.sessions, changed, now);
+                if is_due && !needed.contains(&key) && !self.is_running(&key) {
+                    old.push(key);
                 }
             }
         }
         old
     }
+
+    /// Returns the sessions in which, or in a part of which, a run is going on or a person is asked.
+    fn needed(&self) -> BTreeSet<Key> {
+        let all = self.tenants.values().flat_map(BTreeMap::values);
+        all.filter(|stored| stored.is_needed()).map(Stored::whole).collect()
+    }
+
+    /// Returns whether a session or a part of it is running.
+    fn is_running(&self, key: &Key) -> bool {
+        let sessions = self.tenants.get(&key.0).into_iter().flat_map(BTreeMap::values);
+        let mut members = sessions.filter(|stored| stored.whole() == *key);
+        members.any(|stored| stored.session.status == SessionStatus::Running)
+    }
 }
 
 impl Stored {
+    /// Returns the key of the session, or of the one of which it is a part.
+    fn whole(&self) -> Key {
+        let session = &self.session;
+        let id = session.part_of.as_ref().unwrap_or(&session.id);
+        (session.owner.tenant.to_string(), id.clone())
+    }
+
     /// Returns whether a run is going on, or a person is asked.
     fn is_needed(&self) -> bool {
         let is_open = |status| status == ApprovalStatus::Open;
@@ -80,9 +121,6 @@ impl Stored {
     }
 
     fn old_runs(&self, retention: &Retention, now: Timestamp) -> Vec<String> {
-        if self.is_needed() {
-            return Vec::new();
-        }
         let numbered = (0_u64..).zip(self.runs.iter().rev());
         let old = numbered.filter(|(number, run)| {
             retention.runs_per_session.is_some_and(|count| *number >= count)
@@ -101,9 +139,6 @@ impl Stored {
     }
 
     fn old_events(&self, retention: &Retention, now: Timestamp) -> Vec<u64> {
-        if self.is_needed() {
-            return Vec::new();
-        }
         let is_due = |run: &str| {
             self.run(run)
                 .is_some_and(|run| is_old(retention.events, run.run.updated_at, now))

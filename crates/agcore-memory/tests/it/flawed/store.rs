@@ -44,6 +44,10 @@ pub(super) enum Flaw {
     RecordsSurviveDeletion,
     LinesSurviveErasure,
     ErasureTakesTheBill,
+    PartsAreForgotten,
+    PartsSurviveErasure,
+    PartsSurviveDeletion,
+    PartsGrowOldAlone,
     OnlyAgesCount,
     BatchesHaveNoLimit,
     CountingPrunes,
@@ -122,7 +126,13 @@ impl Journal for Flawed {
 
 #[async_trait]
 impl SessionStore for Flawed {
-    async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
+    async fn create(&self, mut session: NewSession) -> Result<Session, MemoryError> {
+        if matches!(
+            self.flaw,
+            Flaw::PartsAreForgotten | Flaw::PartsSurviveErasure | Flaw::PartsSurviveDeletion | Flaw::PartsGrowOldAlone
+        ) {
+            session.part_of = None;
+        }
         if self.flaw == Flaw::SessionsAreReplaced {
             self.store.delete_session(&session.owner.tenant, &session.id).await?;
         }

@@ -22,9 +22,10 @@ impl PostgresStore {
         }
     }
 
-    /// Erases the sessions of a user, each in a transaction of its own.
+    /// Erases the sessions of a user, each in a transaction of its own. Returns their number without parts.
     pub(super) async fn erase_sessions_of(&self, owner: &Actor) -> Result<u64, MemoryError> {
-        let sql = "SELECT session FROM sessions WHERE tenant = $1 AND \"user\" = $2 AND erased_at IS NULL";
+        let sql = "SELECT session FROM sessions
+                   WHERE tenant = $1 AND \"user\" = $2 AND part_of IS NULL AND erased_at IS NULL";
         let statement = sqlx::query(sql).bind(lookup(&owner.tenant)).bind(lookup(&owner.user));
         let mut erased = 0;
         for row in self.statements().rows("cannot list the sessions", statement).await? {
@@ -40,8 +41,17 @@ impl PostgresStore {
     }
 }
 
-/// Erases the session with a key, if it was not erased already. Others who write to it wait.
+/// Erases the session with a key and its parts, if it was not erased already. Others who write to them, or add a part, wait.
 pub(super) async fn erase(transaction: &mut Transaction<'_>, key: i64, now: Timestamp) -> Result<bool, MemoryError> {
+    let erased = erase_one(transaction, key, now).await?;
+    let sql = "SELECT session FROM sessions WHERE part_of = $1 AND erased_at IS NULL ORDER BY session";
+    for row in transaction.rows(ATTEMPT, sqlx::query(sql).bind(key)).await? {
+        erase_one(transaction, row.try_get(0).map_err(failed)?, now).await?;
+    }
+    Ok(erased)
+}
+
+async fn erase_one(transaction: &mut Transaction<'_>, key: i64, now: Timestamp) -> Result<bool, MemoryError> {
     // Chosen by the database, so that no client can have taken the id.
     let sql = "SELECT tenant, stream, 'erased-' || replace(gen_random_uuid()::text, '-', '') FROM sessions
                WHERE session = $1 AND erased_at IS NULL FOR NO KEY UPDATE";

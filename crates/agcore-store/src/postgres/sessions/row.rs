@@ -20,6 +20,7 @@ macro_rules! COLUMNS {
     () => {
         "session, tenant, id, \"user\", line, status, pending_tool_call_id, error_id, currency, country, origin_session, \
          origin_message, created_at, updated_at, erased_at, last_message, last_audit, last_event, title, metadata::text AS metadata, \
+         (SELECT whole.id FROM sessions AS whole WHERE whole.session = sessions.part_of) AS whole, \
          coalesce((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0) AS last_seq"
     };
 }
@@ -64,6 +65,26 @@ pub(super) async fn lock(transaction: &mut Transaction<'_>, tenant: &str, id: &s
     stored(&row).map_err(|error| convert(attempt, error))
 }
 
+/// Returns the key and the id of the session of which a new one becomes a part: the whole, if a part is named. Others who erase it wait
+/// for the end of the transaction.
+pub(super) async fn lock_whole(
+    transaction: &mut Transaction<'_>,
+    named: &str,
+    owner: &Actor,
+) -> Result<(i64, String), MemoryError> {
+    let sql = "SELECT whole.session, whole.id FROM sessions AS named
+               JOIN sessions AS whole ON whole.session = coalesce(named.part_of, named.session)
+               WHERE named.tenant = $1 AND named.id = $2 AND named.\"user\" = $3
+                   AND named.erased_at IS NULL AND whole.erased_at IS NULL
+               FOR SHARE OF whole";
+    let attempt = "cannot read the session";
+    let statement = sqlx::query(sql).bind(lookup(&owner.tenant)).bind(lookup(named));
+    let row = transaction.row(attempt, statement.bind(lookup(&owner.user))).await?;
+    let row = row.ok_or_else(|| missing(named))?;
+    let read = || Ok((row.try_get(0)?, row.try_get(1)?));
+    read().map_err(|error| convert(attempt, error))
+}
+
 /// Returns the error of a session that does not exist.
 #[cold]
 pub(super) fn missing(id: &str) -> MemoryError {
@@ -90,6 +111,7 @@ pub(in crate::postgres) fn session(row: &PgRow) -> Result<Session, Error> {
     if let Some(origin) = row.try_get::<Option<String>, _>("origin_session")? {
         new.origin = Some(SessionOrigin::new(origin, row.try_get("origin_message")?));
     }
+    new.part_of = row.try_get("whole")?;
     new.metadata = json(row, "metadata")?;
     let mut session = new.create(time(row, "created_at")?);
     session.status = named(row, "status", SessionStatus::from_name)?;

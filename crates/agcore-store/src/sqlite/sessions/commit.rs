@@ -48,7 +48,7 @@ pub(super) fn commit(
             known_run.clone_from(&new.run);
         }
         last.event += 1;
-        event::insert(connection, key, &new.store(last.event, now))?;
+        event::insert(connection, key, last.event, &new, now)?;
         events.push(last.event);
     }
     for change in commit.calls {

@@ -21,8 +21,18 @@ pub(super) fn erase(connection: &Connection, tenant: &str, id: &str, now: Timest
     key.map_or(Ok(false), |key| erase_key(connection, key, now))
 }
 
-/// Erases the session with a key, if it was not erased already.
+/// Erases the session with a key and its parts, if it was not erased already.
 pub(super) fn erase_key(connection: &Connection, key: i64, now: Timestamp) -> Result<bool, MemoryError> {
+    let erased = erase_one(connection, key, now)?;
+    let sql = "SELECT session FROM sessions WHERE part_of = ?1 AND erased_at IS NULL";
+    let parts: Vec<i64> = select(connection, ATTEMPT, sql, [key], |row| row.get(0))?;
+    for part in parts {
+        erase_one(connection, part, now)?;
+    }
+    Ok(erased)
+}
+
+fn erase_one(connection: &Connection, key: i64, now: Timestamp) -> Result<bool, MemoryError> {
     // Chosen by the database, so that no client can have taken it.
     let sql = "SELECT tenant, stream, 'erased-' || lower(hex(randomblob(16))) FROM sessions
                WHERE session = ?1 AND erased_at IS NULL";
@@ -74,11 +84,11 @@ fn blank_messages(connection: &Connection, key: i64, id: &str) -> Result<(), Mem
 }
 
 impl SqliteStore {
-    /// Erases the sessions of a user, each in a transaction of its own.
+    /// Erases the sessions of a user, each in a transaction of its own. Returns their number without parts.
     pub(super) async fn erase_sessions_of(&self, owner: &Actor) -> Result<u64, MemoryError> {
         let owner = [owner.tenant.to_string(), owner.user.to_string()];
         let find = move |connection: &Connection| {
-            let sql = "SELECT session FROM sessions WHERE tenant = ?1 AND user = ?2 AND erased_at IS NULL";
+            let sql = "SELECT session FROM sessions WHERE tenant = ?1 AND user = ?2 AND part_of IS NULL AND erased_at IS NULL";
             select(connection, "cannot list the sessions", sql, owner, |row| row.get(0))
         };
         let keys: Vec<i64> = self.read(find).await?;

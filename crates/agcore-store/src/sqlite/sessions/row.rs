@@ -12,6 +12,7 @@ use crate::sqlite::rows::{Json, count, named, optional_time, select_one, time};
 /// The columns of a session. Its end is kept by the journal.
 pub(in crate::sqlite) const COLUMNS: &str = "session, tenant, id, user, line, status, pending_tool_call_id, error_id, currency, country, \
      origin_session, origin_message, created_at, updated_at, erased_at, last_message, last_audit, last_event, title, metadata, \
+     (SELECT whole.id FROM sessions AS whole WHERE whole.session = sessions.part_of) AS whole, \
      ifnull((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0) AS last_seq";
 
 /// Selects the key of a session, for subqueries.
@@ -50,6 +51,19 @@ pub(super) fn find_key(connection: &Connection, tenant: &str, id: &str) -> Resul
     found.ok_or_else(|| missing(id))
 }
 
+/// Returns the key and the id of the session of which a new one becomes a part: the whole, if a part is named.
+pub(super) fn find_whole(connection: &Connection, named: &str, owner: &Actor) -> Result<(i64, String), MemoryError> {
+    let sql = "SELECT whole.session, whole.id FROM sessions AS named
+               JOIN sessions AS whole ON whole.session = coalesce(named.part_of, named.session)
+               WHERE named.tenant = ?1 AND named.id = ?2 AND named.user = ?3
+                   AND named.erased_at IS NULL AND whole.erased_at IS NULL";
+    let params = [&*owner.tenant, named, &*owner.user];
+    let found = select_one(connection, "cannot read the session", sql, params, |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })?;
+    found.ok_or_else(|| missing(named))
+}
+
 /// Returns the error of a session that does not exist.
 pub(super) fn missing(id: &str) -> MemoryError {
     MemoryError::not_found(format!("there is no session `{id}`"))
@@ -75,6 +89,7 @@ pub(in crate::sqlite) fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
     if let Some(origin) = row.get::<_, Option<String>>("origin_session")? {
         new.origin = Some(SessionOrigin::new(origin, row.get("origin_message")?));
     }
+    new.part_of = row.get("whole")?;
     let Json(metadata) = row.get("metadata")?;
     new.metadata = metadata;
     let mut session = new.create(time(row, "created_at")?);

@@ -1,6 +1,7 @@
 //! A client that is killed while it writes: no acknowledged write is lost, and no part of one is visible.
 
 use std::{
+    collections::BTreeSet,
     env,
     io::{BufRead, BufReader},
     process::{Command, Stdio},
@@ -19,6 +20,7 @@ use agcore_testkit::clock::ManualClock;
 use serde_json::json;
 
 use super::server::{Names, need_server, options_of, url};
+use crate::killed_erasure;
 
 /// The schema of the writer, and the number with which it begins.
 const SCHEMA: &str = "AGCORE_TEST_KILLED_SCHEMA";
@@ -221,4 +223,61 @@ fn write_and_kill(schema: &str, acknowledged: &mut Acknowledged, count: u32) {
     }
     writer.wait().unwrap();
     assert!(seen >= count, "the writer ended by itself");
+}
+
+#[tokio::test]
+#[ignore = "started by the test below, which kills it"]
+async fn eraser() {
+    let Some(schema) = variable(SCHEMA) else {
+        return;
+    };
+    let store = options_of(&url(), &schema)
+        .open(Arc::new(ManualClock::new()))
+        .await
+        .unwrap();
+    let generation = variable(FIRST).unwrap();
+    killed_erasure::erase_forever(&store, &generation, |report| println!("{report}")).await;
+}
+
+#[tokio::test]
+async fn sessions_are_erased_with_their_parts_or_not_at_all() {
+    need_server!();
+    let names = Names::default();
+    let schema = names.name();
+    let store = options_of(&url(), &schema)
+        .open(Arc::new(ManualClock::new()))
+        .await
+        .unwrap();
+    let mut random = fastrand::Rng::with_seed(u64::from(std::process::id()));
+    let mut reports = BTreeSet::new();
+    for generation in 0..8 {
+        let mut eraser = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "postgres::killed::eraser", "--ignored", "--nocapture"])
+            .env(SCHEMA, &schema)
+            .env(FIRST, generation.to_string())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (mut seen, count) = (0, 2 + random.u32(0..5));
+        // After the kill, the pipe still has what was printed before.
+        for line in BufReader::new(eraser.stdout.take().unwrap()).lines() {
+            let line = line.unwrap();
+            if line.starts_with("created ") || line.starts_with("erased ") {
+                reports.insert(line);
+                seen += 1;
+                if seen == count {
+                    eraser.kill().unwrap();
+                }
+            }
+        }
+        eraser.wait().unwrap();
+        assert!(seen >= count, "the eraser ended by itself");
+        killed_erasure::check(&store, &reports).await;
+    }
+    assert!(
+        reports.iter().any(|report| report.starts_with("erased ")),
+        "{reports:?}"
+    );
+    store.close().await;
 }

@@ -14,6 +14,7 @@ const DUMPS: [&str; LAST as usize] = [
     include_str!("../older_versions/postgres-2.sql"),
     include_str!("../older_versions/postgres-3.sql"),
     include_str!("../older_versions/postgres-4.sql"),
+    include_str!("../older_versions/postgres-5.sql"),
 ];
 
 async fn open(schema: &str) -> PostgresStore {

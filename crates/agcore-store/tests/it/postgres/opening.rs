@@ -143,7 +143,7 @@ async fn unusable_schemas_are_refused() {
     .await;
     open(options_of(&url(), &newer)).await.unwrap();
     admin(&format!("INSERT INTO {newer}.agcore_migrations VALUES (99)")).await;
-    let expected = "it has version 99, but this program knows versions up to 5";
+    let expected = "it has version 99, but this program knows versions up to 6";
     check(options_of(&url(), &newer), MemoryErrorKind::Storage, expected).await;
     for schema in ["", "Upper", "a b", "1a", "pg_x", "a\"b", &"x".repeat(64)] {
         let options = PostgresOptions::new(&url()).unwrap().with_schema(schema);

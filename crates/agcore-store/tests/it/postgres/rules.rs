@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_chat::Money;
+use agcore_chat::{Actor, Money};
 use agcore_memory::{
     MemoryErrorKind, Record, Timestamp,
     session::{
@@ -165,6 +165,40 @@ async fn other_programs_cannot_change_erased_sessions() {
     .await
     .unwrap();
     assert_eq!((sessions, &*costs), (1, "0.000001"));
+}
+
+#[tokio::test]
+async fn other_programs_cannot_make_bad_parts() {
+    need_server!();
+    let names = Names::default();
+    let schema = names.name();
+    let store = open(&schema).await;
+    store.create(NewSession::new("part").with_part_of("s")).await.unwrap();
+    let other = NewSession::new("theirs").with_owner(Actor::user("ben"));
+    store.create(other).await.unwrap();
+    let mut connection = PgConnection::connect(&url()).await.unwrap();
+    let insert = |whole: &str| {
+        format!(
+            "INSERT INTO sessions (tenant, id, \"user\", status, created_at, updated_at, stream, metadata, part_of)
+             SELECT 'local', 'x', 'local', 'pending', 0, 0, 'x', '{{}}', session FROM sessions WHERE {whole}"
+        )
+    };
+    for (sql, expected) in [
+        (insert("id = 'theirs'"), "cannot be a part"),
+        (insert("id = 'part'"), "cannot be a part"),
+        (
+            "UPDATE sessions SET part_of = NULL WHERE id = 'part'".to_owned(),
+            "stays a part",
+        ),
+        (insert("erased_at IS NOT NULL AND part_of IS NULL"), "cannot be a part"),
+    ] {
+        if sql.contains("erased_at IS NOT NULL") {
+            assert!(store.erase_session("local", "s").await.unwrap());
+        }
+        let statement = AssertSqlSafe(format!("SET search_path = {schema}; {sql}"));
+        let error = sqlx::raw_sql(statement).execute(&mut connection).await.unwrap_err();
+        assert!(error.to_string().contains(expected), "{sql}: {error}");
+    }
 }
 
 #[tokio::test]

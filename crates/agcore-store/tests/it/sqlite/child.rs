@@ -118,6 +118,7 @@ fn job() {
     runtime.block_on(async {
         match name {
             "kill" => kill::write(file, argument).await,
+            "erase" => kill::erase(file, argument).await,
             "change" => indexes::change(file, argument).await,
             "append" => processes::append(file, argument, began).await,
             "commit" => processes::commit(file, argument, began).await,

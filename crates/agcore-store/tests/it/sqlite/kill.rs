@@ -20,6 +20,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::child::{Writer, open, report};
+use crate::killed_erasure;
 
 const TASKS: usize = 8;
 /// The kills that one file has to survive.
@@ -41,6 +42,12 @@ pub(super) async fn write(file: &str, argument: &str) {
     let (durability_name, generation) = argument.split_once('/').unwrap();
     let store = open(file, durability(durability_name)).await;
     join_all((0..TASKS).map(|task| write_forever(&store, format!("{generation}-{task}")))).await;
+}
+
+/// The job `erase`: creates and erases sessions with parts until it is killed.
+pub(super) async fn erase(file: &str, generation: &str) {
+    let store = open(file, Durability::ProcessDeath).await;
+    killed_erasure::erase_forever(&store, generation, report).await;
 }
 
 async fn write_forever(store: &SqliteStore, name: String) {
@@ -291,4 +298,30 @@ async fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
         reports += acknowledged.0.len();
     }
     println!("{kills} kills, {reports} acknowledged writes, none lost; opened within {slowest:?}");
+}
+
+#[tokio::test]
+async fn sessions_are_erased_with_their_parts_or_not_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("agcore.db");
+    let (mut random, mut reports) = (Random(RandomState::new().hash_one("erase")), BTreeSet::new());
+    for generation in 0..KILLS_PER_FILE {
+        let mut writer = Writer::start("erase", &path, &generation.to_string());
+        for _ in 0..2 + random.below(6) {
+            reports.insert(writer.next().expect("the process ended by itself"));
+        }
+        // Not always right after a report.
+        for _ in 0..random.below(1_000_000) {
+            std::hint::spin_loop();
+        }
+        writer.kill();
+        reports.extend(std::iter::from_fn(|| writer.next()));
+        let store = open(path.to_str().unwrap(), Durability::ProcessDeath).await;
+        killed_erasure::check(&store, &reports).await;
+        store.close().await;
+    }
+    assert!(
+        reports.iter().any(|report| report.starts_with("erased ")),
+        "{reports:?}"
+    );
 }

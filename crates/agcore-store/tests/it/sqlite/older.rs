@@ -16,6 +16,7 @@ const DUMPS: [&str; LAST as usize] = [
     include_str!("../older_versions/sqlite-2.sql"),
     include_str!("../older_versions/sqlite-3.sql"),
     include_str!("../older_versions/sqlite-4.sql"),
+    include_str!("../older_versions/sqlite-5.sql"),
 ];
 
 async fn open(path: &Path) -> SqliteStore {

@@ -80,7 +80,7 @@ async fn the_database_refuses_bad_sessions() {
         ("origin_session = 'other'", "CHECK"),
         ("updated_at = created_at - 1", "CHECK"),
         ("last_message = -1", "CHECK"),
-        ("tenant = NULL", "NOT NULL"),
+        ("tenant = NULL", "a session stays a part of the same one"),
         ("updated_at = 'now'", "cannot store TEXT"),
     ] {
         refused(

@@ -2,7 +2,7 @@
 
 use agcore_memory::{
     MemoryErrorKind,
-    session::{CallChange, CallStatus, Commit, EventFilter, NewEvent, RunChange, RunFilter, RunStatus},
+    session::{CallChange, CallStatus, Commit, EventFilter, NewEvent, RunChange, RunFilter, RunStatus, SessionFilter},
 };
 use serde_json::{Value, json};
 
@@ -51,6 +51,61 @@ pub async fn events_are_numbered_over_runs(subject: &dyn SessionStoreSubject) {
             (4, "r", json!(4))
         ]
     );
+}
+
+/// Checks commits of events alone, which a store may write in a way of their own: they follow the same rules as others.
+pub async fn events_alone_follow_the_rules(subject: &dyn SessionStoreSubject) {
+    let opened = open(subject).await;
+    opened.create("s").await;
+    let record = opened.commit("s", start("r").with_event(event("r", 1))).await.end;
+    let of = |runs: &[&str]| {
+        runs.iter()
+            .fold(Commit::new(), |commit, run| commit.with_event(event(run, 0)))
+    };
+    opened.wait();
+    let before = opened.get("s").await;
+    for unknown in [of(&["missing"]), of(&["r", "missing"]), of(&["r", "r", "missing", "r"])] {
+        assert_eq!(opened.refuse("s", unknown).await, MemoryErrorKind::NotFound);
+    }
+    let stale = opened
+        .store
+        .commit("local", "s", record + 1, of(&["r"]))
+        .await
+        .unwrap_err();
+    let conflict = MemoryErrorKind::Conflict {
+        expected: record + 1,
+        found: record,
+    };
+    assert_eq!(stale.kind(), conflict);
+    let missing = opened
+        .store
+        .commit("local", "missing", 0, of(&["r"]))
+        .await
+        .unwrap_err();
+    assert_eq!(missing.kind(), MemoryErrorKind::NotFound);
+    assert_eq!(opened.get("s").await, before);
+
+    let committed = opened.commit("s", of(&["r", "r"])).await;
+    assert_eq!((committed.events, committed.end), (vec![2, 3], record));
+    let after = opened.get("s").await;
+    assert!(after.updated_at > before.updated_at);
+    assert_eq!(after.status, before.status);
+
+    assert!(opened.store.erase_session("local", "s").await.unwrap());
+    let erased = opened
+        .store
+        .sessions(&SessionFilter::new("local").with_erased())
+        .await
+        .unwrap();
+    let [erased] = &erased[..] else {
+        panic!("one session is left")
+    };
+    let refused = opened
+        .store
+        .commit("local", &erased.id, erased.end, of(&["r"]))
+        .await
+        .unwrap_err();
+    assert_eq!(refused.kind(), MemoryErrorKind::InvalidState);
 }
 
 /// Checks every condition of a filter of events, and that an event comes back as it was.

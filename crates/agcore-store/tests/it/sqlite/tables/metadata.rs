@@ -1,6 +1,9 @@
 //! Metadata of messages, and sessions that were erased.
 
-use agcore_memory::session::SessionStore;
+use agcore_memory::{
+    Actor,
+    session::{NewSession, SessionStore},
+};
 
 use super::{file, refused};
 
@@ -63,4 +66,43 @@ async fn the_database_refuses_changes_of_erased_sessions() {
     file.raw
         .execute("UPDATE sessions SET title = 'x' WHERE session = 2", [])
         .unwrap();
+}
+
+#[tokio::test]
+async fn the_database_refuses_bad_parts() {
+    let file = file().await;
+    let other = NewSession::new("theirs").with_owner(Actor::user("ben"));
+    file.store.create(other).await.unwrap();
+    file.store
+        .create(NewSession::new("part").with_part_of("s"))
+        .await
+        .unwrap();
+    let insert = |id: &str, user: &str, whole: &str| {
+        format!(
+            "INSERT INTO sessions (tenant, id, user, status, created_at, updated_at, stream, metadata, part_of)
+             VALUES ('local', '{id}', '{user}', 'pending', 0, 0, 'stream {id}', '{{}}', {whole})"
+        )
+    };
+    let whole = |id: &str| format!("(SELECT session FROM sessions WHERE id = '{id}')");
+    // Of another user, of a part, and of nothing.
+    for whole in [whole("theirs"), whole("part"), "999".to_owned()] {
+        refused(&file.raw, &insert("x", "local", &whole), "the session cannot be a part");
+    }
+    refused(
+        &file.raw,
+        "UPDATE sessions SET part_of = NULL WHERE id = 'part'",
+        "a session stays a part of the same one",
+    );
+    file.raw.execute(&insert("x", "local", &whole("s")), []).unwrap();
+    assert!(file.store.erase_session("local", "s").await.unwrap());
+    refused(&file.raw, &insert("y", "local", "1"), "the session cannot be a part");
+    // Deleting the whole deletes the parts.
+    file.raw.execute("DELETE FROM sessions WHERE session = 1", []).unwrap();
+    let left: i64 = file
+        .raw
+        .query_row("SELECT count(*) FROM sessions WHERE part_of IS NOT NULL", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    assert_eq!(left, 0);
 }
