@@ -17,7 +17,7 @@ pub(crate) use self::{
     context_record::ContextRecord,
     entry::{SessionEntry, entries_of},
     fold::{Folded, fold},
-    recorder::{Continued, SessionRecorder},
+    recorder::{Continued, Report, SessionRecorder},
     rows::{copy_of, record_of, time_of},
     session_billing::SessionBilling,
     task_record::TaskRecord,

@@ -64,7 +64,7 @@ pub use run_input::{
     AnswerError, ContextEntry, InputLimits, ResumeEntry, ResumeStatus, RunAgentInput, RunInputError, RunInputErrorKind,
 };
 pub use settings::{EncoderSettings, UsageFields};
-pub use sse::{sse_comment, sse_frame};
+pub use sse::{push_sse_frame, sse_comment, sse_frame};
 pub use thread_message::{ThreadBody, ThreadMessage};
 pub use tool_names::ToolNames;
 pub use ui_schema::compile_ui_schema;

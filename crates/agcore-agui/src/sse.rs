@@ -14,21 +14,35 @@
 /// assert_eq!(sse_frame(Some("7"), Some("CUSTOM"), "{}"), "id: 7\nevent: CUSTOM\ndata: {}\n\n");
 /// ```
 pub fn sse_frame(id: Option<&str>, event: Option<&str>, data: &str) -> String {
-    let mut frame = String::with_capacity(data.len() + 64);
+    let mut frame = String::new();
+    push_sse_frame(&mut frame, id, event, data);
+    frame
+}
+
+/// Appends an event like that of [`sse_frame`] to others, without a copy.
+///
+/// ```
+/// use agcore_agui::{push_sse_frame, sse_frame};
+///
+/// let mut frames = sse_frame(Some("7"), None, "{}");
+/// push_sse_frame(&mut frames, Some("8"), None, "{}");
+/// assert_eq!(frames, "id: 7\ndata: {}\n\nid: 8\ndata: {}\n\n");
+/// ```
+pub fn push_sse_frame(frames: &mut String, id: Option<&str>, event: Option<&str>, data: &str) {
+    frames.reserve(data.len() + 64);
     for (field, value) in [("id: ", id), ("event: ", event)] {
         if let Some(value) = value {
-            frame.push_str(field);
-            frame.extend(value.chars().filter(|c| !matches!(c, '\r' | '\n' | '\0')));
-            frame.push('\n');
+            frames.push_str(field);
+            value.split(['\r', '\n', '\0']).for_each(|part| frames.push_str(part));
+            frames.push('\n');
         }
     }
     for line in lines(data) {
-        frame.push_str("data: ");
-        frame.push_str(line);
-        frame.push('\n');
+        frames.push_str("data: ");
+        frames.push_str(line);
+        frames.push('\n');
     }
-    frame.push('\n');
-    frame
+    frames.push('\n');
 }
 
 /// Returns a comment of a stream of server-sent events. Clients ignore it; it keeps the connection open.

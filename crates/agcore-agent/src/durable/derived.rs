@@ -26,6 +26,19 @@ pub(super) struct Position {
     pub(super) run_state: Map<String, Value>,
 }
 
+impl Position {
+    /// Advances the position of a sub-agent.
+    pub(super) fn advance(&mut self, events: &[EventKind]) {
+        for event in events {
+            match event {
+                EventKind::Turn(TurnEvent::Started(_)) => self.turns += 1,
+                EventKind::Text(TextEvent::MessageComplete(_)) => self.reply = Some(self.end),
+                _ => {}
+            }
+        }
+    }
+}
+
 /// Adds what is derived from the outcomes and their events, and advances the position.
 pub(super) fn derive(
     mut commit: Commit,

@@ -1,20 +1,17 @@
 //! [`RecordedEvent`]: an event of a turn in the form in which it is stored.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use agcore_chat::EventKind;
+use agcore_chat::{EventKind, StreamEvent};
 use agcore_memory::{MemoryError, MemoryErrorKind, session::NewEvent};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    derived::{Position, run_id},
-    rows::Place,
-};
+use super::derived::{Position, run_id};
 
 /// An event of a turn in the form in which [`StoredSessions`](crate::StoredSessions::with_events) stores it.
 ///
 /// These are the events that the loop records: messages, usage, calls with their results, questions and answers, compactions,
-/// the start and the end of a turn. Previews, such as deltas, and events of sub-agents are not among them.
+/// the start and the end of a turn, also those of sub-agents. Previews, such as deltas, are not among them.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -47,6 +44,9 @@ pub struct RecordedEvent {
     /// The id of the message in which the store keeps the newest reply, to which events about texts, models and tools belong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// The tool call for which a sub-agent works, if this is an event of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
     /// The event.
     pub kind: EventKind,
 }
@@ -58,6 +58,8 @@ struct Borrowed<'a> {
     turn: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'a str>,
     kind: &'a EventKind,
 }
 
@@ -65,35 +67,57 @@ struct Borrowed<'a> {
 pub(super) struct EventLog {
     /// The name of the agent that has the conversation.
     agent: Mutex<String>,
+    /// The tool call for which a sub-agent works.
+    parent: Option<Arc<str>>,
 }
 
 impl RecordedEvent {
     /// The kind under which these events are stored.
     pub const KIND: &'static str = "turn";
+
+    /// Returns the event as observers receive it.
+    pub fn into_event(self) -> StreamEvent {
+        let mut event = StreamEvent::new(0, self.agent.into(), self.turn, 0, self.kind);
+        event.message = self.message.map(Into::into);
+        event.parent = self.parent.map(Into::into);
+        event
+    }
 }
 
 impl EventLog {
     pub(super) fn new(agent: &str) -> Self {
         Self {
             agent: Mutex::new(agent.to_owned()),
+            parent: None,
         }
+    }
+
+    /// Makes this the events of a sub-agent that works for a tool call.
+    pub(super) fn of_call(mut self, call: &Arc<str>) -> Self {
+        self.parent = Some(Arc::clone(call));
+        self
     }
 
     pub(super) fn set_agent(&self, agent: &str) {
         agent.clone_into(&mut self.agent.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Returns events for the store, as of a position.
-    pub(super) fn new_events(&self, position: &Position, events: &[EventKind]) -> Result<Vec<NewEvent>, MemoryError> {
+    /// Returns events for the store, as of a position. `message` is the id of the newest reply.
+    pub(super) fn new_events(
+        &self,
+        position: &Position,
+        message: Option<&str>,
+        events: &[EventKind],
+    ) -> Result<Vec<NewEvent>, MemoryError> {
         let agent = self.agent.lock().unwrap_or_else(PoisonError::into_inner);
-        let message = position.reply.map(|record| Place { record, index: 0 }.id());
         let run = run_id(position.turns);
         let new_event = |kind: &EventKind| {
             let belongs_to_reply = matches!(kind, EventKind::Text(_) | EventKind::Tool(_) | EventKind::Model(_));
             let event = Borrowed {
                 agent: &agent,
                 turn: position.turns.saturating_sub(1),
-                message: message.as_deref().filter(|_| belongs_to_reply),
+                message: message.filter(|_| belongs_to_reply),
+                parent: self.parent.as_deref(),
                 kind,
             };
             let data = serde_json::to_value(event).map_err(|error| {

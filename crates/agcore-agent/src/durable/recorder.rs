@@ -2,6 +2,7 @@
 
 mod append;
 mod beside;
+mod nested;
 
 use std::{
     pin::Pin,
@@ -13,14 +14,13 @@ use std::{
 
 use agcore_chat::{Clock, EventKind, Fault, Message, PersonEvent, Question};
 use agcore_cycle::{
-    LlmCycle, OutcomeRecorder, RecordedReply,
+    LlmCycle, Observer, OutcomeRecorder, RecordedReply,
     machine::{Limits, Machine, Outcome},
 };
 use agcore_memory::{
     MemoryError, Timestamp,
     session::{
-        ApprovalChange, Commit, NewEvent, NewSession, RunChange, RunStatus, Session, SessionState, SessionStatus,
-        SessionStore,
+        ApprovalChange, Commit, NewEvent, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore,
     },
 };
 use agcore_tools::{RunState, ToolSession};
@@ -32,13 +32,11 @@ use super::{
     approvals::{asked_approvals, closed_approvals, new_approval},
     derived::{Position, calls_of, derive, run_id},
     entry::{EntryData, is_same},
-    fold::{Folded, fold},
     recorded_event::EventLog,
-    rows::{Place, Rows},
+    rows::Rows,
     session_billing::SessionBilling,
     stream::{Stream, fault_of},
 };
-use crate::error::AgentError;
 
 /// Writes what a session absorbs: one commit for each write of the agent loop, with the record from which the session is
 /// restored, and what is derived from it: messages, the status, the run, the title.
@@ -62,16 +60,30 @@ pub(crate) struct SessionRecorder {
     appended: sync::Mutex<Option<Write>>,
 }
 
-/// A write in progress. Everyone who awaits it continues it.
-type Write = Shared<Pin<Box<dyn Future<Output = Result<(), MemoryError>> + Send>>>;
-
 /// The place of a sub-agent. Its records are in the stream of the session, so that they are kept and deleted with it.
 struct Nested {
     /// The recorder of the session.
     root: Arc<SessionRecorder>,
     /// The calls that lead to the sub-agent.
     path: String,
+    /// The end of the stream when the sub-agent was opened.
+    start: u64,
+    /// The receivers of the events of the turn in which the sub-agent was asked, and of those above it.
+    above: Vec<Observer>,
 }
+
+/// Where the events of a sub-agent go.
+pub(crate) struct Report {
+    /// The name of the sub-agent.
+    pub(crate) agent: String,
+    /// The call that asked it.
+    pub(crate) call: Arc<str>,
+    /// Receives the events of the turn in which the call runs.
+    pub(crate) observer: Option<Observer>,
+}
+
+/// A write in progress. Everyone who awaits it continues it.
+type Write = Shared<Pin<Box<dyn Future<Output = Result<(), MemoryError>> + Send>>>;
 
 /// The parts of the next record besides its outcomes.
 #[derive(Default)]
@@ -155,29 +167,6 @@ impl SessionRecorder {
     pub(crate) fn with_billing(mut self, billing: SessionBilling) -> Self {
         self.billing = Some(billing);
         self
-    }
-
-    /// Creates the recorder of a sub-agent that works in a call of the session, or of another sub-agent.
-    pub(crate) fn nested(parent: &Arc<Self>, path: String, writer: String, continued: &Continued<'_>) -> Self {
-        let root = parent.nested.as_ref().map_or(parent, |nested| &nested.root);
-        let mut session = NewSession::new(root.stream.session.as_str()).create(Timestamp::default());
-        session.owner.tenant = root.stream.tenant.as_str().into();
-        let (store, clock) = (Arc::clone(&root.stream.store), Arc::clone(&root.clock));
-        let nested = Nested {
-            root: Arc::clone(root),
-            path,
-        };
-        Self {
-            nested: Some(nested),
-            billing: root.billing.clone(),
-            ..Self::new(store, clock, &session, writer, continued)
-        }
-    }
-
-    /// Returns the state of a sub-agent, from the records of the session; an empty one if there are none.
-    pub(crate) async fn read_nested(&self, path: &str, limits: &Limits) -> Result<Folded, AgentError> {
-        let entries = self.stream.read(1).await?;
-        fold(entries, Some(path), limits)
     }
 
     /// Notes that another agent has the conversation from now on. `None` is the one with which the session is opened.
@@ -315,16 +304,21 @@ impl SessionRecorder {
             ..*known
         };
         let mut commit = Commit::new().with_record(record);
-        if self.nested.is_none() {
-            commit = derive(commit, &mut after, outcomes, events, self.billing.as_ref());
-            commit.events = self.new_events(&after, events)?;
+        match &self.nested {
+            None => commit = derive(commit, &mut after, outcomes, events, self.billing.as_ref()),
+            Some(_) => after.advance(events),
         }
+        commit.events = self.new_events(&after, events)?;
         Ok(Draft { commit, after })
     }
 
     fn new_events(&self, position: &Position, events: &[EventKind]) -> Result<Vec<NewEvent>, MemoryError> {
         let log = self.events.as_ref();
-        log.map_or_else(|| Ok(Vec::new()), |log| log.new_events(position, events))
+        let message = position.reply.map(|record| self.message_id(record));
+        log.map_or_else(
+            || Ok(Vec::new()),
+            |log| log.new_events(position, message.as_deref(), events),
+        )
     }
 
     async fn write(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), MemoryError> {
@@ -336,7 +330,7 @@ impl SessionRecorder {
             after.has_questions = !ends;
         }
         match &self.nested {
-            Some(nested) => nested.root.append(commit.records, calls_of(outcomes)).await?,
+            Some(nested) => nested.append(commit, calls_of(outcomes)).await?,
             None => self.stream.commit(position.end, commit).await?,
         }
         *position = after;
@@ -357,10 +351,6 @@ impl OutcomeRecorder for SessionRecorder {
     }
 
     fn reply_id(&self, reply: RecordedReply) -> Option<Arc<str>> {
-        if self.nested.is_some() {
-            // The store keeps no readable form of what sub-agents write.
-            return None;
-        }
         // Nothing else is written while the loop asks.
         let position = self.position.try_lock().ok()?;
         let record = match reply {
@@ -368,7 +358,7 @@ impl OutcomeRecorder for SessionRecorder {
             RecordedReply::Next => position.end + 1,
             _ => return None,
         };
-        Some(Place { record, index: 0 }.id().into())
+        Some(self.message_id(record).into())
     }
 
     async fn record_with_events(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), Fault> {

@@ -8,7 +8,7 @@ use super::{AgentSession, SessionParts};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    durable::{Continued, Folded, SessionRecorder},
+    durable::{Continued, Folded, Report, SessionRecorder},
     error::AgentError,
     id::uuid_v7,
     turn_scope::Lineage,
@@ -20,6 +20,8 @@ pub(crate) struct NestedPlace {
     pub(crate) session: Arc<str>,
     pub(crate) actor: Arc<Actor>,
     pub(crate) lineage: Lineage,
+    /// Where its events go, unless they are only observed.
+    pub(crate) report: Option<Report>,
 }
 
 impl NestedPlace {
@@ -29,7 +31,7 @@ impl NestedPlace {
     /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails, [`InvalidState`](crate::AgentErrorKind::InvalidState) if a
     /// record is damaged.
     pub(crate) async fn open(
-        self,
+        mut self,
         parent: &Arc<SessionRecorder>,
         bundle: RuntimeBundle,
         agent: Arc<dyn Agent>,
@@ -46,7 +48,8 @@ impl NestedPlace {
             has_state: folded.has_state,
             reply: None,
         };
-        let recorder = SessionRecorder::nested(parent, self.lineage.path.clone(), writer, &continued);
+        let place = (self.lineage.path.clone(), folded.end);
+        let recorder = SessionRecorder::nested(parent, place, self.report.take(), writer, &continued);
         let parts = self.parts(folded, &bundle);
         Ok(AgentSession::with_parts(bundle, agent, parts, Some(Arc::new(recorder))))
     }

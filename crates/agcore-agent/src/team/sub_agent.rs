@@ -14,7 +14,7 @@ use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
     config::BusyPolicy,
-    durable::Folded,
+    durable::{Folded, Report},
     error::{AgentError, AgentErrorKind},
     members::CATEGORY,
     session::{AgentSession, NestedPlace, SessionState},
@@ -297,6 +297,11 @@ impl Call<'_> {
             session: Arc::clone(&self.scope.session),
             actor: Arc::clone(&self.scope.actor),
             lineage,
+            report: Some(Report {
+                agent: agent.name().to_owned(),
+                call: Arc::from(&**self.context.call_id()),
+                observer: self.scope.observer.clone(),
+            }),
         };
         if let Some(parent) = &self.scope.recorder {
             return place.open(parent, bundle, agent).await;

@@ -1,6 +1,6 @@
 //! [`Calls`]: the tool calls of a run.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use agcore_chat::Text;
 use serde_json::{Value, json};
@@ -72,6 +72,12 @@ impl Calls {
     /// Returns the id on the wire of the last call with this id.
     pub(super) fn wire_id(&self, owner: Option<&Text>, id: &str) -> Option<&Text> {
         self.find(owner, id).map(|call| &call.id)
+    }
+
+    /// Returns the id by which an agent knows the call with this id on the wire.
+    pub(super) fn known_as(&self, id: &str) -> Arc<str> {
+        let call = self.list.iter().rev().find(|call| call.id == *id);
+        Arc::from(call.map_or(id, |call| call.raw.as_str()))
     }
 
     /// Announces a call. A call that is announced and has no result is not announced again.

@@ -4,22 +4,15 @@ use std::borrow::Borrow;
 
 use serde_json::Value;
 
-use super::{EncodeError, Encoder, Kind, Phase, replies::TextEnd, subagents::SubagentEnd};
+use super::{EncodeError, Encoder, Kind, Phase, replies::TextEnd};
 use crate::event::{AguiEvent, EventType};
-
-/// The error of the calls of sub-agents that another process repeats.
-const REPEATED: (&str, &str) = (
-    "interrupted",
-    "the process that ran the agent ended; the agent starts again",
-);
 
 impl Encoder {
     /// Continues a run whose process died: reads its log, and returns the events that end what was open.
     ///
-    /// The ids of the run must be those with which the encoder was created. Texts, reasoning, steps and sub-agents that were
-    /// open end, marked as discarded where they are texts, because what follows repeats them under other ids. Calls
-    /// of the agents that answer the user stay open: if they are announced again, nothing is sent, and their results
-    /// belong to the first announcement.
+    /// The ids of the run must be those with which the encoder was created. Texts, reasoning and steps that were open end, marked
+    /// as discarded where they are texts, because what follows repeats them under other ids. Calls and sub-agents stay open:
+    /// if they are announced again, nothing is sent, and what follows belongs to the first announcement.
     ///
     /// # Errors
     /// When the log does not begin with the start of this run, or the run has ended.
@@ -62,9 +55,7 @@ impl Encoder {
         next.usage.forget();
         let mut out = Vec::new();
         open.end(&next, &mut out);
-        next.calls
-            .fail_open(|owner| owner.is_some(), REPEATED, &mut next.ids, &next.scope, &mut out);
-        next.end_open(&TextEnd::default(), SubagentEnd::Done, None, &mut out);
+        out.extend(next.steps.finish_all(&next.scope));
         *self = next;
         Ok(out)
     }
@@ -92,7 +83,7 @@ impl Encoder {
                 self.calls.replay(event);
             }
             EventType::SubagentStarted | EventType::SubagentFinished | EventType::SubagentError => {
-                self.subagents.replay(event);
+                self.subagents.replay(event, &self.calls);
             }
             EventType::StateSnapshot
             | EventType::StateDelta

@@ -129,7 +129,7 @@ impl Subagents {
     }
 
     /// Repeats an event of the log.
-    pub(super) fn replay(&mut self, event: &AguiEvent) {
+    pub(super) fn replay(&mut self, event: &AguiEvent, calls: &Calls) {
         let Some(id) = event.subagent() else {
             return;
         };
@@ -137,7 +137,7 @@ impl Subagents {
         let text = |name: &str| event.member(name).and_then(Value::as_str);
         if event.event_type() == EventType::SubagentStarted {
             self.open.push(Subagent {
-                call: Arc::from(text("parentToolCallId").unwrap_or(id)),
+                call: text("parentToolCallId").map_or_else(|| Arc::from(id), |call| calls.known_as(call)),
                 id: Text::from(id),
                 parent: text("parentSubagentRunId").map(Text::from),
                 failure: None,

@@ -520,6 +520,34 @@ fn another_process_continues_the_log() {
 }
 
 #[test]
+fn sub_agents_and_their_calls_continue_in_another_process() {
+    let mut run = Recorder::new();
+    run.event("m1", started("call", "ask", ""))
+        .push(below("call", "middle", "m2", started("b", "ask", "")))
+        .push(below("b", "deep", "m3", started("call", "look", "")));
+    let mut encoder = Encoder::new("thread_1", "run_1");
+    assert_eq!(encoder.resume(&run.log).unwrap(), []);
+    let mut run = Recorder { encoder, log: run.log };
+    run.push(below("b", "deep", "m3", started("call", "look", "")))
+        .push(below("b", "deep", "m3", ended("call", "look", "", "found")))
+        .push(below("call", "middle", "m2", ended("b", "ask", "", "done")))
+        .event("m1", ended("call", "ask", "", "done"))
+        .push(Run::finished());
+    run.standard();
+    let count = |kind: &str| {
+        let values = run.values(Format::default());
+        values.iter().filter(|event| event["type"] == kind).count()
+    };
+    let kinds = [
+        "SUBAGENT_STARTED",
+        "SUBAGENT_FINISHED",
+        "TOOL_CALL_START",
+        "TOOL_CALL_RESULT",
+    ];
+    assert_eq!(kinds.map(count), [2, 2, 3, 3]);
+}
+
+#[test]
 fn only_the_log_of_an_unfinished_run_is_continued() {
     let log = sample_run().log;
     let resume = |thread: &str, run: &str, log: &[AguiEvent]| {

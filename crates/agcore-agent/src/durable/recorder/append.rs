@@ -6,7 +6,10 @@ use std::{
 };
 
 use agcore_chat::ModelCall;
-use agcore_memory::{MemoryError, Record, session::Commit};
+use agcore_memory::{
+    MemoryError, Record,
+    session::{Commit, NewEvent},
+};
 use futures_util::FutureExt;
 
 use super::SessionRecorder;
@@ -18,6 +21,16 @@ impl SessionRecorder {
     /// The next write completes this one first, whatever it belongs to. The future of a sub-agent is not polled while the agent that asked it
     /// writes: if it held the end of the stream then, both would wait forever.
     pub(super) async fn append(&self, records: Vec<Record>, calls: Vec<ModelCall>) -> Result<(), MemoryError> {
+        self.append_events(records, Vec::new(), calls).await
+    }
+
+    /// Like [`append`](Self::append), with events that the records cause.
+    pub(super) async fn append_events(
+        &self,
+        records: Vec<Record>,
+        mut events: Vec<NewEvent>,
+        calls: Vec<ModelCall>,
+    ) -> Result<(), MemoryError> {
         let (stream, position) = (Arc::clone(&self.stream), Arc::clone(&self.position));
         let billing = self.billing.clone().filter(|_| !calls.is_empty());
         let write = {
@@ -31,8 +44,12 @@ impl SessionRecorder {
                 let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
                 let mut commit = records.into_iter().fold(Commit::new(), Commit::with_record);
                 let mut position = position.lock().await;
+                let run = (position.turns > 0).then(|| run_id(position.turns));
+                if let Some(run) = &run {
+                    events.iter_mut().for_each(|event| event.run.clone_from(run));
+                    commit.events = events;
+                }
                 if let Some(billing) = billing {
-                    let run = (position.turns > 0).then(|| run_id(position.turns));
                     let mut rows = Rows::new(position.end + 1);
                     rows.bill(&billing, calls, run.as_deref());
                     commit.messages = rows.into_rows();

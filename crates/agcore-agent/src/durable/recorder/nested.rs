@@ -1,0 +1,84 @@
+//! [`Nested`] and its recorder: the place of a sub-agent whose records are in the stream of the session in which it works.
+
+use std::sync::Arc;
+
+use agcore_chat::ModelCall;
+use agcore_cycle::machine::Limits;
+use agcore_memory::{
+    MemoryError, Timestamp,
+    session::{Commit, NewSession},
+};
+
+use super::{Continued, Nested, Report, SessionRecorder};
+use crate::{
+    durable::{
+        fold::{Folded, fold},
+        recorded_event::EventLog,
+        rows::Place,
+    },
+    error::AgentError,
+};
+
+impl Nested {
+    /// Adds a commit of the sub-agent to the session.
+    pub(super) async fn append(&self, commit: Commit, calls: Vec<ModelCall>) -> Result<(), MemoryError> {
+        if !commit.events.is_empty() {
+            // Deltas belong before what is recorded. After this, the turn above has received them.
+            tokio::task::yield_now().await;
+            for observer in &self.above {
+                observer.delivered().await;
+            }
+        }
+        self.root.append_events(commit.records, commit.events, calls).await
+    }
+}
+
+impl SessionRecorder {
+    /// Creates the recorder of a sub-agent that works in a call of the session, or of another sub-agent. Its events are stored with
+    /// those of the session if there is a report. `start` is the end of the stream.
+    pub(crate) fn nested(
+        parent: &Arc<Self>,
+        (path, start): (String, u64),
+        report: Option<Report>,
+        writer: String,
+        continued: &Continued<'_>,
+    ) -> Self {
+        let root = parent.nested.as_ref().map_or(parent, |nested| &nested.root);
+        let mut session = NewSession::new(root.stream.session.as_str()).create(Timestamp::default());
+        session.owner.tenant = root.stream.tenant.as_str().into();
+        let (store, clock) = (Arc::clone(&root.stream.store), Arc::clone(&root.clock));
+        let events = report.as_ref().filter(|_| root.events.is_some());
+        let events = events.map(|report| EventLog::new(&report.agent).of_call(&report.call));
+        let above = parent.nested.iter().flat_map(|nested| nested.above.iter().cloned());
+        let nested = Nested {
+            root: Arc::clone(root),
+            path,
+            start,
+            above: report
+                .and_then(|report| report.observer)
+                .into_iter()
+                .chain(above)
+                .collect(),
+        };
+        Self {
+            nested: Some(nested),
+            events,
+            billing: root.billing.clone(),
+            ..Self::new(store, clock, &session, writer, continued)
+        }
+    }
+
+    /// Returns the state of a sub-agent, from the records of the session; an empty one if there are none.
+    pub(crate) async fn read_nested(&self, path: &str, limits: &Limits) -> Result<Folded, AgentError> {
+        let entries = self.stream.read(1).await?;
+        fold(entries, Some(path), limits)
+    }
+
+    /// Returns the id of the reply in a record. That of a sub-agent is unique in the session, too.
+    pub(super) fn message_id(&self, record: u64) -> String {
+        match &self.nested {
+            None => Place { record, index: 0 }.id(),
+            Some(nested) => format!("{}:{}", nested.path, nested.start + record),
+        }
+    }
+}
