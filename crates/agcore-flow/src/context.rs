@@ -58,6 +58,9 @@ pub(crate) trait Notebook: Send + Sync {
 
     /// Returns the beginning of the ids of what nodes store elsewhere; `None` if the run is not saved.
     fn scope(&self) -> Option<&str>;
+
+    /// Returns the session to which the run belongs; `None` if the run is not saved.
+    fn session(&self) -> Option<&str>;
 }
 
 impl NodeContext {
@@ -107,6 +110,11 @@ impl NodeContext {
         let scope = self.0.notebook.scope()?;
         let own = id::join([branch.as_str(), node.as_str(), &visit.to_string()]);
         Some(format!("{scope}/{own}"))
+    }
+
+    /// Returns the session to which the run belongs. `None` if the run is not saved in a store.
+    pub fn session(&self) -> Option<&str> {
+        self.0.notebook.session()
     }
 
     /// Returns the record of the node before this one in the branch. After a join, it is that of the branch that arrived last.
@@ -206,6 +214,14 @@ impl NodeContext {
         let (node, branch) = self.names();
         let event = Box::new(event);
         self.0.notebook.emit(FlowEvent::Agent { node, branch, event });
+    }
+
+    /// Sends an event of a tool call that the node makes itself to observers. Its id must be the same if the node runs again: by it,
+    /// observers know what they have seen.
+    pub fn emit_call(&self, event: StreamEvent) {
+        let (node, branch) = self.names();
+        let event = Box::new(event);
+        self.0.notebook.emit(FlowEvent::ToolCall { node, branch, event });
     }
 
     pub(crate) fn emit_inside(&self, event: &FlowEvent) {

@@ -79,6 +79,16 @@ pub enum FlowEvent {
         /// The event.
         event: Box<StreamEvent>,
     },
+    /// An event of a tool call that a node makes itself, without an agent. It comes again if the node runs again, with the same id
+    /// of the call.
+    ToolCall {
+        /// The node.
+        node: String,
+        /// The branch of the run.
+        branch: String,
+        /// The event.
+        event: Box<StreamEvent>,
+    },
     /// An event of a flow that runs as a node.
     Inside {
         /// The node.

@@ -1,4 +1,4 @@
-//! [`FileFlow`]: the flow of a file of any kind.
+//! [`FileFlow`]: the flow of a file of any kind, or one that was built in Rust.
 
 mod request;
 mod shape;
@@ -12,7 +12,10 @@ use agcore_profile::ProfileSource;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-pub use self::request::{FlowRequest, FlowResult};
+pub use self::{
+    request::{FlowRequest, FlowResult},
+    shape::RequestState,
+};
 
 use self::shape::{Drive, Shape, Shaped};
 use crate::{
@@ -20,6 +23,7 @@ use crate::{
     error::FlowError,
     event::FlowEvent,
     file::{FlowFile, FlowKind},
+    flow::Flow,
     graph_flow::GraphFlow,
     picture::Picture,
     planner_flow::{CallTool, Files, PlannerFlow, PlannerMemory},
@@ -29,7 +33,8 @@ use crate::{
 };
 
 /// The flow of a file of any kind, for programs that serve whatever a file contains: start a [`FlowRequest`], observe its events,
-/// cancel it, answer its questions, continue it from its checkpoints. Cheap to clone.
+/// cancel it, answer its questions, continue it from its checkpoints. A [`Flow`] that was built in Rust can be one, too, if its state is
+/// a [`RequestState`]. Cheap to clone.
 ///
 /// ```
 /// use agcore_agent::AgentBuilder;
@@ -129,6 +134,12 @@ impl FileFlow {
             flow: self.clone(),
             drive,
         }
+    }
+}
+
+impl<S: RequestState> From<Flow<S>> for FileFlow {
+    fn from(flow: Flow<S>) -> Self {
+        Self(Arc::new(Shaped(flow)))
     }
 }
 

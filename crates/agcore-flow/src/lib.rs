@@ -51,7 +51,7 @@
 //! | assign work to a worker with skills | [`RouterFlow`] |
 //! | plan, call tools, reflect | [`PlannerFlow`], [`StateTool`] |
 //! | run the nodes and edges of a file | [`GraphFlow`] |
-//! | serve a file of any kind | [`FileFlow`] |
+//! | serve a file of any kind, or a flow of your own | [`FileFlow`], [`RequestState`] |
 //! | draw a flow, with the path of a run | [`Picture`] |
 //!
 //! A node receives the state and returns a [`Step`] with the new one and what comes next. The engine only routes: each branch of a
@@ -64,7 +64,7 @@
 //! | feature | description |
 //! |---|---|
 //! | `objects` | Files in buckets: `HttpObjects`, with which `ObjectStorage` sends its requests. |
-//! | `schema` | JSON Schema validation of the results for which a file has a schema. |
+//! | `schema` | All keywords and drafts of JSON Schema for results and for arguments of tools. |
 //!
 //! <!-- /features -->
 
@@ -115,7 +115,7 @@ pub use file::{
     AgentTemplate, EdgeTemplate, FileLimits, FileProblem, FlowFile, FlowFileError, FlowKind, NodeTemplate, NodeWork,
     TaskOutput, TaskTemplate,
 };
-pub use file_flow::{FileFlow, FileFlowBuilder, FileFlowRun, FlowRequest, FlowResult};
+pub use file_flow::{FileFlow, FileFlowBuilder, FileFlowRun, FlowRequest, FlowResult, RequestState};
 pub use flow::Flow;
 pub use fork::{BranchEnd, Fork, Joined};
 pub use graph_flow::{GraphFlow, GraphState};

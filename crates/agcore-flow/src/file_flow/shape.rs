@@ -44,9 +44,47 @@ pub(super) trait Shape: Send + Sync {
 /// A flow with its state.
 pub(super) struct Shaped<S>(pub(super) Flow<S>);
 
-/// A state that begins with a request and contains an answer.
-pub(super) trait ShapeState: FlowState {
+/// A state that begins with a request and contains an answer, so that its flow can be served like that of a file.
+///
+/// ```
+/// use agcore_chat::SystemClock;
+/// use agcore_flow::{FileFlow, FlowBuilder, FlowRequest, RequestState, Step};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Clone, Serialize, Deserialize)]
+/// struct Greeting {
+///     name: String,
+///     text: Option<String>,
+/// }
+///
+/// impl RequestState for Greeting {
+///     fn begin(request: FlowRequest) -> Self {
+///         Self { name: request.request, text: None }
+///     }
+///
+///     fn answer(&self) -> Option<String> {
+///         self.text.clone()
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let flow = FlowBuilder::new("greeting", SystemClock::new())
+///     .with_node("greet", |mut state: Greeting, _| async move {
+///         state.text = Some(format!("Good day, {}.", state.name));
+///         Ok(Step::new(state).end())
+///     })
+///     .with_edge("greet", agcore_flow::END)
+///     .build()?;
+/// let result = FileFlow::from(flow).start(FlowRequest::new("Ada")).await?;
+/// assert_eq!(result.answer.as_deref(), Some("Good day, Ada."));
+/// # Ok::<(), agcore_flow::FlowError>(())
+/// # }).unwrap();
+/// ```
+pub trait RequestState: FlowState {
+    /// Returns the state with which a run begins.
     fn begin(request: FlowRequest) -> Self;
+
+    /// Returns the answer, once there is one.
     fn answer(&self) -> Option<String>;
 }
 
@@ -64,7 +102,7 @@ impl Drive {
 }
 
 #[async_trait]
-impl<S: ShapeState> Shape for Shaped<S> {
+impl<S: RequestState> Shape for Shaped<S> {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -101,7 +139,7 @@ impl<S: ShapeState> Shape for Shaped<S> {
     }
 }
 
-impl ShapeState for StagedState {
+impl RequestState for StagedState {
     fn begin(request: FlowRequest) -> Self {
         let mut state = Self::new(request.request);
         state.variables = request.variables;
@@ -113,7 +151,7 @@ impl ShapeState for StagedState {
     }
 }
 
-impl ShapeState for RouterState {
+impl RequestState for RouterState {
     fn begin(request: FlowRequest) -> Self {
         let mut state = Self::new(request.request);
         state.variables = request.variables;
@@ -127,7 +165,7 @@ impl ShapeState for RouterState {
     }
 }
 
-impl ShapeState for PlannerState {
+impl RequestState for PlannerState {
     fn begin(request: FlowRequest) -> Self {
         let mut state = Self::new(request.request);
         state.variables = request.variables;
@@ -145,7 +183,7 @@ impl ShapeState for PlannerState {
     }
 }
 
-impl ShapeState for GraphState {
+impl RequestState for GraphState {
     fn begin(request: FlowRequest) -> Self {
         let mut state = Self::new(request.request);
         state.variables = request.variables;

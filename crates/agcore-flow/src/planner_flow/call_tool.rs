@@ -1,15 +1,17 @@
 //! [`CallTool`]: any tool as a tool of a planner loop.
 
+mod report;
+
 use std::{fmt, sync::Arc};
 
 use agcore_chat::{Actor, Answer, Question, ToolCall, ToolOutcome, ToolWork, text::clip};
-use agcore_tools::{Extensions, Registration, RegistryChange, ToolContext, ToolError, ToolPolicy, ToolRegistry};
+use agcore_tools::{Extensions, IntoRegistration, RegistryChange, ToolContext, ToolError, ToolPolicy, ToolRegistry};
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
+use self::report::{CallResult, Report};
 use super::state_tool::{StateTool, StateToolKind};
 use crate::{
     context::NodeContext,
@@ -25,6 +27,7 @@ const SUMMARY_BYTES: usize = 200;
 
 /// Any [`BaseTool`](agcore_tools::BaseTool) as a [`StateTool`]. The calls that the planner prepared run side by side, those of a
 /// destructive tool one after the other; each result is saved, so that no finished call is repeated when the run is resumed.
+/// Observers learn of each call by [`emit_call`](NodeContext::emit_call), and learn of it again if the node runs again.
 ///
 /// ```
 /// use agcore_flow::{CallTool, StateTool, StateToolKind};
@@ -49,19 +52,12 @@ pub struct CallTool {
     extensions: Extensions,
 }
 
-/// The result of a call.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct CallResult {
-    value: Value,
-    is_error: bool,
-}
-
 impl CallTool {
     /// Creates a tool that the planner calls.
     ///
     /// # Errors
     /// When the name or the schema of the tool is invalid.
-    pub fn new(tool: impl Into<Registration>) -> Result<Self, ToolError> {
+    pub fn new(tool: impl IntoRegistration) -> Result<Self, ToolError> {
         let registry = ToolRegistry::new();
         registry.register(tool)?;
         Ok(Self::of(registry))
@@ -135,7 +131,8 @@ impl CallTool {
         self
     }
 
-    async fn call(&self, number: usize, arguments: &Value, at: &NodeContext) -> Result<CallResult, NodeError> {
+    async fn call(&self, number: usize, call: &Arc<ToolCall>, at: &NodeContext) -> Result<CallResult, NodeError> {
+        let start = at.clock().monotonic();
         let context = ToolContext::builder(Arc::clone(at.clock()))
             .with_session_id(at.durable_id().unwrap_or_default())
             .with_actor(Arc::clone(&self.actor))
@@ -145,9 +142,7 @@ impl CallTool {
         let executor = executor
             .build()
             .map_err(|error| NodeError::from(error).with_retryable(false))?;
-        let id = format!("{}-{}-{number}", self.name, at.visit());
-        let call = Arc::new(ToolCall::function(id, self.name.as_str(), arguments.to_string()));
-        let mut work = ToolWork::new(Arc::clone(&call));
+        let mut work = ToolWork::new(Arc::clone(call));
         loop {
             let question = match executor.settle(work).await.0 {
                 ToolOutcome::Done(result) => {
@@ -155,6 +150,8 @@ impl CallTool {
                     return Ok(CallResult {
                         value: serde_json::from_str(&text).unwrap_or(Value::String(text)),
                         is_error: result.is_error,
+                        display: result.display,
+                        duration: at.clock().monotonic().saturating_sub(start),
                     });
                 }
                 ToolOutcome::Ask(question) => *question,
@@ -165,7 +162,7 @@ impl CallTool {
                 }
             };
             let answer: Answer = ask(at, number, &question).await?;
-            work = ToolWork::resumed(Arc::clone(&call), question, answer);
+            work = ToolWork::resumed(Arc::clone(call), question, answer);
         }
     }
 }
@@ -205,8 +202,13 @@ impl StateTool for CallTool {
         let work = calls.iter().enumerate().map(|(number, arguments)| async move {
             // The semaphore is never closed.
             let _place = places.acquire().await;
-            at.once(&format!("call-{number}"), || self.call(number, arguments, at))
-                .await
+            let report = Report::new(&self.name, number, arguments, at);
+            report.started();
+            let result = at
+                .once(&format!("call-{number}"), || self.call(number, report.call(), at))
+                .await?;
+            report.completed(&result);
+            Ok(result)
         });
         // All calls are made, also if one of them has to be asked about.
         let results: Result<Vec<CallResult>, NodeError> = join_all(work).await.into_iter().collect();
@@ -217,10 +219,12 @@ impl StateTool for CallTool {
 fn record(name: &str, calls: &[Value], mut results: Vec<CallResult>) -> ActionRecord {
     let has_failed = results.iter().all(|result| result.is_error);
     let preparation: Vec<String> = calls.iter().map(Value::to_string).collect();
-    let mut values = results.drain(..).map(|CallResult { value, is_error }| match is_error {
-        true => json!({"error": value}),
-        false => value,
-    });
+    let mut values = results
+        .drain(..)
+        .map(|CallResult { value, is_error, .. }| match is_error {
+            true => json!({"error": value}),
+            false => value,
+        });
     let result = match calls.len() {
         1 => values.next().unwrap_or_default(),
         _ => values.collect(),
