@@ -25,19 +25,26 @@ tasks:
   output: {agent: helper, description: '{{request}} {{tables}}', expected_output: An answer.}
 ";
 
-struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
-    storage: LocalStorage,
+    pub(crate) storage: LocalStorage,
+    /// A folder for a database.
+    pub(crate) database: tempfile::TempDir,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let storage = LocalStorage::open(folder.path()).unwrap();
-        Self { folder, storage }
+        let database = tempfile::tempdir().unwrap();
+        Self {
+            folder,
+            storage,
+            database,
+        }
     }
 
-    fn server(&self, provider: &ScriptedProvider) -> ServerBuilder {
+    pub(crate) fn server(&self, provider: &ScriptedProvider) -> ServerBuilder {
         Server::builder()
             .agent(
                 "ada",
@@ -48,7 +55,7 @@ impl Place {
             .files(Arc::new(self.storage.clone()))
     }
 
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         fn files(folder: &std::path::Path) -> usize {
             let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
             entries.map(|path| if path.is_dir() { files(&path) } else { 1 }).sum()
@@ -57,7 +64,7 @@ impl Place {
     }
 }
 
-async fn upload(server: &Running, name: &str, content: &[u8], user: Option<&str>) -> Answer {
+pub(crate) async fn upload(server: &Running, name: &str, content: &[u8], user: Option<&str>) -> Answer {
     let mut request = Request::builder()
         .method(Method::POST)
         .uri(format!("/api/v1/agent/files?name={name}"))

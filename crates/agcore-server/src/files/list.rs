@@ -1,0 +1,167 @@
+//! [`FileList`]: the files of a user, as a record of the journal.
+
+use agcore_chat::Actor;
+use agcore_files::{FileKind, FileMapping, OriginFile};
+use agcore_memory::{Clock, Journal, MemoryError, MemoryErrorKind, Record, Timestamp, id};
+use serde::{Deserialize, Serialize};
+
+/// The number of times a change is tried because another request has changed the list.
+const ATTEMPTS: usize = 20;
+
+/// The kind of a record with the whole list.
+const KIND: &str = "files";
+
+/// A file that a user has uploaded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StoredFile {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) kind: FileKind,
+    pub(crate) size: u64,
+    pub(crate) created_at: Timestamp,
+    pub(super) mapping: FileMapping,
+}
+
+/// A file whose content may be in the storage, although the user does not have it: its upload has not ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Upload {
+    pub(super) id: String,
+    pub(super) path: String,
+    pub(super) started_at: Timestamp,
+}
+
+/// The files of a user. The last record of a stream has all of it, so that nothing is left of files that were deleted.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct FileList {
+    #[serde(default)]
+    pub(super) files: Vec<StoredFile>,
+    #[serde(default)]
+    pub(super) uploads: Vec<Upload>,
+}
+
+impl StoredFile {
+    /// Returns the file for a flow.
+    pub(crate) fn to_origin(&self) -> OriginFile {
+        OriginFile::new(&*self.name)
+            .with_kind(self.kind)
+            .with_mapping(self.mapping.clone())
+    }
+}
+
+impl FileList {
+    /// Reads the list in a stream, with the end of the stream.
+    pub(super) async fn read(journal: &dyn Journal, stream: &str) -> Result<(Self, u64), MemoryError> {
+        let (mut list, mut end) = (Self::default(), 0);
+        for entry in journal.read(stream, 1).await? {
+            end = entry.seq;
+            list.apply(entry.record, stream)?;
+        }
+        Ok((list, end))
+    }
+
+    /// Changes the list in a stream. `change` may be called several times.
+    pub(super) async fn update(
+        journal: &dyn Journal,
+        clock: &dyn Clock,
+        stream: &str,
+        mut change: impl FnMut(&mut Self) + Send,
+    ) -> Result<(), MemoryError> {
+        for _ in 0..ATTEMPTS {
+            let (mut list, end) = Self::read(journal, stream).await?;
+            change(&mut list);
+            let data = serde_json::to_value(&list).map_err(|error| {
+                MemoryError::with_source(
+                    MemoryErrorKind::Serialization,
+                    "the list of files cannot be written",
+                    error,
+                )
+            })?;
+            let record = Record::new(KIND, 1, Timestamp::from(clock.now()), data);
+            match journal.append(stream, end, vec![record]).await {
+                Ok(end) => {
+                    if let Err(error) = journal.trim(stream, end).await {
+                        tracing::warn!(?error, "an older list of files is removed with the next change");
+                    }
+                    return Ok(());
+                }
+                Err(error) if matches!(error.kind(), MemoryErrorKind::Conflict { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(MemoryError::new(
+            MemoryErrorKind::Unavailable,
+            "the list of files changes too often; try again",
+        ))
+    }
+
+    /// Removes what is known of a file.
+    pub(super) fn remove(&mut self, id: &str) {
+        self.files.retain(|file| file.id != id);
+        self.uploads.retain(|upload| upload.id != id);
+    }
+
+    /// Returns the ids and paths of everything that may be in the storage.
+    pub(super) fn contents(&self) -> Vec<(String, String)> {
+        let files = self.files.iter().map(|file| (&file.id, &file.mapping.path));
+        let uploads = self.uploads.iter().map(|upload| (&upload.id, &upload.path));
+        let all = files.chain(uploads);
+        all.map(|(id, path)| (id.clone(), path.clone())).collect()
+    }
+
+    fn apply(&mut self, record: Record, stream: &str) -> Result<(), MemoryError> {
+        let damaged = |error| {
+            let message = format!("the list of files `{stream}` is damaged, or was written by a newer version");
+            MemoryError::with_source(MemoryErrorKind::Serialization, message, error)
+        };
+        match &*record.kind {
+            KIND => *self = serde_json::from_value(record.data).map_err(damaged)?,
+            // Earlier versions have written each change.
+            "added" => self.files.push(serde_json::from_value(record.data).map_err(damaged)?),
+            _ => self.remove(record.data["id"].as_str().unwrap_or_default()),
+        }
+        Ok(())
+    }
+}
+
+/// Returns the stream with the list of an actor.
+pub(super) fn stream_of(actor: &Actor) -> String {
+    id::join(["server", "files", &owner_of(actor)])
+}
+
+/// Returns the actor whose list a stream has.
+pub(super) fn actor_of(stream: &str) -> Option<Actor> {
+    let parts = id::split(stream)?;
+    match parts.as_slice() {
+        [server, files, owner] if server == "server" && files == "files" => serde_json::from_str(owner).ok(),
+        _ => None,
+    }
+}
+
+/// Returns the beginning of the streams of all users.
+pub(super) fn all_streams() -> String {
+    id::prefix(["server", "files"])
+}
+
+pub(super) fn owner_of(actor: &Actor) -> String {
+    serde_json::to_string(actor).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_have_the_names_of_their_actors() {
+        for actor in [
+            Actor::new("a/b", "ann \"7\""),
+            Actor::new("acme", "ann").with_line("support"),
+        ] {
+            let stream = stream_of(&actor);
+            assert!(stream.starts_with(&all_streams()), "{stream}");
+            assert_eq!(actor_of(&stream), Some(actor));
+        }
+        for other in ["server/files", "server/tokens/x", "server/files/x", ""] {
+            assert_eq!(actor_of(other), None, "{other}");
+        }
+    }
+}
