@@ -3,10 +3,12 @@
 mod document;
 mod profiles;
 mod catalog;
+mod shared_catalog;
 mod user;
 
 pub use self::{
     catalog::StoredCatalog,
     profiles::StoredProfiles,
+    shared_catalog::SharedCatalog,
     user::{ErasedServerData, erase_server_data, export_server_data},
 };

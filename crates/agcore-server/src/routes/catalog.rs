@@ -9,6 +9,7 @@ use axum::{Extension, Json, extract::State};
 use crate::{
     api::{AgentKind, AgentList, AgentView, ModelList, ModelView},
     service::{App, Work},
+    stored::SharedCatalog,
 };
 
 /// `GET /agents`: the agents.
@@ -16,7 +17,10 @@ pub(super) async fn agents(State(app): State<Arc<App>>) -> Json<AgentList> {
     let agents = app.service.agents.iter().map(|entry| {
         let (kind, description) = match &entry.work {
             Work::Agent(agent) => (AgentKind::Agent, agent.spec.description.clone()),
-            Work::Flow(flow) => (AgentKind::Flow, flow.file().name.clone()),
+            Work::Flow(flow) => {
+                let name = flow.file().map_or(&entry.name, |file| &file.name);
+                (AgentKind::Flow, name.clone())
+            }
         };
         AgentView {
             name: entry.name.clone(),
@@ -43,7 +47,7 @@ pub(super) async fn models(State(app): State<Arc<App>>, Extension(actor): Extens
             }
         }
     }
-    if let Some(catalog) = &app.service.catalog {
+    if let Some(catalog) = app.service.catalog.as_ref().map(SharedCatalog::current) {
         for (vendor, model) in catalog.models().filter(|(vendor, _)| is_granted(vendor, &actor)) {
             let is_same = |known: &&mut ModelView| [&model.name, &model.vendor_name].contains(&&known.model);
             match models.iter_mut().find(is_same) {
@@ -91,6 +95,10 @@ fn models_of(work: &Work) -> BTreeSet<(String, String)> {
     let (bundle, named): (_, Vec<Option<&str>>) = match work {
         Work::Agent(agent) => (&agent.bundle, vec![Some(&*agent.spec.request.0.model)]),
         Work::Flow(flow) => {
+            // Which models the agents of other flows use is not known.
+            let Some(flow) = flow.builder() else {
+                return BTreeSet::new();
+            };
             let agents = flow.file().agents.values();
             (flow.bundle(), agents.map(|agent| agent.model.as_deref()).collect())
         }

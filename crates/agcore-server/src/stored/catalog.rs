@@ -30,7 +30,7 @@ const NAME: &str = "the stored catalog";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// # }).unwrap();
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct StoredCatalog {
     journal: Arc<dyn Journal>,
     clock: Arc<dyn Clock>,
@@ -95,6 +95,15 @@ impl StoredCatalog {
         };
         let data = serde_json::to_value(stored).map_err(|error| document.damaged(error))?;
         document.write(version, "catalog", data).await
+    }
+
+    /// Returns the catalog with its version, unless it has this one. The inner result has everything that is wrong with it.
+    pub(crate) async fn newer_than(
+        &self,
+        version: Option<u64>,
+    ) -> Result<Option<(u64, Result<Catalog, CatalogError>)>, MemoryError> {
+        let found = self.get().await?.filter(|(found, ..)| Some(*found) != version);
+        Ok(found.map(|(version, format, text)| (version, Catalog::parse(NAME, format, &text))))
     }
 
     fn document(&self) -> Document<'_> {
