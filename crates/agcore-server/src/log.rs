@@ -4,16 +4,23 @@ mod event;
 mod merge;
 mod pending;
 mod translator;
+mod writer;
 mod run_log;
+mod flusher;
+mod stage_rows;
 mod stages;
+mod node_calls;
 mod flow_observer;
+mod recording_checkpoints;
 mod recording_store;
 
 pub(crate) use self::{
-    event::{LogEvent, LogItem},
+    event::LogItem,
     flow_observer::FlowObserver,
+    flusher::Flusher,
+    recording_checkpoints::RecordingCheckpoints,
     recording_store::RecordingStore,
-    run_log::RunLog,
+    run_log::{FlushQueue, Progress, RunLog},
     stages::Stages,
     translator::LogInput,
 };

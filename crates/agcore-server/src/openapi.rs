@@ -20,7 +20,13 @@ use crate::service::App;
 
 /// `GET /openapi.json`: the document.
 pub(crate) async fn document(State(app): State<Arc<App>>) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], app.openapi.clone()).into_response()
+    ([(header::CONTENT_TYPE, "application/json")], of(&app).to_owned()).into_response()
+}
+
+/// Returns the document of a server.
+pub(crate) fn of(app: &App) -> &str {
+    let build = || build(env!("CARGO_PKG_VERSION"), !app.authenticators.is_empty());
+    app.openapi.get_or_init(build)
 }
 
 /// `GET /docs`: a page that shows the document. It loads nothing.
@@ -34,7 +40,7 @@ pub(crate) async fn page() -> Response {
 }
 
 /// Returns the document as JSON. `needs_token` is whether clients need credentials.
-pub(crate) fn build(version: &str, needs_token: bool) -> String {
+fn build(version: &str, needs_token: bool) -> String {
     let mut schemas = Schemas::new();
     let mut paths = Map::new();
     for operation in operations() {

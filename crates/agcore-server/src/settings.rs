@@ -37,7 +37,7 @@ pub struct Limits {
     pub write_timeout: Duration,
     /// The pause after which a stream without events sends a comment; 15 s by default.
     pub keep_alive: Duration,
-    /// How long deltas of a text are gathered before they are written and sent; 40 ms by default, at most 50 ms.
+    /// How long deltas of a text are gathered before they are written and sent; 50 ms by default, which is the most.
     pub gather: Duration,
     /// The time that runs have to end when the server stops; 10 s by default. Those that take longer continue when it starts again.
     pub drain: Duration,
@@ -178,7 +178,7 @@ impl Default for Limits {
             read_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
-            gather: Duration::from_millis(40),
+            gather: Duration::from_millis(50),
             drain: Duration::from_secs(10),
         }
     }

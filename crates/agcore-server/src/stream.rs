@@ -1,8 +1,8 @@
 //! [`EventStream`]: the events of a run as server-sent events.
 
-use std::sync::Arc;
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
-use agcore_agui::{Format, sse_comment, sse_frame};
+use agcore_agui::{Format, push_sse_frame, sse_comment};
 use agcore_memory::{
     MemoryError,
     session::{EventFilter, StoredEvent},
@@ -12,7 +12,7 @@ use futures_util::{Stream, stream};
 use tokio::sync::watch;
 
 use crate::{
-    log::{LogEvent, LogItem, RunLog},
+    log::{LogItem, Progress, RunLog},
     run::RunJob,
     service::{Service, StreamPermit},
 };
@@ -33,7 +33,15 @@ pub(crate) struct EventStream {
     /// The number of the last event that was sent, or that the client has.
     last: u64,
     is_over: bool,
+    quiet: Quiet,
     _permit: StreamPermit,
+}
+
+/// The time since the last frame. Its timer outlives frames: one for each frame would cost more than the frame.
+struct Quiet {
+    /// When the last frame was sent.
+    since: Duration,
+    timer: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
 /// Where events come from.
@@ -42,7 +50,7 @@ enum Source {
     Live {
         log: Arc<RunLog>,
         next: usize,
-        count: watch::Receiver<usize>,
+        progress: watch::Receiver<Progress>,
     },
     /// A run that has ended.
     Stored,
@@ -52,11 +60,15 @@ impl EventStream {
     pub(crate) fn new(service: Arc<Service>, job: RunJob, format: Format, permit: StreamPermit) -> Self {
         let source = match service.active.get(&job) {
             Some(log) => Source::Live {
-                count: log.subscribe(),
+                progress: log.subscribe(),
                 next: 0,
                 log,
             },
             None => Source::Stored,
+        };
+        let quiet = Quiet {
+            since: service.clock.monotonic(),
+            timer: None,
         };
         Self {
             service,
@@ -66,6 +78,7 @@ impl EventStream {
             is_resumable: false,
             last: 0,
             is_over: false,
+            quiet,
             _permit: permit,
         }
     }
@@ -103,6 +116,7 @@ impl EventStream {
                 self.write(item, &mut frames);
             }
             if !frames.is_empty() {
+                self.quiet.since = self.service.clock.monotonic();
                 return Ok(Some(frames.into()));
             }
             if items.is_empty() && !self.wait().await {
@@ -114,8 +128,8 @@ impl EventStream {
 
     /// Returns the next events that exist.
     async fn read(&mut self) -> Result<Vec<Arc<LogItem>>, MemoryError> {
-        if let Source::Live { log, next, count } = &mut self.source {
-            count.borrow_and_update();
+        if let Source::Live { log, next, progress } = &mut self.source {
+            progress.mark_unchanged();
             let items = log.read(*next, PAGE);
             *next += items.len();
             return Ok(items);
@@ -137,35 +151,56 @@ impl EventStream {
             return;
         }
         self.last = item.seq;
-        let LogEvent::Agui(event) = &item.event else {
+        let Some((event, data)) = item.to_json(self.format) else {
             return;
         };
-        let data = event.to_json(self.format);
-        let frame = match self.is_resumable {
+        match self.is_resumable {
             true => {
                 let id = item.seq.to_string();
-                sse_frame(Some(&id), Some(event.type_name(self.format)), &data)
+                push_sse_frame(frames, Some(&id), Some(event.type_name(self.format)), &data);
             }
-            false => sse_frame(None, None, &data),
-        };
-        frames.push_str(&frame);
+            false => push_sse_frame(frames, None, None, &data),
+        }
         self.is_over |= item.event.is_end();
     }
 
     /// Waits for more events. Returns false if none came for a while, and a comment is due.
     async fn wait(&mut self) -> bool {
-        let Source::Live { count, log, next } = &mut self.source else {
+        let Source::Live { progress, log, next } = &mut self.source else {
             return true;
         };
+        if progress.borrow().is_closed {
+            // If the run is not over, it continues in the next process, and the client comes back.
+            self.is_over = log.read(*next, 1).is_empty();
+            return true;
+        }
         tokio::select! {
             biased;
-            changed = count.changed() => changed.is_ok(),
-            () = log.closed.cancelled() => {
-                // If the run is not over, it continues in the next process, and the client comes back.
-                self.is_over = log.read(*next, 1).is_empty();
-                true
+            changed = progress.changed() => changed.is_ok(),
+            () = self.quiet.ends(&self.service) => false,
+        }
+    }
+}
+
+impl Quiet {
+    /// Waits until no frame was sent for as long as the service allows. The caller sends one then.
+    ///
+    /// Cancel safe: the timer is kept.
+    async fn ends(&mut self, service: &Service) {
+        let allowed = service.limits.keep_alive;
+        loop {
+            let quiet = service.clock.monotonic().saturating_sub(self.since);
+            let timer = self.timer.get_or_insert_with(|| {
+                let (clock, rest) = (Arc::clone(&service.clock), allowed.saturating_sub(quiet));
+                Box::pin(async move { clock.sleep(rest).await })
+            });
+            timer.await;
+            self.timer = None;
+            let now = service.clock.monotonic();
+            if now.saturating_sub(self.since) >= allowed {
+                self.since = now;
+                return;
             }
-            () = self.service.clock.sleep(self.service.limits.keep_alive) => false,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! [`LogEvent`]: an event of a run in the form in which it is stored.
 
-use agcore_agui::AguiEvent;
+use std::{borrow::Cow, sync::OnceLock};
+
+use agcore_agui::{AguiEvent, Format};
 use agcore_memory::{
     MemoryError, MemoryErrorKind,
     session::{NewEvent, StoredEvent},
@@ -32,6 +34,8 @@ pub(crate) struct LogItem {
     /// The number of the event within the session.
     pub(crate) seq: u64,
     pub(crate) event: LogEvent,
+    /// The event as its first reader wanted it. Nearly all readers want the same.
+    json: OnceLock<(Format, Box<str>)>,
 }
 
 const AGUI: &str = "agui";
@@ -75,12 +79,29 @@ impl LogEvent {
     }
 }
 
+impl LogItem {
+    pub(crate) fn new(seq: u64, event: LogEvent) -> Self {
+        let json = OnceLock::new();
+        Self { seq, event, json }
+    }
+
+    /// Returns the event for clients, as JSON, if it is one. It is written once for all readers of the same format.
+    pub(crate) fn to_json(&self, format: Format) -> Option<(&AguiEvent, Cow<'_, str>)> {
+        let LogEvent::Agui(event) = &self.event else {
+            return None;
+        };
+        let (known, json) = self.json.get_or_init(|| (format, event.to_json(format).into()));
+        let json = match *known == format {
+            true => Cow::Borrowed(&**json),
+            false => Cow::Owned(event.to_json(format)),
+        };
+        Some((event, json))
+    }
+}
+
 impl From<StoredEvent> for LogItem {
     fn from(event: StoredEvent) -> Self {
-        Self {
-            seq: event.seq,
-            event: LogEvent::from_parts(&event.kind, event.data),
-        }
+        Self::new(event.seq, LogEvent::from_parts(&event.kind, event.data))
     }
 }
 
@@ -120,6 +141,33 @@ mod tests {
             LogEvent::from_parts(&source.kind, source.data),
             LogEvent::Source { name, seq: 7 } if name == "t/r/0/router/1"
         ));
+    }
+
+    #[test]
+    fn readers_of_all_formats_get_their_own() {
+        use agcore_agui::{Dialect, Protocol};
+
+        let mut encoder = Encoder::new("t", "r");
+        encoder.push(Run::started().into()).unwrap();
+        let cancelled = encoder.push(Run::cancelled().into()).unwrap().remove(0);
+        let item = LogItem::new(1, LogEvent::Agui(Box::new(cancelled)));
+        let type_of = |dialect| {
+            let (_, json) = item.to_json(Format::new(dialect, Protocol::V1)).unwrap();
+            serde_json::from_str::<Value>(&json).unwrap()["type"].clone()
+        };
+        let [standard, superset] = [Dialect::Standard, Dialect::Superset];
+        for (dialect, expected) in [
+            (superset, "RUN_ERROR"),
+            (standard, "RUN_FINISHED"),
+            (superset, "RUN_ERROR"),
+        ] {
+            assert_eq!(type_of(dialect), expected);
+        }
+        assert!(
+            LogItem::new(2, LogEvent::CancelRequested)
+                .to_json(Format::default())
+                .is_none()
+        );
     }
 
     #[test]

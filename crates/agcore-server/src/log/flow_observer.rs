@@ -12,7 +12,7 @@ use agcore_flow::{FlowEvent, Record};
 use agcore_memory::session::{MessageMetadata, MessageRole, NewMessage, Visibility};
 use serde_json::{Value, json};
 
-use super::{pending::Pending, run_log::is_preview, stages::Stages};
+use super::{node_calls::NodeCalls, pending::Pending, run_log::is_preview, stages::Stages};
 use crate::flows::{FlowPlace, Shown, WorkStatus};
 
 /// The source of the records of a flow.
@@ -40,6 +40,7 @@ struct State {
     /// Whether users have seen an answer.
     has_answer: bool,
     work: WorkStatus,
+    calls: NodeCalls,
 }
 
 impl FlowObserver {
@@ -48,6 +49,7 @@ impl FlowObserver {
         let known = stages.log.sources().get(RECORDS).copied();
         let state = State {
             records: known.unwrap_or(0).max(place.records),
+            calls: NodeCalls::new(&place.calls, stages.log.sources()),
             ..State::default()
         };
         Self {
@@ -58,7 +60,12 @@ impl FlowObserver {
 
     /// Returns how far the flow has got.
     pub(crate) fn place(&self) -> FlowPlace {
-        self.stages.place(self.state().records)
+        let state = self.state();
+        FlowPlace {
+            records: state.records,
+            calls: state.calls.known().clone(),
+            ..self.stages.place()
+        }
     }
 
     /// Returns whether the flow has run in this process.
@@ -118,10 +125,16 @@ impl FlowObserver {
             }
             FlowEvent::NodeFinished(record) => {
                 self.finished(record);
-                self.state().open.remove(&record.branch);
+                {
+                    let mut state = self.state();
+                    state.open.remove(&record.branch);
+                    let session = state.sessions.get(&record.branch).cloned().unwrap_or_default();
+                    state.calls.forget(&session);
+                }
                 self.add(Input::Step(Step::Finished(self.step(&record.node))));
             }
             FlowEvent::Agent { node, branch, event } => self.agent(node, branch, event),
+            FlowEvent::ToolCall { node, branch, event } => self.tool_call(node, branch, event),
             FlowEvent::Custom { node, data, .. } => {
                 let value = json!({"step": self.step(node).as_str(), "data": data});
                 self.custom("agcore.flow", value);
@@ -163,40 +176,62 @@ impl FlowObserver {
             state.work.clone()
         };
         let log = &self.stages.log;
+        let mut pending = Vec::new();
         let id = format!("{}:{}", self.stages.run(), record.id);
         let is_shown_as_it_is = |data: &Value| shown.as_ref().is_some_and(|shown| data.as_str() == Some(&*shown.text));
         if let Some(data) = record.data.as_ref().filter(|data| !is_shown_as_it_is(data)) {
             let audit = NewMessage::audit(format!("{id}:{}", record.node), data.to_string());
-            log.add(Pending::message(audit.with_run(&*log.job.run)));
+            pending.push(Pending::message(audit.with_run(&*log.job.run)));
         }
         if let Some(shown) = shown {
-            log.add(Pending::message(self.row(&id, &shown)));
+            pending.push(Pending::message(self.row(&id, &shown)));
             if !face.streams(&record.node) {
                 let message = TextMessage::new(&*id, &*shown.text).in_step(self.step(&record.node));
                 let message = work.add_to(message.with_suggested_actions(shown.actions));
                 let usage = record.usage.as_deref().map(summary);
-                self.add(Input::Text(match usage {
+                pending.push(Pending::input(Input::Text(match usage {
                     Some(usage) => message.with_usage(usage),
                     None => message,
-                }));
+                })));
             }
         }
-        log.add(Pending::source(RECORDS, record.id));
+        pending.push(Pending::source(RECORDS, record.id));
+        log.add_all(pending);
     }
 
     /// Reports what an agent shows without recording it.
     fn agent(&self, node: &str, branch: &str, event: &StreamEvent) {
-        if !is_preview(event) {
+        let session = self.session(branch);
+        // The session has the rest, if it is stored.
+        if !is_preview(event) && self.stages.knows(&session) {
             return;
         }
-        let session = {
-            let mut state = self.state();
-            if matches!(event.kind, EventKind::Text(_)) && event.parent.is_none() {
-                state.texts.insert(branch.to_owned(), event.clone());
-            }
-            state.sessions.get(branch).cloned().unwrap_or_default()
+        if matches!(event.kind, EventKind::Text(_)) && event.parent.is_none() {
+            self.state().texts.insert(branch.to_owned(), event.clone());
+        }
+        let reported = self.stages.reported(&session, node, event.clone());
+        self.stages.log.add_all(reported);
+    }
+
+    /// Reports a call that a node makes itself, unless clients know what the event reports.
+    fn tool_call(&self, node: &str, branch: &str, event: &StreamEvent) {
+        let session = self.session(branch);
+        let EventKind::Tool(call) = &event.kind else {
+            return;
         };
-        self.stages.report(&session, node, event.clone());
+        let Some(source) = self.state().calls.advance(&session, call) else {
+            return;
+        };
+        let mut rows = self.stages.rows(&session, source.place());
+        rows.node_call(call);
+        let mut pending: Vec<Pending> = rows.into_rows().map(Pending::message).collect();
+        pending.extend(self.stages.reported(&session, node, event.clone()));
+        pending.push(source.into());
+        self.stages.log.add_all(pending);
+    }
+
+    fn session(&self, branch: &str) -> String {
+        self.state().sessions.get(branch).cloned().unwrap_or_default()
     }
 
     fn row(&self, id: &str, shown: &Shown) -> NewMessage {

@@ -13,6 +13,8 @@ pub(crate) struct Pending {
     pub(super) message: Option<NewMessage>,
     /// Where it comes from, and its number there. After a restart, only what has a greater number is added again.
     pub(super) source: Option<(String, u64)>,
+    /// Whether it must be written before the next checkpoint, because nothing reports it again after that.
+    pub(super) is_needed: bool,
 }
 
 impl Pending {
@@ -30,6 +32,12 @@ impl Pending {
             message: Some(message),
             ..Self::default()
         }
+    }
+
+    /// Makes this something that is written before the next checkpoint.
+    pub(crate) fn needed(mut self) -> Self {
+        self.is_needed = true;
+        self
     }
 
     /// Notes that everything of a source up to this number was added.

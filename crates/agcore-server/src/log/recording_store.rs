@@ -37,11 +37,6 @@ impl RecordingStore {
         }
     }
 
-    /// Returns the log of the run.
-    pub(crate) fn log(&self) -> &Arc<RunLog> {
-        &self.log
-    }
-
     /// Returns the sessions of a flow, if this is one of them.
     fn stages_of(&self, tenant: &str, session: &str) -> Option<&Stages> {
         let stages = self.stages.as_deref()?;

@@ -7,7 +7,6 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
 };
 
 use agcore_agent::RecordedEvent;
@@ -17,22 +16,22 @@ use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
     session::{Commit, Committed, EventFilter, RunChange, SessionStore},
 };
-use tokio::sync::{Notify, watch};
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     event::{LogEvent, LogItem},
-    merge::merge,
     pending::Pending,
     translator::{LogInput, Translator},
+    writer::{InDoubt, Writer},
 };
 use crate::run::RunJob;
 
 /// The number of times an event is written again because the session has changed in the meantime.
 const ATTEMPTS: usize = 50;
 
-/// The pause after the store has failed.
-const PAUSE: Duration = Duration::from_millis(200);
+/// Takes logs with previews, which a [`Flusher`](super::Flusher) writes some time later.
+pub(crate) type FlushQueue = mpsc::UnboundedSender<Arc<RunLog>>;
 
 /// The events of one active run. Everything that is written to the session of the run passes through it.
 ///
@@ -42,39 +41,25 @@ pub(crate) struct RunLog {
     pub(crate) job: RunJob,
     /// Cancels the run.
     pub(crate) token: CancellationToken,
-    /// Cancelled when nothing more is written.
-    pub(crate) closed: CancellationToken,
     pub(crate) store: Arc<dyn SessionStore>,
     clock: Arc<dyn Clock>,
+    settings: EncoderSettings,
     /// Whether the turn of the run has started: what happens before, such as the end of an abandoned turn, is not part of the run.
     is_running: AtomicBool,
     /// The items that are not written yet.
     pending: Mutex<Vec<Pending>>,
-    previewed: Notify,
+    /// Whether they are written regularly.
+    is_flushed: AtomicBool,
+    flushes: FlushQueue,
     items: Mutex<Vec<Arc<LogItem>>>,
-    count: watch::Sender<usize>,
+    progress: watch::Sender<Progress>,
     writer: tokio::sync::Mutex<Writer>,
 }
 
-/// The state that only one write at a time uses.
-struct Writer {
-    /// The end of the stream of the session.
-    end: u64,
-    translator: Translator,
-    /// Events that are written first.
-    first: Vec<LogEvent>,
-    /// The items that were pending before a write whose outcome is unknown, with the translator to use if it took place.
-    in_doubt: Option<(Vec<Pending>, Translator)>,
-}
-
-impl Writer {
-    /// Notes that the last write took place.
-    fn written(&mut self) {
-        self.first.clear();
-        if let Some((_, translator)) = self.in_doubt.take() {
-            self.translator = translator;
-        }
-    }
+/// A notification for the readers of a log: more events, and the end of all writes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Progress {
+    pub(crate) is_closed: bool,
 }
 
 impl RunLog {
@@ -83,35 +68,36 @@ impl RunLog {
         job: RunJob,
         store: Arc<dyn SessionStore>,
         clock: Arc<dyn Clock>,
-        settings: EncoderSettings,
+        (settings, flushes): (EncoderSettings, FlushQueue),
         end: u64,
         items: Vec<LogItem>,
     ) -> Self {
-        let count = items.len();
+        let items: Vec<_> = items.into_iter().map(Arc::new).collect();
         let (translator, first) = Translator::new(&job.thread, &job.run, settings, &items);
         Self {
             job,
             token: CancellationToken::new(),
-            closed: CancellationToken::new(),
             store,
             clock,
+            settings,
             is_running: AtomicBool::new(false),
             pending: Mutex::default(),
-            previewed: Notify::new(),
-            items: Mutex::new(items.into_iter().map(Arc::new).collect()),
-            count: watch::Sender::new(count),
-            writer: tokio::sync::Mutex::new(Writer {
-                end,
-                translator,
-                first,
-                in_doubt: None,
-            }),
+            is_flushed: AtomicBool::new(false),
+            flushes,
+            items: Mutex::new(items),
+            progress: watch::Sender::default(),
+            writer: tokio::sync::Mutex::new(Writer::new(end, translator, first)),
         }
     }
 
-    /// Returns a receiver of the number of events.
-    pub(crate) fn subscribe(&self) -> watch::Receiver<usize> {
-        self.count.subscribe()
+    /// Returns a receiver that is notified of events, and of the end of all writes.
+    pub(crate) fn subscribe(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// Notes that nothing more is written.
+    pub(crate) fn close(&self) {
+        self.progress.send_modify(|progress| progress.is_closed = true);
     }
 
     /// Returns up to `limit` events from an index on.
@@ -155,21 +141,39 @@ impl RunLog {
     }
 
     /// Adds an event of the agent loop, unless it was recorded. It is written soon.
-    pub(crate) fn preview(&self, event: StreamEvent) {
+    pub(crate) fn preview(self: &Arc<Self>, event: StreamEvent) {
         if is_preview(&event) {
             self.add(event.into());
         }
     }
 
     /// Adds something that is written soon.
-    pub(crate) fn add(&self, pending: Pending) {
-        self.pending().push(pending);
-        self.previewed.notify_one();
+    pub(crate) fn add(self: &Arc<Self>, pending: Pending) {
+        self.add_all([pending]);
     }
 
-    /// Forgets what is not written yet.
-    pub(crate) fn discard(&self) {
+    /// Adds several things that are written soon, all with the same write.
+    pub(crate) fn add_all(self: &Arc<Self>, new: impl IntoIterator<Item = Pending>) {
+        let mut pending = self.pending();
+        let is_first = pending.is_empty();
+        pending.extend(new);
+        let is_added = is_first && !pending.is_empty();
+        drop(pending);
+        if is_added && self.is_flushed() {
+            self.queue_flush();
+        }
+    }
+
+    /// Forgets what is not written yet. What is written after it continues the events that are stored.
+    pub(crate) async fn discard(&self) {
+        let mut writer = self.writer.lock().await;
+        if self.settle(&mut writer).await.is_err() {
+            return;
+        }
         self.pending().clear();
+        let items = self.items().clone();
+        let (translator, first) = Translator::new(&self.job.thread, &self.job.run, self.settings, &items);
+        writer.restart(translator, first);
     }
 
     /// Returns the sources from which the stored events come, with the number of the last event of each.
@@ -182,26 +186,27 @@ impl RunLog {
         sources.collect()
     }
 
-    /// Writes previews some time after they were added, until `stop` is cancelled.
-    pub(crate) async fn flush_regularly(&self, interval: Duration, stop: CancellationToken) {
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.previewed.notified() => {}
-            }
-            tokio::select! {
-                () = stop.cancelled() => return,
-                () = self.clock.sleep(interval) => {}
-            }
-            if let Err(error) = self.flush().await {
-                tracing::warn!(run = self.job.run, ?error, "events were not written yet");
-                tokio::select! {
-                    () = stop.cancelled() => return,
-                    () = self.clock.sleep(PAUSE) => {}
-                }
-                self.previewed.notify_one();
-            }
+    /// Has previews written some time after they were added, until [`end_flushing`](Self::end_flushing).
+    pub(crate) fn begin_flushing(self: &Arc<Self>) {
+        self.is_flushed.store(true, Ordering::SeqCst);
+        if !self.pending().is_empty() {
+            self.queue_flush();
         }
+    }
+
+    /// From here on, previews are written with what else is written. Call [`flush`](Self::flush) after this: it waits for a write
+    /// that has started.
+    pub(crate) fn end_flushing(&self) {
+        self.is_flushed.store(false, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_flushed(&self) -> bool {
+        self.is_flushed.load(Ordering::SeqCst)
+    }
+
+    fn queue_flush(self: &Arc<Self>) {
+        // After the end of the flusher, they are written with what else the run writes.
+        let _ = self.flushes.send(Arc::clone(self));
     }
 
     /// Writes the previews.
@@ -210,6 +215,20 @@ impl RunLog {
     /// When the store fails. They are kept.
     pub(crate) async fn flush(&self) -> Result<(), MemoryError> {
         self.append(Vec::new(), Vec::new()).await
+    }
+
+    /// Writes the previews, if one of them must be written before the next checkpoint.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush).
+    pub(super) async fn flush_needed(&self) -> Result<(), MemoryError> {
+        let is_pending = self.pending().iter().any(|pending| pending.is_needed);
+        // Also waits for a write in progress.
+        let is_first = self.writer.lock().await.is_needed;
+        match is_pending || is_first {
+            true => self.flush().await,
+            false => Ok(()),
+        }
     }
 
     /// Writes changes of runs and events, after the previews.
@@ -231,7 +250,8 @@ impl RunLog {
         let mut attempt = 0;
         loop {
             self.settle(&mut writer).await?;
-            if changes.is_empty() && inputs.is_empty() && writer.first.is_empty() && self.pending().is_empty() {
+            let is_idle = writer.is_empty() && self.pending().is_empty();
+            if is_idle && changes.is_empty() && inputs.is_empty() {
                 return Ok(());
             }
             let end = writer.end;
@@ -298,33 +318,21 @@ impl RunLog {
         mut commit: Commit,
         inputs: Vec<LogInput>,
     ) -> Result<Committed, MemoryError> {
-        let taken = std::mem::take(&mut *self.pending());
-        let shown = taken.iter().filter_map(|pending| pending.input.clone());
-        let shown = merge(shown.collect());
-        let shown = shown.into_iter().map(|input| LogInput::Report(Box::new(input)));
-        let messages = taken.iter().filter_map(|pending| pending.message.clone());
-        commit.messages.splice(0..0, messages);
-        let sources: BTreeMap<String, u64> = taken.iter().filter_map(|pending| pending.source.clone()).collect();
         let now = Timestamp::from(self.clock.now());
         let millis = u64::try_from(now.as_millis()).unwrap_or(0);
-        let mut translator = writer.translator.clone();
-        let mut events = writer.first.clone();
-        for input in shown {
-            events.extend(translator.translate(input, millis));
-        }
-        events.extend(sources.into_iter().map(|(name, seq)| LogEvent::Source { name, seq }));
-        for input in inputs {
-            events.extend(translator.translate(input, millis));
-        }
-        writer.in_doubt = Some((taken, translator));
-        let new = events.iter().map(|event| event.to_new_event(&self.job.run));
-        commit.events = new.collect::<Result<_, _>>()?;
+        writer.add(std::mem::take(&mut *self.pending()), millis);
+        commit.messages.splice(0..0, writer.messages.iter().cloned());
+        let (events, translator) = writer.translate(inputs, millis);
+        let all = writer.first.iter().chain(&events);
+        let all = all.map(|event| event.to_new_event(&self.job.run));
+        commit.events = all.collect::<Result<_, _>>()?;
+        writer.in_doubt = Some(InDoubt { translator });
         let (tenant, thread) = self.job.session();
         let committed = self.store.commit(tenant, thread, expected, commit).await?;
         writer.end = committed.end;
-        writer.written();
+        let events = writer.written().into_iter().chain(events);
         let numbered = committed.events.iter().zip(events);
-        self.publish(numbered.map(|(seq, event)| LogItem { seq: *seq, event }));
+        self.publish(numbered.map(|(seq, event)| LogItem::new(*seq, event)));
         Ok(committed)
     }
 
@@ -337,22 +345,18 @@ impl RunLog {
         let filter = EventFilter::new().with_run(&*self.job.run).after(last);
         let (tenant, thread) = self.job.session();
         let found = self.store.events(tenant, thread, &filter).await?;
-        if !found.is_empty() {
+        if found.is_empty() {
+            writer.in_doubt = None;
+        } else {
             writer.written();
             self.publish(found.into_iter().map(LogItem::from));
-        } else if let Some((pending, _)) = writer.in_doubt.take() {
-            self.pending().splice(0..0, pending);
         }
         Ok(())
     }
 
     fn publish(&self, new: impl Iterator<Item = LogItem>) {
-        let count = {
-            let mut items = self.items();
-            items.extend(new.map(Arc::new));
-            items.len()
-        };
-        self.count.send_replace(count);
+        self.items().extend(new.map(Arc::new));
+        self.progress.send_modify(|_| {});
     }
 
     fn pending(&self) -> MutexGuard<'_, Vec<Pending>> {
@@ -370,18 +374,16 @@ impl fmt::Debug for RunLog {
     }
 }
 
-/// Returns whether the agent loop does not record an event. Sub-agents record theirs without showing them.
+/// Returns whether the agent loop does not record an event.
 pub(super) fn is_preview(event: &StreamEvent) -> bool {
     match &event.kind {
         EventKind::Text(TextEvent::PartialObject(_)) => false,
-        _ if event.parent.is_some() => true,
         EventKind::Text(text) => !matches!(text, TextEvent::MessageComplete(_)),
         EventKind::Tool(tool) => matches!(tool, ToolEvent::Progress { .. }),
         EventKind::Model(model) => !matches!(model, ModelEvent::Usage(_)),
-        EventKind::Person(person) => !matches!(
-            person,
-            PersonEvent::Asked(_) | PersonEvent::Answered { .. } | PersonEvent::Suspended(_)
-        ),
+        // The turn that waits records the question for all.
+        EventKind::Person(PersonEvent::Suspended(_)) => event.parent.is_some(),
+        EventKind::Person(person) => !matches!(person, PersonEvent::Asked(_) | PersonEvent::Answered { .. }),
         EventKind::Context(_) | EventKind::Turn(_) => false,
         _ => true,
     }

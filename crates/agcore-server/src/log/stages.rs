@@ -8,15 +8,15 @@ use std::{
 
 use agcore_agent::RecordedEvent;
 use agcore_agui::Input;
-use agcore_chat::{EventKind, StreamEvent, TextEvent, ToolEvent};
+use agcore_chat::{EventKind, StreamEvent};
 use agcore_flow::NODE_METADATA;
 use agcore_memory::{
     MemoryError, id,
-    session::{EventFilter, MessageMetadata, MessageRole, NewEvent, NewMessage, Session, StoredEvent, Visibility},
+    session::{EventFilter, NewEvent, Session, StoredEvent},
 };
 use serde_json::Value;
 
-use super::{pending::Pending, run_log::RunLog};
+use super::{pending::Pending, run_log::RunLog, stage_rows::StageRows};
 use crate::flows::{Face, FlowPlace};
 
 /// The number of events that are read at once.
@@ -70,13 +70,13 @@ impl Stages {
         }
     }
 
-    /// Returns how far the flow has got.
-    pub(crate) fn place(&self, records: u64) -> FlowPlace {
+    /// Returns how far the agents of the flow have got.
+    pub(super) fn place(&self) -> FlowPlace {
         let known = self.known();
         FlowPlace {
             run: self.run.clone(),
             stages: known.iter().map(|(name, stage)| (name.clone(), stage.last)).collect(),
-            records,
+            ..FlowPlace::default()
         }
     }
 
@@ -183,83 +183,46 @@ impl Stages {
             stage.last = seq;
             stage.node.clone()
         };
+        let mut pending = Vec::new();
         if kind == RecordedEvent::KIND
             && let Ok(event) = serde_json::from_value::<RecordedEvent>(data)
         {
-            let rows = self.rows(session, &node, seq, &event.kind);
-            rows.into_iter().for_each(|row| self.log.add(Pending::message(row)));
-            let RecordedEvent {
-                agent,
-                turn,
-                message,
-                kind,
-                ..
-            } = event;
-            let event = StreamEvent::new(0, agent.into(), turn, 0, kind).with_message(message.map(Into::into));
-            self.report(session, &node, event);
+            if event.parent.is_none() {
+                let mut rows = self.rows(session, seq);
+                rows.agent_event(&event.kind, self.face.streams(&node));
+                pending.extend(rows.into_rows().map(Pending::message));
+            }
+            pending.extend(self.reported(session, &node, event.into_event()));
         }
-        self.log.add(Pending::source(session, seq));
+        pending.push(Pending::source(session, seq));
+        self.log.add_all(pending);
     }
 
-    /// Reports an event of an agent, if users see it.
-    pub(super) fn report(&self, session: &str, node: &str, mut event: StreamEvent) {
+    /// Returns an event of an agent as it is reported, if users see it.
+    pub(super) fn reported(&self, session: &str, node: &str, mut event: StreamEvent) -> Option<Pending> {
         if matches!(event.kind, EventKind::Text(_)) && !self.face.streams(node) {
-            return;
+            return None;
         }
         // Ids of messages are unique within a session only.
         if let Some(message) = &event.message {
             event.message = Some(format!("{}:{message}", self.short(session)).into());
         }
-        self.log.add(Pending::input(Input::Event {
+        Some(Pending::input(Input::Event {
             event,
             step: Some(self.face.step(node).into()),
-        }));
+        }))
     }
 
-    /// Returns the messages of a session that the conversation shows: calls of tools with their results, and the text that an
-    /// agent whose text is shown writes along with its calls.
-    fn rows(&self, session: &str, node: &str, seq: u64, kind: &EventKind) -> Vec<NewMessage> {
-        let mut rows = Vec::new();
-        let mut push = |role, text: String, metadata, visibility| {
-            let id = format!("{}:{seq}.{}", self.short(session), rows.len());
-            let row = NewMessage::new(id, role, text).with_metadata(metadata);
-            rows.push(row.with_visibility(visibility).with_run(&*self.log.job.run));
-        };
-        let visibility = self.face.answer_visibility();
-        match kind {
-            EventKind::Text(TextEvent::MessageComplete(reply)) => {
-                let text = reply.text();
-                if self.face.streams(node) && reply.has_tool_calls() && !text.is_empty() {
-                    let metadata = MessageMetadata::AssistantOutput;
-                    push(MessageRole::Assistant, text.into_owned(), metadata, Visibility::HISTORY);
-                }
-                for call in reply.tool_calls() {
-                    let input = call.raw_input();
-                    let metadata = MessageMetadata::ToolCall {
-                        call_id: call.id.clone(),
-                        name: call.name.clone(),
-                        arguments: serde_json::from_str(input).unwrap_or_else(|_| Value::from(input)),
-                    };
-                    push(MessageRole::Assistant, String::new(), metadata, visibility);
-                }
-            }
-            EventKind::Tool(ToolEvent::Completed {
-                call_id,
-                name,
-                output,
-                is_error,
-                ..
-            }) => {
-                let metadata = MessageMetadata::ToolResult {
-                    call_id: call_id.to_string(),
-                    name: name.to_string(),
-                    is_error: *is_error,
-                };
-                push(MessageRole::Tool, output.to_string(), metadata, visibility);
-            }
-            _ => {}
-        }
-        rows
+    /// Returns whether the agent of a node keeps a session, which is stored.
+    pub(super) fn knows(&self, session: &str) -> bool {
+        self.known().contains_key(session)
+    }
+
+    /// Begins the messages that the conversation shows because of an event of a session. `place` is that of the event in the
+    /// session.
+    pub(super) fn rows(&self, session: &str, place: impl fmt::Display) -> StageRows {
+        let id = format!("{}:{place}", self.short(session));
+        StageRows::new(id, &self.log.job.run, self.face.answer_visibility())
     }
 
     /// Returns the name of a session within its conversation.

@@ -1,8 +1,10 @@
 //! [`Translator`]: from what happens in a run to the events that are stored.
 
+use std::sync::Arc;
+
 use agcore_agent::RecordedEvent;
 use agcore_agui::{AguiEvent, Encoder, EncoderSettings, Input, Interrupt, Run};
-use agcore_chat::{EventKind, Fault, FaultKind, PersonEvent, StreamEvent, TurnEvent};
+use agcore_chat::{EventKind, Fault, FaultKind, PersonEvent, TurnEvent};
 
 use super::event::{LogEvent, LogItem};
 
@@ -34,7 +36,12 @@ pub(super) struct Translator {
 impl Translator {
     /// Creates the translator of a run, with the events that are stored already. Also returns events that end what the process
     /// before has left open.
-    pub(super) fn new(thread: &str, run: &str, settings: EncoderSettings, items: &[LogItem]) -> (Self, Vec<LogEvent>) {
+    pub(super) fn new(
+        thread: &str,
+        run: &str,
+        settings: EncoderSettings,
+        items: &[Arc<LogItem>],
+    ) -> (Self, Vec<LogEvent>) {
         let mut encoder = Encoder::new(thread, run).with_settings(settings);
         let known: Vec<&AguiEvent> = items.iter().filter_map(|item| as_agui(&item.event)).collect();
         let mut ends = Vec::new();
@@ -70,14 +77,12 @@ impl Translator {
     }
 
     fn recorded(&mut self, event: RecordedEvent, inputs: &mut Vec<Input>) {
-        let RecordedEvent {
-            agent,
-            turn,
-            message,
-            kind,
-            ..
-        } = event;
-        match &kind {
+        if event.parent.is_some() {
+            // The turn of a sub-agent is a part of the run.
+            inputs.push(event.into_event().into());
+            return;
+        }
+        match &event.kind {
             EventKind::Person(PersonEvent::Suspended(questions)) => {
                 let interrupts: Vec<Interrupt> = questions.iter().map(Interrupt::from).collect();
                 inputs.push(interrupts.into());
@@ -86,9 +91,8 @@ impl Translator {
             EventKind::Turn(TurnEvent::Error(fault)) => self.fault = Some(fault.clone()),
             _ => {}
         }
-        let is_end = matches!(kind, EventKind::Turn(TurnEvent::Complete { .. }));
-        let event = StreamEvent::new(0, agent.into(), turn, 0, kind).with_message(message.map(Into::into));
-        inputs.push(event.into());
+        let is_end = matches!(event.kind, EventKind::Turn(TurnEvent::Complete { .. }));
+        inputs.push(event.into_event().into());
         if is_end {
             inputs.push(end(self.fault.take().as_ref()).into());
         }

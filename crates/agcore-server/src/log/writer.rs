@@ -1,0 +1,102 @@
+//! [`Writer`]: what is written next to a run, in which order.
+
+use std::collections::BTreeMap;
+
+use agcore_memory::session::NewMessage;
+
+use super::{
+    event::LogEvent,
+    merge::merge,
+    pending::Pending,
+    translator::{LogInput, Translator},
+};
+
+/// The events that are written next. Only one write at a time uses it.
+///
+/// Previews are translated once, and are written first until a write has succeeded. What else a write contains is not kept: the code that
+/// wants it written does it again.
+pub(super) struct Writer {
+    /// The end of the stream of the session.
+    pub(super) end: u64,
+    /// Everything that it has translated is written, or among the first events.
+    pub(super) translator: Translator,
+    /// Events that are written first.
+    pub(super) first: Vec<LogEvent>,
+    /// Messages that are written first.
+    pub(super) messages: Vec<NewMessage>,
+    /// Whether something that is written first must be written before the next checkpoint.
+    pub(super) is_needed: bool,
+    /// A write whose outcome is unknown.
+    pub(super) in_doubt: Option<InDoubt>,
+}
+
+/// A write of the first events and messages, and perhaps of others, whose outcome is unknown.
+pub(super) struct InDoubt {
+    /// The translator to use if it took place, unless nothing else was written.
+    pub(super) translator: Option<Translator>,
+}
+
+impl Writer {
+    pub(super) fn new(end: u64, translator: Translator, first: Vec<LogEvent>) -> Self {
+        Self {
+            end,
+            translator,
+            first,
+            messages: Vec::new(),
+            is_needed: false,
+            in_doubt: None,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.messages.is_empty()
+    }
+
+    /// Adds what is pending to what is written first.
+    pub(super) fn add(&mut self, pending: Vec<Pending>, millis: u64) {
+        let (mut shown, mut sources) = (Vec::with_capacity(pending.len()), BTreeMap::new());
+        for Pending {
+            input,
+            message,
+            source,
+            is_needed,
+        } in pending
+        {
+            self.is_needed |= is_needed;
+            shown.extend(input);
+            self.messages.extend(message);
+            sources.extend(source);
+        }
+        for input in merge(shown) {
+            let events = self.translator.translate(LogInput::Report(Box::new(input)), millis);
+            self.first.extend(events);
+        }
+        let sources = sources.into_iter().map(|(name, seq)| LogEvent::Source { name, seq });
+        self.first.extend(sources);
+    }
+
+    /// Translates what else is written. Returns the events, and the translator to use if they are written.
+    pub(super) fn translate(&self, inputs: Vec<LogInput>, millis: u64) -> (Vec<LogEvent>, Option<Translator>) {
+        let (mut translator, mut events) = (None, Vec::new());
+        for input in inputs {
+            let translator = translator.get_or_insert_with(|| self.translator.clone());
+            events.extend(translator.translate(input, millis));
+        }
+        (events, translator)
+    }
+
+    /// Notes that the last write took place. Returns the first events, which it has written.
+    pub(super) fn written(&mut self) -> Vec<LogEvent> {
+        self.messages.clear();
+        self.is_needed = false;
+        if let Some(translator) = self.in_doubt.take().and_then(|write| write.translator) {
+            self.translator = translator;
+        }
+        std::mem::take(&mut self.first)
+    }
+
+    /// Forgets what is not written, and continues with the events that are.
+    pub(super) fn restart(&mut self, translator: Translator, first: Vec<LogEvent>) {
+        *self = Self::new(self.end, translator, first);
+    }
+}
