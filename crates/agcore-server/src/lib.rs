@@ -51,9 +51,9 @@
 //! | let clients prove who they are | [`TokenStore`], [`TrustedProxy`], `JwtVerifier` (feature `jwt`), or an [`Authenticator`] of your own |
 //! | let users upload files for flows | [`ServerBuilder::files`] |
 //! | limit what clients may ask for | [`Limits`], [`BusyPolicy`] |
-//! | remove old runs, events and sessions | [`ServerBuilder::retention`] |
-//! | export or erase what the server keeps of a user | [`export_server_data`], [`erase_server_data`] |
-//! | keep profiles and the catalog in the database | [`StoredProfiles`], [`StoredCatalog`] |
+//! | remove old runs, events, sessions and files | [`ServerBuilder::retention`], [`ServerBuilder::file_retention`] |
+//! | export or erase what the server keeps of a user | [`export_server_data`], [`erase_server_data`], [`export_files`], [`erase_files`] |
+//! | keep profiles and the catalog in the database | [`StoredProfiles`], [`StoredCatalog`], [`ServerBuilder::profiles`], [`ServerBuilder::reload_catalog`] |
 //! | read the errors of the server | [`ProblemCode`] |
 //! | run agents in other processes | [`RunQueue`] |
 //!
@@ -97,12 +97,14 @@ pub use self::auth::{JwkSetError, JwtVerifier};
 pub use self::{
     auth::{AuthError, Authenticator, Client, NewToken, Token, TokenStore, TrustedProxy},
     error::ServerError,
+    files::{FileRetention, erase_files, export_files, prunable_files, prune_files},
+    flows::{FlowSetup, ServedFlow},
     problem::ProblemCode,
     queue::{LocalQueue, QueueError, RunQueue},
     run::RunJob,
     server::{Server, ServerBuilder},
     settings::{BusyPolicy, Limits},
-    stored::{ErasedServerData, StoredCatalog, StoredProfiles, erase_server_data, export_server_data},
+    stored::{ErasedServerData, SharedCatalog, StoredCatalog, StoredProfiles, erase_server_data, export_server_data},
 };
 
 /// Compiles the example of the README.

@@ -1,17 +1,21 @@
 //! [`Server`]: serves agents over HTTP.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use agcore_agent::{AgentSpec, RuntimeBundle};
 use agcore_agui::EncoderSettings;
-use agcore_catalog::Catalog;
-use agcore_chat::{Biller, Clock, SystemClock};
+use agcore_chat::{Actor, Biller, Clock, SystemClock};
 use agcore_files::FileStorage;
-use agcore_flow::FileFlowBuilder;
+use agcore_flow::StoredContext;
 use agcore_llm::{Random, system_random};
 use agcore_memory::{
     CheckpointStore,
     session::{Billing, Retention, SessionStore},
+    user_data::UserDataStore,
 };
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -19,15 +23,18 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     auth::Authenticator,
     error::ServerError,
-    files::Files,
+    files::{FileRetention, Files},
+    flows::{FlowSetup, ServedFlow},
+    log::Flusher,
     metrics::Metrics,
     openapi,
     queue::{LocalQueue, RunQueue},
     registry::Registry,
     routes, serve,
     service::App,
-    service::{Admission, AgentEntry, Agents, Service, Work},
+    service::{Admission, AgentEntry, Agents, FilePruning, Service, Work},
     settings::{BusyPolicy, Limits},
+    stored::{SharedCatalog, StoredCatalog},
 };
 
 /// The pause between two removals of old rows.
@@ -40,7 +47,9 @@ const PRUNE_PAUSE: Duration = Duration::from_secs(60 * 60);
 pub struct Server {
     app: Arc<App>,
     retention: Retention,
+    file_pruning: Option<FilePruning>,
     prune_pause: Duration,
+    stored_catalog: Option<(StoredCatalog, Duration)>,
 }
 
 /// Collects the parts of a [`Server`].
@@ -56,10 +65,13 @@ pub struct ServerBuilder {
     limits: Limits,
     busy: BusyPolicy,
     encoder: EncoderSettings,
-    catalog: Option<Arc<Catalog>>,
+    catalog: Option<SharedCatalog>,
+    stored_catalog: Option<(StoredCatalog, Duration)>,
+    uses_profiles: bool,
     biller: Option<Arc<dyn Biller>>,
     billing: Option<Billing>,
     retention: Retention,
+    file_retention: Option<(FileRetention, Arc<dyn UserDataStore>)>,
     prune_pause: Duration,
     clock: Arc<dyn Clock>,
     random: Random,
@@ -80,9 +92,12 @@ impl Server {
             busy: BusyPolicy::default(),
             encoder: EncoderSettings::default(),
             catalog: None,
+            stored_catalog: None,
+            uses_profiles: false,
             biller: None,
             billing: None,
             retention: Retention::new(),
+            file_retention: None,
             prune_pause: PRUNE_PAUSE,
             clock: Arc::new(SystemClock::new()),
             random: system_random(),
@@ -112,11 +127,22 @@ impl Server {
         }
         let executing = Arc::clone(&service);
         service.tasks.spawn(executing.execute_all());
-        if !self.retention.is_empty() {
+        let flushing = Arc::clone(&service);
+        service
+            .tasks
+            .spawn(async move { flushing.flusher.lock().await.run(&flushing.parking).await });
+        if !self.retention.is_empty() || self.file_pruning.is_some() {
             let (pruning, retention, pause) = (Arc::clone(&service), self.retention, self.prune_pause);
+            let files = self.file_pruning.clone();
             service
                 .tasks
-                .spawn(async move { pruning.prune_regularly(retention, pause).await });
+                .spawn(async move { pruning.prune_regularly(retention, files, pause).await });
+        }
+        if let Some((source, pause)) = self.stored_catalog.clone() {
+            let reloading = Arc::clone(&service);
+            service
+                .tasks
+                .spawn(async move { reloading.reload_catalog(source, pause).await });
         }
         // Everything ends with this future.
         let guard = service.parking.clone().drop_guard();
@@ -127,7 +153,7 @@ impl Server {
 
     /// Returns the document that describes the routes (OpenAPI 3.1), as JSON.
     pub fn openapi(&self) -> &str {
-        &self.app.openapi
+        openapi::of(&self.app)
     }
 }
 
@@ -142,12 +168,13 @@ impl ServerBuilder {
         self
     }
 
-    /// Adds a flow, which clients choose like an agent. Its [checkpoints](Self::checkpoints) need a store.
+    /// Adds a flow, which clients choose like an agent: that of a file, or a [`Flow`](agcore_flow::Flow) that was built in Rust. Its
+    /// [checkpoints](Self::checkpoints) need a store.
     ///
-    /// The server builds the flow for each run: with the actor of the run, whose sessions it stores, and with the conversation of
+    /// The server builds the flow of a file for each run: with the actor of the run, whose sessions it stores, and with the conversation of
     /// the thread as its [context](FileFlowBuilder::with_context). Build the bundle as for an [agent](Self::agent).
-    pub fn flow(mut self, name: impl Into<String>, flow: FileFlowBuilder) -> Self {
-        self.agents.push(AgentEntry::flow(name.into(), flow));
+    pub fn flow(mut self, name: impl Into<String>, flow: impl Into<ServedFlow>) -> Self {
+        self.agents.push(AgentEntry::flow(name.into(), flow.into()));
         self
     }
 
@@ -208,8 +235,22 @@ impl ServerBuilder {
     }
 
     /// Sets the catalog of models. The route `/models` lists those whose keys are granted to the user.
-    pub fn catalog(mut self, catalog: Arc<Catalog>) -> Self {
-        self.catalog = Some(catalog);
+    pub fn catalog(mut self, catalog: impl Into<SharedCatalog>) -> Self {
+        self.catalog = Some(catalog.into());
+        self
+    }
+
+    /// Looks for another version of the stored catalog after each pause, and replaces the [catalog](Self::catalog) with it. A version
+    /// that is not valid is logged, and the one before stays. Without a catalog, nothing happens.
+    pub fn reload_catalog(mut self, source: StoredCatalog, pause: Duration) -> Self {
+        self.stored_catalog = Some((source, pause));
+        self
+    }
+
+    /// Describes users to the agents by their stored [profiles](crate::StoredProfiles), which are read for each run, if the name of the
+    /// user is a UUID with a profile. A profile that is not valid is logged and not used.
+    pub fn profiles(mut self) -> Self {
+        self.uses_profiles = true;
         self
     }
 
@@ -236,6 +277,13 @@ impl ServerBuilder {
         self
     }
 
+    /// Deletes uploaded files that are older than a retention, together with what is too old otherwise. Also deletes what is left of
+    /// uploads that did not end. `store` must be the one of [`store`](Self::store). Without [`files`](Self::files), nothing happens.
+    pub fn file_retention(mut self, retention: FileRetention, store: Arc<dyn UserDataStore>) -> Self {
+        self.file_retention = Some((retention, store));
+        self
+    }
+
     /// Sets the pause between two removals of what is older than the [retention](Self::retention).
     pub fn prune_pause(mut self, pause: Duration) -> Self {
         self.prune_pause = pause;
@@ -259,21 +307,17 @@ impl ServerBuilder {
     /// # Errors
     /// When there is no agent or no store, two agents have the same name, or a flow cannot be built.
     pub fn build(self) -> Result<Server, ServerError> {
-        let store = self.store.ok_or(ServerError::NoStore)?;
-        for entry in &self.agents {
-            if let Work::Flow(flow) = &entry.work {
-                self.checkpoints.as_ref().ok_or(ServerError::NoCheckpoints)?;
-                let built = FileFlowBuilder::clone(flow).build(Arc::clone(&self.clock));
-                built.map_err(|error| ServerError::Flow(entry.name.clone(), error))?;
-            }
-        }
+        let store = self.store.clone().ok_or(ServerError::NoStore)?;
+        self.check_flows(&store)?;
         let queue = self
             .queue
             .unwrap_or_else(|| Arc::new(LocalQueue::new(self.limits.max_runs)));
+        let (flushes, flusher) = Flusher::new(Arc::clone(&self.clock), self.limits.gather);
         let service = Service {
             agents: Agents::new(self.agents)?,
             files: self
                 .files
+                .clone()
                 .map(|storage| Files::new(storage, Arc::clone(&store), Arc::clone(&self.clock))),
             registry: Registry::new(Arc::clone(&store), Arc::clone(&self.clock)),
             store,
@@ -283,29 +327,51 @@ impl ServerBuilder {
             limits: self.limits,
             encoder: self.encoder,
             catalog: self.catalog,
+            uses_profiles: self.uses_profiles,
             biller: self.biller,
             billing: self.billing,
             busy: self.busy,
             metrics: Metrics::new(),
             queue,
             active: Default::default(),
+            flushes,
+            flusher: tokio::sync::Mutex::new(flusher),
             admission: Admission::default(),
             stopping: CancellationToken::new(),
             parking: CancellationToken::new(),
             tasks: TaskTracker::new(),
             idle: tokio::sync::Notify::new(),
         };
-        let openapi = openapi::build(env!("CARGO_PKG_VERSION"), !self.authenticators.is_empty());
         Ok(Server {
             retention: self.retention,
+            file_pruning: FilePruning::of(self.file_retention, self.files),
             prune_pause: self.prune_pause,
+            stored_catalog: self.stored_catalog,
             app: Arc::new(App {
                 service: Arc::new(service),
                 authenticators: self.authenticators,
                 origins: self.origins,
-                openapi,
+                openapi: OnceLock::new(),
             }),
         })
+    }
+
+    /// Builds each flow once, so that a flow that cannot be built is reported now and not by its first run.
+    fn check_flows(&self, store: &Arc<dyn SessionStore>) -> Result<(), ServerError> {
+        for entry in &self.agents {
+            if let Work::Flow(flow) = &entry.work {
+                self.checkpoints.as_ref().ok_or(ServerError::NoCheckpoints)?;
+                let setup = FlowSetup {
+                    actor: Actor::local(),
+                    clock: Arc::clone(&self.clock),
+                    context: StoredContext::new(Arc::clone(store), ""),
+                    sessions: None,
+                };
+                let built = flow.build(&setup);
+                built.map_err(|error| ServerError::Flow(entry.name.clone(), error))?;
+            }
+        }
+        Ok(())
     }
 }
 

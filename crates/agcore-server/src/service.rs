@@ -8,7 +8,9 @@ mod start;
 mod answers;
 mod thread_parts;
 mod cancel;
+mod flow_end;
 mod flow_run;
+mod personal;
 mod executor;
 mod recovery;
 mod upkeep;
@@ -18,9 +20,10 @@ pub(crate) use self::{
     start::{NewRun, agent_of},
     state::{Admission, Service, check_id, is_thread},
     streams::StreamPermit,
+    upkeep::FilePruning,
 };
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::auth::Authenticator;
 
@@ -31,6 +34,6 @@ pub(crate) struct App {
     pub(crate) authenticators: Vec<Arc<dyn Authenticator>>,
     /// The origins of web pages that may use the server.
     pub(crate) origins: Vec<String>,
-    /// The document that describes the routes.
-    pub(crate) openapi: String,
+    /// The document that describes the routes. Most servers are never asked for it.
+    pub(crate) openapi: OnceLock<String>,
 }

@@ -8,7 +8,8 @@ use serde_json::Value;
 /// The part of a flow that users see: the answer, and calls of tools with their results. The results of its nodes are for audits.
 #[derive(Debug, Clone)]
 pub(crate) struct Face {
-    kind: FlowKind,
+    /// The kind of the file, if there is one.
+    kind: Option<FlowKind>,
     /// The nodes whose text is the answer, and is shown while it is written.
     streaming: Vec<String>,
     /// Whether the request and the answer are part of the conversation. Otherwise a job runs without a user.
@@ -32,8 +33,15 @@ pub(crate) struct WorkStatus {
 }
 
 impl Face {
-    /// Returns what users see of the flow of a file.
-    pub(crate) fn new(file: &FlowFile, is_chat: bool) -> Self {
+    /// Returns what users see of the flow of a file. Of another flow, they see the answer at its end.
+    pub(crate) fn new(file: Option<&FlowFile>, is_chat: bool) -> Self {
+        let Some(file) = file else {
+            return Self {
+                kind: None,
+                streaming: Vec::new(),
+                is_chat,
+            };
+        };
         let is_text = |task: &str| {
             let output = file.tasks.get(task).map(|task| &task.output);
             matches!(output, Some(TaskOutput::Text | TaskOutput::Standard))
@@ -65,7 +73,7 @@ impl Face {
             _ => Vec::new(),
         };
         Self {
-            kind: file.kind,
+            kind: Some(file.kind),
             streaming,
             is_chat,
         }
@@ -74,9 +82,9 @@ impl Face {
     /// Returns the name of a node as a step.
     pub(crate) fn step<'a>(&self, node: &'a str) -> &'a str {
         match (self.kind, node) {
-            (FlowKind::Staged, "intent_recognition") => "intent",
-            (FlowKind::Staged, "task_execution") => "execution",
-            (FlowKind::Staged, "result_reporting") => "organization",
+            (Some(FlowKind::Staged), "intent_recognition") => "intent",
+            (Some(FlowKind::Staged), "task_execution") => "execution",
+            (Some(FlowKind::Staged), "result_reporting") => "organization",
             _ => node,
         }
     }
@@ -91,7 +99,7 @@ impl Face {
         let data = record.data.as_ref()?;
         let member = |name: &str| data.get(name).and_then(Value::as_str);
         let direct = || member("assistant_text").filter(|_| member("route") == Some("DIRECT_EXECUTION"));
-        let text = match (self.kind, &*record.node) {
+        let text = match (self.kind?, &*record.node) {
             (FlowKind::Router, "router") | (FlowKind::Staged, "intent_recognition") => direct()?.to_owned(),
             (FlowKind::Router, "worker" | "memory") => text_of(data),
             (FlowKind::Staged, "result_reporting") => member("assistant_text")?.to_owned(),
@@ -102,14 +110,14 @@ impl Face {
         let actions = data.pointer("/response_metadata/suggested_actions");
         Some(Shown {
             text,
-            is_answer: record.node != "memory" || self.kind != FlowKind::Router,
+            is_answer: record.node != "memory" || self.kind != Some(FlowKind::Router),
             actions: actions.and_then(Value::as_array).cloned().unwrap_or_default(),
         })
     }
 
     /// Returns how the work of a node has ended, if the answer reports on it.
     pub(crate) fn work_status(&self, record: &Record) -> Option<WorkStatus> {
-        if (self.kind, &*record.node) != (FlowKind::Staged, "task_execution") {
+        if (self.kind, &*record.node) != (Some(FlowKind::Staged), "task_execution") {
             return None;
         }
         let data = record.data.as_ref()?;

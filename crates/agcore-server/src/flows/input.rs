@@ -34,6 +34,9 @@ pub(crate) struct FlowPlace {
     /// The number of the last record that clients have.
     #[serde(default)]
     pub(crate) records: u64,
+    /// The calls that nodes have made themselves, each with what clients have of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) calls: BTreeMap<String, u64>,
 }
 
 /// An answer to a question of a flow.
@@ -57,25 +60,18 @@ pub(crate) struct FlowValues {
 }
 
 impl FlowInput {
-    /// Returns the input with which a flow begins.
+    /// Returns the input with which a flow begins. That of a file takes the variables that the file declares, others take any.
     ///
     /// # Errors
     /// `invalid_request` if the values do not have the form that the flow expects.
-    pub(crate) fn new(file: &FlowFile, text: String, values: &FlowValues) -> Result<Self, Problem> {
+    pub(crate) fn new(file: Option<&FlowFile>, text: String, values: &FlowValues) -> Result<Self, Problem> {
         let variables: Map<String, Value> = match &values.variables {
             None => Map::new(),
             Some(Value::Object(variables)) => variables.clone(),
             Some(_) => return Err(Problem::invalid("`forwardedProps.variables` must be an object")),
         };
-        if let Some(missing) = file.variables.iter().find(|name| !variables.contains_key(*name)) {
-            return Err(Problem::invalid(format!(
-                "the flow needs the variable {missing:?}; send it in `forwardedProps.variables`"
-            )));
-        }
-        if let Some(unknown) = variables.keys().find(|name| !file.variables.contains(name)) {
-            return Err(Problem::invalid(format!(
-                "`forwardedProps.variables` has {unknown:?}, which the flow does not declare; remove it"
-            )));
+        if let Some(file) = file {
+            check_variables(file, &variables)?;
         }
         let mut request = FlowRequest::new(text);
         request.variables = variables;
@@ -102,6 +98,21 @@ impl FlowInput {
             place: Some(place),
             answers,
         }
+    }
+}
+
+/// Checks that a client sends the variables that a file declares, and no others.
+fn check_variables(file: &FlowFile, variables: &Map<String, Value>) -> Result<(), Problem> {
+    if let Some(missing) = file.variables.iter().find(|name| !variables.contains_key(*name)) {
+        return Err(Problem::invalid(format!(
+            "the flow needs the variable {missing:?}; send it in `forwardedProps.variables`"
+        )));
+    }
+    match variables.keys().find(|name| !file.variables.contains(name)) {
+        Some(unknown) => Err(Problem::invalid(format!(
+            "`forwardedProps.variables` has {unknown:?}, which the flow does not declare; remove it"
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -149,7 +160,7 @@ tasks: {answer: {agent: helper, description: '{{request}} {{tone}}', expected_ou
             json!({"enabled_skills": ["reports"], "context": 3}),
             json!({"tone": "calm"}),
         );
-        let input = FlowInput::new(&file(), "Tea?".into(), &values).unwrap();
+        let input = FlowInput::new(Some(&file()), "Tea?".into(), &values).unwrap();
         let job = Job::new(["reports"]).with_context(3);
         let request = FlowRequest::new("Tea?").with_variable("tone", "calm").with_job(job);
         assert_eq!(input.request, Some(request));
@@ -160,7 +171,7 @@ tasks: {answer: {agent: helper, description: '{{request}} {{tone}}', expected_ou
     #[test]
     fn values_of_another_form_are_refused() {
         let check = |job: Value, variables: Value, expected: &str| {
-            let problem = FlowInput::new(&file(), String::new(), &values(job, variables)).unwrap_err();
+            let problem = FlowInput::new(Some(&file()), String::new(), &values(job, variables)).unwrap_err();
             assert!(problem.detail().contains(expected), "{problem}");
         };
         check(Value::Null, Value::Null, "needs the variable \"tone\"");

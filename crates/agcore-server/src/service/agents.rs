@@ -1,10 +1,10 @@
 //! [`Agents`]: the agents and flows that a server offers.
 
 use agcore_agent::{AgentSpec, RuntimeBundle};
-use agcore_flow::FileFlowBuilder;
 
 use crate::{
     error::ServerError,
+    flows::ServedFlow,
     problem::{Problem, ProblemCode},
 };
 
@@ -19,7 +19,7 @@ pub(crate) struct AgentEntry {
 #[derive(Debug, Clone)]
 pub(crate) enum Work {
     Agent(Box<ServedAgent>),
-    Flow(Box<FileFlowBuilder>),
+    Flow(Box<ServedFlow>),
 }
 
 /// An agent with the bundle in which it works.
@@ -39,7 +39,7 @@ impl AgentEntry {
         Self { name, work }
     }
 
-    pub(crate) fn flow(name: String, flow: FileFlowBuilder) -> Self {
+    pub(crate) fn flow(name: String, flow: ServedFlow) -> Self {
         let work = Work::Flow(Box::new(flow));
         Self { name, work }
     }

@@ -7,6 +7,7 @@ use agcore_memory::session::{Commit, Run, RunChange, RunStatus};
 
 use super::{agents::Work, state::Service};
 use crate::{
+    flows::FlowPlace,
     log::{LogInput, RunLog},
     problem::{Problem, ProblemCode},
     run::{RunInput, RunJob},
@@ -44,7 +45,7 @@ impl Service {
         Ok(())
     }
 
-    /// Gives up the turn that waits for a person. Its calls are not run, and its questions are withdrawn.
+    /// Gives up what waits for a person. Its calls are not run, and its questions are withdrawn.
     async fn abandon(&self, actor: &Actor, thread: &str, run: &Run) -> Result<(), Problem> {
         let job = RunJob::new(actor.clone(), thread, &*run.id);
         let session = self.session(actor, thread).await?;
@@ -55,8 +56,12 @@ impl Service {
         let entry = self.agents.choose(input.as_ref().map(|input| &*input.agent))?;
         let log = self.new_log(job, session.end, Vec::new());
         let log = Arc::new(log);
+        let mut commit = Commit::new().with_run(RunChange::new(&*run.id, RunStatus::Cancelled));
         let Work::Agent(agent) = &entry.work else {
-            return self.abandon_flow(&log).await;
+            commit.approvals = self.withdrawals(&log).await?;
+            let place = run.outcome.clone().map(serde_json::from_value::<FlowPlace>);
+            let place = place.and_then(Result::ok).unwrap_or_default();
+            return Ok(self.cancel_waiting_flow(&log, &place, commit, Vec::new()).await?);
         };
         let sessions = self.sessions_of(agent, &log);
         let abandon = async {
@@ -70,15 +75,6 @@ impl Service {
             tracing::warn!(?error, "a suspended turn was not abandoned");
             Problem::new(ProblemCode::StoreUnavailable, "the run was not cancelled; try again")
         })?;
-        Ok(log
-            .append(vec![RunChange::new(&*run.id, RunStatus::Cancelled)], Vec::new())
-            .await?)
-    }
-
-    /// Gives up a flow that waits for a person. Its questions are withdrawn.
-    async fn abandon_flow(&self, log: &RunLog) -> Result<(), Problem> {
-        let mut commit = Commit::new().with_run(RunChange::new(&*log.job.run, RunStatus::Cancelled));
-        commit.approvals = self.withdrawals(log).await?;
-        Ok(log.append_commit(commit, Vec::new()).await?)
+        Ok(self.fail_waiting(&log, commit, Vec::new()).await?)
     }
 }

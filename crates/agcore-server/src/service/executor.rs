@@ -13,7 +13,6 @@ use agcore_memory::{
     MemoryError, MemoryErrorKind,
     session::{MessageFilter, RunChange, RunStatus},
 };
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{agents::Work, state::Service};
@@ -105,7 +104,7 @@ impl Service {
                     }
                     Attempt::Parked => {
                         self.active.remove(job);
-                        log.closed.cancel();
+                        log.close();
                         break;
                     }
                     Attempt::Retry => {
@@ -155,7 +154,8 @@ impl Service {
             Work::Flow(flow) => return Ok(self.run_flow(log, flow, input).await?),
         };
         let sessions = self.sessions_of(agent, log).with_events();
-        let session = sessions.open(&log.job.thread, agent.spec.clone()).await?;
+        let spec = self.personal(&agent.spec, &log.job.actor).await?;
+        let session = sessions.open(&log.job.thread, spec).await?;
         let Some(turn) = self.turn_of(log, &session, input).await? else {
             return Ok(self.end(log, RunStatus::Cancelled, LogInput::Cancelled).await?);
         };
@@ -215,10 +215,7 @@ impl Service {
 
     /// Runs a turn and takes its events. Returns `None` if the turn is left to the next process.
     async fn drive(&self, log: &Arc<RunLog>, turn: AgentTurn) -> Option<Result<(), AgentError>> {
-        let stop = CancellationToken::new();
-        let (flushed, interval, stopped) = (Arc::clone(log), self.limits.gather, stop.clone());
-        // In a task of its own: a write of the turn is only polled with its events.
-        let flusher = tokio::spawn(async move { flushed.flush_regularly(interval, stopped).await });
+        log.begin_flushing();
         let mut events = turn.with_token(log.token.clone()).stream();
         let result = loop {
             let event = tokio::select! {
@@ -231,10 +228,7 @@ impl Service {
                 None => break Some(events.finish().await.map(drop)),
             }
         };
-        stop.cancel();
-        if let Err(error) = flusher.await {
-            tracing::error!(%error, "the task that writes events has failed");
-        }
+        log.end_flushing();
         result
     }
 
@@ -254,7 +248,7 @@ impl Service {
         {
             // What cannot be stored must not keep the run from its end.
             tracing::error!(?error, run = log.job.run, "a part of a run cannot be stored");
-            log.discard();
+            log.discard().await;
         }
         let (status, entry) = match error.is_cancelled() {
             true => (RunStatus::Cancelled, LogInput::Cancelled),

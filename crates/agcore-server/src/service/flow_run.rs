@@ -3,11 +3,9 @@
 use std::{error::Error, sync::Arc};
 
 use agcore_agent::AgentError;
-use agcore_agui::{Input, Interrupt, RUN_CANCELED};
+use agcore_agui::{Input, Interrupt};
 use agcore_chat::{Fault, FaultKind, Message, Question};
-use agcore_flow::{
-    Checkpoints, FileFlow, FileFlowBuilder, FileFlowRun, FlowError, FlowErrorKind, FlowResult, StoredContext,
-};
+use agcore_flow::{Checkpoints, FileFlow, FileFlowRun, FlowError, FlowErrorKind, FlowResult, StoredContext};
 use agcore_memory::{
     MemoryError, MemoryErrorKind,
     session::{
@@ -16,15 +14,14 @@ use agcore_memory::{
     },
 };
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
 
 use super::{
     executor::{Attempt, is_temporary},
     state::Service,
 };
 use crate::{
-    flows::{Face, FlowInput, FlowPlace, FlowQuestion},
-    log::{FlowObserver, LogInput, RecordingStore, RunLog, Stages},
+    flows::{Face, FlowInput, FlowPlace, FlowQuestion, FlowSetup, ServedFlow, SetupSessions},
+    log::{FlowObserver, LogInput, RecordingCheckpoints, RecordingStore, RunLog, Stages},
     run::RunInput,
 };
 
@@ -42,7 +39,7 @@ impl Service {
     pub(super) async fn run_flow(
         &self,
         log: &Arc<RunLog>,
-        flow: &FileFlowBuilder,
+        flow: &ServedFlow,
         input: RunInput,
     ) -> Result<Attempt, MemoryError> {
         let (Some(store), Some(flow_input)) = (self.checkpoints.clone(), input.flow) else {
@@ -56,7 +53,7 @@ impl Service {
         let face = Face::new(flow.file(), is_chat);
         if !self.has_started(log).await? {
             if log.is_cancel_requested() {
-                return self.cancel_flow(log).await;
+                return self.cancel_flow(log, &place).await;
             }
             self.begin_flow(log, &face, &flow_input, input.message.as_ref()).await?;
         }
@@ -76,7 +73,12 @@ impl Service {
         let (tenant, thread) = log.job.session();
         let parts = Parts {
             flow: built,
-            checkpoints: Checkpoints::new(store, tenant, thread, &*place.run),
+            checkpoints: Checkpoints::new(
+                Arc::new(RecordingCheckpoints::new(store, Arc::clone(log))),
+                tenant,
+                thread,
+                &*place.run,
+            ),
             stages,
             observer,
             input: flow_input,
@@ -133,33 +135,30 @@ impl Service {
         let observer = Arc::clone(&parts.observer);
         let run = run.with_token(log.token.clone());
         let run = run.with_observer(move |event| observer.observe(event));
-        let stop = CancellationToken::new();
-        let (flushed, interval, stopped) = (Arc::clone(log), self.limits.gather, stop.clone());
-        let flusher = tokio::spawn(async move { flushed.flush_regularly(interval, stopped).await });
+        log.begin_flushing();
         let result = tokio::select! {
             biased;
             () = self.parking.cancelled() => None,
             result = run.into_future() => Some(result),
         };
-        stop.cancel();
-        if let Err(error) = flusher.await {
-            tracing::error!(%error, "the task that writes events has failed");
-        }
+        log.end_flushing();
         result
     }
 
     /// Builds a flow for the actor of a run.
-    fn build_flow(&self, log: &RunLog, flow: &FileFlowBuilder, stages: &Arc<Stages>) -> Result<FileFlow, FlowError> {
-        let store = RecordingStore::of_flow(Arc::clone(stages));
-        let mut sessions = self.sessions_in(flow.bundle(), store).with_events();
-        if let Some(billing) = &self.billing {
-            sessions = sessions.with_billing(billing.clone());
-        }
-        let bundle = flow.bundle().with_stored_sessions(&sessions);
+    fn build_flow(&self, log: &RunLog, flow: &ServedFlow, stages: &Arc<Stages>) -> Result<FileFlow, FlowError> {
         let actor = log.job.actor.clone();
-        let context = StoredContext::new(Arc::clone(&self.store), actor.tenant.as_str());
-        let flow = flow.clone().with_bundle(bundle).with_context(context).with_actor(actor);
-        flow.build(Arc::clone(&self.clock))
+        let sessions = SetupSessions {
+            store: Arc::new(RecordingStore::of_flow(Arc::clone(stages))),
+            biller: self.biller.clone(),
+            billing: self.billing.clone(),
+        };
+        flow.build(&FlowSetup {
+            context: StoredContext::new(Arc::clone(&self.store), actor.tenant.as_str()),
+            clock: Arc::clone(&self.clock),
+            sessions: Some(sessions),
+            actor,
+        })
     }
 
     async fn has_started(&self, log: &RunLog) -> Result<bool, MemoryError> {
@@ -178,14 +177,6 @@ impl Service {
         let input = first.and_then(|run| serde_json::from_value::<RunInput>(run.input?).ok());
         let request = input.and_then(|input| input.flow?.request);
         Ok(request.is_some_and(|request| request.job.is_some()))
-    }
-
-    /// Ends a run that was cancelled before it started. Its open questions are withdrawn.
-    async fn cancel_flow(&self, log: &Arc<RunLog>) -> Result<Attempt, MemoryError> {
-        let mut commit = Commit::new().with_run(RunChange::new(&*log.job.run, RunStatus::Cancelled));
-        commit.approvals = self.withdrawals(log).await?;
-        log.append_commit(commit, vec![LogInput::Cancelled]).await?;
-        Ok(Attempt::Ended)
     }
 
     /// Stores that a flow begins or continues, with the request or the answers.
@@ -272,58 +263,6 @@ impl Service {
         tracing::warn!(run = log.job.run, ?error, "a flow has failed");
         self.end_flow(log, observer, Err(fault_of(error))).await
     }
-
-    /// Stores the end of a flow: of one that has finished, with its answer.
-    async fn end_flow(
-        &self,
-        log: &RunLog,
-        observer: &FlowObserver,
-        result: Result<FlowResult, Fault>,
-    ) -> Result<Attempt, MemoryError> {
-        let mut inputs = Vec::new();
-        let mut commit = Commit::new();
-        let (status, state, end) = match result {
-            Ok(result) => {
-                if let Some((row, message)) = observer.unseen_answer(result.answer.as_deref()) {
-                    commit = commit.with_message(row);
-                    inputs.push(LogInput::Report(Box::new(Input::Text(message))));
-                }
-                let finished = Input::Run(agcore_agui::Run::finished());
-                (
-                    RunStatus::Completed,
-                    SessionState::completed(),
-                    LogInput::Report(Box::new(finished)),
-                )
-            }
-            Err(fault) if fault.kind == FaultKind::Cancelled => (
-                RunStatus::Cancelled,
-                SessionState::failed(RUN_CANCELED),
-                LogInput::Cancelled,
-            ),
-            Err(fault) => {
-                let state = SessionState::failed(fault.kind.to_string());
-                (RunStatus::Failed, state, LogInput::Failed(fault))
-            }
-        };
-        if status != RunStatus::Completed {
-            // Results of calls that the end has interrupted.
-            commit.messages = self.closing_results(log, status).await?;
-        }
-        let change = RunChange::new(&*log.job.run, status).with_outcome(to_json(&observer.place())?);
-        // A run that waits fails only after it has started.
-        let started = RunChange::new(&*log.job.run, RunStatus::Running);
-        let commit = commit.with_run(started).with_run(change).with_state(state);
-        inputs.push(end);
-        match log.append_commit(commit, inputs).await {
-            Ok(()) => Ok(Attempt::Ended),
-            Err(error) if is_lost(&error) => {
-                // The session was deleted, or the run has ended elsewhere.
-                tracing::warn!(?error, run = log.job.run, "the end of a run was not stored");
-                Ok(Attempt::Ended)
-            }
-            Err(error) => Err(error),
-        }
-    }
 }
 
 /// Returns whether the answers of a run were applied already, by a process that ended then.
@@ -365,11 +304,7 @@ fn fault_of(error: &FlowError) -> Fault {
     own
 }
 
-fn is_lost(error: &MemoryError) -> bool {
-    matches!(error.kind(), MemoryErrorKind::NotFound | MemoryErrorKind::InvalidState)
-}
-
-fn to_json(value: &impl serde::Serialize) -> Result<Value, MemoryError> {
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<Value, MemoryError> {
     serde_json::to_value(value).map_err(|error| {
         MemoryError::with_source(
             MemoryErrorKind::Serialization,

@@ -2,9 +2,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use agcore_agent::{CONTEXT_METADATA, RuntimeBundle, StoredSessions};
+use agcore_agent::{CONTEXT_METADATA, StoredSessions};
 use agcore_agui::EncoderSettings;
-use agcore_catalog::Catalog;
 use agcore_chat::{Actor, Biller, Clock};
 use agcore_flow::NODE_METADATA;
 use agcore_llm::Random;
@@ -21,13 +20,14 @@ use super::{
 };
 use crate::{
     files::Files,
-    log::{LogItem, RecordingStore, RunLog},
+    log::{FlushQueue, Flusher, LogItem, RecordingStore, RunLog},
     metrics::Metrics,
     problem::{Problem, ProblemCode},
     queue::RunQueue,
     registry::Registry,
     run::RunJob,
     settings::{BusyPolicy, Limits},
+    stored::SharedCatalog,
 };
 
 /// Runs and sessions, without HTTP.
@@ -43,7 +43,9 @@ pub(crate) struct Service {
     pub(crate) limits: Limits,
     pub(crate) encoder: EncoderSettings,
     /// The models and their vendors.
-    pub(crate) catalog: Option<Arc<Catalog>>,
+    pub(crate) catalog: Option<SharedCatalog>,
+    /// Whether agents know the stored profiles of users.
+    pub(crate) uses_profiles: bool,
     /// Computes what messages cost.
     pub(crate) biller: Option<Arc<dyn Biller>>,
     /// The billing of new sessions.
@@ -53,6 +55,9 @@ pub(crate) struct Service {
     pub(crate) queue: Arc<dyn RunQueue>,
     pub(crate) registry: Registry,
     pub(crate) active: Active,
+    /// Takes logs with previews.
+    pub(crate) flushes: FlushQueue,
+    pub(crate) flusher: Mutex<Flusher>,
     /// Only one request at a time changes which runs a session has.
     pub(crate) admission: Admission,
     /// Cancelled when the server takes no more requests.
@@ -86,14 +91,9 @@ impl Admission {
 impl Service {
     /// Returns the sessions of an agent that write to a log, with what they cost.
     pub(super) fn sessions_of(&self, agent: &ServedAgent, log: &Arc<RunLog>) -> StoredSessions {
-        let store = RecordingStore::new(Arc::clone(log));
-        self.sessions_in(&agent.bundle, store)
-    }
-
-    /// Returns the sessions of a bundle that write to a store, with what they cost.
-    pub(super) fn sessions_in(&self, bundle: &RuntimeBundle, store: RecordingStore) -> StoredSessions {
-        let actor = store.log().job.actor.clone();
-        let sessions = bundle.stored_sessions_in(Arc::new(store)).with_actor(actor);
+        let store = Arc::new(RecordingStore::new(Arc::clone(log)));
+        let sessions = agent.bundle.stored_sessions_in(store);
+        let sessions = sessions.with_actor(log.job.actor.clone());
         match &self.biller {
             Some(biller) => sessions.with_biller(Arc::clone(biller)),
             None => sessions,
@@ -144,7 +144,7 @@ impl Service {
 
     pub(super) fn new_log(&self, job: RunJob, end: u64, items: Vec<LogItem>) -> RunLog {
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
-        RunLog::new(job, store, clock, self.encoder, end, items)
+        RunLog::new(job, store, clock, (self.encoder, self.flushes.clone()), end, items)
     }
 
     /// Returns a new id.

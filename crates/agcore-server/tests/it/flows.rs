@@ -10,7 +10,7 @@ use agcore_flow::{FileFlow, FileFlowBuilder, FlowFile};
 use agcore_llm::{LlmError, LlmErrorKind};
 use agcore_memory::{
     CheckpointStore,
-    session::{MessageFilter, MessageMetadata, SessionFilter, Visibility},
+    session::{MessageFilter, MessageMetadata, RunFilter, SessionFilter, SessionStatus, Visibility},
 };
 use agcore_server::{Server, ServerBuilder, ServerError};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
@@ -32,7 +32,7 @@ tasks:
   worker: {agent: worker, description: '{{router.execution_brief}}', expected_output: The result.}
 ";
 
-const STAGED: &str = "
+pub(crate) const STAGED: &str = "
 version: 1
 kind: staged
 agents:
@@ -427,7 +427,55 @@ async fn a_cancelled_flow_closes_its_calls() {
         (&session["status"], &session["errorId"]),
         (&json!("failed"), &json!("RUN_CANCELED"))
     );
+    check_settled(&store.0).await;
+    // Clients of 0.x and of the superset see an error.
+    let path = "/api/v1/agent/runs/t/events?runId=r1&dialect=superset";
+    let superset = server.stream(Method::GET, path, &[], None).await.rest().await;
+    let end = &superset.last().unwrap().data;
+    assert_eq!(
+        (&end["type"], &end["code"]),
+        (&json!("RUN_ERROR"), &json!("RUN_CANCELED"))
+    );
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_cancellation_that_was_stored_is_carried_out_by_the_next_process() {
+    let provider = ScriptedProvider::new([needs("Wait."), ScriptStep::calls([call("c1", "wait")])]);
+    let (store, tools) = (flow_store(), Tools::default());
+    let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;
+    server.post("/api/v1/agent/runs/t", &input("t", "r1", "Wait.")).await;
+    tools.waits.notified().await;
+    server.kill().await;
+    // The process ended after the wish was stored, before it was carried out.
+    let session = store.0.get_session("local", "t").await.unwrap().unwrap();
+    let wish = agcore_memory::session::NewEvent::new("r1", "cancel", json!({}));
+    let commit = agcore_memory::session::Commit::new().with_event(wish);
+    store.0.commit("local", "t", session.end, commit).await.unwrap();
+
+    let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;
+    let followed = server.follow("t", "r1", None).await;
+    let data: Vec<Value> = followed.into_iter().map(|event| event.data).collect();
+    agcore_agui::check_order(data.iter().cloned()).unwrap();
+    assert_eq!(data.last().unwrap()["outcome"]["type"], "cancelled");
+    let result = data.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
+    assert_eq!(result["metadata"]["agcore"]["error"]["code"], "RUN_CANCELED");
+    check_settled(&store.0).await;
+    provider.assert_done();
+    server.stop().await;
+}
+
+/// Checks that no session runs or waits, and no run of any is open.
+async fn check_settled(store: &Store) {
+    let all = store.sessions(&SessionFilter::new("local")).await.unwrap();
+    assert!(all.len() > 1, "{all:?}");
+    for session in all {
+        let open = RunFilter::new().open();
+        let runs = store.runs("local", &session.id, &open).await.unwrap();
+        assert_eq!(runs, [], "{}", session.id);
+        assert_ne!(session.status, SessionStatus::Running, "{}", session.id);
+        assert_eq!(session.pending_tool_call_id, None, "{}", session.id);
+    }
 }
 
 #[tokio::test]
@@ -443,6 +491,11 @@ async fn a_flow_that_waits_can_be_cancelled_or_replaced() {
         (&session["runs"][0]["status"], &session["questions"]),
         (&json!("cancelled"), &json!([]))
     );
+    assert_eq!(
+        (&session["status"], &session["errorId"]),
+        (&json!("failed"), &json!("RUN_CANCELED"))
+    );
+    check_settled(&store.0).await;
     let second = interrupts(&server.run(&input("t", "r2", "Pay.")).await);
     assert_ne!(first[0]["id"], second[0]["id"]);
     // Another message replaces the question.

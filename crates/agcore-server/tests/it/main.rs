@@ -11,20 +11,25 @@ mod support;
 
 mod approvals;
 mod bad_input;
+mod built_flows;
 mod cancel;
 mod conversation;
+mod file_data;
 mod files;
 mod flow_crash;
 mod flows;
+mod gather;
 #[cfg(feature = "jwt")]
 mod jwt;
 mod lifecycle;
 mod limits;
 mod models;
+mod planner;
 mod postgres;
 mod reconnect;
 mod restart;
 mod routes;
 mod sample_app;
 mod spans;
+mod subagents;
 mod tenants;
