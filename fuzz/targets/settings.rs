@@ -13,6 +13,9 @@ mod error;
 #[path = "../../crates/agcore-cli/src/settings/file.rs"]
 mod file;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
+#[path = "../../crates/agcore-cli/src/settings/hooks.rs"]
+mod hooks;
+#[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/permissions.rs"]
 mod permissions;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]

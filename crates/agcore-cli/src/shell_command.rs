@@ -1,0 +1,75 @@
+//! Command lines that the program runs for a model or for settings: without its secrets, in a process group of their own.
+
+use std::path::Path;
+
+use tokio::process::{Child, Command};
+
+use crate::{process::variable_names, vendor::is_known_variable};
+
+/// The endings of variables that contain secrets, which these commands do not get.
+const SECRETS: [&str; 6] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_PASSWD"];
+
+/// Returns the shell with a command line, to be run in a folder. It is killed when its handle is dropped.
+pub(crate) fn shell(command: &str, folder: &Path) -> Command {
+    let (program, option) = if cfg!(windows) {
+        ("cmd", "/C")
+    } else {
+        ("/bin/sh", "-c")
+    };
+    let mut shell = Command::new(program);
+    shell.args([option, command]).current_dir(folder).kill_on_drop(true);
+    for name in variable_names().filter(|name| is_secret(name)) {
+        shell.env_remove(name);
+    }
+    #[cfg(unix)]
+    shell.process_group(0);
+    shell
+}
+
+fn is_secret(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
+    is_known_variable(name) || SECRETS.iter().any(|end| upper.ends_with(end))
+}
+
+/// The process group of a command, which is killed on drop.
+pub(crate) struct Group(#[cfg(unix)] Option<rustix::process::Pid>);
+
+impl Group {
+    /// Returns the group of a child that was started with [`shell`].
+    #[cfg(unix)]
+    pub(crate) fn of(child: &Child) -> Self {
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        Self(id.and_then(rustix::process::Pid::from_raw))
+    }
+
+    /// Returns the group of a child that was started with [`shell`].
+    #[cfg(not(unix))]
+    pub(crate) fn of(_: &Child) -> Self {
+        Self()
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // It fails if no process of the group is left.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_recognized_by_the_names_of_variables() {
+        for name in ["OPENAI_API_KEY", "AGCORE_MODEL", "GITHUB_TOKEN", "db_password"] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "KEYBOARD", "LANG"] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+}
