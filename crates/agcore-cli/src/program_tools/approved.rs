@@ -14,7 +14,7 @@ use ring::digest::{SHA256, digest};
 pub(super) struct Approved(Mutex<HashMap<String, (PathBuf, Fingerprint)>>);
 
 /// A hash of the content of a file, or `None` if it did not exist.
-type Fingerprint = Option<Vec<u8>>;
+pub(super) type Fingerprint = Option<Vec<u8>>;
 
 impl Approved {
     /// Checks that a file is still as it was in the question about the call, if there was one.
@@ -41,6 +41,7 @@ impl Approved {
     }
 }
 
-fn fingerprint_of(content: Option<&str>) -> Fingerprint {
+/// Returns the hash of a content.
+pub(super) fn fingerprint_of(content: Option<&str>) -> Fingerprint {
     content.map(|content| digest(&SHA256, content.as_bytes()).as_ref().to_vec())
 }

@@ -39,6 +39,7 @@ fn edit_file(
     let approved = folder.approved();
     approved.check(context.call_id(), &change.path, change.before.as_deref())?;
     text_file::write(&folder, &change.path, &change.after)?;
+    folder.undo().record(&change);
     Ok(change.summary())
 }
 

@@ -10,7 +10,7 @@ use std::{
 use agcore::tools::{ToolError, permission::Glob};
 use cap_std::{ambient_authority, fs::Dir};
 
-use super::{approved::Approved, secret::is_secret};
+use super::{approved::Approved, secret::is_secret, undo::Undo};
 
 /// The current directory, as a handle below which all files are opened: neither `..` nor a link leads out of it, even if
 /// somebody replaces a directory by a link at the same time. Clones are the same folder.
@@ -25,6 +25,7 @@ struct Inner {
     /// The secret files that the settings allow to read.
     readable: Vec<Glob>,
     approved: Approved,
+    undo: Undo,
 }
 
 impl ToolFolder {
@@ -47,6 +48,7 @@ impl ToolFolder {
             path: path.canonicalize()?,
             readable,
             approved: Approved::default(),
+            undo: Undo::default(),
         })))
     }
 
@@ -56,13 +58,18 @@ impl ToolFolder {
     }
 
     /// Returns the path of the directory.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0.path
     }
 
     /// Returns what was approved about files.
     pub(super) fn approved(&self) -> &Approved {
         &self.0.approved
+    }
+
+    /// Returns the changes that can be taken back.
+    pub(crate) fn undo(&self) -> &Undo {
+        &self.0.undo
     }
 
     /// Returns the path of a file or directory below this one, without links and `..`.

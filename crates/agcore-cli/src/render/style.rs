@@ -4,10 +4,8 @@ use std::io::IsTerminal;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::process::{os_variable, variable};
-
-/// The variable that selects the theme.
-pub(crate) const THEME: &str = "AGCORE_THEME";
+use super::theme::Theme;
+use crate::process::os_variable;
 
 /// Whether escape codes may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,44 +14,6 @@ pub(crate) enum Color {
     Auto,
     /// Never.
     Never,
-}
-
-/// Which colors can be read on the background of the terminal.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Theme {
-    /// Light text on a dark background.
-    #[default]
-    Dark,
-    /// Dark text on a light background.
-    Light,
-}
-
-impl Theme {
-    /// Returns the theme that the variables of the environment name: the user's, or else that of the terminal.
-    ///
-    /// # Errors
-    /// When the name of the user's theme is unknown; the message names the variable.
-    pub(crate) fn of_environment() -> Result<Self, String> {
-        Self::of_variables(variable)
-    }
-
-    fn of_variables(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        match variable(THEME).unwrap_or_default().to_lowercase().as_str() {
-            "dark" => Ok(Self::Dark),
-            "light" => Ok(Self::Light),
-            // The colors of the text and of the background, by number: `0;15`. Terminals such as Konsole set it.
-            "" | "auto" => Ok(
-                match variable("COLORFGBG")
-                    .as_deref()
-                    .and_then(|colors| colors.rsplit(';').next())
-                {
-                    Some("7" | "15") => Self::Light,
-                    _ => Self::Dark,
-                },
-            ),
-            _ => Err(format!("environment, {THEME}: expected `auto`, `dark` or `light`")),
-        }
-    }
 }
 
 /// The styles of a chat. All are plain if colors are disabled.
@@ -83,7 +43,7 @@ impl Color {
     /// Returns the palette for a stream: colored if the stream is a terminal and colors are not disabled.
     pub(crate) fn palette(self, stream: &impl IsTerminal) -> Palette {
         if stream.is_terminal() && self.disabled_by().is_none() {
-            Palette::colored()
+            Palette::of(Theme::of_environment())
         } else {
             Palette::default()
         }
@@ -104,9 +64,17 @@ impl Color {
 }
 
 impl Palette {
-    fn colored() -> Self {
+    /// Returns the palette in another theme, if it is colored.
+    pub(crate) fn with_theme(self, theme: Theme) -> Self {
+        match self.is_colored {
+            true => Self::of(theme),
+            false => self,
+        }
+    }
+
+    fn of(theme: Theme) -> Self {
         let color = |color: AnsiColor| color.on_default();
-        Self {
+        let dark = Self {
             dim: Style::new().dimmed(),
             prompt: color(AnsiColor::Cyan).bold(),
             tool: color(AnsiColor::Blue).bold(),
@@ -114,9 +82,36 @@ impl Palette {
             warning: color(AnsiColor::Yellow),
             error: color(AnsiColor::Red),
             question: color(AnsiColor::Yellow).bold(),
-            // An unknown name is reported with the settings.
-            theme: Theme::of_environment().unwrap_or_default(),
+            theme,
             is_colored: true,
+        };
+        match theme {
+            Theme::Dark => dark,
+            Theme::Light => Self {
+                prompt: color(AnsiColor::Blue).bold(),
+                warning: color(AnsiColor::Magenta),
+                question: color(AnsiColor::Magenta).bold(),
+                ..dark
+            },
+            Theme::Contrast => Self {
+                dim: Style::new(),
+                prompt: color(AnsiColor::BrightCyan).bold(),
+                tool: color(AnsiColor::BrightBlue).bold(),
+                success: color(AnsiColor::BrightGreen).bold(),
+                warning: color(AnsiColor::BrightYellow).bold(),
+                error: color(AnsiColor::BrightRed).bold(),
+                question: color(AnsiColor::BrightYellow).bold(),
+                ..dark
+            },
+            Theme::Plain => Self {
+                prompt: Style::new().bold(),
+                tool: Style::new().bold(),
+                success: Style::new(),
+                warning: Style::new().bold(),
+                error: Style::new().bold(),
+                question: Style::new().bold(),
+                ..dark
+            },
         }
     }
 }
@@ -126,25 +121,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_theme_is_that_of_the_user_or_of_the_terminal() {
-        let check = |user: &str, terminal: &str, expected: Result<Theme, ()>| {
-            let variable = |name: &str| {
-                let value = if name == THEME { user } else { terminal };
-                Some(value.to_owned()).filter(|value| !value.is_empty())
-            };
-            assert_eq!(
-                Theme::of_variables(variable).map_err(drop),
-                expected,
-                "{user} {terminal}"
+    fn only_a_colored_palette_takes_a_theme() {
+        assert_eq!(Palette::default().with_theme(Theme::Light).question, Style::new());
+        let light = Palette::of(Theme::Dark).with_theme(Theme::Light);
+        assert_eq!(light.theme, Theme::Light);
+        // Yellow and cyan cannot be read on white.
+        for style in [light.prompt, light.warning, light.question] {
+            let color = style.get_fg_color();
+            assert!(
+                color != Some(AnsiColor::Yellow.into()) && color != Some(AnsiColor::Cyan.into()),
+                "{style:?}"
             );
-        };
-        check("", "", Ok(Theme::Dark));
-        check("", "0;15", Ok(Theme::Light));
-        check("", "0;default;7", Ok(Theme::Light));
-        check("", "15;0", Ok(Theme::Dark));
-        check("dark", "0;15", Ok(Theme::Dark));
-        check("Light", "15;0", Ok(Theme::Light));
-        check("auto", "0;15", Ok(Theme::Light));
-        check("blue", "", Err(()));
+        }
+        let plain = Palette::of(Theme::Plain);
+        let styles = [
+            plain.dim,
+            plain.prompt,
+            plain.tool,
+            plain.success,
+            plain.warning,
+            plain.error,
+            plain.question,
+        ];
+        assert!(styles.iter().all(|style| style.get_fg_color().is_none()));
+        let contrast = Palette::of(Theme::Contrast);
+        assert_eq!(contrast.dim, Style::new());
     }
 }

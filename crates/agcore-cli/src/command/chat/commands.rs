@@ -1,27 +1,23 @@
 //! Runs the slash commands of a chat.
 
-use std::sync::Arc;
-
-use agcore::{Message, chat::summary_of};
+use agcore::chat::Content;
 
 use super::{
     agents::agents,
     clipboard,
     compact::compact,
     conversation::Conversation,
+    disabled::Part,
     mcp,
     permissions::permissions,
     reports,
-    resume::{resume, show_sessions},
+    resume::{rename, resume, show_sessions},
+    rewind::{edit, retry, rewind, undo},
     saved::{load, save},
     slash::{Kind, help},
+    theme::theme,
 };
-use crate::{
-    exit::Failure,
-    listing::listing,
-    project_list::skill_list,
-    render::{sanitized_line, truncated},
-};
+use crate::{exit::Failure, listing::listing, project_list::skill_list, render::sanitized_line};
 
 /// The next step of the chat after a line was handled.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,6 +32,18 @@ pub(super) enum Next {
     Exit,
 }
 
+impl Next {
+    /// Lets the user change a line, if there is one.
+    fn edit(line: Option<String>) -> Self {
+        line.map_or(Self::Continue, Self::Edit)
+    }
+}
+
+/// The message of `/init`.
+const INIT: &str = "Read the files of this folder and write AGENTS.md for coding agents that work here: the purpose of the \
+    project, its structure, the commands to build, test and check it, and rules that are not obvious from the code. Keep it \
+    under 60 lines and state only what you have seen. If AGENTS.md exists, improve it instead.";
+
 /// Runs a command.
 ///
 /// # Errors
@@ -47,11 +55,17 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
         Kind::Plan => return Ok(Next::Plan),
         Kind::Help => screen.list(&help())?,
         Kind::Tools => screen.list(&tools(conversation))?,
-        Kind::Mcp => screen.list(&mcp::listing(conversation))?,
-        Kind::Skills => screen.list(&skill_list(&conversation.tools.project))?,
+        Kind::Mcp => conversation.show_part(&mcp::listing(conversation), Part::Servers)?,
+        Kind::Skills => conversation.show_part(&skill_list(&conversation.tools.project), Part::Project)?,
         Kind::Agents => agents(conversation, argument)?,
         Kind::Prompt => mcp::prompt(conversation, argument).await?,
-        Kind::Permissions => permissions(conversation, argument).await?,
+        Kind::Permissions => {
+            permissions(conversation, argument).await?;
+            conversation.show_part("", Part::Permissions)?;
+        }
+        Kind::Hooks => conversation.show_part(&reports::hooks(conversation), Part::Hooks)?,
+        Kind::Init => Box::pin(conversation.send(Content::from(INIT))).await?,
+        Kind::Theme => theme(conversation, argument)?,
         Kind::Status => screen.print(&reports::status(conversation).await)?,
         Kind::Usage => reports::usage(conversation).await?,
         Kind::Context => reports::context(conversation).await?,
@@ -65,13 +79,15 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
             ))?;
         }
         Kind::Undo => undo(conversation).await?,
+        Kind::Rewind => return rewind(conversation).await.map(Next::edit),
         Kind::Retry => retry(conversation).await?,
-        Kind::Edit => return edit(conversation).await,
+        Kind::Edit => return edit(conversation).await.map(Next::edit),
         Kind::Copy => clipboard::copy(conversation).await?,
         Kind::Save => save(conversation, argument).await?,
         Kind::Load => load(conversation, argument).await?,
         Kind::Resume => resume(conversation, argument).await?,
-        Kind::Sessions => show_sessions(conversation).await?,
+        Kind::Sessions => show_sessions(conversation, argument).await?,
+        Kind::Rename => rename(conversation, argument).await?,
         Kind::Compact => compact(conversation, argument).await?,
         Kind::Clear => clear(conversation).await?,
     }
@@ -111,112 +127,10 @@ async fn clear(conversation: &mut Conversation) -> Result<(), Failure> {
     };
     conversation.attached.clear();
     conversation.last = None;
+    conversation.folder.undo().forget_turns();
     let old = conversation.replace_session(new).await;
     match old {
         Some(id) => screen.note(&format!("New conversation. The previous one: /resume {id}")),
         None => screen.note("Conversation cleared."),
-    }
-}
-
-async fn undo(conversation: &mut Conversation) -> Result<(), Failure> {
-    let screen = conversation.screen;
-    let messages = conversation.session.messages().await;
-    let (left, message) = match without_last_turn(&messages) {
-        Ok(found) => found,
-        Err(error) => return screen.error(error),
-    };
-    let removed = messages.len() - left.len();
-    if let Err(error) = conversation.session.set_messages(left).await {
-        return screen.error(&error.to_string());
-    }
-    conversation.save_change().await?;
-    conversation.last = Some(message.clone());
-    let (text, plural) = (truncated(&message.text(), 60), if removed == 1 { "" } else { "s" });
-    screen.note(&format!(
-        "Removed {removed} message{plural}, from \"{text}\" on. What tools did is not reverted."
-    ))
-}
-
-/// Removes the last message and what came of it, and lets the user change and send it. Images and files are not part of the
-/// text.
-async fn edit(conversation: &mut Conversation) -> Result<Next, Failure> {
-    let screen = conversation.screen;
-    let messages = conversation.session.messages().await;
-    let found = without_last_turn(&messages);
-    let message = match (conversation.last.take(), found) {
-        (None, Err(_)) => {
-            screen.error("there is no message to change")?;
-            return Ok(Next::Continue);
-        }
-        (Some(last), Err(_)) => last,
-        // A message that was discarded is newer than the last one of the conversation.
-        (Some(last), Ok((_, kept))) if last != kept => last,
-        (_, Ok((left, kept))) => {
-            if let Err(error) = conversation.session.set_messages(left).await {
-                screen.error(&error.to_string())?;
-                return Ok(Next::Continue);
-            }
-            conversation.save_change().await?;
-            kept
-        }
-    };
-    screen.note("Change the message and press Enter to send it, or empty the line to leave it out.")?;
-    Ok(Next::Edit(message.text().into_owned()))
-}
-
-/// Sends the last message again, in place of what came of it.
-async fn retry(conversation: &mut Conversation) -> Result<(), Failure> {
-    let screen = conversation.screen;
-    let messages = conversation.session.messages().await;
-    let found = without_last_turn(&messages);
-    let message = match (conversation.last.take(), found) {
-        (None, Err(_)) => return screen.error("there is no message to send again"),
-        (Some(last), Err(_)) => last,
-        // A message that was discarded is newer than the last one of the conversation.
-        (Some(last), Ok((_, kept))) if last != kept => last,
-        (_, Ok((left, kept))) => {
-            if let Err(error) = conversation.session.set_messages(left).await {
-                return screen.error(&error.to_string());
-            }
-            kept
-        }
-    };
-    Box::pin(conversation.send_message(message)).await
-}
-
-/// Removes the last message of the user and everything after it. Returns what is left, and the message.
-///
-/// # Errors
-/// When there is no such message, or it is part of a summary.
-fn without_last_turn(messages: &[Arc<Message>]) -> Result<(Vec<Arc<Message>>, Message), &'static str> {
-    let last = messages
-        .iter()
-        .rposition(|message| matches!(**message, Message::User(_)));
-    let Some((at, message)) = last.and_then(|at| Some((at, messages.get(at)?))) else {
-        return Err("the conversation is empty");
-    };
-    if summary_of(message).is_some() {
-        return Err("the rest of the conversation is a summary, which cannot be undone; /clear removes it");
-    }
-    Ok((messages[..at].to_vec(), (**message).clone()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn removes_the_last_turn_only() {
-        let messages: Vec<_> = [
-            Message::user("one"),
-            Message::assistant("1"),
-            Message::user("two"),
-            Message::assistant("2"),
-        ]
-        .map(Arc::new)
-        .into();
-        let (left, message) = without_last_turn(&messages).unwrap();
-        assert_eq!((left, message), (messages[..2].to_vec(), Message::user("two")));
-        assert!(without_last_turn(&[]).is_err());
     }
 }

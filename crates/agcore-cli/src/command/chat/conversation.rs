@@ -8,12 +8,20 @@ use agcore::{
 };
 
 use super::{
+    disabled::{Part, disabled},
     partial::{self, Kept},
+    paste_image::PastedImages,
     screen::Screen,
     session::{ChatSessions, ChatTools},
     turn_runner::{TurnEnd, TurnRunner},
 };
-use crate::{console::Console, exit::Failure, settings::ContextFiles, turn::Input};
+use crate::{
+    console::Console,
+    exit::Failure,
+    program_tools::ToolFolder,
+    settings::{ContextFiles, Effect},
+    turn::Input,
+};
 
 /// An interactive chat.
 pub(super) struct Conversation {
@@ -27,6 +35,8 @@ pub(super) struct Conversation {
     pub(super) model: String,
     /// The instructions of the project, which every agent gets.
     pub(super) project_instructions: ContextFiles,
+    /// The parts that are not used because the folder is not trusted.
+    pub(super) disabled: Vec<Effect>,
     /// The provider and its server, as shown to users.
     pub(super) provider: String,
     pub(super) turns: TurnRunner,
@@ -36,6 +46,10 @@ pub(super) struct Conversation {
     pub(super) screen: Screen,
     /// The output of shell commands that goes with the next message.
     pub(super) attached: Vec<String>,
+    /// The folder of the tools, with the changes that can be taken back.
+    pub(super) folder: ToolFolder,
+    /// The images that were pasted.
+    pub(super) images: PastedImages,
     /// The last message that was sent, whatever became of it.
     pub(super) last: Option<Message>,
 }
@@ -62,6 +76,15 @@ impl Conversation {
         let is_used = old.usage().await.calls > 0 || !old.messages().await.is_empty();
         self.chats.forget_if_empty(old.id()).await;
         (is_used && self.chats.sessions.is_kept()).then(|| old.id().to_owned())
+    }
+
+    /// Shows a list, and what does not belong to it because the folder is not trusted.
+    ///
+    /// # Errors
+    /// When the terminal was closed.
+    pub(super) fn show_part(&self, list: &str, part: Part) -> Result<(), Failure> {
+        self.screen.list(list)?;
+        self.screen.list(&disabled(&self.disabled, part))
     }
 
     /// Stores a change of the conversation that was made between turns, and reports if that fails.
@@ -112,8 +135,19 @@ impl Conversation {
     /// # Errors
     /// When the terminal was closed.
     pub(super) async fn run(&mut self, message: Option<Message>, input: Input) -> Result<bool, Failure> {
+        let ended = self.run_turn(message, input).await;
+        let problems = self.chats.hooks.take_problems();
+        problems.iter().try_for_each(|problem| self.screen.error(problem))?;
+        ended
+    }
+
+    async fn run_turn(&mut self, message: Option<Message>, input: Input) -> Result<bool, Failure> {
         self.screen.speaker("agent")?;
         let before = self.session.messages().await;
+        let is_new = message.is_some();
+        if is_new {
+            self.folder.undo().start_turn();
+        }
         let failure = match self.turns.run(&self.session, input).await? {
             TurnEnd::Finished => return Ok(false),
             TurnEnd::Suspended => return Ok(true),
@@ -128,6 +162,9 @@ impl Conversation {
         }
         for tool in self.turns.take_unanswered() {
             self.screen.note(&format!("{tool} did not run."))?;
+        }
+        if is_new && matches!(kept, Ok(Kept::Nothing)) {
+            self.folder.undo().remove_turns(1);
         }
         match kept {
             Ok(kept) => self.screen.note(after(&kept))?,

@@ -11,7 +11,9 @@ use super::{
     editor,
     mentions::attach,
     one_shot::Front,
+    paste_image::PastedImages,
     picker::selected,
+    rewind::rewind,
     screen::Screen,
     session::{ChatSessions, ChatTools, People, agent_of},
     settle::settle,
@@ -31,7 +33,7 @@ use crate::{
     mcp::Servers,
     permission_mode::{mode_approver, next_mode, plan_mode},
     prices::Prices,
-    program_tools::Previews,
+    program_tools::{Previews, ToolFolder},
     render::sanitized_line,
     server_question::ServerQuestions,
     sessions::Sessions,
@@ -73,33 +75,37 @@ async fn converse(
     interrupts: &Interrupts,
     conversation: &mut Conversation,
 ) -> Result<(), Failure> {
-    let (console, screen) = (conversation.console.clone(), conversation.screen);
+    let console = conversation.console.clone();
     // At the prompt, the editor receives Ctrl-C as a key.
     let _guard = interrupts.ignore();
     let _echo_off = Console::reads_keys().then(EchoOff::with_distinct_enter);
     console.set_commands(slash::command_names());
-    greet(settings, &conversation.tools.servers, screen)?;
+    greet(settings, &conversation.tools.servers, conversation.screen)?;
     if settings.history {
-        load_history(&console, screen)?;
+        load_history(&console, conversation.screen)?;
     }
     if args.session.continues_session() {
         settle(conversation).await?;
     }
-    if let Some(message) = &args.message {
-        screen.speaker("you")?;
-        screen.print(&format!("> {message}\n"))?;
-        conversation.send(with_files(message.clone(), &args.files)?).await?;
-    }
-    let (mut was_interrupted, mut draft) = (false, Draft::default());
+    send_first(args, conversation).await?;
+    let (mut pressed, mut draft) = (Pressed::Other, Draft::default());
     loop {
+        let screen = conversation.screen;
         screen.speaker("you")?;
         let line = console.read_prompt("> ", std::mem::take(&mut draft)).await?;
-        let is_interrupted = matches!(line, PromptLine::Interrupted { .. });
-        let was_interrupted = std::mem::replace(&mut was_interrupted, is_interrupted);
+        let before = std::mem::replace(&mut pressed, Pressed::of(&line));
         match line {
             PromptLine::Closed => return Ok(()),
-            PromptLine::Interrupted { first: false } if was_interrupted => return Ok(()),
+            PromptLine::Interrupted { first: false } if before == Pressed::CtrlC => return Ok(()),
             PromptLine::Interrupted { .. } => screen.note("To leave, press Ctrl-C again or Ctrl-D, or type /exit.")?,
+            PromptLine::Escaped if before == Pressed::Esc => {
+                pressed = Pressed::Other;
+                draft.before = rewind(conversation).await?.unwrap_or_default();
+            }
+            PromptLine::Escaped => {
+                screen.note("To go back to an earlier message, press Esc again, or type /rewind.")?;
+            }
+            PromptLine::PasteImage(kept) => draft = pasted(kept, conversation).await?,
             PromptLine::OpenEditor(text) => draft = edited(text, screen).await?,
             PromptLine::ShowLast(kept) => {
                 commands::show_last_call(conversation)?;
@@ -121,6 +127,43 @@ async fn converse(
             },
         }
     }
+}
+
+/// Sends the message of the arguments, if there is one.
+async fn send_first(args: &ChatArgs, conversation: &mut Conversation) -> Result<(), Failure> {
+    let (Some(message), screen) = (&args.message, conversation.screen) else {
+        return Ok(());
+    };
+    screen.speaker("you")?;
+    screen.print(&format!("> {message}\n"))?;
+    conversation.send(with_files(message.clone(), &args.files)?).await
+}
+
+/// The last key at the prompt that means something else when it is pressed twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pressed {
+    CtrlC,
+    Esc,
+    Other,
+}
+
+impl Pressed {
+    fn of(line: &PromptLine) -> Self {
+        match line {
+            PromptLine::Interrupted { .. } => Self::CtrlC,
+            PromptLine::Escaped => Self::Esc,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Adds the image in the clipboard to the input.
+async fn pasted(mut draft: Draft, conversation: &mut Conversation) -> Result<Draft, Failure> {
+    match conversation.images.paste().await {
+        Ok(mention) => draft.before += &mention,
+        Err(error) => conversation.screen.error(&error)?,
+    }
+    Ok(draft)
 }
 
 /// Lets the user change the text in an editor.
@@ -167,14 +210,16 @@ async fn conversation(
     let selected = selected(&args.session, &sessions).await?;
     let console = Console::open()?;
     let screen = Screen {
-        palette: front.color.palette(&io::stdout()),
+        palette: front.color.palette(&io::stdout()).with_theme(settings.theme),
     };
-    let (people, calls) = people(args.permission_mode(), settings)?;
+    let folder = settings.tools.folder()?;
+    let (people, calls) = people(args.permission_mode(), folder.clone());
     let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
     let agent = agent_of(args, settings)?;
     let session = chats
         .start(selected.as_ref(), args.session.fork_session, &agent)
         .await?;
+    chats.name(&session, args).await?;
     let mut costs = costs(args, settings)?;
     let continued = selected.as_ref().filter(|_| !args.session.fork_session);
     if let (Some(costs), Some(session)) = (&mut costs, continued) {
@@ -199,19 +244,21 @@ async fn conversation(
         },
         agent,
         project_instructions: settings.context_files.clone(),
+        disabled: settings.disabled().to_vec(),
         provider: provider(settings),
         turns,
         tools: tools.clone(),
         console,
         screen,
         attached: Vec::new(),
+        folder,
+        images: PastedImages::default(),
         last: None,
     })
 }
 
 /// Returns the user as the approver of calls in a permission mode, and the receiver of the questions.
-fn people(mode: PermissionMode, settings: &Settings) -> Result<(People, UnboundedReceiver<Question>), Failure> {
-    let folder = settings.tools.folder()?;
+fn people(mode: PermissionMode, folder: ToolFolder) -> (People, UnboundedReceiver<Question>) {
     let (ask_user, questions) = AskUser::new(Previews::new(&folder));
     let people = People {
         approver: mode_approver(mode, Some(Arc::new(ask_user))),
@@ -219,7 +266,7 @@ fn people(mode: PermissionMode, settings: &Settings) -> Result<(People, Unbounde
         mode,
         folder,
     };
-    Ok((people, questions))
+    (people, questions)
 }
 
 /// Continues the session in the next permission mode.
@@ -230,7 +277,7 @@ async fn set_mode(
     conversation: &mut Conversation,
 ) -> Result<(), Failure> {
     let screen = conversation.screen;
-    let (people, questions) = people(mode, settings)?;
+    let (people, questions) = people(mode, conversation.folder.clone());
     let (chats, policy) = ChatSessions::new(
         args,
         settings,

@@ -38,7 +38,7 @@ use crate::{
     process::{current_directory, print},
     program_tools::Previews,
     question_terminal::{QuestionTerminal, report_grants},
-    render::{Color, Render, Terminal},
+    render::{Color, Render, Terminal, Theme},
     server_question::{Completer, ServerQuestions},
     sessions::Sessions,
     settings::Settings,
@@ -153,7 +153,8 @@ impl<'a> OneShot<'a> {
         let session = chats
             .start(selected, args.session.fork_session, &agent_of(args, settings)?)
             .await?;
-        let mut render = renderer(front.output, front.color, args.schema.is_some());
+        chats.name(&session, args).await?;
+        let mut render = renderer(front, settings.theme, args.schema.is_some());
         let mut answers = None;
         if let Some(terminal) = terminal {
             let (steps, asked_by_steps) = AskForSteps::new();
@@ -224,7 +225,10 @@ impl<'a> OneShot<'a> {
         // Ends the output, before anything is reported below it.
         drop(render);
         report_grants(&policy.grants().take_updates())?;
-        let problems = chats.recording_problems().into_iter();
+        let problems = chats
+            .recording_problems()
+            .into_iter()
+            .chain(chats.hooks.take_problems());
         trust_dialog::print_notices(
             &problems
                 .map(|problem| format!("warning: {problem}"))
@@ -319,17 +323,17 @@ fn init(args: &ChatArgs, settings: &Settings, tools: &ChatTools, session: &Agent
 }
 
 /// Returns the renderer of the events. With `hides_answer`, the text of the model is not shown: it is JSON in one of several forms.
-fn renderer(output: Option<&Output>, color: Color, hides_answer: bool) -> Box<dyn Render> {
-    if let Some(output) = output {
+fn renderer(front: &Front<'_>, theme: Theme, hides_answer: bool) -> Box<dyn Render> {
+    if let Some(output) = front.output {
         return Box::new(output.clone());
     }
+    let progress = front.color.palette(&io::stderr()).with_theme(theme);
     if hides_answer {
-        let palette = color.palette(&io::stderr());
-        return Box::new(Terminal::new(io::sink(), io::stderr(), palette));
+        return Box::new(Terminal::new(io::sink(), io::stderr(), progress));
     }
-    let terminal = Terminal::new(io::stdout(), io::stderr(), color.palette(&io::stderr()));
+    let terminal = Terminal::new(io::stdout(), io::stderr(), progress);
     match io::stdout().is_terminal() {
-        true => Box::new(terminal.with_markdown(color.palette(&io::stdout()))),
+        true => Box::new(terminal.with_markdown(front.color.palette(&io::stdout()).with_theme(theme))),
         // Programs get what the model wrote.
         false => Box::new(terminal),
     }

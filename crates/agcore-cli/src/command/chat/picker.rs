@@ -7,8 +7,8 @@ use crate::{
     console::{Console, Line},
     exit::Failure,
     process::print,
-    sessions::{SessionKind, Sessions, current_folder, session_rows},
-    table::table,
+    render::{sanitized_line, wrapped},
+    sessions::{SessionKind, Sessions, current_folder, numbered_table},
     trust_dialog::is_at_terminal,
 };
 
@@ -25,7 +25,7 @@ pub(in crate::command) async fn selected(args: &SessionArgs, sessions: &Sessions
             "there is no terminal at which to choose a session\nPass its ID: --resume ID. `agcore sessions list` lists the \
              sessions.",
         )),
-        Some("") => match choose(sessions, &Console::open()?).await? {
+        Some("") => match choose(sessions, &Console::open()?, None).await? {
             Some(session) => Ok(Some(session)),
             None => Err(Failure::task("no session was chosen")),
         },
@@ -35,26 +35,27 @@ pub(in crate::command) async fn selected(args: &SessionArgs, sessions: &Sessions
     }
 }
 
-/// Shows the newest sessions, and reads the number of one. Returns `None` if the user chooses none.
+/// Shows the newest sessions, or those that contain a text, and reads the number of one. Any other text searches again. Returns
+/// `None` if the user chooses none.
 ///
 /// # Errors
 /// When the database or the terminal cannot be read.
-pub(super) async fn choose(sessions: &Sessions, console: &Console) -> Result<Option<Session>, Failure> {
-    let mut known = sessions.list(None, MAX_CHOICES).await?;
-    if known.is_empty() {
-        return Err(Failure::task(match sessions.kind() {
-            SessionKind::Task => "there are no tasks yet; to begin one: agcore run TASK",
-            SessionKind::Any => "there are no sessions yet",
-        }));
-    }
-    let numbered = session_rows(&known).into_iter().zip(1_u32..);
-    let rows: Vec<[String; 6]> = numbered
-        .map(|([id, time, state, title, folder], number)| [format!("{number:>2}"), id, time, state, title, folder])
-        .collect();
-    print(&table(&rows))?;
+pub(super) async fn choose(
+    sessions: &Sessions,
+    console: &Console,
+    text: Option<&str>,
+) -> Result<Option<Session>, Failure> {
+    let mut known = match text {
+        None => newest_of(sessions).await?,
+        Some(text) => containing(sessions, text).await?,
+    };
     loop {
-        let prompt = format!("Continue which session? [1-{}], Enter for none: ", known.len());
-        let Line::Entered(word) = console.read_line(&prompt).await? else {
+        print(&numbered_table(&known))?;
+        let prompt = format!(
+            "Continue which session? [1-{}, or a text to search; Enter for none]: ",
+            known.len()
+        );
+        let Line::Entered(word) = console.read_line(&(wrapped(&prompt, 2) + " ")).await? else {
             return Ok(None);
         };
         if word.is_empty() {
@@ -64,7 +65,25 @@ pub(super) async fn choose(sessions: &Sessions, console: &Console) -> Result<Opt
         if (1..=known.len()).contains(&number) {
             return Ok(Some(known.swap_remove(number - 1)));
         }
+        match containing(sessions, &word).await?.as_slice() {
+            [] => print(&format!("No session contains `{}`.\n", sanitized_line(&word)))?,
+            found => known = found.to_vec(),
+        }
     }
+}
+
+async fn newest_of(sessions: &Sessions) -> Result<Vec<Session>, Failure> {
+    let known = sessions.list(None, MAX_CHOICES).await?;
+    match (known.is_empty(), sessions.kind()) {
+        (false, _) => Ok(known),
+        (true, SessionKind::Task) => Err(Failure::task("there are no tasks yet; to begin one: agcore run TASK")),
+        (true, SessionKind::Any) => Err(Failure::task("there are no sessions yet")),
+    }
+}
+
+async fn containing(sessions: &Sessions, text: &str) -> Result<Vec<Session>, Failure> {
+    let found = sessions.search(text, None, MAX_CHOICES).await?;
+    Ok(found.into_iter().map(|found| found.session).collect())
 }
 
 /// Returns the session if it is of the kind that is wanted.

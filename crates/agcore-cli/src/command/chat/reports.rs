@@ -1,13 +1,26 @@
 //! `/usage`, `/context` and `/status`.
 
+use std::collections::BTreeMap;
+
 use agcore::{
     chat::{HeuristicEstimator, TokenEstimator, Usage, UsageTracker},
     llm::Capabilities,
-    tools::RegisteredTool,
+    tools::{Permission, RegisteredTool},
 };
 
 use super::conversation::Conversation;
 use crate::{exit::Failure, render::sanitized_line, table::table};
+
+/// Lists the commands of `[hooks]`.
+pub(super) fn hooks(conversation: &Conversation) -> String {
+    let lines = conversation.chats.hooks.list();
+    match lines.is_empty() {
+        true => {
+            "There are no hooks. The table [hooks] in agcore.toml sets them; that of a folder needs trust.\n".to_owned()
+        }
+        false => lines.iter().map(|line| format!("{}\n", sanitized_line(line))).collect(),
+    }
+}
 
 /// Shows the tokens of the last call, the last turn and the chat. Cached tokens are shown apart: their price differs.
 ///
@@ -77,22 +90,23 @@ pub(super) async fn context(conversation: &Conversation) -> Result<(), Failure> 
     let bundle = conversation.session.bundle();
     let system = estimator.text(&conversation.agent.system_prompt);
     let tools = bundle.tools().list();
-    let tool_tokens: u64 = tools.iter().map(|tool| definition(tool, &estimator)).sum();
+    let tool_tokens = weights(&tools, &estimator);
     let messages = conversation.session.messages().await;
     let message_tokens: u64 = messages.iter().map(|message| estimator.message(message)).sum();
     let waiting: u64 = conversation.attached.iter().map(|block| estimator.text(block)).sum();
-    let total = system + tool_tokens + message_tokens + waiting;
+    let total = system + tool_tokens.iter().map(|(_, _, tokens)| tokens).sum::<u64>() + message_tokens + waiting;
     let Capabilities { context_window, .. } = bundle.provider().info().capabilities;
     let percent = |tokens: u64| match context_window {
         Some(window) if window > 0 => format!("{}%", tokens.saturating_mul(100).div_ceil(window)),
         _ => String::new(),
     };
     let row = |name: String, tokens: u64| [name, tokens.to_string(), percent(tokens)];
-    let mut rows = vec![
-        row("instructions".to_owned(), system),
-        row(format!("tools ({})", tools.len()), tool_tokens),
-        row(format!("messages ({})", messages.len()), message_tokens),
-    ];
+    let mut rows = vec![row("instructions".to_owned(), system)];
+    rows.extend(tool_tokens.into_iter().map(|(server, count, tokens)| match server {
+        None => row(format!("tools ({count})"), tokens),
+        Some(server) => row(format!("tools of {} ({count})", sanitized_line(&server)), tokens),
+    }));
+    rows.push(row(format!("messages ({})", messages.len()), message_tokens));
     if waiting > 0 {
         rows.push(row("output of ! commands, not sent yet".to_owned(), waiting));
     }
@@ -105,6 +119,22 @@ pub(super) async fn context(conversation: &Conversation) -> Result<(), Failure> 
     conversation
         .screen
         .note(&format!("Estimated tokens of the next request. {window}"))
+}
+
+/// Returns the number of tools and the tokens of their definitions: those of the program, then those of each MCP server.
+fn weights(tools: &[RegisteredTool], estimator: &HeuristicEstimator) -> Vec<(Option<String>, usize, u64)> {
+    let mut servers: BTreeMap<Option<String>, (usize, u64)> = BTreeMap::from([(None, (0, 0))]);
+    for tool in tools {
+        let mut names = tool.permissions().iter().map(Permission::as_str);
+        let server = names.find_map(|name| name.strip_prefix("mcp:").map(str::to_owned));
+        let (count, tokens) = servers.entry(server).or_default();
+        *count += 1;
+        *tokens += definition(tool, estimator);
+    }
+    servers
+        .into_iter()
+        .map(|(server, (count, tokens))| (server, count, tokens))
+        .collect()
 }
 
 fn definition(tool: &RegisteredTool, estimator: &HeuristicEstimator) -> u64 {

@@ -3,24 +3,53 @@
 use agcore::memory::session::Session;
 
 use super::{conversation::Conversation, picker::choose, settle::settle};
-use crate::{exit::Failure, sessions::session_table};
+use crate::{
+    exit::Failure,
+    render::sanitized_line,
+    sessions::{found_table, session_table},
+};
 
 /// The number of sessions that `/sessions` lists.
 const MAX_LISTED: usize = 20;
 
-/// Continues another session, or lets the user choose one.
+/// Continues another session, which is named by its id, its name, or a text in it. Without one, and if several sessions contain the
+/// text, the user chooses.
 ///
 /// # Errors
 /// When the terminal was closed.
-pub(super) async fn resume(conversation: &mut Conversation, id: &str) -> Result<(), Failure> {
+pub(super) async fn resume(conversation: &mut Conversation, wanted: &str) -> Result<(), Failure> {
     let screen = conversation.screen;
-    let found = match id {
-        "" => choose(&conversation.chats.sessions, &conversation.console).await,
-        id => conversation.chats.sessions.find(id).await.map(Some),
+    let (sessions, console) = (conversation.chats.sessions.clone(), conversation.console.clone());
+    let found = match wanted {
+        "" => choose(&sessions, &console, None).await,
+        wanted => match sessions.find(wanted).await {
+            Ok(session) => Ok(Some(session)),
+            Err(failure)
+                if sessions
+                    .search(wanted, None, 1)
+                    .await
+                    .is_ok_and(|found| found.is_empty()) =>
+            {
+                Err(failure)
+            }
+            Err(_) => choose(&sessions, &console, Some(wanted)).await,
+        },
     };
     match found {
         Ok(Some(session)) => open(conversation, &session).await,
         Ok(None) => screen.note("The conversation stays as it is."),
+        Err(failure) => screen.error(&failure.to_string()),
+    }
+}
+
+/// Changes the name of the session.
+///
+/// # Errors
+/// When the terminal was closed.
+pub(super) async fn rename(conversation: &Conversation, name: &str) -> Result<(), Failure> {
+    let (screen, id) = (conversation.screen, conversation.session.id());
+    match conversation.chats.sessions.rename(id, name).await {
+        Ok(()) => screen.note(&format!("This session has the name `{}`.", sanitized_line(name))),
         Err(failure) => screen.error(&failure.to_string()),
     }
 }
@@ -35,6 +64,7 @@ async fn open(conversation: &mut Conversation, selected: &Session) -> Result<(),
         Ok(session) => {
             conversation.replace_session(session).await;
             conversation.last = None;
+            conversation.folder.undo().forget_turns();
             conversation.attached.clear();
             settle(conversation).await
         }
@@ -42,18 +72,31 @@ async fn open(conversation: &mut Conversation, selected: &Session) -> Result<(),
     }
 }
 
-/// Lists the newest sessions.
+/// Lists the newest sessions, or those that contain a text.
 ///
 /// # Errors
 /// When the terminal was closed.
-pub(super) async fn show_sessions(conversation: &Conversation) -> Result<(), Failure> {
-    let screen = conversation.screen;
-    match conversation.chats.sessions.list(None, MAX_LISTED).await {
-        Ok(sessions) if sessions.is_empty() => screen.note("There are no sessions yet."),
-        Ok(sessions) => {
-            screen.print(&session_table(&sessions))?;
-            screen.note("/resume ID continues one of them; the beginning of the ID is enough.")
+pub(super) async fn show_sessions(conversation: &Conversation, text: &str) -> Result<(), Failure> {
+    let (screen, sessions) = (conversation.screen, &conversation.chats.sessions);
+    let listed = match text {
+        "" => sessions
+            .list(None, MAX_LISTED)
+            .await
+            .map(|listed| session_table(&listed)),
+        text => sessions
+            .search(text, None, MAX_LISTED)
+            .await
+            .map(|found| found_table(&found)),
+    };
+    match (listed, text) {
+        (Ok(table), "") if table.is_empty() => screen.note("There are no sessions yet."),
+        (Ok(table), text) if table.is_empty() => {
+            screen.note(&format!("No session contains `{}`.", sanitized_line(text)))
         }
-        Err(failure) => screen.error(&failure.to_string()),
+        (Ok(table), _) => {
+            screen.print(&table)?;
+            screen.note("/resume ID continues one of them; the beginning of the ID is enough, and so is its name.")
+        }
+        (Err(failure), _) => screen.error(&failure.to_string()),
     }
 }

@@ -87,6 +87,7 @@ pub(super) async fn load(conversation: &mut Conversation, name: &str) -> Result<
     };
     conversation.replace_session(session).await;
     conversation.last = None;
+    conversation.folder.undo().forget_turns();
     let loaded = count(&conversation.session).await;
     let note = if discarded > 0 {
         " The previous conversation was discarded."
@@ -117,11 +118,16 @@ pub(super) async fn last_exchange(session: &AgentSession) -> Vec<(&'static str, 
             .iter()
             .rev()
             .find(|message| is_shown(message) && !message.text().trim().is_empty());
-        message.map(|message| (speaker, truncated(message.text().trim(), SHOWN)))
+        message.map(|message| (speaker, shortened(&message.text())))
     };
     let user = last("you", |message| matches!(message, Message::User(_)));
     let answer = last("agent", |message| matches!(message, Message::Assistant(_)));
     user.into_iter().chain(answer).collect()
+}
+
+/// Shortens a message to what is shown of it.
+pub(super) fn shortened(message: &str) -> String {
+    truncated(message.trim(), SHOWN)
 }
 
 /// Reads a session and the model that was used last.

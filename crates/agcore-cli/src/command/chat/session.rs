@@ -10,10 +10,11 @@ use agcore::{
 };
 use url::Url;
 
-use super::recording::Recording;
+use super::{options_hook::OptionsHook, recording::Recording};
 use crate::{
     args::{ChatArgs, ModelOption, PermissionMode},
     exit::{Failure, suggestion},
+    hook_commands::CommandHooks,
     mcp::Servers,
     permission_mode::{ASKS_AGENT, PlanModeNotice},
     policy::Policy,
@@ -22,7 +23,7 @@ use crate::{
     render::sanitized_line,
     sample_tools::NotesFile,
     server_question::{ServerAnswers, ServerQuestions},
-    sessions::{FOLDER, KIND, Sessions, current_folder},
+    sessions::{FLOW_OPTIONS, FOLDER, KIND, Sessions, current_folder},
     settings::{ContextFiles, McpServers, Project, Settings, ToolSettings},
     trust_dialog::print_notices,
 };
@@ -112,6 +113,8 @@ pub(super) struct ChatSessions {
     pub(super) sessions: Sessions,
     stored: StoredSessions,
     recording: Option<Recording>,
+    /// The commands of the settings.
+    pub(super) hooks: Arc<CommandHooks>,
 }
 
 /// The approver of calls, and the sink of decisions about them.
@@ -136,7 +139,7 @@ impl ChatSessions {
         sessions: Sessions,
         people: People,
     ) -> Result<(Self, Policy), Failure> {
-        let mode = people.mode;
+        let (mode, folder) = (people.mode, people.folder.path().to_owned());
         let policy = Policy::for_mode(&tools.registry, &settings.tools, mode)?;
         let (offered, skills) = tools.offered(!args.no_tools);
         let plan_notice = (mode == PermissionMode::Plan).then(|| PlanModeNotice::new(&offered));
@@ -166,19 +169,25 @@ impl ChatSessions {
         if let Some(notice) = plan_notice {
             builder = builder.with_hook(notice);
         }
+        if sessions.flow_options().is_some()
+            && let Some(hook) = OptionsHook::new(&args.options).map_err(Failure::usage)?
+        {
+            builder = builder.with_hook(hook);
+        }
+        let hooks = CommandHooks::new(&settings.tools.hooks, folder, mode)?;
+        let hooks = Arc::new(hooks);
+        if !settings.tools.hooks.is_empty() {
+            builder = builder.with_hook(Arc::clone(&hooks));
+        }
         let prices = Prices::read(args.catalog.as_deref())?;
         let stored = builder.build()?.stored_sessions()?;
-        let mut stored = Prices::billed(prices.as_ref(), stored, &settings.provider.model);
-        if let Some(folder) = current_folder() {
-            stored = stored.with_metadata(FOLDER, folder);
-        }
-        if let Some(kind) = sessions.kind().name() {
-            stored = stored.with_metadata(KIND, kind);
-        }
+        let stored = Prices::billed(prices.as_ref(), stored, &settings.provider.model);
+        let stored = described(stored, &sessions);
         let chats = Self {
             sessions,
             stored,
             recording,
+            hooks,
         };
         Ok((chats, policy))
     }
@@ -198,7 +207,20 @@ impl ChatSessions {
             Some(session) if is_fork => self.stored.branch_new(&session.id, agent.clone()).await,
             Some(session) => self.stored.open(&session.id, agent.clone()).await,
         };
-        Ok(opened?)
+        let opened = opened?;
+        self.hooks.set_session(opened.id());
+        Ok(opened)
+    }
+
+    /// Gives a session the name that the options contain.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(super) async fn name(&self, session: &AgentSession, args: &ChatArgs) -> Result<(), Failure> {
+        match &args.session.name {
+            Some(name) => self.sessions.rename(session.id(), name).await,
+            None => Ok(()),
+        }
     }
 
     /// Opens a session again, with the settings of these sessions.
@@ -206,7 +228,9 @@ impl ChatSessions {
     /// # Errors
     /// When the session is damaged, or the database fails.
     pub(super) async fn reopen(&self, id: &str, agent: &AgentSpec) -> Result<AgentSession, Failure> {
-        Ok(self.stored.open(id, agent.clone()).await?)
+        let opened = self.stored.open(id, agent.clone()).await?;
+        self.hooks.set_session(opened.id());
+        Ok(opened)
     }
 
     /// Returns a message for each exchange that could not be recorded.
@@ -223,6 +247,20 @@ impl ChatSessions {
             let _ = self.stored.delete(id).await;
         }
     }
+}
+
+/// Adds to new sessions where and for what they were started.
+fn described(mut stored: StoredSessions, sessions: &Sessions) -> StoredSessions {
+    if let Some(folder) = current_folder() {
+        stored = stored.with_metadata(FOLDER, folder);
+    }
+    if let Some(options) = sessions.flow_options() {
+        stored = stored.with_metadata(FLOW_OPTIONS, options);
+    }
+    if let Some(kind) = sessions.kind().name() {
+        stored = stored.with_metadata(KIND, kind);
+    }
+    stored
 }
 
 /// Returns the agent that answers.

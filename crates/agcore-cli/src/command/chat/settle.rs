@@ -2,7 +2,10 @@
 
 use agcore::chat::{Answer, Question};
 
-use super::{conversation::Conversation, saved::last_exchange};
+use super::{
+    conversation::Conversation,
+    saved::{last_exchange, shortened},
+};
 use crate::{console::Line, exit::Failure, open_question, render::uncertain_line, sessions::answers_of, turn::Input};
 
 /// Shows where the session stopped, and continues a turn that is open if the user wants that.
@@ -24,7 +27,12 @@ pub(super) async fn settle(conversation: &mut Conversation) -> Result<(), Failur
     if !conversation.session.is_interrupted().await {
         return Ok(());
     }
-    screen.note("The last turn was interrupted before it ended. What it had finished is kept.")?;
+    screen.note("The last turn was interrupted before it ended. What it had finished is kept. It began with:")?;
+    // The conversation ends before the turn that is open.
+    match conversation.chats.sessions.last_input(&id).await {
+        Ok(input) => screen.note(&format!("you: {}", shortened(&input.unwrap_or_default())))?,
+        Err(failure) => screen.error(&failure.to_string())?,
+    }
     for call in conversation.session.uncertain_calls().await {
         screen.note(&uncertain_line(&call))?;
     }

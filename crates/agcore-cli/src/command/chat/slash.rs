@@ -1,258 +1,16 @@
 //! The slash commands of a chat: names, arguments and help in one table, which completion and `/help` use as well.
 
+mod table;
+
+pub(super) use self::table::Kind;
+
 use agcore::chat::text::nearest;
 
+use self::table::{Argument, Entry, TABLE};
 use crate::{
     console::CommandName,
     render::{columns, sanitized_line},
 };
-
-/// A command of the table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Help,
-    Model,
-    Tools,
-    Mcp,
-    Skills,
-    Agents,
-    Prompt,
-    Permissions,
-    Plan,
-    Status,
-    Usage,
-    Context,
-    Last,
-    Undo,
-    Retry,
-    Edit,
-    Copy,
-    Save,
-    Load,
-    Resume,
-    Sessions,
-    Compact,
-    Clear,
-    Exit,
-}
-
-/// Whether a command takes an argument.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Argument {
-    None,
-    Optional,
-    Required,
-}
-
-#[derive(Debug)]
-struct Entry {
-    kind: Kind,
-    name: &'static str,
-    aliases: &'static [&'static str],
-    argument: Argument,
-    /// The argument as shown to users.
-    usage: &'static str,
-    help: &'static str,
-}
-
-const TABLE: [Entry; 24] = [
-    entry(Kind::Help, "/help", &[], Argument::None, "", "list the commands"),
-    entry(
-        Kind::Model,
-        "/model",
-        &[],
-        Argument::Optional,
-        "[NAME]",
-        "show the model, or switch to another one",
-    ),
-    entry(
-        Kind::Tools,
-        "/tools",
-        &[],
-        Argument::None,
-        "",
-        "list the tools and whether they may run",
-    ),
-    entry(Kind::Mcp, "/mcp", &[], Argument::None, "", "list the MCP servers"),
-    entry(
-        Kind::Skills,
-        "/skills",
-        &[],
-        Argument::None,
-        "",
-        "list the skills that the model can read",
-    ),
-    entry(
-        Kind::Agents,
-        "/agents",
-        &["/agent"],
-        Argument::Optional,
-        "[NAME]",
-        "list the agents in files, or continue with one of them",
-    ),
-    entry(
-        Kind::Prompt,
-        "/prompt",
-        &[],
-        Argument::Optional,
-        "[NAME]",
-        "list the prompts of MCP servers, or send one: /prompt SERVER:NAME KEY=VALUE",
-    ),
-    entry(
-        Kind::Permissions,
-        "/permissions",
-        &[],
-        Argument::Optional,
-        "[revoke TOOL]",
-        "show rules and answers that were kept, or revoke an answer",
-    ),
-    entry(
-        Kind::Plan,
-        "/plan",
-        &[],
-        Argument::None,
-        "",
-        "turn plan mode on, in which only read-only tools run, or off",
-    ),
-    entry(
-        Kind::Status,
-        "/status",
-        &[],
-        Argument::None,
-        "",
-        "show the model, the server and the files in use",
-    ),
-    entry(
-        Kind::Usage,
-        "/usage",
-        &["/cost"],
-        Argument::None,
-        "",
-        "show tokens and costs of the last call, the last turn and this chat",
-    ),
-    entry(
-        Kind::Context,
-        "/context",
-        &[],
-        Argument::None,
-        "",
-        "show what fills the context window",
-    ),
-    entry(
-        Kind::Last,
-        "/last",
-        &[],
-        Argument::None,
-        "",
-        "show the last tool call in full, as does Ctrl-O",
-    ),
-    entry(
-        Kind::Undo,
-        "/undo",
-        &["/rewind"],
-        Argument::None,
-        "",
-        "remove the last message and its answer",
-    ),
-    entry(
-        Kind::Retry,
-        "/retry",
-        &[],
-        Argument::None,
-        "",
-        "send the last message again",
-    ),
-    entry(
-        Kind::Edit,
-        "/edit",
-        &[],
-        Argument::None,
-        "",
-        "change the last message and send it again",
-    ),
-    entry(
-        Kind::Copy,
-        "/copy",
-        &[],
-        Argument::None,
-        "",
-        "copy the last answer to the clipboard",
-    ),
-    entry(
-        Kind::Save,
-        "/save",
-        &["/export"],
-        Argument::Required,
-        "FILE",
-        "save the conversation to a file",
-    ),
-    entry(
-        Kind::Load,
-        "/load",
-        &[],
-        Argument::Required,
-        "FILE",
-        "continue a conversation from a file",
-    ),
-    entry(
-        Kind::Resume,
-        "/resume",
-        &[],
-        Argument::Optional,
-        "[ID]",
-        "continue another session, or choose one from a list",
-    ),
-    entry(
-        Kind::Sessions,
-        "/sessions",
-        &[],
-        Argument::None,
-        "",
-        "list the newest sessions",
-    ),
-    entry(
-        Kind::Compact,
-        "/compact",
-        &[],
-        Argument::Optional,
-        "[FOCUS]",
-        "summarize the older part, with attention to FOCUS",
-    ),
-    entry(
-        Kind::Clear,
-        "/clear",
-        &["/new"],
-        Argument::None,
-        "",
-        "start a new conversation",
-    ),
-    entry(
-        Kind::Exit,
-        "/exit",
-        &["/quit"],
-        Argument::None,
-        "",
-        "leave the chat, as does Ctrl-D",
-    ),
-];
-
-const fn entry(
-    kind: Kind,
-    name: &'static str,
-    aliases: &'static [&'static str],
-    argument: Argument,
-    usage: &'static str,
-    help: &'static str,
-) -> Entry {
-    Entry {
-        kind,
-        name,
-        aliases,
-        argument,
-        usage,
-        help,
-    }
-}
 
 /// The column of the descriptions in [`help`] and [`KEYS`].
 const COLUMN: usize = 15;
@@ -271,18 +29,19 @@ pub(super) const KEYS: &str = "\
 Enter          send
 Ctrl-J         start a new line; so do Alt-Enter, and Enter after a trailing \\
 Ctrl-C         clear the input; twice on empty input: leave; during a turn: cancel
-Esc            interrupt the turn; at a question: no
+Esc            interrupt the turn; at a question: no; twice on empty input: go back
 Ctrl-D         leave, on empty input
 Tab            complete a command, @FILE, or a file name
 ↑ ↓, Ctrl-R    previous messages; search them
 Shift-Tab      change the permission mode: default, acceptEdits, plan
 Ctrl-G         edit the input in $VISUAL or $EDITOR
+Ctrl-V         attach the image in the clipboard
 Ctrl-O         show the last tool call in full
 Ctrl-L         clear the screen
 Ctrl-Z         suspend; `fg` continues
 Ctrl-A E K U W Y, Alt-B F D
                move and delete, as in a shell
-Pasted text is one message. What is typed during a turn is sent after it.
+Pasted text is one message. What is typed during a turn, up to Enter or Tab, is sent after it.
 ";
 
 /// The meaning of a line that starts with a slash.
@@ -311,7 +70,7 @@ pub(super) fn parse(line: &str) -> Result<Slash<'_>, String> {
         return Err(unknown(name));
     };
     match (entry.argument, rest.trim()) {
-        (Argument::Required, "") => Err(format!("{name} needs a file name: {name} {}", entry.usage)),
+        (Argument::Required, "") => Err(format!("{name} needs an argument: {name} {}", entry.usage)),
         (Argument::None, rest) if !rest.is_empty() => {
             Err(format!("{name} takes no argument, but got `{}`", sanitized_line(rest)))
         }
@@ -339,7 +98,8 @@ pub(super) fn help() -> String {
         let usage = format!("{names} {}", entry.usage);
         let space = " ".repeat(COLUMN.saturating_sub(columns(usage.trim_end())));
         match space.as_str() {
-            "" => format!("{}\n{:COLUMN$}{}\n", usage.trim_end(), "", entry.help),
+            // A single space would not separate columns.
+            "" | " " => format!("{}\n{:COLUMN$}{}\n", usage.trim_end(), "", entry.help),
             space => format!("{}{space}{}\n", usage.trim_end(), entry.help),
         }
     };
@@ -397,7 +157,7 @@ mod tests {
             "/weather",
             "unknown command /weather. /help lists the commands; to send it as a message, type //weather",
         );
-        error("/save", "/save needs a file name: /save FILE");
+        error("/save", "/save needs an argument: /save FILE");
         error("/cost now", "/cost takes no argument, but got `now`");
     }
 

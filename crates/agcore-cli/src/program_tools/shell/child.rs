@@ -8,18 +8,18 @@ use std::{
 };
 
 use tokio::{
-    process::{Child, Command},
+    process::Child,
     sync::mpsc::{self, UnboundedReceiver},
     time::{Instant, sleep_until},
 };
 
-use crate::{bounded_output::BoundedOutput, process::variable_names, vendor::is_known_variable};
+use crate::{
+    bounded_output::BoundedOutput,
+    shell_command::{Group, shell},
+};
 
 /// The time in which the output may arrive after the end of the command.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
-
-/// The endings of variables that contain secrets, which commands of a model do not get.
-const SECRETS: [&str; 6] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_PASSWD"];
 
 /// Runs a command line, and returns its exit code and its output.
 ///
@@ -46,38 +46,12 @@ pub(super) async fn run(command: &str, folder: &Path, limit: Duration) -> io::Re
 /// Starts the shell without input. Both outputs go to one pipe, so that their order is kept.
 fn start(command: &str, folder: &Path) -> io::Result<(Child, UnboundedReceiver<Vec<u8>>)> {
     let (reader, writer) = io::pipe()?;
-    let mut shell = shell(command);
-    shell
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .stdout(writer.try_clone()?)
-        .stderr(writer)
-        .kill_on_drop(true);
-    for name in variable_names().filter(|name| is_secret(name)) {
-        shell.env_remove(name);
-    }
-    #[cfg(unix)]
-    shell.process_group(0);
+    let mut shell = shell(command, folder);
+    shell.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let child = shell.spawn()?;
     let (sender, chunks) = mpsc::unbounded_channel();
     tokio::task::spawn_blocking(move || read(reader, &sender));
     Ok((child, chunks))
-}
-
-fn shell(command: &str) -> Command {
-    let (program, option) = if cfg!(windows) {
-        ("cmd", "/C")
-    } else {
-        ("/bin/sh", "-c")
-    };
-    let mut shell = Command::new(program);
-    shell.args([option, command]);
-    shell
-}
-
-fn is_secret(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    is_known_variable(name) || SECRETS.iter().any(|end| upper.ends_with(end))
 }
 
 fn read(mut reader: PipeReader, sender: &mpsc::UnboundedSender<Vec<u8>>) {
@@ -125,32 +99,6 @@ fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// The process group of a command, which is killed on drop.
-struct Group(#[cfg(unix)] Option<rustix::process::Pid>);
-
-impl Group {
-    #[cfg(unix)]
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self(id.and_then(rustix::process::Pid::from_raw))
-    }
-
-    #[cfg(not(unix))]
-    fn of(_: &Child) -> Self {
-        Self()
-    }
-}
-
-#[cfg(unix)]
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // It fails if no process of the group is left.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-    }
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
@@ -183,15 +131,5 @@ mod tests {
             .await
             .unwrap();
         assert_eq!(slow, "killed after 1 s\nfirst\n");
-    }
-
-    #[test]
-    fn secrets_are_recognized_by_the_names_of_variables() {
-        for name in ["OPENAI_API_KEY", "AGCORE_MODEL", "GITHUB_TOKEN", "db_password"] {
-            assert!(is_secret(name), "{name}");
-        }
-        for name in ["PATH", "HOME", "KEYBOARD", "LANG"] {
-            assert!(!is_secret(name), "{name}");
-        }
     }
 }
