@@ -1,6 +1,8 @@
 //! [`Grants`]: the stored "always allow" answers.
 
 mod place;
+#[cfg(feature = "sqlite")]
+mod user;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,6 +10,8 @@ use agcore::tools::{Actor, Grant, GrantStore, ToolError, ToolErrorKind};
 use async_trait::async_trait;
 
 pub(crate) use self::place::GrantsPlace;
+#[cfg(feature = "sqlite")]
+pub(crate) use self::user::{erase_grants_of, grants_of};
 
 use crate::exit::Failure;
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use super::documents::{CATALOG_HELP, CatalogDocumentCommand, PROFILES_HELP, ProfilesCommand};
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
     /// Create the database, or bring its tables to the newest version
@@ -24,6 +26,18 @@ pub(crate) enum StoreCommand {
     /// Remove old sessions, runs, events and audit messages
     #[command(after_help = PRUNE_HELP)]
     Prune(PruneArgs),
+    /// Store, list, show or delete the profiles of users
+    #[command(after_help = PROFILES_HELP, arg_required_else_help = true)]
+    Profiles {
+        #[command(subcommand)]
+        command: ProfilesCommand,
+    },
+    /// Store or show the catalog of models
+    #[command(after_help = CATALOG_HELP, arg_required_else_help = true)]
+    Catalog {
+        #[command(subcommand)]
+        command: CatalogDocumentCommand,
+    },
     /// Print everything that is kept of a user, as JSON Lines
     #[command(after_help = EXPORT_HELP)]
     ExportUser(UserArgs),
@@ -57,7 +71,8 @@ Examples:
   agcore store backup --file agcore.db --force /backups/agcore.db";
 
 const VACUUM_HELP: &str = "\
-Prints the size before and after, including the write-ahead log, which is emptied. Needs free space for a second copy. If \
+Prints the size before and after, including the write-ahead log, which is emptied. With AGCORE_STORE and without --file, the tables \
+of the database server are rewritten, so that nothing of erased rows is left in their files; each table is locked meanwhile. Needs free space for a second copy. If \
 another program is using the database for too long, the exit code is 4.
 
 Example:
@@ -77,24 +92,27 @@ database is that of the server.
 
 Examples:
   agcore store prune --events-days 7 --runs-days 30 --dry-run
-  agcore store prune --runs-per-session 100 --file /var/lib/bot/agcore.db";
+  agcore store prune --runs-per-session 100 --file /var/lib/bot/agcore.db
+  agcore store prune --files-days 90 --files /var/lib/bot/uploads";
 
 const EXPORT_HELP: &str = "\
-Memory items, pages, entities and their relations, conversations, sessions with all that belongs to them, tokens without their \
-text, and the profile, in all lines of business. Each line is a JSON object; \"row\" names its kind. With AGCORE_STORE and without \
---file, the database is that of the server.
+Memory items, pages, entities and their relations, conversations, sessions with their parts and all that belongs to them, uploaded \
+files, tokens without their text, and the profile, in all lines of business. The content of a file is under its \"path\" in the folder \
+of uploads. Stored answers to questions about tools are included unless --file names a database. Each line is a JSON object; \"row\" \
+names its kind. With AGCORE_STORE and without --file, the database is that of the server.
 
 Examples:
   agcore store export-user --tenant acme --user ann > ann.jsonl
   agcore store export-user | jq -r 'select(.row == \"message\") | .message.content'";
 
 const ERASE_HELP: &str = "\
-Stop the user's runs first. What is left is the bill: sessions under new IDs with the user's name, and their messages with tokens \
+Stop the user's runs first. Uploaded files are deleted from the folder of --files, and stored answers to questions about tools are \
+removed unless --file names a database. What is left is the bill: sessions under new IDs with the user's name, and their messages with tokens \
 and costs, but without content. If the command is interrupted, run it again. Backups are not changed. A PostgreSQL server keeps \
 deleted rows in its files until it vacuums its tables.
 
 Example:
-  agcore store erase-user --tenant acme --user ann --yes";
+  agcore store erase-user --tenant acme --user ann --files /var/lib/bot/uploads --yes";
 
 /// Arguments of `store prune`.
 #[derive(Debug, Parser)]
@@ -117,6 +135,15 @@ pub(crate) struct PruneArgs {
     /// Remove the content of audit messages that are N days old
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) audit_days: Option<u32>,
+    /// Delete uploaded files that are N days old
+    #[arg(long, value_name = "N", requires = "files", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) files_days: Option<u32>,
+    /// Keep the newest N uploaded files of each user
+    #[arg(long, value_name = "N", requires = "files")]
+    pub(crate) files_per_user: Option<u64>,
+    /// Folder of uploaded files, as `files` of [serve]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) files: Option<PathBuf>,
     /// Only count what would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -147,6 +174,9 @@ pub(crate) struct EraseUserArgs {
     /// Print the result as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Folder of uploaded files, as `files` of [serve]; needed if the user has uploaded files
+    #[arg(long, value_name = "DIR")]
+    pub(crate) files: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) user: UserArgs,
 }

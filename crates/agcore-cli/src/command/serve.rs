@@ -1,6 +1,7 @@
 //! `agcore serve`: serves an agent over HTTP.
 
 mod config;
+mod documents;
 mod flows;
 mod retention;
 mod tokens;
@@ -49,16 +50,18 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
     let mut problems = Vec::new();
     let config = ServeConfig::new(args, settings.serve.as_ref(), &mut problems);
     if args.check {
-        problems.extend(
-            Prices::read(args.catalog.as_deref())
-                .err()
-                .map(|failure| failure.to_string()),
-        );
+        if config.stored_catalog.is_none() {
+            let read = Prices::read(args.catalog.as_deref());
+            problems.extend(read.err().map(|failure| failure.to_string()));
+        }
         return check(&config, &settings, problems).await;
     }
     refuse(problems)?;
-    let prices = Prices::read(args.catalog.as_deref())?;
     let sessions = Sessions::of_server().await?;
+    let prices = match config.stored_catalog {
+        Some(_) => Some(documents::prices(&sessions).await?),
+        None => Prices::read(args.catalog.as_deref())?,
+    };
     let tools = ChatTools::open(&settings.tools, config.offers_tools).await?;
     let result = serve(config, &settings, prices.as_ref(), (&sessions, &tools), interrupts).await;
     tools.servers.close().await;
@@ -80,7 +83,7 @@ async fn check(config: &ServeConfig, settings: &Settings, mut problems: Vec<Stri
         tools.as_ref().err().map(ToString::to_string),
         bundle.err().map(|failure| failure.to_string()),
         listening.err().map(|failure| failure.to_string()),
-        Sessions::of_server().await.err().map(|failure| failure.to_string()),
+        documents::check(config).await.err().map(|failure| failure.to_string()),
     ];
     problems.extend(found.into_iter().flatten());
     if let Ok(tools) = tools {
@@ -161,7 +164,6 @@ fn server(
         .agent(flows::AGENT, bundle, agent(settings))
         .store(sessions.store())
         .checkpoints(sessions.checkpoints())
-        .biller(Prices::biller(prices))
         .limits(config.limits)
         .retention(config.retention.rules)
         .prune_pause(config.retention.pause)
@@ -169,14 +171,15 @@ fn server(
     if let Some(billing) = prices.and_then(|prices| prices.billing(&settings.provider.model)) {
         builder = builder.billing(billing);
     }
-    if let Some(prices) = prices {
-        builder = builder.catalog(prices.catalog());
-    }
+    builder = documents::served(builder, (config.stored_catalog, config.profiles), prices, sessions);
     for (name, flow) in flows {
         builder = builder.flow(name, flow);
     }
     if let Some(files) = config.files {
         builder = builder.files(Arc::new(files));
+        if let Some(store) = sessions.user_data() {
+            builder = builder.file_retention(config.retention.files, store);
+        }
     }
     if !config.proxies.is_empty() {
         builder = builder.authenticator(Arc::new(TrustedProxy::new(config.proxies)));

@@ -1,6 +1,8 @@
 //! `agcore store`: creates, checks, copies and compacts a database, and removes or exports rows.
 
 mod opened;
+mod catalog;
+mod profiles;
 mod prune;
 mod user;
 
@@ -11,7 +13,9 @@ use super::database::{Database, shown};
 use crate::{
     args::{BackupArgs, FileArgs, StoreCommand},
     exit::Failure,
+    process::{print, variable},
     render::sanitized_line,
+    sessions::STORE,
 };
 
 /// Runs `agcore store`.
@@ -26,6 +30,8 @@ pub(crate) async fn run(command: &StoreCommand) -> Result<(), Failure> {
         StoreCommand::Vacuum(args) => vacuum(args).await,
         StoreCommand::Rebuild(args) => rebuild(args).await,
         StoreCommand::Prune(args) => prune::run(args).await,
+        StoreCommand::Profiles { command } => profiles::run(command).await,
+        StoreCommand::Catalog { command } => catalog::run(command).await,
         StoreCommand::ExportUser(args) => user::export(args).await,
         StoreCommand::EraseUser(args) => user::erase(args).await,
     }
@@ -88,6 +94,16 @@ async fn backup(args: &BackupArgs) -> Result<(), Failure> {
 }
 
 async fn vacuum(args: &FileArgs) -> Result<(), Failure> {
+    if args.file.is_none()
+        && let Some(url) = variable(STORE)
+    {
+        opened::vacuum_server(&url).await?;
+        let name = format!("the database of {STORE}");
+        return print(&match args.json {
+            true => format!("{:#}\n", json!({ "file": name })),
+            false => format!("The tables of {name} were rewritten without erased rows.\n"),
+        });
+    }
     let database = Database::of(args)?;
     let vacuumed = maintenance::vacuum(&database.options).await?;
     let (before, after) = (vacuumed.before, vacuumed.after);

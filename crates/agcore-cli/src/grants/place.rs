@@ -47,15 +47,26 @@ struct Content {
 }
 
 impl GrantsPlace {
+    /// The name of the user's file for all folders.
+    pub(super) const NAME: &str = "grants.json";
+
     /// Returns the place for a folder, whose path must be canonical.
     pub(crate) fn of_folder(folder: Option<&Path>) -> Self {
         match (state_directory(), folder.and_then(Path::to_str)) {
             (Some(directory), Some(folder)) => Self::Folder {
-                file: directory.join("grants.json"),
+                file: directory.join(Self::NAME),
                 folder: folder.to_owned(),
             },
             _ => Self::Nowhere,
         }
+    }
+
+    /// Returns the folders for which a file has grants.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is damaged, or comes from a newer version.
+    pub(super) fn folders(file: &Path) -> Result<Vec<String>, String> {
+        Ok(contents(file)?.folders.into_keys().collect())
     }
 
     /// Returns a message if the current directory contains a grants file that is not used.

@@ -24,6 +24,12 @@ pub(crate) struct ServeTable {
     pub(crate) tools: Option<bool>,
     /// The folder of uploaded files, relative to the settings file.
     pub(crate) files: Option<String>,
+    /// Whether the catalog is the one in the database.
+    pub(crate) stored_catalog: Option<bool>,
+    /// The seconds after which the server looks for a new version of the stored catalog.
+    pub(crate) reload_seconds: Option<u64>,
+    /// Whether agents know the profiles in the database.
+    pub(crate) profiles: Option<bool>,
     /// The table `[serve.limits]`.
     #[serde(default)]
     pub(crate) limits: LimitsTable,
@@ -73,6 +79,8 @@ pub(crate) struct RetentionTable {
     pub(crate) runs_per_session: Option<u64>,
     pub(crate) events_days: Option<u32>,
     pub(crate) audit_days: Option<u32>,
+    pub(crate) files_days: Option<u32>,
+    pub(crate) files_per_user: Option<u64>,
     pub(crate) pause_minutes: Option<u64>,
 }
 

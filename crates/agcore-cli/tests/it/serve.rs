@@ -2,8 +2,11 @@
 
 mod costs;
 mod cuts;
+mod flow_model;
+mod documents;
 mod flows;
 mod settings;
+mod uploads;
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

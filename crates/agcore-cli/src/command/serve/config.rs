@@ -20,6 +20,9 @@ use crate::{
 /// The address without options and settings.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8737);
 
+/// The pause between two looks for a new version of the stored catalog without a setting.
+const RELOAD: Duration = Duration::from_secs(30);
+
 /// The options and settings with which the server is run.
 #[derive(Debug)]
 pub(super) struct ServeConfig {
@@ -33,6 +36,9 @@ pub(super) struct ServeConfig {
     pub(super) jwt: Option<JwtVerifier>,
     pub(super) files: Option<LocalStorage>,
     pub(super) offers_tools: bool,
+    /// The pause after which the server looks for a new version of the stored catalog, if it uses that.
+    pub(super) stored_catalog: Option<Duration>,
+    pub(super) profiles: bool,
 }
 
 impl ServeConfig {
@@ -68,6 +74,13 @@ impl ServeConfig {
             .map(|files| folder.as_deref().unwrap_or(Path::new("")).join(files));
         let files = files.and_then(|path| open_files(&path, problems));
         let jwt = table.jwt.and_then(|table| jwt(&table, folder.as_deref(), problems));
+        if table.stored_catalog == Some(true) && args.catalog.is_some() {
+            problems.push("--catalog names a catalog, and `stored_catalog` of [serve] asks for that of the database; use one of them".to_owned());
+        }
+        if table.reload_seconds == Some(0) {
+            problems.push("`reload_seconds` of [serve] is 0; set at least 1, or remove it".to_owned());
+        }
+        let reload = table.reload_seconds.map_or(RELOAD, Duration::from_secs);
         let wants_tools = table.tools.unwrap_or(!has_credentials);
         Self {
             listen,
@@ -79,6 +92,8 @@ impl ServeConfig {
             retention: RetentionConfig::new(&table.retention, problems),
             jwt,
             files,
+            stored_catalog: (table.stored_catalog == Some(true)).then_some(reload),
+            profiles: table.profiles == Some(true),
             offers_tools: !args.no_tools && (args.tools || wants_tools),
         }
     }

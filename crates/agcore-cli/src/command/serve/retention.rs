@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agcore::memory::session::Retention;
+use agcore_server::FileRetention;
 
 use crate::settings::RetentionTable;
 
@@ -15,6 +16,7 @@ const PAUSE: Duration = Duration::from_secs(60 * 60);
 #[derive(Debug)]
 pub(super) struct RetentionConfig {
     pub(super) rules: Retention,
+    pub(super) files: FileRetention,
     pub(super) pause: Duration,
 }
 
@@ -26,6 +28,7 @@ impl RetentionConfig {
             ("runs_days", table.runs_days),
             ("events_days", table.events_days),
             ("audit_days", table.audit_days),
+            ("files_days", table.files_days),
         ];
         let counts = [
             ("sessions_per_user", table.sessions_per_user),
@@ -41,11 +44,19 @@ impl RetentionConfig {
         }
         Self {
             rules: rules(table),
+            files: file_rules(table),
             pause: table
                 .pause_minutes
                 .map_or(PAUSE, |minutes| Duration::from_secs(minutes.saturating_mul(60))),
         }
     }
+}
+
+fn file_rules(table: &RetentionTable) -> FileRetention {
+    let mut rules = FileRetention::new();
+    rules.age = table.files_days.map(|days| DAY * days);
+    rules.per_user = table.files_per_user;
+    rules
 }
 
 fn rules(table: &RetentionTable) -> Retention {
@@ -69,6 +80,8 @@ mod tests {
         let table = RetentionTable {
             sessions_days: Some(365),
             runs_per_session: Some(0),
+            files_days: Some(90),
+            files_per_user: Some(5),
             pause_minutes: Some(5),
             ..RetentionTable::default()
         };
@@ -78,6 +91,7 @@ mod tests {
             config.rules,
             Retention::new().with_sessions(365 * DAY).with_runs_per_session(0)
         );
+        assert_eq!(config.files, FileRetention::new().with_age(90 * DAY).with_per_user(5));
         assert_eq!((config.pause, problems.len()), (Duration::from_secs(300), 0));
         let config = RetentionConfig::new(&RetentionTable::default(), &mut problems);
         assert!(config.rules.is_empty() && config.pause == PAUSE && problems.is_empty());

@@ -1,13 +1,14 @@
 //! [`Opened`]: the database of the program or of a server, with everything that it keeps of users.
 
-use std::{path::Path, sync::Arc};
+use std::{fs, path::Path, sync::Arc};
 
 use agcore::{
-    chat::{Clock, SystemClock},
+    chat::{Clock, SystemClock, text::error_chain},
+    files::LocalStorage,
     memory::{Journal, user_data::UserDataStore},
 };
 
-use super::super::database::Database;
+use super::super::database::{Database, shown};
 use crate::{args::FileArgs, exit::Failure, process::variable, sessions::STORE};
 
 /// An open database.
@@ -16,6 +17,28 @@ pub(super) struct Opened {
     pub(super) clock: Arc<dyn Clock>,
     /// The database, as shown to people and programs.
     pub(super) name: String,
+}
+
+/// Reads a document.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn text_of(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(|error| Failure::usage(format!("cannot read {}: {error}", shown(path))))
+}
+
+/// Opens the folder of uploaded files, if one is named.
+///
+/// # Errors
+/// When it cannot be opened.
+pub(super) fn open_files(folder: Option<&Path>) -> Result<Option<LocalStorage>, Failure> {
+    let opened = folder.map(|folder| {
+        LocalStorage::open(folder).map_err(|error| {
+            let cause = error_chain(&error);
+            Failure::usage(format!("cannot use {}: {cause}", shown(folder)))
+        })
+    });
+    opened.transpose()
 }
 
 impl Opened {
@@ -57,9 +80,30 @@ async fn open_server(url: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn UserDat
     ))
 }
 
+/// Removes what erased rows have left in the files of a database server.
+///
+/// # Errors
+/// When the server cannot be used, or an older transaction still sees the rows.
+#[cfg(feature = "postgres")]
+pub(super) async fn vacuum_server(url: &str) -> Result<(), Failure> {
+    let store = agcore::store::postgres::PostgresStore::open(url, Arc::new(SystemClock::new())).await?;
+    Ok(store.vacuum().await?)
+}
+
+/// Fails: the program was built without a client.
+#[cfg(not(feature = "postgres"))]
+pub(super) async fn vacuum_server(_: &str) -> Result<(), Failure> {
+    Err(no_client())
+}
+
 #[cfg(not(feature = "postgres"))]
 async fn open_server(_: &str, _: Arc<dyn Clock>) -> Result<Arc<dyn UserDataStore>, Failure> {
-    Err(Failure::usage(
+    Err(no_client())
+}
+
+#[cfg(not(feature = "postgres"))]
+fn no_client() -> Failure {
+    Failure::usage(
         "this build has no client for PostgreSQL; build agcore-cli with the feature `postgres`, or name a file with --file",
-    ))
+    )
 }

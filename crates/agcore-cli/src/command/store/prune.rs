@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use agcore::memory::session::{Pruned, Retention};
+use agcore_server::{FileRetention, prunable_files, prune_files};
 use serde_json::json;
 
-use super::opened::Opened;
+use super::opened::{Opened, open_files};
 use crate::{args::PruneArgs, exit::Failure, process::print};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -18,17 +19,19 @@ const BATCH: u64 = 200;
 /// # Errors
 /// When no rule is given, or the database cannot be used.
 pub(super) async fn run(args: &PruneArgs) -> Result<(), Failure> {
-    let rules = rules(args);
-    if rules.is_empty() {
+    let (rules, file_rules) = (rules(args), file_rules(args));
+    if rules.is_empty() && file_rules.is_empty() {
         return Err(Failure::usage(
-            "no rule states what is old\nPass --sessions-days, --sessions-per-user, --runs-days, --runs-per-session, --events-days or \
-             --audit-days.",
+            "no rule states what is old\nPass --sessions-days, --sessions-per-user, --runs-days, --runs-per-session, --events-days, \
+             --audit-days, --files-days or --files-per-user.",
         ));
     }
     let opened = Opened::of(args.database.file.as_deref()).await?;
-    let mut pruned = Pruned::default();
+    let storage = open_files(args.files.as_deref())?;
+    let (mut pruned, mut files) = (Pruned::default(), 0);
     if args.dry_run {
         pruned = opened.store.prunable(&rules).await?;
+        files = prunable_files(&*opened.store, &*opened.clock, &file_rules).await?;
     } else {
         loop {
             let batch = opened.store.prune(&rules, BATCH).await?;
@@ -36,6 +39,9 @@ pub(super) async fn run(args: &PruneArgs) -> Result<(), Failure> {
                 break;
             }
             pruned.add(batch);
+        }
+        if let Some(storage) = &storage {
+            files = prune_files(&*opened.store, storage, &*opened.clock, &file_rules).await?;
         }
     }
     if args.database.json {
@@ -46,14 +52,22 @@ pub(super) async fn run(args: &PruneArgs) -> Result<(), Failure> {
             "runs": pruned.runs,
             "events": pruned.events,
             "audit_messages": pruned.audit_messages,
+            "files": files,
         });
         return print(&format!("{result:#}\n"));
     }
     let verb = if args.dry_run { "Would remove" } else { "Removed" };
     print(&format!(
-        "{verb} {} sessions, {} runs, {} events and the content of {} audit messages in {}.\n",
+        "{verb} {} sessions, {} runs, {} events, {files} uploaded files and the content of {} audit messages in {}.\n",
         pruned.sessions, pruned.runs, pruned.events, pruned.audit_messages, opened.name
     ))
+}
+
+fn file_rules(args: &PruneArgs) -> FileRetention {
+    let mut rules = FileRetention::new();
+    rules.age = args.files_days.map(|days| DAY * days);
+    rules.per_user = args.files_per_user;
+    rules
 }
 
 fn rules(args: &PruneArgs) -> Retention {

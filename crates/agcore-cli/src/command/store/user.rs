@@ -7,18 +7,20 @@ use std::{
 
 use agcore::{
     chat::Actor,
+    files::FileStorage,
     memory::{
         MemoryError, MemoryErrorKind,
         user_data::{UserDataRow, erase_user_data, export_user_data},
     },
 };
-use agcore_server::{erase_server_data, export_server_data};
+use agcore_server::{erase_files, erase_server_data, export_files, export_server_data};
 use serde_json::{Value, json};
 
-use super::opened::Opened;
+use super::opened::{Opened, open_files};
 use crate::{
     args::{EraseUserArgs, UserArgs},
     exit::Failure,
+    grants::{erase_grants_of, grants_of},
     process::print,
     render::sanitized_line,
 };
@@ -31,6 +33,9 @@ pub(super) async fn export(args: &UserArgs) -> Result<(), Failure> {
     let opened = Opened::of(args.file.as_deref()).await?;
     let mut output = BufWriter::new(io::stdout());
     let mut failed = None;
+    for row in grant_rows(args)? {
+        writeln!(output, "{row}").map_err(|error| Failure::output(&error))?;
+    }
     let exported = for_each_row(&opened, &actor(args), &mut |row| {
         writeln!(output, "{row}").map_err(|error| {
             failed = Some(error);
@@ -53,21 +58,38 @@ pub(super) async fn erase(args: &EraseUserArgs) -> Result<(), Failure> {
     let opened = Opened::of(args.user.file.as_deref()).await?;
     let user = actor(&args.user);
     if !args.yes {
-        return Err(not_confirmed(&opened, &user).await?);
+        return Err(not_confirmed(&opened, &user, grant_rows(&args.user)?).await?);
+    }
+    let storage = open_files(args.files.as_deref())?;
+    let files = export_files(&*opened.store, &user).await?.len();
+    if files > 0 && storage.is_none() {
+        return Err(Failure::usage(format!(
+            "nothing was erased: {} has uploaded {files} files\nPass --files DIR with the folder in which `agcore serve` keeps them: \
+             `files` of [serve].",
+            sanitized_line(&user.to_string())
+        )));
     }
     // Requests of the user fail from here on.
     let server = erase_server_data(&opened.journal(), &opened.clock, &user).await?;
+    let storage = storage.as_ref().map(|storage| storage as &dyn FileStorage);
+    let files = erase_files(&*opened.store, storage, &user).await?;
     let erased = erase_user_data(&*opened.store, &user).await?;
+    let grants = match args.user.file {
+        None => erase_grants_of(&user).map_err(Failure::usage)?,
+        Some(_) => 0,
+    };
     if args.json {
         let mut result = json!(erased);
         result["tokens"] = server.tokens.into();
         result["profiles"] = server.profiles.into();
+        result["files"] = files.into();
+        result["grants"] = grants.into();
         result["file"] = opened.name.into();
         return print(&format!("{result:#}\n"));
     }
     print(&format!(
-        "Erased {} in {}: {} sessions, {} conversations, {} memory items, {} pages, {} entities, {} tokens, {} profiles. \
-         Tokens and costs of the sessions are kept.\n",
+        "Erased {} in {}: {} sessions, {} conversations, {} memory items, {} pages, {} entities, {} tokens, {} profiles, \
+         {files} uploaded files, {grants} stored answers about tools. Tokens and costs of the sessions are kept.\n",
         sanitized_line(&user.to_string()),
         opened.name,
         erased.sessions,
@@ -81,14 +103,15 @@ pub(super) async fn erase(args: &EraseUserArgs) -> Result<(), Failure> {
 }
 
 /// Returns the message of an erasure that was not confirmed: what would be erased.
-async fn not_confirmed(opened: &Opened, user: &Actor) -> Result<Failure, Failure> {
+async fn not_confirmed(opened: &Opened, user: &Actor, grants: Vec<Value>) -> Result<Failure, Failure> {
     let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
     let count = &mut |row: &Value| {
         let kind = row["row"].as_str().unwrap_or("?");
         *kinds.entry(kind.to_owned()).or_default() += 1;
         Ok(())
     };
-    for_each_row(opened, user, count).await?;
+    for_each_row(opened, user, &mut *count).await?;
+    grants.iter().try_for_each(count)?;
     let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
     let found = match kinds.is_empty() {
         true => "nothing".to_owned(),
@@ -106,13 +129,27 @@ fn actor(args: &UserArgs) -> Actor {
     Actor::new(args.tenant.as_str(), args.user.as_str())
 }
 
-/// Passes on each row that is kept of a user.
+/// Returns the stored answers of a user about tools, which are kept beside the database of the program, as rows.
+fn grant_rows(args: &UserArgs) -> Result<Vec<Value>, Failure> {
+    if args.file.is_some() {
+        return Ok(Vec::new());
+    }
+    let grants = grants_of(&actor(args)).map_err(Failure::usage)?.into_iter();
+    Ok(grants
+        .map(|(folder, grant)| json!({"row": "grant", "folder": folder, "grant": grant}))
+        .collect())
+}
+
+/// Passes on each row that the database keeps of a user.
 async fn for_each_row(
     opened: &Opened,
     user: &Actor,
     write: &mut (dyn FnMut(&Value) -> Result<(), MemoryError> + Send),
 ) -> Result<(), MemoryError> {
     for row in export_server_data(&opened.journal(), &opened.clock, user).await? {
+        write(&row)?;
+    }
+    for row in export_files(&*opened.store, user).await? {
         write(&row)?;
     }
     let mut write = |row: UserDataRow| {

@@ -1,4 +1,4 @@
-//! Clients whose streams are cut again and again, while the server is killed and started again.
+//! Clients of an agent and of flows, whose streams are cut again and again, while the server is killed and started again.
 
 use std::{
     collections::HashMap,
@@ -12,10 +12,14 @@ use std::{
     time::Duration,
 };
 
-use agcore_testkit::mock_server::{MockOptions, Playground};
-use serde_json::Value;
+use agcore_testkit::mock_server::MockOptions;
+use serde_json::{Value, json};
 
-use super::{Event, Serving, input, is_end, read_events};
+use super::{
+    Event, Serving,
+    flow_model::{FLOWS, FlowModel, write_flows},
+    input, is_end, read_events,
+};
 use crate::support::{Agcore, Server};
 
 /// The clients, each with one run at a time.
@@ -47,9 +51,11 @@ impl Shared {
     }
 
     /// Starts a run; repeats the request until it is acknowledged.
-    fn start(&self, thread: &str) {
+    fn start(&self, thread: &str, agent: &str) {
         let path = format!("/api/v1/agent/runs/{thread}");
-        while !self.ask("POST", &path, &input(thread, TEXT)).contains("202 Accepted") {}
+        let mut input: Value = serde_json::from_str(&input(thread, TEXT)).unwrap();
+        input["forwardedProps"] = json!({"agent": agent});
+        while !self.ask("POST", &path, &input.to_string()).contains("202 Accepted") {}
     }
 
     fn follow(&self, thread: &str, last: Option<&str>, count: usize) -> Vec<Event> {
@@ -91,26 +97,31 @@ impl Shared {
     }
 }
 
-/// Returns the texts and the results of tools that count in the end, in order.
+/// Returns the texts and the results of tools that count in the end, in order. Results that follow each other are sorted, because
+/// calls that run at the same time end in any order.
 fn outcome(log: &[Event]) -> Vec<String> {
-    let mut texts: Vec<(Value, String)> = Vec::new();
+    // Whether it is discarded, whether it is a result, and its text.
+    let mut texts: Vec<(Value, bool, String)> = Vec::new();
     let mut open: HashMap<String, usize> = HashMap::new();
     for (_, event) in log {
         let id = event["messageId"].as_str().unwrap_or_default().to_owned();
         match event["type"].as_str().unwrap() {
             "TEXT_MESSAGE_START" => {
                 assert!(open.insert(id, texts.len()).is_none(), "{event}");
-                texts.push((Value::Null, String::new()));
+                texts.push((Value::Null, false, String::new()));
             }
-            "TEXT_MESSAGE_CONTENT" => texts[open[&id]].1 += event["delta"].as_str().unwrap(),
+            "TEXT_MESSAGE_CONTENT" => texts[open[&id]].2 += event["delta"].as_str().unwrap(),
             "TEXT_MESSAGE_END" => texts[open.remove(&id).unwrap()].0 = event["metadata"]["agcore"]["discarded"].clone(),
-            "TOOL_CALL_RESULT" => texts.push((Value::Null, event["content"].to_string())),
+            "TOOL_CALL_RESULT" => texts.push((Value::Null, true, event["content"].to_string())),
             _ => {}
         }
     }
     assert!(open.is_empty(), "{open:?}");
-    let kept = texts.into_iter().filter(|(is_discarded, _)| is_discarded.is_null());
-    kept.map(|(_, text)| text).collect()
+    texts.retain(|(discarded, ..)| discarded.is_null());
+    for results in texts.chunk_by_mut(|(_, one, _), (_, next, _)| *one && *next) {
+        results.sort_by(|(.., one), (.., next)| one.cmp(next));
+    }
+    texts.into_iter().map(|(.., text)| text).collect()
 }
 
 /// Checks a run that was followed in pieces.
@@ -131,25 +142,39 @@ fn check(shared: &Shared, thread: &str, seen: &[Event], undisturbed: &[String]) 
     assert_eq!(history.matches(r#""role":"user""#).count(), 1, "{history}");
 }
 
+/// Returns the outcome of a run that nothing disturbs.
+fn undisturbed(shared: &Shared, agent: &str) -> Vec<String> {
+    let thread = format!("undisturbed-{agent}");
+    shared.start(&thread, agent);
+    let log = shared.log(&thread);
+    assert_eq!(log.last().unwrap().1["type"], "RUN_FINISHED", "{agent}: {log:?}");
+    let outcome = outcome(&log);
+    // A staged flow calls no tool here.
+    let least = if agent == "staged" { 1 } else { 2 };
+    assert!(outcome.len() >= least, "results and an answer: {agent}: {log:?}");
+    outcome
+}
+
 #[test]
 #[expect(clippy::disallowed_methods, reason = "set by `cargo xtask soak`")]
 fn cut_streams_and_killed_servers_lose_and_repeat_nothing() {
     let is_soak = std::env::var_os("AGCORE_SOAK").is_some();
     let (cuts, kills) = if is_soak { (10_000, 200) } else { (240, 6) };
-    let model = Server::start(
-        MockOptions::new(),
-        Playground::new().with_pace(Duration::from_millis(4)),
-    );
+    let model = Server::start(MockOptions::new(), FlowModel::new(Duration::from_millis(4)));
     let agcore = Agcore::talking_to(&model).at_home();
+    write_flows(&agcore);
     let shared = Shared {
         serving: RwLock::new(Some(Serving::start(&agcore, &[]))),
         cuts: AtomicUsize::new(0),
         kills: AtomicUsize::new(0),
         runs: AtomicUsize::new(0),
     };
-    shared.start("undisturbed");
-    let undisturbed = outcome(&shared.log("undisturbed"));
-    assert!(undisturbed.len() >= 2, "a result and an answer: {undisturbed:?}");
+    let mut agents = vec!["assistant"];
+    agents.extend(FLOWS);
+    let undisturbed: Vec<(&str, Vec<String>)> = agents
+        .iter()
+        .map(|agent| (*agent, undisturbed(&shared, agent)))
+        .collect();
 
     let (cut, counted) = mpsc::channel();
     let shared = &shared;
@@ -159,7 +184,8 @@ fn cut_streams_and_killed_servers_lose_and_repeat_nothing() {
             scope.spawn(move || {
                 for number in 0.. {
                     let thread = format!("t-{client}-{number}");
-                    shared.start(&thread);
+                    let (agent, undisturbed) = &undisturbed[(client + number) % undisturbed.len()];
+                    shared.start(&thread, agent);
                     let seen = shared.follow_in_pieces(&thread, &cut);
                     check(shared, &thread, &seen, undisturbed);
                     shared.runs.fetch_add(1, Ordering::Relaxed);
