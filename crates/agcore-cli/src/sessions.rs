@@ -4,6 +4,8 @@ mod find;
 mod kind;
 mod open;
 mod questions;
+mod search;
+mod started;
 mod table;
 
 pub(crate) use self::{
@@ -11,7 +13,8 @@ pub(crate) use self::{
     kind::{KIND, SessionKind},
     open::STORE,
     questions::{OpenQuestion, answers_of, question_key},
-    table::{day, session_rows, session_table, time},
+    search::found_table,
+    table::{day, last_turn, numbered_table, session_table, time},
 };
 
 use std::{fs, path::Path, sync::Arc};
@@ -21,12 +24,16 @@ use agcore::{
     memory::{
         CheckpointStore, MemoryStore,
         session::{Session, SessionStore},
+        user_data::UserDataStore,
     },
 };
 use serde_json::Value;
 
 /// The name of the folder in the metadata of a session.
 pub(crate) const FOLDER: &str = "folder";
+
+/// The name of the options of a flow in the metadata of a session.
+pub(crate) const FLOW_OPTIONS: &str = "flow_options";
 
 /// The sessions of the user: in the database, or in the memory of the process.
 #[derive(Clone)]
@@ -36,10 +43,14 @@ pub(crate) struct Sessions {
     checkpoints: Arc<dyn CheckpointStore>,
     /// The store of facts and notes, beside the sessions.
     memory: Arc<dyn MemoryStore>,
+    /// The same store with everything that it keeps of users, if it is a database.
+    user_data: Option<Arc<dyn UserDataStore>>,
     /// Whether they outlive the process.
     is_kept: bool,
     /// Which of them are meant.
     kind: SessionKind,
+    /// The options of the flow that runs in new sessions.
+    flow_options: Option<String>,
 }
 
 impl Sessions {
@@ -52,6 +63,17 @@ impl Sessions {
     /// Returns which sessions are meant.
     pub(crate) fn kind(&self) -> SessionKind {
         self.kind
+    }
+
+    /// Keeps these options of a flow in new sessions.
+    pub(crate) fn with_flow_options(mut self, options: String) -> Self {
+        self.flow_options = Some(options);
+        self
+    }
+
+    /// Returns the options of the flow that runs in new sessions; `None` if none does.
+    pub(crate) fn flow_options(&self) -> Option<&str> {
+        self.flow_options.as_deref()
     }
 
     /// Returns the store.
@@ -67,6 +89,11 @@ impl Sessions {
     /// Returns the store of facts and notes.
     pub(crate) fn memory(&self) -> Arc<dyn MemoryStore> {
         Arc::clone(&self.memory)
+    }
+
+    /// Returns the database with everything that it keeps of users.
+    pub(crate) fn user_data(&self) -> Option<Arc<dyn UserDataStore>> {
+        self.user_data.clone()
     }
 
     /// Returns whether the sessions outlive the process.

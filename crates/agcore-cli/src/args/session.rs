@@ -1,6 +1,6 @@
 //! Options that select the session of a chat.
 
-use clap::Args as ArgGroup;
+use clap::{Args as ArgGroup, builder::NonEmptyStringValueParser};
 
 /// The session that a chat continues, and whether it is kept.
 #[derive(Debug, Default, ArgGroup)]
@@ -8,12 +8,15 @@ pub(crate) struct SessionArgs {
     /// Continue the newest session of the current directory
     #[arg(long = "continue", short = 'c', group = "session")]
     pub(crate) continues: bool,
-    /// Continue a session, named by its ID or the beginning of it; without an ID, choose from a list
-    #[arg(long, short, value_name = "ID", num_args = 0..=1, default_missing_value = "", group = "session")]
+    /// Continue a session, named by its ID, the beginning of it, or its name; without a value, choose from a list
+    #[arg(long, short, value_name = "ID|NAME", num_args = 0..=1, default_missing_value = "", group = "session")]
     pub(crate) resume: Option<String>,
     /// With --continue or --resume, continue in a copy and leave the session as it is
     #[arg(long, visible_alias = "fork", requires = "session")]
     pub(crate) fork_session: bool,
+    /// Name the session, for lists and for --resume; with --continue or --resume, rename it
+    #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new(), conflicts_with = "ephemeral")]
+    pub(crate) name: Option<String>,
     /// Do not keep the session after the program ends
     #[arg(long, visible_alias = "no-session-persistence", conflicts_with = "session")]
     pub(crate) ephemeral: bool,

@@ -1,6 +1,6 @@
 //! Arguments of `sessions`.
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
 
 use super::settings::SettingsArgs;
 
@@ -8,17 +8,23 @@ use super::settings::SettingsArgs;
 pub(crate) enum SessionsCommand {
     /// List the sessions, those changed last first
     #[command(after_help = LIST_HELP)]
-    List(ListArgs),
+    List(ListSessionsArgs),
+    /// Find sessions by a text in their messages or names
+    #[command(after_help = SEARCH_HELP)]
+    Search(SearchArgs),
     /// Show the conversation of a session
     #[command(after_help = SHOW_HELP)]
     Show(ShowArgs),
+    /// Change the name of a session
+    #[command(after_help = RENAME_HELP)]
+    Rename(RenameArgs),
     /// Print a session as JSON Lines or in the form of ShareGPT
     #[command(after_help = EXPORT_HELP)]
     Export(ExportArgs),
     /// Run a session again with recorded answers, and stop at the first difference
     #[command(after_help = REPLAY_HELP)]
     Replay(Box<ReplayArgs>),
-    /// Delete sessions with everything that belongs to them
+    /// Delete sessions with everything that belongs to them, except for their costs
     #[command(after_help = DELETE_HELP)]
     Delete(DeleteArgs),
 }
@@ -26,15 +32,29 @@ pub(crate) enum SessionsCommand {
 const LIST_HELP: &str = "\
 The columns are the beginning of the ID, the time of the last change (UTC), what became of the last turn, the title and the \
 folder in which the session was started. `unfinished` is a turn that runs, or whose process died; `waiting` is one that waits \
-for `agcore approvals`.
+for `agcore approvals`; `cancelled` is one that you stopped, for example with Ctrl-C. Chats in which no turn succeeded are left out: \
+their conversation is empty. `agcore cost` contains them.
 
 Examples:
   agcore sessions list
   agcore sessions list --here --limit 5
   agcore sessions list --json | jq -r '.sessions[].id'";
 
+const SEARCH_HELP: &str = "\
+Upper and lower case are the same. Sessions are listed as by `agcore sessions list`, each with the first place that was found.
+
+Examples:
+  agcore sessions search 'tram 28'
+  agcore sessions search 里斯本 --here
+  agcore sessions search lisbon --json | jq -r '.sessions[].id'";
+
+const RENAME_HELP: &str = "\
+Examples:
+  agcore sessions rename 0199 'trip to Lisbon'
+  agcore chat --resume 'trip to Lisbon'";
+
 const SHOW_HELP: &str = "\
-The beginning of an ID is enough.
+The beginning of an ID is enough, and so is the name of the session.
 
 Examples:
   agcore sessions show 0199
@@ -62,13 +82,25 @@ Examples:
   agcore sessions replay trajectory.jsonl";
 
 const DELETE_HELP: &str = "\
-Nothing is deleted unless all IDs are known. Without a terminal, --yes is needed.
+The conversation, all records of it and its parts are erased. What the messages cost stays in the database without their content, \
+so that `agcore cost` shows the same sums as before; --with-costs removes that as well. Nothing is deleted unless all IDs are known. \
+Without a terminal, --yes is needed.
 
 Examples:
   agcore sessions delete 0199
   agcore sessions delete --yes 0199a1b2 0199c3d4";
 
 /// Arguments of `sessions list`.
+#[derive(Debug, Parser)]
+pub(crate) struct ListSessionsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// Also list chats in which no turn succeeded, so that there is nothing to continue
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// Arguments of a list of sessions.
 #[derive(Debug, Parser)]
 pub(crate) struct ListArgs {
     /// List only sessions of the current directory
@@ -82,11 +114,31 @@ pub(crate) struct ListArgs {
     pub(crate) json: bool,
 }
 
+/// Arguments of `sessions search`.
+#[derive(Debug, Parser)]
+pub(crate) struct SearchArgs {
+    /// The text
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) text: String,
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+}
+
+/// Arguments of `sessions rename`.
+#[derive(Debug, Parser)]
+pub(crate) struct RenameArgs {
+    #[command(flatten)]
+    pub(crate) session: IdArgs,
+    /// The new name
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) name: String,
+}
+
 /// A session.
 #[derive(Debug, Parser)]
 pub(crate) struct IdArgs {
-    /// ID of the session, or the beginning of it
-    #[arg(value_name = "ID")]
+    /// ID of the session, the beginning of it, or its name
+    #[arg(value_name = "ID|NAME")]
     pub(crate) id: String,
 }
 
@@ -142,6 +194,9 @@ pub(crate) struct DeleteArgs {
     /// IDs of the sessions, or the beginnings of them
     #[arg(value_name = "ID", required = true)]
     pub(crate) ids: Vec<String>,
+    /// Remove the tokens and costs of the sessions, too
+    #[arg(long)]
+    pub(crate) with_costs: bool,
     /// Delete them without asking
     #[arg(long)]
     pub(crate) yes: bool,

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use self::{replay::replay, trajectory::trajectory, transcript::transcript};
 use crate::{
-    args::{DeleteArgs, ExportArgs, ExportFormat, ListArgs, SessionsCommand, ShowArgs},
+    args::{DeleteArgs, ExportArgs, ExportFormat, ListSessionsArgs, RenameArgs, SearchArgs, SessionsCommand, ShowArgs},
     exit::Failure,
     interrupt::Interrupts,
     process::print,
     render::{Color, sanitized_line},
-    sessions::{Sessions, current_folder, folder_of, session_table, time},
+    sessions::{Sessions, current_folder, folder_of, found_table, last_turn, session_table, time},
     table::table,
     trust_dialog::{ask_yes_or_no, is_at_terminal},
 };
@@ -31,15 +31,21 @@ pub(crate) async fn run(command: &SessionsCommand, interrupts: &Interrupts, colo
     match command {
         SessionsCommand::Replay(_) => Ok(()),
         SessionsCommand::List(args) => list(args, &sessions).await,
+        SessionsCommand::Search(args) => search(args, &sessions).await,
+        SessionsCommand::Rename(args) => rename(args, &sessions).await,
         SessionsCommand::Show(args) => show(args, &sessions).await,
         SessionsCommand::Export(args) => export(args, &sessions).await,
         SessionsCommand::Delete(args) => delete(args, &sessions, interrupts).await,
     }
 }
 
-async fn list(args: &ListArgs, sessions: &Sessions) -> Result<(), Failure> {
+async fn list(args: &ListSessionsArgs, sessions: &Sessions) -> Result<(), Failure> {
+    let ListSessionsArgs { list: args, all } = args;
     let folder = args.here.then(|| current_folder().unwrap_or_default());
-    let listed = sessions.list(folder.as_deref(), args.limit).await?;
+    let listed = match all {
+        true => sessions.list_all(folder.as_deref(), args.limit).await?,
+        false => sessions.list(folder.as_deref(), args.limit).await?,
+    };
     if args.json {
         let listed: Vec<Value> = listed.iter().map(described).collect();
         return print(&format!("{:#}\n", json!({ "sessions": listed })));
@@ -48,6 +54,37 @@ async fn list(args: &ListArgs, sessions: &Sessions) -> Result<(), Failure> {
         [] => print("There are no sessions.\n"),
         listed => print(&session_table(listed)),
     }
+}
+
+async fn search(args: &SearchArgs, sessions: &Sessions) -> Result<(), Failure> {
+    let folder = args.list.here.then(|| current_folder().unwrap_or_default());
+    let found = sessions.search(&args.text, folder.as_deref(), args.list.limit).await?;
+    if args.list.json {
+        let found = found.iter().map(|found| {
+            let mut shown = described(&found.session);
+            shown["excerpt"] = found.excerpt.as_str().into();
+            shown
+        });
+        let found: Vec<Value> = found.collect();
+        return print(&format!("{:#}\n", json!({ "sessions": found })));
+    }
+    match found.as_slice() {
+        [] => Err(Failure::task(format!(
+            "no session contains `{}`",
+            sanitized_line(&args.text)
+        ))),
+        found => print(&found_table(found)),
+    }
+}
+
+async fn rename(args: &RenameArgs, sessions: &Sessions) -> Result<(), Failure> {
+    let session = sessions.find(&args.session.id).await?;
+    sessions.rename(&session.id, &args.name).await?;
+    print(&format!(
+        "{} has the name `{}`.\n",
+        sanitized_line(&session.id),
+        sanitized_line(&args.name)
+    ))
 }
 
 async fn show(args: &ShowArgs, sessions: &Sessions) -> Result<(), Failure> {
@@ -63,7 +100,7 @@ async fn show(args: &ShowArgs, sessions: &Sessions) -> Result<(), Failure> {
         row("session", &session.id),
         row("title", session.title.as_deref().unwrap_or_default()),
         row("folder", folder_of(&session).unwrap_or_default()),
-        row("status", session.status.as_str()),
+        row("last turn", last_turn(&session).unwrap_or_default()),
         row("created", &time(session.created_at)),
         row("changed", &time(session.updated_at)),
     ];
@@ -115,8 +152,17 @@ async fn delete(args: &DeleteArgs, sessions: &Sessions, interrupts: &Interrupts)
         }
     }
     for session in &found {
-        sessions.delete(session).await?;
-        print(&format!("{} is deleted.\n", sanitized_line(&session.id)))?;
+        let id = sanitized_line(&session.id);
+        match args.with_costs {
+            true => {
+                sessions.delete_with_costs(session).await?;
+                print(&format!("{id} is deleted with its costs.\n"))?;
+            }
+            false => {
+                sessions.erase(session).await?;
+                print(&format!("{id} is deleted; its costs are kept.\n"))?;
+            }
+        }
     }
     Ok(())
 }
@@ -132,6 +178,7 @@ fn described(session: &Session) -> Value {
         "id": session.id,
         "title": session.title,
         "status": session.status,
+        "last_turn": last_turn(session),
         "folder": folder_of(session),
         "created_at": time(session.created_at),
         "updated_at": time(session.updated_at),

@@ -1,4 +1,4 @@
-//! Lists sessions and finds them by the beginning of an id.
+//! Lists sessions and finds them by their names, or by the beginning of an id.
 
 use agcore::{
     flow::NODE_METADATA,
@@ -17,20 +17,42 @@ const SHORTEST: usize = 8;
 /// The number of sessions that an ambiguous id lists.
 const MAX_LISTED: usize = 5;
 
+/// Which sessions a list contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Those in which there is something to continue.
+    Started,
+    /// All of them.
+    All,
+}
+
 impl Sessions {
-    /// Returns the sessions, those changed last first. Sessions in which nothing happened are left out, those in which the
+    /// Returns the sessions, those changed last first. Sessions with nothing to continue are left out, those in which the
     /// agents of a flow work, and those of another kind.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub(crate) async fn list(&self, folder: Option<&str>, limit: usize) -> Result<Vec<Session>, Failure> {
+        self.conversations(folder, Extent::Started, limit).await
+    }
+
+    /// Like [`list`](Self::list), with the sessions in which no turn succeeded.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) async fn list_all(&self, folder: Option<&str>, limit: usize) -> Result<Vec<Session>, Failure> {
+        self.conversations(folder, Extent::All, limit).await
+    }
+
+    async fn conversations(&self, folder: Option<&str>, extent: Extent, limit: usize) -> Result<Vec<Session>, Failure> {
         let is_wanted = |session: &Session| {
             let is_conversation = session.end > 0 && !session.metadata.contains_key(NODE_METADATA);
             is_conversation
                 && self.kind.is_of(session)
                 && folder.is_none_or(|folder| folder_of(session) == Some(folder))
         };
-        self.pages(is_wanted, limit).await
+        let filter = SessionFilter::owned_by(Self::owner()).with_limit(PAGE);
+        self.filtered(filter, is_wanted, extent, limit).await
     }
 
     /// Returns the sessions of all users of a tenant, those changed last first, also those of which only the bill is left.
@@ -43,10 +65,10 @@ impl Sessions {
         filter.owner = None;
         filter.includes_erased = true;
         let is_wanted = |session: &Session| folder.is_none_or(|folder| folder_of(session) == Some(folder));
-        self.filtered(filter, is_wanted, usize::MAX).await
+        self.filtered(filter, is_wanted, Extent::All, usize::MAX).await
     }
 
-    /// Finds a session by its id or the beginning of it.
+    /// Finds a session by its id, its name, or the beginning of its id, in this order.
     ///
     /// # Errors
     /// When there is no such session, or several, or the database cannot be read.
@@ -57,47 +79,58 @@ impl Sessions {
         {
             return Ok(session);
         }
-        let matches = |session: &Session| session.end > 0 && !start.is_empty() && session.id.starts_with(start);
-        let mut found = self.pages(matches, MAX_LISTED + 1).await?;
+        let is_wanted =
+            |session: &Session| session.end > 0 && (is_named(session, start) || session.id.starts_with(start));
+        let (mut named, mut starting) = (Vec::new(), Vec::new());
+        if !start.is_empty() {
+            let filter = SessionFilter::owned_by(Self::owner()).with_limit(PAGE);
+            let found = self.filtered(filter, is_wanted, Extent::All, usize::MAX).await?;
+            (named, starting) = found.into_iter().partition(|session| is_named(session, start));
+        }
+        let found = if named.is_empty() { &mut starting } else { &mut named };
         match found.len() {
             1 => Ok(found.remove(0)),
             0 => Err(Failure::usage(format!(
-                "there is no session whose ID begins with `{}`\n`agcore sessions list` lists the sessions.",
+                "there is no session whose ID begins with `{}`, or that has this name\n`agcore sessions list` lists the \
+                 sessions, and `agcore sessions search TEXT` finds them by what was written.",
                 sanitized_line(start)
             ))),
-            count => {
-                let listed = found.iter().take(MAX_LISTED);
-                let mut lines: Vec<String> = listed.map(|session| format!("  {}", described(session))).collect();
-                if count > MAX_LISTED {
-                    lines.push("  …".to_owned());
-                }
-                Err(Failure::usage(format!(
-                    "several sessions have an ID that begins with `{}`; write more of it:\n{}",
-                    sanitized_line(start),
-                    lines.join("\n")
-                )))
-            }
+            _ => Err(ambiguous(start, found)),
         }
+    }
+
+    /// Changes the name of a session.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(crate) async fn rename(&self, id: &str, name: &str) -> Result<(), Failure> {
+        self.store.rename(&Self::owner().tenant, id, Some(name.trim())).await?;
+        Ok(())
+    }
+
+    /// Erases a session with everything that belongs to it, except for its bill.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(crate) async fn erase(&self, session: &Session) -> Result<(), Failure> {
+        self.store.erase_session(session.tenant(), &session.id).await?;
+        Ok(())
     }
 
     /// Deletes a session with everything that belongs to it.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub(crate) async fn delete(&self, session: &Session) -> Result<(), Failure> {
+    pub(crate) async fn delete_with_costs(&self, session: &Session) -> Result<(), Failure> {
         self.store.delete_session(session.tenant(), &session.id).await?;
         Ok(())
-    }
-
-    async fn pages(&self, is_wanted: impl Fn(&Session) -> bool, limit: usize) -> Result<Vec<Session>, Failure> {
-        let filter = SessionFilter::owned_by(Self::owner()).with_limit(PAGE);
-        self.filtered(filter, is_wanted, limit).await
     }
 
     async fn filtered(
         &self,
         mut filter: SessionFilter,
         is_wanted: impl Fn(&Session) -> bool,
+        extent: Extent,
         limit: usize,
     ) -> Result<Vec<Session>, Failure> {
         let mut found = Vec::new();
@@ -105,9 +138,15 @@ impl Sessions {
             let page = self.store.sessions(&filter).await?;
             let is_last = page.len() < usize::try_from(PAGE).unwrap_or(usize::MAX);
             filter.after = page.last().map(SessionCursor::of);
-            found.extend(page.into_iter().filter(|session| is_wanted(session)));
-            if is_last || found.len() >= limit {
-                found.truncate(limit);
+            for session in page.into_iter().filter(|session| is_wanted(session)) {
+                if found.len() >= limit {
+                    return Ok(found);
+                }
+                if extent == Extent::All || self.is_started(&session).await? {
+                    found.push(session);
+                }
+            }
+            if is_last {
                 return Ok(found);
             }
         }
@@ -123,6 +162,26 @@ pub(crate) fn short_ids(sessions: &[Session]) -> Vec<String> {
     let length = pairs.max().map_or(SHORTEST, |most| (most + 1).max(SHORTEST));
     let shorten = |session: &Session| session.id.chars().take(length).collect();
     sessions.iter().map(shorten).collect()
+}
+
+/// Returns whether a session has this name, whatever the case of its letters.
+fn is_named(session: &Session, name: &str) -> bool {
+    let title = session.title.as_deref().unwrap_or_default();
+    let is_conversation = !session.metadata.contains_key(NODE_METADATA);
+    is_conversation && !name.trim().is_empty() && title.trim().to_lowercase() == name.trim().to_lowercase()
+}
+
+fn ambiguous(start: &str, found: &[Session]) -> Failure {
+    let listed = found.iter().take(MAX_LISTED);
+    let mut lines: Vec<String> = listed.map(|session| format!("  {}", described(session))).collect();
+    if found.len() > MAX_LISTED {
+        lines.push("  …".to_owned());
+    }
+    Failure::usage(format!(
+        "several sessions have an ID that begins with `{}`, or this name; write more of the ID:\n{}",
+        sanitized_line(start),
+        lines.join("\n")
+    ))
 }
 
 fn described(session: &Session) -> String {

@@ -9,10 +9,7 @@ use std::{
 
 use agcore::{
     llm::SystemClock,
-    memory::{
-        CheckpointStore, InMemoryStore, MemoryStore,
-        session::{InMemorySessionStore, SessionStore},
-    },
+    memory::{InMemoryStore, session::InMemorySessionStore, user_data::UserDataStore},
 };
 
 use super::{SessionKind, Sessions};
@@ -52,7 +49,7 @@ impl Sessions {
     pub(crate) async fn open() -> Result<Self, Failure> {
         use agcore::store::sqlite::SqliteOptions;
 
-        use crate::places::{create_private_directory, database};
+        use crate::places::{create_private_directory, create_private_file, database};
 
         let Some(path) = database() else {
             return Err(Failure::usage(
@@ -64,6 +61,9 @@ impl Sessions {
                 Failure::task(format!("cannot create the directory {}: {error}", directory.display()))
             })?;
         }
+        // SQLite gives its other files the same permissions.
+        create_private_file(&path)
+            .map_err(|error| Failure::task(format!("cannot create the database {}: {error}", path.display())))?;
         let store = SqliteOptions::new(path).with_readers(1).open(clock()).await?;
         Ok(Self::of(store))
     }
@@ -130,19 +130,23 @@ impl Sessions {
             checkpoints: Arc::clone(&store) as _,
             store,
             memory: Arc::new(InMemoryStore::new(clock())),
+            user_data: None,
             is_kept: false,
             kind: SessionKind::Any,
+            flow_options: None,
         }
     }
 
-    fn of(store: impl SessionStore + CheckpointStore + MemoryStore + 'static) -> Self {
+    fn of(store: impl UserDataStore + 'static) -> Self {
         let store = Arc::new(store);
         Self {
             checkpoints: Arc::clone(&store) as _,
             memory: Arc::clone(&store) as _,
+            user_data: Some(Arc::clone(&store) as _),
             store,
             is_kept: true,
             kind: SessionKind::Any,
+            flow_options: None,
         }
     }
 }

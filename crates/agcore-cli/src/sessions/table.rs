@@ -5,9 +5,12 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use agcore::memory::{
-    Timestamp,
-    session::{Session, SessionStatus},
+use agcore::{
+    chat::FaultKind,
+    memory::{
+        Timestamp,
+        session::{Session, SessionStatus},
+    },
 };
 
 use super::{find::short_ids, folder_of};
@@ -17,43 +20,100 @@ use crate::{
     utc::utc,
 };
 
+/// The state of a last turn that needs no attention.
+const COMPLETED: &str = "completed";
+
 /// The widest title, in columns.
 const MAX_TITLE: usize = 40;
 
-/// Formats sessions as a table: the beginning of the id, the time of the last change in UTC, what is open, title and folder.
+/// The headings of the columns.
+const HEADINGS: [&str; 5] = ["session", "changed (UTC)", "last turn", "title", "folder"];
+
+/// Formats sessions as a table: the beginning of the id, the time of the last change in UTC, what became of the last turn, title and
+/// folder.
 /// In a window that is narrower than the table, each session has lines of its own for its title and its folder.
 pub(crate) fn session_table(sessions: &[Session]) -> String {
-    let width = if io::stdout().is_terminal() {
-        window_width()
-    } else {
-        usize::MAX
-    };
-    laid_out(&session_rows(sessions), width)
+    laid_out(&headings(), &session_rows(sessions), &[], width())
 }
 
-fn laid_out(rows: &[[String; 5]], width: usize) -> String {
-    let whole = table(rows);
-    if whole.lines().all(|line| columns(line) <= width) {
-        return whole;
+/// Like [`session_table`], with a number in front of each session.
+pub(crate) fn numbered_table(sessions: &[Session]) -> String {
+    let rows = session_rows(sessions).into_iter().zip(1_u32..);
+    let rows: Vec<[String; 6]> = rows
+        .map(|([id, time, state, title, folder], number)| [format!("{number:>2}"), id, time, state, title, folder])
+        .collect();
+    let [id, time, state, title, folder] = headings();
+    laid_out(&[String::new(), id, time, state, title, folder], &rows, &[], width())
+}
+
+/// Like [`session_table`], with a note below each session.
+pub(super) fn marked_table(sessions: &[Session], notes: &[String]) -> String {
+    laid_out(&headings(), &session_rows(sessions), notes, width())
+}
+
+fn width() -> usize {
+    match io::stdout().is_terminal() {
+        true => window_width(),
+        false => usize::MAX,
     }
-    let lines = |[id, time, state, title, folder]: &[String; 5]| {
-        let first = [id, time, state].map(String::as_str).join("  ");
-        let details = [title, folder].map(|text| format!("  {text}"));
-        std::iter::once(first)
-            .chain(details)
-            .map(|line| truncated(line.trim_end(), width) + "\n")
-            .collect::<String>()
-    };
-    rows.iter().map(lines).collect()
+}
+
+fn headings() -> [String; 5] {
+    HEADINGS.map(str::to_owned)
+}
+
+/// Lays out rows whose last two cells are the title and the folder. Without rows, the text is empty.
+fn laid_out<const N: usize>(headings: &[String; N], rows: &[[String; N]], notes: &[String], width: usize) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let whole = table(&[std::slice::from_ref(headings), rows].concat());
+    let fits = whole.lines().all(|line| columns(line) <= width);
+    let mut lines = whole.lines();
+    let mut text = lines
+        .next()
+        .filter(|_| fits)
+        .map(|line| format!("{line}\n"))
+        .unwrap_or_default();
+    for (index, row) in rows.iter().enumerate() {
+        let line = lines.next().unwrap_or_default();
+        text += &if fits { format!("{line}\n") } else { narrow(row, width) };
+        if let Some(note) = notes.get(index) {
+            text += &(truncated(&format!("  {note}"), width) + "\n");
+        }
+    }
+    text
+}
+
+/// Lays out a row on several lines.
+fn narrow<const N: usize>(row: &[String; N], width: usize) -> String {
+    let (head, details) = row.split_at(N.saturating_sub(2));
+    let head: Vec<&str> = head
+        .iter()
+        .map(String::as_str)
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    let details = details
+        .iter()
+        .filter(|text| !text.is_empty())
+        .map(|text| format!("  {text}"));
+    [head.join("  ")]
+        .into_iter()
+        .chain(details)
+        .map(|line| truncated(line.trim_end(), width) + "\n")
+        .collect()
 }
 
 /// Returns the rows of the table.
-pub(crate) fn session_rows(sessions: &[Session]) -> Vec<[String; 5]> {
+fn session_rows(sessions: &[Session]) -> Vec<[String; 5]> {
     let row = |(session, id): (&Session, String)| {
         [
             sanitized_line(&id),
             minutes(session.updated_at),
-            state(session).to_owned(),
+            last_turn(session)
+                .filter(|state| *state != COMPLETED)
+                .unwrap_or_default()
+                .to_owned(),
             truncated(session.title.as_deref().unwrap_or_default(), MAX_TITLE),
             sanitized_line(folder_of(session).unwrap_or_default()),
         ]
@@ -77,13 +137,17 @@ fn minutes(timestamp: Timestamp) -> String {
     time(timestamp).replace('T', " ").chars().take(16).collect()
 }
 
-/// Describes what became of the last turn. Of a turn that is running, it is not known whether its process still exists.
-fn state(session: &Session) -> &'static str {
+/// Describes what became of the last turn, if one was started. Of a turn that is running, it is not known whether its process still
+/// exists.
+pub(crate) fn last_turn(session: &Session) -> Option<&'static str> {
+    let is_cancelled = session.error_id.as_deref() == Some(FaultKind::Cancelled.as_str());
     match session.status {
-        SessionStatus::Pending if session.pending_tool_call_id.is_some() => "waiting",
-        SessionStatus::Running => "unfinished",
-        SessionStatus::Failed => "failed",
-        SessionStatus::Pending | SessionStatus::Completed => "",
+        SessionStatus::Pending if session.pending_tool_call_id.is_some() => Some("waiting"),
+        SessionStatus::Pending => None,
+        SessionStatus::Running => Some("unfinished"),
+        SessionStatus::Failed if is_cancelled => Some("cancelled"),
+        SessionStatus::Failed => Some("failed"),
+        SessionStatus::Completed => Some(COMPLETED),
     }
 }
 
@@ -102,12 +166,15 @@ mod tests {
         ]
         .map(str::to_owned)];
         assert_eq!(
-            laid_out(&rows, 80),
-            "01a2  2026-01-31 08:09  failed  葡萄牙的首都是哪里？  /srv/trip\n"
+            laid_out(&headings(), &rows, &[], 80),
+            "session  changed (UTC)     last turn  title                 folder\n\
+             01a2     2026-01-31 08:09  failed     葡萄牙的首都是哪里？  /srv/trip\n"
         );
+        assert_eq!(laid_out(&headings(), &[], &[], 80), "");
+        let notes = ["里斯本是葡萄牙的首都。".to_owned()];
         assert_eq!(
-            laid_out(&rows, 20),
-            "01a2  2026-01-31 08…\n  葡萄牙的首都是哪…\n  /srv/trip\n"
+            laid_out(&headings(), &rows, &notes, 20),
+            "01a2  2026-01-31 08…\n  葡萄牙的首都是哪…\n  /srv/trip\n  里斯本是葡萄牙的…\n"
         );
     }
 }

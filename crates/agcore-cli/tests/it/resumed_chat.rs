@@ -98,6 +98,36 @@ fn what_streamed_before_ctrl_c_is_there_after_a_restart() {
 }
 
 #[test]
+fn a_turn_that_was_stopped_is_listed_as_cancelled() {
+    let server = Server::playground();
+    let mut person = Person::chatting(at_home(&server), &[]);
+    person.types("hello");
+    person.next();
+    person.types("slow");
+    person.sees("word3");
+    person.presses('c');
+    person.sees("The part that arrived is kept");
+    person.next();
+    left(&mut person);
+    let agcore = person.leaves_with(0);
+    let list = agcore.run(["sessions", "list"]);
+    let lines: Vec<&str> = list.assert_success().lines().collect();
+    assert_eq!(lines.len(), 2, "{}", list.stdout);
+    assert!(
+        lines[0].starts_with("session ") && lines[0].contains("  last turn  "),
+        "{}",
+        list.stdout
+    );
+    assert!(lines[1].contains("  cancelled  "), "{}", list.stdout);
+    let list = agcore.run(["sessions", "list", "--json"]);
+    assert!(
+        list.assert_success().contains("\"last_turn\": \"cancelled\""),
+        "{}",
+        list.stdout
+    );
+}
+
+#[test]
 fn other_sessions_are_listed_and_chosen_in_the_chat() {
     let server = Server::playground();
     let mut person = Person::chatting(at_home(&server), &[]);
@@ -115,9 +145,9 @@ fn other_sessions_are_listed_and_chosen_in_the_chat() {
     person.sees("the first one");
     person.next();
     person.types("/resume");
-    person.sees("Continue which session? [1-2]");
+    person.sees("Continue which session? [1-2,");
     person.types("7");
-    person.sees("Continue which session? [1-2]");
+    person.sees("Continue which session? [1-2,");
     person.types("2");
     person.sees("you: the first one");
     person.sees(&format!("Session {first}"));
@@ -133,11 +163,54 @@ fn other_sessions_are_listed_and_chosen_in_the_chat() {
 
     // The list is also shown at the start.
     let mut person = resuming(agcore, &["--resume"]);
-    person.sees("Continue which session? [1-2]");
+    person.sees("Continue which session? [1-2,");
     person.types("1");
     person.next();
     assert_ne!(left(&mut person), "");
     person.leaves_with(0);
+}
+
+#[test]
+fn sessions_are_found_by_names_and_texts_in_the_chat() {
+    let server = Server::playground();
+    let mut person = Person::chatting(at_home(&server), &["--name", "trams"]);
+    for text in ["tram 28", "tram 15", "a bus"] {
+        person.types(text);
+        person.sees("messages in this request: 2");
+        person.next();
+        person.types("/clear");
+        person.sees("New conversation.");
+        person.next();
+    }
+    person.types("/sessions tram 15");
+    person.sees("tram 15");
+    person.sees("/resume ID continues one of them");
+    person.next();
+    person.types("/sessions zeppelin");
+    person.sees("No session contains `zeppelin`.");
+    person.next();
+    // By its name.
+    person.types("/resume Trams");
+    person.sees("you: tram 28");
+    person.next();
+    // A text that several sessions contain is a list, in which another text searches again.
+    person.types("/resume tram");
+    person.sees("Continue which session? [1-2,");
+    person.types("zeppelin");
+    person.sees("No session contains `zeppelin`.");
+    person.sees("Continue which session? [1-2,");
+    person.types("bus");
+    person.sees("Continue which session? [1-1,");
+    person.types("1");
+    person.sees("you: a bus");
+    person.next();
+    person.types("/rename wheels");
+    person.sees("This session has the name `wheels`.");
+    person.next();
+    person.presses('d');
+    let agcore = person.leaves_with(0);
+    let list = agcore.run(["sessions", "list"]);
+    assert!(list.assert_success().contains("  wheels  "), "{}", list.stdout);
 }
 
 /// Calls `save_note`, and answers after its result only if the conversation was resumed.
@@ -163,6 +236,8 @@ fn a_killed_turn_is_offered_again() {
     let agcore = agcore.with("OPENAI_BASE_URL", &server.base_url());
     let mut person = resuming(agcore, &["--continue"]);
     person.sees("The last turn was interrupted before it ended.");
+    // Several turns may have been before it.
+    person.sees("you: note it");
     person.sees("Continue the turn? [y]es, [n]o: ");
     person.types("what");
     person.sees("Continue the turn? [y]es, [n]o: ");

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use agcore_testkit::mock_server::{Fault, Hold, MockOptions, Point, RecordedRequest, Reply, ToolCall};
+use agcore_testkit::mock_server::{Fault, Hold, MockOptions, Playground, Point, RecordedRequest, Reply, ToolCall};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::support::{Agcore, LIMIT, RunOutput, Server, runtime};
+use crate::support::{Agcore, KEY, LIMIT, RunOutput, Server, runtime};
 
 /// Answers one message and returns the result of the run.
 fn answered(agcore: &Agcore, arguments: &[&str]) -> Value {
@@ -55,6 +55,63 @@ fn a_session_is_continued_by_the_beginning_of_its_id() {
     assert_eq!(sessions[0]["id"], id);
     assert_eq!(sessions[0]["title"], "remember 42");
     assert_eq!(sessions[0]["status"], "completed");
+    assert_eq!(sessions[0]["last_turn"], "completed");
+}
+
+#[test]
+fn a_session_in_which_no_turn_succeeded_is_neither_listed_nor_continued() {
+    let server = Server::start(MockOptions::new().with_key(KEY), Playground::new());
+    let agcore = Agcore::talking_to(&server).at_home();
+    let answered_one = id(&answered(&agcore, &["remember 42"]));
+    let agcore = agcore.with("OPENAI_API_KEY", "sk-wrong");
+    agcore
+        .run(["-p", "a lost message"])
+        .assert_failed(3, &["rejected the API key"]);
+    let agcore = agcore.with("OPENAI_API_KEY", KEY);
+
+    let ids = |sessions: Vec<Value>| {
+        sessions
+            .into_iter()
+            .map(|session| session["id"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(listed(&agcore, &[])), [answered_one.as_str()]);
+    assert_eq!(id(&answered(&agcore, &["go on", "--continue"])), answered_one);
+    // Its message can still be found, and the session deleted.
+    let all = listed(&agcore, &["--all"]);
+    assert_eq!(all.len(), 2);
+    let lost = all
+        .iter()
+        .find(|session| session["id"] != answered_one.as_str())
+        .unwrap();
+    assert_eq!(
+        (&lost["last_turn"], &lost["title"]),
+        (&json!("failed"), &json!("a lost message"))
+    );
+    let found = agcore.run(["sessions", "search", "lost message"]);
+    assert!(found.assert_success().contains("failed"), "{}", found.stdout);
+    agcore
+        .run(["sessions", "delete", "--yes", lost["id"].as_str().unwrap()])
+        .assert_success();
+    assert_eq!(listed(&agcore, &["--all"]).len(), 1);
+
+    // A turn that fails later does not hide the conversation before it.
+    let agcore = agcore.with("OPENAI_API_KEY", "sk-wrong");
+    agcore.run(["-p", "again", "--continue"]).assert_failed(3, &[]);
+    let list = listed(&agcore, &[]);
+    assert_eq!((list.len(), &list[0]["last_turn"]), (1, &json!("failed")));
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_user_can_read_the_database() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).at_home();
+    answered(&agcore, &["hello"]);
+    let mode = fs::metadata(agcore.state("agcore.db")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]
@@ -165,8 +222,40 @@ fn unknown_and_ambiguous_ids_are_reported() {
         .run(["sessions", "delete", "--yes", &ids[0], "zz"])
         .assert_failed(2, &["zz"]);
     assert_eq!(listed(&agcore, &[]).len(), 2);
-    agcore.run(["sessions", "delete", "--yes", &ids[0]]).assert_success();
+    let deleted = agcore.run(["sessions", "delete", "--yes", &ids[0]]);
+    assert!(
+        deleted.assert_success().contains("its costs are kept"),
+        "{}",
+        deleted.stdout
+    );
     assert_eq!(listed(&agcore, &[])[0]["id"], ids[1]);
+}
+
+#[test]
+fn a_deleted_session_leaves_its_bill_unless_it_is_deleted_with_costs() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).at_home();
+    let ids = [
+        id(&answered(&agcore, &["a secret word"])),
+        id(&answered(&agcore, &["two"])),
+    ];
+    let tokens = || {
+        let cost = agcore.run(["cost", "--by", "model", "--json"]);
+        cost.assert_success().to_owned()
+    };
+    let before = tokens();
+    agcore.run(["sessions", "delete", "--yes", &ids[0]]).assert_success();
+    assert_eq!(listed(&agcore, &[]).len(), 1);
+    assert_eq!(tokens(), before, "the bill has changed");
+    let database = fs::read(agcore.state("agcore.db")).unwrap();
+    let word = b"a secret word";
+    assert!(
+        !database.windows(word.len()).any(|bytes| bytes == word),
+        "the text is still in the file"
+    );
+    let ran = agcore.run(["sessions", "delete", "--yes", "--with-costs", &ids[1]]);
+    assert!(ran.assert_success().contains("with its costs"), "{}", ran.stdout);
+    assert_ne!(tokens(), before);
 }
 
 #[test]
@@ -313,4 +402,74 @@ fn a_session_whose_tools_are_gone_differs() {
     agcore
         .run(["sessions", "replay", &session, "--no-tools"])
         .assert_failed(1, &["turn 1 differs from the recording", "`arithmetic`"]);
+}
+
+#[test]
+fn a_session_has_a_name() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).at_home();
+    let first = id(&answered(&agcore, &["remember 42", "--name", "Trip to Lisbon"]));
+    answered(&agcore, &["something else"]);
+    assert_eq!(listed(&agcore, &[])[1]["title"], "Trip to Lisbon");
+    let second = answered(&agcore, &["go on", "--resume", "trip to lisbon"]);
+    assert_eq!(second["session_id"], first);
+
+    // A name renames, and the first message does not.
+    answered(&agcore, &["go on", "-r", &first, "-n", "Porto"]);
+    let names = |agcore: &Agcore| {
+        listed(agcore, &[])
+            .iter()
+            .map(|session| session["title"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(&agcore), ["Porto", "something else"]);
+    agcore
+        .run(["sessions", "rename", "porto", "something else"])
+        .assert_success();
+    let ran = agcore.run(["sessions", "show", "Something Else"]);
+    ran.assert_failed(
+        2,
+        &[
+            "several sessions have an ID that begins with `Something Else`, or this name",
+            &first,
+        ],
+    );
+    agcore
+        .run(["-p", "x", "--name", "n", "--ephemeral"])
+        .assert_failed(2, &["--ephemeral"]);
+    agcore.run(["-p", "x", "--name", ""]).assert_failed(2, &["--name"]);
+}
+
+#[test]
+fn sessions_are_found_by_what_was_written() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).at_home();
+    let first = id(&answered(&agcore, &["When does Tram 28 leave?"]));
+    let second = id(&answered(&agcore, &["葡萄牙的首都是哪里？", "--name", "capital"]));
+    let found = |text: &str| {
+        let ran = agcore.run(["sessions", "search", text, "--json"]);
+        let list: Value = serde_json::from_str(ran.assert_success()).unwrap();
+        let found = list["sessions"].as_array().unwrap().clone();
+        found
+            .iter()
+            .map(|session| (session["id"].clone(), session["excerpt"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("tram 28"), [(json!(first), json!("When does Tram 28 leave?"))]);
+    assert_eq!(found("首都"), [(json!(second.clone()), json!("葡萄牙的首都是哪里？"))]);
+    // A name counts as well.
+    assert_eq!(found("CAPITAL"), [(json!(second), json!("capital"))]);
+    assert!(found("nowhere").is_empty());
+    let ran = agcore.run(["sessions", "search", "tram"]);
+    let shown = ran.assert_success();
+    assert!(
+        shown.contains(&first[..8]) && shown.contains("\n  When does Tram 28 leave?\n"),
+        "{shown}"
+    );
+    agcore
+        .run(["sessions", "search", "nowhere"])
+        .assert_failed(1, &["no session contains `nowhere`"]);
+    let all = agcore.run(["sessions", "search", "e", "--limit", "1", "--json"]);
+    let all: Value = serde_json::from_str(all.assert_success()).unwrap();
+    assert_eq!(all["sessions"].as_array().unwrap().len(), 1);
 }

@@ -1,0 +1,52 @@
+//! Which sessions have something to continue, and with which message a turn began.
+
+use agcore::memory::session::{MessageFilter, MessageRole, RunFilter, Session, SessionStatus};
+
+use super::{FLOW_OPTIONS, KIND, Sessions};
+use crate::exit::Failure;
+
+/// The number of messages among which an answer is looked for.
+const CHECKED: u64 = 20;
+
+impl Sessions {
+    /// Returns whether there is something to continue: an answer, or a turn that is open. A chat whose first turns failed has
+    /// neither, and its conversation is empty. Tasks and flows keep what they did elsewhere.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) async fn is_started(&self, session: &Session) -> Result<bool, Failure> {
+        let may_be_empty = match session.status {
+            SessionStatus::Failed => true,
+            SessionStatus::Pending => session.pending_tool_call_id.is_none(),
+            SessionStatus::Running | SessionStatus::Completed => false,
+        };
+        if !may_be_empty
+            || [KIND, FLOW_OPTIONS]
+                .iter()
+                .any(|name| session.metadata.contains_key(*name))
+        {
+            return Ok(true);
+        }
+        let (tenant, id) = (session.tenant(), &session.id);
+        let filter = MessageFilter::new().with_first(CHECKED);
+        let messages = self.store.messages(tenant, id, &filter).await?;
+        let is_answered = messages.iter().any(|message| message.role == MessageRole::Assistant);
+        if is_answered || messages.len() == usize::try_from(CHECKED).unwrap_or(usize::MAX) {
+            return Ok(true);
+        }
+        let open = RunFilter::new().open().with_last(1);
+        Ok(!self.store.runs(tenant, id, &open).await?.is_empty())
+    }
+
+    /// Returns the newest message of the user, with which the last turn began.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) async fn last_input(&self, id: &str) -> Result<Option<String>, Failure> {
+        let tenant = Self::owner().tenant;
+        let messages = self.store.messages(&tenant, id, &MessageFilter::new()).await?;
+        let mut newest = messages.into_iter().rev();
+        let input = newest.find(|message| message.role == MessageRole::User && !message.content.trim().is_empty());
+        Ok(input.map(|message| message.content))
+    }
+}
