@@ -9,6 +9,7 @@ mod chat;
 mod cost;
 mod eval;
 mod flow;
+mod help;
 mod session;
 mod sessions;
 mod approvals;
@@ -22,6 +23,8 @@ mod prompt;
 mod run;
 mod skills;
 mod serve;
+#[cfg(feature = "sqlite")]
+mod documents;
 #[cfg(feature = "sqlite")]
 mod store;
 #[cfg(feature = "sqlite")]
@@ -37,7 +40,7 @@ pub(crate) use self::{
     cost::{CostArgs, CostGroup},
     eval::{DiffArgs, EvalArgs, EvalCommand, SuiteArgs},
     flow::{FlowCommand, FlowDrawArgs, FlowValues, PictureFormat},
-    init::InitArgs,
+    init::{InitArgs, NewArgs},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
     keys::{KeyPlace, KeysCommand, SetKeyArgs},
     mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpLoginArgs, McpLogoutArgs, McpServeArgs},
@@ -46,7 +49,10 @@ pub(crate) use self::{
     run::RunArgs,
     serve::{Busy, ServeArgs, ServeCommand, TokensCommand},
     session::SessionArgs,
-    sessions::{DeleteArgs, ExportArgs, ExportFormat, ListArgs, ReplayArgs, SessionsCommand, ShowArgs},
+    sessions::{
+        DeleteArgs, ExportArgs, ExportFormat, ListSessionsArgs, RenameArgs, ReplayArgs, SearchArgs, SessionsCommand,
+        ShowArgs,
+    },
     settings::{PolicyArgs, SettingsArgs},
     skills::{AgentsCommand, ProjectArgs, SkillsCommand},
     tools::ToolsCommand,
@@ -55,6 +61,10 @@ pub(crate) use self::{
 
 #[cfg(feature = "sqlite")]
 pub(crate) use self::{
+    documents::{
+        CatalogDocumentCommand, ListProfilesArgs, ProfileArgs, ProfilesCommand, PutArgs, PutProfilesArgs,
+        ShowCatalogArgs,
+    },
     knowledge::{
         KnowledgeAddArgs, KnowledgeCommand, KnowledgeDeleteArgs, KnowledgeExportArgs, KnowledgeImportArgs,
         KnowledgeListArgs, KnowledgeSearchArgs, KnowledgeShowArgs, PageArgs,
@@ -63,53 +73,32 @@ pub(crate) use self::{
     store::{BackupArgs, EraseUserArgs, FileArgs, PruneArgs, StoreCommand, UserArgs},
 };
 
-use std::{env, ffi::OsString, path::PathBuf};
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, IsTerminal},
+    path::PathBuf,
+};
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
-
-use crate::exit::exit_codes;
 
 use self::{
     chat::CHAT_HELP,
     cost::COST_HELP,
     eval::EVAL_HELP,
-    init::INIT_HELP,
+    help::{USAGE, epilogue},
+    init::{INIT_HELP, NEW_HELP},
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
     run::RUN_HELP,
     serve::SERVE_HELP,
     trust::TRUST_HELP,
 };
 
-const HELP: &str = "\
-A prompt without a command opens a chat that begins with it. With -p, or if standard input or output is not a terminal, \
-the prompt is answered once instead. `agcore chat --help` lists the options.
-
-Examples:
-  agcore demo
-  OPENAI_API_KEY=sk-... agcore chat
-  agcore 'Why is the sky blue?'
-  agcore -m ollama:llama3.2
-  git diff | agcore -p 'Review this change.'
-  agcore tools call arithmetic '{\"operation\": \"add\", \"a\": 1, \"b\": 2}'
-  agcore doctor
-  agcore inspect case answers/*.json --out results
-
-Exit codes:";
-
-const USAGE: &str = "agcore <COMMAND> [OPTIONS]
-       agcore [CHAT OPTIONS] [-p] PROMPT";
-
-/// Returns the epilogue of the help, with the exit codes.
-fn help() -> String {
-    let rows = exit_codes().map(|(code, meaning)| format!("\n  {code:<3}  {meaning}"));
-    HELP.to_owned() + &rows.collect::<String>()
-}
-
 /// LLM agents on the command line.
 #[derive(Debug, Parser)]
-#[command(name = "agcore", version, after_help = help(), override_usage = USAGE, arg_required_else_help = true)]
+#[command(name = "agcore", version, after_help = epilogue(), override_usage = USAGE, arg_required_else_help = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -137,7 +126,11 @@ pub(crate) enum LogLevel {
 pub(crate) enum Command {
     /// Run a demo agent with streaming, tools, an approval and several turns; needs no API key and no network
     #[command(after_help = DEMO_HELP)]
-    Demo,
+    Demo {
+        /// Open a chat with a scripted model instead, to try the program without a key
+        #[arg(long)]
+        chat: bool,
+    },
     /// Chat with a model that can call a few tools
     #[command(after_help = CHAT_HELP)]
     Chat(ChatArgs),
@@ -177,7 +170,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ToolsCommand,
     },
-    /// List, show, export, replay or delete the sessions that are kept
+    /// List, search, show, rename, export, replay or delete the sessions that are kept
     #[command(arg_required_else_help = true)]
     Sessions {
         #[command(subcommand)]
@@ -275,22 +268,15 @@ pub(crate) enum Command {
     },
 }
 
-/// Arguments of `new`.
-#[derive(Debug, clap::Args)]
-pub(crate) struct NewArgs {
-    /// The name of the package
-    pub(crate) name: String,
-    /// The directory of the project, which must be empty or not exist yet; by default NAME
-    #[arg(long, value_name = "DIR")]
-    pub(crate) path: Option<PathBuf>,
-}
-
 impl Args {
     /// Parses the arguments of the process. Invalid ones, and `--help`, end it.
     #[expect(clippy::disallowed_methods, reason = "the command line is where arguments are read")]
     pub(crate) fn from_process() -> Self {
         let arguments: Vec<OsString> = env::args_os().collect();
-        Self::parse_from(prompt::with_command(arguments, &Self::command()))
+        let is_at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let arguments = prompt::with_command(arguments, &Self::command(), is_at_terminal);
+        let matches = help::with_groups(Self::command()).get_matches_from(arguments);
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 
     /// Returns the script that completes commands and options in a shell.
@@ -322,7 +308,7 @@ impl Args {
     fn described() -> clap::Command {
         let described = Self::command();
         let about = described.get_about().cloned().unwrap_or_default();
-        let mut program = prompt::without_command(described).about(about).after_help(help());
+        let mut program = prompt::without_command(described).about(about).after_help(epilogue());
         program = program.version(env!("CARGO_PKG_VERSION"));
         program.build();
         program
@@ -348,16 +334,12 @@ const DEMO_HELP: &str = "\
 The model is a script that this process serves on 127.0.0.1; everything else is real: HTTP, streaming, tools and \
 history. The demo verifies what it shows and exits with code 1 if anything did not happen.
 
-Example:
-  agcore demo";
-
-const NEW_HELP: &str = "\
-The project is a small agent with one tool. It runs offline at once, and with a real model if AGCORE_MODEL names one. It \
-depends on agcore at the place from which this program was built while that exists, and on the released version otherwise.
+With --chat, you write the messages yourself. The model repeats them, calls the tools that they mention (\"save a note\"), and \
+fails on request; it lists its commands if you send \"help\". Tools really run, after the usual questions. Nothing is saved.
 
 Examples:
-  agcore new my-agent && cd my-agent && cargo run
-  agcore new my-agent --path ~/projects/assistant";
+  agcore demo
+  agcore demo --chat";
 
 const SCHEMA_HELP: &str = "\
 --output-format json prints the last of these lines alone, the one whose type is `result`. Readers must ignore types and \
@@ -381,10 +363,11 @@ Examples:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exit::exit_codes;
 
     #[test]
     fn the_help_and_the_documentation_list_every_exit_code() {
-        let (help, page) = (help(), include_str!("../../../docs/cli.md"));
+        let (help, page) = (epilogue(), include_str!("../../../docs/cli.md"));
         for (code, meaning) in exit_codes() {
             assert!(help.contains(&format!("\n  {code:<3}  {meaning}")), "{code}: {help}");
             assert!(

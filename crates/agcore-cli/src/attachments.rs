@@ -11,6 +11,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 
 use crate::{
     block::block,
+    bmp,
     exit::Failure,
     render::sanitized_line,
     size::{lines, size},
@@ -21,6 +22,9 @@ const MAX_TEXT: u64 = 256 * 1024;
 
 /// The maximum size of an image, in bytes.
 const MAX_IMAGE: u64 = 5 * 1024 * 1024;
+
+/// The maximum size of a BMP image, in bytes. It is not compressed, and becomes much smaller as PNG.
+const MAX_BMP: u64 = 64 * 1024 * 1024;
 
 /// The first bytes of images that models accept, and their media type.
 const IMAGES: [(&[u8], &str); 4] = [
@@ -107,9 +111,15 @@ fn read(path: &Path) -> Result<(Attachment, String), String> {
         _ => error.to_string(),
     })?;
     let mut bytes = Vec::new();
-    file.take(MAX_IMAGE + 1)
+    file.take(MAX_BMP + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| error.to_string())?;
+    if bytes.starts_with(bmp::START) && bytes.contains(&0) {
+        if bytes.len() as u64 > MAX_BMP {
+            return Err(format!("it is larger than {}", size(MAX_BMP)));
+        }
+        bytes = bmp::to_png(&bytes)?;
+    }
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     let limit = |limit: u64| match length > limit {
         true => Err(format!("it is larger than {}", size(limit))),
@@ -126,6 +136,6 @@ fn read(path: &Path) -> Result<(Attachment, String), String> {
             let note = format!("{}, {}", lines(&text), size(length));
             Ok((Attachment::Text(text), note))
         }
-        _ => Err("it is neither UTF-8 text nor a PNG, JPEG, GIF or WebP image".to_owned()),
+        _ => Err("it is neither UTF-8 text nor a PNG, JPEG, GIF, WebP or BMP image".to_owned()),
     }
 }

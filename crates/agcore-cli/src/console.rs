@@ -82,6 +82,10 @@ pub(crate) enum PromptLine {
     OpenEditor(String),
     /// Ctrl-O: the last tool call is to be shown; the text stays.
     ShowLast(Draft),
+    /// Ctrl-V: the image in the clipboard is to be attached; the text stays.
+    PasteImage(Draft),
+    /// Esc was pressed on an empty line.
+    Escaped,
     /// Shift-Tab: the permission mode is to be changed; the text stays.
     CycleMode(Draft),
 }
@@ -200,6 +204,10 @@ impl Console {
             (Line::Interrupted, Some(Request::ShowLast(text, position))) => {
                 PromptLine::ShowLast(Draft::split(&text, position))
             }
+            (Line::Interrupted, Some(Request::PasteImage(text, position))) => {
+                PromptLine::PasteImage(Draft::split(&text, position))
+            }
+            (Line::Interrupted, Some(Request::Escape)) => PromptLine::Escaped,
             (Line::Interrupted, Some(Request::CycleMode(text, position))) => {
                 PromptLine::CycleMode(Draft::split(&text, position))
             }

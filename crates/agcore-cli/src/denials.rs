@@ -36,7 +36,7 @@ impl Denials {
         let mut lines: Vec<String> = unasked
             .iter()
             .map(|Denial { tool, reason, .. }| {
-                format!("{tool} was denied: it needs approval ({reason}), and {obstacle}")
+                format!("{tool} was denied: it needs approval, and {obstacle} ({reason})")
             })
             .collect();
         lines.sort_unstable();

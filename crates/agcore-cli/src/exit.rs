@@ -1,16 +1,18 @@
 //! [`Failure`]: why a command failed, as a message and an exit code.
 
+mod advice;
+
 use std::{error::Error, fmt, io};
 
 use agcore::{
     AgentError, LlmError,
     agent::AgentErrorKind,
     chat::{FaultKind, text::nearest},
-    llm::{LlmErrorKind, ProviderType, transport::http::ProxyError},
+    llm::LlmErrorKind,
     memory::{MemoryError, MemoryErrorKind},
 };
 
-use crate::vendor::key_variable;
+use self::advice::{MISSING_KEY, advice, is_from_proxy, is_missing_key};
 
 /// The category of a failure, which determines the exit code. Together with 0 for success, these are all exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,7 +214,9 @@ impl Failure {
     /// Suggests another base URL, in case the server knows no such path.
     pub(crate) fn or_base_url(mut self, url: Option<&str>) -> Self {
         if let Some(url) = url.filter(|_| self.is_not_found) {
-            self.advice = Some(format!("Try --base-url {url}, or check the model name (--model)."));
+            self.advice = Some(format!(
+                "Try --base-url {url}, or check the model name (--model, or /model in a chat)."
+            ));
         }
         self
     }
@@ -311,81 +315,6 @@ impl From<AgentError> for Failure {
             fault: Some(error.fault().kind),
             ..Self::new(kind, error.chain())
         }
-    }
-}
-
-/// The beginning of the library's message for a missing key.
-const MISSING_KEY: &str = "the API key is missing";
-
-fn is_missing_key(error: &LlmError) -> bool {
-    let is_local = *error.kind() == LlmErrorKind::Authentication && error.status().is_none();
-    is_local && error.message().starts_with(MISSING_KEY)
-}
-
-/// Suggests a next step in terms of the program's own options, which the error does not know.
-fn advice(error: &LlmError) -> Option<String> {
-    let advice = match error.kind() {
-        _ if is_from_proxy(error) => {
-            "Check the proxy (--proxy or the variable that sets it), or connect without one (--proxy off)."
-        }
-        LlmErrorKind::Authentication => return Some(key_advice(error)),
-        // The message names the new address.
-        LlmErrorKind::NotFound if error.status().is_some_and(|status| status < 400) => return None,
-        LlmErrorKind::NotFound => {
-            "Check the model name (--model; `agcore models` lists the available ones) and the base URL (--base-url), \
-             which usually ends in /v1."
-        }
-        // The message contains the remedy.
-        LlmErrorKind::Connect if !error.is_retryable() => return None,
-        LlmErrorKind::Connect if is_ollama(error) => {
-            "Start Ollama with `ollama serve`, or check the base URL (--base-url)."
-        }
-        LlmErrorKind::Connect => "Check the base URL (--base-url) and that the server is running.",
-        // If part of the reply was read, the server does speak the API.
-        LlmErrorKind::Malformed if error.partial().is_none() => {
-            let endpoint = provider(error).map_or("/chat/completions", |provider| provider.endpoint());
-            return Some(format!(
-                "Check the base URL (--base-url): {endpoint} is appended to it."
-            ));
-        }
-        LlmErrorKind::QuotaExhausted => "The account has run out of credit or quota; retrying will not help.",
-        LlmErrorKind::ContextLength { .. } => {
-            "The conversation is too long for the model: shorten the message or, in a chat, use /compact or /clear."
-        }
-        _ => return None,
-    };
-    Some(advice.to_owned())
-}
-
-/// Returns whether the proxy failed, and not the server.
-fn is_from_proxy(error: &LlmError) -> bool {
-    let source = error.source();
-    source.is_some_and(<dyn Error>::is::<ProxyError>) || error.status() == Some(407)
-}
-
-fn is_ollama(error: &LlmError) -> bool {
-    error.provider().is_some_and(|name| name.starts_with("ollama"))
-}
-
-/// Returns the provider that the error came from.
-fn provider(error: &LlmError) -> Option<ProviderType> {
-    error.provider()?.parse().ok()
-}
-
-fn key_advice(error: &LlmError) -> String {
-    let vendor_name = provider(error).map(|provider| key_variable(&provider));
-    let names = vendor_name.map_or_else(
-        || "AGCORE_API_KEY".to_owned(),
-        |name| format!("{name} or AGCORE_API_KEY"),
-    );
-    match error.status() {
-        Some(_) => {
-            format!(
-                "The server rejected the API key, or received none: check {names} in the environment or in the .env of a trusted folder, \
-                 or the key that `agcore keys` has stored; `agcore config` shows which one is used."
-            )
-        }
-        None => format!("Set {names} in the environment or in the .env of a trusted folder."),
     }
 }
 

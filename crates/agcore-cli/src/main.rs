@@ -8,6 +8,7 @@ mod interrupt;
 mod terminal_mode;
 mod process;
 mod block;
+mod bmp;
 mod input;
 mod atomic_file;
 mod places;
@@ -22,6 +23,8 @@ mod grants;
 mod trust;
 mod settings;
 mod bounded_output;
+mod shell_command;
+mod hook_commands;
 mod sample_tools;
 mod render;
 mod program_tools;
@@ -126,7 +129,7 @@ fn run(args: Args, output: Option<Output>) -> Result<(), Failure> {
 
 /// Returns whether the command displays a conversation on this terminal, which log lines would garble.
 fn shows_conversation(command: &Command) -> bool {
-    let is_conversation = chat_args(command).is_some() || matches!(command, Command::Demo);
+    let is_conversation = chat_args(command).is_some() || matches!(command, Command::Demo { .. });
     is_conversation && io::stderr().is_terminal()
 }
 
@@ -215,18 +218,12 @@ fn with_result(result: Result<(), Failure>, output: Option<&Output>) -> Result<(
 }
 
 async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>) -> Result<(), Failure> {
-    if let (Command::Flow { .. }, Some(chat)) = (&args.command, chat_args(&args.command))
-        && !chat.options.is_empty()
-    {
-        return Err(Failure::usage(
-            "--option is not for flows; set the parameters of each agent in the file of the flow",
-        ));
-    }
     let color = if args.no_color { Color::Never } else { Color::Auto };
     let output = output.as_ref();
     match args.command {
-        Command::Demo => command::demo::run(&interrupts, color).await,
-        Command::Chat(chat) => command::chat::chat(&chat, &interrupts, color, output).await,
+        Command::Demo { chat: false } => command::demo::run(&interrupts, color).await,
+        Command::Demo { chat: true } => command::demo::chat(&interrupts, color).await,
+        Command::Chat(chat) | Command::Prompt(chat) => command::chat::chat(&chat, &interrupts, color, output).await,
         Command::Run(run) => Box::pin(command::run::run(&run, &interrupts, color, output)).await,
         Command::Init(init) => command::init::run(&init, color).await,
         Command::Keys { command } => command::keys::run(&command).await,
@@ -234,7 +231,6 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Serve(serve) => command::serve::run(&serve, &interrupts, color).await,
         Command::Flow { command } => command::flow::run(&command, &interrupts, color, output).await,
         Command::Eval(eval) => command::eval::run(&eval, &interrupts, color).await,
-        Command::Prompt(chat) => command::chat::prompt(&chat, &interrupts, color, output).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Skills { command } => command::skills::skills(&command),
         Command::Agents { command } => command::skills::agents(&command),

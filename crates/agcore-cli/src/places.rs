@@ -93,6 +93,18 @@ pub(crate) fn create_private_directory(directory: &Path) -> io::Result<()> {
     builder.create(directory)
 }
 
+/// Creates an empty file that only its owner can access. An existing file is left unchanged.
+///
+/// # Errors
+/// When the file cannot be created.
+pub(crate) fn create_private_file(path: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
 fn path_variable(name: &str) -> Option<PathBuf> {
     os_variable(name).map(PathBuf::from)
 }

@@ -235,6 +235,7 @@ mod tests {
             grants_origin: Origin::Default,
             proxy: agcore::llm::transport::http::Proxy::None,
             mcp: McpServers::default(),
+            hooks: Vec::new(),
             project: Project::default(),
             warnings: Vec::new(),
         };

@@ -34,15 +34,20 @@ impl Prices {
             return Ok(None);
         };
         let catalog = catalog_file::read(&path)?.map_err(|error| catalog_file::problems(&error))?;
-        Ok(Some(Self {
+        Ok(Some(Self::of(catalog, path.display().to_string())))
+    }
+
+    /// Returns the prices of a catalog.
+    pub(crate) fn of(catalog: Catalog, source: String) -> Self {
+        Self {
             price: catalog.prices().clone().into(),
             models: catalog
                 .models()
                 .map(|(vendor, model)| (model.name.clone(), vendor.name.clone()))
                 .collect(),
-            source: path.display().to_string(),
+            source,
             catalog: Arc::new(catalog),
-        }))
+        }
     }
 
     /// Returns sessions that store what each message costs. New ones are billed in the currency in which the catalog prices their

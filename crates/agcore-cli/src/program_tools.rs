@@ -2,14 +2,16 @@
 
 mod secret;
 mod approved;
+mod change;
+mod undo;
 mod folder;
 mod text_file;
-mod change;
 mod read_file;
 mod list_files;
 mod search;
 mod edit_file;
 mod write_file;
+mod restore;
 mod preview;
 mod shell;
 mod fetch_url;
@@ -18,6 +20,7 @@ pub(crate) use self::{
     fetch_url::{FETCH_URL, WebAccess},
     folder::ToolFolder,
     preview::Previews,
+    restore::{Restored, restore},
     shell::SHELL,
 };
 

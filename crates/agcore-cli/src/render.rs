@@ -1,6 +1,7 @@
 //! Rendering of turns: the trait [`Render`], and [`Terminal`] for people.
 
 mod agent;
+mod theme;
 mod style;
 mod text;
 mod usage;
@@ -15,9 +16,10 @@ pub(crate) use card::{HumanDuration, uncertain_line};
 pub(crate) use context::compaction_line;
 pub(crate) use layout::{hanging, window_width, wrapped, wrapped_list};
 pub(crate) use status::TICK;
-pub(crate) use style::{Color, Palette, THEME, Theme};
+pub(crate) use style::{Color, Palette};
 pub(crate) use terminal::Terminal;
 pub(crate) use text::{columns, sanitized, sanitized_line, truncated};
+pub(crate) use theme::{THEME, Theme};
 pub(crate) use usage::usage_line;
 
 use std::io::{self, IsTerminal};

@@ -11,6 +11,7 @@ use agcore::{
 use rustix::fs::OFlags;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Number;
 use tokio::{
     fs,
     io::{AsyncReadExt, AsyncWriteExt},
@@ -76,7 +77,7 @@ async fn arithmetic(
     a: f64,
     /// The second number.
     b: f64,
-) -> Result<f64, ToolError> {
+) -> Result<Number, ToolError> {
     let result = match operation {
         Operation::Add => a + b,
         Operation::Subtract => a - b,
@@ -85,10 +86,17 @@ async fn arithmetic(
         Operation::Power => a.powf(b),
         Operation::Remainder => a % b,
     };
-    match result.is_finite() {
-        true => Ok(result),
-        false => Err(ToolError::failed("the result is not a finite number")),
+    number(result).ok_or_else(|| ToolError::failed("the result is not a finite number"))
+}
+
+/// Returns a finite number as it is written in JSON: whole ones without a decimal point, while they are exact.
+fn number(value: f64) -> Option<Number> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let number = Number::from_f64(value)?;
+    if value.fract() != 0.0 || value.abs() > EXACT {
+        return Some(number);
     }
+    format!("{value:.0}").parse::<i64>().ok().map(Number::from)
 }
 
 /// Adds a note to the user's notes.
@@ -162,4 +170,19 @@ const NO_LINK: i32 = (OFlags::NOFOLLOW.bits() | OFlags::NONBLOCK.bits()).cast_si
 
 fn io_error(file: &NotesFile, action: &str, error: &io::Error) -> ToolError {
     ToolError::failed(format!("cannot {action} {}: {error}", file.0.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_results_have_no_decimal_point() {
+        let text = |value: f64| number(value).map(|number| number.to_string());
+        assert_eq!(text(3.0).as_deref(), Some("3"));
+        assert_eq!(text(-0.0).as_deref(), Some("0"));
+        assert_eq!(text(0.5).as_deref(), Some("0.5"));
+        assert_eq!(text(1e300).as_deref(), Some("1e+300"));
+        assert_eq!(text(f64::INFINITY), None);
+    }
 }

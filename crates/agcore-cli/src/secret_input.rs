@@ -6,7 +6,7 @@ use agcore::llm::credential::Secret;
 use rpassword::ConfigBuilder;
 use tokio::task::spawn_blocking;
 
-use crate::{exit::Failure, input::read_stdin};
+use crate::{exit::Failure, input::read_stdin, render::print_list};
 
 /// The longest key, in bytes.
 const MAX_KEY: usize = 16 * 1024;
@@ -23,15 +23,20 @@ pub(crate) async fn read_key(prompt: &str) -> Result<Secret, Failure> {
     parse(&text).map_err(Failure::usage)
 }
 
-/// Asks for a key at the terminal. An empty answer means none.
+/// Asks for a key at the terminal until the answer can be one. An empty answer means none.
 ///
 /// # Errors
-/// When Ctrl-C was pressed, the terminal cannot be read, or the input is not a key.
+/// When Ctrl-C was pressed, or the terminal cannot be read.
 pub(crate) async fn ask_key(prompt: &str) -> Result<Option<Secret>, Failure> {
-    let text = ask(prompt).await?;
-    match text.trim() {
-        "" => Ok(None),
-        text => parse(text).map(Some).map_err(Failure::usage),
+    loop {
+        let text = ask(prompt).await?;
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        match parse(&text) {
+            Ok(key) => return Ok(Some(key)),
+            Err(problem) => print_list(&format!("  {problem}\n"))?,
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod error;
 mod dotenv;
 mod permissions;
 mod serve;
+mod hooks;
 mod file;
 
 mod model_name;
@@ -34,6 +35,7 @@ pub(crate) use self::{
     context::ContextFiles,
     effect::Effect,
     folder::Folder,
+    hooks::{HookEntry, HookEvent},
     mcp::{McpServers, NamedServer},
     origin::{Chosen, Origin},
     permissions::{PermissionEntry, Subject},
@@ -45,7 +47,7 @@ pub(crate) use self::{
 };
 
 use self::error::SettingsError;
-use crate::exit::Failure;
+use crate::{exit::Failure, render::Theme};
 
 /// The settings of a chat.
 #[derive(Debug)]
@@ -56,6 +58,8 @@ pub(crate) struct Settings {
     pub(crate) system: String,
     /// Whether typed lines are kept for the next chat.
     pub(crate) history: bool,
+    /// The theme of the output.
+    pub(crate) theme: Theme,
     /// Whether spans include message content.
     pub(crate) trace_content: bool,
     /// Decides which tools may run.
@@ -81,6 +85,7 @@ impl Settings {
             provider: choices.provider_config(),
             system: choices.context_files.appended_to(&choices.system.value),
             history: choices.history.value,
+            theme: choices.theme.value,
             trace_content: choices.trace_content.value,
             tools: choices.tools,
             context_files: choices.context_files,
@@ -98,6 +103,11 @@ impl Settings {
     pub(crate) fn trusted_folder(&self) -> Option<&Path> {
         let folder = self.report.folder.as_deref();
         folder.filter(|_| self.report.trust.is_given())
+    }
+
+    /// Returns what is not used because the folder is not trusted.
+    pub(crate) fn disabled(&self) -> &[Effect] {
+        &self.report.ignored
     }
 
     /// Converts an error of a provider that cannot be built, and adds what to do about a missing key.

@@ -8,6 +8,6 @@ mod store;
 
 pub(crate) use self::{
     decision::{Trust, listed_changes},
-    snapshot::{FileKind, FolderFile, PROJECT_DIRECTORY, Snapshot},
+    snapshot::{FileKind, FolderFile, PROJECT_DIRECTORIES, PROJECT_DIRECTORY, Snapshot},
     store::{TrustStore, TrustedFolder},
 };

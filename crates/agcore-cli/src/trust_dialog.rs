@@ -83,7 +83,7 @@ pub(crate) fn description(folder: &Folder) -> String {
     text
 }
 
-/// Returns 2 for what decides where keys are sent, and 1 for keys, permissions and MCP servers.
+/// Returns 2 for what decides where keys are sent, and 1 for keys, permissions, hooks and MCP servers.
 fn importance(effect: &Effect) -> u8 {
     let name = effect.name.as_deref().unwrap_or_default().to_ascii_lowercase();
     match name
@@ -92,7 +92,7 @@ fn importance(effect: &Effect) -> u8 {
         .unwrap_or(&name)
     {
         "provider" | "model" | "base_url" | "proxy" => 2,
-        "permissions" | "api_key" | "mcp" => 1,
+        "permissions" | "api_key" | "mcp" | "hooks" => 1,
         // They run commands.
         _ if effect.kind == FileKind::McpServers => 1,
         // The key of a vendor may select the vendor.
@@ -111,7 +111,7 @@ fn describe(text: &mut String, effect: &Effect, is_first: bool) {
     if is_first {
         *text += &format!("  {file}\n");
     }
-    // Only permissions and MCP servers have several lines.
+    // Only permissions, hooks and MCP servers have several lines.
     for line in value.lines() {
         *text += &format!("    {name} = {}\n", sanitized_line(line));
     }

@@ -27,6 +27,13 @@ pub(crate) fn is_openai(provider: &ProviderType) -> bool {
     provider.key_variable() == Some("OPENAI_API_KEY")
 }
 
+/// Returns the variables that contain the base URL of a provider, the one with precedence first. OpenAI's own variable applies to its
+/// APIs only: its value must not be used with another vendor's key.
+pub(crate) fn base_url_variables(provider: &ProviderType) -> &'static [&'static str] {
+    const NAMES: [&str; 2] = ["AGCORE_BASE_URL", "OPENAI_BASE_URL"];
+    if is_openai(provider) { &NAMES } else { &NAMES[..1] }
+}
+
 /// Returns the base URL with the version that it probably lacks: `http://host/v1` for `http://host`. The default base URL
 /// of a provider is complete.
 pub(crate) fn versioned_url(config: &ProviderConfig) -> Option<String> {

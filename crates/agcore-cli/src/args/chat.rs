@@ -7,8 +7,8 @@ use clap::{Parser, ValueEnum, builder::NonEmptyStringValueParser};
 use super::{model_option::ModelOption, session::SessionArgs, settings::SettingsArgs};
 
 pub(super) const CHAT_HELP: &str = "\
-With a single message, given as an argument or on standard input, the answer goes to standard output and everything \
-else to standard error. In an interactive chat, /help lists the commands and ? the keys, Ctrl-J \
+A chat begins with the prompt, if there is one. With -p, or if standard input or output is not a terminal, the prompt is answered \
+once instead: the answer goes to standard output and everything else to standard error. In a chat, /help lists the commands and ? the keys, Ctrl-J \
 starts a new line, Ctrl-C cancels the turn, and Ctrl-D exits.
 
 Examples:
@@ -21,6 +21,8 @@ Examples:
   agcore -p 'Say hello' --output-format json | jq -r .text
   agcore -p 'Name a color.' --option temperature=0 --option seed=1
   agcore chat --continue
+  agcore chat --name 'trip to Lisbon'
+  agcore chat --resume 'trip to Lisbon'
   agcore -p 'And now in French.' --resume 0199
 
 Settings, highest priority first:
@@ -30,7 +32,7 @@ Settings, highest priority first:
   4. agcore.toml in the current directory, or the file named by --config
   5. your own agcore.toml, in ~/.config/agcore (%APPDATA%\\agcore on Windows)
   6. for API keys, those that `agcore keys set` has stored
-  6. defaults
+  7. defaults
 
 Until you trust a folder with `agcore trust`, its agcore.toml may only set the model, `system` and `history`; the rest of \
 it, .env, AGENTS.md and CLAUDE.md are ignored, with a warning. At a terminal, you are asked.
@@ -51,18 +53,20 @@ Environment variables that are ignored in .env:
   AGCORE_LOG            log level
   AGCORE_TRACE_CONTENT  include message content in spans and log: on or off
   HTTPS_PROXY, ...      proxy for servers on other machines
+  AGCORE_THEME          auto, dark, light, contrast or plain
   AGCORE_CONFIG_DIR     directory of your own agcore.toml, as an absolute path
   OTEL_EXPORTER_OTLP_ENDPOINT, ...
                         the standard variables of OpenTelemetry
 
 Settings in agcore.toml:
-  provider, model, base_url, proxy, api_key, system, history, [permissions], [mcp.servers.NAME]
+  provider, model, base_url, proxy, api_key, system, history, theme, [permissions], [[hooks.EVENT]], [mcp.servers.NAME]
 
 Instructions of a project:
   AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory
 
 Skills and agents, if you trust the folder:
   .agcore/skills/NAME/SKILL.md, .agcore/agents/NAME.md or NAME.toml; or skills and agents next to your own agcore.toml
+  skills also in .agents/skills and .claude/skills
 
 Tools:
   read_file, list_files, search, current_time, arithmetic, read_notes
@@ -83,7 +87,7 @@ overrides ask, and ask overrides allow:
 #[derive(Debug, Parser)]
 pub(crate) struct ChatArgs {
     /// The message, to which piped input is appended. If it is missing or `-`, standard input is the message; at a
-    /// terminal, `agcore chat` without a message starts an interactive chat
+    /// terminal, a chat begins with it
     #[arg(value_name = "PROMPT")]
     pub(crate) message: Option<String>,
     /// Answer once and exit, also at a terminal

@@ -10,6 +10,34 @@ Adds what the model calls of the kept sessions cost, as it was stored with each 
 what the server reported. Amounts of different currencies are never added. Calls without a known price are counted, but not \
 part of the sums. Calls for summaries and of sub-agents are included.
 
+agcore contains no prices, because vendors change them. Write those of your models to catalog.toml next to your own \
+agcore.toml; `agcore catalog check FILE` checks it. Later calls are then billed; earlier ones stay unknown. A catalog with one \
+model, whose prices are for a million tokens:
+
+  version = \"1\"
+
+  [[vendors]]
+  name = \"openai\"
+
+  [[vendors.endpoints]]
+  name = \"chat\"
+  api = \"openai\"
+  kinds = [\"text\"]
+
+  [[vendors.keys]]
+  name = \"mine\"
+  secret = \"${OPENAI_API_KEY}\"
+  users = [\"*\"]
+
+  [[vendors.models]]
+  name = \"MODEL\"
+  kind = \"text\"
+  default = true
+
+  [[vendors.models.prices]]
+  currency = \"USD\"
+  tiers = [{ input = \"1.00\", output = \"2.00\" }]
+
 Examples:
   agcore cost
   agcore cost --by model
@@ -72,5 +100,20 @@ fn day(text: &str) -> Result<String, String> {
     match is_day {
         true => Ok(text.to_owned()),
         false => Err("a day is written as YYYY-MM-DD, such as 2026-05-01".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agcore::catalog::{Catalog, Format};
+
+    use super::*;
+
+    #[test]
+    fn the_catalog_in_the_help_is_valid() {
+        let (_, rest) = COST_HELP.split_once("million tokens:\n\n").unwrap();
+        let (example, _) = rest.split_once("\n\nExamples:").unwrap();
+        let catalog = Catalog::parse("catalog.toml", Format::Toml, example).unwrap();
+        assert_eq!(catalog.prices().prices().len(), 1);
     }
 }

@@ -65,7 +65,7 @@ pub(crate) struct FlowRunArgs {
 }
 
 /// Values that a run is given.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Default, Clone, Args)]
 pub(crate) struct FlowValues {
     /// Set a variable of the flow file
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]

@@ -1,4 +1,6 @@
-//! Arguments of `init`.
+//! Arguments of `init` and `new`, which set something up.
+
+use std::path::PathBuf;
 
 use clap::Parser;
 
@@ -27,4 +29,22 @@ pub(crate) struct InitArgs {
     /// Change an existing settings file without asking
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+pub(super) const NEW_HELP: &str = "\
+The project is a small agent with one tool. It runs offline at once, and with a real model if AGCORE_MODEL names one. It \
+depends on agcore at the place from which this program was built while that exists, and on the released version otherwise.
+
+Examples:
+  agcore new my-agent && cd my-agent && cargo run
+  agcore new my-agent --path ~/projects/assistant";
+
+/// Arguments of `new`.
+#[derive(Debug, Parser)]
+pub(crate) struct NewArgs {
+    /// The name of the package
+    pub(crate) name: String,
+    /// The directory of the project, which must be empty or not exist yet; by default NAME
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Option<PathBuf>,
 }

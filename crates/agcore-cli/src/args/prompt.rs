@@ -8,10 +8,22 @@ use clap::Command;
 /// The name of the hidden command that stands for a prompt without a command.
 pub(super) const COMMAND: &str = "prompt";
 
+/// The name under which users of other programs look for a single message: the same as `-p`.
+const EXEC: &str = "exec";
+
 /// Inserts the hidden command in front of the arguments if they begin with a prompt or an option of the chat. A word that
-/// resembles a command is left alone, so that a typo is reported and not sent to a model.
-pub(super) fn with_command(mut arguments: Vec<OsString>, program: &Command) -> Vec<OsString> {
+/// resembles a command is left alone, so that a typo is reported and not sent to a model. Without arguments, the program opens a
+/// chat at a terminal, and shows its help elsewhere.
+pub(super) fn with_command(mut arguments: Vec<OsString>, program: &Command, is_at_terminal: bool) -> Vec<OsString> {
     let first = first_argument(&arguments);
+    if is_at_terminal && first == arguments.len() {
+        arguments.push(COMMAND.into());
+        return arguments;
+    }
+    if arguments.get(first).is_some_and(|argument| argument == EXEC) {
+        arguments.splice(first..=first, [COMMAND.into(), "--print".into()]);
+        return arguments;
+    }
     if arguments
         .get(first)
         .is_some_and(|argument| begins_prompt(argument, program))
@@ -70,7 +82,7 @@ mod tests {
     #[track_caller]
     fn check(arguments: &[&str], expected: &[&str]) {
         let arguments = arguments.iter().map(OsString::from).collect();
-        assert_eq!(with_command(arguments, &Args::command()), expected);
+        assert_eq!(with_command(arguments, &Args::command(), false), expected);
     }
 
     #[test]
@@ -78,11 +90,23 @@ mod tests {
         check(&["agcore", "Why?"], &["agcore", "prompt", "Why?"]);
         check(&["agcore", "hi"], &["agcore", "prompt", "hi"]);
         check(&["agcore", "-p", "hi"], &["agcore", "prompt", "-p", "hi"]);
+        check(&["agcore", "exec", "hi"], &["agcore", "prompt", "--print", "hi"]);
         check(&["agcore", "-"], &["agcore", "prompt", "-"]);
         check(
             &["agcore", "--log", "info", "--no-color", "-m", "gpt-5", "hi"],
             &["agcore", "--log", "info", "--no-color", "prompt", "-m", "gpt-5", "hi"],
         );
+    }
+
+    #[test]
+    fn without_arguments_a_terminal_gets_a_chat() {
+        for arguments in [&["agcore"] as &[&str], &["agcore", "--no-color", "--log", "info"]] {
+            let given: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+            let completed = with_command(given, &Args::command(), true);
+            assert_eq!(completed, [arguments, &["prompt"]].concat());
+        }
+        let help = vec![OsString::from("agcore"), OsString::from("--help")];
+        assert_eq!(with_command(help.clone(), &Args::command(), true), help);
     }
 
     #[test]

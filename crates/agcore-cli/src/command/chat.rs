@@ -2,6 +2,7 @@
 
 mod screen;
 mod recording;
+mod options_hook;
 mod session;
 mod turn_log;
 mod turn_runner;
@@ -16,12 +17,16 @@ mod mentions;
 mod editor;
 mod shell_prefix;
 mod slash;
+mod theme;
+mod disabled;
 mod conversation;
 mod clipboard;
 mod reports;
 mod permissions;
 mod compact;
 mod saved;
+mod rewind;
+mod paste_image;
 mod settle;
 mod resume;
 mod commands;
@@ -43,7 +48,7 @@ use crate::{
     trust_dialog,
 };
 
-/// Answers the message once, or chats if there is none.
+/// Opens a chat that begins with the message, if there is one, or answers the message once if a chat is not wanted or not possible.
 ///
 /// # Errors
 /// When the settings are invalid, or a single message fails.
@@ -53,31 +58,7 @@ pub(crate) async fn chat(
     color: Color,
     output: Option<&Output>,
 ) -> Result<(), Failure> {
-    let is_single = args.message.is_some() || is_single(args);
-    start(args, is_single, interrupts, color, output).await
-}
-
-/// Opens a chat that begins with the message, or answers the message once if a chat is not possible.
-///
-/// # Errors
-/// When the settings are invalid, or a single message fails.
-pub(crate) async fn prompt(
-    args: &ChatArgs,
-    interrupts: &Interrupts,
-    color: Color,
-    output: Option<&Output>,
-) -> Result<(), Failure> {
-    let is_single = args.message.as_deref() == Some("-") || is_single(args);
-    start(args, is_single, interrupts, color, output).await
-}
-
-async fn start(
-    args: &ChatArgs,
-    is_single: bool,
-    interrupts: &Interrupts,
-    color: Color,
-    output: Option<&Output>,
-) -> Result<(), Failure> {
+    let is_single = is_single(args);
     if args.message.is_none() && !args.files.is_empty() {
         return Err(Failure::usage(
             "--file sends a file with a message: add a PROMPT, or - to read it from standard input\nIn a chat, write @PATH.",
@@ -108,5 +89,6 @@ async fn start(
 /// Returns whether an interactive chat is not wanted or not possible.
 fn is_single(args: &ChatArgs) -> bool {
     let is_for_people = args.output_format() == OutputFormat::Text;
-    args.print || !is_for_people || !io::stdin().is_terminal() || !io::stdout().is_terminal()
+    let is_on_stdin = args.message.as_deref() == Some("-");
+    args.print || is_on_stdin || !is_for_people || !io::stdin().is_terminal() || !io::stdout().is_terminal()
 }

@@ -69,7 +69,6 @@ fn rows(choices: &Choices) -> Vec<Row> {
         value: None,
         origin: None,
     };
-    let permissions = choices.tools.permissions.len();
     vec![
         Row {
             name: "provider",
@@ -97,26 +96,38 @@ fn rows(choices: &Choices) -> Vec<Row> {
             value: Some(on_or_off(choices.history.value)),
             origin: Some(choices.history.origin.clone()),
         },
+        theme(choices),
         traces(),
         Row {
             name: "trace_content",
             value: Some(on_or_off(choices.trace_content.value)),
             origin: Some(choices.trace_content.origin.clone()),
         },
-        Row {
-            name: "permissions",
-            value: Some(format!(
-                "{permissions} entr{}",
-                if permissions == 1 { "y" } else { "ies" }
-            )),
-            origin: Some(choices.tools.permissions_origin.clone()),
-        },
+        permissions(choices),
         Row {
             name: "grants",
             value: Some(choices.tools.grants.to_string()),
             origin: Some(choices.tools.grants_origin.clone()),
         },
     ]
+}
+
+fn permissions(choices: &Choices) -> Row {
+    let count = choices.tools.permissions.len();
+    let plural = if count == 1 { "y" } else { "ies" };
+    Row {
+        name: "permissions",
+        value: Some(format!("{count} entr{plural}")),
+        origin: Some(choices.tools.permissions_origin.clone()),
+    }
+}
+
+fn theme(choices: &Choices) -> Row {
+    Row {
+        name: "theme",
+        value: Some(choices.theme.value.as_str().to_owned()),
+        origin: Some(choices.theme.origin.clone()),
+    }
 }
 
 /// Lists the files that were considered, and the settings that are ignored.

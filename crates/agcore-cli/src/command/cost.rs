@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     args::{CostArgs, CostGroup},
     exit::Failure,
+    places::{abbreviated, user_catalog},
     process::print,
     render::{sanitized_line, truncated},
     sessions::{Sessions, current_folder, day, short_ids},
@@ -180,8 +181,9 @@ impl Report {
         let mut remarks = String::new();
         if unpriced > 0 {
             remarks += &format!(
-                "The price of {unpriced} of {} is unknown; the sums do not contain them.\n",
-                counted(calls)
+                "The price of {unpriced} of {} is unknown; the sums do not contain them.\n{}",
+                counted(calls),
+                price_advice()
             );
         }
         if incomplete > 0 {
@@ -209,6 +211,16 @@ impl Report {
         };
         json!({"by": by, "rows": rows, "total": members_of(&self.total)})
     }
+}
+
+/// Explains how later calls get a price.
+fn price_advice() -> String {
+    let catalog = user_catalog().map_or_else(|| "catalog.toml".to_owned(), |path| abbreviated(&path));
+    format!(
+        "agcore contains no prices. To bill later calls, write those of your vendor to {catalog}, for a million tokens:\n  \
+         tiers = [{{ input = \"1.00\", output = \"2.00\" }}]\n`agcore cost --help` shows a whole file, and `agcore catalog check \
+         {catalog}` checks it.\n"
+    )
 }
 
 fn counted(calls: u64) -> String {

@@ -6,10 +6,13 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use crate::{
     approve::question,
+    args::{Args, Command},
+    command,
     exit::Failure,
     interrupt::Interrupts,
     process::print,
@@ -22,8 +25,9 @@ use agcore::{
     llm::{ProviderConfig, TurnOutcome},
     tools::{Approval, ApprovalRequest, Approver, PermissionRules, Rule, RuleState, ToolError, typed},
 };
-use agcore_testkit::mock_server::{Demo, MockServer, demo_behavior};
+use agcore_testkit::mock_server::{Behavior, Demo, MockServer, Playground, demo_behavior};
 use async_trait::async_trait;
+use clap::Parser as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::Barrier;
@@ -34,15 +38,16 @@ const TRAVEL: &str = "What are the weather and the time in Lisbon?";
 const NOTE: &str = "Please note: book a table in Lisbon.";
 const RECALL: &str = "What is my name?";
 
+/// The time between two words of the model in a chat.
+const PACE: Duration = Duration::from_millis(30);
+
 /// Runs the demo and verifies what it shows.
 ///
 /// # Errors
 /// When anything it shows did not really happen.
 pub(crate) async fn run(interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
     let palette = color.palette(&io::stdout());
-    let server = MockServer::start(demo_behavior())
-        .await
-        .map_err(|error| Failure::task(format!("cannot start the demo's model server: {error}")))?;
+    let server = start(demo_behavior()).await?;
     let dim = palette.dim;
     let introduction = format!(
         "A real agent over real HTTP; only the model is a script, which this process serves at {}.\nIt computes its \
@@ -74,6 +79,44 @@ pub(crate) async fn run(interrupts: &Interrupts, color: Color) -> Result<(), Fai
     print(&format!("\n{style}{}{style:#}\n", wrapped(&total, 0)))?;
     server.shutdown().await;
     Ok(())
+}
+
+/// Opens a chat with a scripted model that this process serves.
+///
+/// # Errors
+/// When the settings of the user or of the directory are invalid.
+pub(crate) async fn chat(interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
+    let server = start(Playground::new().with_pace(PACE)).await?;
+    let url = server.base_url();
+    let options = [
+        "agcore",
+        "chat",
+        "--model",
+        "compatible:demo-script",
+        "--base-url",
+        &url,
+        "--ephemeral",
+    ];
+    let args = Args::try_parse_from(options).map_err(|error| Failure::task(error.to_string()))?;
+    let Command::Chat(args) = args.command else {
+        return Err(Failure::task("the demo cannot open a chat"));
+    };
+    print(&format!(
+        "{}\n",
+        wrapped(
+            "The model is a script. Send \"help\" to see what it can do; nothing is saved.",
+            0
+        )
+    ))?;
+    let ended = command::chat::chat(&args, interrupts, color, None).await;
+    server.shutdown().await;
+    ended
+}
+
+async fn start(model: impl Behavior) -> Result<MockServer, Failure> {
+    MockServer::start(model)
+        .await
+        .map_err(|error| Failure::task(format!("cannot start the demo's model server: {error}")))
 }
 
 fn session(server: &MockServer, approver: Arc<AutoApprover>) -> Result<AgentSession, Failure> {

@@ -2,6 +2,7 @@
 
 mod check;
 mod settings;
+mod named;
 mod proxy;
 mod server;
 mod system;
@@ -33,6 +34,7 @@ pub(crate) async fn run(args: &ReportArgs, color: Color) -> Result<(), Failure> 
         Ok(choices) => {
             report.add(settings::checks(&choices))?;
             report.add(proxy::check(&choices).into_iter().collect())?;
+            report.add(named::checks(&choices).await)?;
             report.add(server::checks(&choices).await)?;
         }
         Err(failure) => report.add(vec![Check::fail("settings", &failure)])?,

@@ -2,6 +2,7 @@
 
 mod file;
 mod given_files;
+mod kept_options;
 mod profile;
 mod turn;
 mod check;

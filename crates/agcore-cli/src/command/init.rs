@@ -4,6 +4,7 @@ mod change;
 mod found;
 mod ollama;
 mod question;
+mod server;
 mod vendors;
 
 use std::{
@@ -19,15 +20,21 @@ use agcore::llm::{
     transport::http::{Proxy, Timeouts},
 };
 
-use self::{change::Wanted, found::Found, question::Questions, vendors::offered};
+use self::{
+    change::Wanted,
+    found::{Found, counted},
+    question::Questions,
+    server::Server,
+    vendors::offered,
+};
 use super::keys::store_key;
 use crate::{
     args::InitArgs,
     atomic_file,
     exit::Failure,
     places::{abbreviated, create_private_directory, user_settings},
-    process::print,
-    render::{Color, sanitized, sanitized_line},
+    process::{print, variable},
+    render::{Color, print_list, sanitized, sanitized_line},
     secrets::Preference,
     vendor::{example_model, key_variable, redacted_url},
 };
@@ -44,8 +51,14 @@ pub(crate) async fn run(args: &InitArgs, color: Color) -> Result<(), Failure> {
         Failure::usage("there is no directory for settings; set HOME, XDG_CONFIG_HOME or AGCORE_CONFIG_DIR")
     })?;
     let given = args.provider.as_deref().map(parse_provider).transpose()?;
+    let before = match fs::read_to_string(&path) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
+    };
     let mut setup = Setup {
         args,
+        before,
         questions: match io::stdin().is_terminal() && io::stdout().is_terminal() {
             true => Some(Questions::open(color)?),
             false => None,
@@ -69,6 +82,8 @@ fn parse_provider(name: &str) -> Result<ProviderType, Failure> {
 
 struct Setup<'a> {
     args: &'a InitArgs,
+    /// The text of the settings file, if there is one.
+    before: Option<String>,
     /// `None` without a terminal to ask at.
     questions: Option<Questions>,
     found: Found,
@@ -89,7 +104,7 @@ impl Setup<'_> {
 
     async fn ask_provider(&mut self) -> Result<ProviderType, Failure> {
         let offered = offered(&self.found);
-        print(&self.found.in_words())?;
+        print_list(&self.found.in_words())?;
         for (number, provider) in offered.iter().enumerate() {
             let state = self.found.state(provider);
             let state = state.map(|state| format!("  ({state})")).unwrap_or_default();
@@ -107,41 +122,46 @@ impl Setup<'_> {
                 None if answer.is_empty() => return parse_provider(first),
                 None => match parse_provider(&answer) {
                     Ok(provider) => return Ok(provider),
-                    Err(failure) => print(&format!("  {}\n", sanitized(&failure.to_string())))?,
+                    Err(failure) => print_list(&format!("  {}\n", sanitized(&failure.to_string())))?,
                 },
             }
         }
     }
 
     async fn settings_for(&mut self, provider: ProviderType) -> Result<Wanted, Failure> {
-        let base_url = self.base_url(&provider).await?;
+        let server = self.server(&provider).await?;
         let config = |model: &str| {
             let config = ProviderConfig::new(provider.clone(), model)
                 .with_proxy(Proxy::Environment)
                 .with_timeouts(timeouts());
-            match &base_url {
+            match &server.base_url {
                 Some(url) => config.with_base_url(url.as_str()),
                 None => config,
             }
         };
+        if self.questions.is_some() {
+            let url = server.base_url.as_deref().or(provider.base_url()).unwrap_or_default();
+            print_list(&format!("Server: {}, {}\n", redacted_url(url), server.source))?;
+        }
         let models = self.key_and_models(&provider, &config("")).await?;
         let model = self.model(&provider, &models).await?;
         Ok(Wanted {
             provider: provider.name().to_owned(),
             model,
-            base_url,
+            base_url: server.base_url,
         })
     }
 
-    async fn base_url(&mut self, provider: &ProviderType) -> Result<Option<String>, Failure> {
-        if self.args.base_url.is_some() {
-            return Ok(self.args.base_url.clone());
+    async fn server(&mut self, provider: &ProviderType) -> Result<Server, Failure> {
+        let (option, settings) = (self.args.base_url.as_deref(), self.before.as_deref());
+        if let Some(server) = Server::configured(option, &variable, settings.unwrap_or_default(), provider) {
+            return Ok(server);
         }
         if let Some(url) = self.found.base_url(provider) {
-            return Ok(Some(url));
+            return Ok(Server::new(url, "on this machine"));
         }
         if provider.base_url().is_some() {
-            return Ok(None);
+            return Ok(Server::of_vendor(provider));
         }
         if self.questions.is_none() {
             return Err(Failure::usage(format!(
@@ -152,7 +172,7 @@ impl Setup<'_> {
             let url = self.ask("Base URL, such as http://localhost:8000/v1: ").await?;
             match url::Url::parse(&url) {
                 Ok(parsed) if ["http", "https"].contains(&parsed.scheme()) && parsed.has_host() => {
-                    return Ok(Some(url));
+                    return Ok(Server::new(url, "as entered"));
                 }
                 _ => print("  This is not a URL that starts with http:// or https://.\n")?,
             }
@@ -165,13 +185,13 @@ impl Setup<'_> {
         provider: &ProviderType,
         config: &ProviderConfig,
     ) -> Result<Vec<String>, Failure> {
-        let variable = key_variable(provider);
+        let key_variable = key_variable(provider);
         let key = self.found.key(provider)?;
         let needs_key = provider.key_variable().is_some();
         if self.questions.is_none() {
             if needs_key && key.is_none() {
-                print(&format!(
-                    "There is no key for {provider} yet: `agcore keys set {provider}` stores one, or set {variable}.\n"
+                print_list(&format!(
+                    "There is no key for {provider} yet: `agcore keys set {provider}` stores one, or set {key_variable}.\n"
                 ))?;
             }
             return Ok(self.found.models(provider));
@@ -185,14 +205,14 @@ impl Setup<'_> {
         for _ in 0..MAX_KEYS {
             let prompt = format!("API key for {provider}, which is not shown; Enter to skip: ");
             let Some(key) = crate::secret_input::ask_key(&prompt).await? else {
-                print(&format!(
-                    "Store one later with `agcore keys set {provider}`, or set {variable}.\n"
+                print_list(&format!(
+                    "Store one later with `agcore keys set {provider}`, or set {key_variable}.\n"
                 ))?;
                 return Ok(Vec::new());
             };
             if let Some(models) = self.check(provider, config, Some(&key)).await? {
-                let place = store_key(&variable, &key, Preference::Any)?;
-                print(&format!("The key is stored in {place}.\n"))?;
+                let place = store_key(&key_variable, &key, Preference::Any)?;
+                print_list(&format!("The key is stored in {place}.\n"))?;
                 return Ok(models);
             }
         }
@@ -218,16 +238,17 @@ impl Setup<'_> {
         match config.list_models().await {
             Ok(models) => {
                 let models: Vec<String> = models.into_iter().flatten().map(|model| model.id).collect();
-                print(&format!("{server} can be used; models: {}\n", models.len()))?;
+                let count = counted(models.len());
+                print_list(&format!("{server} can be used and lists {count}.\n"))?;
                 Ok(Some(models))
             }
             Err(error) if matches!(error.kind(), LlmErrorKind::Authentication | LlmErrorKind::Permission) => {
-                print(&format!("  {}\n", sanitized(&Failure::from(&error).to_string())))?;
+                print_list(&format!("  {}\n", sanitized(&Failure::from(&error).to_string())))?;
                 // A key that was found is the user's to correct later.
                 Ok(self.found.key(provider)?.map(|_| Vec::new()))
             }
             Err(error) => {
-                print(&format!("  not checked: {}\n", sanitized_line(&error.to_string())))?;
+                print_list(&format!("  not checked: {}\n", sanitized_line(&error.to_string())))?;
                 Ok(Some(Vec::new()))
             }
         }
@@ -269,15 +290,10 @@ impl Setup<'_> {
 
     async fn write(&mut self, path: &Path, wanted: &Wanted) -> Result<(), Failure> {
         let failed = |error: io::Error| Failure::task(format!("cannot write {}: {error}", path.display()));
-        let before = match fs::read_to_string(path) {
-            Ok(text) => Some(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
-        };
-        let change = wanted.change(before.as_deref().unwrap_or_default());
+        let change = wanted.change(self.before.as_deref().unwrap_or_default());
         let change = change.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         let shown = abbreviated(path);
-        if before.is_some() && !change.lines.is_empty() && !self.args.yes {
+        if self.before.is_some() && !change.lines.is_empty() && !self.args.yes {
             let lines: String = change
                 .lines
                 .iter()
@@ -289,19 +305,19 @@ impl Setup<'_> {
                     lines.trim_end()
                 )));
             };
-            print(&format!("{shown} exists. These settings would change:\n{lines}"))?;
+            print_list(&format!("{shown} exists. These settings would change:\n{lines}"))?;
             if !questions.confirm("Change them? [y]es, [n]o: ").await? {
                 return Err(Failure::task(format!("you answered no; {shown} is unchanged")));
             }
         }
         match change.lines.is_empty() {
-            true => print(&format!("{shown} has these settings already.\n"))?,
+            true => print_list(&format!("{shown} has these settings already.\n"))?,
             false => {
                 if let Some(directory) = path.parent() {
                     create_private_directory(directory).map_err(failed)?;
                 }
                 atomic_file::replace(path, &change.text).map_err(failed)?;
-                print(&format!("{shown} is written.\n"))?;
+                print_list(&format!("The settings are in {shown}.\n"))?;
             }
         }
         print("\nTry it:\n  agcore 'Why is the sky blue?'\n`agcore doctor` checks everything.\n")

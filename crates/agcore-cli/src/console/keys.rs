@@ -21,8 +21,10 @@ struct State {
 /// A key that ends the line before it is complete.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Request {
-    /// Esc was pressed at a question.
+    /// Esc was pressed at a question, or at the prompt without a text.
     Escape,
+    /// Ctrl-V was pressed; the text and the position of the cursor in it.
+    PasteImage(String, usize),
     /// Ctrl-G was pressed after this text.
     OpenEditor(String),
     /// Ctrl-O was pressed; the text and the position of the cursor in it.
@@ -74,6 +76,7 @@ pub(super) fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, state: &Key
     bind(ctrl('c'), Action::Clear);
     bind(ctrl('g'), Action::OpenEditor);
     bind(ctrl('o'), Action::ShowLast);
+    bind(ctrl('v'), Action::PasteImage);
     bind(KeyEvent(KeyCode::BackTab, Modifiers::NONE), Action::CycleMode);
     bind(KeyEvent(KeyCode::Esc, Modifiers::NONE), Action::Escape);
     #[cfg(unix)]
@@ -108,6 +111,7 @@ enum Action {
     OpenEditor,
     ShowLast,
     CycleMode,
+    PasteImage,
     Escape,
     #[cfg(unix)]
     Suspend,
@@ -136,7 +140,11 @@ impl ConditionalEventHandler for Key {
                 state.request = Some(Request::CycleMode(text(), context.pos()));
                 Some(Cmd::Interrupt)
             }
-            (Action::Escape, false) => {
+            (Action::PasteImage, true) => {
+                state.request = Some(Request::PasteImage(text(), context.pos()));
+                Some(Cmd::Interrupt)
+            }
+            (Action::Escape, is_prompt) if !is_prompt || context.line().is_empty() => {
                 state.request = Some(Request::Escape);
                 Some(Cmd::Interrupt)
             }

@@ -66,6 +66,8 @@ fn decode(keys: &str) -> (Vec<String>, String) {
                 line.push('\n');
             }
             '\r' => lines.push(std::mem::take(&mut line)),
+            // Tab queues a message.
+            '\t' if !line.trim().is_empty() => lines.push(std::mem::take(&mut line)),
             '\n' => line.push('\n'),
             '\u{7f}' | '\u{8}' => drop(line.pop()),
             // Ctrl-U
@@ -116,7 +118,8 @@ mod tests {
         check("a\nb\\\rc\u{1b}\rd\r", &["a\nb\nc\nd"], "");
         check("字x\u{7f}\u{7f}b", &[], "b");
         check("a word\u{17}x\u{15}y", &[], "y");
-        check("a\u{1b}[A\u{1b}[1;5Cb\u{1b}OHc\td", &[], "abcd");
+        check("a\u{1b}[A\u{1b}[1;5Cb\u{1b}OHcd", &[], "abcd");
+        check("\tone\ttwo\t", &["one", "two"], "");
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl AuditSink for Decisions {
                 message,
                 ..
             } => Fate::Denied(match (decider, message) {
-                (Decider::NoApprover, _) => format!("it needs approval ({reason}), and no one can be asked"),
+                (Decider::NoApprover, _) => format!("it needs approval, and no one can be asked ({reason})"),
                 (Decider::Person, Some(message)) => message.to_owned(),
                 _ => reason.to_string(),
             }),

@@ -73,7 +73,7 @@ impl Output {
     /// When the output is closed.
     pub(crate) fn flow_event(&self, event: &FlowEvent) -> io::Result<()> {
         match event {
-            FlowEvent::Agent { node, event, .. } => {
+            FlowEvent::Agent { node, event, .. } | FlowEvent::ToolCall { node, event, .. } => {
                 let mut writer = self.writer();
                 let parent = event.parent.as_deref().unwrap_or(node);
                 let events = writer.translator.sub_agent_event(parent, &event.kind);

@@ -73,6 +73,8 @@ pub(crate) struct Choices {
     pub(crate) system: Chosen<String>,
     /// Whether typed lines are kept for the next chat.
     pub(crate) history: Chosen<bool>,
+    /// The theme of the output.
+    pub(crate) theme: Chosen<Theme>,
     /// Whether spans include message content.
     pub(crate) trace_content: Chosen<bool>,
     /// Decides which tools may run.
@@ -153,7 +155,7 @@ impl Choices {
         });
         warnings.extend(sources.stored.problem.clone());
         check_switch(KEYRING)?;
-        Theme::of_environment().map_err(Failure::usage)?;
+        let theme = theme(&sources)?;
         Ok(Self {
             key,
             model,
@@ -161,6 +163,7 @@ impl Choices {
             proxy: proxy(args, &sources)?,
             system: system.unwrap_or_else(|| Chosen::default(SYSTEM.to_owned())),
             history: history(&sources)?,
+            theme,
             trace_content: trace_content(args)?,
             tools,
             context_files,
@@ -289,6 +292,20 @@ fn history(sources: &Sources) -> Result<Chosen<bool>, Failure> {
         return Ok(setting.unwrap_or_else(|| Chosen::default(true)));
     };
     parse_switch(&value, origin)
+}
+
+/// Returns the theme that the environment names, else a settings file.
+fn theme(sources: &Sources) -> Result<Chosen<Theme>, Failure> {
+    let in_variable = process::variable(THEME).map(|value| Chosen {
+        value,
+        origin: Origin::Environment(THEME.to_owned()),
+    });
+    let setting = in_variable.or_else(|| sources.setting(|file| file.theme.clone()));
+    let Chosen { value, origin } = setting.unwrap_or_else(|| Chosen::default(String::new()));
+    match Theme::named(&value) {
+        Ok(value) => Ok(Chosen { value, origin }),
+        Err(error) => Err(Failure::usage(format!("{origin}: {error}"))),
+    }
 }
 
 fn trace_content(args: &SettingsArgs) -> Result<Chosen<bool>, Failure> {

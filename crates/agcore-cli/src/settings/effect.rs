@@ -9,13 +9,14 @@ use agcore::{
 use super::{
     dotenv::Dotenv,
     file::{File, SETTINGS},
+    hooks::HookTable,
     project::Project,
     server_text::describe,
     untrusted::is_used,
 };
 use crate::{
     places::SETTINGS_FILE,
-    trust::{FileKind, FolderFile, PROJECT_DIRECTORY, Snapshot},
+    trust::{FileKind, FolderFile, PROJECT_DIRECTORIES, Snapshot},
     vendor::{is_known_variable, redacted_url},
 };
 
@@ -35,10 +36,19 @@ pub(crate) struct Effect {
     pub(crate) kind: FileKind,
     /// The setting or variable, if it is one.
     pub(crate) name: Option<String>,
-    /// The value or a description, without keys and invisible characters. Only `permissions` and `mcp` may have several lines.
+    /// The value or a description, without keys and invisible characters. Only `permissions`, `hooks` and `mcp`
+    /// may have several lines.
     pub(crate) value: Option<String>,
     /// Whether it is used in trusted folders only.
     pub(crate) needs_trust: bool,
+}
+
+impl Effect {
+    /// Returns whether this is a setting that does not exist.
+    pub(super) fn is_unknown_setting(&self) -> bool {
+        let name = self.name.as_deref();
+        self.kind == FileKind::Settings && name.is_some_and(|name| !SETTINGS.contains(&name))
+    }
 }
 
 /// Returns the effects of `agcore.toml`: every setting in the file.
@@ -93,10 +103,11 @@ pub(super) fn of_variables(variables: &Dotenv) -> Vec<Effect> {
     effects
 }
 
-/// Returns the effects of the other files, and of those that cannot be used. Those below `.agcore` are one effect.
+/// Returns the effects of the other files, and of those that cannot be used. Those below each directory of
+/// the project are one effect.
 pub(super) fn of_files(snapshot: &Snapshot) -> Vec<Effect> {
     let mut effects: Vec<Effect> = snapshot.files.iter().flat_map(of_file).collect();
-    effects.extend(of_project(snapshot));
+    effects.extend(PROJECT_DIRECTORIES.iter().filter_map(|root| of_project(snapshot, root)));
     effects
 }
 
@@ -133,13 +144,13 @@ fn server(entry: &ServerEntry) -> String {
     short(&describe(entry))
 }
 
-/// Returns one effect for all files below `.agcore`: the skills and agents that they contain.
-fn of_project(snapshot: &Snapshot) -> Option<Effect> {
-    let files: Vec<&FolderFile> = snapshot
-        .files
-        .iter()
-        .filter(|file| file.kind == FileKind::Project)
-        .collect();
+/// Returns one effect for all files below a directory of the project: the skills and agents that they contain.
+fn of_project(snapshot: &Snapshot, root: &str) -> Option<Effect> {
+    let is_below = |file: &&FolderFile| {
+        let rest = file.name.strip_prefix(root);
+        file.kind == FileKind::Project && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let files: Vec<FolderFile> = snapshot.files.iter().filter(is_below).cloned().collect();
     let mut needs_trust = false;
     let value = match files.as_slice() {
         [] => return None,
@@ -149,9 +160,9 @@ fn of_project(snapshot: &Snapshot) -> Option<Effect> {
                 content: Err(reason),
                 ..
             },
-        ] if name == PROJECT_DIRECTORY => format!("ignored: {reason}"),
+        ] if name == root => format!("ignored: {reason}"),
         files => {
-            let project = Project::of_files(&snapshot.files);
+            let project = Project::of_files(files);
             let count = match files.len() {
                 1 => "1 file".to_owned(),
                 count => format!("{count} files"),
@@ -169,7 +180,7 @@ fn of_project(snapshot: &Snapshot) -> Option<Effect> {
         }
     };
     Some(Effect {
-        file: PROJECT_DIRECTORY.to_owned(),
+        file: root.to_owned(),
         kind: FileKind::Project,
         name: None,
         value: Some(value),
@@ -217,6 +228,7 @@ fn shown(name: &str, value: &toml::Value) -> String {
         toml::Value::String(text) => shown_text(name, text),
         toml::Value::Table(table) if name == "permissions" => permissions(table),
         toml::Value::Table(table) if name == "mcp" => mcp_servers(table),
+        toml::Value::Table(table) if name == "hooks" => hooks(table),
         value => short(&json(value)),
     }
 }
@@ -283,6 +295,23 @@ fn mcp_servers(table: &toml::Table) -> String {
     lines.join("\n")
 }
 
+/// Shows the commands of `[hooks]`, one on each line: the same that would run.
+fn hooks(table: &toml::Table) -> String {
+    let Ok(hooks) = table.clone().try_into::<HookTable>() else {
+        return "cannot be read; runs that use it fail".to_owned();
+    };
+    let mut lines: Vec<String> = hooks
+        .entries()
+        .map(|(event, entry)| format!("{} {}", event.as_str(), short(&entry.to_string())))
+        .collect();
+    let more = lines.len().saturating_sub(MAX_NAMES);
+    lines.truncate(MAX_NAMES);
+    if more > 0 {
+        lines.push(format!("{more} more; see {SETTINGS_FILE}"));
+    }
+    lines.join("\n")
+}
+
 /// Returns a number that is small if an entry applies to many tools.
 fn breadth(entry: &str) -> usize {
     let literals = entry.chars().filter(|c| !matches!(c, '*' | '?')).count();
@@ -337,20 +366,23 @@ mod tests {
         let effect = |name: &str, value: &str, needs_trust| (name.to_owned(), value.to_owned(), needs_trust);
         assert_eq!(
             settings(
-                "model = 'm'\nsystem = 'Be kind.'\nhistory = false\nprovider = 'vllm'\nbase_url = 'http://u:p@h/v1'\n\
+                "model = 'm'\nsystem = 'Be kind.'\nhistory = false\ntheme = 'dark'\nprovider = 'vllm'\nbase_url = 'http://u:p@h/v1'\n\
                  api_key = 'sk-1'\n[permissions]\nallow = ['a', 'b']\n[mcp.servers.x]\ncommand = 'npx'\nenv = { K = 'sk-1' }\n\
-                 [other]\nkey = 'sk-1'\n"
+                 [other]\nkey = 'sk-1'\n[[hooks.Stop]]\ncommand = 'done'\n\
+                 [[hooks.PreToolUse]]\nmatcher = 'shell'\ncommand = './check'\n"
             ),
             [
                 effect("api_key", "(hidden)", true),
                 effect("base_url", "http://***@h/v1", true),
                 effect("history", "false", false),
+                effect("hooks", "PreToolUse for shell: `./check`\nStop `done`", true),
                 effect("mcp", "x: `npx`, variables K", true),
                 effect("model", "m", false),
                 effect("other", "not known to this version", true),
                 effect("permissions", "allow \"a\"\nallow \"b\"", true),
                 effect("provider", "vllm", true),
                 effect("system", "Be kind.", false),
+                effect("theme", "dark", true),
             ]
         );
         assert_eq!(

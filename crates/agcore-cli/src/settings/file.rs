@@ -11,12 +11,13 @@ use toml::Spanned;
 
 use super::{
     error::{SettingsError, location},
+    hooks::HookTable,
     permissions::{PermissionEntry, PermissionTable},
     serve::ServeTable,
 };
 
 /// The names of all settings.
-pub(super) const SETTINGS: [&str; 10] = [
+pub(super) const SETTINGS: [&str; 12] = [
     "provider",
     "model",
     "base_url",
@@ -24,7 +25,9 @@ pub(super) const SETTINGS: [&str; 10] = [
     "api_key",
     "system",
     "history",
+    "theme",
     "permissions",
+    "hooks",
     "mcp",
     "serve",
 ];
@@ -50,6 +53,11 @@ pub(super) struct File {
     pub(super) system: Option<String>,
     /// Whether typed lines are kept for the next chat.
     pub(super) history: Option<bool>,
+    /// The theme of the output.
+    pub(super) theme: Option<String>,
+    /// The table `[hooks]`.
+    #[serde(default)]
+    pub(super) hooks: HookTable,
     /// The table `[mcp]`.
     #[serde(default)]
     pub(super) mcp: McpTable,

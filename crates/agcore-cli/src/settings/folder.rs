@@ -6,12 +6,12 @@ use super::{
     context::ContextFiles,
     dotenv::{self, Dotenv},
     effect::{self, Effect},
-    file::File,
+    file::{File, SETTINGS},
     untrusted::without_trust,
 };
 use crate::{
     args::PolicyArgs,
-    exit::Failure,
+    exit::{Failure, suggestion},
     places::{SETTINGS_FILE, ignored_config_directory, user_settings},
     trust::{FileKind, FolderFile, Snapshot, Trust, TrustStore, listed_changes},
     vendor::is_known_variable,
@@ -169,11 +169,24 @@ impl Folder {
             ),
             _ => "this folder is not trusted".to_owned(),
         };
-        Some(format!(
-            "{} ignored, because {reason}. Review the files and run `agcore trust`, or pass --trust-folder to use them \
-             in this run only.",
-            effect::summary(&ignored)
-        ))
+        // Trust does not help against a typing error.
+        let (unknown, ignored): (Vec<Effect>, Vec<Effect>) = ignored.into_iter().partition(Effect::is_unknown_setting);
+        let unknown = unknown.iter().filter_map(|effect| {
+            let name = effect.name.as_deref()?;
+            Some(format!(
+                "{} has the unknown setting {name}{}",
+                effect.file,
+                suggestion(name, SETTINGS)
+            ))
+        });
+        let ignored = (!ignored.is_empty()).then(|| {
+            format!(
+                "{} ignored, because {reason}. Review the files and run `agcore trust`, or pass --trust-folder to use them \
+                 in this run only.",
+                effect::summary(&ignored)
+            )
+        });
+        Some(ignored.into_iter().chain(unknown).collect::<Vec<_>>().join(" "))
     }
 
     /// Returns the settings of `agcore.toml` that may be used.

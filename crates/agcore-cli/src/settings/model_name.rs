@@ -1,6 +1,8 @@
 //! Model names that contain the provider: `anthropic:claude-sonnet-4-5`.
 
-use agcore::llm::ProviderType;
+use agcore::{chat::text::nearest, llm::ProviderType};
+
+use crate::vendor::example_model;
 
 /// A model name that begins with the name of a provider.
 #[derive(Debug, PartialEq)]
@@ -27,9 +29,73 @@ pub(super) fn split(name: &str) -> Option<Prefixed<'_>> {
     })
 }
 
+/// Describes the mistake in a model name that is only the name of a provider, or begins with one that is mistyped. No server has
+/// such models, apart from those that choose the names of their models themselves.
+pub(super) fn mistake(name: &str) -> Option<String> {
+    let (provider, model) = name.split_once([':', '/']).unwrap_or((name, ""));
+    match (provider.parse::<ProviderType>(), model.trim()) {
+        (Ok(provider), "") => {
+            let model = example_model(&provider).unwrap_or("MODEL");
+            Some(format!(
+                "`{name}` names a provider, but no model; add one, as in `{provider}:{model}`\n`agcore models --provider \
+                 {provider}` lists the models."
+            ))
+        }
+        (Ok(_), _) | (Err(_), "") => None,
+        (Err(error), _) => {
+            let known: Vec<ProviderType> = ProviderType::all().collect();
+            let names = known
+                .iter()
+                .flat_map(|known| known.aliases().iter().copied().chain([known.name()]));
+            nearest(provider, names)?;
+            Some(format!(
+                "{error}\nIf `{name}` is the name of a model, select its provider, as in `ollama:{name}` or with --provider."
+            ))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_models_are_no_mistakes() {
+        for name in [
+            "gpt-5",
+            "openai:gpt-5",
+            "llama3.2:1b",
+            "ft:gpt-4o-mini-2024-07-18:acme::9Xy",
+            "meta-llama/llama-3",
+            "some-model:",
+            "gemini-2.5-flash",
+            "",
+        ] {
+            assert_eq!(mistake(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn mistyped_and_bare_names_of_providers_are_mistakes() {
+        for (name, expected) in [
+            ("opnai:gpt-5", "unknown provider type `opnai`, did you mean `openai`?"),
+            ("anthropc/claude", "did you mean `anthropic`?"),
+            (
+                "opnai:gpt-5",
+                "If `opnai:gpt-5` is the name of a model, select its provider",
+            ),
+            (
+                "ollama",
+                "`ollama` names a provider, but no model; add one, as in `ollama:llama3.2`",
+            ),
+            ("claude", "as in `anthropic:claude-sonnet-4-5`"),
+            ("openai:", "as in `openai:gpt-5-mini`"),
+            ("vllm", "as in `vllm:MODEL`"),
+        ] {
+            let mistake = mistake(name).unwrap_or_default();
+            assert!(mistake.contains(expected), "{name}: {mistake}");
+        }
+    }
 
     #[test]
     fn only_names_of_providers_are_split() {

@@ -7,7 +7,7 @@ use agcore::{AgentSpec, agent::Skills};
 use crate::{
     exit::Failure,
     places::{user_agents, user_flows, user_skills},
-    trust::{FileKind, FolderFile, PROJECT_DIRECTORY, Snapshot},
+    trust::{FileKind, FolderFile, PROJECT_DIRECTORIES, PROJECT_DIRECTORY, Snapshot},
 };
 
 /// The directory of skills, in [`PROJECT_DIRECTORY`] and next to the user's settings.
@@ -87,8 +87,9 @@ impl Project {
             let files = files.iter().filter(|file| file.kind == FileKind::Project);
             files.filter_map(move |file| Some((file.name.strip_prefix(&start)?, file)))
         };
-        let skills = below(SKILLS).filter_map(|(name, file)| Some((name, file.content.as_ref().ok()?.clone())));
-        let skills = Skills::from_files(Path::new(PROJECT_DIRECTORY).join(SKILLS), skills);
+        let skills = PROJECT_DIRECTORIES.iter().fold(Skills::default(), |skills, root| {
+            skills.with(&skills_below(root, files))
+        });
         let agents = below(AGENTS).filter(|(name, _)| !name.contains('/'));
         let agents = agents.map(|(_, file)| (file.name.clone(), file.text().map(str::to_owned)));
         let mut project = Self {
@@ -139,6 +140,20 @@ impl Project {
             }
         }
     }
+}
+
+/// Takes the skills below a directory of skills, or of a project, out of the files of a folder.
+fn skills_below(root: &str, files: &[FolderFile]) -> Skills {
+    let place = match root {
+        PROJECT_DIRECTORY => format!("{root}/{SKILLS}"),
+        root => root.to_owned(),
+    };
+    let files = files.iter().filter(|file| file.kind == FileKind::Project);
+    let files = files.filter_map(|file| {
+        let name = file.name.strip_prefix(&place)?.strip_prefix('/')?;
+        Some((name, file.content.as_ref().ok()?.clone()))
+    });
+    Skills::from_files(&place, files)
 }
 
 /// Parses an agent. Returns `None` for files of other formats.
@@ -195,8 +210,12 @@ mod tests {
     #[test]
     fn skills_and_agents_are_found_in_the_files_of_a_folder() {
         let skill = "---\nname: tea\ndescription: How to make tea.\n---\n";
+        let other = "---\nname: tea\ndescription: Another way.\n---\n";
+        let rust = "---\nname: rust\ndescription: How to write Rust.\nallowed-tools: Read, Grep\n---\n";
         let files = [
             file(".agcore/skills/tea/SKILL.md", skill),
+            file(".agents/skills/tea/SKILL.md", other),
+            file(".claude/skills/rust/SKILL.md", rust),
             file(".agcore/skills/bad/SKILL.md", "no front matter"),
             file(".agcore/agents/tester.md", "---\nname: tester\n---\nYou test."),
             file(".agcore/agents/cook.toml", "name = 'cook'\nsystem_prompt = 'You cook.'"),
@@ -210,7 +229,8 @@ mod tests {
             file(".agcore/other", "ignored"),
         ];
         let project = Project::of_files(&files);
-        assert_eq!(project.summary().unwrap(), "skills: tea; agents: tester, cook");
+        assert_eq!(project.summary().unwrap(), "skills: rust, tea; agents: tester, cook");
+        assert_eq!(project.skills.get("tea").unwrap().description, "How to make tea.");
         assert_eq!(project.agent("tester").unwrap().system_prompt, "You test.");
         let problems = project.problems.join("\n");
         for expected in [

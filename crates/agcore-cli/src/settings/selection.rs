@@ -10,7 +10,7 @@ use super::{
 use crate::{
     args::SettingsArgs,
     exit::Failure,
-    vendor::{has_models_of_vendors, is_openai},
+    vendor::{base_url_variables, has_models_of_vendors, is_openai},
 };
 
 /// The default provider.
@@ -36,11 +36,16 @@ impl Selection {
     /// Selects the provider and its model.
     ///
     /// # Errors
-    /// When the provider is unknown, or several API keys are set and nothing selects one of their providers.
+    /// When the provider is unknown, the name of the model is that of a provider or resembles one, or several API keys are set and
+    /// nothing selects one of their providers.
     pub(super) fn new(args: &SettingsArgs, sources: &Sources) -> Result<Self, Failure> {
         let finder = Finder { args, sources };
         let configured = finder.configured()?;
-        let provider = match (finder.of_model(configured.as_ref()), &configured) {
+        let of_model = finder.of_model(configured.as_ref());
+        if of_model.is_none() {
+            finder.check_model(configured.as_ref())?;
+        }
+        let provider = match (of_model, &configured) {
             (Some(provider), _) => provider,
             (None, Some(provider)) => provider.clone(),
             (None, None) => finder
@@ -79,20 +84,51 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns the provider in the name of the model, if nothing of the same or a higher precedence names a provider.
-    fn of_model(&self, configured: Option<&Chosen<ProviderType>>) -> Option<Chosen<ProviderType>> {
-        let Chosen { value, origin } = Chosen::first([
+    /// Returns the name of the model, which may contain that of its provider.
+    fn model_name(&self) -> Option<Chosen<String>> {
+        Chosen::first([
             Chosen::option("--model", self.args.model.as_ref()),
             self.sources.variable(&["AGCORE_MODEL"]),
             self.sources.setting(|file| file.model.clone()),
-        ])?;
+        ])
+    }
+
+    /// Returns the provider in the name of the model, if nothing of the same or a higher precedence names a provider.
+    fn of_model(&self, configured: Option<&Chosen<ProviderType>>) -> Option<Chosen<ProviderType>> {
+        let Chosen { value, origin } = self.model_name()?;
         let prefixed = model_name::split(&value)?;
-        let is_overridden = configured.is_some_and(|configured| configured.origin.rank() <= origin.rank());
-        if is_overridden || self.is_name_of_server(&prefixed, configured.map(|configured| &configured.value)) {
+        if is_overridden(&origin, configured) || self.is_name_of_server(&prefixed, self.default(configured).as_ref()) {
             return None;
         }
         let value = prefixed.provider;
         Some(Chosen { value, origin })
+    }
+
+    /// Returns the provider of models whose names contain none: that of a setting, or that of the only API key.
+    fn default(&self, configured: Option<&Chosen<ProviderType>>) -> Option<ProviderType> {
+        let of_key = || self.of_key().ok().flatten().map(|provider| provider.value);
+        configured.map(|provider| provider.value.clone()).or_else(of_key)
+    }
+
+    /// Checks that the name of the model is not that of a provider, mistyped or without a model: the default provider would be
+    /// asked for a model of this name. Servers with models of several vendors may have such names.
+    fn check_model(&self, configured: Option<&Chosen<ProviderType>>) -> Result<(), Failure> {
+        let Some(Chosen { value, origin }) = self.model_name() else {
+            return Ok(());
+        };
+        if is_overridden(&origin, configured) {
+            return Ok(());
+        }
+        let Some(provider) = self.default(configured).or_else(|| PROVIDER.parse().ok()) else {
+            return Ok(());
+        };
+        if has_models_of_vendors(&provider) || self.base_url(&provider).is_some() {
+            return Ok(());
+        }
+        match model_name::mistake(&value) {
+            None => Ok(()),
+            Some(mistake) => Err(Failure::usage(format!("{origin}: {mistake}"))),
+        }
     }
 
     /// Returns whether the whole name may be the server's own name for a model, as in `qwen/qwen3` of OpenRouter.
@@ -141,12 +177,9 @@ impl Finder<'_> {
     }
 
     fn base_url(&self, provider: &ProviderType) -> Option<Chosen<String>> {
-        // OpenAI's own variables apply to its APIs only: their values must not be used with another vendor's key.
-        let names = ["AGCORE_BASE_URL", "OPENAI_BASE_URL"];
-        let names = if is_openai(provider) { &names[..] } else { &names[..1] };
         Chosen::first([
             Chosen::option("--base-url", self.args.server.base_url.as_ref()),
-            self.sources.variable(names),
+            self.sources.variable(base_url_variables(provider)),
             self.sources.setting_for(provider, |file| file.base_url.clone()),
         ])
     }
@@ -201,6 +234,11 @@ impl Finder<'_> {
             several => Err(several_keys("stored", several)),
         }
     }
+}
+
+/// Returns whether a provider of the same or a higher precedence is named than the model.
+fn is_overridden(model: &Origin, provider: Option<&Chosen<ProviderType>>) -> bool {
+    provider.is_some_and(|provider| provider.origin.rank() <= model.rank())
 }
 
 fn several_keys(state: &str, found: &[(ProviderType, &str)]) -> Failure {

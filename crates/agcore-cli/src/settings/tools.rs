@@ -6,6 +6,7 @@ use agcore::{llm::transport::http::Proxy, tools::RuleState};
 
 use super::{
     folder::{Folder, Wanted},
+    hooks::{HookEntry, HookEvent},
     mcp::McpServers,
     origin::{Chosen, Origin},
     permissions::{PermissionEntry, Subject},
@@ -38,6 +39,8 @@ pub(crate) struct ToolSettings {
     pub(crate) mcp: McpServers,
     /// The skills and agents in files.
     pub(crate) project: Project,
+    /// The commands of `[hooks]` in all settings files, in the order in which they run.
+    pub(crate) hooks: Vec<(HookEvent, HookEntry)>,
     /// Messages for the user: what is ignored.
     pub(crate) warnings: Vec<String>,
 }
@@ -151,12 +154,20 @@ impl ToolSettings {
             permissions,
             permissions_origin: combined(origins),
             mcp: McpServers::new(files, folder, args)?,
+            hooks: hooks(files),
             project: Project::new(&folder.snapshot, folder.trust.is_given())?,
             warnings: GrantsPlace::ignored_file(args.grants.as_deref()).into_iter().collect(),
             grants,
             grants_origin,
         })
     }
+}
+
+/// Returns the commands of all files. Those of the user run first, so that a folder cannot hide something from them.
+fn hooks(files: &[SettingsFile]) -> Vec<(HookEvent, HookEntry)> {
+    let files = files.iter().rev();
+    let entries = files.flat_map(|file| file.file.hooks.entries());
+    entries.map(|(event, entry)| (event, entry.clone())).collect()
 }
 
 /// Returns the proxy that the environment or the first file sets. By default, it is that of the environment.

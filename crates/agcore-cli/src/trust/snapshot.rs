@@ -14,7 +14,9 @@ use crate::places::SETTINGS_FILE;
 
 /// The directory of a project's agents, skills and flows.
 pub(crate) const PROJECT_DIRECTORY: &str = ".agcore";
-/// The maximum number of files below [`PROJECT_DIRECTORY`].
+/// The directories whose files are skills and agents: ours, and those in which other programs look for skills.
+pub(crate) const PROJECT_DIRECTORIES: [&str; 3] = [PROJECT_DIRECTORY, ".agents/skills", ".claude/skills"];
+/// The maximum number of files below each of [`PROJECT_DIRECTORIES`].
 const MAX_FILES: usize = 256;
 /// The maximum size of these files together, in bytes.
 const MAX_TOTAL: usize = 4 * 1024 * 1024;
@@ -36,7 +38,7 @@ pub(crate) struct Snapshot {
 }
 
 /// A file of the folder.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FolderFile {
     /// The path, relative to the folder.
     pub(crate) name: String,
@@ -55,7 +57,7 @@ pub(crate) enum FileKind {
     Variables,
     /// `.mcp.json`.
     McpServers,
-    /// A file below `.agcore`.
+    /// A file below one of [`PROJECT_DIRECTORIES`].
     Project,
     /// `AGENTS.md` or `CLAUDE.md`.
     Instructions,
@@ -80,7 +82,11 @@ impl Snapshot {
             Some(FolderFile::new(name, kind, content))
         });
         let mut files: Vec<FolderFile> = named.collect();
-        files.extend(project_files(&folder));
+        files.extend(
+            PROJECT_DIRECTORIES
+                .iter()
+                .flat_map(|directory| project_files(&folder, directory)),
+        );
         files.extend(instructions(&folder));
         Self {
             folder: Some(folder),
@@ -131,24 +137,29 @@ fn sha256(bytes: &[u8]) -> String {
     hash
 }
 
-/// Returns the files below `.agcore`, sorted by name. Linked directories are not followed.
-fn project_files(folder: &Path) -> Vec<FolderFile> {
+/// Returns the files below a directory of the folder, sorted by name. Linked directories are not followed.
+fn project_files(folder: &Path, root: &str) -> Vec<FolderFile> {
+    // A part of the path to the directory may be a link as well.
+    let place = folder.join(root);
+    if fs::canonicalize(&place).is_ok_and(|found| found != place) {
+        return Vec::new();
+    }
     let (mut files, mut total) = (Vec::new(), 0);
-    let mut pending = vec![(folder.join(PROJECT_DIRECTORY), PROJECT_DIRECTORY.to_owned(), 0)];
+    let mut pending = vec![(place, root.to_owned(), 0)];
     while let Some((directory, name, depth)) = pending.pop() {
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
             let name = format!("{name}/{}", entry.file_name().to_string_lossy());
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 pending.push((entry.path(), name, depth + 1));
                 if depth >= MAX_DEPTH {
-                    return vec![too_many()];
+                    return vec![too_many(root)];
                 }
             } else if let Some(content) = bounded::read(&entry.path(), folder) {
                 total += content.as_ref().map_or(0, Vec::len);
                 files.push(FolderFile::new(name, FileKind::Project, content));
             }
             if files.len() > MAX_FILES || pending.len() > MAX_FILES || total > MAX_TOTAL {
-                return vec![too_many()];
+                return vec![too_many(root)];
             }
         }
     }
@@ -156,12 +167,12 @@ fn project_files(folder: &Path) -> Vec<FolderFile> {
     files
 }
 
-fn too_many() -> FolderFile {
+fn too_many(root: &str) -> FolderFile {
     let reason = format!(
         "it has more than {MAX_FILES} files, more than {} MiB, or more than {MAX_DEPTH} levels",
         MAX_TOTAL / 1024 / 1024
     );
-    FolderFile::new(PROJECT_DIRECTORY, FileKind::Project, Err(reason))
+    FolderFile::new(root, FileKind::Project, Err(reason))
 }
 
 /// Returns the files of instructions from the root of the repository down to the folder. Without a repository, only the
@@ -204,7 +215,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         assert!(names(root).is_empty());
-        for folder in [".git", ".agcore/skills/a", "sub/deep"] {
+        let skills = [".agents/skills/b", ".claude/skills/c"];
+        for folder in [".git", ".agcore/skills/a", "sub/deep"].iter().chain(&skills) {
             fs::create_dir_all(root.join(folder)).unwrap();
         }
         for file in [
@@ -212,6 +224,9 @@ mod tests {
             ".env",
             ".mcp.json",
             ".agcore/skills/a/SKILL.md",
+            ".agents/skills/b/SKILL.md",
+            ".claude/skills/c/SKILL.md",
+            ".claude/settings.json",
             "AGENTS.md",
             "CLAUDE.md",
             "sub/CLAUDE.md",
@@ -227,6 +242,8 @@ mod tests {
                 ".env",
                 ".mcp.json",
                 ".agcore/skills/a/SKILL.md",
+                ".agents/skills/b/SKILL.md",
+                ".claude/skills/c/SKILL.md",
                 "AGENTS.md"
             ]
         );
@@ -237,6 +254,20 @@ mod tests {
         fs::remove_dir(root.join(".git")).unwrap();
         assert_eq!(names(&root.join("sub/deep")), ["AGENTS.md"], "there is no repository");
         assert!(names(&root.join("missing")).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn directories_of_skills_that_are_links_are_not_followed() {
+        use std::os::unix::fs::symlink;
+
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("project");
+        fs::create_dir_all(directory.path().join("elsewhere/skills/a")).unwrap();
+        fs::write(directory.path().join("elsewhere/skills/a/SKILL.md"), "").unwrap();
+        fs::create_dir(&root).unwrap();
+        symlink("../elsewhere", root.join(".claude")).unwrap();
+        assert!(names(&root).is_empty());
     }
 
     #[test]

@@ -30,6 +30,25 @@ fn images_are_sent_as_images() {
 }
 
 #[test]
+fn bmp_images_are_sent_as_png() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server);
+    let mut image = b"BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\x18\0".to_vec();
+    image.resize(54, 0);
+    image.extend([1, 2, 3, 0]);
+    fs::write(agcore.directory.path().join("i.bmp"), &image).unwrap();
+    agcore.run(["-p", "What is it?", "--image", "i.bmp"]).assert_success();
+    let sent = server.requests().pop().unwrap().json().to_string();
+    assert!(
+        sent.contains("data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB"),
+        "{sent}"
+    );
+    fs::write(agcore.directory.path().join("i.bmp"), &image[..54]).unwrap();
+    let ran = agcore.run(["-p", "What is it?", "--image", "i.bmp"]);
+    ran.assert_failed(2, &["cannot attach i.bmp: it is a damaged BMP image"]);
+}
+
+#[test]
 fn a_file_that_cannot_be_sent_ends_the_program_before_anything_is_sent() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server)

@@ -158,7 +158,7 @@ fn shift_tab_changes_the_permission_mode() {
         person.next();
     }
     // The conversation is still there.
-    person.types("/rewind");
+    person.types("/undo");
     person.sees("from \"half done\" on.");
     person.next();
     person.types("again");

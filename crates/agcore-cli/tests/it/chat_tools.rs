@@ -27,7 +27,7 @@ fn denies_calls_that_need_approval() {
         6,
         &[
             "✗ save_note",
-            "(it needs write, which is not among the allowed permissions), and there is no terminal",
+            "it needs approval, and there is no terminal at which to ask (it needs write",
             "Pass --yes, or allow the tool in your agcore.toml: [permissions] allow = [\"save_note\"].",
         ],
     );

@@ -82,7 +82,7 @@ fn invalid_commands_and_files_are_reported() {
     for (command, text) in [
         ("/load a.json", "a.json is not a saved conversation"),
         ("/load gone.json", "cannot read gone.json"),
-        ("/load", "/load needs a file name"),
+        ("/load", "/load needs an argument"),
         ("/save gone/a.json", "cannot write gone/a.json: there is no folder gone"),
         ("/modle x", "unknown command /modle; did you mean `/model`?"),
         ("/save .", "cannot write .: it is a folder"),

@@ -110,6 +110,14 @@ fn the_costs_of_kept_sessions_are_added() {
         text.contains("The price of 2 of 3 calls is unknown; the sums do not contain them."),
         "{text}"
     );
+    // It is explained what to do about it.
+    for advice in [
+        "/agcore/catalog.toml, for a million tokens:",
+        "tiers = [{ input = ",
+        "agcore catalog check ",
+    ] {
+        assert!(text.contains(advice), "{advice}: {text}");
+    }
     assert_eq!(report(&agcore, &["--until", "2020-01-01"])["total"]["calls"], 0);
     assert_eq!(report(&agcore, &["--tenant", "acme"])["total"]["calls"], 0);
     agcore.run(["cost", "--since", "May"]).assert_failed(2, &["YYYY-MM-DD"]);

@@ -1,6 +1,9 @@
 //! Tests of `agcore demo`.
 
-use crate::support::Agcore;
+use crate::{
+    person::{Person, QUESTION},
+    support::Agcore,
+};
 
 #[test]
 fn shows_an_agent_at_work() {
@@ -39,4 +42,28 @@ fn ignores_settings_and_proxies() {
         .with("http_proxy", "http://127.0.0.1:1")
         .with_file("agcore.toml", "not a settings file");
     agcore.run(["demo"]).assert_success();
+}
+
+#[test]
+fn a_chat_without_a_key() {
+    let agcore = Agcore::new().with("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    let mut person = Person::running(agcore, &["demo", "--chat"]);
+    person.sees("The model is a script.");
+    person.next();
+    person.types("good day");
+    person.sees("│ good day");
+    person.next();
+    person.types("save it");
+    person.sees(QUESTION);
+    person.types("n");
+    person.sees("was denied by a person");
+    person.next();
+    person.presses('d');
+    assert!(person.leaves_with(0).files().is_empty());
+}
+
+#[test]
+fn a_message_from_a_pipe() {
+    let ran = Agcore::new().run_with(["demo", "--chat"], b"good day");
+    assert!(ran.assert_success().contains("good day"), "{}", ran.stdout);
 }

@@ -182,3 +182,50 @@ fn writes_nothing() {
         "is not a directory",
     );
 }
+
+#[test]
+fn what_the_settings_name_is_checked_and_nothing_is_changed() {
+    let server = server();
+    let agcore = Agcore::talking_to(&server)
+        .at_home()
+        .with("PATH", "/usr/bin:/bin")
+        .with_user_settings(
+            "[mcp.servers.good]\ncommand = 'sh'\n[mcp.servers.gone]\ncommand = 'agcore-no-such-program'\n\
+         [[hooks.Stop]]\ncommand = './no-such-script.sh --all'\n[[hooks.PreToolUse]]\ncommand = 'true'\n\
+         [serve]\nfiles = 'uploads'\n[serve.jwt]\nkeys = 'jwks.json'\naudience = 'a'\n",
+        );
+    std::fs::write(agcore.settings_directory().join("catalog.toml"), "not a catalog").unwrap();
+    let ran = agcore.run(["doctor", "--json"]);
+    assert_eq!(ran.code(), Some(1), "{}", ran.stdout);
+    assert_check(&ran, "mcp", "ok", "good: `sh`");
+    assert_check(&ran, "mcp", "warn", "there is no program `agcore-no-such-program`");
+    assert_check(&ran, "hooks", "ok", "PreToolUse `true`");
+    assert_check(&ran, "hooks", "warn", "there is no file ./no-such-script.sh");
+    assert_check(&ran, "prices", "fail", "catalog.toml");
+    assert_check(&ran, "serve", "fail", "`keys` of [serve.jwt]");
+    assert_check(&ran, "serve", "warn", "which is not a directory");
+    assert_check(&ran, "sessions", "ok", "does not exist yet");
+    assert!(
+        !agcore.home.path().join("state").exists(),
+        "the state directory was created"
+    );
+    assert!(agcore.files().is_empty());
+}
+
+#[test]
+fn a_damaged_database_is_reported() {
+    let server = server();
+    let agcore = Agcore::talking_to(&server).at_home();
+    agcore.run(["-p", "hi"]).assert_success();
+    assert_check(&agcore.run(["doctor", "--json"]), "sessions", "ok", "is intact");
+    for log in ["agcore.db-wal", "agcore.db-shm"] {
+        let _ = std::fs::remove_file(agcore.state(log));
+    }
+    std::fs::write(
+        agcore.state("agcore.db"),
+        "this is not a database, but a text of some length",
+    )
+    .unwrap();
+    let ran = agcore.run(["doctor", "--json"]);
+    assert_check(&ran, "sessions", "fail", "agcore.db");
+}

@@ -160,6 +160,34 @@ fn planner_flows_read_files_profiles_and_earlier_turns() {
 }
 
 #[test]
+fn profiles_need_not_be_repeated() {
+    let server = Server::start(MockOptions::new(), gardener);
+    let agcore = home(&server).with_file("eve.toml", &PROFILES.replace("Ada", "Eve"));
+    let run = |arguments: &[&str]| {
+        let ran = agcore.run(["flow", "run", "garden.flow.yaml"].iter().chain(arguments));
+        ran.assert_success();
+        (ran.stderr, texts(&server).pop().unwrap().0)
+    };
+    let (_, system) = run(&["Plan the beds", "--profiles", "me.toml"]);
+    assert!(system.contains("\"username\":\"Ada\""), "{system}");
+    let (notes, system) = run(&["Now the beans", "--continue"]);
+    assert!(system.contains("\"username\":\"Ada\""), "{system}");
+    assert!(
+        notes.contains("note: as when the session began: --profiles /"),
+        "{notes}"
+    );
+    let (notes, system) = run(&["Now the peas", "--continue", "--profiles", "eve.toml"]);
+    assert!(
+        system.contains("\"username\":\"Eve\"") && !notes.contains("as when"),
+        "{notes} {system}"
+    );
+    std::fs::remove_file(agcore.directory.path().join("me.toml")).unwrap();
+    agcore
+        .run(["flow", "run", "garden.flow.yaml", "Now the corn", "--continue"])
+        .assert_failed(2, &["cannot read ", "me.toml"]);
+}
+
+#[test]
 fn ephemeral_runs_keep_nothing() {
     let server = Server::start(MockOptions::new(), gardener);
     let agcore = home(&server);

@@ -101,7 +101,7 @@ fn a_local_ollama_is_found() {
     let agcore = at_home().with("OLLAMA_HOST", &address);
     agcore
         .run(["init"])
-        .assert_failed(2, &["Found an Ollama server on this machine; models: 2."]);
+        .assert_failed(2, &["Found an Ollama server on this machine with 2 models."]);
     agcore.run(["init", "--provider", "ollama"]).assert_success();
     let written = settings(&agcore).unwrap();
     assert!(
@@ -130,8 +130,14 @@ mod at_a_terminal {
         person.types("opnai");
         person.sees("did you mean `openai`?");
         person.types("");
-        // A key that the server rejects is asked for again, and not kept.
+        // The address is named before the key is sent there.
+        person.sees("Server: http://127.0.0.1:");
+        person.sees(", --base-url");
         person.sees("API key for openai, which is not shown; Enter to skip: ");
+        // Something that cannot be a key is asked for again, and so is a key that the server rejects; neither is kept.
+        person.types("export OPENAI_API_KEY=sk-wrong");
+        person.sees("this is not an API key: it contains a space");
+        person.sees("Enter to skip: ");
         person.types("sk-wrong");
         person.sees("rejected the API key");
         person.sees("Enter to skip: ");
@@ -140,13 +146,41 @@ mod at_a_terminal {
         assert!(!shown.contains("sk-"), "{shown}");
         person.sees("Model [big]: ");
         person.types("small");
-        person.sees("agcore.toml is written.");
+        person.sees("The settings are in ");
         person.sees("agcore 'Why is the sky blue?'");
         let agcore = person.leaves_with(0);
         assert!(!settings(&agcore).unwrap().contains(KEY));
         agcore.run(["-p", "hi"]).assert_success();
         let request = server.requests().pop().unwrap();
         assert_eq!(request.json()["model"], "small");
+    }
+
+    #[test]
+    fn the_key_is_checked_at_the_server_that_a_chat_uses() {
+        let options = MockOptions::new().with_models(["small"]).with_key(KEY);
+        let server = Server::start(options, Playground::new());
+        let agcore = at_home().with("OPENAI_BASE_URL", &server.base_url());
+        let mut person = Person::running(agcore, &["init", "--provider", "openai"]);
+        person.sees(", OPENAI_BASE_URL in the environment");
+        person.sees("Enter to skip: ");
+        person.types(KEY);
+        person.sees("can be used and lists 1 model.");
+        person.sees("Model [small]: ");
+        person.types("");
+        let agcore = person.leaves_with(0);
+        assert!(settings(&agcore).unwrap().contains(&server.base_url()));
+    }
+
+    #[test]
+    fn long_lines_break_between_words() {
+        let mut person = Person::scripting(at_home(), "stty cols 50 rows 30 && exec \"$0\" init");
+        person.sees("Provider, as a number or a name [openai]: ");
+        person.types("opnai");
+        let shown = person.sees("Provider, as a number");
+        assert!(shown.contains("unknown provider type"), "{shown}");
+        assert!(shown.lines().all(|line| line.trim_end().len() < 51), "{shown}");
+        person.presses('c');
+        person.leaves_with(130);
     }
 
     #[test]

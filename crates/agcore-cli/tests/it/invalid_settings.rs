@@ -76,6 +76,25 @@ fn invalid_settings_file() {
 }
 
 #[test]
+fn trust_is_not_suggested_for_an_unknown_setting() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).with_file("agcore.toml", "modle = 'm'\n");
+    let ran = agcore.run(["-p", "hi"]);
+    ran.assert_success();
+    assert_eq!(
+        ran.stderr.lines().next().unwrap_or_default(),
+        "warning: agcore.toml has the unknown setting modle; did you mean `model`?"
+    );
+    let agcore = agcore.with_file("agcore.toml", "modle = 'm'\nprovider = 'ollama'\n");
+    let ran = agcore.run(["-p", "hi"]);
+    assert!(
+        ran.stderr.contains("agcore.toml (provider) is ignored, because"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn missing_settings_file() {
     let ran = Agcore::new().run(["chat", "--config", "mine.toml", "hi"]);
     ran.assert_failed(2, &["error: the settings file mine.toml does not exist"]);

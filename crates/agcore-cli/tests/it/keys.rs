@@ -227,3 +227,85 @@ fn a_question_mark_lists_the_keys() {
     person.presses('d');
     person.leaves_with(0);
 }
+
+#[test]
+fn tab_queues_a_message_during_a_turn() {
+    let server = paced();
+    let mut person = Person::at(&server, &[]);
+    person.types("long 30");
+    person.sees("word3");
+    person.keys("queued\t");
+    person.sees("tokens in");
+    person.sees("> queued");
+    person.sees("│ queued");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+/// Installs a program in the folder `bin` that prints a file, if it is asked for this type of image.
+fn clipboard(agcore: Agcore, kind: &str, image: &[u8]) -> Agcore {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = agcore.directory.path().join("bin");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("image"), image).unwrap();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *{kind}) exec /bin/cat {}/image;; esac\nexit 1\n",
+        folder.display()
+    );
+    fs::write(folder.join("wl-paste"), script).unwrap();
+    fs::set_permissions(folder.join("wl-paste"), fs::Permissions::from_mode(0o755)).unwrap();
+    // The tests start the program with it.
+    let stty = ["/bin/stty", "/usr/bin/stty"]
+        .iter()
+        .find(|path| std::path::Path::new(path).exists());
+    std::os::unix::fs::symlink(stty.unwrap(), folder.join("stty")).unwrap();
+    let path = folder.to_str().unwrap().to_owned();
+    agcore.with("PATH", &path).with("WAYLAND_DISPLAY", "wayland-0")
+}
+
+#[test]
+fn ctrl_v_attaches_the_image_in_the_clipboard() {
+    let server = Server::playground();
+    let png = b"\x89PNG\r\n\x1a\nxx";
+    let temporary = tempfile::tempdir().unwrap();
+    let agcore = clipboard(Agcore::talking_to(&server), "image/png", png);
+    let agcore = agcore.with("TMPDIR", temporary.path().to_str().unwrap());
+    let mut person = Person::chatting(agcore, &[]);
+    person.keys("What is ");
+    person.sees("What is ");
+    person.presses('v');
+    person.next();
+    person.sees("image-1.png\"");
+    person.types("?");
+    person.sees("image/png, 10 B");
+    person.sees("messages in this request");
+    person.next();
+    let sent = server.requests().pop().unwrap().json().to_string();
+    assert!(sent.contains("data:image/png;base64,iVBORw0KGgp4eA=="), "{sent}");
+    person.presses('d');
+    person.leaves_with(0);
+    assert!(files(temporary.path()).is_empty(), "the image is still there");
+}
+
+#[test]
+fn ctrl_v_names_what_is_missing_and_offers_a_path() {
+    let server = Server::playground();
+    let agcore = clipboard(Agcore::talking_to(&server), "image/png", b"no image");
+    let mut person = Person::chatting(agcore, &[]);
+    person.keys("draft");
+    person.sees("draft");
+    person.presses('v');
+    person.sees("the clipboard contains no image.");
+    person.sees("@PATH");
+    person.next();
+    person.sees("draft");
+    fs::remove_file(person.agcore.directory.path().join("bin/wl-paste")).unwrap();
+    person.presses('v');
+    person.sees("needs `wl-paste` (the package wl-clipboard)");
+    person.next();
+    person.presses('c');
+    person.presses('d');
+    person.leaves_with(0);
+}

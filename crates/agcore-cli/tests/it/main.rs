@@ -88,6 +88,8 @@ mod edited_arguments;
 #[cfg(unix)]
 mod history;
 #[cfg(unix)]
+mod hooks;
+#[cfg(unix)]
 mod interrupts;
 #[cfg(unix)]
 mod new_project;
@@ -100,6 +102,8 @@ mod mentions;
 mod partial_answers;
 #[cfg(all(unix, feature = "sqlite"))]
 mod resumed_chat;
+#[cfg(unix)]
+mod rewind;
 #[cfg(unix)]
 mod shell_prefix;
 #[cfg(unix)]

@@ -120,12 +120,12 @@ fn calls_follow_the_rules() {
         .run(call)
         .assert_failed(6, &["own_arithmetic was denied: it needs approval"]);
     let ran = agcore.run([&call[..], &["--yes"]].concat());
-    assert_eq!(ran.assert_success(), "3.0\n");
+    assert_eq!(ran.assert_success(), "3\n");
     let ran = agcore.run_with(["mcp", "call", "own", "arithmetic", "--yes"], arguments.as_bytes());
-    assert_eq!(ran.assert_success(), "3.0\n");
+    assert_eq!(ran.assert_success(), "3\n");
 
     let agcore = agcore.with_user_settings("[permissions]\nallow = ['mcp:own']\ndeny = ['own_save_note']\n");
-    assert_eq!(agcore.run(call).assert_success(), "3.0\n");
+    assert_eq!(agcore.run(call).assert_success(), "3\n");
     agcore
         .run(["mcp", "call", "own", "save_note", r#"{"text": "x"}"#, "--yes"])
         .assert_failed(1, &["own_save_note was denied"]);

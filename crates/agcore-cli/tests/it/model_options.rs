@@ -21,7 +21,25 @@ fn options_are_sent_to_the_model() {
 }
 
 #[test]
-fn flows_have_parameters_of_their_own() {
-    let ran = Agcore::new().run(["flow", "run", "a.flow.yaml", "hi", "--option", "temperature=0"]);
-    ran.assert_failed(2, &["--option is not for flows"]);
+fn options_are_for_all_agents_of_a_flow() {
+    const FLOW: &str = "\
+version: 1
+kind: graph
+nodes: {answer: {task: answer}}
+edges: [{from: answer, to: end}]
+agents: {helper: {role: You help., goal: Help., backstory: ''}}
+tasks: {answer: {agent: helper, description: '{{request}}', expected_output: An answer.}}
+";
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).with_file("a.flow.yaml", FLOW);
+    let run = ["flow", "run", "a.flow.yaml", "hi", "--option", "temperature=0"];
+    agcore
+        .run([&run[..], &["--option", "seed=1"]].concat())
+        .assert_success();
+    let request = server.requests()[0].json().clone();
+    assert_eq!((&request["temperature"], &request["seed"]), (&0.0.into(), &1.into()));
+    assert!(request["messages"].to_string().contains("hi"), "{request}");
+    let wrong = ["flow", "run", "a.flow.yaml", "hi", "--option", "temperature=hot"];
+    agcore.run(wrong).assert_failed(2, &["--option temperature: "]);
+    assert_eq!(server.requests().len(), 1);
 }

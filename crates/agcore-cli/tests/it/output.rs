@@ -66,14 +66,11 @@ fn prints_a_line_for_every_event_of_a_turn() {
     let (call, end) = (&lines[4], &lines[5]);
     assert_eq!((&call["name"], &call["id"]), (&json!("arithmetic"), &end["id"]));
     assert!(call["input"].is_object(), "{call}");
-    assert_eq!((&end["status"], &end["output"]), (&json!("ok"), &json!("2.0")));
+    assert_eq!((&end["status"], &end["output"]), (&json!("ok"), &json!("2")));
     let (answer, result) = (&lines[6], &lines[9]);
     assert_eq!((&answer["final"], &answer["text"]), (&json!(true), &result["text"]));
     assert!(
-        result["text"]
-            .as_str()
-            .unwrap()
-            .contains("**arithmetic** returned: 2.0"),
+        result["text"].as_str().unwrap().contains("**arithmetic** returned: 2"),
         "{result}"
     );
     assert_eq!(
@@ -305,7 +302,7 @@ fn text_mode_prints_only_the_answer() {
         ("think", "I have thought about it.\n"),
         (
             "some arithmetic",
-            "The tools answered:\n\n- **arithmetic** returned: 2.0\n",
+            "The tools answered:\n\n- **arithmetic** returned: 2\n",
         ),
     ] {
         let ran = agcore.run(["chat", message]);

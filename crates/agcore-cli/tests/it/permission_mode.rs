@@ -118,7 +118,7 @@ fn dont_ask_reports_why_a_call_was_denied() {
     let ran = check("", "dontAsk", 6, false);
     ran.assert_failed(
         6,
-        &["and the permission mode dontAsk never asks\nChoose another --permission-mode, or allow the tool in your agcore.toml"],
+        &["it needs approval, and the permission mode dontAsk never asks (it needs write, which is not among the allowed permissions)\nChoose another --permission-mode, or allow the tool in your agcore.toml"],
     );
     check("allow = ['save_note']", "dontAsk", 0, true);
 }

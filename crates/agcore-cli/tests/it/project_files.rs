@@ -75,6 +75,37 @@ fn those_of_a_folder_need_trust() {
 }
 
 #[test]
+fn skills_of_other_programs_are_used_as_well() {
+    let server = Server::playground();
+    let agcore = with_files(&server);
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: About {name}.\nallowed-tools: Read, Grep\n---\n");
+    write(&agcore, ".agents/skills/rust/SKILL.md", &skill("rust"));
+    write(&agcore, ".claude/skills/sql/SKILL.md", &skill("sql"));
+    write(&agcore, ".claude/skills/tea/SKILL.md", &skill("tea"));
+    write(&agcore, ".claude/settings.json", "{}");
+    assert_eq!(names(&agcore, "skills", &[]), ["notes"]);
+    agcore.run(["trust"]).assert_failed(
+        2,
+        &[
+            ".agents/skills: skills: rust (1 file)",
+            ".claude/skills: skills: sql, tea (2 files)",
+        ],
+    );
+    agcore.run(["trust", "--yes"]).assert_success();
+    let ran = agcore.run(["skills", "list"]);
+    let shown = ran.assert_success();
+    for expected in [
+        "rust: About rust.\n  .agents/skills/rust\n",
+        "sql: About sql.\n",
+        "tea: How to make tea.\n",
+    ] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    write(&agcore, ".agents/skills/rust/SKILL.md", &skill("rusty"));
+    assert_eq!(names(&agcore, "skills", &[]), ["notes"], "a change ends the trust");
+}
+
+#[test]
 fn broken_files_are_reported_and_harm_nothing_else() {
     let server = Server::playground();
     let agcore = with_files(&server).trusting();

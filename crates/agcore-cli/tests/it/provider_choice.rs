@@ -70,6 +70,50 @@ fn names_of_models_of_other_vendors_are_kept() {
 }
 
 #[test]
+fn a_mistyped_or_bare_name_of_a_provider_is_not_sent_to_the_default_one() {
+    let agcore = Agcore::new().with("OPENAI_API_KEY", KEY);
+    for (model, expected) in [
+        ("opnai:gpt-5", "unknown provider type `opnai`, did you mean `openai`?"),
+        ("anthropc:claude-sonnet-4-5", "did you mean `anthropic`?"),
+        ("ollama", "add one, as in `ollama:llama3.2`"),
+    ] {
+        let ran = agcore.run(["-m", model, "-p", "hi"]);
+        ran.assert_failed(2, &["error: option --model: ", expected]);
+        assert!(!ran.stderr.contains("API key"), "{}", ran.stderr);
+    }
+    agcore
+        .with("AGCORE_MODEL", "opnai:gpt-5")
+        .run(["-p", "hi"])
+        .assert_failed(2, &["error: environment, AGCORE_MODEL: "]);
+}
+
+#[test]
+fn names_of_models_that_resemble_providers_are_kept() {
+    let check = |agcore: &Agcore, arguments: &[&str], expected: [&str; 2]| {
+        let [provider, model, _] = selected(agcore, arguments);
+        assert_eq!([provider.as_str(), model.as_str()], expected, "{arguments:?}");
+    };
+    let openai = Agcore::new();
+    let fine_tuned = "ft:gpt-4o-mini-2024-07-18:acme::9Xy";
+    check(&openai, &["--model", fine_tuned], ["openai", fine_tuned]);
+    // A server that chooses the names of its models, in each place that can name one.
+    let local = ["--base-url", "http://127.0.0.1:1/v1", "--model", "qwen2.5:7b"];
+    check(&openai, &local, ["openai", "qwen2.5:7b"]);
+    let ollama = ["--provider", "ollama", "--model", "qwen2.5:7b"];
+    check(&openai, &ollama, ["ollama", "qwen2.5:7b"]);
+    let agcore = Agcore::new().at_home().with_user_settings("provider = 'ollama'");
+    for model in ["llama3.2:1b", "qwen2.5:7b", "mistral"] {
+        check(&agcore, &["--model", model], ["ollama", model]);
+    }
+    let agcore = Agcore::new().with("OPENROUTER_API_KEY", KEY);
+    check(
+        &agcore,
+        &["--model", "mistralai/devstral"],
+        ["openrouter", "mistralai/devstral"],
+    );
+}
+
+#[test]
 fn the_only_key_selects_the_provider() {
     let agcore = Agcore::new().with("ANTHROPIC_API_KEY", KEY);
     assert_eq!(selected(&agcore, &[]), ["anthropic", "", "key_variable"]);

@@ -110,3 +110,50 @@ fn compacts_with_a_focus() {
     person.presses('d');
     person.leaves_with(0);
 }
+
+#[test]
+fn themes_are_listed_and_changed() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server)
+        .at_home()
+        .with_user_settings("theme = 'contrast'\n");
+    let mut person = Person::chatting(agcore, &[]);
+    person.types("/theme");
+    person.sees("* contrast");
+    person.next();
+    person.types("/theme plain");
+    person.sees("Theme: plain. To keep it for other chats, write `theme = \"plain\"` in ");
+    person.next();
+    person.types("/theme");
+    person.sees("* plain");
+    person.next();
+    person.types("/theme pink");
+    person.sees("there is no such theme; expected `auto`, `dark`");
+    person.next();
+    person.presses('d');
+    let agcore = person.leaves_with(0);
+    let ran = agcore.run(["config", "--json"]);
+    let shown: serde_json::Value = serde_json::from_str(ran.assert_success()).unwrap();
+    let rows = shown["settings"].as_array().unwrap();
+    assert!(
+        rows.iter()
+            .any(|row| row["name"] == "theme" && row["value"] == "contrast"),
+        "{shown}"
+    );
+    agcore
+        .with_user_settings("theme = 'pink'\n")
+        .run(["-p", "hi"])
+        .assert_failed(2, &["agcore.toml", "expected `auto`, `dark`"]);
+}
+
+#[test]
+fn init_asks_the_model_to_describe_the_folder() {
+    let server = Server::playground();
+    let mut person = Person::at(&server, &["--no-tools"]);
+    person.types("/init");
+    person.sees("messages in this request: 2");
+    person.next();
+    assert!(server.requests()[0].prompt().last_user().contains("write AGENTS.md"));
+    person.presses('d');
+    person.leaves_with(0);
+}

@@ -63,6 +63,39 @@ fn a_conversation() {
 }
 
 #[test]
+fn a_chat_opens_without_a_command_and_with_a_message() {
+    let server = Server::playground();
+    // Arguments, and the message with which the chat begins.
+    for (arguments, message) in [
+        (&[] as &[&str], None),
+        (&["--no-color"], None),
+        (&["chat", "hello"], Some("hello")),
+    ] {
+        let mut person = Person::running(Agcore::talking_to(&server), arguments);
+        person.sees("Ctrl-D exits.");
+        if let Some(message) = message {
+            person.sees(&format!("> {message}"));
+            person.sees("messages in this request: 2");
+        }
+        person.next();
+        person.types("more");
+        person.sees("You wrote:");
+        person.next();
+        person.presses('d');
+        person.leaves_with(0);
+    }
+}
+
+#[test]
+fn print_answers_once_at_a_terminal() {
+    let server = Server::playground();
+    let mut person = Person::running(Agcore::talking_to(&server), &["chat", "-p", "hello"]);
+    let shown = person.sees("messages in this request: 2");
+    assert!(!shown.contains("Ctrl-D exits."), "{shown}");
+    person.leaves_with(0);
+}
+
+#[test]
 fn yes_for_the_session_is_asked_once() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);

@@ -54,7 +54,7 @@ fn never_redraws_a_line() {
     let text = format!("# Head\n\n{}\n\n- **bold** item\n", "many words in a line ".repeat(8));
     let answer = move |_: &RecordedRequest| Reply::text(text.clone()).with_chunking(Chunking::Chars(3));
     let server = Server::start(MockOptions::new(), answer);
-    let shown = read_to_end(raw(&Agcore::talking_to(&server), &["chat", "hi"], 40));
+    let shown = read_to_end(raw(&Agcore::talking_to(&server), &["-p", "hi"], 40));
     let answer = shown.split("tokens in").next().unwrap();
     // The cursor never moves up. At most the empty line that showed the wait is erased.
     assert!(
@@ -70,9 +70,9 @@ fn never_redraws_a_line() {
 fn writes_no_escape_codes_without_colors() {
     let server = Server::playground();
     for (variables, arguments) in [
-        (vec![("NO_COLOR", "1")], vec!["chat", "markdown"]),
-        (vec![], vec!["chat", "markdown", "--no-colour"]),
-        (vec![], vec!["--no-color", "chat", "some arithmetic"]),
+        (vec![("NO_COLOR", "1")], vec!["-p", "markdown"]),
+        (vec![], vec!["-p", "markdown", "--no-colour"]),
+        (vec![], vec!["--no-color", "-p", "some arithmetic"]),
     ] {
         let mut agcore = Agcore::talking_to(&server);
         for (name, value) in variables {
@@ -158,7 +158,7 @@ fn shows_progress_and_erases_it() {
     let slow = |_: &RecordedRequest| Reply::text("late").with_pace(Duration::from_millis(1500));
     let server = Server::start(MockOptions::new(), slow);
     let agcore = Agcore::talking_to(&server);
-    let mut session = raw(&agcore, &["chat", "hi"], 80);
+    let mut session = raw(&agcore, &["-p", "hi"], 80);
     session.exp_string(&bytes_as_chars("waiting for the model")).unwrap();
     let rest = read_to_end(session);
     let (before, _) = rest.split_once("late").unwrap();

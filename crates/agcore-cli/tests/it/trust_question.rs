@@ -213,3 +213,27 @@ fn many_files_and_values_do_not_hide_where_the_key_goes() {
     person.presses('c');
     person.leaves_with(130);
 }
+
+#[test]
+fn a_chat_names_what_is_disabled() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).at_home().with_file(
+        ".mcp.json",
+        r#"{"mcpServers": {"wiki": {"command": "no-such-command"}}}"#,
+    );
+    let mut person = Person::running(agcore, &["chat"]);
+    person.sees(QUESTION);
+    person.types("n");
+    person.sees("Ctrl-D exits.");
+    person.next();
+    person.types("/mcp");
+    person.sees("No MCP servers.");
+    person.sees("wiki (.mcp.json): disabled, because this folder is not trusted;");
+    person.next();
+    person.types("/hooks");
+    let shown = person.sees("you\r\n");
+    assert!(!shown.contains("disabled"), "{shown}");
+    person.sees("> ");
+    person.presses('d');
+    person.leaves_with(0);
+}

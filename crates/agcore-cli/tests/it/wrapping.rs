@@ -62,7 +62,7 @@ fn assert_fits(text: &str, width: u16, words: &[&str]) {
 #[test]
 fn errors() {
     for width in WIDTHS {
-        let text = shown(&Agcore::new(), &["chat", "hi"], width);
+        let text = shown(&Agcore::new(), &["-p", "hi"], width);
         let words = [
             "openai:",
             "missing",
@@ -76,7 +76,7 @@ fn errors() {
         let agcore = Agcore::new()
             .trusting()
             .with_file("agcore.toml", "provider = 'openai'\nmodle = 'gpt-5-mini'\n");
-        let text = shown(&agcore, &["chat", "hi"], width);
+        let text = shown(&agcore, &["-p", "hi"], width);
         assert_fits(&text, width, &["agcore.toml:2:1:", "unknown", "setting", "`model`"]);
     }
 }

@@ -49,7 +49,7 @@ impl Progress {
                 self.line(render, &format!("  {} ✓ {millis} ms{tokens} → {next}", record.node))
             }
             FlowEvent::NodeFailed { node, fault, .. } => self.line(render, &format!("  {node} ✗ {}", fault.message)),
-            FlowEvent::Agent { event, .. } => show_call(event, render),
+            FlowEvent::Agent { event, .. } | FlowEvent::ToolCall { event, .. } => show_call(event, render),
             FlowEvent::Inside { event, .. } => self.show(event, render),
             _ => Ok(()),
         }

@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     file::{build, failure, read},
     given_files::{GivenFiles, origin},
+    kept_options::{completed, kept},
     profile::Profile,
     progress::Progress,
     turn::{Turn, messages},
@@ -43,6 +44,7 @@ use crate::{
 };
 
 /// A run of a flow file.
+#[derive(Clone, Copy)]
 pub(crate) struct FlowRun<'a> {
     pub(crate) file: &'a Path,
     pub(crate) chat: &'a ChatArgs,
@@ -61,6 +63,13 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
     trust_dialog::print_notices(&settings.context_files.warnings())?;
     let sessions = Sessions::of_chat(&chat.session).await?;
     let selected = selected(&chat.session, &sessions).await?;
+    let (values, note) = completed(run.values, selected.as_ref());
+    trust_dialog::print_notices(&note.into_iter().collect::<Vec<_>>())?;
+    let sessions = sessions.with_flow_options(kept(&values));
+    let run = &FlowRun {
+        values: &values,
+        ..*run
+    };
     let profile = Profile::of(run.values).await?;
     let prompt = prompt(run, &file, selected.is_some()).await?;
     let (tools, asked) = ChatTools::open_for_user(&settings, !chat.no_tools).await?;
@@ -89,7 +98,8 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
     let started = match prompt {
         Some(mut prompt) => {
             prompt.request.user = profile.map(|profile| profile.user.to_string());
-            let title = selected.is_none().then_some(run.file);
+            let is_titled = selected.is_some() || chat.session.name.is_some();
+            let title = (!is_titled).then_some(run.file);
             flow.start(begin(prompt, &session, &sessions, title).await?)
         }
         None => flow.resume(saved.clone()),

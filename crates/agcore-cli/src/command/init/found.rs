@@ -70,10 +70,8 @@ impl Found {
             false => format!("Found {} in the environment.\n", key.variable),
         });
         let ollama = self.ollama.iter().map(|ollama| {
-            format!(
-                "Found an Ollama server on this machine; models: {}.\n",
-                ollama.models.len()
-            )
+            let models = counted(ollama.models.len());
+            format!("Found an Ollama server on this machine with {models}.\n")
         });
         let all: String = keys.chain(ollama).collect();
         match all.as_str() {
@@ -119,6 +117,14 @@ impl Found {
 
     fn ollama_of(&self, provider: &ProviderType) -> Option<&Ollama> {
         self.ollama.as_ref().filter(|ollama| ollama.provider == *provider)
+    }
+}
+
+/// Counts models in words.
+pub(super) fn counted(models: usize) -> String {
+    match models {
+        1 => "1 model".to_owned(),
+        count => format!("{count} models"),
     }
 }
 

@@ -1,0 +1,117 @@
+//! The help of the program itself: its commands in groups, examples and exit codes.
+
+use clap::Command;
+
+use crate::{exit::exit_codes, render::wrapped_list};
+
+/// The usage of the program.
+pub(super) const USAGE: &str = "agcore <COMMAND> [OPTIONS]
+       agcore [CHAT OPTIONS] [-p] [PROMPT]";
+
+const EPILOGUE: &str = "\
+Without a command, a chat opens; it begins with the prompt, if there is one. With -p, or if standard input or output is not a \
+terminal, the prompt is answered once instead. `agcore chat --help` lists the options.
+
+Examples:
+  agcore demo
+  OPENAI_API_KEY=sk-... agcore
+  agcore 'Why is the sky blue?'
+  agcore -m ollama:llama3.2
+  git diff | agcore -p 'Review this change.'
+  agcore tools call arithmetic '{\"operation\": \"add\", \"a\": 1, \"b\": 2}'
+  agcore doctor
+  agcore inspect case answers/*.json --out results
+
+Exit codes:";
+
+/// The groups in which the commands are listed.
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Talk to a model", &["chat", "run", "flow", "demo"]),
+    ("Set up", &["init", "keys", "trust", "models", "config", "doctor"]),
+    ("Continue and account for it", &["sessions", "approvals", "cost"]),
+    ("Tools and agents", &["tools", "mcp", "skills", "agents"]),
+    ("Data", &["knowledge", "memory", "store"]),
+    ("Build and operate", &["new", "serve", "eval", "inspect", "catalog"]),
+    ("About the program", &["help", "man", "completion", "schema"]),
+];
+
+/// The heading of commands that no group names.
+const OTHERS: &str = "Other commands";
+
+/// Returns the epilogue of the help, with the exit codes.
+pub(super) fn epilogue() -> String {
+    let rows = exit_codes().map(|(code, meaning)| format!("\n  {code:<3}  {meaning}"));
+    EPILOGUE.to_owned() + &rows.collect::<String>()
+}
+
+/// Returns the program with a help that lists its commands in groups.
+pub(super) fn with_groups(mut program: Command) -> Command {
+    // Adds the command `help`.
+    program.build();
+    let groups = wrapped_list(&groups(&program));
+    program.help_template(format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}{{after-help}}"
+    ))
+}
+
+/// Lists the commands of the program in groups.
+fn groups(program: &Command) -> String {
+    let visible = || program.get_subcommands().filter(|command| !command.is_hide_set());
+    let width = visible().map(|command| command.get_name().len()).max().unwrap_or(0);
+    let line = |command: &Command| {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        format!("  {:<width$}  {about}\n", command.get_name())
+    };
+    let group = |heading: &str, commands: Vec<&Command>| match commands.as_slice() {
+        [] => String::new(),
+        commands => {
+            let lines: String = commands.iter().map(|command| line(command)).collect();
+            format!("{heading}:\n{lines}\n")
+        }
+    };
+    let known: String = GROUPS
+        .iter()
+        .map(|(heading, names)| {
+            let named = names
+                .iter()
+                .filter_map(|name| visible().find(|command| command.get_name() == *name));
+            group(heading, named.collect())
+        })
+        .collect();
+    let is_known = |command: &&Command| GROUPS.iter().any(|(_, names)| names.contains(&command.get_name()));
+    let others = visible().filter(|command| !is_known(command)).collect();
+    known + &group(OTHERS, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::Args;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        let mut program = Args::command();
+        program.build();
+        let shown = groups(&program);
+        for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let start = format!("\n  {} ", command.get_name());
+            assert_eq!(shown.matches(&start).count(), 1, "{}: {shown}", command.get_name());
+        }
+        assert!(!shown.contains(OTHERS), "{shown}");
+        assert!(shown.starts_with("Talk to a model:\n  chat "), "{shown}");
+    }
+
+    #[test]
+    fn a_command_without_a_group_is_listed() {
+        let program = Command::new("agcore")
+            .subcommand(Command::new("chat").about("Chat"))
+            .subcommand(Command::new("tidy").about("Tidy something"))
+            .subcommand(Command::new("prompt").hide(true));
+        assert_eq!(
+            groups(&program),
+            "Talk to a model:\n  chat  Chat\n\nOther commands:\n  tidy  Tidy something\n\n"
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! Advice about an error of a model, in terms of the program's own options.
+
+use std::error::Error;
+
+use agcore::{
+    LlmError,
+    llm::{LlmErrorKind, ProviderType, transport::http::ProxyError},
+};
+use url::Url;
+
+use crate::vendor::key_variable;
+
+/// The beginning of the library's message for a missing key.
+pub(super) const MISSING_KEY: &str = "the API key is missing";
+
+/// Returns whether no key was found, so that nothing was sent.
+pub(super) fn is_missing_key(error: &LlmError) -> bool {
+    let is_local = *error.kind() == LlmErrorKind::Authentication && error.status().is_none();
+    is_local && error.message().starts_with(MISSING_KEY)
+}
+
+/// Suggests a next step in terms of the program's own options, which the error does not know.
+pub(super) fn advice(error: &LlmError) -> Option<String> {
+    let advice = match error.kind() {
+        _ if is_from_proxy(error) => {
+            "Check the proxy (--proxy or the variable that sets it), or connect without one (--proxy off)."
+        }
+        LlmErrorKind::Authentication => return Some(key_advice(error)),
+        // The message names the new address.
+        LlmErrorKind::NotFound if error.status().is_some_and(|status| status < 400) => return None,
+        LlmErrorKind::NotFound => {
+            "Check the model name (--model, or /model in a chat; `agcore models` lists the available ones) and the base URL \
+             (--base-url), which usually ends in /v1."
+        }
+        // The message contains the remedy.
+        LlmErrorKind::Connect if !error.is_retryable() => return None,
+        LlmErrorKind::Connect if is_ollama(error) => {
+            "Start Ollama with `ollama serve`, or check the base URL (--base-url)."
+        }
+        LlmErrorKind::Connect if is_at_vendor(error) => {
+            "Check that this machine is online. Behind a proxy, set HTTPS_PROXY or pass --proxy URL."
+        }
+        LlmErrorKind::Connect => "Check the base URL (--base-url) and that the server is running.",
+        // If part of the reply was read, the server does speak the API.
+        LlmErrorKind::Malformed if error.partial().is_none() => {
+            let endpoint = provider(error).map_or("/chat/completions", |provider| provider.endpoint());
+            return Some(format!(
+                "Check the base URL (--base-url): {endpoint} is appended to it."
+            ));
+        }
+        LlmErrorKind::QuotaExhausted => "The account has run out of credit or quota; retrying will not help.",
+        LlmErrorKind::ContextLength { .. } => {
+            "The conversation is too long for the model: shorten the message or, in a chat, use /compact or /clear."
+        }
+        _ => return None,
+    };
+    Some(advice.to_owned())
+}
+
+/// Returns whether the proxy failed, and not the server.
+pub(super) fn is_from_proxy(error: &LlmError) -> bool {
+    let source = error.source();
+    source.is_some_and(<dyn Error>::is::<ProxyError>) || error.status() == Some(407)
+}
+
+fn is_ollama(error: &LlmError) -> bool {
+    error.provider().is_some_and(|name| name.starts_with("ollama"))
+}
+
+/// Returns whether the server is the provider's own on the Internet: then the user set no base URL that could be wrong.
+fn is_at_vendor(error: &LlmError) -> bool {
+    let url = provider(error).and_then(|provider| provider.base_url());
+    let url = url
+        .filter(|url| url.starts_with("https://"))
+        .and_then(|url| Url::parse(url).ok());
+    url.is_some_and(|url| {
+        let origin = url.origin().ascii_serialization();
+        // Not the beginning of a longer name.
+        let is_longer = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || ".-:".contains(c));
+        error.message().split(&origin).skip(1).any(|rest| !is_longer(rest))
+    })
+}
+
+/// Returns the provider that the error came from.
+fn provider(error: &LlmError) -> Option<ProviderType> {
+    error.provider()?.parse().ok()
+}
+
+fn key_advice(error: &LlmError) -> String {
+    let vendor_name = provider(error).map(|provider| key_variable(&provider));
+    let names = vendor_name.map_or_else(
+        || "AGCORE_API_KEY".to_owned(),
+        |name| format!("{name} or AGCORE_API_KEY"),
+    );
+    match error.status() {
+        Some(_) => {
+            format!(
+                "The server rejected the API key, or received none: check {names} in the environment or in the .env of a trusted folder, \
+                 or the key that `agcore keys` has stored; `agcore config` shows which one is used."
+            )
+        }
+        None => format!("Set {names} in the environment or in the .env of a trusted folder."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_base_url_the_network_is_to_be_checked() {
+        let advised = |message: &str| {
+            let error = LlmError::new(LlmErrorKind::Connect, message.to_owned()).with_provider("openai");
+            advice(&error).unwrap()
+        };
+        for message in [
+            "cannot resolve the host of https://api.openai.com; check the base URL and the network",
+            "cannot connect to https://api.openai.com",
+            "https://api.openai.com/v1 refused the connection",
+        ] {
+            assert!(advised(message).contains("online"), "{message}");
+        }
+        for message in [
+            "cannot resolve the host of https://api.openai.com.invalid;",
+            "cannot connect to http://127.0.0.1:8080",
+        ] {
+            assert!(advised(message).contains("--base-url"), "{message}");
+        }
+    }
+}
