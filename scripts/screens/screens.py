@@ -2,7 +2,7 @@
 """Runs the program in tmux against the mock server, and saves its screen as SVG or text.
 
     python3 scripts/screens/screens.py --out docs/images chat           # the picture of the README
-    python3 scripts/screens/screens.py --text --columns 40 --out DIR    # every scene, as text, on a narrow terminal
+    python3 scripts/screens/screens.py --text --columns 100 60 40 --out DIR     # every scene, as text, in three widths
 
 Needs tmux, the package in requirements.txt, and the programs `agcore` and `agcore-mock` in --bin (default: target/debug).
 Each scene is an entry of scenes.json: the files of its folder, the script of the model, and what is typed. A step waits until
@@ -32,16 +32,17 @@ def main() -> int:
         sys.exit(f"there is no scene {unknown[0]!r}; the scenes are {', '.join(scenes)}")
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name in arguments.scenes or scenes:
-        save(name, record(scenes[name], arguments), scenes[name], arguments)
+        for columns in arguments.columns or [scenes[name]["columns"]]:
+            save(name, record(scenes[name], columns, arguments), columns, scenes[name], arguments)
     return 0
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("scenes", nargs="*", help="names of scenes; all of them if there are none")
+    parser.add_argument("scenes", nargs="*", help="names of scenes, before the options; all of them if there are none")
     parser.add_argument("--bin", type=pathlib.Path, default=HERE.parents[1] / "target/debug")
     parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--columns", type=int, help="overrides the width of the scenes")
+    parser.add_argument("--columns", type=int, nargs="+", help="the widths, instead of that of each scene")
     parser.add_argument("--text", action="store_true", help="save plain text instead of SVG")
     return parser.parse_args()
 
@@ -92,7 +93,7 @@ class Terminal:
         self.tmux("kill-server")
 
 
-def record(scene: dict, arguments: argparse.Namespace) -> str:
+def record(scene: dict, columns: int, arguments: argparse.Namespace) -> str:
     """Plays a scene and returns the screen, with escape sequences."""
     with tempfile.TemporaryDirectory() as place:
         place = pathlib.Path(place)
@@ -101,7 +102,7 @@ def record(scene: dict, arguments: argparse.Namespace) -> str:
         for name, text in scene.get("files", {}).items():
             (work / name).write_text(text, encoding="utf-8")
         server, environment = start_model(scene, arguments.bin, place)
-        terminal = Terminal(place, arguments.columns or scene["columns"], scene["rows"])
+        terminal = Terminal(place, columns, scene["rows"])
         try:
             variables = " ".join(f"{name}='{value}'" for name, value in environment.items())
             terminal.send(f"cd '{work}'; export {variables}; echo ready")
@@ -151,20 +152,20 @@ def start_model(scene: dict, programs: pathlib.Path, place: pathlib.Path):
     return server, environment | {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "sk-demo", "AGCORE_MODEL": "openai:gpt-5-mini"}
 
 
-def save(name: str, screen: str, scene: dict, arguments: argparse.Namespace) -> None:
+def save(name: str, screen: str, columns: int, scene: dict, arguments: argparse.Namespace) -> None:
     from rich.console import Console
     from rich.text import Text
 
     text = Text.from_ansi("\n".join(screen.rstrip().split("\n")))
+    width = f"-{columns}" if arguments.columns else ""
     if arguments.text:
-        width = f"-{arguments.columns}" if arguments.columns else ""
         (arguments.out / f"{name}{width}.txt").write_text(text.plain + "\n", encoding="utf-8")
         return
-    console = Console(record=True, width=arguments.columns or scene["columns"], file=open(os.devnull, "w"), color_system="truecolor")
+    console = Console(record=True, width=columns, file=open(os.devnull, "w"), color_system="truecolor")
     console.print(text, soft_wrap=True)
     template = (HERE / "picture.svg").read_text(encoding="utf-8")
     picture = console.export_svg(title=scene["title"], code_format=template, unique_id=name)
-    (arguments.out / f"{name}.svg").write_text("\n".join(line.rstrip() for line in picture.splitlines()) + "\n", encoding="utf-8")
+    (arguments.out / f"{name}{width}.svg").write_text("\n".join(line.rstrip() for line in picture.splitlines()) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
