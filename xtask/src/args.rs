@@ -62,7 +62,7 @@ Not part of ci:
 
   dist [--profile NAME]     builds the program for a release, static if this machine can do that, and
                             writes an archive with manual pages, completions, licenses and checksums
-  book                      writes the guide and the reference as HTML, with mdBook
+  book                      writes the guide and the reference as HTML, with mdBook, and checks the links
 
   help                      prints this text
 

@@ -34,9 +34,12 @@ pub(crate) struct Served {
 struct Running(Child);
 
 impl Served {
-    /// Starts both programs on free ports, with these arguments.
+    /// Starts both programs on free ports, with these arguments. The server keeps the files that users upload.
     pub(crate) fn start(target: &Path, vendor: &[&str], server: &[&str]) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
+        let settings = folder.path().join("home/agcore");
+        std::fs::create_dir_all(settings.join("uploads"))?;
+        std::fs::write(settings.join("agcore.toml"), "[serve]\nfiles = 'uploads'\n")?;
         let mut command = Command::new(executable(target, "agcore-mock"));
         let vendor = command.arg("--until-stdin-closes").args(vendor);
         let mut vendor = Running::start(vendor.stdout(Stdio::piped()))?;

@@ -1,9 +1,12 @@
 //! The list of chapters: the guide in the order of its first page, translations, and the reference.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+
+/// The folder with the decisions.
+const DECISIONS: &str = "decisions";
 
 /// The end of the names of translated pages.
 const CHINESE: &str = ".zh-CN.md";
@@ -17,7 +20,7 @@ pub(super) fn of(docs: &Path) -> anyhow::Result<String> {
     let first = fs::read_to_string(guide.join("README.md")).context("cannot read the first page of the guide")?;
     let chapters = linked(&first);
     let pages = pages(&guide)?;
-    let mut text = "# Summary\n\n[Guide](guide/README.md)\n\n# Guide\n\n".to_owned();
+    let mut text = "# Summary\n\n[agcore](index.md)\n[Guide](guide/README.md)\n\n# Guide\n\n".to_owned();
     for name in &chapters {
         let title = title(&guide.join(name))?;
         text.push_str(&format!("- [{title}](guide/{name})\n"));
@@ -41,7 +44,29 @@ pub(super) fn of(docs: &Path) -> anyhow::Result<String> {
         let title = title(&docs.join(&name))?;
         text.push_str(&format!("- [{title}]({name})\n"));
     }
+    let decisions = pages_if_any(&docs.join(DECISIONS))?;
+    if !decisions.is_empty() {
+        text.push_str("\n# Decisions\n\n");
+    }
+    for name in decisions {
+        let title = title(&docs.join(DECISIONS).join(&name))?;
+        text.push_str(&format!("- [{title}]({DECISIONS}/{name})\n"));
+    }
     Ok(text)
+}
+
+/// Returns the pages of the book, relative to the folder with the documentation.
+pub(super) fn pages_of(docs: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for folder in ["", "guide", DECISIONS] {
+        let names = pages_if_any(&docs.join(folder))?;
+        all.extend(names.iter().map(|name| Path::new(folder).join(name)));
+    }
+    Ok(all)
+}
+
+fn pages_if_any(folder: &Path) -> anyhow::Result<Vec<String>> {
+    if folder.is_dir() { pages(folder) } else { Ok(Vec::new()) }
 }
 
 /// Returns the pages in this folder that a text links to, in order, each once.
@@ -95,6 +120,7 @@ mod tests {
     fn docs(pages: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("guide")).unwrap();
+        fs::create_dir(folder.path().join(DECISIONS)).unwrap();
         for (name, text) in pages {
             fs::write(folder.path().join(name), text).unwrap();
         }
@@ -112,9 +138,10 @@ mod tests {
             ("guide/b.md", "text\n# Second\n"),
             ("guide/a.zh-CN.md", "# 第一\n"),
             ("cli.md", "# The command line\n"),
+            ("decisions/0001-a.md", "# 1. A\n"),
         ]);
-        let expected = "# Summary\n\n[Guide](guide/README.md)\n\n# Guide\n\n- [Second](guide/b.md)\n- [First 1](guide/a.md)\n\n# \
-                        中文\n\n- [第一](guide/a.zh-CN.md)\n\n# Reference\n\n- [The command line](cli.md)\n";
+        let expected = "# Summary\n\n[agcore](index.md)\n[Guide](guide/README.md)\n\n# Guide\n\n- [Second](guide/b.md)\n- [First 1](guide/a.md)\n\n# \
+                        中文\n\n- [第一](guide/a.zh-CN.md)\n\n# Reference\n\n- [The command line](cli.md)\n\n# Decisions\n\n- [1. A](decisions/0001-a.md)\n";
         assert_eq!(of(docs.path()).unwrap(), expected);
     }
 
