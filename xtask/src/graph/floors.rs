@@ -78,6 +78,16 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
         ]),
     ),
     (
+        "agcore-benches-service",
+        Place::Outside(&[
+            "agcore-chat",
+            "agcore-llm",
+            "agcore-store",
+            "agcore-agent",
+            "agcore-server",
+        ]),
+    ),
+    (
         "agcore-benches-store",
         Place::Outside(&[
             "agcore-chat",
