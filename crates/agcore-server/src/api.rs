@@ -285,7 +285,6 @@ pub(crate) struct ModelView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_output_tokens: Option<u64>,
     /// The abilities, by the catalog.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) capabilities: Vec<String>,
 }
 

@@ -172,7 +172,7 @@ impl ServerBuilder {
     /// [checkpoints](Self::checkpoints) need a store.
     ///
     /// The server builds the flow of a file for each run: with the actor of the run, whose sessions it stores, and with the conversation of
-    /// the thread as its [context](FileFlowBuilder::with_context). Build the bundle as for an [agent](Self::agent).
+    /// the thread as its [context](agcore_flow::FileFlowBuilder::with_context). Build the bundle as for an [agent](Self::agent).
     pub fn flow(mut self, name: impl Into<String>, flow: impl Into<ServedFlow>) -> Self {
         self.agents.push(AgentEntry::flow(name.into(), flow.into()));
         self
@@ -191,7 +191,7 @@ impl ServerBuilder {
     }
 
     /// Keeps the files that users upload in a storage. Runs of flows name them in `forwardedProps.files`; give the flows the same storage
-    /// with [`with_files`](FileFlowBuilder::with_files). Without a storage, the server keeps no files.
+    /// with [`with_files`](agcore_flow::FileFlowBuilder::with_files). Without a storage, the server keeps no files.
     pub fn files(mut self, storage: Arc<dyn FileStorage>) -> Self {
         self.files = Some(storage);
         self

@@ -238,7 +238,10 @@ fn stream() -> Answer {
     Answer {
         status: 200,
         description: "Server-sent events: AG-UI events as JSON",
-        content: Some(("text/event-stream", Content::new(|_| json!({"type": "string"})))),
+        content: Some((
+            "text/event-stream",
+            Content::new(|_| json!({"description": "Each event has an event of AG-UI as its data."})),
+        )),
         links: &[],
     }
 }

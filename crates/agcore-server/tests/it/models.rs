@@ -65,7 +65,7 @@ async fn models_are_those_of_agents_and_those_that_are_granted() {
     large(&ann);
     assert_eq!(
         ann[1],
-        json!({"provider": "two", "model": "small", "agents": [], "kind": "text"})
+        json!({"provider": "two", "model": "small", "agents": [], "kind": "text", "capabilities": []})
     );
     let bob = models("bob").await;
     large(&bob);
