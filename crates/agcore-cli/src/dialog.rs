@@ -11,8 +11,9 @@ use crate::{
     approve::Question,
     console::{Console, Line},
     exit::Failure,
+    grants::rule,
     interrupt::Interrupts,
-    render::{Palette, hanging, sanitized_line, wrapped},
+    render::{Palette, hanging, wrapped},
 };
 
 /// Shown after an answer that is not understood.
@@ -137,21 +138,6 @@ fn kept_grant(request: &ApprovalRequest) -> &Grant {
     match request.permissions.contains(&Permission::Shell) {
         true => &request.grant,
         false => &request.tool_grant,
-    }
-}
-
-/// Describes what a grant covers.
-fn rule(grant: &Grant) -> String {
-    let tool = sanitized_line(&grant.tool.to_string());
-    let paths: Vec<String> = grant
-        .arguments
-        .iter()
-        .map(|argument| argument.path.to_string())
-        .collect();
-    match paths.as_slice() {
-        [] => format!("{tool} with any arguments"),
-        [all] if all == "$" => format!("{tool} with the same arguments"),
-        paths => format!("{tool} with the same value of {}", sanitized_line(&paths.join(", "))),
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) use self::place::GrantsPlace;
 #[cfg(feature = "sqlite")]
 pub(crate) use self::user::{erase_grants_of, grants_of};
 
-use crate::exit::Failure;
+use crate::{exit::Failure, render::sanitized_line};
 
 /// Grants stored in a file, which is created with the first grant. The file is read when the program starts and again
 /// before each change, so grants added by another process are kept.
@@ -25,6 +25,21 @@ pub(crate) struct Grants {
     updates: Mutex<Vec<GrantUpdate>>,
     /// Held while the file is updated.
     update_lock: tokio::sync::Mutex<()>,
+}
+
+/// Describes what a grant covers.
+pub(crate) fn rule(grant: &Grant) -> String {
+    let tool = sanitized_line(&grant.tool.to_string());
+    let paths: Vec<String> = grant
+        .arguments
+        .iter()
+        .map(|argument| argument.path.to_string())
+        .collect();
+    match paths.as_slice() {
+        [] => format!("{tool} with any arguments"),
+        [all] if all == "$" => format!("{tool} with the same arguments"),
+        paths => format!("{tool} with the same value of {}", sanitized_line(&paths.join(", "))),
+    }
 }
 
 /// The outcome of storing a grant, as a message for the user.
@@ -87,7 +102,7 @@ impl GrantStore for Grants {
     }
 
     async fn add(&self, grant: Grant) -> Result<(), ToolError> {
-        let tool = grant.tool.clone();
+        let rule = rule(&grant);
         let saved = self
             .save(|grants| {
                 if !grants.contains(&grant) {
@@ -96,8 +111,8 @@ impl GrantStore for Grants {
             })
             .await;
         let update = match &saved {
-            Ok(_) => GrantUpdate::Saved(format!("{tool} is always allowed from now on ({}).", self.place)),
-            Err(error) => GrantUpdate::Failed(format!("{tool} is allowed for this session only: {error}")),
+            Ok(_) => GrantUpdate::Saved(format!("{rule} is always allowed from now on ({}).", self.place)),
+            Err(error) => GrantUpdate::Failed(format!("{rule} is allowed for this session only: {error}")),
         };
         lock(&self.updates).push(update);
         saved

@@ -1,6 +1,6 @@
 //! [`Change`]: a change of a text file, before it is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use similar::TextDiff;
 
@@ -18,7 +18,7 @@ pub(super) struct Change {
 impl Change {
     /// Returns the change as a unified difference.
     pub(super) fn diff(&self) -> String {
-        let name = self.path.display().to_string();
+        let name = one_line(&self.path);
         let old = match &self.before {
             Some(_) => format!("a/{name}"),
             None => "/dev/null".to_owned(),
@@ -48,14 +48,40 @@ impl Change {
         let lines = if added == 1 { "line" } else { "lines" };
         format!(
             "{} was {verb}: {added} {lines} added, {removed} removed.",
-            self.path.display()
+            one_line(&self.path)
         )
     }
+}
+
+/// Returns a path as text on one line: line breaks in a name could pass for lines of the change.
+fn one_line(path: &Path) -> String {
+    let mut line = String::new();
+    for c in path.display().to_string().chars() {
+        match c.is_control() {
+            true => line.extend(c.escape_default()),
+            false => line.push(c),
+        }
+    }
+    line
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn line_breaks_in_names_add_no_lines() {
+        let change = Change {
+            path: PathBuf::from("a.txt\n+harmless\n\nAllow this?\r"),
+            before: None,
+            after: "x\n".to_owned(),
+        };
+        assert_eq!(
+            change.diff(),
+            "--- /dev/null\n+++ b/a.txt\\n+harmless\\n\\nAllow this?\\r\n@@ -0,0 +1 @@\n+x\n"
+        );
+        assert_eq!(change.summary().lines().count(), 1);
+    }
 
     #[test]
     fn shows_what_changes() {

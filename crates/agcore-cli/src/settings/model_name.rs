@@ -13,7 +13,12 @@ pub(super) struct Prefixed<'m> {
     pub(super) model: &'m str,
     /// Whether a slash separates them. Servers that offer models of several vendors use such names themselves.
     pub(super) has_slash: bool,
+    /// Whether models are named like the provider. Servers give them names such as `qwen:7b`.
+    pub(super) is_family: bool,
 }
+
+/// Names of providers that are also names of models.
+const FAMILIES: [&str; 8] = ["claude", "deepseek", "gemini", "grok", "kimi", "mistral", "qwen", "yi"];
 
 /// Splits a model name if it begins with the name of a provider.
 pub(super) fn split(name: &str) -> Option<Prefixed<'_>> {
@@ -26,6 +31,7 @@ pub(super) fn split(name: &str) -> Option<Prefixed<'_>> {
         provider: provider.parse().ok()?,
         model,
         has_slash: name[at..].starts_with('/'),
+        is_family: FAMILIES.contains(&provider.to_lowercase().as_str()),
     })
 }
 

@@ -134,7 +134,8 @@ impl Finder<'_> {
     /// Returns whether the whole name may be the server's own name for a model, as in `qwen/qwen3` of OpenRouter.
     fn is_name_of_server(&self, prefixed: &Prefixed<'_>, configured: Option<&ProviderType>) -> bool {
         if self.base_url(&prefixed.provider).is_some() {
-            return true;
+            // With a colon, only some names can also be those of models, such as `qwen:7b`.
+            return prefixed.has_slash || prefixed.is_family;
         }
         let is_at_base_url = || match configured {
             Some(provider) => self.base_url(provider).is_some(),

@@ -8,7 +8,7 @@ use crate::{
 };
 
 const SAVED: &str = "returned: Saved to agcore-notes.md.";
-const ALWAYS: &str = "save_note is always allowed from now on (";
+const ALWAYS: &str = "save_note with any arguments is always allowed from now on (";
 
 #[test]
 fn always_is_remembered_across_chats() {
@@ -108,7 +108,7 @@ fn reports_an_always_answer_that_cannot_be_saved() {
     person.sees(QUESTION);
     person.types("a");
     person.sees(SAVED);
-    person.sees("save_note is allowed for this session only: cannot write missing/grants.json: ");
+    person.sees("save_note with any arguments is allowed for this session only: cannot write missing/grants.json: ");
     person.next();
     person.types("save it again");
     let shown = person.sees(SAVED);

@@ -88,7 +88,7 @@ fn always_is_stored() {
     let server = Server::playground();
     let mut person = asked(Agcore::talking_to(&server).at_home(), "\"$0\" -p 'save it' > out.txt");
     person.types("a");
-    person.sees("save_note is always allowed from now on (");
+    person.sees("save_note with any arguments is always allowed from now on (");
     let agcore = person.leaves_with(0);
     agcore.run(["-p", "save it"]).assert_success();
 }

@@ -70,6 +70,30 @@ fn names_of_models_of_other_vendors_are_kept() {
 }
 
 #[test]
+fn a_provider_before_a_colon_counts_at_any_address() {
+    let check = |agcore: &Agcore, arguments: &[&str], expected: [&str; 2]| {
+        let [provider, model, _] = selected(agcore, arguments);
+        assert_eq!([provider.as_str(), model.as_str()], expected, "{arguments:?}");
+    };
+    let local = ["--base-url", "http://127.0.0.1:1/v1", "--model"];
+    for (name, expected) in [
+        ("ollama:llama3.2", ["ollama", "llama3.2"]),
+        ("compatible:small", ["compatible", "small"]),
+        ("openai:gpt-5-mini", ["openai", "gpt-5-mini"]),
+    ] {
+        check(
+            &Agcore::new().with("OPENAI_API_KEY", KEY),
+            &[&local[..], &[name]].concat(),
+            expected,
+        );
+    }
+    let agcore = Agcore::new().with("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
+    check(&agcore, &["--model", "openai:gpt-5-mini"], ["openai", "gpt-5-mini"]);
+    let both = ["--provider", "openai", "--model", "openai:gpt-5-mini"];
+    check(&agcore, &both, ["openai", "gpt-5-mini"]);
+}
+
+#[test]
 fn a_mistyped_or_bare_name_of_a_provider_is_not_sent_to_the_default_one() {
     let agcore = Agcore::new().with("OPENAI_API_KEY", KEY);
     for (model, expected) in [

@@ -188,7 +188,7 @@ fn reports_unknown_tools_and_invalid_arguments() {
     );
     check(
         &["arithmetic", r#"{"operation": "add", "a": "1", "b": 2}"#],
-        &["$.a: invalid type: string \"1\""],
+        &["$.a: \"1\" is not of type \"number\""],
     );
     check(&["save_note", r#"{"text": "x", "tag": "y"}"#, "--yes"], &["tag"]);
     for json in ["[1, 2]", "{", "hello", "3", "{} {}"] {

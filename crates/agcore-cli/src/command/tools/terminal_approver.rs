@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Does not offer "session", which would be the same as "yes" for a single call.
-const PROMPT: &str = "  [y]es, [a]lways with any arguments, [e]dit, [n]o: ";
+const PROMPT: &str = "  [y]es, [a]lways, [e]dit, [n]o: ";
 
 /// Asks for approval at the terminal.
 pub(super) struct TerminalApprover {
