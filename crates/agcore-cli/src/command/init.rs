@@ -197,10 +197,11 @@ impl Setup<'_> {
             return Ok(self.found.models(provider));
         }
         if !needs_key || key.is_some() {
-            return self
-                .check(provider, config, key.as_ref())
-                .await
-                .map(Option::unwrap_or_default);
+            let models = self.check(provider, config, key.as_ref()).await?;
+            // A key in the environment has precedence over a new one, so it is the user's to correct.
+            if models.is_some() || !self.found.has_stored_key(provider) {
+                return Ok(models.unwrap_or_default());
+            }
         }
         for _ in 0..MAX_KEYS {
             let prompt = format!("API key for {provider}, which is not shown; Enter to skip: ");
@@ -244,8 +245,7 @@ impl Setup<'_> {
             }
             Err(error) if matches!(error.kind(), LlmErrorKind::Authentication | LlmErrorKind::Permission) => {
                 print_list(&format!("  {}\n", sanitized(&Failure::from(&error).to_string())))?;
-                // A key that was found is the user's to correct later.
-                Ok(self.found.key(provider)?.map(|_| Vec::new()))
+                Ok(None)
             }
             Err(error) => {
                 print_list(&format!("  not checked: {}\n", sanitized_line(&error.to_string())))?;

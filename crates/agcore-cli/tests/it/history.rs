@@ -47,6 +47,19 @@ fn the_next_chat_has_the_history() {
 }
 
 #[test]
+fn a_chat_that_keeps_nothing_has_no_history() {
+    let server = Server::playground();
+    let (state, agcore, _) = with_history(&server);
+    let mut person = Person::chatting(agcore, &["--ephemeral"]);
+    person.types("a secret");
+    person.sees("messages in this request");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+    assert_eq!(fs::read_dir(state.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn saves_nothing_if_disabled_and_never_saves_answers() {
     let server = Server::playground();
     let (_state, agcore, file) = with_history(&server);

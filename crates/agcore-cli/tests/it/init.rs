@@ -156,6 +156,27 @@ mod at_a_terminal {
     }
 
     #[test]
+    fn a_stored_key_that_the_server_rejects_is_replaced() {
+        let options = MockOptions::new().with_models(["small"]).with_key(KEY);
+        let server = Server::start(options, Playground::new());
+        let agcore = at_home();
+        agcore.run_with(["keys", "set", "openai"], b"sk-wrong").assert_success();
+        let mut person = Person::running(agcore, &["init", "--base-url", &server.base_url()]);
+        person.sees("Found a stored key for openai.");
+        person.sees("Provider, as a number or a name [openai]: ");
+        person.types("");
+        person.sees("rejected the API key");
+        person.sees("Enter to skip: ");
+        person.types(KEY);
+        person.sees("The key is stored in ");
+        person.sees("Model [small]: ");
+        person.types("");
+        person.sees("The settings are in ");
+        let agcore = person.leaves_with(0);
+        agcore.run(["-p", "hi"]).assert_success();
+    }
+
+    #[test]
     fn the_key_is_checked_at_the_server_that_a_chat_uses() {
         let options = MockOptions::new().with_models(["small"]).with_key(KEY);
         let server = Server::start(options, Playground::new());

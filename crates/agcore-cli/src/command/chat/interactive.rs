@@ -81,7 +81,7 @@ async fn converse(
     let _echo_off = Console::reads_keys().then(EchoOff::with_distinct_enter);
     console.set_commands(slash::command_names());
     greet(settings, &conversation.tools.servers, conversation.screen)?;
-    if settings.history {
+    if settings.history && !args.session.ephemeral {
         load_history(&console, conversation.screen)?;
     }
     if args.session.continues_session() {
