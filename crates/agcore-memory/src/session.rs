@@ -21,7 +21,7 @@ pub use self::{
     call::{CallChange, CallStatus, StoredCall},
     commit::{Commit, Committed, SessionState},
     costs::{CostEntry, CostTotals},
-    event::{NewEvent, StoredEvent},
+    event::{EventData, NewEvent, SessionEvents, StoredEvent},
     filter::{ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, SessionCursor, SessionFilter},
     in_memory::InMemorySessionStore,
     message::{MessageMetadata, MessageRole, NewMessage, StoredMessage, Visibility},

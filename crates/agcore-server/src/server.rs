@@ -312,7 +312,7 @@ impl ServerBuilder {
         let queue = self
             .queue
             .unwrap_or_else(|| Arc::new(LocalQueue::new(self.limits.max_runs)));
-        let (flushes, flusher) = Flusher::new(Arc::clone(&self.clock), self.limits.gather);
+        let (flushes, flusher) = Flusher::new(Arc::clone(&store), Arc::clone(&self.clock), self.limits.gather);
         let service = Service {
             agents: Agents::new(self.agents)?,
             files: self

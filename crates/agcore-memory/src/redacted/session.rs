@@ -10,8 +10,8 @@ use crate::{
     error::MemoryError,
     session::{
         Approval, ApprovalChange, ApprovalFilter, CallChange, Commit, Committed, EventFilter, MessageFilter,
-        MessageMetadata, NewMessage, NewSession, Pruned, Retention, Run, RunFilter, Session, SessionFilter,
-        SessionStore, StoredCall, StoredEvent, StoredMessage,
+        MessageMetadata, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunFilter, Session, SessionEvents,
+        SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
     },
 };
 
@@ -23,6 +23,12 @@ impl<S> Redacted<S> {
             Some(MessageMetadata::ToolCall { arguments, .. }) => self.json(arguments),
             Some(MessageMetadata::ToolResult { .. } | MessageMetadata::AssistantOutput) | None => {}
         }
+    }
+
+    fn event(&self, event: &mut NewEvent) {
+        let mut data = std::mem::take(&mut event.data).into_value();
+        self.json(&mut data);
+        event.data = data.into();
     }
 
     fn call(&self, call: &mut CallChange) {
@@ -43,7 +49,7 @@ impl<S> Redacted<S> {
     fn commit_without_secrets(&self, mut commit: Commit) -> Commit {
         self.records(&mut commit.records);
         commit.messages.iter_mut().for_each(|message| self.message(message));
-        commit.events.iter_mut().for_each(|event| self.json(&mut event.data));
+        commit.events.iter_mut().for_each(|event| self.event(event));
         let data = commit
             .runs
             .iter_mut()
@@ -81,6 +87,12 @@ impl<S: SessionStore> SessionStore for Redacted<S> {
     ) -> Result<Committed, MemoryError> {
         let commit = self.commit_without_secrets(commit);
         self.inner.commit(tenant, session, expected, commit).await
+    }
+
+    async fn commit_events(&self, mut batch: Vec<SessionEvents>) -> Vec<Result<Committed, MemoryError>> {
+        let events = batch.iter_mut().flat_map(|part| &mut part.events);
+        events.for_each(|event| self.event(event));
+        self.inner.commit_events(batch).await
     }
 
     async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {

@@ -11,7 +11,7 @@ use super::{
     approval::Approval,
     call::StoredCall,
     commit::{Commit, Committed},
-    event::StoredEvent,
+    event::{SessionEvents, StoredEvent},
     filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
     message::StoredMessage,
     retention::{Pruned, Retention},
@@ -90,6 +90,27 @@ pub trait SessionStore: Journal {
         expected: u64,
         commit: Commit,
     ) -> Result<Committed, MemoryError>;
+
+    /// Writes events to several sessions, each like a [`commit`](Self::commit) of these events alone. Returns a result for each, in
+    /// the same order.
+    ///
+    /// The writes are independent: some can fail while others take place. A server that streams many runs uses this, because a
+    /// store can write all of them with one transaction. Unless it does, they are written one after the other.
+    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, MemoryError>> {
+        let mut results = Vec::with_capacity(batch.len());
+        for SessionEvents {
+            tenant,
+            session,
+            expected,
+            events,
+        } in batch
+        {
+            let mut commit = Commit::new();
+            commit.events = events;
+            results.push(self.commit(&tenant, &session, expected, commit).await);
+        }
+        results
+    }
 
     /// Sets or removes the title.
     ///
@@ -216,6 +237,10 @@ impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
         commit: Commit,
     ) -> Result<Committed, MemoryError> {
         (**self).commit(tenant, session, expected, commit).await
+    }
+
+    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, MemoryError>> {
+        (**self).commit_events(batch).await
     }
 
     async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {

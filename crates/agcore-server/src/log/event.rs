@@ -5,7 +5,7 @@ use std::{borrow::Cow, sync::OnceLock};
 use agcore_agui::{AguiEvent, Format};
 use agcore_memory::{
     MemoryError, MemoryErrorKind,
-    session::{NewEvent, StoredEvent},
+    session::{EventData, NewEvent, StoredEvent},
 };
 use serde_json::{Value, json};
 
@@ -54,9 +54,9 @@ impl LogEvent {
     /// When the event cannot be written as JSON.
     pub(crate) fn to_new_event(&self, run: &str) -> Result<NewEvent, MemoryError> {
         let (kind, data) = match self {
-            Self::Agui(event) => (AGUI, serde_json::to_value(event).map_err(serialization)?),
-            Self::CancelRequested | Self::Unknown => (CANCEL, json!({})),
-            Self::Source { name, seq } => (SOURCE, json!({"name": name, "seq": seq})),
+            Self::Agui(event) => (AGUI, EventData::serialize(event).map_err(serialization)?),
+            Self::CancelRequested | Self::Unknown => (CANCEL, json!({}).into()),
+            Self::Source { name, seq } => (SOURCE, json!({"name": name, "seq": seq}).into()),
         };
         Ok(NewEvent::new(run, kind, data))
     }
@@ -123,13 +123,13 @@ mod tests {
     fn what_is_stored_is_read_back() {
         let started = Encoder::new("t", "r").push(Run::started().into()).unwrap().remove(0);
         let stored = LogEvent::Agui(Box::new(started)).to_new_event("r").unwrap();
-        let LogEvent::Agui(read) = LogEvent::from_parts(&stored.kind, stored.data) else {
+        let LogEvent::Agui(read) = LogEvent::from_parts(&stored.kind, stored.data.into_value()) else {
             panic!("the event was not read");
         };
         assert_eq!(read.member("threadId").unwrap(), "t");
         let cancel = LogEvent::CancelRequested.to_new_event("r").unwrap();
         assert!(matches!(
-            LogEvent::from_parts(&cancel.kind, cancel.data),
+            LogEvent::from_parts(&cancel.kind, cancel.data.into_value()),
             LogEvent::CancelRequested
         ));
         let source = LogEvent::Source {
@@ -138,7 +138,7 @@ mod tests {
         };
         let source = source.to_new_event("r").unwrap();
         assert!(matches!(
-            LogEvent::from_parts(&source.kind, source.data),
+            LogEvent::from_parts(&source.kind, source.data.into_value()),
             LogEvent::Source { name, seq: 7 } if name == "t/r/0/router/1"
         ));
     }

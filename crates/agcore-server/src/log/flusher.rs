@@ -9,12 +9,15 @@ use std::{
 };
 
 use agcore_chat::Clock;
-use agcore_memory::MemoryError;
+use agcore_memory::{
+    MemoryError, MemoryErrorKind,
+    session::{SessionEvents, SessionStore},
+};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::run_log::{FlushQueue, RunLog};
+use super::run_log::{FlushQueue, Prepared, RunLog};
 
 /// The pause after the store has failed.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -29,6 +32,7 @@ pub(crate) struct Flusher {
     clock: Arc<dyn Clock>,
     /// How long a log waits, so that what comes next is written with it.
     gather: Duration,
+    store: Arc<dyn SessionStore>,
     /// The logs that wait, with the time at which each is due, in this order.
     waiting: VecDeque<(Duration, Arc<RunLog>)>,
     timer: Option<Timer>,
@@ -41,12 +45,13 @@ struct Timer {
 }
 
 impl Flusher {
-    pub(crate) fn new(clock: Arc<dyn Clock>, gather: Duration) -> (FlushQueue, Self) {
+    pub(crate) fn new(store: Arc<dyn SessionStore>, clock: Arc<dyn Clock>, gather: Duration) -> (FlushQueue, Self) {
         let (queue, added) = mpsc::unbounded_channel();
         let flusher = Self {
             added,
             clock,
             gather,
+            store,
             waiting: VecDeque::new(),
             timer: None,
         };
@@ -55,7 +60,7 @@ impl Flusher {
 
     /// Writes logs until `stop` is cancelled.
     pub(crate) async fn run(&mut self, stop: &CancellationToken) {
-        let mut writes = FuturesUnordered::new();
+        let (mut batches, mut writes) = (FuturesUnordered::new(), FuturesUnordered::new());
         let mut added = Vec::with_capacity(TAKEN);
         let mut stopped = pin!(stop.cancelled());
         loop {
@@ -63,18 +68,36 @@ impl Flusher {
             tokio::select! {
                 biased;
                 () = &mut stopped => return,
+                Some(written) = batches.next(), if !batches.is_empty() => {
+                    let written: Vec<(Arc<RunLog>, _)> = written;
+                    written.into_iter().for_each(|(log, result)| self.written(log, result));
+                }
                 Some((log, result)) = writes.next(), if !writes.is_empty() => self.written(log, result),
                 count = self.added.recv_many(&mut added, TAKEN) => {
                     if count == 0 {
                         return;
                     }
-                    added.drain(..).for_each(|log| self.wait(self.gather, log));
+                    let due = self.clock.monotonic().saturating_add(self.gather);
+                    added.drain(..).for_each(|log| self.wait(due, log));
                 }
                 () = until_due(&mut self.timer) => {
+                    self.timer = None;
+                    // What models write at this moment belongs to it.
+                    tokio::task::yield_now().await;
                     let now = self.clock.monotonic();
                     let due = self.waiting.partition_point(|(due, _)| *due <= now);
-                    writes.extend(self.waiting.drain(..due).map(|(_, log)| flush(log)));
-                    self.timer = None;
+                    // Of others, the code that ends the run writes them.
+                    let due = self.waiting.drain(..due).map(|(_, log)| log).filter(|log| log.is_flushed());
+                    let mut batch = Vec::new();
+                    for log in due {
+                        match log.prepare() {
+                            Some(prepared) => batch.push(prepared),
+                            None => writes.push(flush(log)),
+                        }
+                    }
+                    if !batch.is_empty() {
+                        batches.push(write(Arc::clone(&self.store), batch));
+                    }
                 }
             }
         }
@@ -93,8 +116,7 @@ impl Flusher {
         }
     }
 
-    fn wait(&mut self, time: Duration, log: Arc<RunLog>) {
-        let due = self.clock.monotonic().saturating_add(time);
+    fn wait(&mut self, due: Duration, log: Arc<RunLog>) {
         let place = self.waiting.partition_point(|(other, _)| *other <= due);
         self.waiting.insert(place, (due, log));
     }
@@ -102,7 +124,12 @@ impl Flusher {
     fn written(&mut self, log: Arc<RunLog>, result: Result<(), MemoryError>) {
         if let Err(error) = result {
             tracing::warn!(run = log.job.run, ?error, "events were not written yet");
-            self.wait(PAUSE, log);
+            let pause = match error.kind() {
+                // It is written alone then, from the end that the session has.
+                MemoryErrorKind::Conflict { .. } => Duration::ZERO,
+                _ => PAUSE,
+            };
+            self.wait(self.clock.monotonic().saturating_add(pause), log);
         }
     }
 }
@@ -114,11 +141,19 @@ async fn until_due(timer: &mut Option<Timer>) {
     }
 }
 
-/// Writes a log, unless its run does not report any more: then the code that ends the run writes it.
+/// Writes a log alone.
 async fn flush(log: Arc<RunLog>) -> (Arc<RunLog>, Result<(), MemoryError>) {
-    let result = match log.is_flushed() {
-        true => log.flush().await,
-        false => Ok(()),
-    };
+    let result = log.flush().await;
     (log, result)
+}
+
+/// Writes logs together.
+async fn write(
+    store: Arc<dyn SessionStore>,
+    batch: Vec<(Prepared, SessionEvents)>,
+) -> Vec<(Arc<RunLog>, Result<(), MemoryError>)> {
+    let (prepared, events): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+    let results = store.commit_events(events).await;
+    let written = prepared.into_iter().zip(results);
+    written.map(|(prepared, result)| prepared.finish(result)).collect()
 }

@@ -3,31 +3,48 @@
 use agcore_agui::Input;
 use agcore_chat::{EventKind, StreamEvent, Text, TextEvent};
 
+/// The largest delta that is made of several, in bytes: each reader keeps the event that it is being sent.
+const LARGEST: usize = 32 * 1024;
+
 /// Joins neighbouring deltas of the same text.
-pub(super) fn merge(inputs: Vec<Input>) -> Vec<Input> {
-    let mut merged: Vec<(Input, Option<String>)> = Vec::new();
-    for input in inputs {
-        if let Some((last, text)) = merged.last_mut()
-            && let (Input::Event { event: last, step: one }, Input::Event { event, step: other }) = (&*last, &input)
-            && one == other
-            && is_continued(last, event)
-            && let (Some(first), Some(delta)) = (delta_of(last), delta_of(event))
-        {
-            text.get_or_insert_with(|| first.to_owned()).push_str(delta);
-            continue;
+pub(super) fn merge(inputs: impl IntoIterator<Item = Input>) -> impl Iterator<Item = Input> {
+    let mut inputs = inputs.into_iter().peekable();
+    std::iter::from_fn(move || {
+        let first = inputs.next()?;
+        let mut text: Option<String> = None;
+        loop {
+            let size = text.as_deref().or(delta_of(&first)).map_or(0, str::len);
+            let fits = |next: &Input| size + delta_of(next).map_or(0, str::len) <= LARGEST;
+            let Some(next) = inputs.next_if(|next| is_joined(&first, next) && fits(next)) else {
+                break;
+            };
+            let text = text.get_or_insert_with(|| delta_of(&first).unwrap_or_default().to_owned());
+            text.push_str(delta_of(&next).unwrap_or_default());
         }
-        merged.push((input, None));
-    }
-    merged
-        .into_iter()
-        .map(|(input, text)| match input {
+        Some(match first {
             Input::Event { event, step } => Input::Event {
                 event: with_delta(event, text),
                 step,
             },
             other => other,
         })
-        .collect()
+    })
+}
+
+fn is_joined(first: &Input, next: &Input) -> bool {
+    match (first, next) {
+        (
+            Input::Event {
+                event: first,
+                step: one,
+            },
+            Input::Event {
+                event: next,
+                step: other,
+            },
+        ) => one == other && is_continued(first, next),
+        _ => false,
+    }
 }
 
 fn is_continued(last: &StreamEvent, next: &StreamEvent) -> bool {
@@ -50,7 +67,10 @@ fn is_continued(last: &StreamEvent, next: &StreamEvent) -> bool {
         && (last.turn, last.round) == (next.turn, next.round)
 }
 
-fn delta_of(event: &StreamEvent) -> Option<&str> {
+fn delta_of(input: &Input) -> Option<&str> {
+    let Input::Event { event, .. } = input else {
+        return None;
+    };
     match &event.kind {
         EventKind::Text(TextEvent::Text(delta) | TextEvent::Reasoning(delta) | TextEvent::Refusal(delta)) => {
             Some(delta)
@@ -102,12 +122,19 @@ mod tests {
 
     #[track_caller]
     fn check_inputs(inputs: Vec<Input>, expected: &[&str]) {
-        let merged = merge(inputs);
-        let delta = |input: &Input| match input {
-            Input::Event { event, .. } => delta_of(event).unwrap_or("-").to_owned(),
-            _ => "-".to_owned(),
-        };
-        assert_eq!(merged.iter().map(delta).collect::<Vec<_>>(), expected);
+        let merged: Vec<Input> = merge(inputs).collect();
+        let deltas = merged.iter().map(|input| delta_of(input).unwrap_or("-"));
+        assert_eq!(deltas.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_is_joined_is_bounded() {
+        let text = |size: usize| event(TextEvent::Text("a".repeat(size).into()));
+        let merged: Vec<usize> =
+            merge([text(LARGEST - 1), text(1), text(1), text(2 * LARGEST), text(1)].map(Input::from))
+                .map(|input| delta_of(&input).map_or(0, str::len))
+                .collect();
+        assert_eq!(merged, [LARGEST, 1, 2 * LARGEST, 1]);
     }
 
     #[test]

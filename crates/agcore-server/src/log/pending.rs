@@ -10,7 +10,7 @@ pub(crate) struct Pending {
     /// The input that is reported to clients.
     pub(super) input: Option<Input>,
     /// A message of the session.
-    pub(super) message: Option<NewMessage>,
+    pub(super) message: Option<Box<NewMessage>>,
     /// Where it comes from, and its number there. After a restart, only what has a greater number is added again.
     pub(super) source: Option<(String, u64)>,
     /// Whether it must be written before the next checkpoint, because nothing reports it again after that.
@@ -29,7 +29,7 @@ impl Pending {
     /// Adds a message to the session.
     pub(crate) fn message(message: NewMessage) -> Self {
         Self {
-            message: Some(message),
+            message: Some(Box::new(message)),
             ..Self::default()
         }
     }

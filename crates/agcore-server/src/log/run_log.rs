@@ -14,9 +14,9 @@ use agcore_agui::{EncoderSettings, EventType};
 use agcore_chat::{Clock, EventKind, ModelEvent, PersonEvent, StreamEvent, TextEvent, ToolEvent};
 use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
-    session::{Commit, Committed, EventFilter, RunChange, SessionStore},
+    session::{Commit, Committed, EventFilter, RunChange, SessionEvents, SessionStore},
 };
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedMutexGuard, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -29,6 +29,9 @@ use crate::run::RunJob;
 
 /// The number of times an event is written again because the session has changed in the meantime.
 const ATTEMPTS: usize = 50;
+
+/// The number of previews whose memory is kept for the next ones.
+const SPARE: usize = 8;
 
 /// Takes logs with previews, which a [`Flusher`](super::Flusher) writes some time later.
 pub(crate) type FlushQueue = mpsc::UnboundedSender<Arc<RunLog>>;
@@ -53,7 +56,14 @@ pub(crate) struct RunLog {
     flushes: FlushQueue,
     items: Mutex<Vec<Arc<LogItem>>>,
     progress: watch::Sender<Progress>,
-    writer: tokio::sync::Mutex<Writer>,
+    writer: Arc<tokio::sync::Mutex<Writer>>,
+}
+
+/// A write of previews together with those of other logs. Until its end, nothing else of the log is written. If this is dropped before
+/// the end, it is unknown whether the write took place.
+pub(super) struct Prepared {
+    log: Arc<RunLog>,
+    writer: OwnedMutexGuard<Writer>,
 }
 
 /// A notification for the readers of a log: more events, and the end of all writes.
@@ -86,7 +96,7 @@ impl RunLog {
             flushes,
             items: Mutex::new(items),
             progress: watch::Sender::default(),
-            writer: tokio::sync::Mutex::new(Writer::new(end, translator, first)),
+            writer: Arc::new(tokio::sync::Mutex::new(Writer::new(end, translator, first))),
         }
     }
 
@@ -280,7 +290,7 @@ impl RunLog {
         self.adopt(&mut commit);
         let recorded = std::mem::take(&mut commit.events);
         let inputs = recorded.into_iter().filter_map(|event| {
-            let event = serde_json::from_value::<RecordedEvent>(event.data);
+            let event = event.data.deserialize::<RecordedEvent>();
             event.ok().map(|event| LogInput::Recorded(Box::new(event)))
         });
         let inputs = inputs.collect();
@@ -318,9 +328,7 @@ impl RunLog {
         mut commit: Commit,
         inputs: Vec<LogInput>,
     ) -> Result<Committed, MemoryError> {
-        let now = Timestamp::from(self.clock.now());
-        let millis = u64::try_from(now.as_millis()).unwrap_or(0);
-        writer.add(std::mem::take(&mut *self.pending()), millis);
+        let millis = self.take_pending(writer);
         commit.messages.splice(0..0, writer.messages.iter().cloned());
         let (events, translator) = writer.translate(inputs, millis);
         let all = writer.first.iter().chain(&events);
@@ -329,11 +337,47 @@ impl RunLog {
         writer.in_doubt = Some(InDoubt { translator });
         let (tenant, thread) = self.job.session();
         let committed = self.store.commit(tenant, thread, expected, commit).await?;
+        self.written(writer, &committed, events);
+        Ok(committed)
+    }
+
+    /// Moves what is pending to the writer. Returns the time.
+    fn take_pending(&self, writer: &mut Writer) -> u64 {
+        let now = Timestamp::from(self.clock.now());
+        let millis = u64::try_from(now.as_millis()).unwrap_or(0);
+        let spare = std::mem::take(&mut writer.spare);
+        let mut pending = std::mem::replace(&mut *self.pending(), spare);
+        writer.add(pending.drain(..), millis);
+        if pending.capacity() <= SPARE {
+            writer.spare = pending;
+        }
+        millis
+    }
+
+    /// Prepares a write of the previews together with those of other logs. Returns `None` if they must be written alone, by
+    /// [`flush`](Self::flush), or if there are none.
+    pub(super) fn prepare(self: &Arc<Self>) -> Option<(Prepared, SessionEvents)> {
+        let mut writer = Arc::clone(&self.writer).try_lock_owned().ok()?;
+        if writer.in_doubt.is_some() {
+            return None;
+        }
+        self.take_pending(&mut writer);
+        if !writer.messages.is_empty() || writer.first.is_empty() {
+            return None;
+        }
+        let events = writer.first.iter().map(|event| event.to_new_event(&self.job.run));
+        let events = SessionEvents::new(self.job.session(), writer.end, events.collect::<Result<_, _>>().ok()?);
+        writer.in_doubt = Some(InDoubt { translator: None });
+        let log = Arc::clone(self);
+        Some((Prepared { log, writer }, events))
+    }
+
+    /// Notes that the events of a writer were written.
+    fn written(&self, writer: &mut Writer, committed: &Committed, others: Vec<LogEvent>) {
         writer.end = committed.end;
-        let events = writer.written().into_iter().chain(events);
+        let events = writer.written().into_iter().chain(others);
         let numbered = committed.events.iter().zip(events);
         self.publish(numbered.map(|(seq, event)| LogItem::new(*seq, event)));
-        Ok(committed)
     }
 
     /// Finds out whether the last write took place, if that is unknown.
@@ -365,6 +409,14 @@ impl RunLog {
 
     fn items(&self) -> MutexGuard<'_, Vec<Arc<LogItem>>> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Prepared {
+    /// Takes over the result of the write. Returns the log, and the error if it was not written. Then the previews are kept.
+    pub(super) fn finish(mut self, result: Result<Committed, MemoryError>) -> (Arc<RunLog>, Result<(), MemoryError>) {
+        let result = result.map(|committed| self.log.written(&mut self.writer, &committed, Vec::new()));
+        (self.log, result)
     }
 }
 

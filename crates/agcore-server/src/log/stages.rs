@@ -104,7 +104,7 @@ impl Stages {
     /// Adds events that a session has stored.
     pub(super) fn stored(&self, session: &str, numbers: &[u64], events: Vec<NewEvent>) {
         for (seq, event) in numbers.iter().zip(events) {
-            self.add(session, *seq, &event.kind, event.data);
+            self.add(session, *seq, &event.kind, event.data.into_value());
         }
     }
 

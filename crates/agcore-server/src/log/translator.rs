@@ -65,15 +65,22 @@ impl Translator {
             LogInput::Cancelled => inputs.push(Run::cancelled().into()),
             LogInput::Recorded(event) => self.recorded(*event, &mut inputs),
         }
+        self.report(inputs, millis)
+    }
+
+    /// Returns the events for something that is reported as it is.
+    pub(super) fn report(&mut self, inputs: impl IntoIterator<Item = Input>, millis: u64) -> Vec<LogEvent> {
         let mut events = Vec::new();
         for input in inputs {
             match self.encoder.push(input) {
-                Ok(encoded) => events.extend(encoded),
+                Ok(encoded) => events.extend(encoded.into_iter().map(|event| {
+                    let event = event.with_timestamp(millis);
+                    LogEvent::Agui(Box::new(event))
+                })),
                 Err(error) => tracing::warn!(%error, "an event was not stored"),
             }
         }
-        let timed = events.into_iter().map(|event| event.with_timestamp(millis));
-        timed.map(|event| LogEvent::Agui(Box::new(event))).collect()
+        events
     }
 
     fn recorded(&mut self, event: RecordedEvent, inputs: &mut Vec<Input>) {

@@ -28,6 +28,8 @@ pub(super) struct Writer {
     pub(super) is_needed: bool,
     /// A write whose outcome is unknown.
     pub(super) in_doubt: Option<InDoubt>,
+    /// The memory of the previews that were written last, for the next ones.
+    pub(super) spare: Vec<Pending>,
 }
 
 /// A write of the first events and messages, and perhaps of others, whose outcome is unknown.
@@ -45,6 +47,7 @@ impl Writer {
             messages: Vec::new(),
             is_needed: false,
             in_doubt: None,
+            spare: Vec::new(),
         }
     }
 
@@ -53,26 +56,24 @@ impl Writer {
     }
 
     /// Adds what is pending to what is written first.
-    pub(super) fn add(&mut self, pending: Vec<Pending>, millis: u64) {
-        let (mut shown, mut sources) = (Vec::with_capacity(pending.len()), BTreeMap::new());
-        for Pending {
-            input,
-            message,
-            source,
+    pub(super) fn add(&mut self, pending: impl IntoIterator<Item = Pending>, millis: u64) {
+        let Self {
+            translator,
+            first,
+            messages,
             is_needed,
-        } in pending
-        {
-            self.is_needed |= is_needed;
-            shown.extend(input);
-            self.messages.extend(message);
-            sources.extend(source);
-        }
-        for input in merge(shown) {
-            let events = self.translator.translate(LogInput::Report(Box::new(input)), millis);
-            self.first.extend(events);
-        }
+            ..
+        } = self;
+        let mut sources = BTreeMap::new();
+        let shown = pending.into_iter().filter_map(|pending| {
+            *is_needed |= pending.is_needed;
+            messages.extend(pending.message.map(|message| *message));
+            sources.extend(pending.source);
+            pending.input
+        });
+        first.extend(translator.report(merge(shown), millis));
         let sources = sources.into_iter().map(|(name, seq)| LogEvent::Source { name, seq });
-        self.first.extend(sources);
+        first.extend(sources);
     }
 
     /// Translates what else is written. Returns the events, and the translator to use if they are written.

@@ -15,10 +15,12 @@ use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
     session::{
         Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned,
-        Retention, Run, RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+        Retention, Run, RunFilter, Session, SessionEvents, SessionFilter, SessionStore, StoredCall, StoredEvent,
+        StoredMessage,
     },
 };
 use async_trait::async_trait;
+use futures_util::future::join_all;
 use serde_json::Value;
 use sqlx::{Row, postgres::PgRow};
 
@@ -93,6 +95,16 @@ impl SessionStore for PostgresStore {
         let mut transaction = self.statements().begin(attempt).await?;
         let committed = commit::commit(&mut transaction, (tenant, session), expected, commit, self.now()).await;
         transaction.end(attempt, committed).await
+    }
+
+    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, MemoryError>> {
+        // Each part locks its session, so a transaction of all parts would wait for every other writer, and could deadlock.
+        let commits = batch.into_iter().map(|part| async move {
+            let mut commit = Commit::new();
+            commit.events = part.events;
+            self.commit(&part.tenant, &part.session, part.expected, commit).await
+        });
+        join_all(commits).await
     }
 
     async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {

@@ -16,7 +16,8 @@ use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
     session::{
         Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned,
-        Retention, Run, RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+        Retention, Run, RunFilter, Session, SessionEvents, SessionFilter, SessionStore, StoredCall, StoredEvent,
+        StoredMessage,
     },
 };
 use async_trait::async_trait;
@@ -62,17 +63,25 @@ impl SessionStore for SqliteStore {
         let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now());
         if let Some(events) = event_commit::events_alone(&mut commit) {
             let write = move |connection: &Connection| {
-                let key = (&*tenant, &*session);
-                if let Some(committed) = event_commit::commit(connection, key, expected, &events, now)? {
-                    return Ok(committed);
-                }
-                commit.events = events;
-                commit::commit(connection, key, expected, commit, now)
+                event_commit::commit(connection, (&tenant, &session), expected, &events, now)
             };
             return self.write_checked(write).await;
         }
         self.write(move |connection| commit::commit(connection, (&tenant, &session), expected, commit, now))
             .await
+    }
+
+    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, MemoryError>> {
+        let (count, now) = (batch.len(), self.now());
+        // The batch comes back: strings that are freed by the thread that has created them do not block others.
+        let write = move |connection: &Connection| {
+            let results = event_commit::commit_all(connection, &batch, now)?;
+            Ok((results, batch))
+        };
+        match self.write_checked(write).await {
+            Ok((results, _)) => results,
+            Err(error) => vec![Err(error); count],
+        }
     }
 
     async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {

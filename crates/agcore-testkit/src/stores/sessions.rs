@@ -45,8 +45,9 @@ pub use self::{
         prunes_by_age, prunes_by_count, prunes_in_batches, prunes_nothing_that_is_needed, pruning_keeps_the_bill,
     },
     runs::{
-        a_call_happens_once, events_alone_follow_the_rules, events_are_numbered_over_runs, filters_events,
-        filters_runs, keeps_calls_in_order, keeps_runs, run_statuses_follow_each_other,
+        a_call_happens_once, events_alone_follow_the_rules, events_are_numbered_over_runs,
+        events_of_many_sessions_are_independent, filters_events, filters_runs, keeps_calls_in_order, keeps_runs,
+        run_statuses_follow_each_other,
     },
     writers::{sixty_four_writers_leave_no_gaps, sixty_four_writers_try_again_after_conflicts},
 };

@@ -134,6 +134,7 @@ macro_rules! __session_store_behaviors {
                 filters_messages,
                 keeps_large_content,
                 events_alone_follow_the_rules,
+                events_of_many_sessions_are_independent,
                 events_are_numbered_over_runs,
                 filters_events,
                 filters_runs,

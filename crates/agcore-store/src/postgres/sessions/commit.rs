@@ -2,7 +2,7 @@
 
 use agcore_memory::{
     MemoryError, Timestamp,
-    session::{Commit, Committed, Session, StoredEvent, StoredMessage},
+    session::{Commit, Committed, Session, StoredMessage},
 };
 
 use super::{
@@ -41,14 +41,10 @@ pub(super) async fn commit(
     if !messages.is_empty() {
         message::insert(transaction, key, &messages).await?;
     }
-    let numbers = last.event + 1..;
-    let events: Vec<StoredEvent> = numbers
-        .zip(commit.events)
-        .map(|(seq, new)| new.store(seq, now))
-        .collect();
-    if !events.is_empty() {
-        event::insert(transaction, key, &events).await?;
-        last.event += events.len() as u64;
+    let first = last.event + 1;
+    if !commit.events.is_empty() {
+        event::insert(transaction, key, first, &commit.events, now).await?;
+        last.event += commit.events.len() as u64;
     }
     for change in commit.calls {
         call::change(transaction, key, change, now).await?;
@@ -58,11 +54,7 @@ pub(super) async fn commit(
     }
     update(transaction, key, &session, last).await?;
     let messages = messages.iter().map(|message| message.seq).collect();
-    Ok(Committed::new(
-        end,
-        messages,
-        events.iter().map(|event| event.seq).collect(),
-    ))
+    Ok(Committed::new(end, messages, (first..=last.event).collect()))
 }
 
 impl Numbers {

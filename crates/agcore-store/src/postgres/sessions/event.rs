@@ -1,9 +1,10 @@
 //! Events in their table.
 
 use agcore_memory::{
-    MemoryError,
+    MemoryError, Timestamp,
     session::{EventFilter, NewEvent, StoredEvent},
 };
+use serde_json::Value;
 use sqlx::{Error, Row, postgres::PgRow};
 
 use super::run;
@@ -15,11 +16,13 @@ use crate::postgres::{
     transaction::Transaction,
 };
 
-/// Writes events, whose runs must exist.
+/// Writes events, whose runs must exist. They are numbered from `first` on.
 pub(super) async fn insert(
     transaction: &mut Transaction<'_>,
     session: i64,
-    events: &[StoredEvent],
+    first: u64,
+    events: &[NewEvent],
+    now: Timestamp,
 ) -> Result<(), MemoryError> {
     let runs: Vec<&str> = events.iter().map(|event| event.run.as_str()).collect();
     let mut distinct = runs.clone();
@@ -28,21 +31,15 @@ pub(super) async fn insert(
         run::check(transaction, session, run).await?;
     }
     let sql = "INSERT INTO events (session, seq, run, kind, created_at, data)
-               SELECT $1, seq, run, kind, created_at, data::json
-               FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[])
-                    AS new (seq, run, kind, created_at, data)";
+               SELECT $1, $2 + place - 1, run, kind, $3, data::json
+               FROM unnest($4::text[], $5::text[], $6::text[]) WITH ORDINALITY AS new (run, kind, data, place)";
     let statement = sqlx::query(sql)
         .bind(session)
-        .bind(events.iter().map(|event| number(event.seq)).collect::<Vec<_>>())
+        .bind(number(first))
+        .bind(now.as_millis())
         .bind(runs)
         .bind(events.iter().map(|event| event.kind.as_str()).collect::<Vec<_>>())
-        .bind(
-            events
-                .iter()
-                .map(|event| event.created_at.as_millis())
-                .collect::<Vec<_>>(),
-        )
-        .bind(events.iter().map(|event| event.data.to_string()).collect::<Vec<_>>());
+        .bind(events.iter().map(|event| event.data.to_text()).collect::<Vec<_>>());
     transaction
         .execute("cannot write the events", statement)
         .await
@@ -74,6 +71,6 @@ pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &'q EventFi
 
 pub(super) fn read(row: &PgRow) -> Result<StoredEvent, Error> {
     let (run, kind): (String, String) = (row.try_get("run")?, row.try_get("kind")?);
-    let event = NewEvent::new(run, kind, json(row, "data")?);
+    let event = NewEvent::new(run, kind, json::<Value>(row, "data")?);
     Ok(event.store(count(row, "seq")?, time(row, "created_at")?))
 }

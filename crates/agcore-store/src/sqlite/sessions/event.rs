@@ -4,10 +4,20 @@ use agcore_memory::{
     MemoryError, Timestamp,
     session::{EventFilter, NewEvent, StoredEvent},
 };
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, Row, Statement, params};
+use serde_json::Value;
 
 use super::row::KEY;
-use crate::sqlite::rows::{Json, count, execute, limit, number, select, time};
+use crate::sqlite::{
+    error::convert,
+    rows::{Json, count, limit, number, select, time},
+};
+
+const ATTEMPT: &str = "cannot write the event";
+
+/// The statement that writes an event.
+pub(super) const INSERT: &str =
+    "INSERT INTO events (session, seq, run, kind, created_at, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
 /// Writes an event.
 pub(super) fn insert(
@@ -17,16 +27,29 @@ pub(super) fn insert(
     event: &NewEvent,
     now: Timestamp,
 ) -> Result<(), MemoryError> {
-    let sql = "INSERT INTO events (session, seq, run, kind, created_at, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let statement = connection.prepare_cached(INSERT);
+    let mut statement = statement.map_err(|error| convert(ATTEMPT, error))?;
+    insert_with(&mut statement, session, seq, event, now)
+}
+
+/// Writes an event with the prepared statement.
+pub(super) fn insert_with(
+    statement: &mut Statement<'_>,
+    session: i64,
+    seq: u64,
+    event: &NewEvent,
+    now: Timestamp,
+) -> Result<(), MemoryError> {
     let params = params![
         session,
         number(seq),
         event.run,
         event.kind,
         now.as_millis(),
-        event.data.to_string(),
+        event.data.to_text(),
     ];
-    execute(connection, "cannot write the event", sql, params).map(drop)
+    let inserted = statement.execute(params);
+    inserted.map(drop).map_err(|error| convert(ATTEMPT, error))
 }
 
 pub(super) fn list(
@@ -55,7 +78,7 @@ pub(super) fn list(
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    let Json(data) = row.get("data")?;
+    let Json::<Value>(data) = row.get("data")?;
     let event = NewEvent::new(row.get::<_, String>("run")?, row.get::<_, String>("kind")?, data);
     Ok(event.store(count(row, "seq")?, time(row, "created_at")?))
 }

@@ -2,12 +2,12 @@
 
 use agcore_memory::{
     MemoryError, Timestamp,
-    session::{Commit, Committed, NewEvent},
+    session::{Commit, Committed, NewEvent, SessionEvents},
 };
-use rusqlite::{Connection, params};
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::{event, row::missing, run};
-use crate::sqlite::rows::{execute, number, select_one};
+use crate::sqlite::{error::convert, rows::number};
 
 /// The time by which events may be newer than their session, in milliseconds. Each change of that time changes three indexes.
 const RESOLUTION: i64 = 1000;
@@ -34,63 +34,140 @@ pub(super) fn events_alone(commit: &mut Commit) -> Option<Vec<NewEvent>> {
     None
 }
 
-/// Writes events. Returns `None`, and changes nothing, if the session was erased: then the commit is refused like any other.
-pub(super) fn commit(
-    connection: &Connection,
-    (tenant, id): (&str, &str),
-    expected: u64,
-    new: &[NewEvent],
-    now: Timestamp,
-) -> Result<Option<Committed>, MemoryError> {
-    let place = find(connection, tenant, id)?;
-    if place.end != expected {
-        return Err(MemoryError::conflict(&place.stream, expected, place.end));
-    }
-    if place.is_erased {
-        return Ok(None);
-    }
-    // Of the first run, a failure comes before any change.
-    for other in new.iter().filter(|event| event.run != new[0].run) {
-        run::check(connection, place.key, &other.run)?;
-    }
-    let mut events = Vec::with_capacity(new.len());
-    for (seq, new) in (place.last_event + 1..).zip(new) {
-        // The table refuses events of unknown runs, too, but without a reason for people.
-        let written = event::insert(connection, place.key, seq, new, now);
-        written.or_else(|error| run::check(connection, place.key, &new.run).and(Err(error)))?;
-        events.push(seq);
-    }
-    let last = events.last().copied().unwrap_or(place.last_event);
-    let attempt = "cannot write the session";
-    if now.as_millis().saturating_sub(place.updated_at) < RESOLUTION {
-        let sql = "UPDATE sessions SET last_event = ?2 WHERE session = ?1";
-        execute(connection, attempt, sql, params![place.key, number(last)])?;
-    } else {
-        let sql = "UPDATE sessions SET last_event = ?2, updated_at = ?3 WHERE session = ?1";
-        execute(
-            connection,
-            attempt,
-            sql,
-            params![place.key, number(last), now.as_millis()],
-        )?;
-    }
-    Ok(Some(Committed::new(place.end, Vec::new(), events)))
+/// The statements of such commits, which are looked up once for all sessions of a batch.
+struct Statements<'c> {
+    connection: &'c Connection,
+    find: CachedStatement<'c>,
+    insert: CachedStatement<'c>,
+    /// Notes the number of the last event.
+    number: CachedStatement<'c>,
+    /// Also notes the time.
+    number_and_time: CachedStatement<'c>,
 }
 
-fn find(connection: &Connection, tenant: &str, id: &str) -> Result<Place, MemoryError> {
-    // Read by position: names of columns are searched anew for each row.
-    let sql = "SELECT session, last_event, updated_at, erased_at IS NOT NULL, stream,
-                   ifnull((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0)
-               FROM sessions WHERE tenant = ?1 AND id = ?2";
-    let found = select_one(connection, "cannot read the session", sql, [tenant, id], |row| {
-        Ok(Place {
-            key: row.get(0)?,
-            last_event: row.get::<_, i64>(1)?.unsigned_abs(),
-            updated_at: row.get(2)?,
-            is_erased: row.get(3)?,
-            stream: row.get(4)?,
-            end: row.get::<_, i64>(5)?.unsigned_abs(),
+/// Writes the events of several sessions, those of each completely or not at all.
+///
+/// # Errors
+/// When one of these writes failed after it has changed something.
+pub(super) fn commit_all(
+    connection: &Connection,
+    batch: &[SessionEvents],
+    now: Timestamp,
+) -> Result<Vec<Result<Committed, MemoryError>>, MemoryError> {
+    let mut statements = Statements::prepare(connection)?;
+    let mut results = Vec::with_capacity(batch.len());
+    for part in batch {
+        let before = connection.total_changes();
+        let key = (&*part.tenant, &*part.session);
+        let result = part
+            .check()
+            .and_then(|()| statements.commit(key, part.expected, &part.events, now));
+        if result.is_err() && connection.total_changes() != before {
+            return result.map(|_| Vec::new());
+        }
+        results.push(result);
+    }
+    Ok(results)
+}
+
+/// Writes the events of one session.
+pub(super) fn commit(
+    connection: &Connection,
+    key: (&str, &str),
+    expected: u64,
+    events: &[NewEvent],
+    now: Timestamp,
+) -> Result<Committed, MemoryError> {
+    Statements::prepare(connection)?.commit(key, expected, events, now)
+}
+
+impl<'c> Statements<'c> {
+    fn prepare(connection: &'c Connection) -> Result<Self, MemoryError> {
+        let prepare = |sql| {
+            let prepared = connection.prepare_cached(sql);
+            prepared.map_err(|error| convert("cannot write the events", error))
+        };
+        Ok(Self {
+            connection,
+            // Read by position: names of columns are searched anew for each row.
+            find: prepare(
+                "SELECT session, last_event, updated_at, erased_at IS NOT NULL, stream,
+                     ifnull((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0)
+                 FROM sessions WHERE tenant = ?1 AND id = ?2",
+            )?,
+            insert: prepare(event::INSERT)?,
+            number: prepare("UPDATE sessions SET last_event = ?2 WHERE session = ?1")?,
+            number_and_time: prepare("UPDATE sessions SET last_event = ?2, updated_at = ?3 WHERE session = ?1")?,
         })
-    })?;
-    found.ok_or_else(|| missing(id))
+    }
+
+    fn commit(
+        &mut self,
+        key: (&str, &str),
+        expected: u64,
+        events: &[NewEvent],
+        now: Timestamp,
+    ) -> Result<Committed, MemoryError> {
+        if let Some(committed) = self.commit_quickly(key, expected, events, now)? {
+            return Ok(committed);
+        }
+        let mut commit = Commit::new();
+        commit.events = events.to_vec();
+        super::commit::commit(self.connection, key, expected, commit, now)
+    }
+
+    /// Writes events. Returns `None`, and changes nothing, if there are none, or if the session was erased: then the commit is refused
+    /// like any other.
+    fn commit_quickly(
+        &mut self,
+        (tenant, id): (&str, &str),
+        expected: u64,
+        new: &[NewEvent],
+        now: Timestamp,
+    ) -> Result<Option<Committed>, MemoryError> {
+        let place = self.find(tenant, id)?.ok_or_else(|| missing(id))?;
+        if place.end != expected {
+            return Err(MemoryError::conflict(&place.stream, expected, place.end));
+        }
+        let Some(first) = new.first().filter(|_| !place.is_erased) else {
+            return Ok(None);
+        };
+        // Of the first run, a failure comes before any change.
+        for other in new.iter().filter(|event| event.run != first.run) {
+            run::check(self.connection, place.key, &other.run)?;
+        }
+        let mut events = Vec::with_capacity(new.len());
+        for (seq, new) in (place.last_event + 1..).zip(new) {
+            // The table refuses events of unknown runs, too, but without a reason for people.
+            let written = event::insert_with(&mut self.insert, place.key, seq, new, now);
+            written.or_else(|error| run::check(self.connection, place.key, &new.run).and(Err(error)))?;
+            events.push(seq);
+        }
+        let last = events.last().copied().unwrap_or(place.last_event);
+        let updated = match now.as_millis().saturating_sub(place.updated_at) < RESOLUTION {
+            true => self.number.execute(params![place.key, number(last)]),
+            false => {
+                let params = params![place.key, number(last), now.as_millis()];
+                self.number_and_time.execute(params)
+            }
+        };
+        updated.map_err(|error| convert("cannot write the session", error))?;
+        Ok(Some(Committed::new(place.end, Vec::new(), events)))
+    }
+
+    fn find(&mut self, tenant: &str, id: &str) -> Result<Option<Place>, MemoryError> {
+        let found = self.find.query_row([tenant, id], |row| {
+            Ok(Place {
+                key: row.get(0)?,
+                last_event: row.get::<_, i64>(1)?.unsigned_abs(),
+                updated_at: row.get(2)?,
+                is_erased: row.get(3)?,
+                stream: row.get(4)?,
+                end: row.get::<_, i64>(5)?.unsigned_abs(),
+            })
+        });
+        found
+            .optional()
+            .map_err(|error| convert("cannot read the session", error))
+    }
 }

@@ -12,6 +12,7 @@ use agcore_memory::{
 };
 use agcore_store::postgres::PostgresStore;
 use agcore_testkit::clock::ManualClock;
+use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use super::server::{Names, admin, admin_of, need_server, options_of, url_of};
@@ -41,7 +42,7 @@ async fn create_session(store: &PostgresStore, owner: &Actor, word: &str) {
         .with_record(Record::new("k", 1, Timestamp::default(), word.into()))
         .with_run(RunChange::new(word, RunStatus::Running).with_input(word.into()))
         .with_message(NewMessage::new(word, MessageRole::User, word).with_run(word))
-        .with_event(NewEvent::new(word, word, word.into()))
+        .with_event(NewEvent::new(word, word, json!(word)))
         .with_call(CallChange::start(word, word, word, word.into()))
         .with_call(CallChange::finish(word, word, word.into()))
         .with_approval(ApprovalChange::Ask(NewApproval::new(word, word, word.into())))

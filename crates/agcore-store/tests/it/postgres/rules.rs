@@ -12,6 +12,7 @@ use agcore_memory::{
 };
 use agcore_store::postgres::PostgresStore;
 use agcore_testkit::clock::ManualClock;
+use serde_json::json;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
 use super::server::{Names, admin, need_server, options_of, url};
@@ -32,7 +33,7 @@ async fn open(schema: &str) -> PostgresStore {
         .with_run(RunChange::new("r", RunStatus::Completed))
         .with_state(SessionState::running())
         .with_message(NewMessage::new("m", MessageRole::User, "x").with_cost(Money::from_micros(1, "EUR")))
-        .with_event(NewEvent::new("r", "k", 1.into()));
+        .with_event(NewEvent::new("r", "k", json!(1)));
     store.commit("local", "s", 0, commit).await.unwrap();
     let end = Commit::new().with_state(SessionState::completed());
     store.commit("local", "s", 1, end).await.unwrap();

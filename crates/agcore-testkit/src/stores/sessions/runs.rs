@@ -2,11 +2,14 @@
 
 use agcore_memory::{
     MemoryErrorKind,
-    session::{CallChange, CallStatus, Commit, EventFilter, NewEvent, RunChange, RunFilter, RunStatus, SessionFilter},
+    session::{
+        CallChange, CallStatus, Commit, EventData, EventFilter, NewEvent, RunChange, RunFilter, RunStatus,
+        SessionEvents, SessionFilter,
+    },
 };
 use serde_json::{Value, json};
 
-use super::opened::{Opened, open, start};
+use super::opened::{Opened, open, record, start};
 use crate::stores::SessionStoreSubject;
 
 fn event(run: &str, number: u64) -> NewEvent {
@@ -106,6 +109,71 @@ pub async fn events_alone_follow_the_rules(subject: &dyn SessionStoreSubject) {
         .await
         .unwrap_err();
     assert_eq!(refused.kind(), MemoryErrorKind::InvalidState);
+}
+
+/// Checks that of a batch of events for several sessions, each part is written or refused like a commit of its own.
+pub async fn events_of_many_sessions_are_independent(subject: &dyn SessionStoreSubject) {
+    let opened = open(subject).await;
+    for session in ["a", "b", "c", "late"] {
+        opened.create(session).await;
+        opened.commit(session, start("r")).await;
+    }
+    opened.commit("late", Commit::new().with_record(record("other"))).await;
+    let part = |session: &str, run: &str, numbers: &[u64]| {
+        let events = numbers.iter().map(|number| event(run, *number)).collect();
+        SessionEvents::new(("local", session), 0, events)
+    };
+    let batch = vec![
+        part("a", "r", &[1, 2]),
+        part("missing", "r", &[1]),
+        part("b", "other", &[1]),
+        part("late", "r", &[1]),
+        part("b", "r", &[3]),
+        part("c", "r", &[]),
+        part("a", "r", &[4]),
+        SessionEvents::new(("other", "a"), 0, vec![event("r", 5)]),
+        part("c", "", &[6]),
+    ];
+    let results = opened.store.commit_events(batch).await;
+    let numbers: Vec<_> = results
+        .iter()
+        .map(|result| result.as_ref().map(|committed| committed.events.clone()))
+        .map(|result| result.map_err(agcore_memory::MemoryError::kind))
+        .collect();
+    use MemoryErrorKind::{Conflict, InvalidInput, NotFound};
+    let expected = [
+        Ok(vec![1, 2]),
+        Err(NotFound),
+        Err(NotFound),
+        Err(Conflict { expected: 0, found: 1 }),
+        Ok(vec![1]),
+        Ok(vec![]),
+        Ok(vec![3]),
+        Err(NotFound),
+        Err(InvalidInput),
+    ];
+    assert_eq!(numbers, expected);
+    let events = async |session: &str| -> Vec<Value> {
+        let events = opened
+            .store
+            .events("local", session, &EventFilter::new())
+            .await
+            .unwrap();
+        events.into_iter().map(|event| event.data).collect()
+    };
+    assert_eq!(events("a").await, [1, 2, 4]);
+    assert_eq!(events("b").await, [3]);
+    assert!(events("c").await.is_empty() && events("late").await.is_empty());
+    assert!(opened.store.commit_events(Vec::new()).await.is_empty());
+    // Text that was written before is the same as a value.
+    let text = EventData::serialize(&["\u{0}日本", "😀\n"]).unwrap();
+    let batch = vec![SessionEvents::new(
+        ("local", "c"),
+        0,
+        vec![NewEvent::new("r", "text", text)],
+    )];
+    opened.store.commit_events(batch).await.remove(0).unwrap();
+    assert_eq!(events("c").await, [json!(["\u{0}日本", "😀\n"])]);
 }
 
 /// Checks every condition of a filter of events, and that an event comes back as it was.
