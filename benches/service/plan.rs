@@ -20,7 +20,7 @@ const WORDS: [&str; 8] = ["The ", "quick ", "brown ", "fox ", "jumps ", "over ",
 /// When a model writes what. Clients send it as their message, as three numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// The time of the first delta, in milliseconds since 1970. The streams of a round are spread over the [pause](PAUSE).
+    /// The time of the first delta, in milliseconds since 1970.
     pub(crate) start: u64,
     /// The number of deltas.
     pub(crate) deltas: u32,
@@ -29,6 +29,16 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Returns the plan of one of several models, which write their deltas spread over the [pause](PAUSE): models do not write in
+    /// step.
+    pub(crate) fn shifted(self, model: usize, models: usize) -> Self {
+        let share = PAUSE.as_millis() as usize * model / models;
+        Self {
+            start: self.start + share as u64,
+            ..self
+        }
+    }
+
     /// Returns the text of a delta.
     pub(crate) fn word(index: u32) -> &'static str {
         WORDS[index as usize % WORDS.len()]

@@ -135,7 +135,7 @@ impl Job {
             Side::Agcore => format!("{name}-{run}"),
             Side::Floor => run.to_string(),
         };
-        let body = |run: usize| input(child.side, &thread(run), plan);
+        let body = |run: usize| input(child.side, &thread(run), &plan.shifted(run, runs));
         let api = "/api/v1/agent";
         let mut streams = Streams::new(*plan);
         if self == Self::Tail {
@@ -201,7 +201,8 @@ pub(crate) async fn load(address: SocketAddr, count: usize, deltas: u32) -> Fall
     };
     let mut streams = Streams::new(plan);
     for index in 0..count {
-        let body = input(Side::Agcore, &format!("load-{}-{index}", plan.start), &plan);
+        let shifted = plan.shifted(index, count);
+        let body = input(Side::Agcore, &format!("load-{}-{index}", plan.start), &shifted);
         streams.add(vec![Client::open(address, "POST", "/api/v1/agent/run", &body).await?]);
     }
     streams.finish().await

@@ -205,16 +205,16 @@ impl Replies {
         fields: UsageFields,
         out: &mut Vec<AguiEvent>,
     ) {
+        let is_ended = |reply: &Reply| reply.is_complete && reply.speaker == *speaker;
+        // Every event of an agent comes here, and nearly all of them end nothing.
+        if !self.open.iter().any(is_ended) {
+            return;
+        }
         let end = TextEnd {
             usage: usage.unwrap_or_default(),
             ..TextEnd::default()
         };
-        self.end_where(
-            |reply| reply.is_complete && reply.speaker == *speaker,
-            &end,
-            fields,
-            out,
-        );
+        self.end_where(is_ended, &end, fields, out);
     }
 
     /// Ends all replies of a speaker. Those that are complete end successfully.

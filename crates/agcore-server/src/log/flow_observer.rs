@@ -12,7 +12,7 @@ use agcore_flow::{FlowEvent, Record};
 use agcore_memory::session::{MessageMetadata, MessageRole, NewMessage, Visibility};
 use serde_json::{Value, json};
 
-use super::{node_calls::NodeCalls, pending::Pending, run_log::is_preview, stages::Stages};
+use super::{node_calls::NodeCalls, pending::Pending, pending::is_preview, stages::Stages};
 use crate::flows::{FlowPlace, Shown, WorkStatus};
 
 /// The source of the records of a flow.

@@ -22,23 +22,27 @@ use super::run_log::{FlushQueue, Prepared, RunLog};
 /// The pause after the store has failed.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The number of logs that are taken from the queue at once.
-const TAKEN: usize = 256;
+/// The pause between writes. Logs that become due meanwhile are written together.
+const PACE: Duration = Duration::from_millis(5);
 
 /// Writes the logs that have something to write. One task with one timer serves all runs, and their writes reach the store
 /// together, which commits them together.
 pub(crate) struct Flusher {
-    added: mpsc::UnboundedReceiver<Arc<RunLog>>,
+    added: mpsc::UnboundedReceiver<(Duration, Arc<RunLog>)>,
     clock: Arc<dyn Clock>,
     /// How long a log waits, so that what comes next is written with it.
     gather: Duration,
     store: Arc<dyn SessionStore>,
     /// The logs that wait, with the time at which each is due, in this order.
     waiting: VecDeque<(Duration, Arc<RunLog>)>,
+    /// The events of the next write.
+    ready: Vec<(Prepared, SessionEvents)>,
+    /// The earliest time of the next write.
+    next_write: Duration,
     timer: Option<Timer>,
 }
 
-/// Ends when the first log is due.
+/// Ends when the first log is due, or the next write.
 struct Timer {
     due: Duration,
     sleep: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -53,6 +57,8 @@ impl Flusher {
             gather,
             store,
             waiting: VecDeque::new(),
+            ready: Vec::new(),
+            next_write: Duration::ZERO,
             timer: None,
         };
         (queue, flusher)
@@ -61,10 +67,9 @@ impl Flusher {
     /// Writes logs until `stop` is cancelled.
     pub(crate) async fn run(&mut self, stop: &CancellationToken) {
         let (mut batches, mut writes) = (FuturesUnordered::new(), FuturesUnordered::new());
-        let mut added = Vec::with_capacity(TAKEN);
         let mut stopped = pin!(stop.cancelled());
         loop {
-            self.set_timer();
+            let is_timed = self.set_timer();
             tokio::select! {
                 biased;
                 () = &mut stopped => return,
@@ -73,47 +78,65 @@ impl Flusher {
                     written.into_iter().for_each(|(log, result)| self.written(log, result));
                 }
                 Some((log, result)) = writes.next(), if !writes.is_empty() => self.written(log, result),
-                count = self.added.recv_many(&mut added, TAKEN) => {
-                    if count == 0 {
-                        return;
-                    }
-                    let due = self.clock.monotonic().saturating_add(self.gather);
-                    added.drain(..).for_each(|log| self.wait(due, log));
-                }
+                // Nothing that is added is due before the timer ends, so it need not wake this task.
+                added = self.added.recv(), if !is_timed => match added {
+                    Some((time, log)) => self.wait(time.saturating_add(self.gather), log),
+                    None => return,
+                },
                 () = until_due(&mut self.timer) => {
                     self.timer = None;
                     // What models write at this moment belongs to it.
                     tokio::task::yield_now().await;
                     let now = self.clock.monotonic();
-                    let due = self.waiting.partition_point(|(due, _)| *due <= now);
-                    // Of others, the code that ends the run writes them.
-                    let due = self.waiting.drain(..due).map(|(_, log)| log).filter(|log| log.is_flushed());
-                    let mut batch = Vec::new();
-                    for log in due {
-                        match log.prepare() {
-                            Some(prepared) => batch.push(prepared),
-                            None => writes.push(flush(log)),
-                        }
-                    }
-                    if !batch.is_empty() {
-                        batches.push(write(Arc::clone(&self.store), batch));
+                    writes.extend(self.prepare(now).into_iter().map(flush));
+                    if !self.ready.is_empty() && self.next_write <= now {
+                        self.next_write = now.saturating_add(PACE);
+                        batches.push(write(Arc::clone(&self.store), std::mem::take(&mut self.ready)));
                     }
                 }
             }
         }
     }
 
-    fn set_timer(&mut self) {
-        let Some((due, _)) = self.waiting.front() else {
-            return;
+    /// Prepares the writes of all logs that are due. Returns those that must be written alone.
+    fn prepare(&mut self, now: Duration) -> Vec<Arc<RunLog>> {
+        while let Ok((time, log)) = self.added.try_recv() {
+            self.wait(time.saturating_add(self.gather), log);
+        }
+        let due = self.waiting.partition_point(|(due, _)| *due <= now);
+        let mut alone = Vec::new();
+        // Of others, the code that ends the run writes them.
+        let due = self
+            .waiting
+            .drain(..due)
+            .map(|(_, log)| log)
+            .filter(|log| log.is_flushed());
+        for log in due {
+            match log.prepare() {
+                Some(prepared) => self.ready.push(prepared),
+                None => alone.push(log),
+            }
+        }
+        alone
+    }
+
+    /// Sets the timer to the time at which there is something to do. Returns whether it ends before anything that is added from here on
+    /// is due.
+    fn set_timer(&mut self) -> bool {
+        let first = self.waiting.front().map(|(due, _)| *due);
+        let write = (!self.ready.is_empty()).then_some(self.next_write);
+        let Some(due) = first.into_iter().chain(write).min() else {
+            return false;
         };
-        if self.timer.as_ref().is_none_or(|timer| *due < timer.due) {
-            let (clock, rest) = (Arc::clone(&self.clock), due.saturating_sub(self.clock.monotonic()));
+        let now = self.clock.monotonic();
+        if self.timer.as_ref().is_none_or(|timer| due < timer.due) {
+            let (clock, rest) = (Arc::clone(&self.clock), due.saturating_sub(now));
             self.timer = Some(Timer {
-                due: *due,
+                due,
                 sleep: Box::pin(async move { clock.sleep(rest).await }),
             });
         }
+        due <= now.saturating_add(self.gather)
     }
 
     fn wait(&mut self, due: Duration, log: Arc<RunLog>) {

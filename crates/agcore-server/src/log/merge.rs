@@ -3,7 +3,7 @@
 use agcore_agui::Input;
 use agcore_chat::{EventKind, StreamEvent, Text, TextEvent};
 
-/// The largest delta that is made of several, in bytes: each reader keeps the event that it is being sent.
+/// The size in bytes up to which deltas are joined: each reader keeps the event that it is being sent.
 const LARGEST: usize = 32 * 1024;
 
 /// Joins neighbouring deltas of the same text.

@@ -1,7 +1,7 @@
 //! [`Pending`]: what is not written yet.
 
 use agcore_agui::Input;
-use agcore_chat::StreamEvent;
+use agcore_chat::{EventKind, ModelEvent, PersonEvent, StreamEvent, TextEvent, ToolEvent};
 use agcore_memory::session::NewMessage;
 
 /// Something that is written soon, in the order in which it was added.
@@ -52,5 +52,20 @@ impl Pending {
 impl From<StreamEvent> for Pending {
     fn from(event: StreamEvent) -> Self {
         Self::input(event)
+    }
+}
+
+/// Returns whether the agent loop does not record an event.
+pub(super) fn is_preview(event: &StreamEvent) -> bool {
+    match &event.kind {
+        EventKind::Text(TextEvent::PartialObject(_)) => false,
+        EventKind::Text(text) => !matches!(text, TextEvent::MessageComplete(_)),
+        EventKind::Tool(tool) => matches!(tool, ToolEvent::Progress { .. }),
+        EventKind::Model(model) => !matches!(model, ModelEvent::Usage(_)),
+        // The turn that waits records the question for all.
+        EventKind::Person(PersonEvent::Suspended(_)) => event.parent.is_some(),
+        EventKind::Person(person) => !matches!(person, PersonEvent::Asked(_) | PersonEvent::Answered { .. }),
+        EventKind::Context(_) | EventKind::Turn(_) => false,
+        _ => true,
     }
 }

@@ -1,5 +1,7 @@
 //! [`RunLog`]: the events of one active run.
 
+mod prepared;
+
 use std::{
     collections::BTreeMap,
     fmt,
@@ -7,21 +9,23 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use agcore_agent::RecordedEvent;
 use agcore_agui::{EncoderSettings, EventType};
-use agcore_chat::{Clock, EventKind, ModelEvent, PersonEvent, StreamEvent, TextEvent, ToolEvent};
+use agcore_chat::{Clock, StreamEvent};
 use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
-    session::{Commit, Committed, EventFilter, RunChange, SessionEvents, SessionStore},
+    session::{Commit, Committed, EventFilter, RunChange, SessionStore},
 };
-use tokio::sync::{OwnedMutexGuard, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+pub(super) use self::prepared::Prepared;
 use super::{
     event::{LogEvent, LogItem},
-    pending::Pending,
+    pending::{Pending, is_preview},
     translator::{LogInput, Translator},
     writer::{InDoubt, Writer},
 };
@@ -33,8 +37,8 @@ const ATTEMPTS: usize = 50;
 /// The number of previews whose memory is kept for the next ones.
 const SPARE: usize = 8;
 
-/// Takes logs with previews, which a [`Flusher`](super::Flusher) writes some time later.
-pub(crate) type FlushQueue = mpsc::UnboundedSender<Arc<RunLog>>;
+/// Takes logs with previews, and the time of the first, which a [`Flusher`](super::Flusher) writes some time later.
+pub(crate) type FlushQueue = mpsc::UnboundedSender<(Duration, Arc<RunLog>)>;
 
 /// The events of one active run. Everything that is written to the session of the run passes through it.
 ///
@@ -57,13 +61,6 @@ pub(crate) struct RunLog {
     items: Mutex<Vec<Arc<LogItem>>>,
     progress: watch::Sender<Progress>,
     writer: Arc<tokio::sync::Mutex<Writer>>,
-}
-
-/// A write of previews together with those of other logs. Until its end, nothing else of the log is written. If this is dropped before
-/// the end, it is unknown whether the write took place.
-pub(super) struct Prepared {
-    log: Arc<RunLog>,
-    writer: OwnedMutexGuard<Writer>,
 }
 
 /// A notification for the readers of a log: more events, and the end of all writes.
@@ -216,7 +213,7 @@ impl RunLog {
 
     fn queue_flush(self: &Arc<Self>) {
         // After the end of the flusher, they are written with what else the run writes.
-        let _ = self.flushes.send(Arc::clone(self));
+        let _ = self.flushes.send((self.clock.monotonic(), Arc::clone(self)));
     }
 
     /// Writes the previews.
@@ -354,24 +351,6 @@ impl RunLog {
         millis
     }
 
-    /// Prepares a write of the previews together with those of other logs. Returns `None` if they must be written alone, by
-    /// [`flush`](Self::flush), or if there are none.
-    pub(super) fn prepare(self: &Arc<Self>) -> Option<(Prepared, SessionEvents)> {
-        let mut writer = Arc::clone(&self.writer).try_lock_owned().ok()?;
-        if writer.in_doubt.is_some() {
-            return None;
-        }
-        self.take_pending(&mut writer);
-        if !writer.messages.is_empty() || writer.first.is_empty() {
-            return None;
-        }
-        let events = writer.first.iter().map(|event| event.to_new_event(&self.job.run));
-        let events = SessionEvents::new(self.job.session(), writer.end, events.collect::<Result<_, _>>().ok()?);
-        writer.in_doubt = Some(InDoubt { translator: None });
-        let log = Arc::clone(self);
-        Some((Prepared { log, writer }, events))
-    }
-
     /// Notes that the events of a writer were written.
     fn written(&self, writer: &mut Writer, committed: &Committed, others: Vec<LogEvent>) {
         writer.end = committed.end;
@@ -412,31 +391,8 @@ impl RunLog {
     }
 }
 
-impl Prepared {
-    /// Takes over the result of the write. Returns the log, and the error if it was not written. Then the previews are kept.
-    pub(super) fn finish(mut self, result: Result<Committed, MemoryError>) -> (Arc<RunLog>, Result<(), MemoryError>) {
-        let result = result.map(|committed| self.log.written(&mut self.writer, &committed, Vec::new()));
-        (self.log, result)
-    }
-}
-
 impl fmt::Debug for RunLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunLog").field("job", &self.job).finish_non_exhaustive()
-    }
-}
-
-/// Returns whether the agent loop does not record an event.
-pub(super) fn is_preview(event: &StreamEvent) -> bool {
-    match &event.kind {
-        EventKind::Text(TextEvent::PartialObject(_)) => false,
-        EventKind::Text(text) => !matches!(text, TextEvent::MessageComplete(_)),
-        EventKind::Tool(tool) => matches!(tool, ToolEvent::Progress { .. }),
-        EventKind::Model(model) => !matches!(model, ModelEvent::Usage(_)),
-        // The turn that waits records the question for all.
-        EventKind::Person(PersonEvent::Suspended(_)) => event.parent.is_some(),
-        EventKind::Person(person) => !matches!(person, PersonEvent::Asked(_) | PersonEvent::Answered { .. }),
-        EventKind::Context(_) | EventKind::Turn(_) => false,
-        _ => true,
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     error::Error as _,
+    pin::pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -33,6 +34,8 @@ pub(super) enum Attempt {
     Parked,
     /// The store failed. The run continues when it works again.
     Retry,
+    /// The run has ended like this, but the store failed. Only its end is left to be stored.
+    EndLater(RunStatus, Box<LogInput>),
 }
 
 /// The jobs of each session that are being executed, one after the other.
@@ -93,9 +96,21 @@ impl Service {
     async fn execute(self: &Arc<Self>, job: &RunJob) {
         if let Some(log) = self.active.get(job) {
             let mut pause = PAUSES.0;
+            let mut end = None;
             loop {
                 let span = span::run(job);
-                match self.attempt(&log).instrument(span.clone()).await {
+                let attempt = async {
+                    match end.take() {
+                        // Its model must not be asked again.
+                        Some((status, entry)) => self.end_again(&log, status, entry).await,
+                        None => self.attempt(&log).await,
+                    }
+                };
+                let attempt = attempt.instrument(span.clone()).await;
+                if let Attempt::EndLater(status, entry) = &attempt {
+                    end = Some((*status, LogInput::clone(entry)));
+                }
+                match attempt {
                     Attempt::Ended => {
                         span::ended(&span, log.outcome());
                         self.count_end(&log);
@@ -107,7 +122,7 @@ impl Service {
                         log.close();
                         break;
                     }
-                    Attempt::Retry => {
+                    Attempt::Retry | Attempt::EndLater(..) => {
                         tokio::select! {
                             () = self.parking.cancelled() => {}
                             () = self.clock.sleep(pause) => {}
@@ -217,10 +232,11 @@ impl Service {
     async fn drive(&self, log: &Arc<RunLog>, turn: AgentTurn) -> Option<Result<(), AgentError>> {
         log.begin_flushing();
         let mut events = turn.with_token(log.token.clone()).stream();
+        let mut parked = pin!(self.parking.cancelled());
         let result = loop {
             let event = tokio::select! {
                 biased;
-                () = self.parking.cancelled() => break None,
+                () = &mut parked => break None,
                 event = events.next() => event,
             };
             match event {
@@ -243,6 +259,14 @@ impl Service {
 
     /// Ends a run whose turn could not report it.
     async fn fail(&self, log: &Arc<RunLog>, error: &AgentError) -> Attempt {
+        let (status, entry) = match error.is_cancelled() {
+            true => (RunStatus::Cancelled, LogInput::Cancelled),
+            false => (RunStatus::Failed, LogInput::Failed(error.fault())),
+        };
+        self.end_stored(log, status, entry).await
+    }
+
+    async fn end_stored(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Attempt {
         if let Err(error) = log.flush().await
             && !error.is_recoverable()
         {
@@ -250,11 +274,24 @@ impl Service {
             tracing::error!(?error, run = log.job.run, "a part of a run cannot be stored");
             log.discard().await;
         }
-        let (status, entry) = match error.is_cancelled() {
-            true => (RunStatus::Cancelled, LogInput::Cancelled),
-            false => (RunStatus::Failed, LogInput::Failed(error.fault())),
-        };
-        self.end(log, status, entry).await.unwrap_or(Attempt::Retry)
+        match self.end(log, status, entry.clone()).await {
+            Ok(attempt) => attempt,
+            Err(error) => {
+                tracing::warn!(run = log.job.run, ?error, "the end of a run waits for the database");
+                Attempt::EndLater(status, Box::new(entry))
+            }
+        }
+    }
+
+    /// Ends a run whose end could not be stored.
+    async fn end_again(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Attempt {
+        if self.parking.is_cancelled() {
+            return Attempt::Parked;
+        }
+        match log.is_over() {
+            true => Attempt::Ended,
+            false => self.end_stored(log, status, entry).await,
+        }
     }
 
     pub(super) async fn end(

@@ -47,7 +47,7 @@ pub use self::{
     runs::{
         a_call_happens_once, events_alone_follow_the_rules, events_are_numbered_over_runs,
         events_of_many_sessions_are_independent, filters_events, filters_runs, keeps_calls_in_order, keeps_runs,
-        run_statuses_follow_each_other,
+        run_statuses_follow_each_other, the_data_of_events_can_be_text,
     },
     writers::{sixty_four_writers_leave_no_gaps, sixty_four_writers_try_again_after_conflicts},
 };

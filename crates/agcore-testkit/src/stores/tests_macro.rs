@@ -135,6 +135,7 @@ macro_rules! __session_store_behaviors {
                 keeps_large_content,
                 events_alone_follow_the_rules,
                 events_of_many_sessions_are_independent,
+                the_data_of_events_can_be_text,
                 events_are_numbered_over_runs,
                 filters_events,
                 filters_runs,
