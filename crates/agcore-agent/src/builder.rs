@@ -216,7 +216,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets who approves calls that the rules neither allow nor deny. Without an approver, these are denied.
+    /// Sets who approves calls that the rules neither allow nor deny. Without an approver, these are denied, with a warning in the log.
     pub fn with_approver(mut self, approver: impl Approver + 'static) -> Self {
         self.policy = self.policy.with_approver(Arc::new(approver));
         self

@@ -30,6 +30,20 @@ pub struct AgentConfig {
     /// How long a session may be used after it was created, by the wall clock; `None` means no limit.
     pub session_ttl: Option<Duration>,
     /// The behavior of a turn that is started while another one runs.
+    ///
+    /// ```
+    /// use agcore_agent::{AgentConfig, BusyPolicy, agent};
+    /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let model = ScriptedProvider::new([ScriptStep::text("One."), ScriptStep::text("Two.")]);
+    /// let config = AgentConfig::new().with_busy(BusyPolicy::Queue);
+    /// let session = agent(model).with_config(config).session()?;
+    /// let (first, second) = tokio::join!(session.turn("A").run(), session.turn("B").run());
+    /// assert_eq!((&*first?.text(), &*second?.text()), ("One.", "Two."));
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
     pub busy: BusyPolicy,
     /// When a failed call of the model is retried.
     pub retry: RetryPolicy,

@@ -1,5 +1,6 @@
 //! Durable sessions: what is written to a store while a turn runs, and how a session is read back.
 
+mod side_record;
 mod task_record;
 mod context_record;
 mod entry;
@@ -20,5 +21,6 @@ pub(crate) use self::{
     recorder::{Continued, Report, SessionRecorder},
     rows::{copy_of, record_of, time_of},
     session_billing::SessionBilling,
+    side_record::SideRecord,
     task_record::TaskRecord,
 };

@@ -39,6 +39,14 @@ enum Source {
 }
 
 /// The kind of an [`AgentError`].
+///
+/// ```
+/// use agcore_agent::{AgentBuilder, AgentErrorKind};
+///
+/// let error = AgentBuilder::new().build().unwrap_err();
+/// assert_eq!(error.kind(), AgentErrorKind::InvalidConfig);
+/// assert!(error.to_string().contains("with_provider"), "{error}");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AgentErrorKind {

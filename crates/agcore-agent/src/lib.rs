@@ -45,6 +45,7 @@ mod team_budget;
 mod span;
 mod turn;
 mod session;
+mod tool_calls_bill;
 mod tool_source;
 mod knowledge_tools;
 mod skills;
@@ -56,6 +57,7 @@ mod replay;
 mod team;
 mod task;
 mod builder;
+mod needs_session;
 
 #[doc(inline)]
 pub use {
@@ -78,6 +80,7 @@ pub use {
     task::{JsonPlanParser, PlanParser, StepQuestions, TaskAgent, TaskReport, TaskTurn},
     team::{FanOut, Gathered, SubAgent},
     team_limits::TeamLimits,
+    tool_calls_bill::bill_calls,
     tool_settings::ToolSettings,
     tool_source::ToolSource,
     trajectory::{Trajectory, TrajectoryEntry, TrajectoryError},

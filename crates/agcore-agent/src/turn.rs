@@ -7,8 +7,8 @@ use std::{
 };
 
 use agcore_cycle::{
-    AnswerKind, CompactionReport, FreeText, LlmCycle, Observer, Output, TextStream, TurnInput, TurnStream,
-    TypedOptions, machine::Step, typed::schemars::JsonSchema,
+    AnswerKind, CompactionReport, FreeText, LlmCycle, Observer, Output, OutputType, TextStream, TurnInput, TurnStream,
+    TypedOptions, machine::Step,
 };
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
@@ -92,7 +92,7 @@ impl AgentTurn {
     /// # Errors
     /// The turn fails with [`InvalidOutput`](crate::AgentErrorKind::InvalidOutput) if no answer fits the type after all
     /// repairs.
-    pub fn typed<T: DeserializeOwned + JsonSchema + Send>(self) -> AgentTurn<Output<T>> {
+    pub fn typed<T: OutputType>(self) -> AgentTurn<Output<T>> {
         self.typed_as(Output::new(TypedOptions::default()))
     }
 

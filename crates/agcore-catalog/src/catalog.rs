@@ -203,6 +203,12 @@ impl Catalog {
         found.into_iter().map(|(model, _)| model).collect()
     }
 
+    /// Returns the currency of the first price of a model, of whichever vendor. `None` without a price.
+    pub fn currency_of(&self, model: &str) -> Option<Currency> {
+        let mut prices = self.prices.prices().iter();
+        Some(prices.find(|price| price.model == model)?.currency)
+    }
+
     /// Returns the prices of all models, by the names that vendors use and the name of the vendor as the provider.
     pub fn prices(&self) -> &PriceList {
         &self.prices

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{fault::Fault, usage::Usage};
+use crate::{fault::Fault, response::AnsweredBy, usage::Usage};
 
 /// Computes embeddings: vectors that represent texts.
 ///
@@ -46,18 +46,31 @@ pub struct Embeddings {
     pub vectors: Vec<Vec<f32>>,
     /// The tokens used, if known.
     pub usage: Option<Usage>,
+    /// The provider and the model that computed them, if known; what they cost depends on it.
+    pub answered_by: Option<AnsweredBy>,
 }
 
 impl Embeddings {
     /// Creates embeddings from their vectors, of unknown usage.
     pub fn new(vectors: Vec<Vec<f32>>) -> Self {
-        Self { vectors, usage: None }
+        Self {
+            vectors,
+            usage: None,
+            answered_by: None,
+        }
     }
 
     /// Sets the tokens used.
     #[must_use]
     pub fn with_usage(mut self, usage: Option<Usage>) -> Self {
         self.usage = usage;
+        self
+    }
+
+    /// Sets the provider and the model that computed them.
+    #[must_use]
+    pub fn with_answered_by(mut self, who: AnsweredBy) -> Self {
+        self.answered_by = Some(who);
         self
     }
 }

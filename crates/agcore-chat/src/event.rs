@@ -89,7 +89,7 @@ impl StreamEvent {
     }
 }
 
-/// The kinds of events, by topic.
+/// The kinds of events, by topic. The example of [`StreamEvent`] reads one.
 ///
 /// Large contents are boxed, because most events are small and each is moved several times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Rewriting JSON Schemas into the forms that vendors enforce.
+//! Rewriting JSON Schemas into the forms that vendors enforce, and values into the form that Rust types read.
 //!
 //! ```
 //! use agcore_chat::schema::closed;
@@ -10,10 +10,12 @@
 //! ```
 
 mod closed;
+mod whole;
 
 use std::{error::Error, fmt};
 
 pub use closed::closed;
+pub use whole::whole_numbers;
 
 /// The reason a JSON Schema cannot be rewritten into the form that an API requires, and the location of the problem.
 ///

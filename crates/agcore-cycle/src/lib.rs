@@ -64,6 +64,9 @@ pub use {
     typed_outcome::{Typed, TypedOutcome},
 };
 
+#[cfg(feature = "typed")]
+pub use typed::output::OutputType;
+
 /// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

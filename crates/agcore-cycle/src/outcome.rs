@@ -6,6 +6,24 @@ use agcore_chat::{ChatResponse, Question, Text, UsageTracker};
 use serde_json::Value;
 
 /// The end of a turn that did not fail.
+///
+/// ```
+/// use agcore_chat::ChatResponse;
+/// use agcore_cycle::{LlmCycle, TurnOutcome};
+/// use agcore_llm::{SystemClock, provider_fn};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// let provider = provider_fn(|_| async { Ok(ChatResponse::from_text("Good day.")) });
+/// let outcome = LlmCycle::new(provider, SystemClock::new()).turn("Hello").await?;
+/// match &outcome {
+///     TurnOutcome::Finished(report) => println!("{} tool rounds", report.rounds),
+///     TurnOutcome::Suspended(questions) => println!("{} questions for a person", questions.len()),
+///     _ => println!("the turn continues elsewhere or later"),
+/// }
+/// assert_eq!(outcome.text(), "Good day.");
+/// # Ok::<(), agcore_cycle::CycleError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum TurnOutcome {

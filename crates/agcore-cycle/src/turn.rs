@@ -3,12 +3,12 @@
 use std::{fmt, pin::Pin, sync::Arc};
 
 use agcore_chat::{Actor, Answer, QuestionId, ToolExecutor};
-#[cfg(feature = "typed")]
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "typed")]
+use crate::typed::output::OutputType;
 use crate::{
     cycle::LlmCycle,
     driver,
@@ -136,7 +136,7 @@ impl<'a> CycleTurn<'a> {
     /// [`OutputError`](crate::OutputError) and its partial reply is the last one. A refusal of the model is not repaired:
     /// it is a content filter error of the provider.
     #[cfg(feature = "typed")]
-    pub fn typed<T: DeserializeOwned + JsonSchema + Send>(self) -> CycleTurn<'a, Output<T>> {
+    pub fn typed<T: OutputType>(self) -> CycleTurn<'a, Output<T>> {
         self.typed_as(Output::new(crate::TypedOptions::default()))
     }
 

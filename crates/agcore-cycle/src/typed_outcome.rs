@@ -24,6 +24,23 @@ pub struct Typed<T> {
 }
 
 /// The end of a typed turn that did not fail.
+///
+/// ```
+/// # #[cfg(feature = "typed")]
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// use agcore_chat::ChatResponse;
+/// use agcore_cycle::{LlmCycle, TypedOutcome};
+/// use agcore_llm::{SystemClock, provider_fn};
+///
+/// let provider = provider_fn(|_| async { Ok(ChatResponse::from_text(r#"{"value": ["Loire", "Rhône"]}"#)) });
+/// let mut cycle = LlmCycle::new(provider, SystemClock::new());
+/// match cycle.turn("Name two rivers in France.").typed::<Vec<String>>().await? {
+///     TypedOutcome::Finished(typed) => assert_eq!((typed.value.len(), typed.repairs), (2, 0)),
+///     _ => panic!("nothing in this turn waits for a person"),
+/// }
+/// # Ok::<(), agcore_cycle::CycleError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum TypedOutcome<T> {

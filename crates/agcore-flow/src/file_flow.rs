@@ -196,6 +196,11 @@ impl FileFlowBuilder {
         self
     }
 
+    /// Returns the text with which the system prompt of every agent begins.
+    pub fn system_prompt(&self) -> &str {
+        &self.system_prompt
+    }
+
     /// Sets the text with which the system prompt of every agent begins.
     pub fn with_system_prompt(mut self, system_prompt: impl Into<String>) -> Self {
         self.system_prompt = system_prompt.into();

@@ -6,6 +6,8 @@ mod token;
 
 pub use guard::SecretGuard;
 pub(crate) use guard::{MIN_SECRET_BYTES, REDACTED};
+#[cfg(feature = "_http")]
+pub(crate) use secret::BEARER;
 pub use secret::Secret;
 pub use token::{CachedToken, TokenSource, token_fn};
 

@@ -7,7 +7,7 @@ pub use provider::EmbeddingProvider;
 
 use std::sync::Arc;
 
-use agcore_chat::{ChatResponse, Embedder, Embeddings, Extra, Fault, Usage};
+use agcore_chat::{AnsweredBy, ChatResponse, Embedder, Embeddings, Extra, Fault, Usage};
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
@@ -170,7 +170,7 @@ impl ModelEmbedder {
     pub async fn embed_texts(&self, texts: &[&str]) -> Result<Embeddings, LlmError> {
         check_texts(texts)?;
         let mut slots: Vec<Vec<Vec<f32>>> = vec![Vec::new(); texts.len().div_ceil(self.max_inputs)];
-        let mut usage = None;
+        let (mut usage, mut answered_by) = (None, None);
         let batches = texts.chunks(self.max_inputs);
         let calls: Vec<Call> = batches
             .map(|batch| call::new(batch, self.dimensions, &self.extra_body))
@@ -179,7 +179,8 @@ impl ModelEmbedder {
         let requests = requests.map(|(at, call)| async move { (at, self.request(call).await) });
         let mut replies = stream::iter(requests).buffer_unordered(self.max_concurrent);
         while let Some((at, reply)) = replies.next().await {
-            let (vectors, spent) = reply.map_err(|error| with_usage(error, usage.take()))?;
+            let (vectors, spent, who) = reply.map_err(|error| with_usage(error, usage.take()))?;
+            answered_by = who.or(answered_by);
             if let Some(slot) = slots.get_mut(at) {
                 *slot = vectors;
             }
@@ -189,18 +190,27 @@ impl ModelEmbedder {
         }
         let vectors: Vec<Vec<f32>> = slots.into_iter().flatten().collect();
         match check_vectors(&vectors) {
-            Ok(()) => Ok(Embeddings::new(vectors).with_usage(usage)),
+            Ok(()) => {
+                let embeddings = Embeddings::new(vectors).with_usage(usage);
+                Ok(embeddings.with_answered_by(answered_by.unwrap_or_else(|| self.route())))
+            }
             Err(error) => Err(with_usage(self.add_context(error), usage)),
         }
     }
 
-    /// Makes the call for one batch, and returns its vectors and usage.
-    async fn request(&self, call: Call) -> Result<(Vec<Vec<f32>>, Option<Usage>), LlmError> {
+    /// Returns the provider and the model of replies that do not name them.
+    fn route(&self) -> AnsweredBy {
+        let info = self.info();
+        AnsweredBy::new(&*info.name, &*info.model)
+    }
+
+    /// Makes the call for one batch.
+    async fn request(&self, call: Call) -> Result<Reply, LlmError> {
         let count = call.request.messages.len();
         let response = self.response(call).await?;
         let vectors = call::vectors(&response).map_err(|error| self.add_context(error))?;
         if vectors.len() == count {
-            return Ok((vectors, response.usage));
+            return Ok((vectors, response.usage, response.answered_by));
         }
         Err(self.add_context(call::wrong_number(vectors.len(), count)))
     }
@@ -226,6 +236,9 @@ impl ModelEmbedder {
         }
     }
 }
+
+/// The vectors of a batch, its usage, and who answered.
+type Reply = (Vec<Vec<f32>>, Option<Usage>, Option<AnsweredBy>);
 
 /// Adds the tokens of the requests that have succeeded to the error of one that failed.
 fn with_usage(error: LlmError, usage: Option<Usage>) -> LlmError {

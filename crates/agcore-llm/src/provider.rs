@@ -49,6 +49,12 @@ use agcore_wire::{LlmError, deltas_from_response};
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// # }).unwrap();
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a provider of a model",
+    label = "this does not implement `LlmProvider`",
+    note = "create one with `agcore::model(\"openai:gpt-5-mini\", key)?` (`agcore_llm::model`), or with `ProviderConfig`; for tests, \
+            with `provider_fn`"
+)]
 pub trait LlmProvider: Send + Sync + fmt::Debug {
     /// Starts a call and returns its reply.
     ///

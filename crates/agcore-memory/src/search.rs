@@ -29,6 +29,7 @@ mod vector_index;
 mod overlap;
 mod turns;
 mod fusion;
+mod embedder_calls;
 mod knowledge_index;
 mod graph_channel;
 mod retrieval;

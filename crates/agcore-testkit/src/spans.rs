@@ -20,7 +20,7 @@ use std::{
 };
 
 use tracing::{
-    Subscriber,
+    Event, Level, Subscriber,
     field::{Field, Visit},
     span::{Attributes, Id, Record},
     subscriber::DefaultGuard,
@@ -52,7 +52,7 @@ impl RecordedSpan {
     }
 }
 
-/// A tracing layer that records every span opened while it is active. Clones share the same log.
+/// A tracing layer that records every span opened, and every warning, while it is active. Clones share the same log.
 ///
 /// ```
 /// use agcore_testkit::spans::SpanLog;
@@ -66,7 +66,10 @@ impl RecordedSpan {
 /// assert_eq!((request.field("status"), request.closed), (Some("200"), true));
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct SpanLog(Arc<Mutex<Vec<(Id, RecordedSpan)>>>);
+pub struct SpanLog {
+    spans: Arc<Mutex<Vec<(Id, RecordedSpan)>>>,
+    warnings: Arc<Mutex<Vec<BTreeMap<&'static str, String>>>>,
+}
 
 impl SpanLog {
     /// Creates an empty log.
@@ -113,8 +116,22 @@ impl SpanLog {
         }
     }
 
+    /// Returns the fields of all events of the level `WARN` and above, in order. The text of an event is its field `message`.
+    ///
+    /// ```
+    /// use agcore_testkit::spans::SpanLog;
+    ///
+    /// let log = SpanLog::new();
+    /// log.record(|| tracing::warn!(left = 3, "the disk is nearly full"));
+    /// let warnings = log.warnings();
+    /// assert_eq!((&*warnings[0]["message"], &*warnings[0]["left"]), ("the disk is nearly full", "3"));
+    /// ```
+    pub fn warnings(&self) -> Vec<BTreeMap<&'static str, String>> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<(Id, RecordedSpan)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.spans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Updates the latest span with this id, because ids are reused after a span is closed.
@@ -147,6 +164,18 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for SpanLog {
 
     fn on_close(&self, id: Id, _: Context<'_, S>) {
         self.update(&id, |span| span.closed = true);
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if *event.metadata().level() > Level::WARN {
+            return;
+        }
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        self.warnings
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(fields.0);
     }
 }
 

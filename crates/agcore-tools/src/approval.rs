@@ -59,6 +59,12 @@ use crate::{arguments::Arguments, grants::Grant, permission::Permission};
 /// # Ok(())
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an approver",
+    label = "this does not implement `Approver`",
+    note = "implement `Approver` for a type that asks a person, or pass `SuspendingApprover`, with which the turn waits until its \
+            questions are answered"
+)]
 #[async_trait]
 pub trait Approver: Send + Sync {
     /// Asks about a call.
@@ -118,6 +124,21 @@ pub struct ApprovalRequest {
 }
 
 /// The answer of an [`Approver`].
+///
+/// ```
+/// use agcore_tools::{Approval, ApprovalRequest, Permission};
+///
+/// /// Reading may go on for the session, deleting needs a reason, and everything else is allowed once.
+/// fn answer(request: &ApprovalRequest) -> Approval {
+///     if request.permissions.contains(&Permission::Delete) {
+///         return Approval::deny("explain first why this is not needed any more");
+///     }
+///     match request.annotations.read_only {
+///         Some(true) => Approval::session(),
+///         _ => Approval::once(),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]

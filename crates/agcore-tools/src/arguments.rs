@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref, sync::LazyLock};
 
-use agcore_chat::{RawArguments, SchemaViolation, ToolCall, text::clip};
+use agcore_chat::{RawArguments, SchemaViolation, ToolCall, schema::whole_numbers, text::clip};
 use serde::{Deserialize, Serialize, Serializer, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
@@ -78,14 +78,14 @@ impl Arguments {
         self.deref().clone()
     }
 
-    /// Deserializes the arguments into `T`.
+    /// Deserializes the arguments into `T`. [Whole floats](whole_numbers) such as `2.0` are accepted as integers.
     ///
     /// # Errors
     /// The first member that does not match, with its JSON path and what was expected there.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, SchemaViolation> {
         self.0.read().or_else(|_| {
-            // Slower, but reports the path of the error.
-            serde_path_to_error::deserialize(self.as_value()).map_err(|error| {
+            // Slower, but accepts whole floats as integers and reports the path of the error.
+            serde_path_to_error::deserialize(&*whole_numbers(self.as_value())).map_err(|error| {
                 let path = json_path(error.path());
                 SchemaViolation::new(path, clip(&error.into_inner().to_string(), MESSAGE_BYTES))
             })

@@ -27,13 +27,13 @@
 //! | set limits, retries, compaction, budgets | [`AgentConfig`] |
 //!
 //! A typed turn returns a value of a Rust type. The type implements `Deserialize` and `JsonSchema`; the attribute
-//! `#[arguments]` of `agcore::tools` derives both, without further dependencies:
+//! `#[output]` of `agcore::tools` derives both, without further dependencies:
 //!
 //! ```
-//! use agcore::tools::arguments;
+//! use agcore::tools::output;
 //! # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 //!
-//! #[arguments]
+//! #[output]
 //! struct City {
 //!     name: String,
 //!     /// Without suburbs.

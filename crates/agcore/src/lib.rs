@@ -114,12 +114,14 @@
 //!
 //! <!-- /features -->
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod chat;
 #[cfg(feature = "llm")]
 pub mod llm;
 #[cfg(feature = "memory")]
 pub mod memory;
-#[cfg(feature = "_store")]
+#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
 pub mod store;
 #[cfg(feature = "prompt")]
 pub mod prompt;
@@ -153,6 +155,18 @@ pub use agcore_cycle::{CycleError, LlmCycle};
 pub use agcore_llm::{LlmError, LlmProvider, LlmProviderExt};
 
 #[cfg(all(feature = "_http", feature = "_api"))]
+#[cfg_attr(
+    docsrs,
+    doc(cfg(all(
+        any(feature = "http", feature = "http-reqwest"),
+        any(
+            feature = "anthropic",
+            feature = "ollama",
+            feature = "openai-chat",
+            feature = "openai-responses"
+        )
+    )))
+)]
 pub use agcore_llm::model;
 
 #[cfg(feature = "tools")]

@@ -1,5 +1,5 @@
 //! A translated page, `NAME.zh-CN.md`, is in step with `NAME.md` beside it: the same headings, code, tables and links, in the
-//! same order.
+//! same order, and rows of tables with the same code, numbers and names.
 
 use std::fmt;
 
@@ -16,8 +16,8 @@ enum Part<'a> {
     Heading(usize),
     /// A block of code with its fences.
     Code(Vec<&'a str>),
-    /// A row of a table with this number of cells.
-    Row(usize),
+    /// A row of a table with this number of cells, and what no language changes in it.
+    Row(usize, Vec<&'a str>),
     /// A link, without the anchor, to a page in either language.
     Link(String),
 }
@@ -27,7 +27,8 @@ impl fmt::Display for Part<'_> {
         match self {
             Self::Heading(level) => write!(formatter, "a heading of level {level}"),
             Self::Code(lines) => write!(formatter, "the code `{}`", lines.get(1).unwrap_or(&"")),
-            Self::Row(cells) => write!(formatter, "a row of {cells} cells"),
+            Self::Row(cells, fixed) if fixed.is_empty() => write!(formatter, "a row of {cells} cells"),
+            Self::Row(cells, fixed) => write!(formatter, "a row of {cells} cells with {}", fixed.join(", ")),
             Self::Link(target) => write!(formatter, "a link to `{target}`"),
         }
     }
@@ -105,7 +106,7 @@ fn prose<'a>(number: usize, line: &'a str, links: &mut Vec<(usize, String)>, par
         parts.push((number, Part::Heading(level)));
     }
     if line.starts_with('|') {
-        parts.push((number, Part::Row(line.matches('|').count() - 1)));
+        parts.push((number, Part::Row(line.matches('|').count() - 1, fixed(line))));
     }
     links.extend(targets(line).map(|target| (number, target)));
 }
@@ -114,6 +115,30 @@ fn prose<'a>(number: usize, line: &'a str, links: &mut Vec<(usize, String)>, par
 fn flush(links: &mut Vec<(usize, String)>, parts: &mut Vec<(usize, Part<'_>)>) {
     links.sort_by(|one, other| one.1.cmp(&other.1));
     parts.extend(links.drain(..).map(|(number, target)| (number, Part::Link(target))));
+}
+
+/// Returns the code, numbers, abbreviations and names such as `OpenAI` of a line, sorted.
+fn fixed(line: &str) -> Vec<&str> {
+    let (mut code, mut words) = (Vec::new(), Vec::new());
+    for (position, part) in line.split('`').enumerate() {
+        let list = if position % 2 == 1 { &mut code } else { &mut words };
+        list.push(part);
+    }
+    let words = words
+        .into_iter()
+        .flat_map(|text| text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.'))
+        .map(|word| word.trim_matches('.'))
+        .filter(|word| is_fixed(word));
+    code.extend(words);
+    code.sort_unstable();
+    code.dedup();
+    code
+}
+
+/// Returns whether a word has a digit or two capitals.
+fn is_fixed(word: &str) -> bool {
+    let capitals = word.bytes().filter(u8::is_ascii_uppercase).count();
+    capitals > 1 || word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 fn targets(line: &str) -> impl Iterator<Item = String> {
@@ -162,6 +187,38 @@ mod tests {
             Some("the translation has the end of the page"),
         );
         check(&format!("{ORIGINAL}\n## More\n"), Some("has the end of the page"));
+    }
+
+    #[test]
+    fn rows_have_the_same_code_numbers_and_names() {
+        let row = "| [a](a) | files as tables: CSV, XLSX with `calamine`, OpenAI 0.43, 20.5 µs. |";
+        assert_eq!(fixed(row), ["0.43", "20.5", "CSV", "OpenAI", "XLSX", "calamine"]);
+        let original = format!("{ORIGINAL}{row}\n");
+        let check = |translated: &str, expected: &[&str]| {
+            let translated = original.replace(row, translated);
+            let sources = Sources::from([("README.md", original.as_str()), ("README.zh-CN.md", &translated)]);
+            let found: Vec<_> = findings(&sources).iter().map(ToString::to_string).collect();
+            assert_eq!(found.len(), expected.len(), "{found:?}");
+            for (found, expected) in found.iter().zip(expected) {
+                assert!(found.contains(expected), "{found}");
+            }
+        };
+        check(
+            "| [a](a) | 表格：XLSX（`calamine`）和 CSV，OpenAI 0.43，20.5 微秒 |",
+            &[],
+        );
+        check(
+            "| [a](a) | 表格：XLSX（`calamine`），OpenAI 0.43，20.5 微秒 |",
+            &["the translation has a row of 2 cells with 0.43, 20.5, OpenAI, XLSX, calamine"],
+        );
+        check(
+            "| [a](a) | 表格：XLSX（`calamine`）和 CSV，OpenAI 0.43，20.6 微秒 |",
+            &["with 0.43, 20.6"],
+        );
+        check(
+            "| [a](a) | 表格：XLSX 和 CSV，OpenAI 0.43，20.5 微秒 |",
+            &["20.5, CSV, OpenAI, XLSX in line"],
+        );
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl KeptContexts {
 
     /// Returns the records of the contexts.
     pub(super) async fn records(&self) -> Result<Vec<ContextRecord>, AgentError> {
-        self.recorder.context_records().await
+        self.recorder.all().await
     }
 
     /// Creates a context that has no messages.
@@ -44,7 +44,7 @@ impl KeptContexts {
         let id = context_id(&self.id, name);
         self.sessions.check_id(&id)?;
         let created = ContextRecord::Created { name: name.to_owned() };
-        self.recorder.add_context_record(&created).await?;
+        self.recorder.add(&created).await?;
         // What a destroyed context with this name has left, because its process died.
         self.sessions.delete_row(&id).await?;
         let of_name = self.of_name(name);
@@ -65,18 +65,12 @@ impl KeptContexts {
 
     pub(super) async fn switch(&self, name: &str) -> Result<(), AgentError> {
         let name = name.to_owned();
-        Ok(self
-            .recorder
-            .add_context_record(&ContextRecord::Current { name })
-            .await?)
+        Ok(self.recorder.add(&ContextRecord::Current { name }).await?)
     }
 
     pub(super) async fn note_destroyed(&self, name: &str) -> Result<(), AgentError> {
         let name = name.to_owned();
-        Ok(self
-            .recorder
-            .add_context_record(&ContextRecord::Destroyed { name })
-            .await?)
+        Ok(self.recorder.add(&ContextRecord::Destroyed { name }).await?)
     }
 
     /// Deletes a context that is not listed any more.

@@ -10,7 +10,11 @@ use agcore_memory::{Entry, MemoryError, Record, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{context_record::KIND as CONTEXT_KIND, task_record::KIND as TASK_KIND};
+use super::{
+    context_record::ContextRecord,
+    side_record::{self, SideRecord as _},
+    task_record::TaskRecord,
+};
 use crate::error::AgentError;
 
 /// The kind of the records of sessions.
@@ -99,14 +103,7 @@ impl<'a> EntryData<'a> {
     /// Returns the record as a store keeps it.
     pub(super) fn into_record(self, at: Timestamp) -> Result<Record, MemoryError> {
         let kind = if self.path.is_some() { SUB_AGENT_KIND } else { KIND };
-        let data = serde_json::to_value(self).map_err(|error| {
-            MemoryError::with_source(
-                agcore_memory::MemoryErrorKind::Serialization,
-                "the record cannot be written as JSON",
-                error,
-            )
-        })?;
-        Ok(Record::new(kind, VERSION, at, data))
+        side_record::write(kind, VERSION, &self, at)
     }
 
     /// Returns the sum of what the sub-agents whose paths begin like this have spent of their budgets.
@@ -138,10 +135,10 @@ impl<'a> EntryData<'a> {
 
     /// Reads a record of the session, or of the sub-agent with this path. Returns `None` for a record of another one.
     pub(super) fn read(entry: Entry, path: Option<&str>) -> Result<Option<EntryData<'static>>, AgentError> {
-        let Entry { seq, record, .. } = entry;
+        let record = &entry.record;
         let is_wanted = match (record.kind.as_str(), path) {
             (SUB_AGENT_KIND, Some(path)) => record.data.get("path").is_some_and(|found| found == path),
-            (SUB_AGENT_KIND, None) | (TASK_KIND | CONTEXT_KIND, _) => false,
+            (SUB_AGENT_KIND, None) | (TaskRecord::KIND | ContextRecord::KIND, _) => false,
             (KIND, path) => path.is_none(),
             _ => true,
         };
@@ -150,22 +147,12 @@ impl<'a> EntryData<'a> {
         }
         if record.kind != KIND && record.kind != SUB_AGENT_KIND {
             let problem = format!(
-                "its record {seq} is of the kind `{}`, which agents do not write",
-                record.kind
+                "its record {} is of the kind `{}`, which agents do not write",
+                entry.seq, record.kind
             );
             return Err(AgentError::state(problem));
         }
-        if !(1..=VERSION).contains(&record.version) {
-            let problem = format!(
-                "its record {seq} has version {}, but this program reads versions 1 to {VERSION}; use a newer version of the \
-                 program",
-                record.version
-            );
-            return Err(AgentError::state(problem));
-        }
-        serde_json::from_value(record.data)
-            .map(Some)
-            .map_err(|error| AgentError::state(format_args!("its record {seq} cannot be read: {error}")))
+        side_record::read(entry, VERSION).map(Some)
     }
 }
 

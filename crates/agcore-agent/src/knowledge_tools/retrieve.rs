@@ -7,6 +7,8 @@ use agcore_memory::search::RetrievedPage;
 use agcore_tools::{BaseTool, Permission, ToolContext, ToolError, ToolOutput, typed};
 use serde_json::{Value, json};
 
+use crate::tool_calls_bill::bill_calls;
+
 use super::{
     arguments::Retrieve,
     wiki::{Wiki, failed},
@@ -43,6 +45,8 @@ async fn retrieve(wiki: &Wiki, arguments: Retrieve, context: &ToolContext) -> Re
         .retrieve(tenant, &arguments.query)
         .await
         .map_err(failed)?;
+    let billed = bill_calls(context, found.calls).await;
+    billed.map_err(|error| ToolError::failed(format!("what the search cost cannot be stored: {error}")))?;
     let pages: Vec<Value> = found.hits.iter().take(limit).map(described).collect();
     let mut result = json!({ "pages": pages });
     if !found.failures.is_empty() {

@@ -27,6 +27,25 @@ const CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A session as data: the state of its conversation, and what its tools remember. Serialize it to JSON, deserialize it in
 /// any process.
+///
+/// ```
+/// use agcore_agent::{AgentBuilder, AgentSpec, SessionState};
+/// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// # let model = ScriptedProvider::new([ScriptStep::text("Good day, Ada."), ScriptStep::text("You are Ada.")]);
+/// let bundle = AgentBuilder::new().with_provider(model).build()?;
+/// let session = bundle.session("s-1", AgentSpec::new("host", "You greet people."));
+/// session.turn("I am Ada.").await?;
+/// let saved = serde_json::to_string(&session.export().await)?;
+///
+/// // Later, perhaps in another process:
+/// let state: SessionState = serde_json::from_str(&saved)?;
+/// let session = bundle.restore(state, AgentSpec::new("host", "You greet people."))?;
+/// assert_eq!(session.turn("Who am I?").await?.text(), "You are Ada.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }).unwrap();
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionState {
     version: u16,

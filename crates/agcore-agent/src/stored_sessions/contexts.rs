@@ -6,7 +6,11 @@ use agcore_memory::session::{NewSession, Session};
 use serde_json::Value;
 
 use super::StoredSessions;
-use crate::{agent::Agent, durable::ContextRecord, error::AgentError};
+use crate::{
+    agent::Agent,
+    durable::{ContextRecord, SideRecord as _},
+    error::AgentError,
+};
 
 /// The name of the metadata of a session that is a context of another one. The value is the name of the context.
 pub const CONTEXT_METADATA: &str = "context";

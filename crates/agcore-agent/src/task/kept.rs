@@ -33,7 +33,7 @@ impl KeptTask {
 
     /// Returns how far the task is; `None` if the session has no task.
     pub(super) async fn progress(&self) -> Result<Option<TaskProgress>, AgentError> {
-        TaskProgress::read(self.recorder.task_records().await?)
+        TaskProgress::read(self.recorder.all().await?)
     }
 
     /// Begins a task.
@@ -57,7 +57,7 @@ impl KeptTask {
 
     /// Writes a record.
     pub(super) async fn add(&self, record: &TaskRecord) -> Result<(), AgentError> {
-        Ok(self.recorder.add_task_record(record).await?)
+        Ok(self.recorder.add(record).await?)
     }
 
     /// Adds the goal and the answer to the conversation, unless it has them.

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use agcore_agent::{AgentBuilder, AgentSpec, StoredSessions, SubAgent};
-use agcore_chat::{Bill, Biller, BillingFault, CallCost, ChatResponse, ModelCall, Money, ToolCall, Usage};
+use agcore_agent::{AgentBuilder, AgentSpec, StoredSessions, SubAgent, bill_calls};
+use agcore_chat::{AnsweredBy, Bill, Biller, BillingFault, CallCost, ChatResponse, ModelCall, Money, ToolCall, Usage};
 use agcore_llm::{LlmError, LlmErrorKind, TimeoutStage};
 use agcore_memory::session::{Billing, CostEntry, CostTotals, MessageFilter, SessionStore, StoredMessage};
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},
 };
+use agcore_tools::{NoArguments, ToolContext, typed};
 
 use crate::stored::{ada, call, sessions, store};
 
@@ -147,4 +148,82 @@ async fn the_calls_of_sub_agents_are_documented() {
     let (conversation, audit) = rows(&*store, "s").await;
     assert_eq!(costs(conversation.last().unwrap()), [Some(20)]);
     assert_eq!(audit.iter().flat_map(costs).collect::<Vec<_>>(), [Some(7)]);
+}
+
+/// Returns a call that was made besides the agent loop.
+fn other_call(context_time: std::time::SystemTime, tokens: u64) -> ModelCall {
+    ModelCall::new(AnsweredBy::new("p", "other"), context_time).with_usage(Usage::new(tokens, 0))
+}
+
+async fn total(store: &impl SessionStore, sessions: &StoredSessions) -> (u64, Vec<(String, String)>) {
+    let info = sessions.get("s").await.unwrap().unwrap();
+    let mut totals = CostTotals::default();
+    let entries = CostEntry::of_session(store, &info).await.unwrap();
+    entries.iter().for_each(|entry| totals.add(entry));
+    let costs = totals.costs().map(|(currency, amount)| (currency.to_owned(), amount));
+    (totals.calls, costs.collect())
+}
+
+#[tokio::test]
+async fn calls_that_tools_make_are_documented_and_the_session_continues() {
+    let store = store();
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("a", "think")]),
+        ScriptStep::calls([ToolCall::function("b", "ask_helper", r#"{"task": "Help."}"#)]),
+        // The helper thinks, too.
+        ScriptStep::calls([call("c", "think")]),
+        text("Helped.", 7),
+        text("Done.", 20),
+        text("Again.", 30),
+    ]);
+    let think = |_: NoArguments, context: ToolContext| async move {
+        let calls = vec![
+            other_call(context.clock().now(), 3),
+            other_call(context.clock().now(), 2),
+        ];
+        bill_calls(&context, calls).await.unwrap();
+        bill_calls(&context, Vec::new()).await.unwrap();
+        Ok("thought")
+    };
+    let bundle = AgentBuilder::new()
+        .with_provider(provider.clone())
+        .with_clock(ManualClock::jumping())
+        .with_tool(SubAgent::new(AgentSpec::new("helper", ""), "Helps."))
+        .with_tool(typed("think", "Thinks.", think))
+        .with_session_store(Arc::clone(&store))
+        .build()
+        .unwrap();
+    let sessions = billed(bundle.stored_sessions().unwrap());
+    let session = sessions.create("s", ada()).await.unwrap();
+    session.turn("Go.").await.unwrap();
+    session
+        .bill_calls(vec![other_call(std::time::SystemTime::UNIX_EPOCH, 4)])
+        .await
+        .unwrap();
+    let cost = |micros: u64| vec![("EUR".to_owned(), format!("0.{micros:06}"))];
+    assert_eq!(
+        total(&*store, &sessions).await,
+        (10, cost(10 + 5 + 10 + 10 + 5 + 7 + 20 + 4))
+    );
+    let (conversation, audit) = rows(&*store, "s").await;
+    assert!(conversation.iter().all(|row| costs(row).len() < 2), "{conversation:?}");
+    assert!(
+        audit.iter().all(|row| row.run.as_deref() == Some("turn-1")),
+        "{audit:?}"
+    );
+
+    drop(session);
+    let session = sessions.open("s", ada()).await.unwrap();
+    assert_eq!(session.turn("Go on.").await.unwrap().text(), "Again.");
+    assert_eq!(total(&*store, &sessions).await, (11, cost(71 + 30)));
+
+    // Without a biller, and outside of a turn, nothing happens.
+    let free = bundle.stored_sessions().unwrap().create("free", ada()).await.unwrap();
+    free.bill_calls(vec![other_call(std::time::SystemTime::UNIX_EPOCH, 4)])
+        .await
+        .unwrap();
+    assert_eq!(rows(&*store, "free").await, (Vec::new(), Vec::new()));
+    let calls = vec![other_call(std::time::SystemTime::UNIX_EPOCH, 4)];
+    let context = ToolContext::builder(Arc::new(ManualClock::jumping())).build();
+    bill_calls(&context, calls).await.unwrap();
 }

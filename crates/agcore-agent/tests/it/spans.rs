@@ -16,7 +16,7 @@ use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
     spans::{RecordedSpan, SpanLog},
 };
-use agcore_tools::{PermissionRules, Rule, RuleState, SuspendingApprover, ToolError, ToolRegistry, typed};
+use agcore_tools::{Permission, PermissionRules, Rule, RuleState, SuspendingApprover, ToolError, ToolRegistry, typed};
 use futures_util::{StreamExt, stream};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -460,4 +460,40 @@ async fn records_reasoning_calls_and_results_as_parts() {
         json("gen_ai.output.messages")[0]["parts"],
         serde_json::json!([{"type": "reasoning", "content": "Hm."}, {"type": "text", "content": "Well."}])
     );
+}
+
+#[tokio::test]
+async fn a_denial_without_an_approver_is_a_warning_that_names_the_way_out() {
+    let erase = || typed("erase", "Erases.", |_: Add| async { Ok("erased") }).with_permissions([Permission::Write]);
+    let call = ToolCall::function("c1", "erase", r#"{"a":1,"b":271828}"#);
+    let warnings = |builder: fn(AgentBuilder) -> AgentBuilder| {
+        let provider = ScriptedProvider::new([ScriptStep::calls([call.clone()]), ScriptStep::text("Sorry.")]);
+        let session = builder(AgentBuilder::new().with_provider(provider).with_tool(erase())).session();
+        async move {
+            let log = SpanLog::new();
+            let _listening = log.listen();
+            session.unwrap().turn("Erase it").await.unwrap();
+            log.warnings()
+        }
+    };
+    let found = warnings(|builder| builder).await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["tool"], "erase");
+    assert_eq!(
+        found[0]["reason"],
+        "it needs write, which is not among the allowed permissions"
+    );
+    let message = &found[0]["message"];
+    assert!(
+        message.contains("there is no approver: set one with `with_approver`"),
+        "{message}"
+    );
+    assert!(!format!("{found:?}").contains("271828"), "{found:?}");
+
+    // Who has decided needs no advice.
+    let denied = |builder: AgentBuilder| {
+        builder.with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Deny, "erase")))
+    };
+    assert_eq!(warnings(denied).await, []);
+    assert_eq!(warnings(|builder| builder.with_approver(SuspendingApprover)).await, []);
 }

@@ -15,6 +15,7 @@ use crate::{currency::Currency, problem::Problem};
 /// let policy = BillingPolicy::new(Currency::CNY).with_country("US", Currency::USD)?;
 /// assert_eq!(&*policy.profile("US")?.currency, "USD");
 /// assert_eq!(&*policy.profile("de")?.currency, "CNY");
+/// assert_eq!(policy.default_currency(), Currency::CNY);
 /// assert_eq!(policy.currencies(), [Currency::CNY, Currency::USD]);
 /// # Ok::<(), agcore_catalog::Problem>(())
 /// ```
@@ -57,6 +58,11 @@ impl BillingPolicy {
         let country = code(country)?;
         let currency = self.countries.get(&country).unwrap_or(&self.default);
         Ok(BillingProfile::new(currency.as_str(), country))
+    }
+
+    /// Returns the currency of countries that have none of their own.
+    pub fn default_currency(&self) -> Currency {
+        self.default
     }
 
     /// Returns all currencies that sessions can have, in alphabetical order.

@@ -52,8 +52,8 @@ pub struct Form {
     recorded: Option<Arc<dyn RecordedAnswers>>,
     /// The instructions for the model in the prompt mode.
     instruction: String,
-    /// Checks that a value at this path can be deserialized.
-    deserialize: fn(&Value, &str) -> Result<(), SchemaViolation>,
+    /// Checks that a value at this path can be deserialized, and returns it in the form that can.
+    fit: for<'v> fn(&'v Value, &str) -> Result<Cow<'v, Value>, SchemaViolation>,
 }
 
 /// The way a request asks for the output.
@@ -95,7 +95,7 @@ impl Form {
             strict: options.strict,
             check: options.check,
             recorded,
-            deserialize: |value, path| read::read::<T>(value, path).map(drop),
+            fit: read::fit::<T>,
         }
     }
 
@@ -208,7 +208,11 @@ impl Form {
     /// Returns the value without the wrapping object if it fits the type.
     fn check_value(&self, value: Value) -> Result<Value, Vec<SchemaViolation>> {
         let (value, path) = self.unwrap(value);
-        let mut violations: Vec<SchemaViolation> = (self.deserialize)(&value, path).err().into_iter().collect();
+        let (changed, mut violations) = match (self.fit)(&value, path) {
+            Ok(Cow::Owned(fitting)) => (Some(fitting), Vec::new()),
+            Ok(Cow::Borrowed(_)) => (None, Vec::new()),
+            Err(violation) => (None, vec![violation]),
+        };
         let checked = self.check.as_ref().map(|check| check.check(&self.schema, &value));
         for violation in checked.and_then(Result::err).unwrap_or_default() {
             let below = violation.path.strip_prefix('$').unwrap_or(&violation.path);
@@ -219,7 +223,7 @@ impl Form {
         }
         violations.truncate(MAX_VIOLATIONS);
         if violations.is_empty() {
-            Ok(value)
+            Ok(changed.unwrap_or(value))
         } else {
             Err(violations)
         }

@@ -2,6 +2,10 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+#[cfg(feature = "typed")]
+use schemars::JsonSchema;
+#[cfg(feature = "typed")]
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{mode::OutputMode, options::TypedOptions, recorded::RecordedAnswers};
@@ -58,8 +62,25 @@ impl Output<Value> {
     }
 }
 
+/// The types that a typed answer may have.
+///
+/// It is implemented for every type that implements `DeserializeOwned` and `JsonSchema`. The attribute `#[output]`, of agcore-tools
+/// and of `agcore::tools`, derives both.
 #[cfg(feature = "typed")]
-impl<T: schemars::JsonSchema> Output<T> {
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the type of an answer",
+    label = "this does not implement both `Deserialize` and `JsonSchema`",
+    note = "write `#[output]`, from `agcore::tools` or from agcore-tools, above the declaration of `{Self}`, or \
+            `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+)]
+pub trait OutputType: DeserializeOwned + JsonSchema + Send {}
+
+#[cfg(feature = "typed")]
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema + Send> OutputType for T {}
+
+#[cfg(feature = "typed")]
+impl<T: JsonSchema> Output<T> {
     /// Creates an output whose schema is derived from the type. The model sees the doc comments of the type.
     pub fn new(mut options: TypedOptions) -> Self {
         options.name.get_or_insert_with(|| T::schema_name().into_owned());

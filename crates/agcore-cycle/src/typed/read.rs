@@ -1,9 +1,10 @@
-//! Deserializes a value into a type, with the path of the part that does not fit.
+//! Checks that a value fits a type, and finds the path of the part that does not.
 
-use std::fmt::Write as _;
+use std::{borrow::Cow, fmt::Write as _};
 
 use agcore_chat::{
     SchemaViolation,
+    schema::whole_numbers,
     text::{clip, prefix},
 };
 use serde::de::DeserializeOwned;
@@ -16,23 +17,24 @@ const MESSAGE: usize = 300;
 /// The longest part of a value that is quoted, in bytes.
 pub(super) const QUOTE: usize = 80;
 
-/// Deserializes a value into a type. The path of a violation starts with `root`.
-pub(super) fn read<T: DeserializeOwned>(value: &Value, root: &str) -> Result<T, SchemaViolation> {
-    T::deserialize(value).or_else(|_| {
-        // The second, slower pass is only needed to find the path.
-        serde_path_to_error::deserialize(value).map_err(|error| {
-            let (path, found) = follow(root, error.path(), value);
-            let mut message = prefix(&error.into_inner().to_string(), MESSAGE).to_owned();
-            // Most messages contain the value that was found; those of untagged enums do not.
-            if !message.contains('`')
-                || message.starts_with("data did not match")
-                || message.starts_with("no variant of")
-            {
-                let _ = write!(message, ", found `{}`", clip(&found.to_string(), QUOTE));
-            }
-            SchemaViolation::new(path, message)
-        })
-    })
+/// Checks that a value can be deserialized into a type. The path of a violation starts with `root`.
+///
+/// Returns the value, with integers in place of [whole floats](whole_numbers) if it fits only so.
+pub(super) fn fit<'v, T: DeserializeOwned>(value: &'v Value, root: &str) -> Result<Cow<'v, Value>, SchemaViolation> {
+    if T::deserialize(value).is_ok() {
+        return Ok(Cow::Borrowed(value));
+    }
+    let value = whole_numbers(value);
+    let Err(error) = serde_path_to_error::deserialize::<_, T>(&*value) else {
+        return Ok(value);
+    };
+    let (path, found) = follow(root, error.path(), &value);
+    let mut message = prefix(&error.into_inner().to_string(), MESSAGE).to_owned();
+    // Most messages contain the value that was found; those of untagged enums do not.
+    if !message.contains('`') || message.starts_with("data did not match") || message.starts_with("no variant of") {
+        let _ = write!(message, ", found `{}`", clip(&found.to_string(), QUOTE));
+    }
+    Err(SchemaViolation::new(path, message))
 }
 
 /// Returns the path in the form `$.days[2].city`, and the value at that path.
@@ -88,7 +90,7 @@ mod tests {
 
     #[track_caller]
     fn check(value: Value, expected: &str) {
-        let violation = read::<Journey>(&value, "$").expect_err("does not fit");
+        let violation = fit::<Journey>(&value, "$").expect_err("does not fit");
         assert_eq!(violation.to_string(), expected);
     }
 
@@ -115,9 +117,29 @@ mod tests {
     }
 
     #[test]
+    fn whole_floats_are_integers() {
+        type Numbers = (u64, f64, i8);
+        let fits = |value: Value, expected: Value| assert_eq!(*fit::<Numbers>(&value, "$").unwrap(), expected);
+        fits(json!([2.0, 2.0, -1]), json!([2, 2, -1]));
+        fits(json!([2, 2.0, -1]), json!([2, 2.0, -1]));
+        let refused = |value: Value, expected: &str| {
+            let violation = fit::<Numbers>(&value, "$").unwrap_err();
+            assert_eq!(violation.to_string(), expected);
+        };
+        refused(
+            json!([2.0, 1, 2.5]),
+            "$[2]: invalid type: floating point `2.5`, expected i8",
+        );
+        refused(
+            json!([9_007_199_254_740_992.0, 1, 1]),
+            "$[0]: invalid type: floating point `9007199254740992.0`, expected u64",
+        );
+    }
+
+    #[test]
     fn a_long_value_is_quoted_briefly() {
         let long = json!({"days": [{"city": "A", "by": "晴".repeat(10_000)}]});
-        let violation = read::<Journey>(&long, "$.value").unwrap_err();
+        let violation = fit::<Journey>(&long, "$.value").unwrap_err();
         assert!(violation.message.len() < MESSAGE + QUOTE + 20, "{violation}");
         assert!(violation.path.starts_with("$.value.days[0]"));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_chat::Message;
+use agcore_chat::{Message, schema::whole_numbers};
 use agcore_cycle::typed::ObjectFinder;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -27,7 +27,29 @@ pub(super) fn value<T: DeserializeOwned>(messages: &[Arc<Message>]) -> Option<T>
 }
 
 fn read<T: DeserializeOwned>(object: &Value) -> Option<T> {
-    let inner = object.get("value");
-    let found = T::deserialize(object).ok();
-    found.or_else(|| T::deserialize(inner?).ok())
+    let fitting = |value: &Value| {
+        T::deserialize(value)
+            .or_else(|_| T::deserialize(&*whole_numbers(value)))
+            .ok()
+    };
+    fitting(object).or_else(|| fitting(object.get("value")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_is_read_like_that_of_a_turn() {
+        let read = |text: &str| value::<(u8, f64)>(&[Arc::new(Message::assistant(text))]);
+        assert_eq!(read(r#"{"value": [2, 2.5]}"#), Some((2, 2.5)));
+        assert_eq!(read(r#"{"value": [2.0, 2.5]}"#), Some((2, 2.5)));
+        assert_eq!(read(r#"{"value": [2.5, 2.5]}"#), None);
+
+        let answer = |object: Value| self::read::<Vec<u8>>(&object);
+        assert_eq!(answer(json!({"value": [1, 2.0]})), Some(vec![1, 2]));
+        assert_eq!(answer(json!({"other": [1]})), None);
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 
 use crate::{
-    credential::{KeyHeader, SecretGuard},
+    credential::{Credential, KeyHeader, SecretGuard},
     embedder::{EmbeddingProvider, ModelEmbedder},
     provider::{Capabilities, LlmProvider, ProviderInfo},
     transport::{
@@ -196,16 +196,22 @@ fn require_key(config: &ProviderConfig, header: &KeyHeader) -> Result<(), LlmErr
         .headers
         .keys()
         .any(|name| name.eq_ignore_ascii_case(header.name().as_str()));
-    if config.base_url.is_some() || in_headers || !config.credential.is_none() {
+    let problem = match &config.credential {
+        Credential::None => "missing",
+        Credential::Key(key) if key.is_empty() => "empty",
+        _ => return Ok(()),
+    };
+    if config.base_url.is_some() || in_headers {
         return Ok(());
     }
-    let message = format!("the API key is missing: set `api_key` (usually from the environment variable {variable})");
+    let message = format!("the API key is {problem}: set `api_key` (usually from the environment variable {variable})");
     Err(LlmError::new(LlmErrorKind::Authentication, message))
 }
 
 fn missing_url(config: &ProviderConfig) -> LlmError {
     let message = format!(
-        "providers of type `{}` have no default address: set `base_url`",
+        "providers of type `{}` have no default address: set `base_url` (`ProviderConfig::with_base_url` in code, or the \
+         option `--base-url`)",
         config.provider_type
     );
     LlmError::new(LlmErrorKind::InvalidRequest, message)

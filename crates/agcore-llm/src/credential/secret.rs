@@ -40,8 +40,8 @@ impl Secret {
     /// Returns the value of a header with a prefix and the secret, marked as sensitive.
     ///
     /// # Errors
-    /// `Authentication` if the secret is empty or contains a character that is not allowed in headers, such as a line
-    /// break.
+    /// `Authentication` if the secret is empty, in quotes, or contains a character that is not allowed in headers, such as a
+    /// line break.
     #[cfg_attr(
         not(feature = "_http"),
         expect(dead_code, reason = "only used by the HTTP transport")
@@ -52,12 +52,27 @@ impl Secret {
         if self.is_empty() {
             return invalid(EMPTY);
         }
+        if is_quoted(text) {
+            return invalid("the key is in quotes, which are not part of it; remove them");
+        }
+        if prefix == BEARER && text.starts_with(BEARER) {
+            return invalid("the key starts with `Bearer `, which is added to it; remove that");
+        }
         let Ok(mut value) = HeaderValue::from_str(&format!("{prefix}{text}")) else {
             return invalid("the key contains a line break or another invalid character; was it copied correctly?");
         };
         value.set_sensitive(true);
         Ok(value)
     }
+}
+
+/// The prefix of keys in the header `authorization`.
+pub(crate) const BEARER: &str = "Bearer ";
+
+/// Returns whether a text begins or ends with a quotation mark, as a value that was copied from a file of settings.
+fn is_quoted(text: &str) -> bool {
+    let is_quote = |character: char| matches!(character, '"' | '\'' | '`' | '“' | '”' | '‘' | '’');
+    text.starts_with(is_quote) || text.ends_with(is_quote)
 }
 
 const EMPTY: &str = "the key is empty; set it, or omit it if the server needs none";
@@ -124,6 +139,23 @@ mod tests {
             let error = Secret::from(invalid).header_value("").unwrap_err();
             assert_eq!(error.kind(), &LlmErrorKind::Authentication, "{invalid:?}");
         }
+    }
+
+    #[test]
+    fn explains_what_was_copied_with_the_key() {
+        let refused = |key: &str, prefix: &str| Secret::from(key).header_value(prefix).unwrap_err().to_string();
+        for quoted in ["\"sk-1\"", "'sk-1'", " \"sk-1\"\n", "\"sk-1", "“sk-1”", "\"\""] {
+            let error = refused(quoted, "Bearer ");
+            assert!(error.contains("the key is in quotes"), "{error}");
+            assert!(!error.contains("sk-1"), "{error}");
+        }
+        let error = refused("Bearer sk-1", "Bearer ");
+        assert!(
+            error.contains("starts with `Bearer `") && !error.contains("sk-1"),
+            "{error}"
+        );
+        // Some gateways expect it in a header of their own.
+        assert!(Secret::from("Bearer sk-1").header_value("").is_ok());
     }
 
     #[test]

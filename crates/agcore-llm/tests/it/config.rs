@@ -283,10 +283,22 @@ fn rejects_invalid_settings_before_sending() {
         LlmErrorKind::Authentication,
         "set `api_key` (usually from the environment variable OPENAI_API_KEY)",
     );
+    for (key, part) in [
+        (
+            "",
+            "the API key is empty: set `api_key` (usually from the environment variable OPENAI_API_KEY)",
+        ),
+        (" \r\n", "the API key is empty"),
+        ("\"hunter2\"", "the key is in quotes"),
+        ("Bearer hunter2", "the key starts with `Bearer `"),
+        ("sk-1\nx: hunter2", "line break"),
+    ] {
+        check(openai().with_api_key(key), LlmErrorKind::Authentication, part);
+    }
     check(
-        openai().with_api_key("sk-1\nx: hunter2"),
+        openai().with_base_url("http://localhost:1").with_api_key(" "),
         LlmErrorKind::Authentication,
-        "line break",
+        "the key is empty; set it, or omit it if the server needs none",
     );
     check(
         openai().with_base_url("not a url"),
@@ -315,8 +327,13 @@ fn rejects_invalid_settings_before_sending() {
     );
     check(
         ProviderConfig::new(provider_type("azure"), "m").with_api_key("k"),
-        invalid,
+        invalid.clone(),
         "set `base_url`",
+    );
+    check(
+        ProviderConfig::parse("compatible:my-model").unwrap(),
+        invalid,
+        "no default address: set `base_url` (`ProviderConfig::with_base_url` in code, or the option `--base-url`)",
     );
 }
 

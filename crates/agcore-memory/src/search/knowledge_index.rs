@@ -5,11 +5,12 @@ use std::{fmt, sync::Arc};
 use agcore_chat::Embedder;
 
 use super::{
+    embedder_calls::EmbedderCalls,
     text_index::{IndexChanges, IndexHit, TextIndex, check_query},
     vector_index::{VectorIndex, check_vector},
 };
 use crate::{
-    error::{MemoryError, MemoryErrorKind},
+    error::MemoryError,
     knowledge::{Changes, KnowledgePage, KnowledgeStore},
 };
 
@@ -86,16 +87,28 @@ impl KnowledgeIndex {
     /// # Errors
     /// When the query is too long, the store, the embedder or the index fails, or a vector is not usable.
     pub async fn search_vectors(&self, tenant: &str, query: &str, limit: usize) -> Result<Vec<IndexHit>, MemoryError> {
+        let mut calls = EmbedderCalls::ignored();
+        self.search_vectors_for(tenant, query, limit, &mut calls).await
+    }
+
+    /// Like [`search_vectors`](Self::search_vectors). Adds the calls of the embedder, also if the search fails after them.
+    pub(super) async fn search_vectors_for(
+        &self,
+        tenant: &str,
+        query: &str,
+        limit: usize,
+        calls: &mut EmbedderCalls,
+    ) -> Result<Vec<IndexHit>, MemoryError> {
         check_query(query)?;
         let Some(vectors) = &self.vectors else {
             return Ok(Vec::new());
         };
-        vectors.refresh(&*self.store, tenant).await?;
+        vectors.refresh(&*self.store, tenant, calls).await?;
         // A query without content has no meaning, and models refuse it.
         if query.trim().is_empty() {
             return Ok(Vec::new());
         }
-        let embedded = embed(&*vectors.embedder, &[query]).await?;
+        let embedded = calls.embed(&*vectors.embedder, &[query]).await?;
         let vector = embedded.first().map_or(&[][..], Vec::as_slice);
         check_vector(vector, None)?;
         vectors.index.search(tenant, vector, limit).await
@@ -145,14 +158,21 @@ impl KnowledgeIndex {
                     break;
                 }
             }
-            vectors.refresh(&*self.store, tenant).await?;
+            vectors
+                .refresh(&*self.store, tenant, &mut EmbedderCalls::ignored())
+                .await?;
         }
         self.texts.count(tenant).await
     }
 }
 
 impl Vectors {
-    async fn refresh(&self, store: &dyn KnowledgeStore, tenant: &str) -> Result<(), MemoryError> {
+    async fn refresh(
+        &self,
+        store: &dyn KnowledgeStore,
+        tenant: &str,
+        calls: &mut EmbedderCalls,
+    ) -> Result<(), MemoryError> {
         loop {
             let after = self.index.position(tenant).await?;
             let changes = store.changes(tenant, after, BATCH).await?;
@@ -163,7 +183,7 @@ impl Vectors {
             for pages in changes.saved.chunks(EMBEDDED) {
                 let texts: Vec<String> = pages.iter().map(text).collect();
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-                let vectors = embed(&*self.embedder, &texts).await?;
+                let vectors = calls.embed(&*self.embedder, &texts).await?;
                 let ids = pages.iter().map(|page| page.id.clone());
                 to_apply.saved.extend(ids.zip(vectors));
             }
@@ -187,25 +207,4 @@ fn start<T>(after: Option<crate::knowledge::Position>, changes: &Changes) -> Ind
 fn text(page: &KnowledgePage) -> String {
     let text = format!("{}\n{}\n{}", page.title, page.summary, page.content);
     text.chars().take(8000).collect()
-}
-
-async fn embed(embedder: &dyn Embedder, texts: &[&str]) -> Result<Vec<Vec<f32>>, MemoryError> {
-    let embeddings = embedder.embed(texts).await.map_err(|fault| {
-        MemoryError::with_source(
-            MemoryErrorKind::Retrieval,
-            "the embedder failed; search without vectors, or try again",
-            fault,
-        )
-    })?;
-    if embeddings.vectors.len() != texts.len() {
-        return Err(MemoryError::new(
-            MemoryErrorKind::Retrieval,
-            format!(
-                "the embedder returned {} vectors for {} texts",
-                embeddings.vectors.len(),
-                texts.len()
-            ),
-        ));
-    }
-    Ok(embeddings.vectors)
 }

@@ -1,5 +1,6 @@
 //! [`Retrieval`]: the pages for a query, and the options that select them.
 
+use agcore_chat::ModelCall;
 use serde::Serialize;
 
 use super::fusion::{Channel, Fusion, ScoreBreakdown};
@@ -87,4 +88,6 @@ pub struct Retrieval {
     pub hits: Vec<RetrievedPage>,
     /// The channels that failed. The pages are those of the others.
     pub failures: Vec<ChannelFailure>,
+    /// The calls of the embedding model, of the query and of pages that had changed, for a bill.
+    pub calls: Vec<ModelCall>,
 }

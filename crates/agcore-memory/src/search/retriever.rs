@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 use agcore_chat::{Actor, Clock};
 
 use super::{
+    embedder_calls::EmbedderCalls,
     fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown, Span, scaled},
     graph_channel::related_pages,
     knowledge_index::KnowledgeIndex,
@@ -195,7 +196,7 @@ impl MemoryRetriever {
     pub async fn retrieve(&self, tenant: &str, query: &str) -> Result<Retrieval, MemoryError> {
         check_query(query)?;
         let mut retrieval = Retrieval::default();
-        let mut found = Vec::new();
+        let (mut found, mut embedded) = (Vec::new(), Vec::new());
         let mut keep = |channel, hits: Result<Vec<IndexHit>, MemoryError>| match hits {
             Ok(hits) => found.push(Found { channel, hits }),
             Err(error) => retrieval.failures.push(ChannelFailure { channel, error }),
@@ -206,8 +207,11 @@ impl MemoryRetriever {
             Scorer::Overlap => keep(Channel::Overlap, self.overlapping(tenant, query, candidates).await),
         }
         if self.settings.use_vectors && self.index.has_vectors() {
-            let hits = self.index.search_vectors(tenant, query, candidates).await;
+            let mut calls = EmbedderCalls::noted(Arc::clone(&self.clock));
+            let index = &self.index;
+            let hits = index.search_vectors_for(tenant, query, candidates, &mut calls).await;
             keep(Channel::Vector, hits);
+            embedded = calls.into_calls();
         }
         if let Some(graph) = self.graph.as_ref().filter(|_| self.settings.use_graph) {
             let hits = related_pages(&**graph, &**self.index.store(), tenant, query, candidates).await;
@@ -220,6 +224,7 @@ impl MemoryRetriever {
             let error = retrieval.failures.into_iter().next().map(|failure| failure.error);
             return Err(error.unwrap_or_else(|| MemoryError::new(MemoryErrorKind::Retrieval, "there is no channel")));
         }
+        retrieval.calls = embedded;
         retrieval.hits = self.rank(tenant, found).await?;
         let of_store = |hit: &&RetrievedPage| hit.breakdown.channel(Channel::Turns).is_none();
         let recalls = retrieval.hits.iter().filter(of_store);

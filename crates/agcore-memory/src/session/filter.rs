@@ -31,6 +31,8 @@ pub struct SessionFilter {
     pub owner: Option<Actor>,
     /// The status.
     pub status: Option<SessionStatus>,
+    /// The session whose [parts](NewSession::part_of) are selected.
+    pub part_of: Option<String>,
     /// Whether sessions that were erased are selected as well. Their bill is left.
     pub includes_erased: bool,
     /// Only sessions that come after this place of the list.
@@ -141,6 +143,7 @@ impl SessionFilter {
             tenant: tenant.into(),
             owner: None,
             status: None,
+            part_of: None,
             includes_erased: false,
             after: None,
             limit: None,
@@ -159,6 +162,13 @@ impl SessionFilter {
     #[must_use]
     pub fn with_status(mut self, status: SessionStatus) -> Self {
         self.status = Some(status);
+        self
+    }
+
+    /// Selects the parts of a session, such as those in which the agents of a flow work.
+    #[must_use]
+    pub fn with_part_of(mut self, whole: impl Into<String>) -> Self {
+        self.part_of = Some(whole.into());
         self
     }
 
@@ -189,6 +199,10 @@ impl SessionFilter {
         self.tenant == session.owner.tenant
             && self.owner.as_ref().is_none_or(|owner| *owner == session.owner)
             && self.status.is_none_or(|status| status == session.status)
+            && self
+                .part_of
+                .as_ref()
+                .is_none_or(|whole| session.part_of.as_ref() == Some(whole))
             && (self.includes_erased || !session.is_erased())
             && self.after.as_ref().is_none_or(is_after)
     }

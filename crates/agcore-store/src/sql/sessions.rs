@@ -18,6 +18,13 @@ impl Conditions {
         if let Some(status) = filter.status {
             all = all.and(Self::new("status = ?", [text(status.as_str())]));
         }
+        if let Some(whole) = &filter.part_of {
+            let key = "SELECT whole.session FROM sessions AS whole WHERE whole.tenant = ? AND whole.id = ?";
+            all = all.and(Self::new(
+                format!("part_of = ({key})"),
+                [text(&filter.tenant), text(whole)],
+            ));
+        }
         if !filter.includes_erased {
             all = all.and(Self::new("erased_at IS NULL", []));
         }

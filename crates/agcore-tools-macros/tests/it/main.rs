@@ -14,7 +14,6 @@ mod arguments;
 mod attributes;
 mod context;
 mod description;
-mod diagnostics;
 mod facade;
 mod options;
 mod outcome;

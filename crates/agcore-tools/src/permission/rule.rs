@@ -16,6 +16,22 @@ use crate::{
 };
 
 /// The effect of a rule on the calls that it matches.
+///
+/// ```
+/// use agcore_tools::{
+///     Arguments, Permission, PermissionRules, Rule, RuleState,
+///     permission::{ToolFacts, Verdict, decide},
+/// };
+///
+/// // `Deny` overrides `Ask`, and `Ask` overrides `Allow`, in any order.
+/// let rules = PermissionRules::default().with_rules([
+///     Rule::tool(RuleState::Deny, "file_delete"),
+///     Rule::tool(RuleState::Allow, "file_*"),
+/// ]);
+/// let verdict = |tool| decide(&rules, ToolFacts::new(tool, &[Permission::Write]), &Arguments::new()).verdict;
+/// assert_eq!(verdict("file_write"), Verdict::Allow);
+/// assert_eq!(verdict("file_delete"), Verdict::Deny);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleState {

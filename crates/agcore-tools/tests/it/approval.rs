@@ -219,6 +219,26 @@ async fn a_call_denied_by_policy_is_fatal_when_repeated() {
     assert_eq!(tool.count(), 0);
 }
 
+#[tokio::test]
+async fn a_call_without_an_approver_is_denied_with_the_way_to_allow_it() {
+    let ends = "and there is no approver: set one, or allow the tool with a rule (the model was informed, and repeated the call)";
+    let write = Echo::new("t").with_permissions([Permission::Write]);
+    let destructive = Echo::new("t").with_annotations(ToolAnnotations::new().with_destructive(true));
+    for (tool, reason) in [
+        (write, "it needs write, which is not among the allowed permissions"),
+        (destructive, "it is declared destructive, and no rule names it"),
+    ] {
+        let executor = executor_for([tool.clone()]).build().unwrap();
+        let call = || settle(&executor, "t", json!({"password": "hunter2"}));
+        assert_eq!(
+            error_text(&call().await),
+            "permission denied: this call of t is not allowed; do not repeat it, try a different approach"
+        );
+        assert_eq!(fatal_text(&call().await), format!("t was denied: {reason}, {ends}"));
+        assert_eq!(tool.count(), 0);
+    }
+}
+
 /// An approver that never answers for one session, and at once for any other.
 struct SlowFor(&'static str);
 

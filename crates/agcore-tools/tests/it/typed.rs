@@ -312,3 +312,64 @@ async fn a_tagged_enum_names_its_variants_and_what_is_missing() {
         );
     }
 }
+
+/// Numbers of every kind, in the places where a model can write them.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Counted {
+    #[serde(default)]
+    count: i64,
+    #[serde(default)]
+    small: Option<u8>,
+    #[serde(default)]
+    list: Vec<u32>,
+    #[serde(default)]
+    ratio: f64,
+    #[serde(default)]
+    name: String,
+}
+
+#[tokio::test]
+async fn whole_floats_are_integers_if_they_are_exact() {
+    let counted = typed("count", "Counts.", |args: Counted| async move {
+        Ok(format!(
+            "{} {:?} {:?} {:?} {}",
+            args.count, args.small, args.list, args.ratio, args.name
+        ))
+    });
+    let executor = executor_for([counted]).build().unwrap();
+    for (arguments, expected) in [
+        (r#"{"count": 2.0}"#, "2 None [] 0.0 "),
+        (
+            r#"{"count": -3.0, "small": 255.0, "list": [1, 2.0, 3e2]}"#,
+            "-3 Some(255) [1, 2, 300] 0.0 ",
+        ),
+        (r#"{"count": 1.0, "ratio": 2.0, "name": "2.0"}"#, "1 None [] 2.0 2.0"),
+        (r#"{"count": 1.0, "ratio": 2.5}"#, "1 None [] 2.5 "),
+        (r#"{"count": -0.0}"#, "0 None [] 0.0 "),
+        (r#"{"count": 9007199254740991.0}"#, "9007199254740991 None [] 0.0 "),
+        (r#"{"count": 1.0, "ratio": 1e300}"#, "1 None [] 1e300 "),
+    ] {
+        let call = ToolCall::function("call_1", "count", arguments);
+        let (outcome, _) = executor.settle(ToolWork::new(call)).await;
+        assert_eq!(text(&outcome), expected, "{arguments}");
+    }
+    for (arguments, path) in [
+        (r#"{"count": 2.5}"#, "$.count: "),
+        (r#"{"count": 9007199254740992.0}"#, "$.count: "),
+        (r#"{"count": 1e300}"#, "$.count: "),
+        (r#"{"small": 256.0}"#, "$.small: "),
+        (r#"{"small": -1.0}"#, "$.small: "),
+        (r#"{"list": [1.0, 2.5]}"#, "$.list[1]: "),
+        (r#"{"count": "2.0"}"#, "$.count: "),
+        // The whole float before it is not blamed.
+        (r#"{"count": 2.0, "name": 7}"#, "$.name: "),
+    ] {
+        let call = ToolCall::function("call_1", "count", arguments);
+        let (outcome, _) = executor.settle(ToolWork::new(call)).await;
+        let shown = error_text(&outcome);
+        assert!(
+            shown.starts_with(&format!("invalid arguments for count: {path}")),
+            "{shown}"
+        );
+    }
+}

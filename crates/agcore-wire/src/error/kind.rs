@@ -5,6 +5,22 @@ use std::fmt;
 use agcore_chat::FaultKind;
 
 /// The kind of failure of a model call.
+///
+/// ```
+/// use agcore_wire::{LlmError, LlmErrorKind};
+///
+/// fn advice(error: &LlmError) -> &'static str {
+///     match error.kind() {
+///         LlmErrorKind::Authentication => "check the key",
+///         LlmErrorKind::RateLimit => "wait a minute",
+///         kind if kind.is_retryable() => "try again",
+///         _ => "read the message",
+///     }
+/// }
+///
+/// let error = LlmError::new(LlmErrorKind::Authentication, "the key was revoked");
+/// assert_eq!(advice(&error), "check the key");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LlmErrorKind {

@@ -1,35 +1,38 @@
-//! Records beside those of the conversation: what happens to a task, and to the contexts of a session.
+//! Records beside those of the conversation: what happens to a task, to the contexts of a session, and what tools spend.
 
+use agcore_chat::ModelCall;
 use agcore_cycle::Spent;
 use agcore_memory::{Entry, MemoryError, Timestamp};
 
 use super::SessionRecorder;
 use crate::{
-    durable::{context_record::ContextRecord, entry::EntryData, task_record::TaskRecord},
+    durable::{entry::EntryData, side_record::SideRecord},
     error::AgentError,
 };
 
 impl SessionRecorder {
-    /// Writes what happened to the task of the session.
-    pub(crate) async fn add_task_record(&self, record: &TaskRecord) -> Result<(), MemoryError> {
+    /// Writes what happened to a task or to the contexts of the session.
+    pub(crate) async fn add(&self, record: &impl SideRecord) -> Result<(), MemoryError> {
         let record = record.to_record(self.now())?;
         self.append(vec![record], Vec::new()).await
     }
 
-    /// Returns what happened to the task of the session, if it has one.
-    pub(crate) async fn task_records(&self) -> Result<Vec<TaskRecord>, AgentError> {
-        TaskRecord::read_all(self.entries().await?)
+    /// Returns what happened to the task, or to the contexts, of the session.
+    pub(crate) async fn all<T: SideRecord>(&self) -> Result<Vec<T>, AgentError> {
+        T::read_all(self.entries().await?)
     }
 
-    /// Writes what happened to the contexts of the session.
-    pub(crate) async fn add_context_record(&self, record: &ContextRecord) -> Result<(), MemoryError> {
-        let record = record.to_record(self.now())?;
-        self.append(vec![record], Vec::new()).await
-    }
-
-    /// Returns what happened to the contexts of the session, if it has some.
-    pub(crate) async fn context_records(&self) -> Result<Vec<ContextRecord>, AgentError> {
-        ContextRecord::read_all(self.entries().await?)
+    /// Documents model calls that no reply of the loop contains, if calls are billed.
+    pub(crate) async fn document(&self, mut calls: Vec<ModelCall>) -> Result<(), MemoryError> {
+        if self.billing.is_none() || calls.is_empty() {
+            return Ok(());
+        }
+        calls.iter_mut().for_each(|call| call.is_reply = false);
+        // That of a sub-agent has no stream of its own.
+        let root = self.nested.as_ref().map_or(self, |nested| &nested.root);
+        // The ids of messages are derived from the record beside them.
+        let record = EntryData::new(&root.writer, &[]).into_record(self.now())?;
+        root.append(vec![record], calls).await
     }
 
     /// Returns what the sub-agents with these paths have spent of their budgets.

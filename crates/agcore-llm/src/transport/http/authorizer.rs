@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, header::Entry};
 
-use crate::credential::{Credential, KeyHeader, RequestSigner, Secret, SecretGuard};
+use crate::credential::{BEARER, Credential, KeyHeader, RequestSigner, Secret, SecretGuard};
 use agcore_wire::{LlmError, WireRequest};
 
 use super::base_url::BaseUrl;
@@ -106,7 +106,7 @@ fn complete(request: WireRequest, base: &BaseUrl) -> Result<Request<Bytes>, LlmE
 
 fn header_value(header: &KeyHeader, key: &Secret) -> Result<HeaderValue, LlmError> {
     key.header_value(match header {
-        KeyHeader::Bearer => "Bearer ",
+        KeyHeader::Bearer => BEARER,
         KeyHeader::Named(_) => "",
     })
 }

@@ -65,6 +65,14 @@ impl Opened {
         ids
     }
 
+    async fn parts_of(&self, whole: &str) -> Vec<String> {
+        let filter = SessionFilter::new("local").with_part_of(whole).with_erased();
+        let listed = self.store.sessions(&filter).await.unwrap();
+        let mut ids: Vec<String> = listed.into_iter().map(|session| session.id).collect();
+        ids.sort();
+        ids
+    }
+
     async fn erased(&self) -> Vec<Session> {
         let filter = SessionFilter::new("local").with_erased();
         let mut all = self.store.sessions(&filter).await.unwrap();
@@ -86,6 +94,12 @@ pub async fn parts_belong_to_their_whole(subject: &dyn SessionStoreSubject) {
     assert_eq!(inner.part_of.as_deref(), Some("trip"));
     assert_eq!(opened.get("trip/a/b").await.part_of.as_deref(), Some("trip"));
     assert_eq!(opened.ids().await, ["trip", "trip/a", "trip/a/b"]);
+    opened.create("other").await;
+    assert_eq!(opened.parts_of("trip").await, ["trip/a", "trip/a/b"]);
+    assert_eq!(opened.parts_of("trip/a").await, [""; 0]);
+    assert_eq!(opened.parts_of("other").await, [""; 0]);
+    assert_eq!(opened.parts_of("unknown").await, [""; 0]);
+    assert!(opened.store.delete_session("local", "other").await.unwrap());
 
     let refused = async |new: NewSession| opened.store.create(new).await.unwrap_err().kind();
     let new = |id: &str, whole: &str| NewSession::new(id).with_part_of(whole);
@@ -122,7 +136,7 @@ pub async fn parts_are_erased_with_their_whole(subject: &dyn SessionStoreSubject
 
     let erased = opened.erased().await;
     let whole = erased.iter().find(|session| session.part_of.is_none()).unwrap();
-    assert_eq!(erased.len(), 3);
+    assert_eq!((erased.len(), opened.parts_of(&whole.id).await.len()), (3, 2));
     let mut costs = 0;
     for session in &erased {
         let left = opened.contents("local", &session.id).await;

@@ -9,6 +9,7 @@ use crate::{
     audit::{AuditEvent, AuditOutcome, AuditRecord, Decider, record},
     context::ToolContext,
     error::{ToolError, ToolErrorKind},
+    permission::Verdict,
 };
 
 impl Gate {
@@ -34,11 +35,19 @@ impl Gate {
 
     pub(super) fn deny(&self, call: &DecidedCall<'_>, arguments: &Arguments, by: Decider) -> Rejection {
         self.record(call, arguments, &DecisionRecord::new(AuditOutcome::Denied, by));
+        let tool = call.request.tool.name();
         let mut reason = call.decision.reason(&self.policy.rules).to_string();
-        if by == Decider::NoApprover {
-            reason.push_str(", and there is no approver");
+        if self.policy.approver.is_none() && call.decision.verdict != Verdict::Deny {
+            // The model learns only that the call is not allowed. Without this, developers would not learn more.
+            tracing::warn!(
+                tool = &**tool,
+                reason,
+                "a call that needs an approval was denied, because there is no approver: set one with `with_approver`, or allow \
+                 the tool with `Rule::tool(RuleState::Allow, …)`"
+            );
+            reason.push_str(", and there is no approver: set one, or allow the tool with a rule");
         }
-        Rejection::Decided(ToolError::denied_by_policy(call.request.tool.name(), &reason))
+        Rejection::Decided(ToolError::denied_by_policy(tool, &reason))
     }
 
     pub(super) fn deny_for_person(

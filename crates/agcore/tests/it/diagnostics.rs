@@ -1,4 +1,5 @@
 //! The messages of the compiler about common mistakes: they contain the code to write.
+#![allow(clippy::disallowed_methods, reason = "the tests start the compiler")]
 
 use std::{
     fs,
@@ -7,7 +8,10 @@ use std::{
     time::SystemTime,
 };
 
-/// Returns the newest build of agcore-tools in the folder of this test.
+/// A program that needs the features of these tests.
+const PROBE: &str = "use agcore::{AgentBuilder, tools::{output, tool}};";
+
+/// Returns the newest build of agcore in the folder of this test that has all features that these tests need.
 fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().unwrap();
@@ -18,24 +22,28 @@ fn library() -> PathBuf {
     };
     let is_library = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("libagcore_tools-") && name.ends_with(".rlib")
+        name.starts_with("libagcore-") && name.ends_with(".rlib")
     };
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    files
-        .filter(is_library)
-        .max_by_key(|path| built(path))
-        .expect("agcore-tools is built")
+    let mut libraries: Vec<_> = files.filter(is_library).collect();
+    libraries.sort_by_key(|path| std::cmp::Reverse(built(path)));
+    let suits = |path: &PathBuf| !compile_with(path, "probe", PROBE).contains("error");
+    libraries
+        .into_iter()
+        .find(suits)
+        .expect("agcore is built with these features")
 }
 
-/// Compiles a program that uses agcore-tools, and returns what the compiler prints.
-fn compile(name: &str, code: &str) -> String {
-    let library = library();
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+/// Compiles a program that uses this build of agcore, and returns what the compiler prints.
+fn compile_with(library: &Path, name: &str, code: &str) -> String {
+    // Tests run at the same time in several processes.
+    let folder = format!("{name}-{}", std::process::id());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     fs::create_dir_all(&folder).unwrap();
     let source = folder.join("main.rs");
     fs::write(
         &source,
-        format!("#![allow(unused, dead_code)]\nuse agcore_tools::*;\n{code}\nfn main() {{}}\n"),
+        format!("#![allow(unused, dead_code)]\n{code}\nfn main() {{}}\n"),
     )
     .unwrap();
     let compiler = Path::new(env!("CARGO")).with_file_name("rustc");
@@ -43,21 +51,24 @@ fn compile(name: &str, code: &str) -> String {
         .args(["--edition=2024", "--emit=metadata", "--out-dir"])
         .arg(&folder)
         .arg("--extern")
-        .arg(format!("agcore_tools={}", library.display()))
+        .arg(format!("agcore={}", library.display()))
         .arg("-L")
         .arg(format!("dependency={}", library.parent().unwrap().display()))
         .arg(source)
         .output()
         .unwrap();
+    fs::remove_dir_all(folder).unwrap();
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// Checks that the code compiles, and that the same code with a mistake is answered with these texts.
 #[track_caller]
 fn check(name: &str, right: &str, wrong: &str, expected: &[&str]) {
-    let printed = compile(name, right);
+    let library = library();
+    let compile = |code| compile_with(&library, name, &format!("use agcore::{{tools::*, *}};\n{code}"));
+    let printed = compile(right);
     assert!(!printed.contains("error"), "{printed}");
-    let printed = compile(name, wrong);
+    let printed = compile(wrong);
     for text in expected {
         assert!(printed.contains(text), "{text:?} is missing in:\n{printed}");
     }
@@ -152,5 +163,64 @@ fn what_is_neither_a_tool_nor_in_the_context_is_explained() {
             "`Db` cannot be extracted from the context of a tool",
             "use `State<Db>` for a value",
         ],
+    );
+}
+
+#[test]
+fn a_type_without_the_attribute_cannot_be_an_answer() {
+    let ask = |attribute: &str| {
+        format!(
+            "{attribute}\nstruct City {{ name: String }}\n\
+             async fn ask(session: AgentSession) -> Result<String, AgentError> {{\n\
+             let city = session.turn(\"?\").typed::<City>().await?.into_value()?;\nOk(city.name)\n}}"
+        )
+    };
+    check(
+        "answer",
+        &ask("#[output]"),
+        &ask(""),
+        &[
+            "`City` cannot be the type of an answer",
+            "this does not implement both `Deserialize` and `JsonSchema`",
+            "write `#[output]`, from `agcore::tools` or from agcore-tools, above the declaration of `City`",
+        ],
+    );
+}
+
+#[test]
+fn a_turn_without_a_session_is_explained() {
+    let ask = |agent: &str| {
+        format!(
+            "async fn ask(builder: AgentBuilder, bundle: agent::RuntimeBundle) -> Result<(), AgentError> {{\n\
+             println!(\"{{}}\", {agent}.turn(\"Hello\").await?.text());\nOk(())\n}}"
+        )
+    };
+    let expected = [
+        "an agent has no turns before it has a session",
+        "`agcore::agent(model).session()?.turn(\"Hello\")`",
+    ];
+    check("builder", &ask("builder.session()?"), &ask("builder"), &expected);
+    check("bundle", &ask("bundle.new_session()"), &ask("bundle"), &expected);
+}
+
+#[test]
+fn what_is_neither_a_model_nor_an_approver_is_explained() {
+    let create =
+        |model: &str| format!("fn create() -> Result<AgentBuilder, LlmError> {{ Ok(agcore::agent({model})) }}");
+    check(
+        "provider",
+        &create("agcore::model(\"ollama:llama3.2\", \"\")?"),
+        &create("\"ollama:llama3.2\""),
+        &[
+            "`&str` is not a provider of a model",
+            "`agcore::model(\"openai:gpt-5-mini\", key)?`",
+        ],
+    );
+    let create = |approver: &str| format!("fn create(builder: AgentBuilder) {{ builder.with_approver({approver}); }}");
+    check(
+        "approver",
+        &create("SuspendingApprover"),
+        &create("|_: &ApprovalRequest| Approval::once()"),
+        &["is not an approver", "pass `SuspendingApprover`"],
     );
 }
