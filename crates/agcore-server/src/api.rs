@@ -218,8 +218,12 @@ pub(crate) struct SessionUsage {
 #[derive(Debug, Default, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct UsageTotals {
-    /// The messages that a model wrote, with known usage.
+    /// The calls of models, also those for summaries, repairs and searches.
     pub(crate) model_calls: u64,
+    /// The calls whose cost is unknown. They are not contained in the costs.
+    pub(crate) unpriced_calls: u64,
+    /// The calls of which only a part of the usage is known, so that they may have cost more.
+    pub(crate) incomplete_calls: u64,
     /// All tokens of requests.
     pub(crate) input_tokens: u64,
     /// All tokens of replies.

@@ -104,7 +104,10 @@ pub use self::{
     run::RunJob,
     server::{Server, ServerBuilder},
     settings::{BusyPolicy, Limits},
-    stored::{ErasedServerData, SharedCatalog, StoredCatalog, StoredProfiles, erase_server_data, export_server_data},
+    stored::{
+        ErasedServerData, SharedCatalog, StoredCatalog, StoredProfiles, UserProfile, erase_server_data,
+        export_server_data,
+    },
 };
 
 /// Compiles the example of the README.

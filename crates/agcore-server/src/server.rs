@@ -1,5 +1,7 @@
 //! [`Server`]: serves agents over HTTP.
 
+mod catalog;
+
 use std::{
     fmt,
     sync::{Arc, OnceLock},
@@ -14,7 +16,7 @@ use agcore_flow::StoredContext;
 use agcore_llm::{Random, system_random};
 use agcore_memory::{
     CheckpointStore,
-    session::{Billing, Retention, SessionStore},
+    session::{Retention, SessionStore},
     user_data::UserDataStore,
 };
 use tokio::net::TcpListener;
@@ -32,7 +34,7 @@ use crate::{
     registry::Registry,
     routes, serve,
     service::App,
-    service::{Admission, AgentEntry, Agents, FilePruning, Service, Work},
+    service::{Admission, AgentEntry, Agents, FilePruning, NewBilling, Service, Work},
     settings::{BusyPolicy, Limits},
     stored::{SharedCatalog, StoredCatalog},
 };
@@ -69,7 +71,7 @@ pub struct ServerBuilder {
     stored_catalog: Option<(StoredCatalog, Duration)>,
     uses_profiles: bool,
     biller: Option<Arc<dyn Biller>>,
-    billing: Option<Billing>,
+    billing: NewBilling,
     retention: Retention,
     file_retention: Option<(FileRetention, Arc<dyn UserDataStore>)>,
     prune_pause: Duration,
@@ -95,7 +97,7 @@ impl Server {
             stored_catalog: None,
             uses_profiles: false,
             biller: None,
-            billing: None,
+            billing: NewBilling::default(),
             retention: Retention::new(),
             file_retention: None,
             prune_pause: PRUNE_PAUSE,
@@ -234,40 +236,6 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the catalog of models. The route `/models` lists those whose keys are granted to the user.
-    pub fn catalog(mut self, catalog: impl Into<SharedCatalog>) -> Self {
-        self.catalog = Some(catalog.into());
-        self
-    }
-
-    /// Looks for another version of the stored catalog after each pause, and replaces the [catalog](Self::catalog) with it. A version
-    /// that is not valid is logged, and the one before stays. Without a catalog, nothing happens.
-    pub fn reload_catalog(mut self, source: StoredCatalog, pause: Duration) -> Self {
-        self.stored_catalog = Some((source, pause));
-        self
-    }
-
-    /// Describes users to the agents by their stored [profiles](crate::StoredProfiles), which are read for each run, if the name of the
-    /// user is a UUID with a profile. A profile that is not valid is logged and not used.
-    pub fn profiles(mut self) -> Self {
-        self.uses_profiles = true;
-        self
-    }
-
-    /// Stores what each message costs, as with [`StoredSessions::with_biller`](agcore_agent::StoredSessions::with_biller). The route
-    /// `/usage` adds it up.
-    pub fn biller(mut self, biller: impl Biller + 'static) -> Self {
-        self.biller = Some(Arc::new(biller));
-        self
-    }
-
-    /// Sets the currency and country in which threads are billed that are created from here on. A thread keeps them forever. In a
-    /// thread without them, only costs that the provider reports are known.
-    pub fn billing(mut self, billing: Billing) -> Self {
-        self.billing = Some(billing);
-        self
-    }
-
     /// Removes what is older than a retention, when the server starts and once an hour. By default, everything is kept.
     ///
     /// The bill is always kept, and so is what a run or a question needs. A start that is repeated with the id of a run that was
@@ -366,6 +334,7 @@ impl ServerBuilder {
                     clock: Arc::clone(&self.clock),
                     context: StoredContext::new(Arc::clone(store), ""),
                     sessions: None,
+                    profile: None,
                 };
                 let built = flow.build(&setup);
                 built.map_err(|error| ServerError::Flow(entry.name.clone(), error))?;

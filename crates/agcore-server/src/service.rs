@@ -1,5 +1,6 @@
 //! [`Service`]: runs and sessions, without HTTP, and [`App`], with what requests need beside them.
 
+mod billing;
 mod agents;
 mod active;
 mod state;
@@ -17,6 +18,7 @@ mod upkeep;
 
 pub(crate) use self::{
     agents::{AgentEntry, Agents, Work},
+    billing::NewBilling,
     start::{NewRun, agent_of},
     state::{Admission, Service, check_id, is_thread},
     streams::StreamPermit,

@@ -20,6 +20,9 @@ use crate::{
 /// The number of events that are read at once.
 const PAGE: usize = 256;
 
+/// The size in bytes at which frames are sent, so that a client that does not read keeps little in memory.
+const FULL: usize = 64 * 1024;
+
 /// The events of a run, in order: those that are stored, then those that come. It ends after the last event of the run.
 ///
 /// A stream reads only when its client does, and keeps nothing but its position.
@@ -112,9 +115,15 @@ impl EventStream {
         while !self.is_over {
             let items = self.read().await?;
             let mut frames = String::new();
+            let mut rest = items.len();
             for item in &items {
                 self.write(item, &mut frames);
+                rest -= 1;
+                if frames.len() >= FULL {
+                    break;
+                }
             }
+            self.unread(rest);
             if !frames.is_empty() {
                 self.quiet.since = self.service.clock.monotonic();
                 return Ok(Some(frames.into()));
@@ -143,6 +152,15 @@ impl EventStream {
         // Nothing comes after what is stored.
         self.is_over = events.len() < PAGE;
         Ok(events.into_iter().map(|event| Arc::new(LogItem::from(event))).collect())
+    }
+
+    /// Leaves the last of the events that were read to the next call.
+    fn unread(&mut self, count: usize) {
+        match &mut self.source {
+            Source::Live { next, .. } => *next -= count,
+            // They are read again, after the last one that was written.
+            Source::Stored => self.is_over &= count == 0,
+        }
     }
 
     fn write(&mut self, item: &LogItem, frames: &mut String) {

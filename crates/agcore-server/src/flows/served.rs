@@ -7,6 +7,8 @@ use agcore_chat::{Actor, Biller, Clock};
 use agcore_flow::{FileFlow, FileFlowBuilder, Flow, FlowError, FlowFile, RequestState, StoredContext};
 use agcore_memory::session::{Billing, SessionStore};
 
+use crate::stored::UserProfile;
+
 /// A flow that a server offers: that of a file, or one that was built in Rust.
 ///
 /// What the nodes of a flow do is stored by its checkpoints. The sessions of its agents are stored, too, so that a run that was
@@ -27,6 +29,8 @@ pub struct FlowSetup {
     pub(crate) actor: Actor,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) context: StoredContext,
+    /// The profile of the actor, if flows may know it.
+    pub(crate) profile: Option<UserProfile>,
     /// Without it, the flow is only checked.
     pub(crate) sessions: Option<SetupSessions>,
 }
@@ -81,7 +85,11 @@ impl ServedFlow {
             Source::Built(build) => build(setup),
             Source::File(builder) => {
                 let bundle = setup.bundle(builder.bundle());
-                let flow = FileFlowBuilder::clone(builder).with_bundle(bundle);
+                let mut flow = FileFlowBuilder::clone(builder).with_bundle(bundle);
+                if let Some(profile) = &setup.profile {
+                    let prompt = profile.before(flow.system_prompt());
+                    flow = flow.with_system_prompt(prompt).with_profiles(profile.clone());
+                }
                 let flow = flow.with_context(setup.context()).with_actor(setup.actor.clone());
                 flow.build(setup.clock())
             }
@@ -123,6 +131,12 @@ impl FlowSetup {
     /// Returns the user for whom the flow runs.
     pub fn actor(&self) -> &Actor {
         &self.actor
+    }
+
+    /// Returns the profile of the user, if the server [uses profiles](crate::ServerBuilder::profiles) and the user has one. Let the system
+    /// prompts of agents begin [with it](UserProfile::before); a planner flow also takes it as its source of profiles.
+    pub fn profile(&self) -> Option<&UserProfile> {
+        self.profile.as_ref()
     }
 
     /// Returns the clock of the server.

@@ -1,9 +1,9 @@
 //! The usage of sessions.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use agcore_chat::{Actor, Money};
-use agcore_memory::session::{MessageFilter, Session, SessionCursor, SessionFilter, StoredMessage};
+use agcore_chat::Actor;
+use agcore_memory::session::{CostEntry, CostTotals, Session, SessionCursor, SessionFilter};
 use axum::{Extension, Json, extract::State};
 use http::Uri;
 use serde::Deserialize;
@@ -15,22 +15,12 @@ use crate::{
     service::{App, is_thread},
 };
 
-/// The number of messages that are read at once.
-const PAGE: u64 = 500;
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct UsageQuery {
     thread_id: Option<String>,
     cursor: Option<String>,
     limit: Option<u64>,
-}
-
-/// Sums of messages.
-#[derive(Default)]
-struct Sum {
-    totals: UsageTotals,
-    costs: BTreeMap<Arc<str>, i64>,
 }
 
 /// `GET /usage`: what one session, or a page of sessions, has used.
@@ -49,21 +39,18 @@ pub(super) async fn usage(
         Some(thread) => (vec![app.service.session(&actor, &thread).await?], None),
         None => page(&app, &actor, cursor.as_deref(), limit).await?,
     };
-    let mut total = Sum::default();
+    let mut total = CostTotals::default();
     let mut reports = Vec::new();
     for session in sessions {
-        let mut sum = Sum::default();
-        let stages = app.service.stages_of(&actor.tenant, &session.id).await?;
-        for part in stages.iter().chain([&session.id]) {
-            add_session(&app, &actor, part, [&mut sum, &mut total]).await?;
-        }
+        let (thread_id, mut sum) = (session.id.clone(), CostTotals::default());
+        add_thread(&app, session, [&mut sum, &mut total]).await?;
         reports.push(SessionUsage {
-            thread_id: session.id,
-            totals: sum.finish(),
+            thread_id,
+            totals: described(&sum),
         });
     }
     Ok(Json(UsageReport {
-        total: total.finish(),
+        total: described(&total),
         sessions: reports,
         cursor: last.as_ref().map(query::cursor_text),
     }))
@@ -85,51 +72,36 @@ async fn page(
     Ok((sessions.into_iter().filter(is_thread).collect(), last))
 }
 
-/// Adds the messages of a session, also those that only document model calls.
-async fn add_session(app: &App, actor: &Actor, session: &str, mut sums: [&mut Sum; 2]) -> Result<(), Problem> {
-    for part in [MessageFilter::new(), MessageFilter::audit()] {
-        let mut after = 0;
-        loop {
-            let filter = part.clone().after(after).with_first(PAGE);
-            let messages = app.service.store.messages(&actor.tenant, session, &filter).await?;
-            for message in &messages {
-                sums.iter_mut().for_each(|sum| sum.add(message));
-            }
-            match messages.last() {
-                Some(last) if messages.len() as u64 == PAGE => after = last.seq.unsigned_abs(),
-                _ => break,
-            }
+/// Adds the model calls of a thread and of its parts.
+async fn add_thread(app: &App, thread: Session, sums: [&mut CostTotals; 2]) -> Result<(), Problem> {
+    let store = &app.service.store;
+    let tenant = &thread.owner.tenant;
+    let mut sessions = Vec::new();
+    for part in app.service.parts_of(tenant, &thread.id).await? {
+        sessions.extend(store.get_session(tenant, &part).await?);
+    }
+    sessions.push(thread);
+    let [sum, total] = sums;
+    for session in &sessions {
+        for entry in CostEntry::of_session(&**store, session).await? {
+            sum.add(&entry);
+            total.add(&entry);
         }
     }
     Ok(())
 }
 
-impl Sum {
-    fn add(&mut self, message: &StoredMessage) {
-        if let Some(usage) = &message.usage {
-            let totals = &mut self.totals;
-            totals.model_calls += 1;
-            totals.input_tokens = totals.input_tokens.saturating_add(usage.prompt_tokens.unwrap_or(0));
-            totals.output_tokens = totals
-                .output_tokens
-                .saturating_add(usage.completion_tokens.unwrap_or(0));
-            totals.cached_input_tokens = totals.cached_input_tokens.saturating_add(usage.cached().unwrap_or(0));
-        }
-        if let Some(cost) = &message.cost {
-            let sum = self.costs.entry(Arc::clone(&cost.currency)).or_default();
-            *sum = sum.saturating_add(cost.micros);
-        }
-    }
-
-    fn finish(self) -> UsageTotals {
-        let costs = self.costs.into_iter().map(|(currency, micros)| {
-            let text = Money::from_micros(micros, Arc::clone(&currency)).to_string();
-            let amount = text.split(' ').next().unwrap_or_default().to_owned();
-            (currency.to_string(), amount)
-        });
-        UsageTotals {
-            costs: costs.collect(),
-            ..self.totals
-        }
+fn described(totals: &CostTotals) -> UsageTotals {
+    UsageTotals {
+        model_calls: totals.calls,
+        unpriced_calls: totals.unpriced_calls,
+        incomplete_calls: totals.incomplete_calls,
+        input_tokens: totals.input_tokens,
+        output_tokens: totals.output_tokens,
+        cached_input_tokens: totals.cached_tokens,
+        costs: totals
+            .costs()
+            .map(|(currency, amount)| (currency.to_owned(), amount))
+            .collect(),
     }
 }

@@ -62,7 +62,7 @@ impl Service {
         log.flush().await?;
         let stages = Arc::new(Stages::new(Arc::clone(log), face, &place));
         let observer = Arc::new(FlowObserver::new(Arc::clone(&stages), &place));
-        let built = self.build_flow(log, flow, &stages);
+        let built = self.build_flow(log, flow, &stages).await?;
         let Ok(built) = built.inspect_err(|error| tracing::error!(?error, "a flow cannot be built")) else {
             let fault = Fault::new(
                 FaultKind::InvalidRequest,
@@ -145,20 +145,30 @@ impl Service {
         result
     }
 
-    /// Builds a flow for the actor of a run.
-    fn build_flow(&self, log: &RunLog, flow: &ServedFlow, stages: &Arc<Stages>) -> Result<FileFlow, FlowError> {
+    /// Builds a flow for the actor of a run. The inner error is that of the flow.
+    async fn build_flow(
+        &self,
+        log: &RunLog,
+        flow: &ServedFlow,
+        stages: &Arc<Stages>,
+    ) -> Result<Result<FileFlow, FlowError>, MemoryError> {
         let actor = log.job.actor.clone();
+        let (tenant, thread) = log.job.session();
+        // Its parts are billed like the thread, which was created with the settings of that time.
+        let session = self.store.get_session(tenant, thread).await?;
         let sessions = SetupSessions {
             store: Arc::new(RecordingStore::of_flow(Arc::clone(stages))),
             biller: self.biller.clone(),
-            billing: self.billing.clone(),
+            billing: session.and_then(|session| session.billing),
         };
-        flow.build(&FlowSetup {
+        let profile = self.known_user(&actor).await?;
+        Ok(flow.build(&FlowSetup {
+            profile,
             context: StoredContext::new(Arc::clone(&self.store), actor.tenant.as_str()),
             clock: Arc::clone(&self.clock),
             sessions: Some(sessions),
             actor,
-        })
+        }))
     }
 
     async fn has_started(&self, log: &RunLog) -> Result<bool, MemoryError> {

@@ -161,7 +161,7 @@ impl Service {
         let mut session = NewSession::new(&*new.thread)
             .with_owner(new.actor.clone())
             .with_metadata(AGENT, &*new.input.agent);
-        session.billing.clone_from(&self.billing);
+        session.billing = self.new_billing(&new.actor).await?;
         self.store.create(session).await.map_err(|error| match error.kind() {
             // It belongs to another user of the tenant.
             MemoryErrorKind::AlreadyExists => Problem::unknown("thread"),

@@ -9,7 +9,7 @@ use agcore_flow::NODE_METADATA;
 use agcore_llm::Random;
 use agcore_memory::{
     CheckpointStore, MemoryError, MemoryErrorKind,
-    session::{Billing, Run, RunFilter, Session, SessionStore},
+    session::{Run, RunFilter, Session, SessionStore},
 };
 use tokio::sync::Mutex;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -17,6 +17,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use super::{
     active::Active,
     agents::{Agents, ServedAgent},
+    billing::NewBilling,
 };
 use crate::{
     files::Files,
@@ -44,12 +45,12 @@ pub(crate) struct Service {
     pub(crate) encoder: EncoderSettings,
     /// The models and their vendors.
     pub(crate) catalog: Option<SharedCatalog>,
-    /// Whether agents know the stored profiles of users.
+    /// Whether agents and flows know the stored profiles of users.
     pub(crate) uses_profiles: bool,
     /// Computes what messages cost.
     pub(crate) biller: Option<Arc<dyn Biller>>,
-    /// The billing of new sessions.
-    pub(crate) billing: Option<Billing>,
+    /// The billing of new threads.
+    pub(crate) billing: NewBilling,
     pub(crate) busy: BusyPolicy,
     pub(crate) metrics: Metrics,
     pub(crate) queue: Arc<dyn RunQueue>,
@@ -164,10 +165,11 @@ impl Service {
     }
 }
 
-/// Returns whether a session is a thread of a client. The agents of flows work in sessions of their own, and so do contexts.
+/// Returns whether a session is a thread of a client. The agents of flows work in sessions of their own, and so do contexts. These are
+/// parts of their thread, unless an older version has created them.
 pub(crate) fn is_thread(session: &Session) -> bool {
     let hidden = [NODE_METADATA, CONTEXT_METADATA];
-    hidden.iter().all(|name| !session.metadata.contains_key(*name))
+    session.part_of.is_none() && hidden.iter().all(|name| !session.metadata.contains_key(*name))
 }
 
 /// Checks an id that a client has chosen.

@@ -6,7 +6,7 @@ use agcore_memory::{
     MemoryError,
     session::{
         ApprovalChange, ApprovalFilter, ApprovalStatus, MessageFilter, MessageMetadata, MessageRole, NewMessage,
-        RunFilter, RunStatus,
+        RunFilter, RunStatus, SessionFilter,
     },
 };
 
@@ -17,19 +17,23 @@ use crate::{flows::FlowPlace, log::RunLog};
 const RECENT: u64 = 500;
 
 impl Service {
-    /// Returns the sessions in which the agents of the flows of a thread work or have worked.
+    /// Returns the parts of a thread: the sessions in which the agents of its flows work or have worked. Those of older versions are
+    /// known by their runs only.
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn stages_of(&self, tenant: &str, thread: &str) -> Result<BTreeSet<String>, MemoryError> {
+    pub(crate) async fn parts_of(&self, tenant: &str, thread: &str) -> Result<BTreeSet<String>, MemoryError> {
+        let filter = SessionFilter::new(tenant).with_part_of(thread).with_erased();
+        let parts = self.store.sessions(&filter).await?;
         let runs = self.store.runs(tenant, thread, &RunFilter::new()).await?;
         let outcomes = runs.into_iter().filter_map(|run| run.outcome);
         let places = outcomes.filter_map(|outcome| serde_json::from_value::<FlowPlace>(outcome).ok());
-        let mut stages: BTreeSet<String> = places.flat_map(|place| place.stages.into_keys()).collect();
+        let mut ids: BTreeSet<String> = places.flat_map(|place| place.stages.into_keys()).collect();
+        ids.extend(parts.into_iter().map(|part| part.id));
         for log in self.active.of_thread(tenant, thread) {
-            stages.extend(log.sources().into_keys());
+            ids.extend(log.sources().into_keys());
         }
-        Ok(stages)
+        Ok(ids)
     }
 
     /// Returns the ids of the questions of a thread that wait for an answer.

@@ -11,6 +11,7 @@ mod support;
 
 mod approvals;
 mod bad_input;
+mod bill;
 mod built_flows;
 mod cancel;
 mod conversation;
@@ -19,13 +20,17 @@ mod files;
 mod flow_crash;
 mod flows;
 mod gather;
+#[cfg(target_os = "linux")]
+mod hostile;
 #[cfg(feature = "jwt")]
 mod jwt;
 mod lifecycle;
 mod limits;
 mod models;
+mod outage;
 mod planner;
 mod postgres;
+mod profiles;
 mod reconnect;
 mod restart;
 mod routes;

@@ -59,11 +59,11 @@ fn flow(provider: &ScriptedProvider) -> FileFlowBuilder {
     FileFlow::builder(file, bundle)
 }
 
-fn plan(tool: &str, calls: Value) -> String {
+pub(crate) fn plan(tool: &str, calls: Value) -> String {
     json!({"summary": "That is needed.", "next": tool, "calls": calls}).to_string()
 }
 
-fn judgement() -> String {
+pub(crate) fn judgement() -> String {
     let judgement = json!({
         "summary": "That is it.", "relevance": 1, "is_todo_done": null, "todo_result": null, "is_finished": true,
     });

@@ -34,17 +34,30 @@ pub(crate) fn url() -> Option<String> {
     env::var(VARIABLE).ok()
 }
 
+/// Runs something beside the tests.
+pub(crate) fn spawn(future: impl Future<Output = ()> + Send + 'static) {
+    drop(RUNTIME.spawn(future));
+}
+
 /// Opens a store with a schema of its own.
-#[expect(clippy::disallowed_methods, reason = "the name is unique, also among processes")]
 pub(crate) fn open(url: &str) -> Arc<PostgresStore> {
+    open_named(url).0
+}
+
+/// Opens a store with a schema of its own, whose name is returned as well.
+#[expect(clippy::disallowed_methods, reason = "the name is unique, also among processes")]
+pub(crate) fn open_named(url: &str) -> (Arc<PostgresStore>, String) {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let second = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let schema = format!("{PREFIX}{second}_{}_{number}", process::id());
-    let options = PostgresOptions::new(url).unwrap().with_schema(schema).with_pool_size(4);
+    let options = PostgresOptions::new(url)
+        .unwrap()
+        .with_schema(&*schema)
+        .with_pool_size(4);
     // A runtime cannot wait within another one.
     let opening = thread::spawn(|| RUNTIME.block_on(options.open(Arc::new(SystemClock::new()))));
-    Arc::new(opening.join().unwrap().unwrap())
+    (Arc::new(opening.join().unwrap().unwrap()), schema)
 }
 
 #[tokio::test]

@@ -107,8 +107,12 @@ pub(crate) fn input(thread: &str, run: &str, text: &str) -> Value {
 
 impl Running {
     pub(crate) async fn start(builder: ServerBuilder) -> Self {
-        let server = builder.build().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::start_on(listener, builder)
+    }
+
+    pub(crate) fn start_on(listener: TcpListener, builder: ServerBuilder) -> Self {
+        let server = builder.build().unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
         let stopped = stop.clone();

@@ -1,0 +1,276 @@
+//! Databases that go away, or run out of space, in the middle of runs.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use agcore_agent::{AgentBuilder, AgentSpec};
+use agcore_chat::{ChatResponse, SystemClock};
+use agcore_llm::provider_fn;
+use agcore_memory::{MemoryItem, MemoryStore, session::SessionStore};
+use agcore_server::{Server, ServerBuilder};
+use agcore_store::sqlite::SqliteOptions;
+use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore};
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    sync::{Notify, watch},
+};
+
+use crate::{
+    postgres,
+    support::{Running, Store, input, text_of},
+};
+
+/// A model that waits in its first call.
+#[derive(Clone, Default)]
+struct Model(Arc<Calls>);
+
+#[derive(Default)]
+struct Calls {
+    count: AtomicUsize,
+    asked: Notify,
+    answer: Notify,
+}
+
+impl Model {
+    fn builder(&self, store: &Store) -> ServerBuilder {
+        let calls = Arc::clone(&self.0);
+        let provider = provider_fn(move |_| {
+            let calls = Arc::clone(&calls);
+            async move {
+                let mut text = "Here I am.".to_owned();
+                if calls.count.fetch_add(1, Ordering::SeqCst) == 0 {
+                    calls.asked.notify_one();
+                    calls.answer.notified().await;
+                    // More than fits into what is left of pages of a full database.
+                    text += &"x".repeat(20_000);
+                }
+                Ok(ChatResponse::from_text(text))
+            }
+        });
+        let bundle = AgentBuilder::new().with_provider(provider).build().unwrap();
+        let builder = Server::builder().agent("ada", bundle, AgentSpec::new("ada", "Be Ada."));
+        builder.store(Arc::clone(store))
+    }
+
+    fn calls(&self) -> usize {
+        self.0.count.load(Ordering::SeqCst)
+    }
+}
+
+/// A server whose run waits for its model.
+async fn start(model: &Model, store: &Store) -> Running {
+    let server = Running::start(model.builder(store)).await;
+    let started = server.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
+    assert_eq!(started.status.as_u16(), 202, "{}", started.text);
+    model.0.asked.notified().await;
+    server
+}
+
+/// Follows the run, and checks the order of its events.
+async fn follow(server: &Running) -> Vec<Value> {
+    let events = server.follow("t", "r1", None).await;
+    let events: Vec<Value> = events.into_iter().map(|event| event.data).collect();
+    agcore_agui::check_order(events.iter().cloned()).unwrap();
+    events
+}
+
+/// A store that counts its commits.
+fn counted<S: SessionStore + 'static>(inner: S) -> (Store, watch::Receiver<usize>) {
+    let (commits, counted) = watch::channel(0);
+    let plan = FaultPlan::from_fn(move |_, method| {
+        commits.send_modify(|count| *count += usize::from(method == "commit"));
+        None
+    });
+    (Arc::new(FaultyStore::new(inner, plan)), counted)
+}
+
+/// A run whose reply cannot be stored fails after its only call, as soon as that can be stored.
+async fn run_out_of_space(
+    (store, mut commits): (Store, watch::Receiver<usize>),
+    failures: usize,
+    fill: impl AsyncFnOnce(),
+    free: impl AsyncFnOnce(),
+) {
+    let model = Model::default();
+    let server = start(&model, &store).await;
+    fill().await;
+    let before = *commits.borrow();
+    model.0.answer.notify_one();
+    // The reply, and then the end of the run.
+    commits.wait_for(|count| *count > before + failures).await.unwrap();
+    let refused = server
+        .post("/api/v1/agent/runs/u", &input("u", "r1", &"x".repeat(20_000)))
+        .await;
+    refused.assert_problem(503, "store_unavailable");
+    assert_eq!(server.get("/health").await.status.as_u16(), 200);
+    assert_eq!(model.calls(), 1, "the model was asked again");
+
+    free().await;
+    let events = follow(&server).await;
+    let end = events.last().unwrap();
+    assert_eq!(
+        (&end["type"], &end["code"]),
+        (&"RUN_ERROR".into(), &"storage".into()),
+        "{end}"
+    );
+    let run = &server.get("/api/v1/agent/sessions/t").await.json()["runs"][0];
+    assert_eq!(run["status"], "failed");
+    // The conversation continues.
+    let events = server.run(&input("t", "r2", "Are you there?")).await;
+    assert_eq!((text_of(&events).as_str(), model.calls()), ("Here I am.", 2));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_disk_that_is_full_in_the_middle_of_a_run_costs_one_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    let clock = || Arc::new(SystemClock::new());
+    SqliteOptions::new(&path).open(clock()).await.unwrap().close().await;
+    let pages = u32::try_from(path.metadata().unwrap().len() / 4096).unwrap() + 60;
+    let options = SqliteOptions::new(&path).with_max_pages(pages);
+    let database = options.open(clock()).await.unwrap();
+    let saved = AtomicUsize::new(0);
+    let fill = async || {
+        // Down to the last bytes, so that not even a small row fits.
+        for size in [2_000, 50] {
+            let item = || MemoryItem::new(saved.load(Ordering::SeqCst).to_string(), "x".repeat(size));
+            while database.save(item()).await.is_ok() {
+                saved.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    };
+    let free = async || {
+        for item in 0..saved.load(Ordering::SeqCst) {
+            let deleted = MemoryStore::delete(&database, "local", &item.to_string()).await;
+            assert!(deleted.unwrap());
+        }
+    };
+    // The end is so small that it may fit.
+    run_out_of_space(counted(database.clone()), 1, fill, free).await;
+}
+
+#[tokio::test]
+async fn a_database_server_without_space_costs_one_call() {
+    let Some(url) = postgres::url() else {
+        return println!("skipped: it is started by `postgres::the_same_tests_pass_with_a_database_server`");
+    };
+    let (store, schema) = postgres::open_named(&url);
+    let execute = async |sql: String| {
+        let mut connection = PgConnection::connect(&url).await.unwrap();
+        let executed = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await;
+        executed.unwrap();
+    };
+    // What the server answers when its disk is full.
+    let mut sql = format!(
+        "CREATE FUNCTION {schema}.fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;"
+    );
+    for table in ["sessions", "messages", "events", "runs"] {
+        sql += &format!(
+            "CREATE TRIGGER a_fill BEFORE INSERT OR UPDATE ON {schema}.{table} FOR EACH ROW EXECUTE FUNCTION {schema}.fill();"
+        );
+    }
+    let fill = async || execute(sql).await;
+    let free = async || execute(format!("DROP FUNCTION {schema}.fill() CASCADE")).await;
+    run_out_of_space(counted(store), 3, fill, free).await;
+}
+
+/// A proxy in front of a database server, which can go away.
+struct Proxy {
+    url: String,
+    state: Arc<ProxyState>,
+}
+
+struct ProxyState {
+    is_down: AtomicBool,
+    cut: Notify,
+    refused: watch::Sender<usize>,
+}
+
+impl Proxy {
+    fn start(url: &str) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address: SocketAddr = listener.local_addr().unwrap();
+        let (before, rest) = url.split_once('@').unwrap();
+        let (target, path) = rest.split_once('/').unwrap();
+        let target = match target.contains(':') {
+            true => target.to_owned(),
+            false => format!("{target}:5432"),
+        };
+        let state = Arc::new(ProxyState {
+            is_down: AtomicBool::new(false),
+            cut: Notify::new(),
+            refused: watch::Sender::new(0),
+        });
+        let url = format!("{before}@{address}/{path}");
+        let serving = Arc::clone(&state);
+        postgres::spawn(async move {
+            let listener = TcpListener::from_std(listener).unwrap();
+            while let Ok((client, _)) = listener.accept().await {
+                if serving.is_down.load(Ordering::SeqCst) {
+                    serving.refused.send_modify(|count| *count += 1);
+                    continue;
+                }
+                tokio::spawn(pass(client, target.clone(), Arc::clone(&serving)));
+            }
+        });
+        Self { url, state }
+    }
+
+    fn go_away(&self) {
+        self.state.is_down.store(true, Ordering::SeqCst);
+        self.state.cut.notify_waiters();
+    }
+
+    fn come_back(&self) {
+        self.state.is_down.store(false, Ordering::SeqCst);
+    }
+}
+
+async fn pass(mut client: TcpStream, target: String, state: Arc<ProxyState>) {
+    let mut server = TcpStream::connect(target).await.unwrap();
+    tokio::select! {
+        () = state.cut.notified() => {}
+        _ = copy_bidirectional(&mut client, &mut server) => {}
+    }
+}
+
+#[tokio::test]
+async fn a_database_server_that_goes_away_in_the_middle_of_a_run_is_waited_for() {
+    let Some(url) = postgres::url() else {
+        return println!("skipped: it is started by `postgres::the_same_tests_pass_with_a_database_server`");
+    };
+    let proxy = Proxy::start(&url);
+    let store: Store = postgres::open(&proxy.url);
+    let model = Model::default();
+    let server = start(&model, &store).await;
+    proxy.go_away();
+    assert_eq!(server.get("/ready").await.status.as_u16(), 503);
+    let refused = server.post("/api/v1/agent/runs/u", &input("u", "r1", "Hello")).await;
+    refused.assert_problem(503, "store_unavailable");
+
+    let mut attempts = proxy.state.refused.subscribe();
+    let before = *attempts.borrow();
+    model.0.answer.notify_one();
+    // The reply, and another attempt.
+    attempts.wait_for(|count| *count >= before + 2).await.unwrap();
+    assert_eq!(model.calls(), 1, "the model was asked while nothing could be stored");
+    proxy.come_back();
+    let events = follow(&server).await;
+    assert!(text_of(&events).starts_with("Here I am."));
+    assert_eq!(events.last().unwrap()["type"], "RUN_FINISHED");
+    let history = server.get("/api/v1/agent/history?threadId=t").await.json();
+    assert_eq!(history["messages"].as_array().unwrap().len(), 2, "{history}");
+    assert_eq!(server.get("/ready").await.status.as_u16(), 200);
+    server.stop().await;
+}
