@@ -5,8 +5,9 @@
     python3 scripts/screens/screens.py --text --columns 100 60 40 --out DIR     # every scene, as text, in three widths
 
 Needs tmux, the package in requirements.txt, and the programs `agcore` and `agcore-mock` in --bin (default: target/debug).
-Each scene is an entry of scenes.json: the files of its folder, the script of the model, and what is typed. A step waits until
-its text is on the screen, so that no step depends on the speed of the machine.
+Each scene is an entry of scenes.json: the files of its folder, the script of the model, and what is typed: a line (`type`), text
+without Enter (`keys`), or a key (`press`). A step waits until its text is on the screen, so that no step depends on the speed
+of the machine.
 """
 
 import argparse
@@ -126,6 +127,8 @@ def play(terminal: Terminal, step: dict) -> None:
     if "type" in step:
         terminal.send(step["type"])
         terminal.press("Enter")
+    if "keys" in step:
+        terminal.send(step["keys"])
     if "press" in step:
         terminal.press(step["press"])
     terminal.wait_for(step["until"], before)

@@ -10,6 +10,7 @@ mod cost;
 mod eval;
 mod flow;
 mod help;
+mod option_help;
 mod session;
 mod sessions;
 mod approvals;
@@ -90,6 +91,7 @@ use self::{
     eval::EVAL_HELP,
     help::{USAGE, epilogue},
     init::{INIT_HELP, NEW_HELP},
+    option_help::with_option_help,
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
     run::RUN_HELP,
     serve::SERVE_HELP,
@@ -274,15 +276,22 @@ impl Args {
     pub(crate) fn from_process() -> Self {
         let arguments: Vec<OsString> = env::args_os().collect();
         let is_at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-        let arguments = prompt::with_command(arguments, &Self::command(), is_at_terminal);
-        let matches = help::with_groups(Self::command()).get_matches_from(arguments);
+        let program = Self::program();
+        let arguments = prompt::with_command(arguments, &program, is_at_terminal);
+        let matches = help::with_groups(program).try_get_matches_from(&arguments);
+        let matches = matches.unwrap_or_else(|error| prompt::with_quoting(error, &arguments).exit());
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    }
+
+    /// Returns the program, with the help of its options.
+    fn program() -> clap::Command {
+        with_option_help(Self::command())
     }
 
     /// Returns the script that completes commands and options in a shell.
     pub(crate) fn completion(shell: Shell) -> String {
         let mut script = Vec::new();
-        let mut command = prompt::without_command(Self::command());
+        let mut command = prompt::without_command(Self::program());
         generate(shell, &mut command, "agcore", &mut script);
         String::from_utf8_lossy(&script).into_owned()
     }
@@ -306,7 +315,7 @@ impl Args {
 
     /// Returns the program as its manual describes it: commands have their full names and the options of the program.
     fn described() -> clap::Command {
-        let described = Self::command();
+        let described = Self::program();
         let about = described.get_about().cloned().unwrap_or_default();
         let mut program = prompt::without_command(described).about(about).after_help(epilogue());
         program = program.version(env!("CARGO_PKG_VERSION"));

@@ -4,6 +4,7 @@ mod terminal;
 mod typed_ahead;
 mod key_reader;
 mod keys;
+mod menu;
 mod completion;
 
 use std::{
@@ -12,6 +13,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use anstyle::Style;
 use rustyline::{Behavior, CompletionType, Config, Editor, error::ReadlineError, history::FileHistory};
 
 pub(crate) use self::{
@@ -147,10 +149,10 @@ impl Console {
         !LINE_TERMINALS.iter().any(|simple| name.eq_ignore_ascii_case(simple))
     }
 
-    /// Sets the commands that Tab completes.
-    pub(crate) fn set_commands(&self, commands: Vec<CommandName>) {
+    /// Sets the commands that Tab completes and that are shown in this style while one is typed.
+    pub(crate) fn set_commands(&self, commands: Vec<CommandName>, style: Style) {
         if let Some(completion) = self.input().editor.helper_mut() {
-            completion.commands = commands;
+            (completion.commands, completion.style) = (commands, style);
         }
     }
 

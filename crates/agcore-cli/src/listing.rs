@@ -2,17 +2,23 @@
 
 use agcore::tools::{Permission, RegisteredTool, ToolAnnotations, ToolRegistry, ToolSession};
 
-use crate::policy::Policy;
+use crate::{policy::Policy, render::sanitized_line};
 
 /// Formats all tools: name and description, whether they may run, the permissions they need, and their annotations.
 pub(crate) fn listing(tools: &ToolRegistry, policy: &Policy, session: Option<&ToolSession>) -> String {
     let tools = tools.list();
     let entry = |tool: &RegisteredTool| {
         let access = policy.access(tool, session);
-        let (name, description) = (tool.name(), tool.tool().description());
+        let (name, description) = (tool.name(), one_line(tool.tool().description()));
         format!("{name}: {description}\n  {access}\n  {}\n", requirements(tool))
     };
     tools.iter().map(entry).collect()
+}
+
+/// Joins the lines of a description, which are as long as in its source.
+fn one_line(description: &str) -> String {
+    let words: Vec<String> = description.split_whitespace().map(sanitized_line).collect();
+    words.join(" ")
 }
 
 /// Formats what a tool needs and how it behaves: `needs write; not read-only, one at a time (notes)`.
@@ -44,4 +50,18 @@ fn annotations(annotations: &ToolAnnotations) -> Vec<String> {
     let key = annotations.concurrency_key.as_ref();
     let one_at_a_time = key.map(|key| format!("one at a time ({key})"));
     known.into_iter().filter_map(word).chain(one_at_a_time).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn descriptions_are_one_line_without_control_characters() {
+        assert_eq!(
+            one_line("Reads a file.\n\n  Long ones\nin parts."),
+            "Reads a file. Long ones in parts."
+        );
+        assert_eq!(one_line("a\u{1b}[2Jb"), "a\u{fffd}[2Jb");
+    }
 }

@@ -75,9 +75,7 @@ impl Prices {
 
     /// Returns the currency in which the catalog prices a model, if it does.
     pub(crate) fn billing(&self, model: &str) -> Option<Billing> {
-        let mut prices = self.catalog.prices().prices().iter();
-        let price = prices.find(|price| price.model == model)?;
-        Some(Billing::new(price.currency.as_str()))
+        Some(Billing::new(self.catalog.currency_of(model)?.as_str()))
     }
 
     /// Returns the cost of a call: the one that the server reported, else that of the catalog. Returns `None` if it is unknown.

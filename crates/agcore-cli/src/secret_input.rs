@@ -6,7 +6,7 @@ use agcore::llm::credential::Secret;
 use rpassword::ConfigBuilder;
 use tokio::task::spawn_blocking;
 
-use crate::{exit::Failure, input::read_stdin, render::print_list};
+use crate::{exit::Failure, input::read_stdin, render::print_list, vendor::unquoted};
 
 /// The longest key, in bytes.
 const MAX_KEY: usize = 16 * 1024;
@@ -69,10 +69,11 @@ fn parse(text: &str) -> Result<Secret, String> {
     } else if !text.chars().all(|c| c.is_ascii_graphic()) {
         "it contains a space or a character that no key contains"
     } else {
-        return Ok(Secret::from(text));
+        let key = Secret::from(text);
+        return Ok(unquoted(&key).unwrap_or(key));
     };
     Err(format!(
-        "this is not an API key: {problem}; copy the key without quotes or other text"
+        "this is not an API key: {problem}; copy the key without other text"
     ))
 }
 
@@ -83,6 +84,7 @@ mod tests {
     #[test]
     fn only_what_can_be_sent_is_a_key() {
         assert_eq!(parse(" sk-1_a.b/c=\r\n").unwrap().expose(), "sk-1_a.b/c=");
+        assert_eq!(parse("\"sk-1\"\n").unwrap().expose(), "sk-1");
         let long = "s".repeat(MAX_KEY + 1);
         for (text, problem) in [
             ("", "empty"),

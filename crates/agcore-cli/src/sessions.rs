@@ -9,12 +9,11 @@ mod started;
 mod table;
 
 pub(crate) use self::{
-    find::short_ids,
     kind::{KIND, SessionKind},
     open::STORE,
     questions::{OpenQuestion, answers_of, question_key},
-    search::found_table,
-    table::{day, last_turn, numbered_table, session_table, time},
+    started::Answered,
+    table::{day, last_turn, time},
 };
 
 use std::{fs, path::Path, sync::Arc};

@@ -1,6 +1,16 @@
 //! Text tables.
 
-use crate::render::columns;
+use std::io::{self, IsTerminal};
+
+use crate::render::{columns, window_width};
+
+/// Returns the widest table that standard output shows: that of the window, if it is one.
+pub(crate) fn table_width() -> usize {
+    match io::stdout().is_terminal() {
+        true => window_width(),
+        false => usize::MAX,
+    }
+}
 
 /// Formats rows as lines with aligned columns. The last cell of a row is not padded.
 pub(crate) fn table<const N: usize>(rows: &[[String; N]]) -> String {

@@ -1,8 +1,10 @@
 //! Vendor details that the command line needs: variables of API keys and the form of base URLs.
 
+use std::time::Duration;
+
 use agcore::{
     chat::text::visible,
-    llm::{ProviderConfig, ProviderType},
+    llm::{ProviderConfig, ProviderType, credential::Secret, transport::http::Timeouts},
 };
 use url::Url;
 
@@ -20,6 +22,15 @@ pub(crate) fn key_variable(provider: &ProviderType) -> String {
     };
     let name: String = provider.name().chars().map(upper).collect();
     format!("{name}_API_KEY")
+}
+
+/// Returns a key without the quotation marks around it, if there are any. They get there from files with variables that a shell would
+/// have removed them from, and every server rejects them.
+pub(crate) fn unquoted(key: &Secret) -> Option<Secret> {
+    let key = key.expose().trim();
+    let bare = |mark: char| key.strip_prefix(mark)?.strip_suffix(mark);
+    let bare = bare('"').or_else(|| bare('\''))?.trim();
+    (!bare.is_empty()).then(|| Secret::from(bare))
 }
 
 /// Returns whether this is one of OpenAI's own APIs, which use the variables `OPENAI_MODEL` and `OPENAI_BASE_URL`.
@@ -76,6 +87,16 @@ pub(crate) fn has_models_of_vendors(provider: &ProviderType) -> bool {
         "vllm",
     ];
     names.contains(&provider.name())
+}
+
+/// Returns short timeouts, for someone who waits while a server is checked.
+pub(crate) fn check_timeouts() -> Timeouts {
+    let seconds = Duration::from_secs;
+    Timeouts::new()
+        .with_connect(seconds(5))
+        .with_first_byte(seconds(10))
+        .with_idle(seconds(10))
+        .with_total(seconds(20))
 }
 
 /// Returns a model that is worth a try, for messages.
@@ -173,6 +194,19 @@ mod tests {
         check("ollama-native", "http://host:11434/api", None);
         let default = ProviderConfig::new("deepseek".parse().unwrap(), "m");
         assert_eq!(versioned_url(&default), None);
+    }
+
+    #[test]
+    fn removes_the_quotation_marks_around_a_key() {
+        let check = |key: &str, expected: Option<&str>| {
+            let bare = unquoted(&Secret::from(key));
+            assert_eq!(bare.as_ref().map(Secret::expose), expected, "{key}");
+        };
+        check("\"sk-1\"", Some("sk-1"));
+        check(" 'sk-1'\n", Some("sk-1"));
+        for key in ["sk-1", "\"sk-1", "sk-1'", "\"sk-1'", "s\"k", "\"", "\"\"", ""] {
+            check(key, None);
+        }
     }
 
     #[test]

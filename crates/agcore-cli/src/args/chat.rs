@@ -25,6 +25,18 @@ Examples:
   agcore chat --resume 'trip to Lisbon'
   agcore -p 'And now in French.' --resume 0199
 
+Permission modes, for calls that need approval:
+  default            ask about them
+  acceptEdits        allow them if the tool only changes files, and ask about the others
+  plan               deny tools that are not read-only, even if a rule allows them
+  dontAsk            deny them
+  bypassPermissions  allow them
+
+Output formats:
+  text         the answer
+  json         one JSON object with the result
+  stream-json  a JSON object on each line for every event, and one with the result at the end
+
 Settings, highest priority first:
   1. command-line options
   2. environment variables
@@ -93,19 +105,19 @@ pub(crate) struct ChatArgs {
     /// Answer once and exit, also at a terminal
     #[arg(long, short, visible_alias = "prompt")]
     pub(crate) print: bool,
-    #[command(flatten)]
-    pub(crate) settings: SettingsArgs,
-    #[command(flatten)]
-    pub(crate) session: SessionArgs,
-    /// Chat with an agent in a file of .agcore/agents, or of agents next to your own agcore.toml, instead of the default one
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) agent: Option<String>,
-    /// Parameter of the requests to the model, such as `temperature=0`; the value is JSON, or else text. Can be repeated
-    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = ModelOption::parse)]
-    pub(crate) options: Vec<ModelOption>,
     /// Text file or image to send with the message; can be repeated
     #[arg(long = "file", value_name = "PATH", visible_alias = "image")]
     pub(crate) files: Vec<PathBuf>,
+    /// Chat with an agent in a file of .agcore/agents, or of agents next to your own agcore.toml, instead of the default one
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) agent: Option<String>,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// Parameter of the requests to the model, such as `temperature=0`; the value is JSON, or else text. Can be repeated
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = ModelOption::parse)]
+    pub(crate) options: Vec<ModelOption>,
     /// Catalog with the prices of models; by default catalog.toml next to your own agcore.toml, if it exists
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
@@ -119,14 +131,14 @@ pub(crate) struct ChatArgs {
     /// Do not offer tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,
-    /// How to handle calls that need approval
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = PermissionMode::Default)]
+    /// How to handle calls that need approval: default, acceptEdits, plan, dontAsk or bypassPermissions
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = PermissionMode::Default, hide_possible_values = true)]
     permission_mode: PermissionMode,
     /// Run tools that need approval without asking, like --permission-mode bypassPermissions
     #[arg(long, visible_aliases = ["yolo", "dangerously-skip-permissions"], conflicts_with = "permission_mode")]
     yes: bool,
-    /// Format of standard output
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Text)]
+    /// Format of standard output: text, json or stream-json
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Text, hide_possible_values = true)]
     pub(crate) output_format: OutputFormat,
     /// With --output-format stream-json, also print text, reasoning and progress of tools as they arrive
     #[arg(long)]

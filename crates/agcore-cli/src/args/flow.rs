@@ -23,7 +23,7 @@ Examples:
   agcore flow run garden.flow.yaml 'Now the flowers.' --continue
   agcore flow run article.flow.yaml --resume 0199 --answer 0:publish#1:question=yes
 
-Settings, environment variables and tools are those of `agcore chat`.";
+Settings, environment variables, tools, permission modes and output formats are those of `agcore chat --help`.";
 
 const CHECK_HELP: &str = "\
 All problems are reported at once, each with its line and column. The exit code is 0 only if there are none.

@@ -2,7 +2,11 @@
 
 use clap::Command;
 
-use crate::{exit::exit_codes, render::wrapped_list};
+use crate::{
+    exit::exit_codes,
+    process::variable,
+    render::{known_window_width, wrapped_paragraphs},
+};
 
 /// The usage of the program.
 pub(super) const USAGE: &str = "agcore <COMMAND> [OPTIONS]
@@ -28,12 +32,15 @@ Exit codes:";
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Talk to a model", &["chat", "run", "flow", "demo"]),
     ("Set up", &["init", "keys", "trust", "models", "config", "doctor"]),
-    ("Continue and account for it", &["sessions", "approvals", "cost"]),
+    ("Sessions and costs", &["sessions", "approvals", "cost"]),
     ("Tools and agents", &["tools", "mcp", "skills", "agents"]),
     ("Data", &["knowledge", "memory", "store"]),
     ("Build and operate", &["new", "serve", "eval", "inspect", "catalog"]),
     ("About the program", &["help", "man", "completion", "schema"]),
 ];
+
+/// The widest help, as clap wraps it.
+const MAX_WIDTH: usize = 100;
 
 /// The heading of commands that no group names.
 const OTHERS: &str = "Other commands";
@@ -48,10 +55,27 @@ pub(super) fn epilogue() -> String {
 pub(super) fn with_groups(mut program: Command) -> Command {
     // Adds the command `help`.
     program.build();
-    let groups = wrapped_list(&groups(&program));
-    program.help_template(format!(
+    let width = width();
+    let groups = wrapped_paragraphs(&groups(&program), width);
+    with_wrapped_epilogue(program, width).help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}{{after-help}}"
     ))
+}
+
+/// Wraps the epilogues of a command and of those below it. By itself, clap would not indent the continuation of a line in a list.
+fn with_wrapped_epilogue(command: Command, width: usize) -> Command {
+    let command = command.mut_subcommands(|command| with_wrapped_epilogue(command, width));
+    match command.get_after_help().map(ToString::to_string) {
+        Some(text) => command.after_help(wrapped_paragraphs(&text, width)),
+        None => command,
+    }
+}
+
+/// Returns the width of the help, as clap determines it.
+fn width() -> usize {
+    let in_variable = || variable("COLUMNS")?.parse::<usize>().ok();
+    let width = known_window_width().or_else(in_variable).filter(|width| *width > 0);
+    width.unwrap_or(MAX_WIDTH).min(MAX_WIDTH)
 }
 
 /// Lists the commands of the program in groups.

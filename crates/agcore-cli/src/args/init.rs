@@ -32,8 +32,8 @@ pub(crate) struct InitArgs {
 }
 
 pub(super) const NEW_HELP: &str = "\
-The project is a small agent with one tool. It runs offline at once, and with a real model if AGCORE_MODEL names one. It \
-depends on agcore at the place from which this program was built while that exists, and on the released version otherwise.
+The project is a small agent with one tool. It runs offline at once, and with a real model if AGCORE_MODEL names one; the key \
+comes from AGCORE_API_KEY, or from the variable of the vendor. It depends on agcore at the place from which this program was built while that exists, and on the released version otherwise.
 
 Examples:
   agcore new my-agent && cd my-agent && cargo run

@@ -41,8 +41,8 @@ Examples:
 pub(crate) struct SetKeyArgs {
     /// The provider, such as `openai`, or the variable of its key, such as `OPENAI_API_KEY`
     pub(crate) provider: String,
-    /// Where the key is kept
-    #[arg(long, value_enum, value_name = "PLACE", default_value_t)]
+    /// Where the key is kept: keyring, file, or auto for the keyring if there is one
+    #[arg(long, value_enum, value_name = "PLACE", default_value_t, hide_possible_values = true)]
     pub(crate) store: KeyPlace,
 }
 

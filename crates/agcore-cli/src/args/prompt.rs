@@ -3,10 +3,16 @@
 use std::ffi::{OsStr, OsString};
 
 use agcore::chat::text::nearest;
-use clap::Command;
+use clap::{
+    Command, Error,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 
 /// The name of the hidden command that stands for a prompt without a command.
 pub(super) const COMMAND: &str = "prompt";
+
+/// The commands that take a message.
+const MESSAGE_COMMANDS: [&str; 3] = [COMMAND, "chat", "run"];
 
 /// The name under which users of other programs look for a single message: the same as `-p`.
 const EXEC: &str = "exec";
@@ -31,6 +37,56 @@ pub(super) fn with_command(mut arguments: Vec<OsString>, program: &Command, is_a
         arguments.insert(first, COMMAND.into());
     }
     arguments
+}
+
+/// Adds to an error about a second word how to send a message of several words, if the first one may begin a message.
+pub(super) fn with_quoting(mut error: Error, arguments: &[OsString]) -> Error {
+    let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or_default()).collect();
+    if let Some(quoted) = quoted(&error, &words) {
+        let tip = format!("a message of several words needs quotation marks: {quoted}");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
+}
+
+/// Returns the command line with quotation marks around the message.
+fn quoted(error: &Error, words: &[&str]) -> Option<String> {
+    let is_word = |at: usize| {
+        words
+            .get(at)
+            .is_some_and(|word| !word.is_empty() && !word.starts_with('-'))
+    };
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let start = match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let first = text(ContextKind::InvalidSubcommand)?;
+            words.iter().position(|word| *word == first).filter(|at| *at == 1)?
+        }
+        ErrorKind::UnknownArgument => {
+            let command = words.iter().skip(1).find(|word| MESSAGE_COMMANDS.contains(word))?;
+            let second = text(ContextKind::InvalidArg)?;
+            let at = (2..words.len()).find(|at| words[*at] == second && is_word(*at) && is_word(*at - 1))?;
+            (words[at - 1] != *command).then_some(at - 1)?
+        }
+        _ => return None,
+    };
+    let end = (start..words.len()).find(|at| !is_word(*at)).unwrap_or(words.len());
+    let message = words[start..end].join(" ");
+    if end - start < 2 || message.contains(['"', '$', '`', '\\', '!']) {
+        return None;
+    }
+    let before = words[1..start].iter().filter(|word| **word != COMMAND).copied();
+    let message = format!("\"{message}\"");
+    let line: Vec<&str> = ["agcore"]
+        .into_iter()
+        .chain(before)
+        .chain([message.as_str()])
+        .chain(words[end..].iter().copied())
+        .collect();
+    Some(line.join(" "))
 }
 
 /// Returns the program without the hidden command, whose options become those of the program itself: a prompt needs no
@@ -96,6 +152,34 @@ mod tests {
             &["agcore", "--log", "info", "--no-color", "-m", "gpt-5", "hi"],
             &["agcore", "--log", "info", "--no-color", "prompt", "-m", "gpt-5", "hi"],
         );
+    }
+
+    #[test]
+    fn a_message_without_quotation_marks_is_recognized() {
+        let tip = |line: &str| {
+            let arguments = line.split(' ').map(OsString::from).collect();
+            let arguments = with_command(arguments, &Args::command(), false);
+            let error = Args::command().try_get_matches_from(&arguments).unwrap_err();
+            let shown = with_quoting(error, &arguments).to_string();
+            let tip = shown.split_once("needs quotation marks: ").map(|(_, rest)| rest);
+            tip.map(|rest| rest.lines().next().unwrap_or_default().to_owned())
+        };
+        let check = |line: &str, expected: &str| assert_eq!(tip(line).as_deref(), Some(expected), "{line}");
+        // The first word resembles `chat`.
+        check("agcore what is this", "agcore \"what is this\"");
+        check("agcore is this so", "agcore \"is this so\"");
+        check("agcore -p -m gpt-5 is this so", "agcore -p -m gpt-5 \"is this so\"");
+        check("agcore is this so --no-tools", "agcore \"is this so\" --no-tools");
+        check("agcore chat is this so", "agcore chat \"is this so\"");
+        check("agcore run the tests", "agcore run \"the tests\"");
+        for line in [
+            "agcore doctr",
+            "agcore chat --modle x",
+            "agcore tools lst x",
+            "agcore doctor x y",
+        ] {
+            assert_eq!(tip(line), None, "{line}");
+        }
     }
 
     #[test]

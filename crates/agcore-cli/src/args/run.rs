@@ -19,22 +19,22 @@ Examples:
   agcore run --continue
   agcore run 'Count the words in README.md.' --output-format json | jq -r .text
 
-Settings, environment variables and tools are those of `agcore chat`.";
+Settings, environment variables, tools, permission modes and output formats are those of `agcore chat --help`.";
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    #[command(flatten)]
-    pub(crate) chat: ChatArgs,
     /// How many steps that do not depend on each other run side by side
     #[arg(long, value_name = "STEPS", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=32))]
     pub(crate) parallel: u8,
+    /// How many new plans are made after plans that failed
+    #[arg(long, value_name = "PLANS", default_value_t = 1)]
+    pub(crate) replans: u32,
+    #[command(flatten)]
+    pub(crate) chat: ChatArgs,
     /// Run a flow file with the task as its request, like `agcore flow run`
     #[arg(long, value_name = "FILE")]
     pub(crate) flow: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) values: FlowValues,
-    /// How many new plans are made after plans that failed
-    #[arg(long, value_name = "PLANS", default_value_t = 1)]
-    pub(crate) replans: u32,
 }

@@ -24,8 +24,10 @@ tokens or a proxy they are offered only with --tools.
 
 Example:
   agcore serve --model openai:gpt-5-mini
-  curl -N http://127.0.0.1:8737/api/v1/agent/run -H 'Content-Type: application/json' \\
-    -d '{\"threadId\": \"t\", \"runId\": \"r\", \"messages\": [{\"id\": \"m\", \"role\": \"user\", \"content\": \"Hello\"}]}'";
+  curl -N http://127.0.0.1:8737/api/v1/agent/run \\
+    -H 'Content-Type: application/json' \\
+    -d '{\"threadId\": \"t\", \"runId\": \"r\",
+         \"messages\": [{\"id\": \"m\", \"role\": \"user\", \"content\": \"Hello\"}]}'";
 
 /// Arguments of `serve`.
 #[derive(Debug, Parser)]

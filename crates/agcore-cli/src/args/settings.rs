@@ -24,11 +24,11 @@ pub(crate) struct PolicyArgs {
 /// Settings that can be given on the command line, where they override all other sources.
 #[derive(Debug, Default, ArgGroup)]
 pub(crate) struct SettingsArgs {
-    #[command(flatten)]
-    pub(crate) server: ServerArgs,
     /// Model name, or provider and model as PROVIDER:MODEL or PROVIDER/MODEL
     #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) model: Option<String>,
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
     /// Instructions for the agent (the system prompt)
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,

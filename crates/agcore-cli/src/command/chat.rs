@@ -27,6 +27,7 @@ mod compact;
 mod saved;
 mod rewind;
 mod paste_image;
+mod last_model;
 mod settle;
 mod resume;
 mod commands;

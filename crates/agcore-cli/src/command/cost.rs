@@ -10,9 +10,9 @@ use crate::{
     exit::Failure,
     places::{abbreviated, user_catalog},
     process::print,
-    render::{sanitized_line, truncated},
-    sessions::{Sessions, current_folder, day, short_ids},
-    table::table,
+    render::{columns, hanging_to, print_list, sanitized_line, truncated},
+    sessions::{Sessions, current_folder, day},
+    table::{table, table_width},
 };
 
 /// The widest title, in columns.
@@ -28,7 +28,7 @@ pub(crate) async fn run(args: &CostArgs) -> Result<(), Failure> {
     let listed = sessions.of_tenant(&args.tenant, folder.as_deref()).await?;
     let mut report = Report::default();
     let store = sessions.store();
-    for (session, short_id) in listed.iter().zip(short_ids(&listed)) {
+    for (session, short_id) in listed.iter().zip(sessions.short_ids(&listed).await?) {
         let entries = CostEntry::of_session(&*store, session).await?;
         for entry in entries.iter().filter(|entry| is_wanted(entry, args)) {
             report.add(Row::of(args.by, session, &short_id, entry), entry);
@@ -36,7 +36,10 @@ pub(crate) async fn run(args: &CostArgs) -> Result<(), Failure> {
     }
     match args.json {
         true => print(&format!("{:#}\n", report.json(args.by))),
-        false => print(&report.text(args.by)),
+        false => {
+            print(&report.text(args.by, table_width()))?;
+            print_list(&report.remarks())
+        }
     }
 }
 
@@ -158,7 +161,8 @@ impl Report {
         self.total.add(entry);
     }
 
-    fn text(&self, group: CostGroup) -> String {
+    /// Formats the rows as a table. In a window that is narrower than the table, each row has lines of its own.
+    fn text(&self, group: CostGroup, width: usize) -> String {
         if self.total.calls == 0 {
             return "There are no model calls.\n".to_owned();
         }
@@ -172,7 +176,11 @@ impl Report {
         let mut lines = vec![[name, detail, "calls", "tokens in", "tokens out", "cost"].map(str::to_owned)];
         lines.extend(self.rows.iter().map(|(row, totals)| line(row.cells(), totals)));
         lines.push(line(["total".to_owned(), String::new()], &self.total));
-        table(&lines) + &self.remarks()
+        let whole = table(&lines);
+        match whole.lines().all(|line| columns(line) <= width) {
+            true => whole,
+            false => lines.iter().skip(1).map(|line| narrow(line, width)).collect(),
+        }
     }
 
     /// Explains what the sums do not contain.
@@ -250,6 +258,18 @@ fn line([name, detail]: [String; 2], totals: &CostTotals) -> [String; 6] {
     ]
 }
 
+/// Formats a row on several lines.
+fn narrow([name, detail, calls, tokens_in, tokens_out, cost]: &[String; 6], width: usize) -> String {
+    let calls = if calls == "1" {
+        "1 call"
+    } else {
+        &format!("{calls} calls")
+    };
+    let head = truncated(format!("{name}  {detail}").trim_end(), width);
+    let totals = format!("{calls}, {tokens_in} tokens in, {tokens_out} out\ncost: {cost}");
+    format!("{head}\n{}\n", hanging_to("  ", &totals, width))
+}
+
 fn members_of(totals: &CostTotals) -> Map<String, Value> {
     let costs: Map<String, Value> = totals
         .costs()
@@ -268,4 +288,45 @@ fn members_of(totals: &CostTotals) -> Map<String, Value> {
         .into_iter()
         .map(|(name, count)| (name.to_owned(), count.into()));
     members.chain([("costs".to_owned(), Value::Object(costs))]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use agcore::{
+        chat::Money,
+        memory::{
+            Timestamp,
+            session::{MessageRole, NewMessage},
+        },
+    };
+
+    use super::*;
+
+    #[test]
+    fn narrow_windows_show_each_row_on_lines_of_its_own() {
+        let mut report = Report::default();
+        let message = NewMessage::new("m", MessageRole::Assistant, "Hello").with_cost(Money::from_micros(1_250, "USD"));
+        for entry in CostEntry::of(&message.store(1, Timestamp::default())) {
+            let row = Row::Model {
+                model: "qwen3-max".to_owned(),
+                provider: "qwen".to_owned(),
+            };
+            report.add(row, &entry);
+        }
+        assert_eq!(
+            report.text(CostGroup::Model, 80),
+            "model      provider  calls  tokens in  tokens out  cost\n\
+             qwen3-max  qwen      1      0          0           0.001250 USD\n\
+             total                1      0          0           0.001250 USD\n"
+        );
+        assert_eq!(
+            report.text(CostGroup::Model, 24),
+            "qwen3-max  qwen\n  1 call, 0 tokens in, 0\n  out\n  cost: 0.001250 USD\n\
+             total\n  1 call, 0 tokens in, 0\n  out\n  cost: 0.001250 USD\n"
+        );
+        assert_eq!(
+            Report::default().text(CostGroup::Day, 20),
+            "There are no model calls.\n"
+        );
+    }
 }

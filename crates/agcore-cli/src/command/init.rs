@@ -11,13 +11,12 @@ use std::{
     fs,
     io::{self, IsTerminal},
     path::Path,
-    time::Duration,
 };
 
 use agcore::llm::{
     LlmErrorKind, ProviderConfig, ProviderType,
     credential::{Credential, Secret},
-    transport::http::{Proxy, Timeouts},
+    transport::http::Proxy,
 };
 
 use self::{
@@ -36,7 +35,7 @@ use crate::{
     process::{print, variable},
     render::{Color, print_list, sanitized, sanitized_line},
     secrets::Preference,
-    vendor::{example_model, key_variable, redacted_url},
+    vendor::{check_timeouts, example_model, key_variable, redacted_url},
 };
 
 /// The number of attempts to enter a key that the server accepts.
@@ -112,9 +111,7 @@ impl Setup<'_> {
         }
         let first = offered.first().map_or("openai", |provider| provider.name());
         loop {
-            let answer = self
-                .ask(&format!("Provider, as a number or a name [{first}]: "))
-                .await?;
+            let answer = self.ask(&format!("Which provider? Number or name [{first}]: ")).await?;
             let number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             match number.map(|number| offered.get(number)) {
                 Some(Some(provider)) => return Ok(provider.clone()),
@@ -133,7 +130,7 @@ impl Setup<'_> {
         let config = |model: &str| {
             let config = ProviderConfig::new(provider.clone(), model)
                 .with_proxy(Proxy::Environment)
-                .with_timeouts(timeouts());
+                .with_timeouts(check_timeouts());
             match &server.base_url {
                 Some(url) => config.with_base_url(url.as_str()),
                 None => config,
@@ -199,12 +196,12 @@ impl Setup<'_> {
         if !needs_key || key.is_some() {
             let models = self.check(provider, config, key.as_ref()).await?;
             // A key in the environment has precedence over a new one, so it is the user's to correct.
-            if models.is_some() || !self.found.has_stored_key(provider) {
+            if models.is_some() || (key.is_some() && !self.found.has_stored_key(provider)) {
                 return Ok(models.unwrap_or_default());
             }
         }
         for _ in 0..MAX_KEYS {
-            let prompt = format!("API key for {provider}, which is not shown; Enter to skip: ");
+            let prompt = format!("API key for {provider} (it is not shown; Enter skips this): ");
             let Some(key) = crate::secret_input::ask_key(&prompt).await? else {
                 print_list(&format!(
                     "Store one later with `agcore keys set {provider}`, or set {key_variable}.\n"
@@ -274,7 +271,7 @@ impl Setup<'_> {
             .map(|name| format!(" [{}]", sanitized_line(name)))
             .unwrap_or_default();
         loop {
-            let answer = self.ask(&format!("Model{shown}: ")).await?;
+            let answer = self.ask(&format!("Which model?{shown}: ")).await?;
             match (answer.as_str(), &default) {
                 ("", Some(default)) => return Ok(Some(default.clone())),
                 ("", None) => print("  Enter the name of a model.\n")?,
@@ -329,13 +326,4 @@ impl Setup<'_> {
             None => Err(Failure::usage("there is no terminal to ask at")),
         }
     }
-}
-
-fn timeouts() -> Timeouts {
-    let seconds = Duration::from_secs;
-    Timeouts::new()
-        .with_connect(seconds(5))
-        .with_first_byte(seconds(10))
-        .with_idle(seconds(10))
-        .with_total(seconds(20))
 }

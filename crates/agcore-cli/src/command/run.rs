@@ -141,7 +141,9 @@ async fn in_session(
         None => task.run_in(&session, goal.text()),
     };
     let result = carry_out(turn, goal, front.interrupts, &mut view).await;
-    if result.is_err() && is_kept && front.output.is_none() {
+    // If no one reads the output any more, nothing more is written.
+    let is_reported = result.as_ref().is_err_and(|failure| !failure.is_output_closed());
+    if is_reported && is_kept && front.output.is_none() {
         trust_dialog::print_notices(&[format!("To continue this task: agcore run --resume {}", session.id())])?;
     }
     let result = result.and_then(|report| match report.is_success() {

@@ -168,9 +168,7 @@ fn server(
         .retention(config.retention.rules)
         .prune_pause(config.retention.pause)
         .busy(config.busy);
-    if let Some(billing) = prices.and_then(|prices| prices.billing(&settings.provider.model)) {
-        builder = builder.billing(billing);
-    }
+    builder = builder.billing_of_model(&settings.provider.model);
     builder = documents::served(builder, (config.stored_catalog, config.profiles), prices, sessions);
     for (name, flow) in flows {
         builder = builder.flow(name, flow);

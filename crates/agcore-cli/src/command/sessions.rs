@@ -14,7 +14,7 @@ use crate::{
     interrupt::Interrupts,
     process::print,
     render::{Color, sanitized_line},
-    sessions::{Sessions, current_folder, folder_of, found_table, last_turn, session_table, time},
+    sessions::{Sessions, current_folder, folder_of, last_turn, time},
     table::table,
     trust_dialog::{ask_yes_or_no, is_at_terminal},
 };
@@ -52,7 +52,7 @@ async fn list(args: &ListSessionsArgs, sessions: &Sessions) -> Result<(), Failur
     }
     match listed.as_slice() {
         [] => print("There are no sessions.\n"),
-        listed => print(&session_table(listed)),
+        listed => print(&sessions.table(listed).await?),
     }
 }
 
@@ -73,7 +73,7 @@ async fn search(args: &SearchArgs, sessions: &Sessions) -> Result<(), Failure> {
             "no session contains `{}`",
             sanitized_line(&args.text)
         ))),
-        found => print(&found_table(found)),
+        found => print(&sessions.found_table(found).await?),
     }
 }
 
@@ -146,7 +146,7 @@ async fn delete(args: &DeleteArgs, sessions: &Sessions, interrupts: &Interrupts)
                 "cannot ask whether to delete, because there is no terminal; pass --yes",
             ));
         }
-        print(&session_table(&found))?;
+        print(&sessions.table(&found).await?)?;
         if !ask_yes_or_no("Delete? [y]es, [n]o: ", interrupts).await? {
             return Err(Failure::task("nothing was deleted: you answered no"));
         }

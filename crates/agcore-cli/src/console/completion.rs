@@ -1,6 +1,8 @@
-//! [`Completion`]: completes slash commands and file names with Tab.
+//! [`Completion`]: completes slash commands and file names with Tab, and shows commands while they are typed.
 
-use std::{fs, path::Path};
+use std::{borrow::Cow, fs, path::Path};
+
+use anstyle::Style;
 
 use rustyline::{
     Context, Helper,
@@ -10,7 +12,8 @@ use rustyline::{
     validate::Validator,
 };
 
-use crate::process::expand_home;
+use super::menu::Menu;
+use crate::{process::expand_home, render::window_width, table::table};
 
 /// The maximum number of names that are offered.
 const MAX_NAMES: usize = 200;
@@ -28,11 +31,20 @@ pub(crate) struct CommandName {
     pub(crate) takes_file: bool,
 }
 
+impl CommandName {
+    /// Returns the name with the arguments.
+    fn usage(&self) -> String {
+        format!("{} {}", self.name, self.arguments).trim_end().to_owned()
+    }
+}
+
 /// Completes the commands it knows, and file names. Completes nothing without commands, for questions.
 #[derive(Debug, Default)]
 pub(super) struct Completion {
     pub(super) commands: Vec<CommandName>,
     pub(super) is_prompt: bool,
+    /// The style of the menu.
+    pub(super) style: Style,
 }
 
 impl Completer for Completion {
@@ -45,9 +57,20 @@ impl Completer for Completion {
 }
 
 impl Hinter for Completion {
-    type Hint = String;
+    type Hint = Menu;
+
+    fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<Menu> {
+        self.menu(line, position, window_width())
+    }
 }
-impl Highlighter for Completion {}
+
+impl Highlighter for Completion {
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        let style = self.style;
+        Cow::Owned(format!("{style}{hint}{style:#}"))
+    }
+}
+
 impl Validator for Completion {}
 impl Helper for Completion {}
 
@@ -82,17 +105,41 @@ impl Completion {
         (text.len(), Vec::new())
     }
 
+    /// Returns the commands that the line at the prompt may become, while the cursor is at its end.
+    fn menu(&self, line: &str, position: usize, width: usize) -> Option<Menu> {
+        if !self.is_prompt || position < line.len() || !line.starts_with('/') {
+            return None;
+        }
+        let mut found: Vec<&CommandName> = self.matching(line).collect();
+        // Names of the same command.
+        found.dedup_by_key(|command| command.help);
+        let rest = match found.as_slice() {
+            [only] => only.name.get(line.len()..).map(str::to_owned),
+            _ => None,
+        };
+        let rows: Vec<[String; 2]> = found
+            .iter()
+            .map(|command| [command.usage(), command.help.to_owned()])
+            .collect();
+        let rows: Vec<String> = table(&rows).lines().map(str::to_owned).collect();
+        Menu::new(&rows, rest, width)
+    }
+
     fn commands(&self, text: &str) -> Vec<Pair> {
-        let matching = self.commands.iter().filter(|command| command.name.starts_with(text));
         let pair = |command: &CommandName| {
             let space = if command.arguments.is_empty() { "" } else { " " };
-            let usage = format!("{}{space}{}", command.name, command.arguments);
             Pair {
-                display: format!("{usage:<18} {}", command.help),
+                display: format!("{:<18} {}", command.usage(), command.help),
                 replacement: format!("{}{space}", command.name),
             }
         };
-        matching.map(pair).collect()
+        self.matching(text).map(pair).collect()
+    }
+
+    fn matching<'c>(&'c self, text: &'c str) -> impl Iterator<Item = &'c CommandName> {
+        self.commands
+            .iter()
+            .filter(move |command| command.name.starts_with(text))
     }
 }
 
@@ -154,6 +201,8 @@ fn files(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use rustyline::hint::Hint;
+
     use super::*;
 
     const SAVE: CommandName = CommandName {
@@ -173,9 +222,42 @@ mod tests {
         let completion = Completion {
             commands: vec![SAVE, STATUS],
             is_prompt: true,
+            style: Style::new(),
         };
         let (start, found) = completion.candidates(text);
         (start, found.into_iter().map(|pair| pair.replacement).collect())
+    }
+
+    #[test]
+    fn a_menu_shows_what_a_command_may_become() {
+        let mut completion = Completion {
+            commands: vec![SAVE, STATUS],
+            is_prompt: true,
+            style: Style::new(),
+        };
+        let shown = |completion: &Completion, line: &str, position: usize| {
+            let menu = completion.menu(line, position, 80)?;
+            Some((menu.display().to_owned(), menu.completion().map(str::to_owned)))
+        };
+        let (save, status) = ("\n/save FILE  save the conversation", "\n/status  show the settings");
+        assert_eq!(
+            shown(&completion, "/s", 2),
+            Some((format!("{save}\n/status     show the settings"), None))
+        );
+        assert_eq!(
+            shown(&completion, "/sa", 3),
+            Some((save.to_owned(), Some("ve".to_owned())))
+        );
+        assert_eq!(
+            shown(&completion, "/status", 7),
+            Some((status.to_owned(), Some(String::new())))
+        );
+        for (line, position) in [("/s", 1), ("/x", 2), ("/save ", 6), ("see /s", 6), ("", 0)] {
+            assert_eq!(shown(&completion, line, position), None, "{line}");
+        }
+        // At a question, there is nothing to complete.
+        completion.is_prompt = false;
+        assert_eq!(shown(&completion, "/s", 2), None);
     }
 
     #[test]

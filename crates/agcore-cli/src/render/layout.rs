@@ -9,6 +9,9 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 /// The minimum width of a line without its indent, however narrow the window is.
 const MIN_WIDTH: usize = 8;
 
+/// The indent from which a line of a list belongs to its second column.
+const COLUMN: usize = 8;
+
 /// Joins the characters on both sides into one symbol.
 const JOINER: char = '\u{200d}';
 
@@ -160,7 +163,12 @@ impl Layout {
 
 /// Returns the width of the window. It is queried each time because the window may be resized.
 pub(crate) fn window_width() -> usize {
-    terminal_size().map_or(DEFAULT_WIDTH, |(Width(width), _)| usize::from(width).max(1))
+    known_window_width().unwrap_or(DEFAULT_WIDTH)
+}
+
+/// Returns the width of the window, or `None` without a window.
+pub(crate) fn known_window_width() -> Option<usize> {
+    terminal_size().map(|(Width(width), _)| usize::from(width).max(1))
 }
 
 /// Wraps text to the width of the window. Continuation lines are indented by this many columns.
@@ -175,7 +183,8 @@ pub(crate) fn hanging(prefix: &str, text: &str) -> String {
     hanging_to(prefix, text, window_width())
 }
 
-fn hanging_to(prefix: &str, text: &str, width: usize) -> String {
+/// Like [`hanging`], for lines of this width.
+pub(crate) fn hanging_to(prefix: &str, text: &str, width: usize) -> String {
     let indent = prefix.width();
     let space = " ".repeat(indent);
     let lines = text.split('\n').enumerate().map(|(index, line)| {
@@ -194,6 +203,18 @@ pub(crate) fn wrapped_list(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Wraps text with paragraphs and indented lists for lines of this width: paragraphs are not indented, and lists as by
+/// [`wrapped_list`].
+pub(crate) fn wrapped_paragraphs(text: &str, width: usize) -> String {
+    let indent = |line: &str| match line.starts_with(' ') {
+        true => list_indent(line, width),
+        false => 0,
+    };
+    let lines = text.split('\n');
+    let lines = lines.map(|line| wrapped_line("", line, indent(line), width));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Returns the indent of the continuation of a line in a list.
 fn list_indent(line: &str, width: usize) -> usize {
     let content = line.trim_start_matches(' ');
@@ -203,8 +224,10 @@ fn list_indent(line: &str, width: usize) -> usize {
         let spaces = content[gap..].len() - content[gap..].trim_start_matches(' ').len();
         start + first + spaces
     });
+    // A line that is indented this far is a second column itself.
+    let own = if start < COLUMN { start + 2 } else { start };
     // A second column that leaves less than half of the window is not worth its indent.
-    second.filter(|column| *column <= width / 2).unwrap_or(start + 2)
+    second.filter(|column| *column <= width / 2).unwrap_or(own)
 }
 
 fn wrapped_line(prefix: &str, line: &str, indent: usize, width: usize) -> String {
@@ -271,6 +294,15 @@ mod tests {
     }
 
     #[test]
+    fn paragraphs_are_not_indented_and_lists_are() {
+        let text = "One two three four five.\n\nModes:\n  plan    deny what may change files\n  [permissions]";
+        assert_eq!(
+            wrapped_paragraphs(text, 20),
+            "One two three four\nfive.\n\nModes:\n  plan    deny what\n          may change\n          files\n  [permissions]"
+        );
+    }
+
+    #[test]
     fn the_prefix_counts() {
         let check = |text: &str, expected: &str| assert_eq!(hanging_to("✗ ", text, 10), expected, "{text}");
         check("one two x", "✗ one two\n  x");
@@ -285,6 +317,7 @@ mod tests {
             ("  allowed: by a rule", 4),
             ("name: what it does", 2),
             ("", 2),
+            ("               list them", 15),
             ("/much-too-long-for-this-window  show", 2),
         ] {
             assert_eq!(list_indent(line, 40), indent, "{line}");

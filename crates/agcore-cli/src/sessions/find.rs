@@ -1,8 +1,15 @@
 //! Lists sessions and finds them by their names, or by the beginning of an id.
 
+use std::{collections::BTreeSet, ops::Bound};
+
 use agcore::{
+    chat::Clock,
     flow::NODE_METADATA,
-    memory::session::{Session, SessionCursor, SessionFilter},
+    llm::SystemClock,
+    memory::{
+        Timestamp,
+        session::{Session, SessionCursor, SessionFilter},
+    },
 };
 
 use super::{Sessions, folder_of};
@@ -99,6 +106,20 @@ impl Sessions {
         }
     }
 
+    /// Returns the beginnings of the ids of these sessions, each as short as it can be for [`find`](Self::find) to know which of all
+    /// sessions is meant, also after others have been started.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) async fn short_ids(&self, sessions: &[Session]) -> Result<Vec<String>, Failure> {
+        let filter = SessionFilter::owned_by(Self::owner()).with_limit(PAGE);
+        let all = self.filtered(filter, |session| session.end > 0, Extent::All, usize::MAX);
+        let all = all.await?;
+        let later = later_id(Timestamp::from(SystemClock::new().now()));
+        let others = all.iter().map(|session| session.id.as_str()).chain([later.as_str()]);
+        Ok(shortened(sessions, others))
+    }
+
     /// Changes the name of a session.
     ///
     /// # Errors
@@ -153,15 +174,26 @@ impl Sessions {
     }
 }
 
-/// Returns the beginnings of the ids that distinguish these sessions.
-pub(crate) fn short_ids(sessions: &[Session]) -> Vec<String> {
-    let mut ids: Vec<&str> = sessions.iter().map(|session| session.id.as_str()).collect();
-    ids.sort_unstable();
-    let common = |(a, b): (&str, &str)| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    let pairs = ids.iter().zip(ids.iter().skip(1)).map(|(a, b)| common((a, b)));
-    let length = pairs.max().map_or(SHORTEST, |most| (most + 1).max(SHORTEST));
-    let shorten = |session: &Session| session.id.chars().take(length).collect();
+/// Returns the beginnings of the ids that distinguish each of these sessions from all others.
+fn shortened<'s>(sessions: &'s [Session], others: impl Iterator<Item = &'s str>) -> Vec<String> {
+    let ids = sessions.iter().map(|session| session.id.as_str());
+    // An id shares the most with its neighbors in the order of the ids.
+    let ids: BTreeSet<&str> = ids.chain(others).collect();
+    let common = |a: &str, b: &str| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
+    let shorten = |session: &Session| {
+        let id = session.id.as_str();
+        let before = ids.range::<str, _>((Bound::Unbounded, Bound::Excluded(id))).next_back();
+        let after = ids.range::<str, _>((Bound::Excluded(id), Bound::Unbounded)).next();
+        let most = before.into_iter().chain(after).map(|other| common(id, other)).max();
+        id.chars().take(most.map_or(0, |most| most + 1).max(SHORTEST)).collect()
+    };
     sessions.iter().map(shorten).collect()
+}
+
+/// Returns the beginning of the ids of sessions that are started at a time: UUIDs of version 7 begin with it.
+fn later_id(time: Timestamp) -> String {
+    let millis = u64::try_from(time.as_millis()).unwrap_or(0);
+    format!("{:08x}-{:04x}", millis >> 16, millis & 0xffff)
 }
 
 /// Returns whether a session has this name, whatever the case of its letters.
@@ -197,16 +229,34 @@ mod tests {
 
     #[test]
     fn ids_are_as_short_as_they_can_be() {
-        let check = |ids: &[&str], expected: &[&str]| {
+        let check = |ids: &[&str], others: &[&str], expected: &[&str]| {
             let sessions: Vec<Session> = ids
                 .iter()
                 .map(|id| NewSession::new(*id).create(Timestamp::default()))
                 .collect();
-            assert_eq!(short_ids(&sessions), expected);
+            assert_eq!(shortened(&sessions, others.iter().copied()), expected);
         };
-        check(&["0199aaaa-1111"], &["0199aaaa"]);
-        check(&["0199aaaa-1111", "0199aaaa-1122"], &["0199aaaa-111", "0199aaaa-112"]);
-        check(&["a", "b"], &["a", "b"]);
-        check(&[], &[]);
+        check(&["0199aaaa-1111"], &[], &["0199aaaa"]);
+        check(&["0199aaaa-1111"], &["0199aaaa-1111"], &["0199aaaa"]);
+        let (one, two) = ("0199aaaa-1111", "0199aaaa-1122");
+        check(&[one, two], &[], &["0199aaaa-111", "0199aaaa-112"]);
+        // Sessions that are not listed count as well.
+        check(&[one], &[two, "0199aaab-1111"], &["0199aaaa-111"]);
+        check(&[one, "0199aaab-1111"], &[two], &["0199aaaa-111", "0199aaab"]);
+        check(&["a", "b"], &["a"], &["a", "b"]);
+        check(&["thread"], &["thread-2"], &["thread"]);
+        check(&[], &["a"], &[]);
+    }
+
+    #[test]
+    fn ids_stay_unambiguous_when_other_sessions_are_started() {
+        let at = |millis| later_id(Timestamp::from_millis(millis));
+        assert_eq!(at(0x0199_aaaa_1111), "0199aaaa-1111");
+        let id = "0199aaaa-1111-7000-8000-000000000000";
+        let sessions = [NewSession::new(id).create(Timestamp::default())];
+        let soon = at(0x0199_aaaa_1234);
+        assert_eq!(shortened(&sessions, [soon.as_str()].into_iter()), ["0199aaaa-11"]);
+        let much_later = at(0x0199_aaab_0000);
+        assert_eq!(shortened(&sessions, [much_later.as_str()].into_iter()), ["0199aaaa"]);
     }
 }

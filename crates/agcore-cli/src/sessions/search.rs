@@ -2,7 +2,7 @@
 
 use agcore::memory::session::{MessageFilter, MessageMetadata, Session, StoredMessage};
 
-use super::{Sessions, table::marked_table};
+use super::Sessions;
 use crate::{exit::Failure, render::truncated};
 
 /// The number of characters in front of a match that are shown.
@@ -44,13 +44,16 @@ impl Sessions {
         }
         Ok(found)
     }
-}
 
-/// Formats sessions like a list of them, each with the place that was found.
-pub(crate) fn found_table(found: &[Found]) -> String {
-    let sessions: Vec<Session> = found.iter().map(|found| found.session.clone()).collect();
-    let notes: Vec<String> = found.iter().map(|found| found.excerpt.clone()).collect();
-    marked_table(&sessions, &notes)
+    /// Formats sessions like a list of them, each with the place that was found.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) async fn found_table(&self, found: &[Found]) -> Result<String, Failure> {
+        let sessions: Vec<Session> = found.iter().map(|found| found.session.clone()).collect();
+        let notes: Vec<String> = found.iter().map(|found| found.excerpt.clone()).collect();
+        self.marked_table(&sessions, &notes).await
+    }
 }
 
 /// Returns whether a message was written by the user or the model. Calls of tools and their results would bury these.

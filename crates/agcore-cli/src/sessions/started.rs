@@ -1,12 +1,19 @@
-//! Which sessions have something to continue, and with which message a turn began.
+//! Which sessions have something to continue, with which message a turn began, and what answered.
 
-use agcore::memory::session::{MessageFilter, MessageRole, RunFilter, Session, SessionStatus};
+use agcore::memory::session::{CostEntry, MessageFilter, MessageRole, RunFilter, Session, SessionStatus};
 
 use super::{FLOW_OPTIONS, KIND, Sessions};
 use crate::exit::Failure;
 
 /// The number of messages among which an answer is looked for.
 const CHECKED: u64 = 20;
+
+/// The provider and the model of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answered {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+}
 
 impl Sessions {
     /// Returns whether there is something to continue: an answer, or a turn that is open. A chat whose first turns failed has
@@ -48,5 +55,20 @@ impl Sessions {
         let mut newest = messages.into_iter().rev();
         let input = newest.find(|message| message.role == MessageRole::User && !message.content.trim().is_empty());
         Ok(input.map(|message| message.content))
+    }
+
+    /// Returns what the newest answer came from, if that is known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) async fn last_answer(&self, id: &str) -> Result<Option<Answered>, Failure> {
+        let tenant = Self::owner().tenant;
+        let messages = self.store.messages(&tenant, id, &MessageFilter::new()).await?;
+        let calls = messages.iter().rev().filter_map(|message| CostEntry::of(message).pop());
+        let mut answered = calls.map(|call| Answered {
+            provider: call.provider.to_string(),
+            model: call.model.to_string(),
+        });
+        Ok(answered.find(|answered| !answered.model.is_empty()))
     }
 }

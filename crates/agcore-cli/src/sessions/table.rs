@@ -1,9 +1,6 @@
 //! Sessions as rows of a table for people.
 
-use std::{
-    io::{self, IsTerminal},
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
 use agcore::{
     chat::FaultKind,
@@ -13,10 +10,11 @@ use agcore::{
     },
 };
 
-use super::{find::short_ids, folder_of};
+use super::{Sessions, folder_of};
 use crate::{
-    render::{columns, sanitized_line, truncated, window_width},
-    table::table,
+    exit::Failure,
+    render::{columns, sanitized_line, truncated},
+    table::{table, table_width},
     utc::utc,
 };
 
@@ -29,32 +27,43 @@ const MAX_TITLE: usize = 40;
 /// The headings of the columns.
 const HEADINGS: [&str; 5] = ["session", "changed (UTC)", "last turn", "title", "folder"];
 
-/// Formats sessions as a table: the beginning of the id, the time of the last change in UTC, what became of the last turn, title and
-/// folder.
-/// In a window that is narrower than the table, each session has lines of its own for its title and its folder.
-pub(crate) fn session_table(sessions: &[Session]) -> String {
-    laid_out(&headings(), &session_rows(sessions), &[], width())
-}
+impl Sessions {
+    /// Formats sessions as a table: the beginning of the id, the time of the last change in UTC, what became of the last turn, title
+    /// and folder.
+    /// In a window that is narrower than the table, each session has lines of its own for its title and its folder.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) async fn table(&self, sessions: &[Session]) -> Result<String, Failure> {
+        self.marked_table(sessions, &[]).await
+    }
 
-/// Like [`session_table`], with a number in front of each session.
-pub(crate) fn numbered_table(sessions: &[Session]) -> String {
-    let rows = session_rows(sessions).into_iter().zip(1_u32..);
-    let rows: Vec<[String; 6]> = rows
-        .map(|([id, time, state, title, folder], number)| [format!("{number:>2}"), id, time, state, title, folder])
-        .collect();
-    let [id, time, state, title, folder] = headings();
-    laid_out(&[String::new(), id, time, state, title, folder], &rows, &[], width())
-}
+    /// Like [`table`](Self::table), with a number in front of each session.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) async fn numbered_table(&self, sessions: &[Session]) -> Result<String, Failure> {
+        let rows = self.rows(sessions).await?.into_iter().zip(1_u32..);
+        let rows: Vec<[String; 6]> = rows
+            .map(|([id, time, state, title, folder], number)| [format!("{number:>2}"), id, time, state, title, folder])
+            .collect();
+        let [id, time, state, title, folder] = headings();
+        let headings = [String::new(), id, time, state, title, folder];
+        Ok(laid_out(&headings, &rows, &[], table_width()))
+    }
 
-/// Like [`session_table`], with a note below each session.
-pub(super) fn marked_table(sessions: &[Session], notes: &[String]) -> String {
-    laid_out(&headings(), &session_rows(sessions), notes, width())
-}
+    /// Like [`table`](Self::table), with a note below each session.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) async fn marked_table(&self, sessions: &[Session], notes: &[String]) -> Result<String, Failure> {
+        Ok(laid_out(&headings(), &self.rows(sessions).await?, notes, table_width()))
+    }
 
-fn width() -> usize {
-    match io::stdout().is_terminal() {
-        true => window_width(),
-        false => usize::MAX,
+    /// Returns the rows of the table.
+    async fn rows(&self, sessions: &[Session]) -> Result<Vec<[String; 5]>, Failure> {
+        let ids = self.short_ids(sessions).await?;
+        Ok(sessions.iter().zip(ids).map(row).collect())
     }
 }
 
@@ -104,21 +113,17 @@ fn narrow<const N: usize>(row: &[String; N], width: usize) -> String {
         .collect()
 }
 
-/// Returns the rows of the table.
-fn session_rows(sessions: &[Session]) -> Vec<[String; 5]> {
-    let row = |(session, id): (&Session, String)| {
-        [
-            sanitized_line(&id),
-            minutes(session.updated_at),
-            last_turn(session)
-                .filter(|state| *state != COMPLETED)
-                .unwrap_or_default()
-                .to_owned(),
-            truncated(session.title.as_deref().unwrap_or_default(), MAX_TITLE),
-            sanitized_line(folder_of(session).unwrap_or_default()),
-        ]
-    };
-    sessions.iter().zip(short_ids(sessions)).map(row).collect()
+fn row((session, id): (&Session, String)) -> [String; 5] {
+    [
+        sanitized_line(&id),
+        minutes(session.updated_at),
+        last_turn(session)
+            .filter(|state| *state != COMPLETED)
+            .unwrap_or_default()
+            .to_owned(),
+        truncated(session.title.as_deref().unwrap_or_default(), MAX_TITLE),
+        sanitized_line(folder_of(session).unwrap_or_default()),
+    ]
 }
 
 /// Formats a time as `2026-01-31T08:09:10Z`.

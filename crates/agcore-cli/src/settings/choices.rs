@@ -26,7 +26,7 @@ use crate::{
     secrets::{KEYRING, Place},
     sessions::STORE,
     telemetry::LOG_VARIABLE,
-    vendor::{example_model, key_variable},
+    vendor::{example_model, key_variable, unquoted},
 };
 
 /// The default instructions.
@@ -149,10 +149,18 @@ impl Choices {
         let mut warnings = std::mem::take(&mut tools.warnings);
         warnings.extend_from_slice(&tools.project.problems);
         warnings.extend(folder.take_warnings());
-        let key = key(&provider.value, &sources).unwrap_or_else(|warning| {
+        let mut key = key(&provider.value, &sources).unwrap_or_else(|warning| {
             warnings.push(warning);
             None
         });
+        if let Some(Chosen { value, origin }) = &mut key
+            && let Some(bare) = unquoted(value)
+        {
+            *value = bare;
+            warnings.push(format!(
+                "{origin}: the key is used without the quotation marks around it; remove them where it is set"
+            ));
+        }
         warnings.extend(sources.stored.problem.clone());
         check_switch(KEYRING)?;
         let theme = theme(&sources)?;
@@ -248,7 +256,7 @@ fn proxy(args: &SettingsArgs, sources: &Sources) -> Result<Chosen<Proxy>, Failur
     ]);
     setting.map_or_else(
         || Ok(Chosen::default(Proxy::Environment)),
-        |setting| proxy::parse(&setting),
+        |setting| proxy::parse(&setting, &sources.place("proxy", &setting.origin)),
     )
 }
 
@@ -304,7 +312,10 @@ fn theme(sources: &Sources) -> Result<Chosen<Theme>, Failure> {
     let Chosen { value, origin } = setting.unwrap_or_else(|| Chosen::default(String::new()));
     match Theme::named(&value) {
         Ok(value) => Ok(Chosen { value, origin }),
-        Err(error) => Err(Failure::usage(format!("{origin}: {error}"))),
+        Err(error) => {
+            let place = sources.place("theme", &origin);
+            Err(Failure::usage(format!("{place}: {error}")))
+        }
     }
 }
 

@@ -267,32 +267,21 @@ fn permissions(table: &toml::Table) -> String {
         entries.extend(list.into_iter().flatten().map(|entry| (rank, state, entry)));
     }
     entries.sort_by_key(|(rank, _, entry)| (*rank, breadth(entry.as_str().unwrap_or_default())));
-    let more = entries.len().saturating_sub(MAX_NAMES);
-    let entries = entries.iter().take(MAX_NAMES);
-    let mut lines: Vec<String> = entries
-        .map(|(_, state, entry)| format!("{state} {}", short(&json(entry))))
-        .collect();
-    if more > 0 {
-        lines.push(format!("{more} more; see {SETTINGS_FILE}"));
-    }
-    lines.join("\n")
+    limited(
+        entries
+            .iter()
+            .map(|(_, state, entry)| format!("{state} {}", short(&json(entry)))),
+    )
 }
 
 /// Shows the servers of `[mcp]`, one on each line.
 fn mcp_servers(table: &toml::Table) -> String {
     let servers = table.get("servers").and_then(toml::Value::as_table);
-    let mut lines: Vec<String> = servers
+    let servers = servers
         .into_iter()
         .flatten()
-        .filter_map(|(name, value)| Some((name, value.clone().try_into().ok()?)))
-        .map(|(name, entry)| format!("{}: {}", short(name), server(&entry)))
-        .collect();
-    let more = lines.len().saturating_sub(MAX_NAMES);
-    lines.truncate(MAX_NAMES);
-    if more > 0 {
-        lines.push(format!("{more} more; see {SETTINGS_FILE}"));
-    }
-    lines.join("\n")
+        .filter_map(|(name, value)| Some((name, value.clone().try_into().ok()?)));
+    limited(servers.map(|(name, entry)| format!("{}: {}", short(name), server(&entry))))
 }
 
 /// Shows the commands of `[hooks]`, one on each line: the same that would run.
@@ -300,16 +289,19 @@ fn hooks(table: &toml::Table) -> String {
     let Ok(hooks) = table.clone().try_into::<HookTable>() else {
         return "cannot be read; runs that use it fail".to_owned();
     };
-    let mut lines: Vec<String> = hooks
-        .entries()
-        .map(|(event, entry)| format!("{} {}", event.as_str(), short(&entry.to_string())))
-        .collect();
-    let more = lines.len().saturating_sub(MAX_NAMES);
-    lines.truncate(MAX_NAMES);
-    if more > 0 {
-        lines.push(format!("{more} more; see {SETTINGS_FILE}"));
-    }
-    lines.join("\n")
+    limited(
+        hooks
+            .entries()
+            .map(|(event, entry)| format!("{} {}", event.as_str(), short(&entry.to_string()))),
+    )
+}
+
+/// Joins the first lines of a list in the settings file, and counts the others.
+fn limited(mut lines: impl Iterator<Item = String>) -> String {
+    let mut shown: Vec<String> = lines.by_ref().take(MAX_NAMES).collect();
+    let more = lines.count();
+    shown.extend((more > 0).then(|| format!("{more} more; see {SETTINGS_FILE}")));
+    shown.join("\n")
 }
 
 /// Returns a number that is small if an entry applies to many tools.

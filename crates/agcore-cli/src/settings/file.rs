@@ -72,6 +72,9 @@ pub(super) struct File {
     /// Unknown settings: the name, if it may be quoted, and the error.
     #[serde(skip)]
     pub(super) unknown: Vec<(Option<String>, SettingsError)>,
+    /// The line and column of the value of each setting: `:3:12`.
+    #[serde(skip)]
+    pub(super) places: BTreeMap<String, String>,
     /// The names of all settings in the file and their values as TOML. The values may contain keys.
     #[serde(skip)]
     pub(super) named: Named,
@@ -104,7 +107,11 @@ impl File {
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
         let mut file: Self = read(path, text)?;
         file.entries = file.permissions.entries(path, text)?;
-        let settings: BTreeMap<Spanned<String>, IgnoredAny> = read(path, text)?;
+        let settings: BTreeMap<Spanned<String>, Spanned<IgnoredAny>> = read(path, text)?;
+        let places = settings
+            .iter()
+            .map(|(name, value)| (name.get_ref().clone(), location(text, value.span().start)));
+        file.places = places.collect();
         let unknown = settings
             .keys()
             .filter(|name| !SETTINGS.contains(&name.get_ref().as_str()));

@@ -2,9 +2,12 @@
 
 use std::{fmt, path::Path};
 
-use agcore::tools::{
-    Permission, Rule, RuleState, ToolSnapshot,
-    permission::{CommandPattern, Glob},
+use agcore::{
+    chat::text::nearest,
+    tools::{
+        Permission, Rule, RuleState, ToolSnapshot,
+        permission::{CommandPattern, Glob},
+    },
 };
 use serde::Deserialize;
 use toml::Spanned;
@@ -141,9 +144,11 @@ impl PermissionEntry {
             return Ok(());
         }
         let names: Vec<&str> = tools.tools().iter().map(|tool| tool.name().as_str()).collect();
+        let near = nearest(name, &names).map(|near| format!("; did you mean `{near}`?"));
         Err(SettingsError(format!(
-            "{self}: unknown tool or permission `{name}`\n\
+            "{self}: unknown tool or permission `{name}`{}\n\
              Tools: {}. Permissions: {PERMISSIONS}.",
+            near.unwrap_or_default(),
             names.join(", ")
         )))
     }

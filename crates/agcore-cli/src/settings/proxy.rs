@@ -5,17 +5,16 @@ use agcore::llm::transport::http::Proxy;
 use super::origin::Chosen;
 use crate::{exit::Failure, vendor::redacted_url};
 
-/// Parses the setting.
+/// Parses the setting, which is at a place that errors name.
 ///
 /// # Errors
 /// When it is neither of the two words nor a URL. The error does not quote it, because it may contain a password.
-pub(super) fn parse(setting: &Chosen<String>) -> Result<Chosen<Proxy>, Failure> {
+pub(super) fn parse(setting: &Chosen<String>, place: &str) -> Result<Chosen<Proxy>, Failure> {
     let value = match setting.value.trim() {
         "off" => Proxy::None,
         text => Proxy::parse(text).map_err(|_| {
             Failure::usage(format!(
-                "{}: invalid proxy; expected a URL such as http://host:3128, `off` or `environment`",
-                setting.origin
+                "{place}: invalid proxy; expected a URL such as http://host:3128, `off` or `environment`"
             ))
         })?,
     };

@@ -80,7 +80,10 @@ impl Finder<'_> {
         };
         match value.parse() {
             Ok(value) => Ok(Some(Chosen { value, origin })),
-            Err(error) => Err(Failure::usage(format!("{error}"))),
+            Err(error) => {
+                let place = self.sources.place("provider", &origin);
+                Err(Failure::usage(format!("{place}: {error}")))
+            }
         }
     }
 
@@ -127,7 +130,10 @@ impl Finder<'_> {
         }
         match model_name::mistake(&value) {
             None => Ok(()),
-            Some(mistake) => Err(Failure::usage(format!("{origin}: {mistake}"))),
+            Some(mistake) => {
+                let place = self.sources.place("model", &origin);
+                Err(Failure::usage(format!("{place}: {mistake}")))
+            }
         }
     }
 

@@ -102,6 +102,11 @@ impl Sources {
         self.files.iter().filter(is_meant).find_map(|file| file.setting(&value))
     }
 
+    /// Returns where the value of a setting is, for error messages: with its line and column if it is in a file.
+    pub(super) fn place(&self, name: &str, origin: &Origin) -> String {
+        place(&self.files, name, origin)
+    }
+
     /// Returns the names of all variables with the program's prefix, in the environment and in `.env`, sorted.
     pub(super) fn program_variables(&self) -> Vec<String> {
         let dotenv = self.dotenv.iter().flat_map(HashMap::keys).cloned();
@@ -111,6 +116,13 @@ impl Sources {
         names.dedup();
         names
     }
+}
+
+/// Returns where the value of a setting is, for error messages: with its line and column if it is in one of these files.
+pub(super) fn place(files: &[SettingsFile], name: &str, origin: &Origin) -> String {
+    let file = files.iter().find(|file| file.origin == *origin);
+    let place = file.and_then(|file| file.file.places.get(name));
+    format!("{origin}{}", place.map(String::as_str).unwrap_or_default())
 }
 
 impl SettingsFile {

@@ -12,7 +12,7 @@ use super::{
     permissions::{PermissionEntry, Subject},
     project::Project,
     proxy,
-    sources::{SettingsFile, settings_files},
+    sources::{SettingsFile, place, settings_files},
 };
 use crate::{
     args::PolicyArgs,
@@ -182,7 +182,7 @@ fn proxy_of(files: &[SettingsFile]) -> Result<Proxy, Failure> {
         Some(Chosen { value, origin })
     });
     match in_variable.or_else(|| in_files.next()) {
-        Some(setting) => Ok(proxy::parse(&setting)?.value),
+        Some(setting) => Ok(proxy::parse(&setting, &place(files, "proxy", &setting.origin))?.value),
         None => Ok(Proxy::Environment),
     }
 }

@@ -9,6 +9,7 @@ pub(super) fn without_trust(file: &File) -> File {
         model: file.model.clone().filter(|model| model_name::split(model).is_none()),
         system: file.system.clone(),
         history: file.history,
+        places: file.places.clone(),
         ..File::default()
     }
 }

@@ -11,18 +11,22 @@ use serde_json::json;
 
 /// Returns the model that `AGCORE_MODEL` names as `TYPE:MODEL`, or [`offline`] if the variable is not set.
 ///
-/// The key is read from the variable of the vendor, such as `OPENAI_API_KEY`. `AGCORE_BASE_URL` is the address of another
-/// server.
+/// The key is read from `AGCORE_API_KEY`, else from the variable of the vendor, such as `OPENAI_API_KEY`. `AGCORE_BASE_URL` is
+/// the address of another server, which the type `compatible` needs.
 pub fn from_environment() -> Result<Arc<dyn LlmProvider>, LlmError> {
     let Ok(name) = env::var("AGCORE_MODEL") else {
         eprintln!("AGCORE_MODEL is not set: the answer comes from src/model.rs, not from a language model.");
         return Ok(Arc::new(offline()));
     };
     let mut config = ProviderConfig::parse(&name)?;
-    if let Some(key) = config.provider_type.key_variable().and_then(|variable| env::var(variable).ok()) {
+    let variables = [Some("AGCORE_API_KEY"), config.provider_type.key_variable()];
+    // An empty variable counts as not set.
+    let value = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+    let key = variables.into_iter().flatten().find_map(value);
+    if let Some(key) = key {
         config = config.with_api_key(key);
     }
-    if let Ok(url) = env::var("AGCORE_BASE_URL") {
+    if let Some(url) = value("AGCORE_BASE_URL") {
         config = config.with_base_url(url);
     }
     config.build()

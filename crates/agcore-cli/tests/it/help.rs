@@ -63,6 +63,63 @@ fn help_lists_examples_and_exit_codes() {
 }
 
 #[test]
+fn help_fits_in_windows_of_any_width() {
+    for page in [
+        &["--help"][..],
+        &["chat", "--help"],
+        &["run", "--help"],
+        &["cost", "--help"],
+    ] {
+        for width in [100, 60] {
+            let ran = Agcore::new().with("COLUMNS", &width.to_string()).run(page);
+            for line in ran.assert_success().lines() {
+                // Words are not broken.
+                let fits = line.chars().count() <= width || line.split_whitespace().count() < 2;
+                assert!(fits, "{page:?} {width}: {line}");
+            }
+        }
+    }
+    let chat = Agcore::new().with("COLUMNS", "60").run(["chat", "--help"]);
+    let help = chat.assert_success();
+    for part in [
+        "\nSession:\n  -c, --continue",
+        "\nModel:\n  -m, --model",
+        // A list continues in its second column.
+        "\n  acceptEdits        allow them if the tool only changes\n                     files, and ask",
+    ] {
+        assert!(help.contains(part), "{part}: {help}");
+    }
+}
+
+#[test]
+fn run_has_a_help_of_its_own() {
+    let ran = Agcore::new().run(["run", "--help"]);
+    let help = ran.assert_success();
+    assert!(help.contains("Usage: agcore run [OPTIONS] [TASK]"), "{help}");
+    for absent in [
+        "Answer once",
+        "--suspend",
+        "--fork-session",
+        "--schema",
+        "a chat begins",
+    ] {
+        assert!(!help.contains(absent), "{absent}: {help}");
+    }
+}
+
+#[test]
+fn a_message_without_quotation_marks_is_explained() {
+    let ran = Agcore::new().run(["what", "is", "this"]);
+    ran.assert_failed(
+        2,
+        &[
+            "unrecognized subcommand 'what'",
+            "needs quotation marks: agcore \"what is this\"",
+        ],
+    );
+}
+
+#[test]
 fn prints_the_version() {
     assert_eq!(
         Agcore::new().run(["--version"]).assert_success(),

@@ -124,7 +124,7 @@ mod at_a_terminal {
         let agcore = at_home();
         let mut person = Person::running(agcore, &["init", "--base-url", &server.base_url()]);
         person.sees("Found no API key");
-        person.sees("Provider, as a number or a name [openai]: ");
+        person.sees("Which provider? Number or name [openai]: ");
         person.types("99");
         person.sees("There is no such number.");
         person.types("opnai");
@@ -133,18 +133,18 @@ mod at_a_terminal {
         // The address is named before the key is sent there.
         person.sees("Server: http://127.0.0.1:");
         person.sees(", --base-url");
-        person.sees("API key for openai, which is not shown; Enter to skip: ");
+        person.sees("API key for openai (it is not shown; Enter skips this): ");
         // Something that cannot be a key is asked for again, and so is a key that the server rejects; neither is kept.
         person.types("export OPENAI_API_KEY=sk-wrong");
         person.sees("this is not an API key: it contains a space");
-        person.sees("Enter to skip: ");
+        person.sees("Enter skips this): ");
         person.types("sk-wrong");
         person.sees("rejected the API key");
-        person.sees("Enter to skip: ");
+        person.sees("Enter skips this): ");
         person.types(KEY);
         let shown = person.sees("The key is stored in ");
         assert!(!shown.contains("sk-"), "{shown}");
-        person.sees("Model [big]: ");
+        person.sees("Which model? [big]: ");
         person.types("small");
         person.sees("The settings are in ");
         person.sees("agcore 'Why is the sky blue?'");
@@ -163,13 +163,31 @@ mod at_a_terminal {
         agcore.run_with(["keys", "set", "openai"], b"sk-wrong").assert_success();
         let mut person = Person::running(agcore, &["init", "--base-url", &server.base_url()]);
         person.sees("Found a stored key for openai.");
-        person.sees("Provider, as a number or a name [openai]: ");
+        person.sees("Which provider? Number or name [openai]: ");
         person.types("");
         person.sees("rejected the API key");
-        person.sees("Enter to skip: ");
+        person.sees("Enter skips this): ");
         person.types(KEY);
         person.sees("The key is stored in ");
-        person.sees("Model [small]: ");
+        person.sees("Which model? [small]: ");
+        person.types("");
+        person.sees("The settings are in ");
+        let agcore = person.leaves_with(0);
+        agcore.run(["-p", "hi"]).assert_success();
+    }
+
+    #[test]
+    fn a_server_of_ones_own_may_need_a_key() {
+        let options = MockOptions::new().with_models(["small"]).with_key(KEY);
+        let server = Server::start(options, Playground::new());
+        let url = server.base_url();
+        let agcore = at_home();
+        let mut person = Person::running(agcore, &["init", "--provider", "compatible", "--base-url", &url]);
+        person.sees("rejected the API key");
+        person.sees("API key for compatible (it is not shown; Enter skips this): ");
+        person.types(&format!("\"{KEY}\""));
+        person.sees("The key is stored in ");
+        person.sees("Which model? [small]: ");
         person.types("");
         person.sees("The settings are in ");
         let agcore = person.leaves_with(0);
@@ -183,10 +201,10 @@ mod at_a_terminal {
         let agcore = at_home().with("OPENAI_BASE_URL", &server.base_url());
         let mut person = Person::running(agcore, &["init", "--provider", "openai"]);
         person.sees(", OPENAI_BASE_URL in the environment");
-        person.sees("Enter to skip: ");
+        person.sees("Enter skips this): ");
         person.types(KEY);
         person.sees("can be used and lists 1 model.");
-        person.sees("Model [small]: ");
+        person.sees("Which model? [small]: ");
         person.types("");
         let agcore = person.leaves_with(0);
         assert!(settings(&agcore).unwrap().contains(&server.base_url()));
@@ -195,9 +213,9 @@ mod at_a_terminal {
     #[test]
     fn long_lines_break_between_words() {
         let mut person = Person::scripting(at_home(), "stty cols 50 rows 30 && exec \"$0\" init");
-        person.sees("Provider, as a number or a name [openai]: ");
+        person.sees("Which provider? Number or name [openai]: ");
         person.types("opnai");
-        let shown = person.sees("Provider, as a number");
+        let shown = person.sees("Which provider?");
         assert!(shown.contains("unknown provider type"), "{shown}");
         assert!(shown.lines().all(|line| line.trim_end().len() < 51), "{shown}");
         person.presses('c');
@@ -230,7 +248,7 @@ mod at_a_terminal {
     #[test]
     fn ctrl_c_writes_nothing() {
         let mut person = Person::running(at_home(), &["init"]);
-        person.sees("Provider, as a number or a name [openai]: ");
+        person.sees("Which provider? Number or name [openai]: ");
         person.presses('c');
         let agcore = person.leaves_with(130);
         assert_eq!(settings(&agcore), None);

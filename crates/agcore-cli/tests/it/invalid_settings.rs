@@ -72,7 +72,20 @@ fn invalid_settings_file() {
         "error: agcore.toml:3:3: unknown setting `modle`",
     );
     check("model = \"m\nprovider = \"openai\"\n", "error: agcore.toml:1:11: ");
-    check("provider = \"opnai\"\n", "did you mean `openai`?");
+    check(
+        "# mine\nprovider = \"opnai\"\n",
+        "error: agcore.toml:2:12: unknown provider type `opnai`, did you mean `openai`?",
+    );
+    check(
+        "  model = 'opnai:gpt-5'\n",
+        "error: agcore.toml:1:11: unknown provider type `opnai`",
+    );
+    check("theme = 'dork'\n", "error: agcore.toml:1:9: ");
+    check("\nproxy = '::'\n", "error: agcore.toml:2:9: invalid proxy");
+    check(
+        "[permissions]\nallow = [\n  'save_note',\n  'sav_note',\n]\n",
+        "error: agcore.toml:4:3: unknown tool or permission `sav_note`; did you mean `save_note`?",
+    );
 }
 
 #[test]
@@ -92,6 +105,43 @@ fn trust_is_not_suggested_for_an_unknown_setting() {
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn a_mistake_in_the_settings_of_the_user_is_located() {
+    let agcore = Agcore::new().at_home().with_user_settings("\nprovider = 'antropic'\n");
+    agcore.run(["chat", "hi"]).assert_failed(
+        2,
+        &["/agcore/agcore.toml:2:12: unknown provider type `antropic`, did you mean `anthropic`?"],
+    );
+    let agcore = Agcore::new().with("AGCORE_PROVIDER", "olama");
+    agcore.run(["chat", "hi"]).assert_failed(
+        2,
+        &["error: environment, AGCORE_PROVIDER: unknown provider type `olama`"],
+    );
+}
+
+#[test]
+fn a_key_in_quotation_marks_is_used_without_them() {
+    let server = Server::playground();
+    let agcore = Agcore::new()
+        .with("OPENAI_API_KEY", &format!("\"{KEY}\""))
+        .with("OPENAI_BASE_URL", &server.base_url());
+    let ran = agcore.run(["-p", "hi"]);
+    ran.assert_success();
+    assert!(
+        ran.stderr.starts_with(
+            "warning: environment, OPENAI_API_KEY: the key is used without the quotation marks around it; remove them \
+             where it is set\n"
+        ),
+        "{}",
+        ran.stderr
+    );
+    let request = &server.requests()[0];
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    let ran = agcore.run(["doctor"]);
+    assert!(ran.stdout.contains("quotation marks"), "{}", ran.stdout);
+    ran.assert_clean();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::support::Agcore;
+use crate::support::{Agcore, KEY, Server};
 
 #[test]
 fn writes_a_project_and_prints_how_to_run_it() {
@@ -89,20 +89,39 @@ fn the_project_runs_offline_and_its_tests_pass() {
     // The versions that have been downloaded.
     fs::copy(workspace.join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
 
-    let ran = cargo(&project, &["run", "--offline", "--quiet", "--", "one two three four"]);
+    let ran = cargo(
+        &project,
+        &["run", "--offline", "--quiet", "--", "one two three four"],
+        &[],
+    );
     assert_eq!(ran, "The tool counts 4 words.\n");
-    let ran = cargo(&project, &["test", "--offline", "--quiet"]);
+    let ran = cargo(&project, &["test", "--offline", "--quiet"], &[]);
     assert!(ran.contains("1 passed"), "{ran}");
+
+    // With a server of its own, there is no variable of a vendor.
+    let server = Server::playground();
+    let url = server.base_url();
+    let variables = [
+        ("AGCORE_MODEL", "compatible:small"),
+        ("AGCORE_BASE_URL", &url),
+        ("AGCORE_API_KEY", KEY),
+    ];
+    let ran = cargo(&project, &["run", "--offline", "--quiet", "--", "hello"], &variables);
+    assert!(ran.contains("> hello"), "{ran}");
+    let request = &server.requests()[0];
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    assert_eq!(request.json()["model"], "small");
 }
 
 /// Runs cargo, with the target directory of the tests, where most dependencies are built already. Returns its output.
-fn cargo(project: &Path, arguments: &[&str]) -> String {
+fn cargo(project: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let output = Command::new(env!("CARGO"))
         .args(arguments)
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target)
         .env_remove("AGCORE_MODEL")
+        .envs(variables.iter().copied())
         .output()
         .unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -233,7 +233,7 @@ fn invalid_settings() {
         at(REMOTE)
             .trusting()
             .with_file("agcore.toml", "proxy = 'ftp://me:hunter2@host'"),
-        "agcore.toml",
+        "agcore.toml:1:9",
     );
     let ran = at(REMOTE).with("HTTP_PROXY", "ftp://me:hunter2@host").run(["models"]);
     ran.assert_failed(2, &["the variable HTTP_PROXY is not the URL of a proxy"]);

@@ -50,6 +50,62 @@ fn a_chat_prints_how_to_resume_it_and_goes_on() {
 }
 
 #[test]
+fn the_model_that_answered_last_goes_on() {
+    let server = Server::playground();
+    let mut person = Person::chatting(at_home(&server), &[]);
+    person.types("/model other");
+    person.sees("Model set to other");
+    person.next();
+    person.types("hello");
+    person.next();
+    person.presses('d');
+    let agcore = person.leaves_with(0);
+
+    let used = |arguments: &[&str]| {
+        let ran = agcore.run([&["-p", "go on", "--output-format", "stream-json"], arguments].concat());
+        let init: serde_json::Value = serde_json::from_str(ran.assert_success().lines().next().unwrap()).unwrap();
+        let sent = server.requests().pop().unwrap().json()["model"].clone();
+        assert_eq!(init["model"], sent);
+        (sent, init["session_id"].as_str().unwrap().to_owned())
+    };
+    let (model, id) = used(&["--continue"]);
+    assert_eq!(model, "other");
+    assert_eq!(used(&["--continue", "--model", "third"]).0, "third");
+    assert_eq!(used(&["--continue", "--fork-session"]).0, "third");
+    assert_eq!(used(&[]).0, "gpt-5-mini");
+
+    // A session of another model, in the same chat.
+    let mut person = resuming(agcore, &["--continue"]);
+    person.sees("Model: gpt-5-mini (openai");
+    person.next();
+    person.types(&format!("/resume {id}"));
+    person.sees("Model: third");
+    person.next();
+    person.types("and now");
+    person.next();
+    assert_eq!(server.requests().pop().unwrap().json()["model"], "third");
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn a_model_of_another_provider_is_named() {
+    let server = Server::playground();
+    let agcore = at_home(&server);
+    let url = server.base_url();
+    let other = ["--provider", "compatible", "--base-url", &url, "--model", "local"];
+    agcore.run([&["-p", "hello"], &other[..]].concat()).assert_success();
+    let mut person = resuming(agcore, &["--continue"]);
+    person.sees("Model: gpt-5-mini (openai");
+    person.sees("compatible:local answered last, and gpt-5-mini answers now.");
+    person.sees("compatible:local");
+    person.next();
+    person.presses('d');
+    person.sees("--resume");
+    person.leaves_with(0);
+}
+
+#[test]
 fn an_unused_chat_leaves_nothing() {
     let server = Server::playground();
     let mut person = Person::chatting(at_home(&server), &[]);
@@ -200,7 +256,7 @@ fn sessions_are_found_by_names_and_texts_in_the_chat() {
     person.sees("No session contains `zeppelin`.");
     person.sees("Continue which session? [1-2,");
     person.types("bus");
-    person.sees("Continue which session? [1-1,");
+    person.sees("Continue which session? [1,");
     person.types("1");
     person.sees("you: a bus");
     person.next();

@@ -232,6 +232,34 @@ fn unknown_and_ambiguous_ids_are_reported() {
 }
 
 #[test]
+fn every_listed_id_can_be_resumed() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).at_home();
+    let ids: Vec<String> = ["one", "two", "three"]
+        .iter()
+        .map(|text| id(&answered(&agcore, &[text])))
+        .collect();
+    let shown = |arguments: &[&str]| -> Vec<String> {
+        let ran = agcore.run([&["sessions", "list"], arguments].concat());
+        let lines = ran.assert_success().lines().skip(1);
+        lines
+            .map(|line| line.split_whitespace().next().unwrap().to_owned())
+            .collect()
+    };
+    // Sessions that are not listed, and those that begin later, make the ids longer.
+    let newest = shown(&["--limit", "1"]).remove(0);
+    answered(&agcore, &["four"]);
+    let mut all = shown(&[]);
+    all.reverse();
+    assert!(newest.len() >= 8 && ids[2].starts_with(&newest), "{newest} {ids:?}");
+    for (short, id) in all.iter().zip(&ids).chain([(&newest, &ids[2])]) {
+        let ran = agcore.run(["sessions", "show", short, "--json"]);
+        let found: Value = serde_json::from_str(ran.assert_success()).unwrap();
+        assert_eq!(found["id"], **id, "{short}");
+    }
+}
+
+#[test]
 fn a_deleted_session_leaves_its_bill_unless_it_is_deleted_with_costs() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server).at_home();

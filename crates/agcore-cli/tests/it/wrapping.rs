@@ -161,18 +161,19 @@ fn in_a_chat() {
         let mut session = at_width(&agcore, &["chat"], width);
         let see = |session: &mut PtySession, text: &str| decoded(&session.exp_string(&bytes_as_chars(text)).unwrap());
         see(&mut session, "> ");
-        enter(&mut session, "/help");
-        let text = see(&mut session, "> ");
+        // While a command is typed, the line and the menu below it are drawn again and again.
+        let output = |session: &mut PtySession, line: &str| {
+            enter(session, line);
+            let text = see(session, "you\r\n");
+            let (_, last) = text.rsplit_once("> /").unwrap();
+            let (_, output) = last.split_once('\n').unwrap();
+            output.to_owned()
+        };
         let words = ["another", "answers", "whether", "window", "turn"];
-        assert_fits(&text, width, &words);
-        enter(&mut session, "/tools");
-        assert_fits(&see(&mut session, "> "), width, &["arithmetic:", "permissions"]);
-        enter(&mut session, "/modle x");
-        assert_fits(
-            &see(&mut session, "> "),
-            width,
-            &["unknown", "command", "`/model`?", "commands"],
-        );
+        assert_fits(&output(&mut session, "/help"), width, &words);
+        assert_fits(&output(&mut session, "/tools"), width, &["arithmetic:", "permissions"]);
+        let words = ["unknown", "command", "`/model`?", "commands"];
+        assert_fits(&output(&mut session, "/modle x"), width, &words);
         enter(&mut session, "go");
         let text = see(&mut session, QUESTION);
         assert_fits(

@@ -9,13 +9,14 @@ use super::{
     commands::{self, Next},
     conversation::Conversation,
     editor,
+    last_model::{continued, note_other_provider},
     mentions::attach,
     one_shot::Front,
     paste_image::PastedImages,
     picker::selected,
     rewind::rewind,
     screen::Screen,
-    session::{ChatSessions, ChatTools, People, agent_of},
+    session::{ChatSessions, ChatTools, People, agent_of, model_of},
     settle::settle,
     shell_prefix,
     slash::{self, KEYS, Slash},
@@ -30,7 +31,6 @@ use crate::{
     exit::Failure,
     history::history_file,
     interrupt::Interrupts,
-    mcp::Servers,
     permission_mode::{mode_approver, next_mode, plan_mode},
     prices::Prices,
     program_tools::{Previews, ToolFolder},
@@ -79,12 +79,13 @@ async fn converse(
     // At the prompt, the editor receives Ctrl-C as a key.
     let _guard = interrupts.ignore();
     let _echo_off = Console::reads_keys().then(EchoOff::with_distinct_enter);
-    console.set_commands(slash::command_names());
-    greet(settings, &conversation.tools.servers, conversation.screen)?;
+    console.set_commands(slash::command_names(), conversation.screen.palette.dim);
+    greet(settings, conversation)?;
     if settings.history && !args.session.ephemeral {
         load_history(&console, conversation.screen)?;
     }
     if args.session.continues_session() {
+        note_other_provider(conversation).await?;
         settle(conversation).await?;
     }
     send_first(args, conversation).await?;
@@ -216,11 +217,13 @@ async fn conversation(
     let (people, calls) = people(args.permission_mode(), folder.clone());
     let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
     let agent = agent_of(args, settings)?;
+    let agent = continued(agent, (args, settings), &chats.sessions, selected.as_ref()).await?;
+    let model = model_of(&agent, settings);
     let session = chats
         .start(selected.as_ref(), args.session.fork_session, &agent)
         .await?;
     chats.name(&session, args).await?;
-    let mut costs = costs(args, settings)?;
+    let mut costs = costs(args, settings, &model)?;
     let continued = selected.as_ref().filter(|_| !args.session.fork_session);
     if let (Some(costs), Some(session)) = (&mut costs, continued) {
         costs.add_earlier(&CostEntry::of_session(&*chats.sessions.store(), session).await?);
@@ -238,10 +241,7 @@ async fn conversation(
     Ok(Conversation {
         chats,
         session,
-        model: match agent.request.0.model.as_str() {
-            "" => settings.provider.model.clone(),
-            model => model.to_owned(),
-        },
+        model,
         agent,
         project_instructions: settings.context_files.clone(),
         disabled: settings.disabled().to_vec(),
@@ -295,10 +295,9 @@ async fn set_mode(
 }
 
 /// Returns the costs of the chat, if there are prices.
-fn costs(args: &ChatArgs, settings: &Settings) -> Result<Option<Costs>, Failure> {
+fn costs(args: &ChatArgs, settings: &Settings, model: &str) -> Result<Option<Costs>, Failure> {
     let prices = Prices::read(args.catalog.as_deref())?;
-    let provider = &settings.provider;
-    Ok(prices.map(|prices| Costs::new(prices, provider.name(), &provider.model)))
+    Ok(prices.map(|prices| Costs::new(prices, settings.provider.name(), model)))
 }
 
 /// Handles an entered line: nothing, a command, or a message.
@@ -365,9 +364,10 @@ fn load_history(console: &Console, screen: Screen) -> Result<(), Failure> {
     }
 }
 
-fn greet(settings: &Settings, servers: &Servers, screen: Screen) -> Result<(), Failure> {
-    let model = sanitized_line(&settings.provider.model);
-    screen.note(&format!("Model: {model} ({})", provider(settings)))?;
+fn greet(settings: &Settings, conversation: &Conversation) -> Result<(), Failure> {
+    let (screen, servers) = (conversation.screen, &conversation.tools.servers);
+    let model = sanitized_line(&conversation.model);
+    screen.note(&format!("Model: {model} ({})", conversation.provider))?;
     for line in settings.context_files.notes() {
         screen.note(&line)?;
     }

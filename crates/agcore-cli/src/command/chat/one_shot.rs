@@ -16,8 +16,9 @@ use serde_json::Value;
 
 use super::{
     asking::Asking,
+    last_model::continued,
     picker::selected,
-    session::{ChatSessions, ChatTools, People, agent_of},
+    session::{ChatSessions, ChatTools, People, agent_of, model_of},
     suspended::{continuation, report_abandoned, report_unfinished},
     turn_runner::Questions,
 };
@@ -115,6 +116,8 @@ pub(in crate::command) struct OneShot<'a> {
     pub(in crate::command) answers: Option<AskForSteps>,
     chats: ChatSessions,
     settings: &'a Settings,
+    /// The model that answers.
+    model: String,
     mode: PermissionMode,
     policy: Policy,
     denials: Arc<Denials>,
@@ -150,9 +153,9 @@ impl<'a> OneShot<'a> {
             folder,
         };
         let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
-        let session = chats
-            .start(selected, args.session.fork_session, &agent_of(args, settings)?)
-            .await?;
+        let agent = agent_of(args, settings)?;
+        let agent = continued(agent, (args, settings), &chats.sessions, selected).await?;
+        let session = chats.start(selected, args.session.fork_session, &agent).await?;
         chats.name(&session, args).await?;
         let mut render = renderer(front, settings.theme, args.schema.is_some());
         let mut answers = None;
@@ -180,6 +183,7 @@ impl<'a> OneShot<'a> {
             answers,
             chats,
             settings,
+            model: model_of(&agent, settings),
             mode,
             policy,
             denials,
@@ -198,9 +202,26 @@ impl<'a> OneShot<'a> {
     ) -> Result<(), Failure> {
         let prices = Prices::read(args.catalog.as_deref())?;
         let Some(output) = output else { return Ok(()) };
-        let init = init(args, self.settings, tools, &self.session);
+        let init = self.init(args, tools);
         let written = output.init(self.session.id(), init, prices);
         written.map_err(|error| Failure::output(&error))
+    }
+
+    /// Describes the session for programs.
+    fn init(&self, args: &ChatArgs, tools: &ChatTools) -> Init {
+        let mcp_servers = tools.servers.all().iter().map(mcp_server).collect();
+        let (tools, settings) = (self.session.bundle().tools().list(), self.settings);
+        Init {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            cwd: current_directory(),
+            provider: settings.provider.name().to_owned(),
+            model: self.model.clone(),
+            tools: tools.iter().map(|tool| tool.name().to_string()).collect(),
+            mcp_servers,
+            permission_mode: args.permission_mode().as_str().to_owned(),
+            trust: Some(settings.trust()),
+            context_files: settings.context_files.loaded().to_vec(),
+        }
     }
 
     /// Reports what was stored and denied, and returns how the run has ended.
@@ -220,6 +241,7 @@ impl<'a> OneShot<'a> {
             mode,
             policy,
             denials,
+            model: _,
             answers: _,
         } = self;
         // Ends the output, before anything is reported below it.
@@ -235,7 +257,10 @@ impl<'a> OneShot<'a> {
                 .collect::<Vec<_>>(),
         )?;
         chats.forget_if_empty(session.id()).await;
-        if let (Err(failure), None, true) = (&result, output, chats.sessions.is_kept()) {
+        // If no one reads the output any more, nothing more is written.
+        if let (Err(failure), None, true) = (&result, output, chats.sessions.is_kept())
+            && !failure.is_output_closed()
+        {
             report_unfinished(&session, failure).await?;
         }
         verdict(result, &denials, mode)
@@ -302,23 +327,6 @@ fn mcp_server(server: &Server) -> McpServer {
     McpServer {
         name: server.settings.name.clone(),
         status: status.to_owned(),
-    }
-}
-
-/// Describes the session for programs.
-fn init(args: &ChatArgs, settings: &Settings, tools: &ChatTools, session: &AgentSession) -> Init {
-    let mcp_servers = tools.servers.all().iter().map(mcp_server).collect();
-    let tools = session.bundle().tools().list();
-    Init {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        cwd: current_directory(),
-        provider: settings.provider.name().to_owned(),
-        model: settings.provider.model.clone(),
-        tools: tools.iter().map(|tool| tool.name().to_string()).collect(),
-        mcp_servers,
-        permission_mode: args.permission_mode().as_str().to_owned(),
-        trust: Some(settings.trust()),
-        context_files: settings.context_files.loaded().to_vec(),
     }
 }
 

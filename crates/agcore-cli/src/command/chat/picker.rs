@@ -8,7 +8,7 @@ use crate::{
     exit::Failure,
     process::print,
     render::{sanitized_line, wrapped},
-    sessions::{SessionKind, Sessions, current_folder, numbered_table},
+    sessions::{SessionKind, Sessions, current_folder},
     trust_dialog::is_at_terminal,
 };
 
@@ -50,10 +50,10 @@ pub(super) async fn choose(
         Some(text) => containing(sessions, text).await?,
     };
     loop {
-        print(&numbered_table(&known))?;
+        print(&sessions.numbered_table(&known).await?)?;
         let prompt = format!(
-            "Continue which session? [1-{}, or a text to search; Enter for none]: ",
-            known.len()
+            "Continue which session? [{}, or a text to search; Enter for none]: ",
+            numbers(known.len())
         );
         let Line::Entered(word) = console.read_line(&(wrapped(&prompt, 2) + " ")).await? else {
             return Ok(None);
@@ -69,6 +69,14 @@ pub(super) async fn choose(
             [] => print(&format!("No session contains `{}`.\n", sanitized_line(&word)))?,
             found => known = found.to_vec(),
         }
+    }
+}
+
+/// Returns the numbers from 1 on that can be chosen.
+pub(super) fn numbers(count: usize) -> String {
+    match count {
+        1 => "1".to_owned(),
+        count => format!("1-{count}"),
     }
 }
 

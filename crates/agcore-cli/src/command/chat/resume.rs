@@ -2,12 +2,13 @@
 
 use agcore::memory::session::Session;
 
-use super::{conversation::Conversation, picker::choose, settle::settle};
-use crate::{
-    exit::Failure,
-    render::sanitized_line,
-    sessions::{found_table, session_table},
+use super::{
+    conversation::Conversation,
+    last_model::{note_other_provider, switch_to_last},
+    picker::choose,
+    settle::settle,
 };
+use crate::{exit::Failure, render::sanitized_line, sessions::Sessions};
 
 /// The number of sessions that `/sessions` lists.
 const MAX_LISTED: usize = 20;
@@ -66,6 +67,8 @@ async fn open(conversation: &mut Conversation, selected: &Session) -> Result<(),
             conversation.last = None;
             conversation.folder.undo().forget_turns();
             conversation.attached.clear();
+            switch_to_last(conversation).await?;
+            note_other_provider(conversation).await?;
             settle(conversation).await
         }
         Err(failure) => screen.error(&failure.to_string()),
@@ -77,18 +80,8 @@ async fn open(conversation: &mut Conversation, selected: &Session) -> Result<(),
 /// # Errors
 /// When the terminal was closed.
 pub(super) async fn show_sessions(conversation: &Conversation, text: &str) -> Result<(), Failure> {
-    let (screen, sessions) = (conversation.screen, &conversation.chats.sessions);
-    let listed = match text {
-        "" => sessions
-            .list(None, MAX_LISTED)
-            .await
-            .map(|listed| session_table(&listed)),
-        text => sessions
-            .search(text, None, MAX_LISTED)
-            .await
-            .map(|found| found_table(&found)),
-    };
-    match (listed, text) {
+    let screen = conversation.screen;
+    match (listed(&conversation.chats.sessions, text).await, text) {
         (Ok(table), "") if table.is_empty() => screen.note("There are no sessions yet."),
         (Ok(table), text) if table.is_empty() => {
             screen.note(&format!("No session contains `{}`.", sanitized_line(text)))
@@ -98,5 +91,15 @@ pub(super) async fn show_sessions(conversation: &Conversation, text: &str) -> Re
             screen.note("/resume ID continues one of them; the beginning of the ID is enough, and so is its name.")
         }
         (Err(failure), _) => screen.error(&failure.to_string()),
+    }
+}
+
+async fn listed(sessions: &Sessions, text: &str) -> Result<String, Failure> {
+    match text {
+        "" => sessions.table(&sessions.list(None, MAX_LISTED).await?).await,
+        text => {
+            let found = sessions.search(text, None, MAX_LISTED).await?;
+            sessions.found_table(&found).await
+        }
     }
 }

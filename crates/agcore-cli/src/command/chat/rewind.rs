@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use agcore::{Message, chat::summary_of};
 
-use super::conversation::Conversation;
+use super::{conversation::Conversation, picker::numbers};
 use crate::{
     console::Line,
     exit::Failure,
@@ -184,7 +184,10 @@ async fn choose(
         let text = truncated(messages[*at].text().trim(), width);
         conversation.screen.print(&format!("{number:>2}  {text}\n"))?;
     }
-    let prompt = format!("Go back to before which message? [1-{}, Enter for none]: ", shown.len());
+    let prompt = format!(
+        "Go back to before which message? [{}, Enter for none]: ",
+        numbers(shown.len())
+    );
     loop {
         let Line::Entered(word) = conversation.console.read_line(&(wrapped(&prompt, 2) + " ")).await? else {
             return Ok(None);

@@ -113,6 +113,8 @@ pub(super) struct ChatSessions {
     pub(super) sessions: Sessions,
     stored: StoredSessions,
     recording: Option<Recording>,
+    /// The name of the provider.
+    pub(super) provider: String,
     /// The commands of the settings.
     pub(super) hooks: Arc<CommandHooks>,
 }
@@ -187,6 +189,7 @@ impl ChatSessions {
             sessions,
             stored,
             recording,
+            provider: settings.provider.name().to_owned(),
             hooks,
         };
         Ok((chats, policy))
@@ -279,6 +282,14 @@ pub(super) fn agent_of(args: &ChatArgs, settings: &Settings) -> Result<AgentSpec
     };
     agent.request = ModelOption::applied(&args.options, &agent.request).map_err(Failure::usage)?;
     Ok(agent)
+}
+
+/// Returns the model with which an agent answers: its own, or that of the settings.
+pub(super) fn model_of(agent: &AgentSpec, settings: &Settings) -> String {
+    match agent.request.0.model.as_str() {
+        "" => settings.provider.model.clone(),
+        model => model.to_owned(),
+    }
 }
 
 /// Returns the agent of a file, with the instructions of the project.

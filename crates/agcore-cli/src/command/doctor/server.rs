@@ -1,22 +1,20 @@
 //! Checks of the server and the model.
 
-use std::time::Duration;
-
 use agcore::{
     chat::text::nearest,
-    llm::{LlmError, LlmErrorKind, ProviderConfig, transport::http::Timeouts, wire::operation::ModelEntry},
+    llm::{LlmError, LlmErrorKind, ProviderConfig, wire::operation::ModelEntry},
 };
 
 use super::check::Check;
 use crate::{
     exit::Failure,
     settings::Choices,
-    vendor::{redacted_url, versioned_url},
+    vendor::{check_timeouts, redacted_url, versioned_url},
 };
 
 /// Requests the server's list of models, with short timeouts.
 pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
-    let config = choices.provider_config().with_timeouts(timeouts());
+    let config = choices.provider_config().with_timeouts(check_timeouts());
     match config.build() {
         Err(error) if *error.kind() == LlmErrorKind::Authentication => {
             return vec![Check::warn("server", "skipped: no API key", "Set the API key first.")];
@@ -50,15 +48,6 @@ fn no_list(config: &ProviderConfig) -> Check {
         format!("{} is reachable, but does not list its models", address(config)),
         format!("Some servers do not support this. If chats fail too, {check}"),
     )
-}
-
-fn timeouts() -> Timeouts {
-    let seconds = Duration::from_secs;
-    Timeouts::new()
-        .with_connect(seconds(5))
-        .with_first_byte(seconds(10))
-        .with_idle(seconds(10))
-        .with_total(seconds(20))
 }
 
 fn address(config: &ProviderConfig) -> String {

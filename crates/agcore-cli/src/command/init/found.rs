@@ -7,7 +7,7 @@ use crate::{
     exit::Failure,
     process::variable,
     secrets::SecretStore,
-    vendor::{is_openai, key_variable},
+    vendor::{is_openai, key_variable, unquoted},
 };
 
 /// The keys and servers that can be used without entering anything.
@@ -116,7 +116,8 @@ impl Found {
     pub(super) fn key(&self, provider: &ProviderType) -> Result<Option<Secret>, Failure> {
         let name = key_variable(provider);
         if let Some(value) = variable(&name) {
-            return Ok(Some(Secret::from(value)));
+            let key = Secret::from(value);
+            return Ok(Some(unquoted(&key).unwrap_or(key)));
         }
         Ok(SecretStore::of_user().get(&name)?.map(|(value, _)| value))
     }
