@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::ui_schema::compile_ui_schema;
 
-/// The most levels of arguments that are compared with the result.
+/// The most levels of arguments that are compared with the result, and of the result in which names are compared.
 const MAX_DEPTH: usize = 16;
 
 /// The status of a result.
@@ -63,10 +63,11 @@ impl ToolFacts {
             };
         }
         let is_partial = data("metadata").and_then(|data| data.get("status")) == Some(&json!("partial"));
-        let result = match whole {
+        let mut result = match whole {
             Value::Object(members) => Value::Object(facts(members, &arguments)),
             other => other,
         };
+        keep_one_spelling(&mut result, MAX_DEPTH);
         Self {
             status: if is_partial {
                 ToolStatus::Partial
@@ -118,6 +119,23 @@ fn facts(members: Map<String, Value>, arguments: &Value) -> Map<String, Value> {
         .collect();
     facts.sort_by_key(|(name, value)| rank(name, value));
     facts.into_iter().collect()
+}
+
+/// Removes second spellings of names from all objects in a value.
+fn keep_one_spelling(value: &mut Value, depth: usize) {
+    match value {
+        Value::Object(members) => {
+            let mut names = HashSet::new();
+            members.retain(|name, _| names.insert(spelling(name)));
+            if depth > 0 {
+                members
+                    .values_mut()
+                    .for_each(|inner| keep_one_spelling(inner, depth - 1));
+            }
+        }
+        Value::Array(items) if depth > 0 => items.iter_mut().for_each(|item| keep_one_spelling(item, depth - 1)),
+        _ => {}
+    }
 }
 
 /// Collects all members of the arguments, which may be inside of an object such as `input`.
@@ -172,6 +190,17 @@ mod tests {
         );
         assert_eq!(facts.status, ToolStatus::Success);
         assert_eq!(facts.error, None);
+    }
+
+    #[test]
+    fn no_name_has_two_spellings_at_any_depth() {
+        let output = r#"{"events": [{"event_id": 1, "eventId": 2, "tags": {"a-b": 1, "aB": 2, "a": 3}}], "other": [[{"x_y": 1, "xY": 1}]]}"#;
+        let facts = ToolFacts::new("{}", output, false, None);
+        assert_eq!(
+            facts.result,
+            Some(json!({"events": [{"event_id": 1, "tags": {"a-b": 1, "a": 3}}], "other": [[{"x_y": 1}]]}))
+        );
+        assert_eq!(facts.content, facts.result.unwrap().to_string());
     }
 
     #[test]
