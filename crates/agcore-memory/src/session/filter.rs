@@ -31,7 +31,7 @@ pub struct SessionFilter {
     pub owner: Option<Actor>,
     /// The status.
     pub status: Option<SessionStatus>,
-    /// The session whose [parts](NewSession::part_of) are selected.
+    /// The session whose [parts](super::NewSession::part_of) are selected.
     pub part_of: Option<String>,
     /// Whether sessions that were erased are selected as well. Their bill is left.
     pub includes_erased: bool,

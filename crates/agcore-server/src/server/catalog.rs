@@ -28,7 +28,7 @@ impl ServerBuilder {
 
     /// Describes users to agents and flows by their stored [profiles](crate::StoredProfiles), which are read for each run, if the name of
     /// the user is a UUID with a profile. A profile that is not valid is logged and not used. Flows that are
-    /// [built for each run](crate::ServedFlow::new) receive it with [`FlowSetup::profile`].
+    /// [built for each run](crate::ServedFlow::new) receive it with [`FlowSetup::profile`](crate::FlowSetup::profile).
     pub fn profiles(mut self) -> Self {
         self.uses_profiles = true;
         self
