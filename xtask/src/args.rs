@@ -27,6 +27,8 @@ Checks; each prints a line, and the last line is `N passed, N failed`:
   docs                      warnings of rustdoc
   test                      unit, integration and doc tests; runs every example
   features                  builds each library with each of its features
+  platforms                 type-checks libraries and program for Windows and macOS, if the
+                            targets are installed
   deny                      licenses, bans and sources of dependencies, by cargo-deny
 
 Generated files:
@@ -55,7 +57,6 @@ Not part of ci:
                             and the reference servers; installs them into the target folder
   pgvector                  runs the tests of indexes on a PostgreSQL server with the extension
                             pgvector; installs it into the target folder
-  agui-clients              runs conversations of these packages with our server
   agui-clients              runs conversations of these packages with `agcore serve`
   api-fuzz                  sends random requests to `agcore serve`, made by schemathesis from
                             its OpenAPI document; installs it into the target folder
@@ -205,6 +206,7 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         "test" => Stage::Test,
         "deny" => Stage::Deny,
         "features" => Stage::Features,
+        "platforms" => Stage::Platforms,
         "limits" => Stage::Limits,
         other => return Err(format!("unknown command `{other}`").into()),
     };

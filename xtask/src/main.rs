@@ -40,6 +40,7 @@ mod generate;
 mod tidy;
 mod deny;
 mod features;
+mod platforms;
 mod limits;
 mod peers;
 mod bench;

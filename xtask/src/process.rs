@@ -49,6 +49,12 @@ impl Cargo {
         self.tool(&self.program, arguments)
     }
 
+    /// Returns whether the standard library of a target is installed.
+    pub(crate) fn has_library(&self, target: &str) -> anyhow::Result<bool> {
+        let mut command = self.tool("rustc".as_ref(), ["--print", "target-libdir", "--target", target]);
+        Ok(Path::new(stdout(&mut command)?.trim()).is_dir())
+    }
+
     /// Creates a command for another program that works on the workspace.
     pub(crate) fn tool<I>(&self, program: &OsStr, arguments: I) -> Command
     where

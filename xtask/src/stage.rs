@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::report::Report;
 use crate::summary::{self, Line};
 use crate::workspace::Workspace;
-use crate::{deny, features, generate, graph, limits, lints, test, tidy};
+use crate::{deny, features, generate, graph, limits, lints, platforms, test, tidy};
 
 /// A group of checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub(crate) enum Stage {
     },
     Deny,
     Features,
+    Platforms,
     Limits,
 }
 
@@ -53,6 +54,7 @@ impl Stage {
             Self::Docs,
             Self::Test,
             Self::Features,
+            Self::Platforms,
             Self::Limits,
             Self::Deny,
         ]
@@ -69,6 +71,7 @@ impl Stage {
             Self::Generate { .. } => "gen",
             Self::Deny => "deny",
             Self::Features => "features",
+            Self::Platforms => "platforms",
             Self::Limits => "limits",
         }
     }
@@ -84,6 +87,7 @@ impl Stage {
             Self::Generate { check } => generate::run(workspace, *check, report),
             Self::Deny => deny::run(workspace, report),
             Self::Features => features::run(workspace, report),
+            Self::Platforms => platforms::run(workspace, report),
             Self::Limits => limits::run(workspace, report),
         }
     }

@@ -1,7 +1,7 @@
 //! The target that the program is built for: a static one, if this machine can build it.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context as _;
 
@@ -30,7 +30,7 @@ pub(super) fn choose(workspace: &Workspace) -> anyhow::Result<Choice> {
     };
     let found = match &wanted {
         Some(triple) => Found {
-            has_library: has_library(&workspace.cargo, triple)?,
+            has_library: workspace.cargo.has_library(triple)?,
             compiler: compiler(triple),
         },
         None => Found::default(),
@@ -85,12 +85,6 @@ fn host(cargo: &Cargo) -> anyhow::Result<String> {
     let text = process::stdout(&mut cargo.tool("rustc".as_ref(), ["-vV"]))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).context("`rustc -vV` names no host")
-}
-
-fn has_library(cargo: &Cargo, triple: &str) -> anyhow::Result<bool> {
-    let mut command = cargo.tool("rustc".as_ref(), ["--print", "target-libdir", "--target", triple]);
-    let folder = process::stdout(&mut command)?;
-    Ok(Path::new(folder.trim()).is_dir())
 }
 
 /// Returns the first program with one of these names in the folders of a path.
