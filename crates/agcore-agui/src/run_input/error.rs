@@ -16,6 +16,9 @@ pub enum RunInputErrorKind {
     TooLarge,
 }
 
+/// The type of a member that is not there.
+pub(super) const MISSING: &str = "nothing";
+
 /// An input that is refused. It does not contain the values of the client, except for types and sizes.
 #[derive(Debug)]
 pub struct RunInputError {
@@ -45,7 +48,10 @@ impl RunInputError {
         let place = if path.is_empty() { "the body" } else { &path };
         Self {
             kind: RunInputErrorKind::Invalid,
-            message: format!("{place}: {found} is refused: it {rule}"),
+            message: match found {
+                MISSING => format!("{place} is missing; it {rule}"),
+                found => format!("{place}: {found} is refused: it {rule}"),
+            },
             path,
             source: None,
         }
@@ -87,7 +93,7 @@ impl Error for RunInputError {
 /// Names the type of a value, for errors.
 pub(super) fn type_of(value: Option<&Value>) -> &'static str {
     match value {
-        None => "nothing",
+        None => MISSING,
         Some(Value::Null) => "null",
         Some(Value::Bool(_)) => "a boolean",
         Some(Value::Number(_)) => "a number",

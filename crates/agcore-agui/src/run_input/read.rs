@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{
     ContextEntry, RunAgentInput,
     answer::{ResumeEntry, ResumeStatus},
-    error::{RunInputError, type_of},
+    error::{MISSING, RunInputError, type_of},
     limits::InputLimits,
 };
 use crate::thread_message::ThreadMessage;
@@ -47,7 +47,7 @@ impl RunAgentInput {
         let run_id = id(members, "runId")?;
         let messages = array(members, "messages", limits.max_messages)?;
         let Some(messages) = messages else {
-            return Err(RunInputError::invalid("messages", "nothing", "must be an array"));
+            return Err(RunInputError::invalid("messages", MISSING, "must be an array"));
         };
         Ok(Self {
             thread_id,
@@ -101,7 +101,7 @@ fn check_id(id: &str, path: &str) -> Result<(), RunInputError> {
 
 fn text(members: &mut Members, parent: &str, name: &str) -> Result<String, RunInputError> {
     optional_text(members, parent, name)?
-        .ok_or_else(|| RunInputError::invalid(path(parent, name), "nothing", "must be a text"))
+        .ok_or_else(|| RunInputError::invalid(path(parent, name), MISSING, "must be a text"))
 }
 
 fn optional_text(members: &mut Members, parent: &str, name: &str) -> Result<Option<String>, RunInputError> {

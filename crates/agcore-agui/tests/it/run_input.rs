@@ -92,10 +92,10 @@ fn wrong_members_are_named() {
         );
     };
     check(json!([]), "the body: an array is refused: it must be an object");
-    check(json!({}), "threadId: nothing is refused: it must be a text");
+    check(json!({}), "threadId is missing; it must be a text");
     check(
         json!({"threadId": "t", "runId": null}),
-        "runId: nothing is refused: it must be a text",
+        "runId is missing; it must be a text",
     );
     check(
         json!({"threadId": "", "runId": "r"}),
@@ -111,7 +111,7 @@ fn wrong_members_are_named() {
     );
     check(
         json!({"threadId": "t", "runId": "r"}),
-        "messages: nothing is refused: it must be an array",
+        "messages is missing; it must be an array",
     );
     check(
         with(json!({"messages": {}})),
@@ -152,7 +152,7 @@ fn wrong_members_are_named() {
     );
     check(
         with(json!({"context": [{"description": "x"}]})),
-        "context[0].value: nothing is refused: it must be a text",
+        "context[0].value is missing; it must be a text",
     );
 }
 

@@ -21,7 +21,7 @@ use agcore::llm::{
 
 use self::{
     change::Wanted,
-    found::{Found, counted},
+    found::{Found, counted, listed},
     question::Questions,
     server::Server,
     vendors::offered,
@@ -30,7 +30,7 @@ use super::keys::store_key;
 use crate::{
     args::InitArgs,
     atomic_file,
-    exit::Failure,
+    exit::{Failure, suggestion},
     places::{abbreviated, create_private_directory, user_settings},
     process::{print, variable},
     render::{Color, print_list, sanitized, sanitized_line},
@@ -270,16 +270,25 @@ impl Setup<'_> {
             .as_ref()
             .map(|name| format!(" [{}]", sanitized_line(name)))
             .unwrap_or_default();
+        let mut refused = None;
         loop {
             let answer = self.ask(&format!("Which model?{shown}: ")).await?;
             match (answer.as_str(), &default) {
                 ("", Some(default)) => return Ok(Some(default.clone())),
                 ("", None) => print("  Enter the name of a model.\n")?,
+                ("?", _) => print_list(&listed(models))?,
+                // Some servers accept more models than they list.
+                (name, _) if is_known(&answer) || refused.as_deref() == Some(name) => return Ok(Some(answer)),
                 (name, _) => {
-                    if !is_known(&name.to_owned()) {
-                        print("  The server does not list this model.\n")?;
-                    }
-                    return Ok(Some(name.to_owned()));
+                    let near = match suggestion(name, models) {
+                        none if none.is_empty() => ".".to_owned(),
+                        near => sanitized_line(&near),
+                    };
+                    let name = sanitized_line(name);
+                    print_list(&format!(
+                        "  The server does not list `{name}`{near} Enter it again to use it anyway, or ? for the list.\n"
+                    ))?;
+                    refused = Some(answer);
                 }
             }
         }

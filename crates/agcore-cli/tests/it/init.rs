@@ -211,6 +211,26 @@ mod at_a_terminal {
     }
 
     #[test]
+    fn a_model_that_the_server_does_not_list_is_asked_about() {
+        let options = MockOptions::new().with_models(["small", "large"]).with_key(KEY);
+        let server = Server::start(options, Playground::new());
+        let agcore = at_home().with("OPENAI_API_KEY", KEY);
+        let url = server.base_url();
+        let mut person = Person::running(agcore, &["init", "--provider", "openai", "--base-url", &url]);
+        person.sees("Which model? [small]: ");
+        person.types("?");
+        person.sees("  large");
+        person.sees("Which model? [small]: ");
+        person.types("smal");
+        person.sees("The server does not list `smal`; did you mean `small`? Enter it again to use it anyway");
+        person.sees("Which model? [small]: ");
+        person.types("smal");
+        person.sees("The settings are in ");
+        let agcore = person.leaves_with(0);
+        assert!(settings(&agcore).unwrap().contains("\"smal\""));
+    }
+
+    #[test]
     fn long_lines_break_between_words() {
         let mut person = Person::scripting(at_home(), "stty cols 50 rows 30 && exec \"$0\" init");
         person.sees("Which provider? Number or name [openai]: ");

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use http::Uri;
-use url::Url;
+use url::{ParseError, Url};
 
 use agcore_wire::{LlmError, LlmErrorKind};
 
@@ -35,8 +35,12 @@ impl BaseUrl {
     /// `InvalidRequest`. The error does not quote the text, which may contain a password.
     pub(super) fn parse(text: &str) -> Result<Self, LlmError> {
         let url = Url::parse(text.trim()).map_err(|error| {
+            let problem = match error {
+                ParseError::RelativeUrlWithoutBase => "http:// or https:// is missing".to_owned(),
+                error => error.to_string(),
+            };
             invalid(format!(
-                "invalid base URL: {error}; expected something like https://host/v1"
+                "invalid base URL: {problem}; expected something like https://host/v1"
             ))
             .with_source(error)
         })?;
@@ -96,7 +100,7 @@ impl BaseUrl {
 
     /// Converts a URL that was joined, and perhaps changed afterwards.
     #[cfg(feature = "http-reqwest")]
-    pub(super) fn to_url(&self, uri: &Uri) -> Result<Url, url::ParseError> {
+    pub(super) fn to_url(&self, uri: &Uri) -> Result<Url, ParseError> {
         match self.cached.get() {
             Some(cached) if cached.uri == *uri => Ok(cached.url.clone()),
             _ => Url::parse(&uri.to_string()),
