@@ -35,8 +35,6 @@ pub(crate) struct Flusher {
     store: Arc<dyn SessionStore>,
     /// The logs that wait, with the time at which each is due, in this order.
     waiting: VecDeque<(Duration, Arc<RunLog>)>,
-    /// The events of the next write.
-    ready: Vec<(Prepared, SessionEvents)>,
     /// The earliest time of the next write.
     next_write: Duration,
     timer: Option<Timer>,
@@ -57,7 +55,6 @@ impl Flusher {
             gather,
             store,
             waiting: VecDeque::new(),
-            ready: Vec::new(),
             next_write: Duration::ZERO,
             timer: None,
         };
@@ -67,9 +64,11 @@ impl Flusher {
     /// Writes logs until `stop` is cancelled.
     pub(crate) async fn run(&mut self, stop: &CancellationToken) {
         let (mut batches, mut writes) = (FuturesUnordered::new(), FuturesUnordered::new());
+        // The events of the next write. They lock their logs, which must end with this call.
+        let mut ready = Vec::new();
         let mut stopped = pin!(stop.cancelled());
         loop {
-            let is_timed = self.set_timer();
+            let is_timed = self.set_timer(!ready.is_empty());
             tokio::select! {
                 biased;
                 () = &mut stopped => return,
@@ -88,10 +87,10 @@ impl Flusher {
                     // What models write at this moment belongs to it.
                     tokio::task::yield_now().await;
                     let now = self.clock.monotonic();
-                    writes.extend(self.prepare(now).into_iter().map(flush));
-                    if !self.ready.is_empty() && self.next_write <= now {
+                    writes.extend(self.prepare(now, &mut ready).into_iter().map(flush));
+                    if !ready.is_empty() && self.next_write <= now {
                         self.next_write = now.saturating_add(PACE);
-                        batches.push(write(Arc::clone(&self.store), std::mem::take(&mut self.ready)));
+                        batches.push(write(Arc::clone(&self.store), std::mem::take(&mut ready)));
                     }
                 }
             }
@@ -99,7 +98,7 @@ impl Flusher {
     }
 
     /// Prepares the writes of all logs that are due. Returns those that must be written alone.
-    fn prepare(&mut self, now: Duration) -> Vec<Arc<RunLog>> {
+    fn prepare(&mut self, now: Duration, ready: &mut Vec<(Prepared, SessionEvents)>) -> Vec<Arc<RunLog>> {
         while let Ok((time, log)) = self.added.try_recv() {
             self.wait(time.saturating_add(self.gather), log);
         }
@@ -113,7 +112,7 @@ impl Flusher {
             .filter(|log| log.is_flushed());
         for log in due {
             match log.prepare() {
-                Some(prepared) => self.ready.push(prepared),
+                Some(prepared) => ready.push(prepared),
                 None => alone.push(log),
             }
         }
@@ -122,9 +121,9 @@ impl Flusher {
 
     /// Sets the timer to the time at which there is something to do. Returns whether it ends before anything that is added from here on
     /// is due.
-    fn set_timer(&mut self) -> bool {
+    fn set_timer(&mut self, is_ready: bool) -> bool {
         let first = self.waiting.front().map(|(due, _)| *due);
-        let write = (!self.ready.is_empty()).then_some(self.next_write);
+        let write = is_ready.then_some(self.next_write);
         let Some(due) = first.into_iter().chain(write).min() else {
             return false;
         };
