@@ -1,6 +1,6 @@
 //! [`Playground`]: an interactive model that echoes, calls mentioned tools, and fails on command.
 
-mod arguments;
+mod values;
 
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use crate::mock_server::{
 /// - If the first word is a command, it runs the command; `help` lists all commands.
 /// - If the message mentions offered tools ("weather" for `get_weather`), it calls them in parallel, with arguments
 ///   generated from their schemas.
+/// - If the client requires a JSON Schema, it answers with a value that matches it, made from the message.
 /// - It quotes tool results.
 /// - It echoes anything else as Markdown.
 ///
@@ -150,7 +151,7 @@ impl Playground {
     fn decide(&self, prompt: &Prompt) -> Reply {
         let results = prompt.results();
         if !results.is_empty() {
-            return Reply::text(quote_results(&results));
+            return answer(prompt, || quote_results(&results));
         }
         let message = prompt.last_user().trim();
         let (word, rest) = message.split_once(char::is_whitespace).unwrap_or((message, ""));
@@ -164,7 +165,7 @@ impl Playground {
         let called = prompt.tools.iter().filter(is_called);
         let calls: Vec<ToolCall> = called.map(|tool| call(tool, message)).collect();
         if calls.is_empty() {
-            Reply::text(echo(prompt, message))
+            answer(prompt, || echo(prompt, message))
         } else {
             Reply::tool_calls(calls)
         }
@@ -198,7 +199,15 @@ fn mentions(message: &str, tool: &str) -> bool {
 }
 
 fn call(tool: &OfferedTool, message: &str) -> ToolCall {
-    ToolCall::new(&tool.name, &arguments::generate(&tool.parameters, "", message))
+    ToolCall::new(&tool.name, &values::generate(&tool.parameters, message))
+}
+
+/// Answers with a text, or with a value that matches the required schema.
+fn answer(prompt: &Prompt, text: impl FnOnce() -> String) -> Reply {
+    match &prompt.schema {
+        Some(schema) => Reply::text(values::generate(schema, prompt.last_user().trim()).to_string()),
+        None => Reply::text(text()),
+    }
 }
 
 fn quote_results(results: &[(&ToolCall, &str)]) -> String {

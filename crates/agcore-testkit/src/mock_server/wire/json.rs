@@ -14,6 +14,11 @@ pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
+/// Returns a copy of an object, or `None` for any other value.
+pub(super) fn object(value: &Value) -> Option<Value> {
+    value.is_object().then(|| value.clone())
+}
+
 /// Returns the text of a message's content: a string, or the concatenated `text` and `refusal` members of its parts.
 pub(super) fn content_text(content: &Value) -> String {
     match content {

@@ -17,6 +17,8 @@ pub struct Prompt {
     pub turns: Vec<Turn>,
     /// The tools that the model may call.
     pub tools: Vec<OfferedTool>,
+    /// The JSON Schema of the answer, if the client requires one.
+    pub schema: Option<Value>,
     /// Whether the client requests a stream.
     pub stream: bool,
     /// Whether a stream must include token counts. In Chat Completions, clients have to request them.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::mock_server::{
     reply::{ApiError, ToolCall},
     wire::{
-        json::{items, reject, text},
+        json::{items, object, reject, text},
         prompt::{OfferedTool, Prompt, Role, Turn},
     },
 };
@@ -20,6 +20,7 @@ pub(super) fn read(body: &Value) -> Prompt {
         model: text(&body["model"]).to_owned(),
         turns: turns(items(&body["messages"])),
         tools: items(&body["tools"]).iter().map(tool).collect(),
+        schema: object(&body["format"]),
         stream: body["stream"] != false,
         include_usage: true,
     }

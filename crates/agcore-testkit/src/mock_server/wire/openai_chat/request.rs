@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::mock_server::{
     reply::{ApiError, ToolCall},
     wire::{
-        json::{content_text, items, reject, require_model_and, text},
+        json::{content_text, items, object, reject, require_model_and, text},
         prompt::{OfferedTool, Prompt, Role, Turn},
     },
 };
@@ -17,6 +17,7 @@ pub(super) fn read(body: &Value) -> Prompt {
         model: text(&body["model"]).to_owned(),
         turns: items(&body["messages"]).iter().map(turn).collect(),
         tools: items(&body["tools"]).iter().map(tool).collect(),
+        schema: object(&body["response_format"]["json_schema"]["schema"]),
         stream: body["stream"] == true,
         include_usage: body["stream_options"]["include_usage"] == true,
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::mock_server::{
     reply::{ApiError, ToolCall},
     wire::{
-        json::{content_text, items, reject, require_model_and, text},
+        json::{content_text, items, object, reject, require_model_and, text},
         prompt::{OfferedTool, Prompt, Role, Turn},
     },
 };
@@ -24,6 +24,7 @@ pub(super) fn read(body: &Value) -> Prompt {
         model: text(&body["model"]).to_owned(),
         turns,
         tools: items(&body["tools"]).iter().map(tool).collect(),
+        schema: object(&body["text"]["format"]["schema"]),
         stream: body["stream"] == true,
         include_usage: true,
     }
