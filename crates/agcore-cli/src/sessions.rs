@@ -31,6 +31,9 @@ use serde_json::Value;
 /// The name of the folder in the metadata of a session.
 pub(crate) const FOLDER: &str = "folder";
 
+/// The name of what was to answer first, as `provider:model`, in the metadata of a session.
+pub(crate) const FIRST_MODEL: &str = "first_model";
+
 /// The name of the options of a flow in the metadata of a session.
 pub(crate) const FLOW_OPTIONS: &str = "flow_options";
 

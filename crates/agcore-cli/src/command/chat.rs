@@ -28,6 +28,7 @@ mod saved;
 mod rewind;
 mod paste_image;
 mod last_model;
+mod model;
 mod settle;
 mod resume;
 mod commands;

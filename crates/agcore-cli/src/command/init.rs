@@ -21,12 +21,12 @@ use agcore::llm::{
 
 use self::{
     change::Wanted,
-    found::{Found, counted, listed},
+    found::{Found, counted},
     question::Questions,
     server::Server,
     vendors::offered,
 };
-use super::keys::store_key;
+use super::{keys::store_key, models::listed};
 use crate::{
     args::InitArgs,
     atomic_file,

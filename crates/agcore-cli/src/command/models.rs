@@ -14,6 +14,9 @@ use crate::{
     vendor::versioned_url,
 };
 
+/// The number of models that are listed at most.
+const MAX_LISTED: usize = 40;
+
 /// Lists the models of a server.
 ///
 /// # Errors
@@ -60,6 +63,20 @@ fn filtered(mut models: Vec<ModelEntry>, filter: Option<&str>) -> Vec<ModelEntry
     }
     models.sort_by(|one, other| one.id.cmp(&other.id));
     models
+}
+
+/// Lists the names of models, one in each line.
+pub(super) fn listed(models: &[String]) -> String {
+    if models.is_empty() {
+        return "  The models of the server are not known; enter a name.\n".to_owned();
+    }
+    let names = models.iter().take(MAX_LISTED);
+    let mut lines: String = names.map(|name| format!("  {}\n", sanitized_line(name))).collect();
+    match models.len().saturating_sub(MAX_LISTED) {
+        0 => {}
+        more => lines.push_str(&format!("  and {more} more\n")),
+    }
+    lines
 }
 
 fn formatted(models: &[ModelEntry]) -> String {

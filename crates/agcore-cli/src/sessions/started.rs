@@ -2,7 +2,9 @@
 
 use agcore::memory::session::{CostEntry, MessageFilter, MessageRole, RunFilter, Session, SessionStatus};
 
-use super::{FLOW_OPTIONS, KIND, Sessions};
+use serde_json::Value;
+
+use super::{FIRST_MODEL, FLOW_OPTIONS, KIND, Sessions};
 use crate::exit::Failure;
 
 /// The number of messages among which an answer is looked for.
@@ -57,7 +59,7 @@ impl Sessions {
         Ok(input.map(|message| message.content))
     }
 
-    /// Returns what the newest answer came from, if that is known.
+    /// Returns what the newest answer came from, if that is known. Before the first answer, it is what was asked for it.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -69,6 +71,19 @@ impl Sessions {
             provider: call.provider.to_string(),
             model: call.model.to_string(),
         });
-        Ok(answered.find(|answered| !answered.model.is_empty()))
+        if let Some(last) = answered.find(|answered| !answered.model.is_empty()) {
+            return Ok(Some(last));
+        }
+        let session = self.store.get_session(&tenant, id).await?;
+        Ok(session.as_ref().and_then(first_model))
     }
+}
+
+fn first_model(session: &Session) -> Option<Answered> {
+    let first = session.metadata.get(FIRST_MODEL).and_then(Value::as_str)?;
+    let (provider, model) = first.split_once(':')?;
+    Some(Answered {
+        provider: provider.to_owned(),
+        model: model.to_owned(),
+    })
 }

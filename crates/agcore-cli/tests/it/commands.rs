@@ -112,18 +112,21 @@ fn switching_the_model_keeps_the_conversation() {
     person.next();
     person.types("/model second");
     person.sees("Model set to second. Conversation kept.");
+    person.sees("The server does not list it. /model shows the list.");
     person.next();
     person.types("hello again");
     person.sees("messages in this request: 4");
     person.next();
     person.types("/model");
     person.sees("second\r\n");
+    person.sees("The server lists these.");
+    person.sees("mock-model");
     person.next();
-    let models: Vec<String> = server
+    let chats = server
         .requests()
-        .iter()
-        .map(|request| request.json()["model"].to_string())
-        .collect();
+        .into_iter()
+        .filter(|request| request.method() == "POST");
+    let models: Vec<String> = chats.map(|request| request.json()["model"].to_string()).collect();
     assert_eq!(models, ["\"first\"", "\"second\""]);
     person.presses('d');
     person.leaves_with(0);

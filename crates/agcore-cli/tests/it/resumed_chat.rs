@@ -89,6 +89,24 @@ fn the_model_that_answered_last_goes_on() {
 }
 
 #[test]
+fn a_chat_that_was_killed_before_any_answer_keeps_its_model() {
+    let server = Server::playground();
+    let mut person = Person::chatting(at_home(&server), &["--model", "other"]);
+    person.types("slow");
+    person.sees("word3");
+    person.session.process_mut().kill(Signal::SIGKILL).unwrap();
+
+    let mut person = resuming(person.agcore, &["--continue"]);
+    person.sees("Model: other (openai");
+    person.sees("Continue the turn? [y]es, [n]o: ");
+    person.types("y");
+    person.next();
+    assert_eq!(server.requests().pop().unwrap().json()["model"], "other");
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
 fn a_model_of_another_provider_is_named() {
     let server = Server::playground();
     let agcore = at_home(&server);

@@ -9,6 +9,7 @@ use super::{
     conversation::Conversation,
     disabled::Part,
     mcp,
+    model::model,
     permissions::permissions,
     reports,
     resume::{rename, resume, show_sessions},
@@ -17,7 +18,7 @@ use super::{
     slash::{Kind, help},
     theme::theme,
 };
-use crate::{exit::Failure, listing::listing, project_list::skill_list, render::sanitized_line};
+use crate::{exit::Failure, listing::listing, project_list::skill_list};
 
 /// The next step of the chat after a line was handled.
 #[derive(Debug, PartialEq, Eq)]
@@ -70,14 +71,7 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
         Kind::Usage => reports::usage(conversation).await?,
         Kind::Context => reports::context(conversation).await?,
         Kind::Last => show_last_call(conversation)?,
-        Kind::Model if argument.is_empty() => screen.print(&format!("{}\n", conversation.model))?,
-        Kind::Model => {
-            conversation.switch_model(argument);
-            screen.note(&format!(
-                "Model set to {}. Conversation kept.",
-                sanitized_line(argument)
-            ))?;
-        }
+        Kind::Model => model(conversation, argument).await?,
         Kind::Undo => undo(conversation).await?,
         Kind::Rewind => return rewind(conversation).await.map(Next::edit),
         Kind::Retry => retry(conversation).await?,

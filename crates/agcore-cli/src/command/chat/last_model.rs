@@ -1,4 +1,4 @@
-//! The model with which a session continues: the one that answered last.
+//! The model with which a session continues: the one that answered last, or that was to answer if nothing did.
 
 use agcore::{AgentSpec, memory::session::Session};
 
@@ -52,7 +52,7 @@ pub(super) async fn switch_to_last(conversation: &mut Conversation) -> Result<()
     }
     match last_answer(conversation).await {
         Some(Answered { provider, model })
-            if provider == conversation.chats.provider && model != conversation.model =>
+            if provider == conversation.chats.provider.name() && model != conversation.model =>
         {
             conversation.switch_model(&model);
             conversation.screen.note(&format!("Model: {}", sanitized_line(&model)))
@@ -67,7 +67,7 @@ pub(super) async fn switch_to_last(conversation: &mut Conversation) -> Result<()
 /// When the terminal was closed.
 pub(super) async fn note_other_provider(conversation: &Conversation) -> Result<(), Failure> {
     match last_answer(conversation).await {
-        Some(answered) if answered.provider != conversation.chats.provider => {
+        Some(answered) if answered.provider != conversation.chats.provider.name() => {
             let last = format!("{}:{}", answered.provider, answered.model);
             let last = sanitized_line(&last);
             conversation.screen.note(&format!(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use agcore::{
     AgentBuilder, AgentSession, AgentSpec, ToolRegistry,
     agent::{AgentConfig, Skills, StoredSessions, SubAgent, ToolSource},
+    llm::ProviderConfig,
     memory::session::Session,
     tools::{Approver, AuditSink, Registration, ToolError},
 };
@@ -23,7 +24,7 @@ use crate::{
     render::sanitized_line,
     sample_tools::NotesFile,
     server_question::{ServerAnswers, ServerQuestions},
-    sessions::{FLOW_OPTIONS, FOLDER, KIND, Sessions, current_folder},
+    sessions::{FIRST_MODEL, FLOW_OPTIONS, FOLDER, KIND, Sessions, current_folder},
     settings::{ContextFiles, McpServers, Project, Settings, ToolSettings},
     trust_dialog::print_notices,
 };
@@ -113,8 +114,8 @@ pub(super) struct ChatSessions {
     pub(super) sessions: Sessions,
     stored: StoredSessions,
     recording: Option<Recording>,
-    /// The name of the provider.
-    pub(super) provider: String,
+    /// The provider, with the model of agents that name none.
+    pub(super) provider: ProviderConfig,
     /// The commands of the settings.
     pub(super) hooks: Arc<CommandHooks>,
 }
@@ -189,7 +190,7 @@ impl ChatSessions {
             sessions,
             stored,
             recording,
-            provider: settings.provider.name().to_owned(),
+            provider: settings.provider.clone(),
             hooks,
         };
         Ok((chats, policy))
@@ -206,13 +207,26 @@ impl ChatSessions {
         agent: &AgentSpec,
     ) -> Result<AgentSession, Failure> {
         let opened = match selected {
-            None => self.stored.create_new(agent.clone()).await,
+            None => self.new_for(agent).create_new(agent.clone()).await,
             Some(session) if is_fork => self.stored.branch_new(&session.id, agent.clone()).await,
             Some(session) => self.stored.open(&session.id, agent.clone()).await,
         };
         let opened = opened?;
         self.hooks.set_session(opened.id());
         Ok(opened)
+    }
+
+    /// Adds to new sessions which model is to answer first: if they end before, they continue with it.
+    fn new_for(&self, agent: &AgentSpec) -> StoredSessions {
+        let stored = self.stored.clone();
+        match self.sessions.flow_options() {
+            // Each of its agents has its own.
+            Some(_) => stored,
+            None => {
+                let model = agent_model(agent).unwrap_or(&self.provider.model);
+                stored.with_metadata(FIRST_MODEL, format!("{}:{model}", self.provider.name()))
+            }
+        }
     }
 
     /// Gives a session the name that the options contain.
@@ -286,10 +300,12 @@ pub(super) fn agent_of(args: &ChatArgs, settings: &Settings) -> Result<AgentSpec
 
 /// Returns the model with which an agent answers: its own, or that of the settings.
 pub(super) fn model_of(agent: &AgentSpec, settings: &Settings) -> String {
-    match agent.request.0.model.as_str() {
-        "" => settings.provider.model.clone(),
-        model => model.to_owned(),
-    }
+    agent_model(agent).unwrap_or(&settings.provider.model).to_owned()
+}
+
+/// Returns the model that an agent names itself.
+fn agent_model(agent: &AgentSpec) -> Option<&str> {
+    Some(agent.request.0.model.as_str()).filter(|model| !model.is_empty())
 }
 
 /// Returns the agent of a file, with the instructions of the project.

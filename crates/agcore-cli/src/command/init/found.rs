@@ -6,7 +6,6 @@ use super::ollama::{Ollama, find_ollama};
 use crate::{
     exit::Failure,
     process::variable,
-    render::sanitized_line,
     secrets::SecretStore,
     vendor::{is_openai, key_variable, unquoted},
 };
@@ -128,29 +127,12 @@ impl Found {
     }
 }
 
-/// The number of models that are listed at most.
-const MAX_LISTED: usize = 40;
-
 /// Counts models in words.
 pub(super) fn counted(models: usize) -> String {
     match models {
         1 => "1 model".to_owned(),
         count => format!("{count} models"),
     }
-}
-
-/// Lists the names of models, one in each line.
-pub(super) fn listed(models: &[String]) -> String {
-    if models.is_empty() {
-        return "  The models of the server are not known; enter a name.\n".to_owned();
-    }
-    let names = models.iter().take(MAX_LISTED);
-    let mut lines: String = names.map(|name| format!("  {}\n", sanitized_line(name))).collect();
-    match models.len().saturating_sub(MAX_LISTED) {
-        0 => {}
-        more => lines.push_str(&format!("  and {more} more\n")),
-    }
-    lines
 }
 
 /// Returns one provider for each key that is set or stored. OpenAI's key stands for its Chat Completions API.

@@ -62,7 +62,7 @@ pub(super) const TABLE: [Entry; 29] = [
         &[],
         Argument::Optional,
         "[NAME]",
-        "show the model, or switch to another one",
+        "show the models, or switch to another one",
     ),
     entry(
         Kind::Tools,
