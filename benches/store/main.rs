@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
 mod bare;
+mod events;
 mod group;
 mod large;
 mod measure;
@@ -31,6 +32,7 @@ fn run() -> Fallible {
     println!("# Durable writes on SQLite\n");
     let mut limits = save::run(directory.path(), &runtime)?;
     limits.extend(group::run(directory.path(), &runtime)?);
+    limits.push(events::run(directory.path(), &runtime)?);
     limits.push(large::run(directory.path(), &runtime)?);
     limits.extend(resume::run(directory.path(), &runtime)?);
     println!("\n| limit | measured | required | |\n|---|---|---|---|");

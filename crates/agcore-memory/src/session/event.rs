@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use agcore_chat::Text;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
@@ -12,9 +13,9 @@ use crate::{error::MemoryError, id, timestamp::Timestamp};
 #[non_exhaustive]
 pub struct NewEvent {
     /// The id of the run to which the event belongs.
-    pub run: String,
+    pub run: Text,
     /// The kind of the event, by which a reader knows the form of its data.
-    pub kind: String,
+    pub kind: Text,
     /// The data.
     pub data: EventData,
 }
@@ -25,9 +26,9 @@ pub struct NewEvent {
 #[non_exhaustive]
 pub struct SessionEvents {
     /// The tenant of the session.
-    pub tenant: String,
+    pub tenant: Text,
     /// The id of the session.
-    pub session: String,
+    pub session: Text,
     /// The sequence number at which the stream of the session must end, as for [`commit`](super::SessionStore::commit).
     pub expected: u64,
     /// The events.
@@ -134,11 +135,7 @@ impl PartialEq for EventData {
 
 impl SessionEvents {
     /// Creates a part of a batch.
-    pub fn new(
-        (tenant, session): (impl Into<String>, impl Into<String>),
-        expected: u64,
-        events: Vec<NewEvent>,
-    ) -> Self {
+    pub fn new((tenant, session): (impl Into<Text>, impl Into<Text>), expected: u64, events: Vec<NewEvent>) -> Self {
         Self {
             tenant: tenant.into(),
             session: session.into(),
@@ -158,7 +155,7 @@ impl SessionEvents {
 
 impl NewEvent {
     /// Creates an event of a run.
-    pub fn new(run: impl Into<String>, kind: impl Into<String>, data: impl Into<EventData>) -> Self {
+    pub fn new(run: impl Into<Text>, kind: impl Into<Text>, data: impl Into<EventData>) -> Self {
         Self {
             run: run.into(),
             kind: kind.into(),
@@ -179,8 +176,8 @@ impl NewEvent {
     pub fn store(self, seq: u64, now: Timestamp) -> StoredEvent {
         StoredEvent {
             seq,
-            run: self.run,
-            kind: self.kind,
+            run: self.run.to_string(),
+            kind: self.kind.to_string(),
             data: self.data.into_value(),
             created_at: now,
         }

@@ -11,13 +11,14 @@ use super::error::convert;
 const APPLICATION_ID: i64 = 0x6167_636f;
 
 /// The migrations. The first one creates version 1.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/sqlite/0001.sql"),
     include_str!("../../migrations/sqlite/0002.sql"),
     include_str!("../../migrations/sqlite/0003.sql"),
     include_str!("../../migrations/sqlite/0004.sql"),
     include_str!("../../migrations/sqlite/0005.sql"),
     include_str!("../../migrations/sqlite/0006.sql"),
+    include_str!("../../migrations/sqlite/0007.sql"),
 ];
 
 /// The newest version.

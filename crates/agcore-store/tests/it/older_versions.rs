@@ -22,8 +22,8 @@ pub(crate) trait AllStores:
 
 impl<S: SessionStore + CheckpointStore + MemoryStore + KnowledgeStore + KnowledgeGraph> AllStores for S {}
 
-/// The newest of the older versions.
-pub(crate) const LAST: u32 = 5;
+/// The last version in which sessions had no parts.
+const VERSION_BEFORE_PARTS: u32 = 5;
 
 fn ann() -> Actor {
     Actor::new("acme", "ann").with_line("support")
@@ -108,13 +108,13 @@ pub(crate) async fn check(store: &impl AllStores, version: u32) {
     if version >= 2 {
         check_knowledge(store).await;
     }
-    if version == LAST {
+    if version == VERSION_BEFORE_PARTS {
         check_parts(store).await;
     }
     use_new_features(store).await;
 }
 
-/// Checks that contexts and the sessions of flows have become parts. The saved databases of version 5 have some, which [`fill`] does not
+/// Checks that contexts and the sessions of flows have become parts. The saved databases of that version have some, which [`fill`] does not
 /// write.
 async fn check_parts(store: &impl AllStores) {
     let whole = async |tenant: &str, id: &str| {

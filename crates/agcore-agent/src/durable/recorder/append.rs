@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use agcore_chat::ModelCall;
+use agcore_chat::{ModelCall, Text};
 use agcore_memory::{
     MemoryError, Record,
     session::{Commit, NewEvent},
@@ -46,7 +46,8 @@ impl SessionRecorder {
                 let mut position = position.lock().await;
                 let run = (position.turns > 0).then(|| run_id(position.turns));
                 if let Some(run) = &run {
-                    events.iter_mut().for_each(|event| event.run.clone_from(run));
+                    let run = Text::from(run.as_str());
+                    events.iter_mut().for_each(|event| event.run.clone_from(&run));
                     commit.events = events;
                 }
                 if let Some(billing) = billing {

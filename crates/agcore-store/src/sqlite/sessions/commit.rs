@@ -1,5 +1,6 @@
 //! Commits.
 
+use agcore_chat::Text;
 use agcore_memory::{
     MemoryError, Timestamp,
     session::{Commit, Committed, Session},
@@ -41,7 +42,7 @@ pub(super) fn commit(
         messages.push(seq);
     }
     let mut events = Vec::with_capacity(commit.events.len());
-    let mut known_run = String::new();
+    let mut known_run = Text::default();
     for new in commit.events {
         if new.run != known_run {
             run::check(connection, key, &new.run)?;
@@ -56,6 +57,9 @@ pub(super) fn commit(
     }
     for change in commit.approvals {
         approval::change(connection, (key, id), change, now)?;
+    }
+    if !events.is_empty() {
+        event::number_last(connection, key, last.event)?;
     }
     update(connection, key, &session, last)?;
     Ok(Committed::new(end, messages, events))
@@ -76,8 +80,7 @@ impl Numbers {
 fn update(connection: &Connection, key: i64, session: &Session, last: Numbers) -> Result<(), MemoryError> {
     let sql = "UPDATE sessions
                SET status = :status, pending_tool_call_id = :pending_tool_call_id, error_id = :error_id, title = :title,
-                   updated_at = :updated_at, last_message = :last_message, last_audit = :last_audit,
-                   last_event = :last_event
+                   updated_at = :updated_at, last_message = :last_message, last_audit = :last_audit
                WHERE session = :session";
     let params = named_params! {
         ":session": key,
@@ -88,7 +91,6 @@ fn update(connection: &Connection, key: i64, session: &Session, last: Numbers) -
         ":updated_at": session.updated_at.as_millis(),
         ":last_message": number(last.message),
         ":last_audit": number(last.audit),
-        ":last_event": number(last.event),
     };
     execute(connection, "cannot write the session", sql, params).map(drop)
 }

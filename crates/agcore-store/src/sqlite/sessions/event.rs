@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::row::KEY;
 use crate::sqlite::{
     error::convert,
-    rows::{Json, count, limit, number, select, time},
+    rows::{Json, count, execute, limit, number, select, time},
 };
 
 const ATTEMPT: &str = "cannot write the event";
@@ -18,6 +18,15 @@ const ATTEMPT: &str = "cannot write the event";
 /// The statement that writes an event.
 pub(super) const INSERT: &str =
     "INSERT INTO events (session, seq, run, kind, created_at, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+
+/// The statement that notes the number of the last event of a session.
+pub(super) const NUMBER: &str = "INSERT INTO event_numbers (session, last_event) VALUES (?1, ?2)
+     ON CONFLICT (session) DO UPDATE SET last_event = excluded.last_event";
+
+/// Notes the number of the last event of a session.
+pub(super) fn number_last(connection: &Connection, session: i64, last: u64) -> Result<(), MemoryError> {
+    execute(connection, ATTEMPT, NUMBER, params![session, number(last)]).map(drop)
+}
 
 /// Writes an event.
 pub(super) fn insert(
@@ -43,8 +52,8 @@ pub(super) fn insert_with(
     let params = params![
         session,
         number(seq),
-        event.run,
-        event.kind,
+        event.run.as_str(),
+        event.kind.as_str(),
         now.as_millis(),
         event.data.to_text(),
     ];

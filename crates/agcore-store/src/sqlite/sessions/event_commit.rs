@@ -9,7 +9,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 use super::{event, row::missing, run};
 use crate::sqlite::{error::convert, rows::number};
 
-/// The time by which events may be newer than their session, in milliseconds. Each change of that time changes three indexes.
+/// The time by which events may be newer than their session, in milliseconds. Each change of that time changes four indexes.
 const RESOLUTION: i64 = 1000;
 
 /// The part of a session that such a commit needs.
@@ -41,8 +41,8 @@ struct Statements<'c> {
     insert: CachedStatement<'c>,
     /// Notes the number of the last event.
     number: CachedStatement<'c>,
-    /// Also notes the time.
-    number_and_time: CachedStatement<'c>,
+    /// Notes the time.
+    touch: CachedStatement<'c>,
 }
 
 /// Writes the events of several sessions, those of each completely or not at all.
@@ -91,13 +91,14 @@ impl<'c> Statements<'c> {
             connection,
             // Read by position: names of columns are searched anew for each row.
             find: prepare(
-                "SELECT session, last_event, updated_at, erased_at IS NOT NULL, stream,
+                "SELECT session, ifnull((SELECT last_event FROM event_numbers WHERE session = sessions.session), 0),
+                     updated_at, erased_at IS NOT NULL, stream,
                      ifnull((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0)
                  FROM sessions WHERE tenant = ?1 AND id = ?2",
             )?,
             insert: prepare(event::INSERT)?,
-            number: prepare("UPDATE sessions SET last_event = ?2 WHERE session = ?1")?,
-            number_and_time: prepare("UPDATE sessions SET last_event = ?2, updated_at = ?3 WHERE session = ?1")?,
+            number: prepare(event::NUMBER)?,
+            touch: prepare("UPDATE sessions SET updated_at = ?2 WHERE session = ?1")?,
         })
     }
 
@@ -144,14 +145,13 @@ impl<'c> Statements<'c> {
             events.push(seq);
         }
         let last = events.last().copied().unwrap_or(place.last_event);
-        let updated = match now.as_millis().saturating_sub(place.updated_at) < RESOLUTION {
-            true => self.number.execute(params![place.key, number(last)]),
-            false => {
-                let params = params![place.key, number(last), now.as_millis()];
-                self.number_and_time.execute(params)
-            }
-        };
-        updated.map_err(|error| convert("cannot write the session", error))?;
+        let failed = |error| convert("cannot write the session", error);
+        self.number.execute(params![place.key, number(last)]).map_err(failed)?;
+        if now.as_millis().saturating_sub(place.updated_at) >= RESOLUTION {
+            self.touch
+                .execute(params![place.key, now.as_millis()])
+                .map_err(failed)?;
+        }
         Ok(Some(Committed::new(place.end, Vec::new(), events)))
     }
 

@@ -11,7 +11,8 @@ use crate::sqlite::rows::{Json, count, named, optional_time, select_one, time};
 
 /// The columns of a session. Its end is kept by the journal.
 pub(in crate::sqlite) const COLUMNS: &str = "session, tenant, id, user, line, status, pending_tool_call_id, error_id, currency, country, \
-     origin_session, origin_message, created_at, updated_at, erased_at, last_message, last_audit, last_event, title, metadata, \
+     origin_session, origin_message, created_at, updated_at, erased_at, last_message, last_audit, title, metadata, \
+     ifnull((SELECT last_event FROM event_numbers WHERE session = sessions.session), 0) AS last_event, \
      (SELECT whole.id FROM sessions AS whole WHERE whole.session = sessions.part_of) AS whole, \
      ifnull((SELECT last_seq FROM journal_streams WHERE name = sessions.stream), 0) AS last_seq";
 

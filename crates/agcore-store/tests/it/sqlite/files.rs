@@ -50,7 +50,7 @@ async fn refuses_files_that_it_cannot_use() {
     open(&path("newer.db")).await.unwrap().close().await;
     let newer = rusqlite::Connection::open(path("newer.db")).unwrap();
     newer.pragma_update(None, "user_version", 99).unwrap();
-    check("newer.db", "it has version 99, but this program knows versions up to 6").await;
+    check("newer.db", "it has version 99, but this program knows versions up to 7").await;
     fs::create_dir(path("folder.db")).unwrap();
     check("folder.db", "the file cannot be opened").await;
     check("missing/agcore.db", "the file cannot be opened").await;

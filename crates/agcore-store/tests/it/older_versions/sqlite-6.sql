@@ -1,0 +1,470 @@
+-- A database of version 6.
+PRAGMA foreign_keys = OFF;
+BEGIN TRANSACTION;
+CREATE TABLE approvals (
+    session INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    run TEXT NOT NULL,
+    call_id TEXT,
+    status TEXT NOT NULL CHECK (status IN ('open', 'answered', 'withdrawn')),
+    answered_by_tenant TEXT,
+    answered_by_user TEXT,
+    answered_by_line TEXT,
+    asked_at INTEGER NOT NULL,
+    closed_at INTEGER CHECK (closed_at >= asked_at),
+    question TEXT NOT NULL,
+    answer TEXT,
+    CHECK ((status = 'open') = (closed_at IS NULL)),
+    CHECK ((status = 'answered') = (answer IS NOT NULL)),
+    CHECK ((status = 'answered') = (answered_by_tenant IS NOT NULL)),
+    CHECK ((answered_by_tenant IS NULL) = (answered_by_user IS NULL)),
+    CHECK (answered_by_line IS NULL OR answered_by_user IS NOT NULL),
+    UNIQUE (session, id),
+    FOREIGN KEY (session, run) REFERENCES runs (session, id) ON DELETE CASCADE
+) STRICT;
+INSERT INTO approvals VALUES(1,'q','r',NULL,'open',NULL,NULL,NULL,1767225600000,NULL,'{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}',NULL);
+CREATE TABLE checkpoints (
+    session INTEGER NOT NULL,
+    run TEXT NOT NULL,
+    seq INTEGER NOT NULL CHECK (seq > 0),
+    step TEXT NOT NULL,
+    is_snapshot INTEGER NOT NULL CHECK (is_snapshot IN (0, 1)),
+    created_at INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    -- The first one has nothing that it could change.
+    CHECK (seq > 1 OR is_snapshot = 1),
+    UNIQUE (session, run, seq),
+    FOREIGN KEY (session, run) REFERENCES runs (session, id) ON DELETE CASCADE
+) STRICT;
+INSERT INTO checkpoints VALUES(1,'r',1,'a',1,1767225600000,'{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}');
+INSERT INTO checkpoints VALUES(1,'r',2,'b',0,1767225600000,'{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}');
+CREATE TABLE events (
+    session INTEGER NOT NULL,
+    seq INTEGER NOT NULL CHECK (seq > 0),
+    run TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (session, seq),
+    FOREIGN KEY (session, run) REFERENCES runs (session, id) ON DELETE CASCADE
+) STRICT;
+INSERT INTO events VALUES(1,1,'r','text',1767225600000,'{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}');
+CREATE TABLE graph_entities (
+    entity INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    description TEXT NOT NULL,
+    -- A JSON list, the most relevant tag first, whose entries are also in the table below.
+    tags TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (tenant, id)
+) STRICT;
+INSERT INTO graph_entities VALUES(1,'acme','ann','ann','support','Ann','person','','["family"]',1767225600000,1767225600000);
+INSERT INTO graph_entities VALUES(2,'acme','tea','ann','support','Tea','drink','','[]',1767225600000,1767225600000);
+CREATE TABLE graph_relations (
+    source INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    target INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    weight REAL NOT NULL CHECK (weight BETWEEN 0 AND 1),
+    PRIMARY KEY (source, kind, target)
+) STRICT, WITHOUT ROWID;
+INSERT INTO graph_relations VALUES(1,'likes',2,0.5);
+CREATE TABLE graph_tags (
+    tenant TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    entity INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    PRIMARY KEY (tenant, tag, entity)
+) STRICT, WITHOUT ROWID;
+INSERT INTO graph_tags VALUES('acme','family',1);
+CREATE TABLE graph_terms (
+    tenant TEXT NOT NULL,
+    term TEXT NOT NULL,
+    entity INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    PRIMARY KEY (tenant, term, entity)
+) STRICT, WITHOUT ROWID;
+INSERT INTO graph_terms VALUES('acme','ann',1);
+INSERT INTO graph_terms VALUES('acme','famili',1);
+INSERT INTO graph_terms VALUES('acme','tea',2);
+CREATE TABLE journal_records (
+    stream INTEGER NOT NULL REFERENCES journal_streams (stream) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (stream, seq)
+) STRICT, WITHOUT ROWID;
+INSERT INTO journal_records VALUES(1,2,'note',2,7,'{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}');
+INSERT INTO journal_records VALUES(2,1,'note',1,7,'{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}');
+CREATE TABLE journal_streams (
+    stream INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    -- The number of the last record that was ever appended, which trimming does not change.
+    last_seq INTEGER NOT NULL
+) STRICT;
+INSERT INTO journal_streams VALUES(1,'notes',2);
+INSERT INTO journal_streams VALUES(2,'session/acme/talk',1);
+CREATE TABLE knowledge_deletions (
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    change INTEGER NOT NULL,
+    PRIMARY KEY (tenant, id),
+    UNIQUE (tenant, change)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE knowledge_pages (
+    page INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    -- The number of the last change of this page.
+    change INTEGER NOT NULL,
+    recalls INTEGER NOT NULL DEFAULT 0,
+    score_sum REAL NOT NULL DEFAULT 0,
+    recalled_at INTEGER,
+    title TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    -- JSON lists, whose entries are also in the tables below.
+    tags TEXT NOT NULL,
+    refs TEXT NOT NULL,
+    content TEXT NOT NULL,
+    UNIQUE (tenant, id),
+    UNIQUE (tenant, change)
+) STRICT;
+INSERT INTO knowledge_pages VALUES(1,'acme','tea','ann','support',1767225600000,1767225600000,1,0,0.0,NULL,'Tea','About tea','["food"]','["japan"]','Green tea from Japan.');
+CREATE TABLE knowledge_references (
+    tenant TEXT NOT NULL,
+    -- The id of a page, which need not exist.
+    target TEXT NOT NULL,
+    page INTEGER NOT NULL REFERENCES knowledge_pages (page) ON DELETE CASCADE,
+    PRIMARY KEY (tenant, target, page)
+) STRICT, WITHOUT ROWID;
+INSERT INTO knowledge_references VALUES('acme','japan',1);
+CREATE TABLE knowledge_tags (
+    tenant TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    page INTEGER NOT NULL REFERENCES knowledge_pages (page) ON DELETE CASCADE,
+    PRIMARY KEY (tenant, tag, page)
+) STRICT, WITHOUT ROWID;
+INSERT INTO knowledge_tags VALUES('acme','food',1);
+CREATE TABLE knowledge_tenants (
+    tenant TEXT PRIMARY KEY,
+    -- Identifies the sequence of changes. It changes when deletions are forgotten.
+    generation INTEGER NOT NULL,
+    -- The number of the last change.
+    change INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO knowledge_tenants VALUES('acme',1767225600000,1);
+CREATE TABLE memory_items (
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    content TEXT NOT NULL,
+    metadata TEXT NOT NULL,
+    source TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    valid_from INTEGER,
+    valid_until INTEGER,
+    recalls INTEGER NOT NULL DEFAULT 0,
+    score_sum REAL NOT NULL DEFAULT 0,
+    recalled_at INTEGER,
+    CHECK (valid_until IS NULL OR valid_from IS NULL OR valid_from <= valid_until)
+) STRICT;
+INSERT INTO memory_items VALUES('acme','notes/tea','ann','support',CAST(X'416e6e206c696b657320677265656e207465612e2000' AS TEXT),'{"topic":"food"}',NULL,1767225600000,1767225600000,NULL,NULL,0,0.0,NULL);
+CREATE TABLE messages (
+    session INTEGER NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,
+    -- Above 0 for the conversation, below 0 for audit messages.
+    seq INTEGER NOT NULL CHECK (seq <> 0),
+    id TEXT NOT NULL,
+    role TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'system', 'tool')),
+    type TEXT,
+    -- Bit 0: the history that users see; bit 1: the context of the model.
+    visibility_mask INTEGER NOT NULL CHECK (visibility_mask BETWEEN 0 AND 3),
+    run TEXT,
+    -- In millionths of the currency's unit.
+    cost INTEGER CHECK (cost >= 0),
+    currency TEXT,
+    profile_version TEXT,
+    created_at INTEGER NOT NULL,
+    usage TEXT,
+    metadata TEXT,
+    content TEXT NOT NULL,
+    CHECK (seq > 0 OR visibility_mask = 0),
+    CHECK (seq > 0 OR (role <> 'tool' AND ifnull(type, '') NOT IN ('tool_call', 'tool_result'))),
+    CHECK ((type IS NULL) = (metadata IS NULL)),
+    CHECK ((cost IS NULL) = (currency IS NULL)),
+    UNIQUE (session, seq),
+    UNIQUE (session, id)
+) STRICT;
+INSERT INTO messages VALUES(1,1,'m1','user',NULL,3,'r',NULL,NULL,NULL,1767225600000,NULL,NULL,CAST(X'48656c6c6f2000' AS TEXT));
+INSERT INTO messages VALUES(1,2,'m2','assistant','tool_call',3,NULL,NULL,NULL,NULL,1767225600000,NULL,'{"type":"tool_call","call_id":"c","name":"search","arguments":{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}}','');
+INSERT INTO messages VALUES(1,3,'m3','tool','tool_result',3,NULL,NULL,NULL,NULL,1767225600000,NULL,'{"type":"tool_result","call_id":"c","name":"search","is_error":false}','3 results');
+INSERT INTO messages VALUES(1,4,'m4','assistant','assistant_output',3,NULL,1500,'EUR',NULL,1767225600000,'{"prompt_tokens":120,"completion_tokens":30,"total_tokens":150}','{"type":"assistant_output"}','Here they are.');
+INSERT INTO messages VALUES(1,-1,'m5','assistant',NULL,0,NULL,8,'EUR',NULL,1767225600000,NULL,NULL,'Title');
+CREATE TABLE runs (
+    -- The order in which the runs were first stored.
+    run INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    status TEXT NOT NULL
+        CHECK (status IN ('queued', 'running', 'interrupted', 'completed', 'failed', 'cancelled')),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL CHECK (updated_at >= created_at),
+    input TEXT,
+    outcome TEXT,
+    UNIQUE (session, id)
+) STRICT;
+INSERT INTO runs VALUES(1,1,'r','interrupted',1767225600000,1767225600000,'{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}','{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}');
+CREATE TABLE sessions (
+    session INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed')),
+    pending_tool_call_id TEXT,
+    error_id TEXT,
+    currency TEXT CHECK (currency GLOB '[A-Z][A-Z][A-Z]'),
+    country TEXT CHECK (country GLOB '[A-Z][A-Z]'),
+    origin_session TEXT,
+    origin_message INTEGER,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL CHECK (updated_at >= created_at),
+    -- The numbers that were given last. They only grow, also when rows are removed.
+    last_message INTEGER NOT NULL DEFAULT 0 CHECK (last_message >= 0),
+    last_audit INTEGER NOT NULL DEFAULT 0 CHECK (last_audit >= 0),
+    last_event INTEGER NOT NULL DEFAULT 0 CHECK (last_event >= 0),
+    -- The name of the stream in the journal.
+    stream TEXT NOT NULL UNIQUE,
+    title TEXT,
+    metadata TEXT NOT NULL, erased_at INTEGER CHECK (erased_at >= created_at), part_of INTEGER REFERENCES sessions (session) ON DELETE CASCADE,
+    CHECK (pending_tool_call_id IS NULL OR status = 'pending'),
+    CHECK (error_id IS NULL OR status = 'failed'),
+    CHECK (country IS NULL OR currency IS NOT NULL),
+    CHECK ((origin_session IS NULL) = (origin_message IS NULL)),
+    UNIQUE (tenant, id)
+) STRICT;
+INSERT INTO sessions VALUES(1,'acme','talk','ann','support','pending','c',NULL,'EUR','DE','other',3,1767225600000,1767225600000,4,1,1,'session/acme/talk','Tea','{"a":{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}}',NULL,NULL);
+CREATE TABLE text_documents (
+    text_index INTEGER NOT NULL REFERENCES text_indexes (text_index) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (text_index, number),
+    UNIQUE (text_index, id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE text_indexes (
+    text_index INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL UNIQUE,
+    -- Identifies the rules by which texts become terms, and the form of the tables below.
+    format TEXT NOT NULL,
+    -- The position in the changes of the pages.
+    generation INTEGER,
+    change INTEGER,
+    documents INTEGER NOT NULL DEFAULT 0,
+    -- The sum of the lengths of the documents.
+    length REAL NOT NULL DEFAULT 0,
+    -- The number of the next document.
+    next INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE text_leaves (
+    text_index INTEGER NOT NULL REFERENCES text_indexes (text_index) ON DELETE CASCADE,
+    block INTEGER NOT NULL,
+    first BLOB NOT NULL,
+    terms BLOB NOT NULL,
+    PRIMARY KEY (text_index, block, first)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE text_lengths (
+    text_index INTEGER NOT NULL REFERENCES text_indexes (text_index) ON DELETE CASCADE,
+    block INTEGER NOT NULL,
+    lengths BLOB NOT NULL,
+    PRIMARY KEY (text_index, block)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE tool_calls (
+    -- The order in which the calls began.
+    call INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL,
+    run TEXT NOT NULL,
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    finished_at INTEGER CHECK (finished_at >= started_at),
+    arguments TEXT NOT NULL,
+    result TEXT,
+    CHECK ((result IS NULL) = (finished_at IS NULL)),
+    UNIQUE (session, run, id),
+    FOREIGN KEY (session, run) REFERENCES runs (session, id) ON DELETE CASCADE
+) STRICT;
+INSERT INTO tool_calls VALUES(1,1,'r','c','search',1767225600000,1767225600000,'{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}','{"text":"日本 \u0000 😀","number":0.1,"large":18446744073709551615}');
+CREATE TABLE vector_indexes (
+    vector_index INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    -- The model that makes the vectors.
+    model TEXT NOT NULL,
+    generation INTEGER,
+    change INTEGER,
+    UNIQUE (tenant, model)
+) STRICT;
+CREATE TABLE vectors (
+    vector_index INTEGER NOT NULL REFERENCES vector_indexes (vector_index) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    -- A vector of length 1: numbers of 32 bits, little-endian.
+    vector BLOB NOT NULL,
+    PRIMARY KEY (vector_index, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX memory_items_id ON memory_items (tenant, id);
+CREATE INDEX memory_items_created ON memory_items (tenant, created_at, id);
+CREATE INDEX memory_items_user ON memory_items (tenant, user);
+CREATE INDEX sessions_updated ON sessions (tenant, updated_at, id);
+CREATE INDEX sessions_user ON sessions (tenant, user, updated_at, id);
+CREATE INDEX messages_history ON messages (session, seq) WHERE visibility_mask IN (1, 3);
+CREATE INDEX events_run ON events (session, run, seq);
+CREATE INDEX approvals_open ON approvals (session) WHERE status = 'open';
+CREATE INDEX checkpoints_snapshots ON checkpoints (session, run, seq) WHERE is_snapshot = 1;
+CREATE INDEX knowledge_pages_created ON knowledge_pages (tenant, created_at, id);
+CREATE INDEX knowledge_pages_user ON knowledge_pages (tenant, user);
+CREATE INDEX knowledge_pages_recalls ON knowledge_pages (tenant, recalls) WHERE recalls > 0;
+CREATE INDEX knowledge_tags_page ON knowledge_tags (page);
+CREATE INDEX knowledge_references_page ON knowledge_references (page);
+CREATE INDEX graph_entities_user ON graph_entities (tenant, user);
+CREATE INDEX graph_tags_entity ON graph_tags (entity);
+CREATE INDEX graph_terms_entity ON graph_terms (entity);
+CREATE INDEX graph_relations_target ON graph_relations (target);
+CREATE INDEX sessions_age ON sessions (updated_at) WHERE erased_at IS NULL;
+CREATE INDEX runs_session ON runs (session, run);
+CREATE INDEX runs_open ON runs (session) WHERE status IN ('queued', 'running', 'interrupted');
+CREATE INDEX runs_age ON runs (updated_at) WHERE status IN ('completed', 'failed', 'cancelled');
+CREATE INDEX messages_audit_age ON messages (created_at) WHERE seq < 0 AND content <> '';
+CREATE INDEX sessions_parts ON sessions (part_of) WHERE part_of IS NOT NULL;
+CREATE TRIGGER sessions_status BEFORE UPDATE OF status ON sessions
+WHEN NOT (NEW.status = OLD.status OR NEW.status = 'running' OR OLD.status = 'running')
+BEGIN
+    SELECT RAISE(ABORT, 'the session cannot get this status');
+END;
+CREATE TRIGGER sessions_billing BEFORE UPDATE OF currency, country ON sessions
+WHEN NEW.currency IS NOT OLD.currency OR NEW.country IS NOT OLD.country
+BEGIN
+    SELECT RAISE(ABORT, 'the billing of a session does not change');
+END;
+CREATE TRIGGER sessions_records AFTER DELETE ON sessions
+BEGIN
+    DELETE FROM journal_streams WHERE name = OLD.stream;
+END;
+CREATE TRIGGER runs_status BEFORE UPDATE OF status ON runs
+WHEN NOT (
+    NEW.status = OLD.status
+    OR (OLD.status = 'running' AND NEW.status <> 'queued')
+    OR (OLD.status IN ('queued', 'interrupted') AND NEW.status IN ('running', 'failed', 'cancelled'))
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the run cannot get this status');
+END;
+CREATE TRIGGER messages_currency_inserted BEFORE INSERT ON messages
+WHEN NEW.currency IS NOT NULL
+    AND NEW.currency IS NOT (SELECT currency FROM sessions WHERE session = NEW.session)
+BEGIN
+    SELECT RAISE(ABORT, 'the cost is not in the currency of the session');
+END;
+CREATE TRIGGER messages_currency_updated BEFORE UPDATE OF currency, session ON messages
+WHEN NEW.currency IS NOT NULL
+    AND NEW.currency IS NOT (SELECT currency FROM sessions WHERE session = NEW.session)
+BEGIN
+    SELECT RAISE(ABORT, 'the cost is not in the currency of the session');
+END;
+CREATE TRIGGER tool_calls_finished BEFORE UPDATE ON tool_calls
+WHEN OLD.result IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the tool call has finished already');
+END;
+CREATE TRIGGER approvals_closed BEFORE UPDATE ON approvals
+WHEN OLD.status <> 'open'
+BEGIN
+    SELECT RAISE(ABORT, 'the question is closed already');
+END;
+CREATE TRIGGER sessions_erased BEFORE UPDATE ON sessions
+WHEN OLD.erased_at IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the session was erased');
+END;
+CREATE TRIGGER messages_erased_inserted BEFORE INSERT ON messages
+WHEN (SELECT erased_at FROM sessions WHERE session = NEW.session) IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the session was erased');
+END;
+CREATE TRIGGER messages_erased_updated BEFORE UPDATE ON messages
+WHEN (SELECT erased_at FROM sessions WHERE session = NEW.session) IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the session was erased');
+END;
+CREATE TRIGGER runs_erased BEFORE INSERT ON runs
+WHEN (SELECT erased_at FROM sessions WHERE session = NEW.session) IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the session was erased');
+END;
+CREATE TRIGGER messages_metadata_inserted BEFORE INSERT ON messages
+WHEN NEW.type IS NOT NULL AND NOT ifnull(
+    -- An error of its own would hide the reason.
+    CASE WHEN NOT json_valid(NEW.metadata) THEN FALSE
+        WHEN json_extract(NEW.metadata, '$.type') IS NOT NEW.type THEN FALSE
+        WHEN NEW.type = 'user_input' THEN NEW.role = 'user'
+        WHEN NEW.type = 'assistant_output' THEN NEW.role = 'assistant'
+        WHEN NEW.type = 'tool_call' THEN NEW.role = 'assistant'
+            AND json_type(NEW.metadata, '$.call_id') = 'text'
+            AND json_type(NEW.metadata, '$.name') = 'text'
+            AND json_type(NEW.metadata, '$.arguments') IS NOT NULL
+        WHEN NEW.type = 'tool_result' THEN NEW.role = 'tool'
+            AND json_type(NEW.metadata, '$.call_id') = 'text'
+            AND json_type(NEW.metadata, '$.name') = 'text'
+            AND json_type(NEW.metadata, '$.is_error') IN ('true', 'false')
+        ELSE FALSE
+    END,
+    FALSE
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the metadata does not fit the message');
+END;
+CREATE TRIGGER messages_metadata_updated BEFORE UPDATE OF role, type, metadata ON messages
+WHEN NEW.type IS NOT NULL AND NOT ifnull(
+    -- An error of its own would hide the reason.
+    CASE WHEN NOT json_valid(NEW.metadata) THEN FALSE
+        WHEN json_extract(NEW.metadata, '$.type') IS NOT NEW.type THEN FALSE
+        WHEN NEW.type = 'user_input' THEN NEW.role = 'user'
+        WHEN NEW.type = 'assistant_output' THEN NEW.role = 'assistant'
+        WHEN NEW.type = 'tool_call' THEN NEW.role = 'assistant'
+            AND json_type(NEW.metadata, '$.call_id') = 'text'
+            AND json_type(NEW.metadata, '$.name') = 'text'
+            AND json_type(NEW.metadata, '$.arguments') IS NOT NULL
+        WHEN NEW.type = 'tool_result' THEN NEW.role = 'tool'
+            AND json_type(NEW.metadata, '$.call_id') = 'text'
+            AND json_type(NEW.metadata, '$.name') = 'text'
+            AND json_type(NEW.metadata, '$.is_error') IN ('true', 'false')
+        ELSE FALSE
+    END,
+    FALSE
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the metadata does not fit the message');
+END;
+CREATE TRIGGER sessions_part_inserted BEFORE INSERT ON sessions
+WHEN NEW.part_of IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM sessions AS whole
+    WHERE whole.session = NEW.part_of AND whole.part_of IS NULL AND whole.erased_at IS NULL
+        AND whole.tenant = NEW.tenant AND whole.user = NEW.user
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the session cannot be a part of this one');
+END;
+CREATE TRIGGER sessions_part_updated BEFORE UPDATE OF part_of, tenant, user ON sessions
+WHEN NEW.part_of IS NOT OLD.part_of OR NEW.tenant IS NOT OLD.tenant OR NEW.user IS NOT OLD.user
+BEGIN
+    SELECT RAISE(ABORT, 'a session stays a part of the same one');
+END;
+COMMIT;
