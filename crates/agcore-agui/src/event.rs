@@ -2,6 +2,7 @@
 
 mod format;
 mod kind;
+mod members;
 mod render;
 mod stored;
 
@@ -9,7 +10,9 @@ pub use format::{Dialect, Format, Protocol};
 pub use kind::EventType;
 
 use agcore_chat::Text;
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use self::members::Members;
 
 /// The code of the `RUN_ERROR` that ends a cancelled run for clients that do not know the outcome `cancelled`.
 pub const RUN_CANCELED: &str = "RUN_CANCELED";
@@ -43,9 +46,9 @@ pub struct AguiEvent {
     timestamp: Option<u64>,
     subagent: Option<Text>,
     /// The members that AG-UI 1.0 defines, except those above.
-    members: Map<String, Value>,
+    members: Members,
     /// The members of agcore.
-    own: Map<String, Value>,
+    own: Members,
 }
 
 impl AguiEvent {
@@ -54,25 +57,25 @@ impl AguiEvent {
             kind,
             timestamp: None,
             subagent: None,
-            members: Map::new(),
-            own: Map::new(),
+            members: Members::default(),
+            own: Members::default(),
         }
     }
 
     /// Adds a standard member. `null` is never written.
-    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         set(&mut self.members, name, value.into());
         self
     }
 
     /// Adds a standard member that may be any JSON value, including `null`.
-    pub(crate) fn with_any(mut self, name: &str, value: Value) -> Self {
-        self.members.insert(name.to_owned(), value);
+    pub(crate) fn with_any(mut self, name: &'static str, value: Value) -> Self {
+        self.members.insert(name, value);
         self
     }
 
     /// Adds a member of agcore. `null` is never written.
-    pub(crate) fn with_own(mut self, name: &str, value: impl Into<Value>) -> Self {
+    pub(crate) fn with_own(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         set(&mut self.own, name, value.into());
         self
     }
@@ -157,8 +160,8 @@ impl AguiEvent {
     }
 }
 
-fn set(members: &mut Map<String, Value>, name: &str, value: Value) {
+fn set(members: &mut Members, name: &'static str, value: Value) {
     if !value.is_null() {
-        members.insert(name.to_owned(), value);
+        members.insert(name, value);
     }
 }

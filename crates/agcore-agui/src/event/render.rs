@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{AguiEvent, Dialect, EventType, Format, Protocol, RUN_CANCELED};
+use super::{AguiEvent, Dialect, EventType, Format, Protocol, RUN_CANCELED, members::Members};
 
 /// The member of `metadata` that contains the members of agcore.
 const METADATA_KEY: &str = "agcore";
@@ -49,7 +49,7 @@ impl AguiEvent {
             EventType::RunFinished if format.protocol == Protocol::V0 => self.without_pending_calls(),
             EventType::RunStarted if format.protocol == Protocol::V0 => {
                 let mut event = self.clone();
-                event.members.remove("protocolVersion").map(|_| event)
+                event.members.remove("protocolVersion").then_some(event)
             }
             EventType::SubagentStarted | EventType::SubagentFinished | EventType::SubagentError
                 if format.protocol == Protocol::V0 =>
@@ -70,11 +70,11 @@ impl AguiEvent {
             .with("code", RUN_CANCELED);
         event.timestamp = self.timestamp;
         event.own = self.own.clone();
-        for (name, value) in &self.members {
-            match name.as_str() {
-                "usage" => event.members.insert(name.clone(), value.clone()),
+        for (name, value) in self.members.iter() {
+            match &**name {
+                "usage" => event.members.insert("usage", value.clone()),
                 "threadId" | "runId" => event.own.insert(name.clone(), value.clone()),
-                _ => None,
+                _ => {}
             };
         }
         event
@@ -83,7 +83,7 @@ impl AguiEvent {
     fn without_pending_calls(&self) -> Option<Self> {
         self.members.get("outcome")?.get("pendingToolCallIds")?;
         let mut event = self.clone();
-        event.members.insert("outcome".to_owned(), json!({"type": "success"}));
+        event.members.insert("outcome", json!({"type": "success"}));
         Some(event)
     }
 
@@ -93,7 +93,7 @@ impl AguiEvent {
             EventType::SubagentFinished => "agcore.subagent_finished",
             _ => "agcore.subagent_error",
         };
-        let mut value = self.members.clone();
+        let mut value = self.members.to_map();
         if let Some(id) = &self.subagent {
             value.insert("subagentRunId".to_owned(), id.as_str().into());
         }
@@ -121,16 +121,16 @@ impl Serialize for Rendered<'_> {
         if let Some(subagent) = &event.subagent {
             map.serialize_entry("subagentRunId", subagent)?;
         }
-        for (name, value) in &event.members {
+        for (name, value) in event.members.iter() {
             map.serialize_entry(name, value)?;
         }
         if event.own.is_empty() {
             return map.end();
         }
         if self.dialect == Dialect::Superset {
-            for (name, value) in &event.own {
+            for (name, value) in event.own.iter() {
                 // A standard member has its place already; the encoder makes no other of the same name.
-                if !event.members.contains_key(name) {
+                if event.members.get(name).is_none() {
                     map.serialize_entry(name, value)?;
                 }
             }
@@ -140,7 +140,7 @@ impl Serialize for Rendered<'_> {
     }
 }
 
-struct Metadata<'a>(&'a Map<String, Value>);
+struct Metadata<'a>(&'a Members);
 
 impl Serialize for Metadata<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

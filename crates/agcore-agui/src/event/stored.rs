@@ -2,9 +2,8 @@
 
 use agcore_chat::Text;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
-use serde_json::{Map, Value};
 
-use super::{AguiEvent, EventType};
+use super::{AguiEvent, EventType, members::Members};
 
 /// The version that is written.
 const VERSION: u32 = 1;
@@ -18,15 +17,15 @@ struct Stored {
     timestamp: Option<u64>,
     #[serde(default, rename = "subagentRunId", skip_serializing_if = "Option::is_none")]
     subagent: Option<Text>,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    members: Map<String, Value>,
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    own: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Members::is_empty")]
+    members: Members,
+    #[serde(default, skip_serializing_if = "Members::is_empty")]
+    own: Members,
 }
 
 impl Serialize for AguiEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // Cloning the maps would cost more than writing them.
+        // Cloning the members would cost more than writing them.
         #[derive(Serialize)]
         struct Borrowed<'a> {
             version: u32,
@@ -36,10 +35,10 @@ impl Serialize for AguiEvent {
             timestamp: Option<u64>,
             #[serde(rename = "subagentRunId", skip_serializing_if = "Option::is_none")]
             subagent: Option<&'a Text>,
-            #[serde(skip_serializing_if = "Map::is_empty")]
-            members: &'a Map<String, Value>,
-            #[serde(skip_serializing_if = "Map::is_empty")]
-            own: &'a Map<String, Value>,
+            #[serde(skip_serializing_if = "Members::is_empty")]
+            members: &'a Members,
+            #[serde(skip_serializing_if = "Members::is_empty")]
+            own: &'a Members,
         }
         Borrowed {
             version: VERSION,
