@@ -3,6 +3,7 @@
 use std::{borrow::Cow, sync::OnceLock};
 
 use agcore_agui::{AguiEvent, Format};
+use agcore_chat::Text;
 use agcore_memory::{
     MemoryError, MemoryErrorKind,
     session::{EventData, NewEvent, StoredEvent},
@@ -52,13 +53,13 @@ impl LogEvent {
     ///
     /// # Errors
     /// When the event cannot be written as JSON.
-    pub(crate) fn to_new_event(&self, run: &str) -> Result<NewEvent, MemoryError> {
+    pub(crate) fn to_new_event(&self, run: &Text) -> Result<NewEvent, MemoryError> {
         let (kind, data) = match self {
             Self::Agui(event) => (AGUI, EventData::serialize(event).map_err(serialization)?),
             Self::CancelRequested | Self::Unknown => (CANCEL, json!({}).into()),
             Self::Source { name, seq } => (SOURCE, json!({"name": name, "seq": seq}).into()),
         };
-        Ok(NewEvent::new(run, kind, data))
+        Ok(NewEvent::new(run.clone(), kind, data))
     }
 
     /// Reads what [`to_new_event`](Self::to_new_event) has returned. What cannot be read is unknown, so that an event of a later
@@ -122,12 +123,12 @@ mod tests {
     #[test]
     fn what_is_stored_is_read_back() {
         let started = Encoder::new("t", "r").push(Run::started().into()).unwrap().remove(0);
-        let stored = LogEvent::Agui(Box::new(started)).to_new_event("r").unwrap();
+        let stored = LogEvent::Agui(Box::new(started)).to_new_event(&"r".into()).unwrap();
         let LogEvent::Agui(read) = LogEvent::from_parts(&stored.kind, stored.data.into_value()) else {
             panic!("the event was not read");
         };
         assert_eq!(read.member("threadId").unwrap(), "t");
-        let cancel = LogEvent::CancelRequested.to_new_event("r").unwrap();
+        let cancel = LogEvent::CancelRequested.to_new_event(&"r".into()).unwrap();
         assert!(matches!(
             LogEvent::from_parts(&cancel.kind, cancel.data.into_value()),
             LogEvent::CancelRequested
@@ -136,7 +137,7 @@ mod tests {
             name: "t/r/0/router/1".into(),
             seq: 7,
         };
-        let source = source.to_new_event("r").unwrap();
+        let source = source.to_new_event(&"r".into()).unwrap();
         assert!(matches!(
             LogEvent::from_parts(&source.kind, source.data.into_value()),
             LogEvent::Source { name, seq: 7 } if name == "t/r/0/router/1"

@@ -23,7 +23,7 @@ use super::run_log::{FlushQueue, Prepared, RunLog};
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// The pause between writes. Logs that become due meanwhile are written together.
-const PACE: Duration = Duration::from_millis(5);
+const PACE: Duration = Duration::from_millis(10);
 
 /// Writes the logs that have something to write. One task with one timer serves all runs, and their writes reach the store
 /// together, which commits them together.
@@ -71,7 +71,7 @@ impl Flusher {
             let is_timed = self.set_timer(!ready.is_empty());
             tokio::select! {
                 biased;
-                () = &mut stopped => return,
+                () = &mut stopped => break,
                 Some(written) = batches.next(), if !batches.is_empty() => {
                     let written: Vec<(Arc<RunLog>, _)> = written;
                     written.into_iter().for_each(|(log, result)| self.written(log, result));
@@ -80,7 +80,7 @@ impl Flusher {
                 // Nothing that is added is due before the timer ends, so it need not wake this task.
                 added = self.added.recv(), if !is_timed => match added {
                     Some((time, log)) => self.wait(time.saturating_add(self.gather), log),
-                    None => return,
+                    None => break,
                 },
                 () = until_due(&mut self.timer) => {
                     self.timer = None;
@@ -95,6 +95,10 @@ impl Flusher {
                 }
             }
         }
+        drop(ready);
+        // What they write is read by the code that ends the runs.
+        while batches.next().await.is_some() {}
+        while writes.next().await.is_some() {}
     }
 
     /// Prepares the writes of all logs that are due. Returns those that must be written alone.

@@ -1,9 +1,9 @@
 //! [`RunLog`]: the events of one active run.
 
+mod facts;
 mod prepared;
 
 use std::{
-    collections::BTreeMap,
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -13,8 +13,8 @@ use std::{
 };
 
 use agcore_agent::RecordedEvent;
-use agcore_agui::{EncoderSettings, EventType};
-use agcore_chat::{Clock, StreamEvent};
+use agcore_agui::EncoderSettings;
+use agcore_chat::{Clock, StreamEvent, Text};
 use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
     session::{Commit, Committed, EventFilter, RunChange, SessionStore},
@@ -46,6 +46,8 @@ pub(crate) type FlushQueue = mpsc::UnboundedSender<(Duration, Arc<RunLog>)>;
 /// themselves, which all of them share.
 pub(crate) struct RunLog {
     pub(crate) job: RunJob,
+    /// The ids of the thread and of the run, which every write contains.
+    ids: (Text, Text),
     /// Cancels the run.
     pub(crate) token: CancellationToken,
     pub(crate) store: Arc<dyn SessionStore>,
@@ -82,6 +84,7 @@ impl RunLog {
         let items: Vec<_> = items.into_iter().map(Arc::new).collect();
         let (translator, first) = Translator::new(&job.thread, &job.run, settings, &items);
         Self {
+            ids: (job.thread.as_str().into(), job.run.as_str().into()),
             job,
             token: CancellationToken::new(),
             store,
@@ -110,32 +113,6 @@ impl RunLog {
     /// Returns up to `limit` events from an index on.
     pub(crate) fn read(&self, from: usize, limit: usize) -> Vec<Arc<LogItem>> {
         self.items().iter().skip(from).take(limit).cloned().collect()
-    }
-
-    /// Returns whether the run has ended.
-    pub(crate) fn is_over(&self) -> bool {
-        self.items().iter().rev().any(|item| item.event.is_end())
-    }
-
-    /// Returns how the run has ended.
-    pub(crate) fn outcome(&self) -> &'static str {
-        let items = self.items();
-        let Some(LogEvent::Agui(end)) = items.iter().rev().map(|item| &item.event).find(|event| event.is_end()) else {
-            return "failed";
-        };
-        let outcome = end.member("outcome").and_then(|outcome| outcome["type"].as_str());
-        match (end.event_type(), outcome) {
-            (EventType::RunError, _) => "failed",
-            (_, Some("interrupt")) => "interrupted",
-            (_, Some("cancelled")) => "cancelled",
-            _ => "completed",
-        }
-    }
-
-    pub(crate) fn is_cancel_requested(&self) -> bool {
-        self.items()
-            .iter()
-            .any(|item| matches!(item.event, LogEvent::CancelRequested))
     }
 
     /// Notes that the turn of the run begins.
@@ -181,16 +158,6 @@ impl RunLog {
         let items = self.items().clone();
         let (translator, first) = Translator::new(&self.job.thread, &self.job.run, self.settings, &items);
         writer.restart(translator, first);
-    }
-
-    /// Returns the sources from which the stored events come, with the number of the last event of each.
-    pub(crate) fn sources(&self) -> BTreeMap<String, u64> {
-        let items = self.items();
-        let sources = items.iter().filter_map(|item| match &item.event {
-            LogEvent::Source { name, seq } => Some((name.clone(), *seq)),
-            _ => None,
-        });
-        sources.collect()
     }
 
     /// Has previews written some time after they were added, until [`end_flushing`](Self::end_flushing).
@@ -329,11 +296,15 @@ impl RunLog {
         commit.messages.splice(0..0, writer.messages.iter().cloned());
         let (events, translator) = writer.translate(inputs, millis);
         let all = writer.first.iter().chain(&events);
-        let all = all.map(|event| event.to_new_event(&self.job.run));
+        let all = all.map(|event| event.to_new_event(&self.ids.1));
         commit.events = all.collect::<Result<_, _>>()?;
-        writer.in_doubt = Some(InDoubt { translator });
-        let (tenant, thread) = self.job.session();
-        let committed = self.store.commit(tenant, thread, expected, commit).await?;
+        let (store, job) = (Arc::clone(&self.store), self.job.clone());
+        let write = async move {
+            let (tenant, thread) = job.session();
+            store.commit(tenant, thread, expected, commit).await
+        };
+        let in_doubt = writer.in_doubt.insert(InDoubt::new(translator));
+        let committed = in_doubt.carry_out(write).await?;
         self.written(writer, &committed, events);
         Ok(committed)
     }
@@ -361,9 +332,10 @@ impl RunLog {
 
     /// Finds out whether the last write took place, if that is unknown.
     async fn settle(&self, writer: &mut Writer) -> Result<(), MemoryError> {
-        if writer.in_doubt.is_none() {
+        let Some(in_doubt) = &mut writer.in_doubt else {
             return Ok(());
-        }
+        };
+        in_doubt.finish().await;
         let last = self.items().last().map_or(0, |item| item.seq);
         let filter = EventFilter::new().with_run(&*self.job.run).after(last);
         let (tenant, thread) = self.job.session();

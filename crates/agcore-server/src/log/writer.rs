@@ -1,8 +1,11 @@
 //! [`Writer`]: what is written next to a run, in which order.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, future::Future, pin::Pin};
 
-use agcore_memory::session::NewMessage;
+use agcore_memory::{
+    MemoryError,
+    session::{Committed, NewMessage},
+};
 
 use super::{
     event::LogEvent,
@@ -35,7 +38,40 @@ pub(super) struct Writer {
 /// A write of the first events and messages, and perhaps of others, whose outcome is unknown.
 pub(super) struct InDoubt {
     /// The translator to use if it took place, unless nothing else was written.
-    pub(super) translator: Option<Translator>,
+    translator: Option<Translator>,
+    /// The write, if it may still be taking place because the code that waited for it was dropped.
+    write: Option<Write>,
+}
+
+type Write = Pin<Box<dyn Future<Output = Result<Committed, MemoryError>> + Send>>;
+
+impl InDoubt {
+    pub(super) fn new(translator: Option<Translator>) -> Self {
+        Self {
+            translator,
+            write: None,
+        }
+    }
+
+    /// Carries out the write. If this is dropped, [`finish`](Self::finish) continues: a database may end a write whose future was
+    /// dropped later than it reads something else.
+    pub(super) async fn carry_out(
+        &mut self,
+        write: impl Future<Output = Result<Committed, MemoryError>> + Send + 'static,
+    ) -> Result<Committed, MemoryError> {
+        let result = self.write.insert(Box::pin(write)).await;
+        self.write = None;
+        result
+    }
+
+    /// Waits for the end of the write.
+    pub(super) async fn finish(&mut self) {
+        if let Some(write) = &mut self.write {
+            // The store knows whether it took place.
+            let _ = write.await;
+            self.write = None;
+        }
+    }
 }
 
 impl Writer {

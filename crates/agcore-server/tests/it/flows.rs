@@ -446,6 +446,8 @@ async fn a_cancellation_that_was_stored_is_carried_out_by_the_next_process() {
     let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;
     server.post("/api/v1/agent/runs/t", &input("t", "r1", "Wait.")).await;
     tools.waits.notified().await;
+    // Of this server, no write may take place after the next one has read the log.
+    server.follow_open("t", "r1", None).await.until("TOOL_CALL_END").await;
     server.kill().await;
     // The process ended after the wish was stored, before it was carried out.
     let session = store.0.get_session("local", "t").await.unwrap().unwrap();
@@ -457,7 +459,7 @@ async fn a_cancellation_that_was_stored_is_carried_out_by_the_next_process() {
     let followed = server.follow("t", "r1", None).await;
     let data: Vec<Value> = followed.into_iter().map(|event| event.data).collect();
     agcore_agui::check_order(data.iter().cloned()).unwrap();
-    assert_eq!(data.last().unwrap()["outcome"]["type"], "cancelled");
+    assert_eq!(data.last().unwrap()["outcome"]["type"], "cancelled", "{data:#?}");
     let result = data.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
     assert_eq!(result["metadata"]["agcore"]["error"]["code"], "RUN_CANCELED");
     check_settled(&store.0).await;

@@ -29,9 +29,10 @@ impl RunLog {
         if !writer.messages.is_empty() || writer.first.is_empty() {
             return None;
         }
-        let events = writer.first.iter().map(|event| event.to_new_event(&self.job.run));
-        let events = SessionEvents::new(self.job.session(), writer.end, events.collect::<Result<_, _>>().ok()?);
-        writer.in_doubt = Some(InDoubt { translator: None });
+        let events = writer.first.iter().map(|event| event.to_new_event(&self.ids.1));
+        let session = (self.job.actor.tenant.clone(), self.ids.0.clone());
+        let events = SessionEvents::new(session, writer.end, events.collect::<Result<_, _>>().ok()?);
+        writer.in_doubt = Some(InDoubt::new(None));
         let log = Arc::clone(self);
         Some((Prepared { log, writer }, events))
     }
