@@ -25,7 +25,7 @@ use agcore::{
     llm::{ProviderConfig, TurnOutcome},
     tools::{Approval, ApprovalRequest, Approver, PermissionRules, Rule, RuleState, ToolError, typed},
 };
-use agcore_testkit::mock_server::{Behavior, Demo, MockServer, Playground, demo_behavior};
+use agcore_testkit::mock_server::{Behavior, Demo, MockOptions, MockServer, Playground, demo_behavior};
 use async_trait::async_trait;
 use clap::Parser as _;
 use schemars::JsonSchema;
@@ -37,6 +37,9 @@ const NAME: &str = "Hello! My name is Ada.";
 const TRAVEL: &str = "What are the weather and the time in Lisbon?";
 const NOTE: &str = "Please note: book a table in Lisbon.";
 const RECALL: &str = "What is my name?";
+
+/// The model that the server has.
+const MODEL: &str = "demo-script";
 
 /// The time between two words of the model in a chat.
 const PACE: Duration = Duration::from_millis(30);
@@ -88,15 +91,8 @@ pub(crate) async fn run(interrupts: &Interrupts, color: Color) -> Result<(), Fai
 pub(crate) async fn chat(interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
     let server = start(Playground::new().with_pace(PACE)).await?;
     let url = server.base_url();
-    let options = [
-        "agcore",
-        "chat",
-        "--model",
-        "compatible:demo-script",
-        "--base-url",
-        &url,
-        "--ephemeral",
-    ];
+    let model = format!("compatible:{MODEL}");
+    let options = ["agcore", "chat", "--model", &model, "--base-url", &url, "--ephemeral"];
     let args = Args::try_parse_from(options).map_err(|error| Failure::task(error.to_string()))?;
     let Command::Chat(args) = args.command else {
         return Err(Failure::task("the demo cannot open a chat"));
@@ -114,14 +110,15 @@ pub(crate) async fn chat(interrupts: &Interrupts, color: Color) -> Result<(), Fa
 }
 
 async fn start(model: impl Behavior) -> Result<MockServer, Failure> {
-    MockServer::start(model)
+    let options = MockOptions::new().with_models([MODEL]);
+    MockServer::start_with(options, model)
         .await
         .map_err(|error| Failure::task(format!("cannot start the demo's model server: {error}")))
 }
 
 fn session(server: &MockServer, approver: Arc<AutoApprover>) -> Result<AgentSession, Failure> {
     let openai = "openai".parse().map_err(|error| Failure::usage(format!("{error}")))?;
-    let provider = ProviderConfig::new(openai, "demo-script")
+    let provider = ProviderConfig::new(openai, MODEL)
         .with_base_url(server.base_url())
         .with_api_key("demo");
     let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, Demo::SAVE_NOTE));
