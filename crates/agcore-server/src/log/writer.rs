@@ -137,3 +137,36 @@ impl Writer {
         *self = Self::new(self.end, translator, first);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures_util::FutureExt;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_write_that_was_dropped_on_the_way_is_finished() {
+        let (database, answered) = oneshot::channel::<Committed>();
+        let (ends, mut ended) = oneshot::channel();
+        let mut in_doubt = InDoubt::new(None);
+        let write = async move {
+            let committed = answered.await.unwrap();
+            ends.send(()).unwrap();
+            Ok(committed)
+        };
+        {
+            let mut waiting = pin!(in_doubt.carry_out(write));
+            assert!(waiting.as_mut().now_or_never().is_none());
+        }
+        assert!(in_doubt.finish().now_or_never().is_none());
+        assert!(ended.try_recv().is_err());
+        database.send(Committed::new(0, Vec::new(), vec![1])).unwrap();
+        in_doubt.finish().await;
+        ended.try_recv().unwrap();
+        // Nothing is left to wait for.
+        in_doubt.finish().now_or_never().unwrap();
+    }
+}
