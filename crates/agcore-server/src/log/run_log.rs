@@ -47,7 +47,8 @@ pub(crate) type FlushQueue = mpsc::UnboundedSender<(Duration, Arc<RunLog>)>;
 pub(crate) struct RunLog {
     pub(crate) job: RunJob,
     /// The ids of the thread and of the run, which every write contains.
-    ids: (Text, Text),
+    thread: Text,
+    run: Text,
     /// Cancels the run.
     pub(crate) token: CancellationToken,
     pub(crate) store: Arc<dyn SessionStore>,
@@ -84,7 +85,8 @@ impl RunLog {
         let items: Vec<_> = items.into_iter().map(Arc::new).collect();
         let (translator, first) = Translator::new(&job.thread, &job.run, settings, &items);
         Self {
-            ids: (job.thread.as_str().into(), job.run.as_str().into()),
+            thread: job.thread.as_str().into(),
+            run: job.run.as_str().into(),
             job,
             token: CancellationToken::new(),
             store,
@@ -296,7 +298,7 @@ impl RunLog {
         commit.messages.splice(0..0, writer.messages.iter().cloned());
         let (events, translator) = writer.translate(inputs, millis);
         let all = writer.first.iter().chain(&events);
-        let all = all.map(|event| event.to_new_event(&self.ids.1));
+        let all = all.map(|event| event.to_new_event(&self.run));
         commit.events = all.collect::<Result<_, _>>()?;
         let (store, job) = (Arc::clone(&self.store), self.job.clone());
         let write = async move {

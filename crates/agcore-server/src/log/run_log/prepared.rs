@@ -29,8 +29,8 @@ impl RunLog {
         if !writer.messages.is_empty() || writer.first.is_empty() {
             return None;
         }
-        let events = writer.first.iter().map(|event| event.to_new_event(&self.ids.1));
-        let session = (self.job.actor.tenant.clone(), self.ids.0.clone());
+        let events = writer.first.iter().map(|event| event.to_new_event(&self.run));
+        let session = (self.job.actor.tenant.clone(), self.thread.clone());
         let events = SessionEvents::new(session, writer.end, events.collect::<Result<_, _>>().ok()?);
         writer.in_doubt = Some(InDoubt::new(None));
         let log = Arc::clone(self);
