@@ -20,7 +20,7 @@ pub(crate) use self::{
     flusher::Flusher,
     recording_checkpoints::RecordingCheckpoints,
     recording_store::RecordingStore,
-    run_log::{FlushQueue, Progress, RunLog},
+    run_log::{FlushQueue, RunLog},
     stages::Stages,
     translator::LogInput,
 };

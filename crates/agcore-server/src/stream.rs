@@ -9,10 +9,9 @@ use agcore_memory::{
 };
 use bytes::Bytes;
 use futures_util::{Stream, stream};
-use tokio::sync::watch;
 
 use crate::{
-    log::{LogItem, Progress, RunLog},
+    log::{LogItem, RunLog},
     run::RunJob,
     service::{Service, StreamPermit},
 };
@@ -50,11 +49,7 @@ struct Quiet {
 /// Where events come from.
 enum Source {
     /// A run that is active in this process.
-    Live {
-        log: Arc<RunLog>,
-        next: usize,
-        progress: watch::Receiver<Progress>,
-    },
+    Live { log: Arc<RunLog>, next: usize },
     /// A run that has ended.
     Stored,
 }
@@ -62,11 +57,7 @@ enum Source {
 impl EventStream {
     pub(crate) fn new(service: Arc<Service>, job: RunJob, format: Format, permit: StreamPermit) -> Self {
         let source = match service.active.get(&job) {
-            Some(log) => Source::Live {
-                progress: log.subscribe(),
-                next: 0,
-                log,
-            },
+            Some(log) => Source::Live { log, next: 0 },
             None => Source::Stored,
         };
         let quiet = Quiet {
@@ -137,8 +128,7 @@ impl EventStream {
 
     /// Returns the next events that exist.
     async fn read(&mut self) -> Result<Vec<Arc<LogItem>>, MemoryError> {
-        if let Source::Live { log, next, progress } = &mut self.source {
-            progress.mark_unchanged();
+        if let Source::Live { log, next } = &mut self.source {
             let items = log.read(*next, PAGE);
             *next += items.len();
             return Ok(items);
@@ -184,19 +174,17 @@ impl EventStream {
 
     /// Waits for more events. Returns false if none came for a while, and a comment is due.
     async fn wait(&mut self) -> bool {
-        let Source::Live { progress, log, next } = &mut self.source else {
+        let Source::Live { log, next } = &self.source else {
             return true;
         };
-        if progress.borrow().is_closed {
-            // If the run is not over, it continues in the next process, and the client comes back.
-            self.is_over = log.read(*next, 1).is_empty();
-            return true;
-        }
         tokio::select! {
             biased;
-            changed = progress.changed() => changed.is_ok(),
-            () = self.quiet.ends(&self.service) => false,
+            () = log.wait_for(*next) => {}
+            () = self.quiet.ends(&self.service) => return false,
         }
+        // If the run is not over, it continues in the next process, and the client comes back.
+        self.is_over = log.is_closed() && log.read(*next, 1).is_empty();
+        true
     }
 }
 

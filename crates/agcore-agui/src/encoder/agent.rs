@@ -1,5 +1,7 @@
 //! Encodes the events of agents.
 
+use std::sync::Arc;
+
 use agcore_chat::{AgentEvent, EventKind, Fault, ModelEvent, StreamEvent, Text, TextEvent, ToolEvent, TurnEvent};
 
 use super::{
@@ -57,9 +59,9 @@ impl Encoder {
     }
 
     /// Returns the key of the reply: the id in the store, or one that is derived from the position in the run.
-    fn key(&self, event: &StreamEvent, step: Option<&Text>) -> String {
+    fn key(&self, event: &StreamEvent, step: Option<&Text>) -> Arc<str> {
         if let Some(message) = &event.message {
-            return message.to_string();
+            return Arc::clone(message);
         }
         let (run, agent, turn, round) = (&self.scope.run, &event.agent, event.turn, event.round);
         let parent = event.parent.as_deref().unwrap_or_default();
@@ -73,7 +75,7 @@ impl Encoder {
                 }
             })
             .concat();
-        format!("{run}:{place}{agent}:{turn}.{round}")
+        format!("{run}:{place}{agent}:{turn}.{round}").into()
     }
 
     fn text_event(&mut self, reply: &ReplyKey, event: TextEvent, out: &mut Vec<AguiEvent>) {

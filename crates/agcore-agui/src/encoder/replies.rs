@@ -1,6 +1,6 @@
 //! [`Replies`]: the messages that models are writing.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use agcore_chat::{AssistantMessage, Text};
 use serde_json::{Value, json};
@@ -29,20 +29,20 @@ struct Reply {
 }
 
 /// A sub-agent, and the key of a reply.
-type Place = (Option<Text>, String);
+type Place = (Option<Text>, Arc<str>);
 
 /// Which reply an event belongs to.
 #[derive(Debug, Clone)]
 pub(super) struct ReplyKey {
     /// The id in the store, or one that is derived from the position in the run.
-    pub(super) key: String,
+    pub(super) key: Arc<str>,
     pub(super) speaker: Speaker,
     pub(super) stage: Option<Text>,
 }
 
 impl ReplyKey {
     fn place(&self) -> Place {
-        (self.speaker.owner.clone(), self.key.clone())
+        (self.speaker.owner.clone(), Arc::clone(&self.key))
     }
 }
 

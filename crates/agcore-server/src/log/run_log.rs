@@ -19,7 +19,7 @@ use agcore_memory::{
     MemoryError, MemoryErrorKind, Timestamp,
     session::{Commit, Committed, EventFilter, RunChange, SessionStore},
 };
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::prepared::Prepared;
@@ -62,14 +62,11 @@ pub(crate) struct RunLog {
     is_flushed: AtomicBool,
     flushes: FlushQueue,
     items: Mutex<Vec<Arc<LogItem>>>,
-    progress: watch::Sender<Progress>,
+    /// Whether nothing more is written.
+    is_closed: AtomicBool,
+    /// Notifies readers of events, and of the end of all writes.
+    changed: Notify,
     writer: Arc<tokio::sync::Mutex<Writer>>,
-}
-
-/// A notification for the readers of a log: more events, and the end of all writes.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Progress {
-    pub(crate) is_closed: bool,
 }
 
 impl RunLog {
@@ -97,19 +94,35 @@ impl RunLog {
             is_flushed: AtomicBool::new(false),
             flushes,
             items: Mutex::new(items),
-            progress: watch::Sender::default(),
+            is_closed: AtomicBool::new(false),
+            changed: Notify::new(),
             writer: Arc::new(tokio::sync::Mutex::new(Writer::new(end, translator, first))),
         }
     }
 
-    /// Returns a receiver that is notified of events, and of the end of all writes.
-    pub(crate) fn subscribe(&self) -> watch::Receiver<Progress> {
-        self.progress.subscribe()
-    }
-
     /// Notes that nothing more is written.
     pub(crate) fn close(&self) {
-        self.progress.send_modify(|progress| progress.is_closed = true);
+        self.is_closed.store(true, Ordering::SeqCst);
+        self.changed.notify_waiters();
+    }
+
+    /// Returns whether nothing more is written. Events that were written before may not have been read yet.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::SeqCst)
+    }
+
+    /// Waits until there is an event at an index, or until nothing more is written.
+    ///
+    /// Cancel safe: it only waits.
+    pub(crate) async fn wait_for(&self, index: usize) {
+        loop {
+            // Created before the look: it misses nothing that comes after it.
+            let changed = self.changed.notified();
+            if self.is_closed() || index < self.items().len() {
+                return;
+            }
+            changed.await;
+        }
     }
 
     /// Returns up to `limit` events from an index on.
@@ -353,7 +366,7 @@ impl RunLog {
 
     fn publish(&self, new: impl Iterator<Item = LogItem>) {
         self.items().extend(new.map(Arc::new));
-        self.progress.send_modify(|_| {});
+        self.changed.notify_waiters();
     }
 
     fn pending(&self) -> MutexGuard<'_, Vec<Pending>> {
