@@ -197,7 +197,7 @@ fn rejects_unsupported_signatures() {
     );
     check_signature(
         "async fn add(a: i64)",
-        &["         ^^^ a tool must return `Result<T, E>`"],
+        &["         ^^^ a tool must return what the model sees"],
     );
     check_signature(
         "async unsafe extern \"C\" fn add() -> Result<i64, ToolError>",
@@ -206,6 +206,34 @@ fn rejects_unsupported_signatures() {
             "             ^^^^^^^^^^ a tool cannot declare an ABI",
         ],
     );
+}
+
+#[test]
+fn rejects_a_tool_that_only_reads_and_changes_something() {
+    let item = "\n/// Adds.\nasync fn add(a: i64) -> Result<i64, ToolError> { Ok(a) }";
+    for (options, underlined) in [
+        ("permissions(read, write), read_only", "write"),
+        ("read_only, permissions(delete)", "delete"),
+        ("read_only, destructive", "destructive"),
+    ] {
+        let line = format!("#[tool({options})]");
+        let column = line.find(underlined).unwrap();
+        let mark = "^".repeat(underlined.len());
+        check(
+            &format!("{line}{item}"),
+            &[&format!(
+                "{line}\n{:column$}{mark} a `read_only` tool changes nothing",
+                ""
+            )],
+        );
+    }
+    let valid = "read_only = false, destructive, permissions(write)";
+    let parsed = Tool::parse(
+        syn::parse_quote!(::agcore_tools),
+        valid.parse().unwrap(),
+        item.parse().unwrap(),
+    );
+    assert!(parsed.is_ok());
 }
 
 #[test]

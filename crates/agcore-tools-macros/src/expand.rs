@@ -8,6 +8,7 @@ use crate::{
     options::Options,
     parameter::{Parameter, Source, is_for_derive},
     tool::Tool,
+    types::parts,
 };
 
 /// Generates the code of a tool.
@@ -50,7 +51,7 @@ fn is_condition(attribute: &Attribute) -> bool {
 
 /// Returns a span with the location of these tokens for messages, but with the hygiene of a macro, so that lints treat
 /// the generated code as such.
-fn at(tokens: &impl Spanned) -> Span {
+pub(crate) fn at(tokens: &impl Spanned) -> Span {
     Span::mixed_site().located_at(tokens.span())
 }
 
@@ -137,7 +138,10 @@ fn checks(tool: &Tool) -> TokenStream {
             Source::Context => quote_spanned!(at(ty)=> let _ = <#ty as #tools::FromContext>::check;),
             // Such attributes can replace the code that the traits of the type would provide.
             Source::Model(_, attributes) if attributes.iter().any(is_for_derive) => TokenStream::new(),
-            Source::Model(..) => quote_spanned!(at(ty)=> let _ = <#ty as #tools::__private::Argument>::CHECK;),
+            Source::Model(..) => parts(ty)
+                .into_iter()
+                .map(|ty| quote_spanned!(at(ty)=> let _ = <#ty as #tools::__private::Argument>::CHECK;))
+                .collect(),
         })
         .collect()
 }
@@ -169,7 +173,9 @@ fn call(tool: &Tool, arguments: &TokenStream) -> TokenStream {
     let receiver = options.is_associated.then(|| quote!(Self::));
     let wait = function.asyncness.map(|_| quote!(.await));
     let result = quote_spanned! {at(output)=>
-        let output: ::core::result::Result<_, _> = #receiver #ident(#(#values),*) #wait;
+        #[allow(unused_imports)]
+        use #tools::__private::Plain as _;
+        let output = #tools::__private::Returned(#receiver #ident(#(#values),*) #wait).into_result();
         #tools::IntoToolOutput::into_output(output.map_err(#tools::__private::IntoToolError::into_tool_error)?)
     };
     quote_spanned! {at(ident)=>
@@ -259,7 +265,9 @@ mod tests {
                             "add",
                             "Adds.",
                             move |arguments: __ToolArguments, context_0: State<Db>| async move {
-                                let output: ::core::result::Result<_, _> = add(arguments.a, context_0).await;
+                                #[allow(unused_imports)]
+                                use ::agcore_tools::__private::Plain as _;
+                                let output = ::agcore_tools::__private::Returned(add(arguments.a, context_0).await).into_result();
                                 ::agcore_tools::IntoToolOutput::into_output(
                                     output.map_err(::agcore_tools::__private::IntoToolError::into_tool_error)?
                                 )
@@ -293,7 +301,9 @@ mod tests {
                             "wait",
                             "Waits.",
                             move |arguments: agcore::tools::NoArguments,| async move {
-                                let output: ::core::result::Result<_, _> = Self::wait();
+                                #[allow(unused_imports)]
+                                use agcore::tools::__private::Plain as _;
+                                let output = agcore::tools::__private::Returned(Self::wait()).into_result();
                                 agcore::tools::IntoToolOutput::into_output(
                                     output.map_err(agcore::tools::__private::IntoToolError::into_tool_error)?
                                 )

@@ -55,7 +55,7 @@ impl Function {
             ReturnType::Default => {
                 problems.add(
                     &ident,
-                    "a tool must return `Result<T, E>`, such as `Result<String, ToolError>`",
+                    "a tool must return what the model sees: a value, or a result such as `Result<String, ToolError>`",
                 );
                 None
             }

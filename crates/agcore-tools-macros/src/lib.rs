@@ -52,7 +52,7 @@ use syn::{Path, parse_quote};
 ///
 /// Beside `async fn add(a: i64, b: i64)`, which stays as it is, this creates `fn add_tool() -> Registration` with the
 /// same visibility. It creates the tool, with `agcore_tools::typed` and a generated type for the arguments. The
-/// function returns `Result<T, E>`, where `T` is a `ToolOutput` or any type that implements `Serialize`, and `E` is a
+/// function returns `T` or `Result<T, E>`, where `T` is a `ToolOutput` or any type that implements `Serialize`, and `E` is a
 /// `ToolError` or any other error type, such as `Box<dyn Error + Send + Sync>`, into which `?` converts every error.
 /// The model sees the text of such an error, as `ToolError::from_error` describes; `ToolError::other` hides it.
 ///
@@ -72,8 +72,14 @@ use syn::{Path, parse_quote};
 ///     a.checked_sub(b).ok_or_else(|| format!("{a} - {b} is too large"))
 /// }
 ///
+/// /// Returns the larger number.
+/// #[tool(read_only)]
+/// async fn larger(a: i64, b: i64) -> i64 {
+///     a.max(b)
+/// }
+///
 /// let tools = ToolRegistry::new();
-/// tools.register_all([add_tool(), subtract_tool()])?;
+/// tools.register_all([add_tool(), subtract_tool(), larger_tool()])?;
 /// # Ok::<(), agcore_tools::ToolError>(())
 /// ```
 ///

@@ -66,7 +66,37 @@ impl Options {
                 input.parse::<Token![,]>()?;
             }
         }
+        options.check()?;
         Ok(options)
+    }
+
+    /// Checks that a tool that only reads is nothing else: annotations and permissions decide about approvals.
+    fn check(&self) -> Result<()> {
+        let annotation = |name: &str| {
+            let given = self.annotations.iter().find(|annotation| annotation.name == name)?;
+            matches!(
+                &given.value,
+                Expr::Lit(ExprLit {
+                    lit: Lit::Bool(LitBool { value: true, .. }),
+                    ..
+                })
+            )
+            .then_some(&given.name)
+        };
+        if annotation("read_only").is_none() {
+            return Ok(());
+        }
+        let changes = self.permissions.iter().find(|permission| permission.is_change());
+        let span = annotation("destructive")
+            .map(Ident::span)
+            .or(changes.map(Permission::span));
+        match span {
+            Some(span) => Err(Error::new(
+                span,
+                "a `read_only` tool changes nothing: remove `read_only`, or this",
+            )),
+            None => Ok(()),
+        }
     }
 
     fn parse_option(&mut self, key: &Ident, input: ParseStream<'_>) -> Result<()> {

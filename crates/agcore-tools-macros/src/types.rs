@@ -50,6 +50,43 @@ fn unsupported_generics(arguments: &PathArguments) -> Option<(&Type, &'static st
     })
 }
 
+/// Containers of the standard library that can be deserialized if what they contain can be.
+const CONTAINERS: [&str; 11] = [
+    "Option",
+    "Box",
+    "Rc",
+    "Arc",
+    "Vec",
+    "VecDeque",
+    "LinkedList",
+    "HashSet",
+    "BTreeSet",
+    "HashMap",
+    "BTreeMap",
+];
+
+/// Returns the types that a type consists of: what is in a container, an array or a tuple, and otherwise the type itself. A message
+/// about one of these names the declaration that lacks something.
+pub(crate) fn parts(ty: &Type) -> Vec<&Type> {
+    match ty {
+        Type::Array(array) => parts(&array.elem),
+        Type::Group(group) => parts(&group.elem),
+        Type::Paren(paren) => parts(&paren.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().flat_map(parts).collect(),
+        Type::Path(path) => match path.path.segments.last().map(|last| (&last.ident, &last.arguments)) {
+            Some((name, PathArguments::AngleBracketed(generics))) if CONTAINERS.iter().any(|known| name == known) => {
+                let types = generics.args.iter().filter_map(|argument| match argument {
+                    GenericArgument::Type(ty) => Some(ty),
+                    _ => None,
+                });
+                types.flat_map(parts).collect()
+            }
+            _ => vec![ty],
+        },
+        _ => vec![ty],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use quote::ToTokens;
@@ -94,5 +131,23 @@ mod tests {
         check(&parse_quote!((i64, [&u8; 2])), Some("& u8"));
         check(&parse_quote!(impl Into<String>), Some("impl Into < String >"));
         check(&parse_quote!(std::collections::HashMap<String, Box<[u8]>>), None);
+    }
+
+    #[test]
+    fn the_parts_of_containers_are_found() {
+        let found = |ty: Type| -> Vec<String> {
+            parts(&ty)
+                .iter()
+                .map(|part| part.to_token_stream().to_string())
+                .collect()
+        };
+        assert_eq!(found(parse_quote!(City)), ["City"]);
+        assert_eq!(
+            found(parse_quote!(Option<std::collections::HashMap<String, Vec<geo::City>>>)),
+            ["String", "geo :: City"]
+        );
+        assert_eq!(found(parse_quote!((u8, [Box<City>; 2]))), ["u8", "City"]);
+        // Others may need less of what they are made of.
+        assert_eq!(found(parse_quote!(PhantomData<City>)), ["PhantomData < City >"]);
     }
 }

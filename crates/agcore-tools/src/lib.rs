@@ -115,7 +115,10 @@ pub use {
 pub mod __private {
     pub use serde;
 
-    pub use crate::{error::IntoToolError, typed::Argument};
+    pub use crate::{
+        error::IntoToolError,
+        typed::{Argument, Member, Plain, Returned},
+    };
 }
 
 /// Compiles the example of the README.

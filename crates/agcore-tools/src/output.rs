@@ -292,7 +292,7 @@ impl From<ContentPart> for ToolOutput {
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "this value does not implement `serde::Serialize`",
-    note = "a tool returns `Result<T, _>`, where `T` is a `ToolOutput` or implements `Serialize`: derive it with \
+    note = "a tool returns `T` or `Result<T, _>`, where `T` is a `ToolOutput` or implements `Serialize`: derive it with \
             `#[derive(serde::Serialize)]`, or convert the value into text or a `ToolOutput`"
 )]
 pub trait IntoToolOutput {

@@ -6,6 +6,7 @@
 mod alternatives;
 #[cfg(any(test, not(feature = "schema")))]
 mod basic;
+mod constants;
 #[cfg(feature = "schema")]
 mod full;
 mod unknown;

@@ -5,6 +5,7 @@ mod extract;
 mod function;
 mod members;
 mod parameters;
+mod returned;
 
 use std::{fmt, marker::PhantomData};
 
@@ -21,7 +22,8 @@ use self::{
 };
 pub use self::{
     extract::{FromContext, State},
-    function::{Argument, ToolFunction},
+    function::{Argument, Member, ToolFunction},
+    returned::{Plain, Returned},
 };
 use crate::{
     arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, permission::Permission,

@@ -35,6 +35,11 @@ impl Permission {
         }
     }
 
+    /// Returns whether a tool with this permission changes something.
+    pub(crate) fn is_change(&self) -> bool {
+        matches!(self, Self::Known(_, "Write" | "Delete"))
+    }
+
     /// Returns the expression that creates the permission.
     pub(crate) fn expression(&self, tools: &Path) -> TokenStream {
         match self {

@@ -211,3 +211,30 @@ async fn the_attribute_arguments_derives_all_that_a_type_needs() {
     let arguments = json!({"place": {"latitudeNorth": 1.5, "kind": "city"}, "zoom": 2});
     assert_eq!(call(&describe_tool(), arguments).await.unwrap(), "a city at 1.5");
 }
+
+/// A part that contains others of its own type, and parts that the usual traits do not read.
+#[arguments]
+struct Tree {
+    name: String,
+    #[serde(default)]
+    children: Vec<Self>,
+    #[serde(skip)]
+    cache: Option<std::time::Instant>,
+    #[cfg(any())]
+    never: DoesNotExist,
+}
+
+/// Counts.
+#[tool]
+async fn count(tree: Tree) -> usize {
+    fn size(tree: &Tree) -> usize {
+        usize::from(tree.cache.is_none() && !tree.name.is_empty()) + tree.children.iter().map(size).sum::<usize>()
+    }
+    size(&tree)
+}
+
+#[tokio::test]
+async fn types_may_contain_themselves_and_members_that_are_not_read() {
+    let tree = json!({"name": "a", "children": [{"name": "b"}, {"name": "c", "children": [{"name": "d"}]}]});
+    assert_eq!(call(&count_tool(), json!({"tree": tree})).await.unwrap(), 4);
+}

@@ -40,6 +40,42 @@ async fn accepts_any_value_that_converts_into_an_output() {
     assert_eq!(call(&nameless_tool(), json!({})).await.unwrap(), json!([1, 2]));
 }
 
+#[tokio::test]
+async fn a_function_that_cannot_fail_returns_a_value() {
+    /// Doubles.
+    #[tool]
+    async fn double(a: i64) -> i64 {
+        a * 2
+    }
+    /// Greets, on a thread that may block.
+    #[tool(blocking)]
+    fn greet() -> &'static str {
+        "Good day"
+    }
+    /// Finds nothing.
+    #[tool]
+    async fn find() -> Option<String> {
+        None
+    }
+    assert_eq!(call(&double_tool(), json!({"a": 4})).await.unwrap(), 8);
+    assert_eq!(call(&greet_tool(), json!({})).await.unwrap(), "Good day");
+    assert_eq!(call(&find_tool(), json!({})).await.unwrap(), json!(null));
+    assert_eq!(double(5).await, 10);
+}
+
+#[tokio::test]
+async fn a_failure_behind_an_alias_is_not_a_value() {
+    /// An alias that no attribute can recognize by its name, with an error that could be serialized.
+    type Answer = Result<String, String>;
+    /// Fails.
+    #[tool]
+    async fn fail() -> Answer {
+        Err("it is closed".to_owned())
+    }
+    let error = call(&fail_tool(), json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("it is closed"), "{error}");
+}
+
 /// An error type of the application.
 #[derive(Debug)]
 struct Closed(&'static str);

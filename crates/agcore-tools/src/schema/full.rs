@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::{
     alternatives::{Alternatives, Choice, MAX_VIOLATIONS},
+    constants::not_one_of,
     unknown::unknown_member_message,
 };
 use crate::{arguments::MESSAGE_BYTES, error::NAME_BYTES};
@@ -89,8 +90,14 @@ impl Validator {
                     "a pattern of a schema takes too long to check and is not enforced"
                 );
             }
-            _ => {
-                let message = error.to_string();
+            kind => {
+                let message = match kind {
+                    // The crate lists three of them.
+                    Kind::Enum { options } => {
+                        not_one_of(error.instance(), options.as_array().map_or(&[], Vec::as_slice))
+                    }
+                    _ => error.to_string(),
+                };
                 violations.push(SchemaViolation::new(
                     path,
                     format!("{tag}{}", clip(&message, MESSAGE_BYTES)),

@@ -58,6 +58,21 @@ pub trait Argument {
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema> Argument for T {}
 
+/// The types that may occur in a type with the attribute `#[arguments]` or `#[output]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be part of a type that a model writes",
+    label = "this does not implement both `Deserialize` and `JsonSchema`",
+    note = "write the attribute of the type around it, `#[output]` or `#[arguments]`, above the declaration of `{Self}`, or \
+            `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+)]
+pub trait Member {
+    /// Exists for every type that implements the trait.
+    const CHECK: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema> Member for T {}
+
 macro_rules! tool_function {
     ($($part:ident),*) => {
         impl<F, Fut, R, A, $($part),*> ToolFunction<(A, $($part),*)> for F

@@ -89,6 +89,34 @@ fn a_type_without_derives_cannot_be_an_argument() {
 }
 
 #[test]
+fn a_nested_type_without_derives_is_named_first() {
+    for attribute in ["arguments", "output"] {
+        let around = format!("#[{attribute}]\nstruct Line {{ points: Option<Vec<Point>>, name: String }}");
+        let point = "struct Point { x: i64 }";
+        let expected = "`Point` cannot be part of a type that a model writes";
+        check(
+            &format!("nested-{attribute}"),
+            &format!("#[{attribute}]\n{point}\n{around}"),
+            &format!("{point}\n{around}"),
+            &[
+                expected,
+                "write the attribute of the type around it, `#[output]` or `#[arguments]`, above the declaration of `Point`",
+            ],
+        );
+    }
+    let printed = compile_with(
+        &library(),
+        "nested-first",
+        "use agcore::tools::*;\nstruct Point;\n#[output]\nenum Shape { Dot(Point) }",
+    );
+    let first = printed.lines().find(|line| line.starts_with("error"));
+    assert!(
+        first.is_some_and(|line| line.contains("`Point` cannot be part")),
+        "{printed}"
+    );
+}
+
+#[test]
 fn a_function_that_typed_does_not_accept_is_explained() {
     let tool = |argument: &str| {
         format!(

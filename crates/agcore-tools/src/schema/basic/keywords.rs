@@ -3,18 +3,14 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
-use std::fmt::Write as _;
 use std::hash::{Hash as _, Hasher as _};
 
 use serde_json::{Map, Number, Value};
 
-use crate::schema::{alternatives::is_type, unknown_member_message};
+use crate::schema::{alternatives::is_type, constants::not_one_of, unknown_member_message};
 
 /// The patterns of names that maps with integers as keys have. Others need the feature `schema`.
 pub(super) const PATTERNS: [&str; 2] = [r"^\d+$", r"^-?\d+$"];
-
-/// The number of constants that a message lists.
-const MAX_LISTED: usize = 12;
 
 /// Returns the message if a value does not match a keyword.
 pub(super) fn wrong(keyword: &str, operand: &Value, value: &Value) -> Option<String> {
@@ -23,7 +19,7 @@ pub(super) fn wrong(keyword: &str, operand: &Value, value: &Value) -> Option<Str
         "enum" => {
             let constants = operand.as_array()?;
             let is_one = constants.iter().any(|constant| is_equal(constant, value));
-            (!is_one).then(|| format!("{value} is not one of {}", list(constants)))
+            (!is_one).then(|| not_one_of(value, constants))
         }
         "const" => (!is_equal(operand, value)).then(|| format!("{operand} was expected")),
         _ => match value {
@@ -172,29 +168,6 @@ fn hash(value: &Value) -> u64 {
         }
     }
     hasher.finish()
-}
-
-/// Lists constants as `1, 2 or 3`.
-fn list(constants: &[Value]) -> String {
-    let mut text = String::new();
-    let shown = if constants.len() > MAX_LISTED {
-        MAX_LISTED - 1
-    } else {
-        constants.len()
-    };
-    for (index, constant) in constants.iter().take(shown).enumerate() {
-        let separator = match index {
-            0 => "",
-            _ if index + 1 == constants.len() => " or ",
-            _ => ", ",
-        };
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{separator}{constant}");
-    }
-    if shown < constants.len() {
-        let _ = write!(text, " or {} other candidates", constants.len() - shown);
-    }
-    text
 }
 
 /// Returns the schema that a reference refers to, within the same document.
