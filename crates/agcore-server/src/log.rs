@@ -4,6 +4,7 @@ mod event;
 mod merge;
 mod pending;
 mod translator;
+mod unfinished;
 mod writer;
 mod run_log;
 mod flusher;

@@ -55,15 +55,7 @@ impl RecordingStore {
         tokio::task::yield_now().await;
         // The conversation of the flow has the questions.
         commit.approvals.clear();
-        stages.catch_up(session).await?;
-        let events = commit.events.clone();
-        let tenant = self.log.job.session().0;
-        // Unless it succeeds, it is unknown what was stored.
-        stages.in_doubt(session);
-        let committed = self.store().commit(tenant, session, expected, commit).await?;
-        stages.stored(session, &committed.events, events);
-        stages.certain(session);
-        Ok(committed)
+        stages.commit(session, expected, commit).await
     }
 
     fn store(&self) -> &dyn SessionStore {

@@ -319,7 +319,7 @@ impl RunLog {
             store.commit(tenant, thread, expected, commit).await
         };
         let in_doubt = writer.in_doubt.insert(InDoubt::new(translator));
-        let committed = in_doubt.carry_out(write).await?;
+        let committed = in_doubt.write.carry_out(write).await?;
         self.written(writer, &committed, events);
         Ok(committed)
     }
@@ -350,7 +350,7 @@ impl RunLog {
         let Some(in_doubt) = &mut writer.in_doubt else {
             return Ok(());
         };
-        in_doubt.finish().await;
+        in_doubt.write.finish().await;
         let last = self.items().last().map_or(0, |item| item.seq);
         let filter = EventFilter::new().with_run(&*self.job.run).after(last);
         let (tenant, thread) = self.job.session();

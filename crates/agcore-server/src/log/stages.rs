@@ -12,11 +12,11 @@ use agcore_chat::{EventKind, StreamEvent};
 use agcore_flow::NODE_METADATA;
 use agcore_memory::{
     MemoryError, id,
-    session::{EventFilter, NewEvent, Session, StoredEvent},
+    session::{Commit, Committed, EventFilter, NewEvent, Session, StoredEvent},
 };
 use serde_json::Value;
 
-use super::{pending::Pending, run_log::RunLog, stage_rows::StageRows};
+use super::{pending::Pending, run_log::RunLog, stage_rows::StageRows, unfinished::Unfinished};
 use crate::flows::{Face, FlowPlace};
 
 /// The number of events that are read at once.
@@ -36,7 +36,7 @@ pub(crate) struct Stages {
     known: Mutex<BTreeMap<String, Stage>>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 struct Stage {
     /// The node in which the agent works; empty until it is known.
     node: String,
@@ -44,6 +44,8 @@ struct Stage {
     last: u64,
     /// Whether there may be events after that.
     is_behind: bool,
+    /// The last write to the session.
+    write: Arc<tokio::sync::Mutex<Unfinished>>,
 }
 
 impl Stages {
@@ -102,24 +104,38 @@ impl Stages {
     }
 
     /// Adds events that a session has stored.
-    pub(super) fn stored(&self, session: &str, numbers: &[u64], events: Vec<NewEvent>) {
+    fn stored(&self, session: &str, numbers: &[u64], events: Vec<NewEvent>) {
         for (seq, event) in numbers.iter().zip(events) {
             self.add(session, *seq, &event.kind, event.data.into_value());
         }
     }
 
-    /// Notes that it is unknown whether a session has stored events.
-    pub(super) fn in_doubt(&self, session: &str) {
-        if let Some(stage) = self.known().get_mut(session) {
+    /// Writes to a session, and adds the events that this stores. If this is dropped, or fails, it is unknown what was stored:
+    /// [`catch_up`](Self::catch_up) finds it.
+    ///
+    /// # Errors
+    /// As [`SessionStore::commit`](agcore_memory::session::SessionStore::commit).
+    pub(super) async fn commit(&self, session: &str, expected: u64, commit: Commit) -> Result<Committed, MemoryError> {
+        self.catch_up(session).await?;
+        let events = commit.events.clone();
+        let write = {
+            let mut known = self.known();
+            let stage = known.entry(session.to_owned()).or_default();
             stage.is_behind = true;
-        }
-    }
-
-    /// Notes that the run has everything that a session has stored.
-    pub(super) fn certain(&self, session: &str) {
+            Arc::clone(&stage.write)
+        };
+        let (store, tenant, name) = (
+            Arc::clone(&self.log.store),
+            self.log.job.actor.tenant.clone(),
+            session.to_owned(),
+        );
+        let commit = async move { store.commit(&tenant, &name, expected, commit).await };
+        let committed = write.lock().await.carry_out(commit).await?;
+        self.stored(session, &committed.events, events);
         if let Some(stage) = self.known().get_mut(session) {
             stage.is_behind = false;
         }
+        Ok(committed)
     }
 
     /// Adds the events of all sessions that were stored without the run knowing.
@@ -139,6 +155,7 @@ impl Stages {
         let Some(stage) = self.known().get(session).filter(|stage| stage.is_behind).cloned() else {
             return Ok(());
         };
+        stage.write.lock().await.finish().await;
         let (store, tenant) = (&self.log.store, &*self.log.job.actor.tenant);
         if stage.node.is_empty() {
             let Some(found) = store.get_session(tenant, session).await? else {

@@ -1,17 +1,15 @@
 //! [`Writer`]: what is written next to a run, in which order.
 
-use std::{collections::BTreeMap, future::Future, pin::Pin};
+use std::collections::BTreeMap;
 
-use agcore_memory::{
-    MemoryError,
-    session::{Committed, NewMessage},
-};
+use agcore_memory::session::NewMessage;
 
 use super::{
     event::LogEvent,
     merge::merge,
     pending::Pending,
     translator::{LogInput, Translator},
+    unfinished::Unfinished,
 };
 
 /// The events that are written next. Only one write at a time uses it.
@@ -39,37 +37,15 @@ pub(super) struct Writer {
 pub(super) struct InDoubt {
     /// The translator to use if it took place, unless nothing else was written.
     translator: Option<Translator>,
-    /// The write, if it may still be taking place because the code that waited for it was dropped.
-    write: Option<Write>,
+    /// The write, if it was not carried out together with those of others.
+    pub(super) write: Unfinished,
 }
-
-type Write = Pin<Box<dyn Future<Output = Result<Committed, MemoryError>> + Send>>;
 
 impl InDoubt {
     pub(super) fn new(translator: Option<Translator>) -> Self {
         Self {
             translator,
-            write: None,
-        }
-    }
-
-    /// Carries out the write. If this is dropped, [`finish`](Self::finish) continues: a database may end a write whose future was
-    /// dropped later than it reads something else.
-    pub(super) async fn carry_out(
-        &mut self,
-        write: impl Future<Output = Result<Committed, MemoryError>> + Send + 'static,
-    ) -> Result<Committed, MemoryError> {
-        let result = self.write.insert(Box::pin(write)).await;
-        self.write = None;
-        result
-    }
-
-    /// Waits for the end of the write.
-    pub(super) async fn finish(&mut self) {
-        if let Some(write) = &mut self.write {
-            // The store knows whether it took place.
-            let _ = write.await;
-            self.write = None;
+            write: Unfinished::default(),
         }
     }
 }
@@ -135,38 +111,5 @@ impl Writer {
     /// Forgets what is not written, and continues with the events that are.
     pub(super) fn restart(&mut self, translator: Translator, first: Vec<LogEvent>) {
         *self = Self::new(self.end, translator, first);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::pin::pin;
-
-    use futures_util::FutureExt;
-    use tokio::sync::oneshot;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_write_that_was_dropped_on_the_way_is_finished() {
-        let (database, answered) = oneshot::channel::<Committed>();
-        let (ends, mut ended) = oneshot::channel();
-        let mut in_doubt = InDoubt::new(None);
-        let write = async move {
-            let committed = answered.await.unwrap();
-            ends.send(()).unwrap();
-            Ok(committed)
-        };
-        {
-            let mut waiting = pin!(in_doubt.carry_out(write));
-            assert!(waiting.as_mut().now_or_never().is_none());
-        }
-        assert!(in_doubt.finish().now_or_never().is_none());
-        assert!(ended.try_recv().is_err());
-        database.send(Committed::new(0, Vec::new(), vec![1])).unwrap();
-        in_doubt.finish().await;
-        ended.try_recv().unwrap();
-        // Nothing is left to wait for.
-        in_doubt.finish().now_or_never().unwrap();
     }
 }
