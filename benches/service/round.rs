@@ -59,9 +59,10 @@ impl Job {
             floor.push(self.round(Side::Floor).await?);
             agcore.push(self.round(Side::Agcore).await?);
         }
-        let (name, memory, cpu_limit) = match self {
-            Self::Deltas => ("a delta of 1000 streams", "an open stream with its run", 2.0),
-            Self::Tail => ("a frame of a live tail", "an open stream that follows", 1.5),
+        // The limit of memory is that of a stream, not of the run behind it.
+        let (name, memory, cpu_limit, memory_limit) = match self {
+            Self::Deltas => ("a delta of 1000 streams", "an open stream with its run", 2.0, None),
+            Self::Tail => ("a frame of a live tail", "an open stream that follows", 1.5, Some(20.0)),
         };
         let row = |name: &str, of: fn(&Round) -> f64| {
             let [floor, agcore] = [&floor, &agcore].map(|rounds| Summary::of(rounds.iter().map(of)));
@@ -83,7 +84,7 @@ impl Job {
                 name: memory,
                 measured: kib,
                 unit: "KiB",
-                at_most: Some(20.0),
+                at_most: memory_limit,
             },
         ])
     }
