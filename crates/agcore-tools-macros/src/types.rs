@@ -147,7 +147,7 @@ mod tests {
             ["String", "geo :: City"]
         );
         assert_eq!(found(parse_quote!((u8, [Box<City>; 2]))), ["u8", "City"]);
-        // Others may need less of what they are made of.
+        // Others may need less than their parts do.
         assert_eq!(found(parse_quote!(PhantomData<City>)), ["PhantomData < City >"]);
     }
 }

@@ -1,4 +1,4 @@
-//! [`not_one_of`]: the message for a value that is none of the constants of an `enum`.
+//! [`not_one_of`]: the message for a value that an `enum` does not list.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// The number of constants that a message lists. A model can correct itself only with those that it sees.
 const MAX_LISTED: usize = 24;
 
-/// Returns the message for a value that is none of these constants.
+/// Returns the message for a value that is not among these constants.
 pub(super) fn not_one_of(value: &Value, constants: &[Value]) -> String {
     format!("{value} is not one of {}", list(constants))
 }

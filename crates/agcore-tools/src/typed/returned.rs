@@ -2,7 +2,7 @@
 
 use crate::error::ToolError;
 
-/// What a function has returned.
+/// The return value of a function.
 ///
 /// `into_result` is the method of this type if it is a `Result`, by whatever alias, and otherwise that of [`Plain`]: the compiler
 /// prefers methods of the type itself. The attribute sees only the name of the type.
@@ -19,7 +19,7 @@ impl<T, E> Returned<Result<T, E>> {
     }
 }
 
-/// A value that is no `Result`: the function cannot fail.
+/// A value instead of a `Result`: the function cannot fail.
 pub trait Plain: Sized {
     /// The value.
     type Value;
