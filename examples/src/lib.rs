@@ -59,5 +59,6 @@ pub fn model(offline: impl LlmProvider + 'static) -> Result<Arc<dyn LlmProvider>
 #[doc = include_str!("../../docs/guide/evaluation.md")]
 #[doc = include_str!("../../docs/guide/recipes.md")]
 #[doc = include_str!("../../docs/guide/security.md")]
+#[doc = include_str!("../../docs/guide/service.md")]
 #[doc = include_str!("../../docs/guide/testing.md")]
 struct Pages;

@@ -60,6 +60,21 @@ pub(crate) fn code_blocks(text: &str) -> impl Iterator<Item = CodeBlock<'_>> {
     })
 }
 
+/// Returns each line inside of the blocks that rustdoc takes for Rust, with its number.
+pub(crate) fn rust_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let (mut fence, mut is_rust) = (None, false);
+    let lines = (1..).zip(text.lines());
+    lines.filter(move |(_, line)| {
+        let before = fence;
+        let (after, block) = step(fence, line);
+        fence = after;
+        if let Some(block) = block {
+            is_rust = block.execution() != Execution::None;
+        }
+        before.is_some() && after.is_some() && is_rust
+    })
+}
+
 /// Returns each line outside of code blocks, with its number.
 pub(crate) fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fence = None;
@@ -122,6 +137,13 @@ mod tests {
         assert_eq!(infos, ["text", ""]);
         let text = format!("```text\n{PAGE_BREAK}```\na\n```\n");
         assert_eq!(code_blocks(&text).count(), 2);
+    }
+
+    #[test]
+    fn lines_of_rust_are_inside_of_its_blocks() {
+        let text = "One.\n```rust,no_run\na();\n```\nTwo.\n```sh\n# b\n```\n~~~\nc();\n";
+        let lines: Vec<_> = rust_lines(text).collect();
+        assert_eq!(lines, [(3, "a();"), (10, "c();")]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod doc_examples;
 mod exception;
 mod foreign_types;
 mod functions;
+mod hidden_lines;
 mod length;
 mod links;
 mod machine_paths;
@@ -53,6 +54,7 @@ const CONVENTIONS: &[(&str, Run)] = &[
     ("readmes", Run::Text(readmes::findings)),
     ("links", Run::Text(links::findings)),
     ("translations", Run::Text(translations::findings)),
+    ("hidden-lines", Run::Text(hidden_lines::findings)),
     ("manifests", Run::Text(manifests::findings)),
     ("printing", Run::Text(printing::findings)),
     ("stubs", Run::Text(stubs::findings)),

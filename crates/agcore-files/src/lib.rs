@@ -57,7 +57,7 @@
 //!
 //! <!-- /features -->
 
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "html"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 

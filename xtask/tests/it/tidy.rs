@@ -94,6 +94,19 @@ fn finds_a_translation_that_is_behind() {
 }
 
 #[test]
+fn finds_a_hidden_line_in_a_readme() {
+    let workspace = Fixture::new();
+    workspace.append(
+        "crates/agcore-chat/README.md",
+        "\n```rust\n# fn main() {\nassert!(true);\n# }\n```\n",
+    );
+    workspace.xtask("tidy hidden-lines").fails(
+        "tidy hidden-lines",
+        &["rustdoc hides `# fn main() {`", "rustdoc hides `# }`"],
+    );
+}
+
+#[test]
 fn finds_a_manifest_that_does_not_inherit() {
     let workspace = Fixture::new();
     workspace.replace(MANIFEST, "[lints]\nworkspace = true", "");
