@@ -21,6 +21,7 @@ mod init;
 mod inspect;
 mod keys;
 mod prompt;
+mod tip;
 mod run;
 mod skills;
 mod serve;
@@ -151,7 +152,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: FlowCommand,
     },
-    /// Stands for a prompt without a command.
+    /// Open a chat that begins with a prompt, or answer the prompt once
     #[command(hide = true, name = prompt::COMMAND, override_usage = USAGE, after_help = CHAT_HELP)]
     Prompt(ChatArgs),
     /// Find or ask for a provider and an API key, and write your settings
@@ -172,11 +173,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ToolsCommand,
     },
-    /// List, search, show, rename, export, replay or delete the sessions that are kept
-    #[command(arg_required_else_help = true)]
+    /// List, search, show, rename, export, replay or delete the sessions that are kept; without a command, list them
     Sessions {
         #[command(subcommand)]
-        command: SessionsCommand,
+        command: Option<SessionsCommand>,
     },
     /// List or answer the questions of turns that wait for approval
     #[command(arg_required_else_help = true)]
@@ -271,15 +271,19 @@ pub(crate) enum Command {
 }
 
 impl Args {
-    /// Parses the arguments of the process. Invalid ones, and `--help`, end it.
+    /// Parses the arguments of the process. Invalid ones, and `--help`, end it. Without arguments, standard input is a prompt if
+    /// `has_input`, which may wait for it.
     #[expect(clippy::disallowed_methods, reason = "the command line is where arguments are read")]
-    pub(crate) fn from_process() -> Self {
+    pub(crate) fn from_process(has_input: impl FnOnce() -> bool) -> Self {
         let arguments: Vec<OsString> = env::args_os().collect();
-        let is_at_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
-        let program = Self::program();
-        let arguments = prompt::with_command(arguments, &program, is_at_terminal);
-        let matches = help::with_groups(program).try_get_matches_from(&arguments);
-        let matches = matches.unwrap_or_else(|error| prompt::with_quoting(error, &arguments).exit());
+        let begins_alone = || match io::stdin().is_terminal() {
+            true => io::stdout().is_terminal(),
+            false => has_input(),
+        };
+        let program = prompt::with_exec_help(Self::program(), &arguments);
+        let arguments = prompt::with_command(arguments, &program, begins_alone);
+        let matches = help::with_groups(program.clone()).try_get_matches_from(&arguments);
+        let matches = matches.unwrap_or_else(|error| tip::with_tips(error, &arguments, &program).exit());
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 

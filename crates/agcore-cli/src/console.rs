@@ -254,6 +254,7 @@ impl Console {
             console.keys.start(is_prompt);
             if let Some(completion) = editor.helper_mut() {
                 completion.is_prompt = is_prompt;
+                completion.listed.take();
             }
             editor.readline_with_initial(&prompt, (&draft.before, &draft.after))
         };

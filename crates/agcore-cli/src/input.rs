@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 use self::reader::{SILENCE, read_unless_silent};
 use crate::{block::with_input, exit::Failure};
 
-pub(crate) use self::reader::read_stdin;
+pub(crate) use self::reader::{arrives, read_stdin};
 
 /// Returns the message: the prompt followed by standard input as a named block. Without a prompt, or if it is `-`, the
 /// message is standard input alone.

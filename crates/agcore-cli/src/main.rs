@@ -82,7 +82,7 @@ const TERMINATION_PERIOD: Duration = Duration::from_secs(1);
 const SERVER_TERMINATION_PERIOD: Duration = Duration::from_secs(15);
 
 fn main() -> ExitCode {
-    let args = Args::from_process();
+    let args = Args::from_process(input::arrives);
     let output = chat_args(&args.command).and_then(machine_output);
     let terminal = TerminalMode::save();
     let result = run(args, output.clone());
@@ -234,7 +234,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Skills { command } => command::skills::skills(&command),
         Command::Agents { command } => command::skills::agents(&command),
-        Command::Sessions { command } => command::sessions::run(&command, &interrupts, color).await,
+        Command::Sessions { command } => command::sessions::run(&command.unwrap_or_default(), &interrupts, color).await,
         Command::Approvals { command } => command::approvals::run(&command).await,
         Command::Mcp { command } => command::mcp::run(&command, &interrupts, color).await,
         Command::Trust(trust) => command::trust::run(&trust, &interrupts, color).await,

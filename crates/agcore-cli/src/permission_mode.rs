@@ -48,6 +48,17 @@ pub(crate) fn next_mode(mode: PermissionMode, start: PermissionMode) -> Permissi
     modes[(position + 1) % modes.len()]
 }
 
+/// Returns the prompt of a chat. It names the mode unless that is the default: what a mode allows should be seen all the time.
+pub(crate) fn prompt(mode: PermissionMode) -> &'static str {
+    match mode {
+        PermissionMode::Default => "> ",
+        PermissionMode::AcceptEdits => "accept edits > ",
+        PermissionMode::Plan => "plan > ",
+        PermissionMode::DontAsk => "don't ask > ",
+        PermissionMode::BypassPermissions => "bypass permissions > ",
+    }
+}
+
 /// Returns the mode after `/plan`: plan mode, or from there that of the start.
 pub(crate) fn plan_mode(mode: PermissionMode, start: PermissionMode) -> PermissionMode {
     match (mode, start) {

@@ -15,7 +15,7 @@ mod terminal;
 pub(crate) use card::{HumanDuration, uncertain_line};
 pub(crate) use context::compaction_line;
 pub(crate) use layout::{
-    hanging, hanging_to, known_window_width, window_width, wrapped, wrapped_list, wrapped_paragraphs,
+    hanging, hanging_to, known_window_width, window_height, window_width, wrapped, wrapped_list, wrapped_paragraphs,
 };
 pub(crate) use status::TICK;
 pub(crate) use style::{Color, Palette};

@@ -13,7 +13,7 @@ pub(crate) use self::{
     open::STORE,
     questions::{OpenQuestion, answers_of, question_key},
     started::Answered,
-    table::{day, last_turn, time},
+    table::{day, last_turn, numbered_table, time},
 };
 
 use std::{fs, path::Path, sync::Arc};
@@ -34,6 +34,9 @@ pub(crate) const FOLDER: &str = "folder";
 /// The name of what was to answer first, as `provider:model`, in the metadata of a session.
 pub(crate) const FIRST_MODEL: &str = "first_model";
 
+/// The name of the mark of a session that was started for a single message, in the metadata of a session.
+pub(crate) const SINGLE: &str = "single_message";
+
 /// The name of the options of a flow in the metadata of a session.
 pub(crate) const FLOW_OPTIONS: &str = "flow_options";
 
@@ -51,6 +54,8 @@ pub(crate) struct Sessions {
     is_kept: bool,
     /// Which of them are meant.
     kind: SessionKind,
+    /// Whether new sessions are started for a single message.
+    is_single: bool,
     /// The options of the flow that runs in new sessions.
     flow_options: Option<String>,
 }
@@ -65,6 +70,17 @@ impl Sessions {
     /// Returns which sessions are meant.
     pub(crate) fn kind(&self) -> SessionKind {
         self.kind
+    }
+
+    /// Marks new sessions as started for a single message.
+    pub(crate) fn for_single_message(mut self) -> Self {
+        self.is_single = true;
+        self
+    }
+
+    /// Returns whether new sessions are started for a single message.
+    pub(crate) fn is_single(&self) -> bool {
+        self.is_single
     }
 
     /// Keeps these options of a flow in new sessions.

@@ -114,6 +114,17 @@ impl Settings {
     pub(crate) fn setup_failure(&self, error: LlmError) -> Failure {
         self.report.setup_failure(error)
     }
+
+    /// Returns the settings with these entries in the list `allow` of `[permissions]`.
+    ///
+    /// # Errors
+    /// When an entry is invalid.
+    pub(crate) fn allowing(mut self, entries: &[String]) -> Result<Self, Failure> {
+        for entry in entries {
+            self.tools.permissions.push(PermissionEntry::allowed(entry)?);
+        }
+        Ok(self)
+    }
 }
 
 impl From<SettingsError> for Failure {

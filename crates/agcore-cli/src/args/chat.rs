@@ -20,6 +20,7 @@ Examples:
   echo 'Why is the sky blue?' | agcore chat
   agcore -p 'Say hello' --output-format json | jq -r .text
   agcore -p 'Name a color.' --option temperature=0 --option seed=1
+  agcore -p 'Which tests fail?' --allow 'shell(cargo test *)'
   agcore chat --continue
   agcore chat --name 'trip to Lisbon'
   agcore chat --resume 'trip to Lisbon'
@@ -42,7 +43,7 @@ Settings, highest priority first:
   2. environment variables
   3. .env in the current directory, if you trust it
   4. agcore.toml in the current directory, or the file named by --config
-  5. your own agcore.toml, in ~/.config/agcore (%APPDATA%\\agcore on Windows)
+  5. your user settings: agcore.toml in ~/.config/agcore (%APPDATA%\\agcore on Windows)
   6. for API keys, those that `agcore keys set` has stored
   7. defaults
 
@@ -66,7 +67,7 @@ Environment variables that are ignored in .env:
   AGCORE_TRACE_CONTENT  include message content in spans and log: on or off
   HTTPS_PROXY, ...      proxy for servers on other machines
   AGCORE_THEME          auto, dark, light, contrast or plain
-  AGCORE_CONFIG_DIR     directory of your own agcore.toml, as an absolute path
+  AGCORE_CONFIG_DIR     directory of your user settings, as an absolute path
   OTEL_EXPORTER_OTLP_ENDPOINT, ...
                         the standard variables of OpenTelemetry
 
@@ -77,7 +78,7 @@ Instructions of a project:
   AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory
 
 Skills and agents, if you trust the folder:
-  .agcore/skills/NAME/SKILL.md, .agcore/agents/NAME.md or NAME.toml; or skills and agents next to your own agcore.toml
+  .agcore/skills/NAME/SKILL.md, .agcore/agents/NAME.md or NAME.toml; or skills and agents next to your user settings
   skills also in .agents/skills and .claude/skills
 
 Tools:
@@ -86,7 +87,7 @@ Tools:
 
 The tools for files are confined to the current directory and do not read secrets such as .env.
 
-Approval is asked for at the terminal, also if standard input or output is redirected. Without a terminal, or in \
+Approval is asked for at the terminal, even if standard input or output is redirected. Without a terminal, or in \
 a background job, calls that need approval are denied, and the exit code is 6; --yes or --permission-mode changes that. \
 [permissions] in agcore.toml changes the rules by tool name, pattern or permission, where deny \
 overrides ask, and ask overrides allow:
@@ -102,13 +103,13 @@ pub(crate) struct ChatArgs {
     /// terminal, a chat begins with it
     #[arg(value_name = "PROMPT")]
     pub(crate) message: Option<String>,
-    /// Answer once and exit, also at a terminal
+    /// Answer once and exit, even at a terminal
     #[arg(long, short, visible_alias = "prompt")]
     pub(crate) print: bool,
     /// Text file or image to send with the message; can be repeated
     #[arg(long = "file", value_name = "PATH", visible_alias = "image")]
     pub(crate) files: Vec<PathBuf>,
-    /// Chat with an agent in a file of .agcore/agents, or of agents next to your own agcore.toml, instead of the default one
+    /// Chat with an agent in a file of .agcore/agents, or of agents next to your user settings, instead of the default one
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) agent: Option<String>,
     #[command(flatten)]
@@ -118,11 +119,11 @@ pub(crate) struct ChatArgs {
     /// Parameter of the requests to the model, such as `temperature=0`; the value is JSON, or else text. Can be repeated
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = ModelOption::parse)]
     pub(crate) options: Vec<ModelOption>,
-    /// Catalog with the prices of models; by default catalog.toml next to your own agcore.toml, if it exists
+    /// Catalog with the prices of models; by default catalog.toml next to your user settings, if it exists
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
-    /// Answer with JSON that matches the JSON Schema in this file; only the JSON goes to standard output
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["output_format", "json"])]
+    /// Answer with JSON that matches this JSON Schema: a file, or JSON that begins with `{`; only the answer goes to standard output
+    #[arg(long, value_name = "FILE|JSON", conflicts_with_all = ["output_format", "json"])]
     pub(crate) schema: Option<PathBuf>,
     /// Append the exchanges with the model to a cassette, which tests and evaluations can replay without a network; keys are
     /// removed, the conversation is not
@@ -137,12 +138,19 @@ pub(crate) struct ChatArgs {
     /// Run tools that need approval without asking, like --permission-mode bypassPermissions
     #[arg(long, visible_aliases = ["yolo", "dangerously-skip-permissions"], conflicts_with = "permission_mode")]
     yes: bool,
+    /// Run this tool without asking in this run: an entry as in the list `allow` of [permissions], which `ask` and `deny` override.
+    /// Can be repeated
+    #[arg(long, value_name = "TOOL", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) allow: Vec<String>,
     /// Format of standard output: text, json or stream-json
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Text, hide_possible_values = true)]
     pub(crate) output_format: OutputFormat,
     /// With --output-format stream-json, also print text, reasoning and progress of tools as they arrive
     #[arg(long)]
     pub(crate) include_partial_messages: bool,
+    /// Do not print the tokens that an answer used
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
     /// The same as --output-format stream-json
     #[arg(long, hide = true, conflicts_with = "output_format")]
     pub(crate) json: bool,

@@ -14,7 +14,14 @@ pub(super) const USAGE: &str = "agcore <COMMAND> [OPTIONS]
 
 const EPILOGUE: &str = "\
 Without a command, a chat opens; it begins with the prompt, if there is one. With -p, or if standard input or output is not a \
-terminal, the prompt is answered once instead. `agcore chat --help` lists the options.
+terminal, the prompt is answered once instead. `agcore exec` is the same as -p.
+
+Options used most, of those that `agcore chat --help` lists:
+  -m, --model NAME          the model, such as gpt-5-mini or ollama:llama3.2
+  -c, --continue            continue the newest session of the current directory
+  -r, --resume [ID|NAME]    continue another session; without a value, choose from a list
+  --permission-mode MODE    default, acceptEdits, plan, dontAsk or bypassPermissions
+  --schema FILE|JSON        answer with JSON that matches a JSON Schema
 
 Examples:
   agcore demo
@@ -125,6 +132,24 @@ mod tests {
         }
         assert!(!shown.contains(OTHERS), "{shown}");
         assert!(shown.starts_with("Talk to a model:\n  chat "), "{shown}");
+    }
+
+    #[test]
+    fn the_options_in_the_epilogue_are_those_of_a_chat() {
+        let program = Args::command();
+        let chat = program.find_subcommand("chat").unwrap();
+        let options: Vec<&str> = EPILOGUE
+            .lines()
+            .filter(|line| line.starts_with("  -"))
+            .filter_map(|line| line.split_whitespace().find_map(|word| word.strip_prefix("--")))
+            .collect();
+        assert_eq!(options.len(), 5, "{options:?}");
+        for option in options {
+            assert!(
+                chat.get_arguments().any(|arg| arg.get_long() == Some(option)),
+                "{option}"
+            );
+        }
     }
 
     #[test]

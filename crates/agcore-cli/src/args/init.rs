@@ -6,7 +6,7 @@ use clap::Parser;
 
 pub(super) const INIT_HELP: &str = "\
 Looks for API keys in the environment and among the stored keys, and for an Ollama server on this machine, asks for what is \
-missing, and writes your own agcore.toml, which applies in every folder. A key that you enter is stored like with `agcore keys \
+missing, and writes your user settings, which apply in every folder. A key that you enter is stored as with `agcore keys \
 set`, and not in the settings. Without a terminal, nothing is asked: pass --provider, and --yes to change an existing file.
 
 Examples:
@@ -15,7 +15,7 @@ Examples:
   agcore init --provider compatible --base-url http://localhost:8000/v1 --model my-model --yes";
 
 /// Arguments of `init`.
-#[derive(Debug, Parser)]
+#[derive(Debug, Default, Parser)]
 pub(crate) struct InitArgs {
     /// The provider, such as `openai`, `anthropic` or `ollama`
     #[arg(long)]

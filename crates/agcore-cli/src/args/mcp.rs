@@ -30,8 +30,8 @@ pub(crate) enum McpCommand {
 const LIST_HELP: &str = "\
 Servers are set in these places, highest priority first:
   1. .mcp.json in the current directory, if you trust it, or the file named by --mcp-config
-  2. [mcp.servers.NAME] in agcore.toml of the current directory, if you trust it, and in your own
-  3. mcp.json next to your own agcore.toml, in ~/.config/agcore (%APPDATA%\\agcore on Windows)
+  2. [mcp.servers.NAME] in agcore.toml of the current directory, if you trust it, and in your user settings
+  3. mcp.json next to your user settings, in ~/.config/agcore (%APPDATA%\\agcore on Windows)
 
 JSON files have the form that other MCP clients use; a table in agcore.toml has the same members:
   {\"mcpServers\": {\"files\": {\"command\": \"npx\", \"args\": [\"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]}}}
@@ -39,6 +39,8 @@ JSON files have the form that other MCP clients use; a table in agcore.toml has 
 
 ${NAME} is replaced by an environment variable. A server that is started sees only the variables in `env` and harmless \
 ones such as PATH.
+
+The exit code is 1 if a server fails.
 
 Examples:
   agcore mcp list

@@ -11,13 +11,14 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Model", &["model", "provider", "base_url", "proxy", "options"]),
     (
         "Tools and approval",
-        &["no_tools", "permission_mode", "yes", "mcp_config", "grants"],
+        &["no_tools", "permission_mode", "allow", "yes", "mcp_config", "grants"],
     ),
     (
         "Output and records",
         &[
             "output_format",
             "include_partial_messages",
+            "quiet",
             "schema",
             "record",
             "catalog",
@@ -58,7 +59,7 @@ const OF_TASKS: [(&str, &str); 7] = [
     ("ephemeral", "Do not keep the task after the program ends"),
     (
         "agent",
-        "Give the task to an agent in a file of .agcore/agents, or of agents next to your own agcore.toml, instead of the default \
+        "Give the task to an agent in a file of .agcore/agents, or of agents next to your user settings, instead of the default \
          one",
     ),
     ("files", "Text file or image to send with the task; can be repeated"),

@@ -3,28 +3,33 @@
 use std::ffi::{OsStr, OsString};
 
 use agcore::chat::text::nearest;
-use clap::{
-    Command, Error,
-    error::{ContextKind, ContextValue, ErrorKind},
-};
+use clap::{Arg, Command};
 
 /// The name of the hidden command that stands for a prompt without a command.
 pub(super) const COMMAND: &str = "prompt";
 
-/// The commands that take a message.
-const MESSAGE_COMMANDS: [&str; 3] = [COMMAND, "chat", "run"];
-
 /// The name under which users of other programs look for a single message: the same as `-p`.
 const EXEC: &str = "exec";
 
+/// The options with which a word is a message, even if it is the name of a command.
+const PRINT: [&str; 3] = ["-p", "--print", "--prompt"];
+
 /// Inserts the hidden command in front of the arguments if they begin with a prompt or an option of the chat. A word that
-/// resembles a command is left alone, so that a typo is reported and not sent to a model. Without arguments, the program opens a
-/// chat at a terminal, and shows its help elsewhere.
-pub(super) fn with_command(mut arguments: Vec<OsString>, program: &Command, is_at_terminal: bool) -> Vec<OsString> {
+/// resembles a command is left alone, so that a typo is reported and not sent to a model. Without arguments, the program begins a
+/// chat or answers standard input if `begins_alone`, and shows its help otherwise.
+pub(super) fn with_command(
+    mut arguments: Vec<OsString>,
+    program: &Command,
+    begins_alone: impl FnOnce() -> bool,
+) -> Vec<OsString> {
     let first = first_argument(&arguments);
-    if is_at_terminal && first == arguments.len() {
-        arguments.push(COMMAND.into());
+    if first == arguments.len() {
+        arguments.extend(begins_alone().then(|| COMMAND.into()));
         return arguments;
+    }
+    if let Some(at) = later_command(&arguments, first, program) {
+        let command = arguments.remove(at);
+        arguments.insert(first, command);
     }
     if arguments.get(first).is_some_and(|argument| argument == EXEC) {
         arguments.splice(first..=first, [COMMAND.into(), "--print".into()]);
@@ -39,54 +44,48 @@ pub(super) fn with_command(mut arguments: Vec<OsString>, program: &Command, is_a
     arguments
 }
 
-/// Adds to an error about a second word how to send a message of several words, if the first one may begin a message.
-pub(super) fn with_quoting(mut error: Error, arguments: &[OsString]) -> Error {
-    let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or_default()).collect();
-    if let Some(quoted) = quoted(&error, &words) {
-        let tip = format!("a message of several words needs quotation marks: {quoted}");
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+/// Returns the program with the help of a single message, if that is what the arguments ask for.
+pub(super) fn with_exec_help(program: Command, arguments: &[OsString]) -> Command {
+    let first = first_argument(arguments);
+    match arguments.get(first).is_some_and(|argument| argument == EXEC) {
+        false => program,
+        true => program.mut_subcommand(COMMAND, |command| {
+            command
+                .about("Answer a prompt once and exit, the same as -p")
+                .override_usage("agcore exec [OPTIONS] [PROMPT]")
+        }),
     }
-    error
 }
 
-/// Returns the command line with quotation marks around the message.
-fn quoted(error: &Error, words: &[&str]) -> Option<String> {
-    let is_word = |at: usize| {
-        words
-            .get(at)
-            .is_some_and(|word| !word.is_empty() && !word.starts_with('-'))
-    };
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let start = match error.kind() {
-        ErrorKind::InvalidSubcommand => {
-            let first = text(ContextKind::InvalidSubcommand)?;
-            words.iter().position(|word| *word == first).filter(|at| *at == 1)?
+/// Returns the position of a command behind options of the chat: `-m gpt-5 chat` means `chat -m gpt-5`.
+fn later_command(arguments: &[OsString], first: usize, program: &Command) -> Option<usize> {
+    let word = |at: usize| arguments.get(at).and_then(|argument| argument.to_str());
+    let is_option = |word: &&str| word.len() > 1 && word.starts_with('-') && *word != "--";
+    let mut at = first;
+    while let Some(option) = word(at).filter(is_option) {
+        if PRINT.contains(&option) {
+            return None;
         }
-        ErrorKind::UnknownArgument => {
-            let command = words.iter().skip(1).find(|word| MESSAGE_COMMANDS.contains(word))?;
-            let second = text(ContextKind::InvalidArg)?;
-            let at = (2..words.len()).find(|at| words[*at] == second && is_word(*at) && is_word(*at - 1))?;
-            (words[at - 1] != *command).then_some(at - 1)?
-        }
-        _ => return None,
-    };
-    let end = (start..words.len()).find(|at| !is_word(*at)).unwrap_or(words.len());
-    let message = words[start..end].join(" ");
-    if end - start < 2 || message.contains(['"', '$', '`', '\\', '!']) {
-        return None;
+        at += 1 + usize::from(takes_next(option, word(at + 1), program));
     }
-    let before = words[1..start].iter().filter(|word| **word != COMMAND).copied();
-    let message = format!("\"{message}\"");
-    let line: Vec<&str> = ["agcore"]
-        .into_iter()
-        .chain(before)
-        .chain([message.as_str()])
-        .chain(words[end..].iter().copied())
-        .collect();
-    Some(line.join(" "))
+    let is_command = |word: &str| word == EXEC || commands(program).any(|name| name == word);
+    (at > first && word(at).is_some_and(is_command)).then_some(at)
+}
+
+/// Returns whether the argument after an option is its value.
+fn takes_next(option: &str, next: Option<&str>, program: &Command) -> bool {
+    let is_it = |arg: &&Arg| match option.strip_prefix("--") {
+        Some(long) => {
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            arg.get_long() == Some(long) || aliases.contains(&long)
+        }
+        None => option.chars().nth(1) == arg.get_short() && option.chars().count() == 2,
+    };
+    let chat = program.find_subcommand(COMMAND).into_iter();
+    let mut known = chat.flat_map(Command::get_arguments).chain(program.get_arguments());
+    let Some(arg) = known.find(is_it) else { return false };
+    let is_optional = arg.get_num_args().is_some_and(|count| count.min_values() == 0);
+    arg.get_action().takes_values() && !(is_optional && next.is_none_or(|next| next.starts_with('-')))
 }
 
 /// Returns the program without the hidden command, whose options become those of the program itself: a prompt needs no
@@ -123,9 +122,13 @@ fn begins_prompt(argument: &OsStr, program: &Command) -> bool {
     if argument.starts_with('-') {
         return !["-h", "--help", "-V", "--version"].contains(&argument);
     }
-    let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
-    let names = commands.map(Command::get_name);
-    argument != "help" && nearest(argument, names).is_none()
+    argument != "help" && nearest(argument, commands(program)).is_none()
+}
+
+/// Returns the names of the commands.
+fn commands(program: &Command) -> impl Iterator<Item = &str> {
+    let visible = program.get_subcommands().filter(|command| !command.is_hide_set());
+    visible.map(Command::get_name)
 }
 
 #[cfg(test)]
@@ -138,7 +141,7 @@ mod tests {
     #[track_caller]
     fn check(arguments: &[&str], expected: &[&str]) {
         let arguments = arguments.iter().map(OsString::from).collect();
-        assert_eq!(with_command(arguments, &Args::command(), false), expected);
+        assert_eq!(with_command(arguments, &Args::command(), || false), expected);
     }
 
     #[test]
@@ -155,42 +158,35 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_quotation_marks_is_recognized() {
-        let tip = |line: &str| {
-            let arguments = line.split(' ').map(OsString::from).collect();
-            let arguments = with_command(arguments, &Args::command(), false);
-            let error = Args::command().try_get_matches_from(&arguments).unwrap_err();
-            let shown = with_quoting(error, &arguments).to_string();
-            let tip = shown.split_once("needs quotation marks: ").map(|(_, rest)| rest);
-            tip.map(|rest| rest.lines().next().unwrap_or_default().to_owned())
-        };
-        let check = |line: &str, expected: &str| assert_eq!(tip(line).as_deref(), Some(expected), "{line}");
-        // The first word resembles `chat`.
-        check("agcore what is this", "agcore \"what is this\"");
-        check("agcore is this so", "agcore \"is this so\"");
-        check("agcore -p -m gpt-5 is this so", "agcore -p -m gpt-5 \"is this so\"");
-        check("agcore is this so --no-tools", "agcore \"is this so\" --no-tools");
-        check("agcore chat is this so", "agcore chat \"is this so\"");
-        check("agcore run the tests", "agcore run \"the tests\"");
-        for line in [
-            "agcore doctr",
-            "agcore chat --modle x",
-            "agcore tools lst x",
-            "agcore doctor x y",
-        ] {
-            assert_eq!(tip(line), None, "{line}");
-        }
+    fn a_command_may_follow_options_of_the_chat() {
+        check(
+            &["agcore", "-m", "gpt-5", "chat", "hello"],
+            &["agcore", "chat", "-m", "gpt-5", "hello"],
+        );
+        check(
+            &["agcore", "--no-color", "--model=gpt-5", "-c", "exec", "hi"],
+            &["agcore", "--no-color", "prompt", "--print", "--model=gpt-5", "-c", "hi"],
+        );
+        check(&["agcore", "-m", "chat"], &["agcore", "prompt", "-m", "chat"]);
+        check(&["agcore", "-r", "run"], &["agcore", "prompt", "-r", "run"]);
+        check(&["agcore", "-r", "-c", "run"], &["agcore", "run", "-r", "-c"]);
+        // A message of one word.
+        check(&["agcore", "-p", "run"], &["agcore", "prompt", "-p", "run"]);
+        check(
+            &["agcore", "-m", "x", "--", "run"],
+            &["agcore", "prompt", "-m", "x", "--", "run"],
+        );
     }
 
     #[test]
     fn without_arguments_a_terminal_gets_a_chat() {
         for arguments in [&["agcore"] as &[&str], &["agcore", "--no-color", "--log", "info"]] {
             let given: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-            let completed = with_command(given, &Args::command(), true);
+            let completed = with_command(given, &Args::command(), || true);
             assert_eq!(completed, [arguments, &["prompt"]].concat());
         }
         let help = vec![OsString::from("agcore"), OsString::from("--help")];
-        assert_eq!(with_command(help.clone(), &Args::command(), true), help);
+        assert_eq!(with_command(help.clone(), &Args::command(), || true), help);
     }
 
     #[test]

@@ -16,7 +16,7 @@ machine are served. The sessions are those of `agcore chat`.
 The table [serve] in agcore.toml sets the same, and limits and the keys of JSON Web Tokens. With AGCORE_STORE, a URL such as \
 postgres://USER:PASSWORD@HOST/DATABASE, the sessions are in a database server.
 
-The flow files in `flows/` next to your own agcore.toml, and in `.agcore/flows/` of a trusted folder, are offered beside the agent: \
+The flow files in `flows/` next to your user settings, and in `.agcore/flows/` of a trusted folder, are offered beside the agent: \
 `help.flow.yaml` answers at /api/v1/agent/agents/help/run.
 
 Tools that need approval end a run with an interrupt, which clients answer. They act with the rights of this program, so with \
@@ -52,13 +52,13 @@ pub(crate) struct ServeArgs {
     /// The handling of a run on a thread with an active run; by default, it is refused
     #[arg(long, value_enum, value_name = "POLICY")]
     pub(crate) busy: Option<Busy>,
-    /// Offer tools to the model also if clients need credentials
+    /// Offer tools to the model even if clients need credentials
     #[arg(long, conflicts_with = "no_tools")]
     pub(crate) tools: bool,
     /// Offer no tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,
-    /// Catalog with the prices of models; by default catalog.toml next to your own agcore.toml, if it exists
+    /// Catalog with the prices of models; by default catalog.toml next to your user settings, if it exists
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
     /// Check the settings, the address and the database, report all problems, and exit

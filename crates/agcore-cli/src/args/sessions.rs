@@ -29,6 +29,21 @@ pub(crate) enum SessionsCommand {
     Delete(DeleteArgs),
 }
 
+impl Default for SessionsCommand {
+    /// Lists the sessions of all folders, as without options.
+    fn default() -> Self {
+        let list = ListArgs {
+            here: false,
+            limit: LIMIT,
+            json: false,
+        };
+        Self::List(ListSessionsArgs { list, all: false })
+    }
+}
+
+/// The number of sessions that are listed by default.
+const LIMIT: usize = 50;
+
 const LIST_HELP: &str = "\
 The columns are the beginning of the ID, the time of the last change (UTC), what became of the last turn, the title and the \
 folder in which the session was started. `unfinished` is a turn that runs, or whose process died; `waiting` is one that waits \
@@ -107,7 +122,7 @@ pub(crate) struct ListArgs {
     #[arg(long)]
     pub(crate) here: bool,
     /// List at most this many
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = LIMIT)]
     pub(crate) limit: usize,
     /// Print the list as JSON
     #[arg(long)]

@@ -10,7 +10,7 @@ pub(crate) struct PolicyArgs {
     /// Settings file; replaces agcore.toml in the current directory
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// File with MCP servers in the form `{"mcpServers": {…}}`; replaces .mcp.json in the current directory
+    /// File listing MCP servers as `{"mcpServers": {…}}`; replaces .mcp.json in the current directory
     #[arg(long, value_name = "FILE")]
     pub(crate) mcp_config: Option<PathBuf>,
     /// File that stores "always allow" answers; by default they are stored for each folder in the user's state directory

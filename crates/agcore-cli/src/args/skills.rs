@@ -20,7 +20,7 @@ pub(crate) enum AgentsCommand {
 
 const SKILLS_HELP: &str = "\
 A skill is a folder with a file SKILL.md, in .agcore/skills of the current directory, if you trust it, or in skills next to \
-your own agcore.toml. SKILL.md begins with its name and description:
+your user settings. SKILL.md begins with its name and description:
   ---
   name: release-notes
   description: How to write release notes. Use it before a release.
@@ -33,7 +33,7 @@ Examples:
 
 const AGENTS_HELP: &str = "\
 An agent is a file NAME.md or NAME.toml, in .agcore/agents of the current directory, if you trust it, or in agents next to \
-your own agcore.toml. A Markdown file begins with its name; all other members are optional:
+your user settings. A Markdown file begins with its name; all other members are optional:
   ---
   name: tester
   description: Runs the tests and explains failures.

@@ -35,7 +35,7 @@ Examples:
 
 const CALL_HELP: &str = "\
 The call follows the same rules as a call made by a model: [permissions] in agcore.toml, stored \"always allow\" \
-answers, and otherwise a question at the terminal, also if standard input or output is redirected. Without a terminal, \
+answers, and otherwise a question at the terminal, even if standard input or output is redirected. Without a terminal, \
 or in a background job, a call that needs approval is denied; pass --yes to allow it.
 
 The exit code is 1 if the tool fails or the call is denied, 2 if there is no such tool or the arguments are invalid, and \

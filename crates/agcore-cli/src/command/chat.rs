@@ -9,6 +9,8 @@ mod turn_runner;
 mod asking;
 mod picker;
 mod suspended;
+mod first_key;
+mod answer_schema;
 mod one_shot;
 mod partial;
 mod mcp;
@@ -36,6 +38,7 @@ mod interactive;
 
 use std::io::{self, IsTerminal};
 
+use self::first_key::offer_init;
 pub(super) use self::{
     one_shot::{Front, OneShot},
     picker::selected,
@@ -70,7 +73,14 @@ pub(crate) async fn chat(
         return Err(Failure::usage("--schema is for single messages: add -p and a message"));
     }
     let may_ask = args.output_format() == OutputFormat::Text;
-    let settings = trust_dialog::settings(&args.settings, may_ask, interrupts, color).await?;
+    let mut settings = trust_dialog::settings(&args.settings, may_ask, interrupts, color)
+        .await?
+        .allowing(&args.allow)?;
+    if !is_single && offer_init(&settings, interrupts, color).await? {
+        settings = trust_dialog::settings(&args.settings, may_ask, interrupts, color)
+            .await?
+            .allowing(&args.allow)?;
+    }
     if is_single {
         trust_dialog::print_notices(&settings.context_files.warnings())?;
     }

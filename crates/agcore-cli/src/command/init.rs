@@ -1,7 +1,9 @@
 //! `agcore init`: finds API keys and a local server, asks for what is missing, and writes the user's settings file.
 
 mod change;
+mod current;
 mod found;
+mod models;
 mod ollama;
 mod question;
 mod server;
@@ -9,33 +11,26 @@ mod vendors;
 
 use std::{
     fs,
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Write as _},
     path::Path,
 };
 
-use agcore::llm::{
-    LlmErrorKind, ProviderConfig, ProviderType,
-    credential::{Credential, Secret},
-    transport::http::Proxy,
-};
+use agcore::llm::{ProviderConfig, ProviderType, transport::http::Proxy};
 
 use self::{
-    change::Wanted,
-    found::{Found, counted},
-    question::Questions,
-    server::Server,
+    change::Wanted, current::Current, found::Found, models::refusal, question::Questions, server::Server,
     vendors::offered,
 };
-use super::{keys::store_key, models::listed};
+use super::keys::store_key;
 use crate::{
     args::InitArgs,
     atomic_file,
-    exit::{Failure, suggestion},
+    exit::Failure,
     places::{abbreviated, create_private_directory, user_settings},
     process::{print, variable},
     render::{Color, print_list, sanitized, sanitized_line},
     secrets::Preference,
-    vendor::{check_timeouts, example_model, key_variable, redacted_url},
+    vendor::{check_timeouts, key_variable, redacted_url},
 };
 
 /// The number of attempts to enter a key that the server accepts.
@@ -55,8 +50,12 @@ pub(crate) async fn run(args: &InitArgs, color: Color) -> Result<(), Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(Failure::usage(format!("cannot read {}: {error}", path.display()))),
     };
+    if let Some(refused) = args.model.as_deref().and_then(refusal) {
+        return Err(Failure::usage(format!("--model: {refused}")));
+    }
     let mut setup = Setup {
         args,
+        current: Current::of(before.as_deref().unwrap_or_default()),
         before,
         questions: match io::stdin().is_terminal() && io::stdout().is_terminal() {
             true => Some(Questions::open(color)?),
@@ -75,6 +74,17 @@ pub(crate) async fn run(args: &InitArgs, color: Color) -> Result<(), Failure> {
     setup.write(&path, &wanted).await
 }
 
+/// Returns the settings with which the server is asked for its models.
+fn config_of(provider: &ProviderType, server: &Server) -> ProviderConfig {
+    let config = ProviderConfig::new(provider.clone(), "")
+        .with_proxy(Proxy::Environment)
+        .with_timeouts(check_timeouts());
+    match &server.base_url {
+        Some(url) => config.with_base_url(url.as_str()),
+        None => config,
+    }
+}
+
 fn parse_provider(name: &str) -> Result<ProviderType, Failure> {
     name.parse().map_err(|error| Failure::usage(format!("{error}")))
 }
@@ -86,6 +96,8 @@ struct Setup<'a> {
     /// `None` without a terminal to ask at.
     questions: Option<Questions>,
     found: Found,
+    /// The provider, the server and the model in the settings file.
+    current: Current,
 }
 
 impl Setup<'_> {
@@ -94,9 +106,10 @@ impl Setup<'_> {
         if given.is_some() || self.questions.is_some() {
             return Ok(given);
         }
+        // If standard error cannot be written, the exit code must suffice.
+        let _ = write!(io::stderr(), "{}", self.found.in_words());
         Err(Failure::usage(format!(
-            "there is no terminal to ask at; pass --provider\n{}Example: agcore init --provider {}",
-            self.found.in_words(),
+            "cannot ask for a provider, because there is no terminal; pass --provider\nExample: agcore init --provider {}",
             self.found.first().map_or("openai", |provider| provider.name())
         )))
     }
@@ -109,14 +122,15 @@ impl Setup<'_> {
             let state = state.map(|state| format!("  ({state})")).unwrap_or_default();
             print(&format!("  {:>2} {}{state}\n", number + 1, provider.name()))?;
         }
-        let first = offered.first().map_or("openai", |provider| provider.name());
+        let first = self.current.provider.as_ref().or(offered.first());
+        let first = first.map_or("openai", ProviderType::name).to_owned();
         loop {
             let answer = self.ask(&format!("Which provider? Number or name [{first}]: ")).await?;
             let number = answer.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             match number.map(|number| offered.get(number)) {
                 Some(Some(provider)) => return Ok(provider.clone()),
                 Some(None) => print("  There is no such number.\n")?,
-                None if answer.is_empty() => return parse_provider(first),
+                None if answer.is_empty() => return parse_provider(&first),
                 None => match parse_provider(&answer) {
                     Ok(provider) => return Ok(provider),
                     Err(failure) => print_list(&format!("  {}\n", sanitized(&failure.to_string())))?,
@@ -127,20 +141,12 @@ impl Setup<'_> {
 
     async fn settings_for(&mut self, provider: ProviderType) -> Result<Wanted, Failure> {
         let server = self.server(&provider).await?;
-        let config = |model: &str| {
-            let config = ProviderConfig::new(provider.clone(), model)
-                .with_proxy(Proxy::Environment)
-                .with_timeouts(check_timeouts());
-            match &server.base_url {
-                Some(url) => config.with_base_url(url.as_str()),
-                None => config,
-            }
-        };
+        let server = self.versioned(&provider, server).await?;
         if self.questions.is_some() {
             let url = server.base_url.as_deref().or(provider.base_url()).unwrap_or_default();
             print_list(&format!("Server: {}, {}\n", redacted_url(url), server.source))?;
         }
-        let models = self.key_and_models(&provider, &config("")).await?;
+        let models = self.key_and_models(&provider, &config_of(&provider, &server)).await?;
         let model = self.model(&provider, &models).await?;
         Ok(Wanted {
             provider: provider.name().to_owned(),
@@ -150,23 +156,42 @@ impl Setup<'_> {
     }
 
     async fn server(&mut self, provider: &ProviderType) -> Result<Server, Failure> {
-        let (option, settings) = (self.args.base_url.as_deref(), self.before.as_deref());
-        if let Some(server) = Server::configured(option, &variable, settings.unwrap_or_default(), provider) {
+        if let Some(server) = Server::given(self.args.base_url.as_deref(), &variable, provider) {
             return Ok(server);
         }
-        if let Some(url) = self.found.base_url(provider) {
-            return Ok(Server::new(url, "on this machine"));
+        let current = self.current.base_url(provider).map(str::to_owned);
+        if self.questions.is_none()
+            && let Some(url) = &current
+        {
+            return Ok(Server::new(url, "your user settings"));
         }
-        if provider.base_url().is_some() {
-            return Ok(Server::of_vendor(provider));
+        if current.is_none() {
+            if let Some(url) = self.found.base_url(provider) {
+                return Ok(Server::new(url, "on this machine"));
+            }
+            if provider.base_url().is_some() {
+                return Ok(Server::of_vendor(provider));
+            }
         }
         if self.questions.is_none() {
             return Err(Failure::usage(format!(
                 "{provider} has no default server; pass --base-url URL"
             )));
         }
+        self.ask_server(current).await
+    }
+
+    /// Asks for the base URL. Enter keeps the current one.
+    async fn ask_server(&mut self, current: Option<String>) -> Result<Server, Failure> {
+        let prompt = match &current {
+            Some(url) => format!("Base URL [{}]: ", redacted_url(url)),
+            None => "Base URL, such as http://localhost:8000/v1: ".to_owned(),
+        };
         loop {
-            let url = self.ask("Base URL, such as http://localhost:8000/v1: ").await?;
+            let url = self.ask(&prompt).await?;
+            if let (Some(current), "") = (&current, url.as_str()) {
+                return Ok(Server::new(current, "your user settings"));
+            }
             match url::Url::parse(&url) {
                 Ok(parsed) if ["http", "https"].contains(&parsed.scheme()) && parsed.has_host() => {
                     return Ok(Server::new(url, "as entered"));
@@ -220,80 +245,6 @@ impl Setup<'_> {
         ))
     }
 
-    /// Asks the server for its models. Returns `None` if it rejects the key; a server that cannot be reached is reported.
-    async fn check(
-        &self,
-        provider: &ProviderType,
-        config: &ProviderConfig,
-        key: Option<&Secret>,
-    ) -> Result<Option<Vec<String>>, Failure> {
-        let config = match key {
-            Some(key) => config.clone().with_credential(Credential::key(key.clone())),
-            None => config.clone(),
-        };
-        let server = config.base_url.as_deref().or(provider.base_url()).unwrap_or_default();
-        let server = redacted_url(server);
-        match config.list_models().await {
-            Ok(models) => {
-                let models: Vec<String> = models.into_iter().flatten().map(|model| model.id).collect();
-                let count = counted(models.len());
-                print_list(&format!("{server} can be used and lists {count}.\n"))?;
-                Ok(Some(models))
-            }
-            Err(error) if matches!(error.kind(), LlmErrorKind::Authentication | LlmErrorKind::Permission) => {
-                print_list(&format!("  {}\n", sanitized(&Failure::from(&error).to_string())))?;
-                Ok(None)
-            }
-            Err(error) => {
-                print_list(&format!("  not checked: {}\n", sanitized_line(&error.to_string())))?;
-                Ok(Some(Vec::new()))
-            }
-        }
-    }
-
-    async fn model(&mut self, provider: &ProviderType, models: &[String]) -> Result<Option<String>, Failure> {
-        if self.args.model.is_some() {
-            return Ok(self.args.model.clone());
-        }
-        let example = example_model(provider).map(str::to_owned);
-        let is_known = |name: &String| models.is_empty() || models.contains(name);
-        let default = example.filter(is_known).or_else(|| models.first().cloned());
-        if self.questions.is_none() {
-            return match default {
-                Some(model) => Ok(Some(model)),
-                None => Err(Failure::usage(format!(
-                    "{provider} has no default model; pass --model NAME"
-                ))),
-            };
-        }
-        let shown = default
-            .as_ref()
-            .map(|name| format!(" [{}]", sanitized_line(name)))
-            .unwrap_or_default();
-        let mut refused = None;
-        loop {
-            let answer = self.ask(&format!("Which model?{shown}: ")).await?;
-            match (answer.as_str(), &default) {
-                ("", Some(default)) => return Ok(Some(default.clone())),
-                ("", None) => print("  Enter the name of a model.\n")?,
-                ("?", _) => print_list(&listed(models))?,
-                // Some servers accept more models than they list.
-                (name, _) if is_known(&answer) || refused.as_deref() == Some(name) => return Ok(Some(answer)),
-                (name, _) => {
-                    let near = match suggestion(name, models) {
-                        none if none.is_empty() => ".".to_owned(),
-                        near => sanitized_line(&near),
-                    };
-                    let name = sanitized_line(name);
-                    print_list(&format!(
-                        "  The server does not list `{name}`{near} Enter it again to use it anyway, or ? for the list.\n"
-                    ))?;
-                    refused = Some(answer);
-                }
-            }
-        }
-    }
-
     async fn write(&mut self, path: &Path, wanted: &Wanted) -> Result<(), Failure> {
         let failed = |error: io::Error| Failure::task(format!("cannot write {}: {error}", path.display()));
         let change = wanted.change(self.before.as_deref().unwrap_or_default());
@@ -312,7 +263,7 @@ impl Setup<'_> {
                 )));
             };
             print_list(&format!("{shown} exists. These settings would change:\n{lines}"))?;
-            if !questions.confirm("Change them? [y]es, [n]o: ").await? {
+            if !questions.confirm("Change them? [y]es, [n]o: ", false).await? {
                 return Err(Failure::task(format!("you answered no; {shown} is unchanged")));
             }
         }
@@ -332,7 +283,7 @@ impl Setup<'_> {
     async fn ask(&mut self, prompt: &str) -> Result<String, Failure> {
         match &mut self.questions {
             Some(questions) => questions.line(prompt).await,
-            None => Err(Failure::usage("there is no terminal to ask at")),
+            None => Err(Failure::usage("cannot ask, because there is no terminal")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `agcore keys`: stores, lists and deletes API keys. A key is never shown.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use agcore::{chat::text::nearest, llm::ProviderType};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use crate::{
     mcp::TOKEN_PREFIX,
     places::abbreviated,
     process::{print, variable},
-    render::sanitized_line,
+    render::{hanging, print_list, sanitized_line},
     secret_input::read_key,
     secrets::{Place, Preference, Saved, SecretStore},
     table::table,
@@ -57,7 +57,7 @@ async fn set(args: &SetKeyArgs) -> Result<(), Failure> {
     };
     let key = read_key(&format!("API key for {provider} ({variable}), which is not shown: ")).await?;
     let place = store_key(&variable, &key, preference)?;
-    print(&format!("The key for {provider} is stored in {place}.\n"))?;
+    print_list(&format!("The key for {provider} is stored in {place}.\n"))?;
     if is_set(&variable) {
         note(&format!(
             "{variable} is set in the environment and has precedence over the stored key"
@@ -163,7 +163,11 @@ fn is_set(name: &str) -> bool {
 }
 
 fn note(text: &str) -> Result<(), Failure> {
-    writeln!(io::stderr(), "note: {text}").map_err(|error| Failure::output(&error))
+    let line = match io::stderr().is_terminal() {
+        true => hanging("note: ", text),
+        false => format!("note: {text}"),
+    };
+    writeln!(io::stderr(), "{line}").map_err(|error| Failure::output(&error))
 }
 
 /// The key of a provider.

@@ -1,19 +1,23 @@
 //! [`Completion`]: completes slash commands and file names with Tab, and shows commands while they are typed.
 
-use std::{borrow::Cow, fs, path::Path};
+use std::{borrow::Cow, cell::RefCell, fs, path::Path};
 
 use anstyle::Style;
 
 use rustyline::{
     Context, Helper,
-    completion::{Completer, Pair},
+    completion::{Completer, Pair, longest_common_prefix},
     highlight::Highlighter,
     hint::Hinter,
     validate::Validator,
 };
 
-use super::menu::Menu;
-use crate::{process::expand_home, render::window_width, table::table};
+use super::menu::{MAX_ROWS, Menu};
+use crate::{
+    process::expand_home,
+    render::{window_height, window_width},
+    table::table,
+};
 
 /// The maximum number of names that are offered.
 const MAX_NAMES: usize = 200;
@@ -45,6 +49,8 @@ pub(super) struct Completion {
     pub(super) is_prompt: bool,
     /// The style of the menu.
     pub(super) style: Style,
+    /// The beginning of a command for which Tab has listed all commands.
+    pub(super) listed: RefCell<Option<String>>,
 }
 
 impl Completer for Completion {
@@ -52,7 +58,11 @@ impl Completer for Completion {
 
     fn complete(&self, line: &str, position: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         let found = self.is_prompt.then(|| self.candidates(&line[..position]));
-        Ok(found.unwrap_or((0, Vec::new())))
+        let (start, found) = found.unwrap_or((0, Vec::new()));
+        if position < line.len() || self.menu(line, position, (1, 1)).is_none() {
+            return Ok((start, found));
+        }
+        Ok((start, self.listed_by_menu(found)))
     }
 }
 
@@ -60,7 +70,13 @@ impl Hinter for Completion {
     type Hint = Menu;
 
     fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<Menu> {
-        self.menu(line, position, window_width())
+        let is_listed = self.listed.borrow().as_deref() == Some(line);
+        // The input, and the line that counts the others, must fit as well.
+        let rows = match is_listed {
+            true => window_height().saturating_sub(3).max(MAX_ROWS),
+            false => MAX_ROWS,
+        };
+        self.menu(line, position, (window_width(), rows))
     }
 }
 
@@ -106,7 +122,7 @@ impl Completion {
     }
 
     /// Returns the commands that the line at the prompt may become, while the cursor is at its end.
-    fn menu(&self, line: &str, position: usize, width: usize) -> Option<Menu> {
+    fn menu(&self, line: &str, position: usize, size: (usize, usize)) -> Option<Menu> {
         if !self.is_prompt || position < line.len() || !line.starts_with('/') {
             return None;
         }
@@ -122,7 +138,20 @@ impl Completion {
             .map(|command| [command.usage(), command.help.to_owned()])
             .collect();
         let rows: Vec<String> = table(&rows).lines().map(str::to_owned).collect();
-        Menu::new(&rows, rest, width)
+        Menu::new(&rows, rest, size)
+    }
+
+    /// Returns a single candidate for several commands: the text that they share. The menu then lists all of them. The editor's own
+    /// list would be written over the menu.
+    fn listed_by_menu(&self, found: Vec<Pair>) -> Vec<Pair> {
+        if found.len() < 2 {
+            return found;
+        }
+        let Some(shared) = longest_common_prefix(&found).map(str::to_owned) else {
+            return found;
+        };
+        *self.listed.borrow_mut() = Some(shared.clone());
+        vec![plain(shared)]
     }
 
     fn commands(&self, text: &str) -> Vec<Pair> {
@@ -222,7 +251,7 @@ mod tests {
         let completion = Completion {
             commands: vec![SAVE, STATUS],
             is_prompt: true,
-            style: Style::new(),
+            ..Completion::default()
         };
         let (start, found) = completion.candidates(text);
         (start, found.into_iter().map(|pair| pair.replacement).collect())
@@ -233,10 +262,10 @@ mod tests {
         let mut completion = Completion {
             commands: vec![SAVE, STATUS],
             is_prompt: true,
-            style: Style::new(),
+            ..Completion::default()
         };
         let shown = |completion: &Completion, line: &str, position: usize| {
-            let menu = completion.menu(line, position, 80)?;
+            let menu = completion.menu(line, position, (80, MAX_ROWS))?;
             Some((menu.display().to_owned(), menu.completion().map(str::to_owned)))
         };
         let (save, status) = ("\n/save FILE  save the conversation", "\n/status  show the settings");
@@ -258,6 +287,24 @@ mod tests {
         // At a question, there is nothing to complete.
         completion.is_prompt = false;
         assert_eq!(shown(&completion, "/s", 2), None);
+    }
+
+    #[test]
+    fn tab_lists_commands_in_the_menu_alone() {
+        let completion = Completion {
+            commands: vec![SAVE, STATUS],
+            is_prompt: true,
+            ..Completion::default()
+        };
+        let history = rustyline::history::DefaultHistory::new();
+        let completed = |line: &str| {
+            let (_, found) = completion.complete(line, line.len(), &Context::new(&history)).unwrap();
+            found.into_iter().map(|pair| pair.replacement).collect::<Vec<_>>()
+        };
+        assert_eq!(completed("/"), ["/s"]);
+        assert_eq!(completion.listed.borrow().as_deref(), Some("/s"));
+        assert_eq!(completed("/s"), ["/s"]);
+        assert_eq!(completed("/sa"), ["/save "]);
     }
 
     #[test]

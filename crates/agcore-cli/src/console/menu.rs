@@ -4,8 +4,8 @@ use rustyline::hint::Hint;
 
 use crate::render::truncated;
 
-/// The number of commands that are shown.
-const MAX_ROWS: usize = 8;
+/// The number of commands that are shown while a line is typed.
+pub(super) const MAX_ROWS: usize = 8;
 
 /// The commands that begin with what was typed.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,8 +17,8 @@ pub(super) struct Menu {
 }
 
 impl Menu {
-    /// Creates a menu of rows that are cut to the width of the window. Returns `None` without any.
-    pub(super) fn new(rows: &[String], rest: Option<String>, width: usize) -> Option<Self> {
+    /// Creates a menu of at most `max_rows` rows that are cut to the width of the window. Returns `None` without any.
+    pub(super) fn new(rows: &[String], rest: Option<String>, (width, max_rows): (usize, usize)) -> Option<Self> {
         if rows.is_empty() {
             return None;
         }
@@ -26,12 +26,17 @@ impl Menu {
         let width = width.saturating_sub(1);
         let shown = rows
             .iter()
-            .take(MAX_ROWS)
+            .take(max_rows)
             .map(|row| format!("\n{}", truncated(row, width)));
         let mut text: String = shown.collect();
-        let more = rows.len().saturating_sub(MAX_ROWS);
+        let more = rows.len().saturating_sub(max_rows);
         if more > 0 {
-            let line = truncated(&format!("… {more} more; Tab lists them all"), width);
+            let lists_all = if max_rows == MAX_ROWS {
+                "Tab lists"
+            } else {
+                "/help lists"
+            };
+            let line = truncated(&format!("… {more} more; {lists_all} them all"), width);
             text += &format!("\n{line}");
         }
         Some(Self { text, rest })
@@ -57,16 +62,18 @@ mod tests {
         let rows: Vec<String> = (1..=10)
             .map(|number| format!("/command{number}  列出所有命令"))
             .collect();
-        let menu = Menu::new(&rows, None, 20).unwrap();
+        let menu = Menu::new(&rows, None, (20, MAX_ROWS)).unwrap();
         let lines: Vec<&str> = menu.display().split('\n').collect();
         assert_eq!(lines.len(), 1 + MAX_ROWS + 1, "{lines:?}");
         assert_eq!((lines[0], lines[1]), ("", "/command1  列出所…"));
         assert_eq!(lines[9], "… 2 more; Tab list…");
-        let one = Menu::new(&rows[..1], Some("and1".to_owned()), 80).unwrap();
+        let listed = Menu::new(&rows, None, (80, 9)).unwrap();
+        assert!(listed.display().ends_with("\n… 1 more; /help lists them all"));
+        let one = Menu::new(&rows[..1], Some("and1".to_owned()), (80, MAX_ROWS)).unwrap();
         assert_eq!(
             (one.display(), one.completion()),
             ("\n/command1  列出所有命令", Some("and1"))
         );
-        assert_eq!(Menu::new(&[], None, 80), None);
+        assert_eq!(Menu::new(&[], None, (80, MAX_ROWS)), None);
     }
 }

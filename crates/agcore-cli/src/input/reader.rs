@@ -3,6 +3,8 @@
 use std::{
     fs::File,
     io::{self, BufRead, ErrorKind, Read},
+    sync::mpsc,
+    thread,
     time::Duration,
 };
 
@@ -38,6 +40,20 @@ pub(super) async fn read_unless_silent() -> Result<Option<String>, Failure> {
         return Ok(None);
     }
     reading.finish().await.map(Some)
+}
+
+/// Waits for standard input, and returns whether something is there. What has arrived stays there to be read. Returns `false` if
+/// nothing arrives in time.
+pub(crate) fn arrives() -> bool {
+    let (send, receive) = mpsc::channel();
+    // The thread cannot be stopped.
+    thread::spawn(move || {
+        let mut stdin = io::stdin().lock();
+        let arrived = wait_for_byte(&mut stdin).is_ok() && stdin.fill_buf().is_ok_and(|bytes| !bytes.is_empty());
+        // No one waits for it if it took too long.
+        let _ = send.send(arrived);
+    });
+    receive.recv_timeout(SILENCE).unwrap_or(false)
 }
 
 /// A blocking thread that reads standard input, so that Ctrl-C can end the wait. The thread cannot be stopped.

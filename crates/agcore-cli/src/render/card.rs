@@ -29,7 +29,7 @@ pub(super) struct Card<'a> {
 }
 
 impl Card<'_> {
-    /// Formats the card within this width: `✓ name arguments 12 ms result`.
+    /// Formats the card within this width: `✓ name arguments 12 ms result`. A time of less than a millisecond is left out.
     pub(super) fn line(&self, palette: Palette, width: usize) -> String {
         let Palette {
             success, error, dim, ..
@@ -39,7 +39,7 @@ impl Card<'_> {
         } else {
             (success, '✓')
         };
-        let (name, time) = (truncated(self.name, MAX_NAME), HumanDuration(self.duration).to_string());
+        let (name, time) = (truncated(self.name, MAX_NAME), self.time());
         // Five columns are for the sign and the spaces between the parts.
         let available = width.saturating_sub(columns(&name) + columns(&time) + 5);
         let output = truncated(self.output, available.max(MIN_WIDTH));
@@ -50,8 +50,16 @@ impl Card<'_> {
         let input = truncated(arguments(self.input), left);
         let available = available.saturating_sub(columns(&input)).max(MIN_WIDTH);
         let output = truncated(self.output, available);
-        let space = if input.is_empty() { "" } else { " " };
-        format!("{style}{sign} {name}{style:#}{space}{dim}{input} {time}{dim:#} {output}")
+        let details = [input, time].into_iter().filter(|detail| !detail.is_empty());
+        let details: String = details.map(|detail| format!(" {detail}")).collect();
+        format!("{style}{sign} {name}{style:#}{dim}{details}{dim:#} {output}")
+    }
+
+    fn time(&self) -> String {
+        match self.duration.as_millis() {
+            0 => String::new(),
+            _ => HumanDuration(self.duration).to_string(),
+        }
     }
 }
 
@@ -108,6 +116,14 @@ mod tests {
         };
         check("{}", "four", 80, "✓ get 5 ms four");
         check("{\"a\":1}", "four", 80, "✓ get {\"a\":1} 5 ms four");
+        let at_once = Card {
+            name: "get",
+            input: "{}",
+            output: "four",
+            is_error: false,
+            duration: Duration::from_micros(900),
+        };
+        assert_eq!(at_once.line(Palette::default(), 80), "✓ get four");
         let (long, other) = ("a".repeat(90), "b".repeat(90));
         check(&long, "ok", 60, &format!("✓ get {}… 5 ms ok", "a".repeat(45)));
         check(

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use anstyle::Style;
-use terminal_size::{Width, terminal_size};
+use terminal_size::{Height, Width, terminal_size};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::text::column_after;
 
 /// The minimum width of a line without its indent, however narrow the window is.
 const MIN_WIDTH: usize = 8;
@@ -17,6 +19,9 @@ const JOINER: char = '\u{200d}';
 
 /// The width that is assumed if standard output is not a terminal.
 const DEFAULT_WIDTH: usize = 120;
+
+/// The height that is assumed if standard output is not a terminal.
+const DEFAULT_HEIGHT: usize = 24;
 
 /// Breaks text into lines. A word is held back until it is complete.
 #[derive(Debug)]
@@ -78,7 +83,13 @@ impl Layout {
     /// Adds text without breaking it, for code.
     pub(super) fn verbatim(&mut self, text: &str, out: &mut String) {
         self.end_word(out);
+        self.column = column_after(self.column, text, self.width);
         out.push_str(text);
+    }
+
+    /// Returns the columns used on the current line, without what is held back.
+    pub(super) fn column(&self) -> usize {
+        self.column
     }
 
     /// Ends the line.
@@ -164,6 +175,11 @@ impl Layout {
 /// Returns the width of the window. It is queried each time because the window may be resized.
 pub(crate) fn window_width() -> usize {
     known_window_width().unwrap_or(DEFAULT_WIDTH)
+}
+
+/// Returns the height of the window.
+pub(crate) fn window_height() -> usize {
+    terminal_size().map_or(DEFAULT_HEIGHT, |(_, Height(height))| usize::from(height))
 }
 
 /// Returns the width of the window, or `None` without a window.

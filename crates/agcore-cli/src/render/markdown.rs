@@ -98,6 +98,11 @@ impl Markdown {
         self.table.is_none() && matches!(&self.line, Line::Start(held) if held.is_empty())
     }
 
+    /// Returns the column of the cursor. What is held back is not on the screen yet.
+    pub(crate) fn column(&self) -> usize {
+        self.layout.column()
+    }
+
     /// Adds a piece of the answer.
     pub(crate) fn push(&mut self, text: &str, out: &mut String) {
         let text = text.replace('\r', "");

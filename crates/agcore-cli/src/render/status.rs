@@ -23,6 +23,9 @@ const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '�
 /// The delay before a wait is shown, so that quick answers do not flicker.
 const WAIT_DELAY: Duration = Duration::from_millis(400);
 
+/// The time without output in the middle of an answer after which a wait is shown.
+const STALL_DELAY: Duration = Duration::from_secs(2);
+
 /// The maximum number of tools shown; the rest are only counted.
 const MAX_TOOLS: usize = 6;
 
@@ -31,11 +34,15 @@ const MAX_TOOLS: usize = 6;
 pub(super) struct StatusLines {
     /// When the wait for the model started.
     waiting: Option<Instant>,
+    /// When a part of the answer arrived last, until the next wait or tool starts.
+    arrived: Option<Instant>,
     /// When the next attempt of a failed call starts.
     next_attempt: Option<Instant>,
     tools: Vec<RunningTool>,
     /// The width of each line on the screen.
     drawn: Vec<usize>,
+    /// Whether the wait is shown behind the cursor, on a line of the answer.
+    is_inline: bool,
     /// The number of draws so far, which selects the frame of the spinner.
     ticks: usize,
 }
@@ -55,11 +62,13 @@ impl StatusLines {
     /// Starts a wait for the model, if none is in progress.
     pub(super) fn start_waiting(&mut self) {
         self.waiting.get_or_insert_with(Instant::now);
+        self.arrived = None;
     }
 
     /// Starts a wait before the next attempt of a call.
     pub(super) fn start_delay(&mut self, delay: Duration) {
         let now = Instant::now();
+        self.arrived = None;
         self.next_attempt = now.checked_add(delay);
         // The wait for the model starts with the attempt.
         self.waiting = Some(self.next_attempt.unwrap_or(now));
@@ -68,7 +77,14 @@ impl StatusLines {
     /// Ends the wait for the model.
     pub(super) fn stop_waiting(&mut self) {
         self.waiting = None;
+        self.arrived = None;
         self.next_attempt = None;
+    }
+
+    /// Ends the wait for the model with a part of the answer. If no other follows soon, that is a wait, too.
+    pub(super) fn part_arrived(&mut self) {
+        self.stop_waiting();
+        self.arrived = Some(Instant::now());
     }
 
     /// Adds a running tool.
@@ -102,6 +118,9 @@ impl StatusLines {
 
     /// Erases the lines. If the window became narrower, the terminal has wrapped them into more rows.
     pub(super) fn erase(&mut self, width: usize, out: &mut String) {
+        if std::mem::take(&mut self.is_inline) {
+            out.push_str("\u{1b}[K");
+        }
         let rows: usize = self
             .drawn
             .drain(..)
@@ -127,6 +146,21 @@ impl StatusLines {
         self.drawn = lines.iter().map(|line| columns(line) + 2).collect();
     }
 
+    /// Draws a wait behind the cursor, which stays where it is, if it fits into this many columns. The terminal keeps the style
+    /// of the text before it.
+    pub(super) fn draw_inline(&mut self, palette: Palette, room: usize, out: &mut String) {
+        let Some(stalled) = self.stalled(Instant::now()).filter(|_| self.tools.is_empty()) else {
+            return;
+        };
+        self.ticks += 1;
+        let text = format!(" {} {} s", SPINNER[self.ticks % SPINNER.len()], stalled.as_secs());
+        if columns(&text) < room {
+            let dim = palette.dim;
+            let _ = write!(out, "\u{1b}7{dim}{text}{dim:#}\u{1b}8");
+            self.is_inline = true;
+        }
+    }
+
     fn lines(&self, width: usize, now: Instant) -> Vec<String> {
         let waiting = self.wait(now).filter(|_| self.tools.is_empty());
         let waiting = waiting.map(|line| truncated(&line, width));
@@ -146,8 +180,15 @@ impl StatusLines {
             // Rounded up, so that the last second is 1.
             return Some(format!("next attempt in {} s", left.as_millis().div_ceil(1000)));
         }
-        let waited = now.saturating_duration_since(self.waiting?);
-        (waited >= WAIT_DELAY).then(|| format!("waiting for the model{}", seconds(waited)))
+        let waited = self.waiting.map(|start| now.saturating_duration_since(start));
+        let waited = waited.filter(|waited| *waited >= WAIT_DELAY).or(self.stalled(now));
+        waited.map(|waited| format!("waiting for the model{}", seconds(waited)))
+    }
+
+    /// Returns for how long nothing of the answer has arrived, if that is long enough to be shown.
+    fn stalled(&self, now: Instant) -> Option<Duration> {
+        let since = now.saturating_duration_since(self.arrived?);
+        Some(since).filter(|since| *since >= STALL_DELAY)
     }
 }
 
@@ -244,6 +285,32 @@ mod tests {
         check(next + Duration::from_secs(2), &["waiting for the model  2 s"]);
         status.stop_waiting();
         assert_eq!(status.lines(80, next - Duration::from_secs(1)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_answer_that_stalls_is_a_wait() {
+        let mut status = StatusLines::default();
+        status.part_arrived();
+        let arrived = status.arrived.unwrap();
+        let check = |after: Duration, expected: &[&str]| assert_eq!(status.lines(80, arrived + after), expected);
+        check(Duration::from_millis(1_999), &[]);
+        check(Duration::from_secs(2), &["waiting for the model  2 s"]);
+        status.arrived = arrived.checked_sub(Duration::from_secs(12));
+        let drawn = |status: &mut StatusLines, room: usize| {
+            let mut out = String::new();
+            status.draw_inline(Palette::default(), room, &mut out);
+            status.erase(80, &mut out);
+            out
+        };
+        let out = drawn(&mut status, 8);
+        assert!(
+            out.starts_with("\u{1b}7 ") && out.ends_with(" 12 s\u{1b}8\u{1b}[K"),
+            "{out:?}"
+        );
+        // Without space, nothing is drawn, so there is nothing to erase.
+        assert_eq!(drawn(&mut status, 7), "");
+        status.start_tool("c", "tool".to_owned());
+        assert_eq!(drawn(&mut status, 80), "");
     }
 
     #[test]

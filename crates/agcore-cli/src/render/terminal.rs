@@ -21,7 +21,7 @@ use super::{
     markdown::Markdown,
     status::StatusLines,
     style::Palette,
-    text::sanitized,
+    text::{column_after, continued, sanitized},
     usage::usage_line,
 };
 
@@ -37,8 +37,12 @@ pub(crate) struct Terminal<A: Write, N: Write> {
     markdown: Option<Markdown>,
     /// The progress display, if the terminal supports it.
     status: Option<StatusLines>,
+    /// Whether the tokens of a turn are shown at its end.
+    shows_usage: bool,
     /// Arguments that the user edited, by call id: they replace what the model wrote.
     edited: Vec<(String, String)>,
+    /// The column after the reasoning written last.
+    reasoning_column: usize,
     /// The kind of output written last, so that text, reasoning and cards start on their own lines.
     last: LastOutput,
 }
@@ -59,7 +63,9 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             palette,
             markdown: None,
             status: palette.is_colored.then(StatusLines::default),
+            shows_usage: true,
             edited: Vec::new(),
+            reasoning_column: 0,
             last: LastOutput::Line,
         }
     }
@@ -67,6 +73,12 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     /// Formats answers as Markdown, with styles if the palette is colored.
     pub(crate) fn with_markdown(mut self, palette: Palette) -> Self {
         self.markdown = Some(Markdown::new(palette.is_colored, palette.theme));
+        self
+    }
+
+    /// Does not show the tokens of a turn at its end.
+    pub(crate) fn without_usage(mut self) -> Self {
+        self.shows_usage = false;
         self
     }
 
@@ -111,9 +123,24 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         if self.last == LastOutput::Text {
             self.end_line()?;
         }
+        if self.last == LastOutput::Line {
+            self.reasoning_column = 0;
+        }
         self.last = after(text, self.last, LastOutput::Reasoning);
-        let dim = self.palette.dim;
-        write_all(&mut self.notes, &format!("{dim}{}{dim:#}", sanitized(text)))
+        let (dim, text) = (self.palette.dim, sanitized(text));
+        self.reasoning_column = column_after(self.reasoning_column, &text, window_width());
+        write_all(&mut self.notes, &format!("{dim}{text}{dim:#}"))
+    }
+
+    /// Returns the columns that are left on a line of text, if it is on the same terminal as the notes.
+    fn room(&self) -> usize {
+        let column = match (self.last, &self.markdown) {
+            (LastOutput::Reasoning, _) => self.reasoning_column,
+            (LastOutput::Text, Some(markdown)) => markdown.column(),
+            // Where an unformatted answer goes is not known.
+            (LastOutput::Text, None) | (LastOutput::Line, _) => return 0,
+        };
+        window_width().saturating_sub(column)
     }
 
     /// Writes a wrapped line in a style.
@@ -226,7 +253,8 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             }
             EventKind::Model(ModelEvent::StreamRestarted { .. }) => status.start_waiting(),
             EventKind::Turn(TurnEvent::Complete { .. } | TurnEvent::Error(_)) => status.clear(),
-            EventKind::Text(_) => status.stop_waiting(),
+            EventKind::Text(TextEvent::MessageComplete(_)) => status.stop_waiting(),
+            EventKind::Text(_) => status.part_arrived(),
             _ => {}
         }
     }
@@ -255,7 +283,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                 Some(line) => self.note(self.palette.dim, &line),
                 None => Ok(()),
             },
-            EventKind::Turn(TurnEvent::Complete { usage }) if usage.calls > 0 => {
+            EventKind::Turn(TurnEvent::Complete { usage }) if self.shows_usage && usage.calls > 0 => {
                 let line = usage_line(usage);
                 self.note(self.palette.dim, &line)
             }
@@ -283,14 +311,16 @@ impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
     }
 
     fn tick(&mut self) -> io::Result<()> {
-        match &mut self.status {
-            Some(status) if self.last == LastOutput::Line => {
-                let mut out = String::new();
-                status.draw(self.palette, window_width(), &mut out);
-                write_all(&mut self.notes, &out)
-            }
-            _ => Ok(()),
+        let room = self.room();
+        let Some(status) = &mut self.status else {
+            return Ok(());
+        };
+        let mut out = String::new();
+        match self.last {
+            LastOutput::Line => status.draw(self.palette, window_width(), &mut out),
+            LastOutput::Text | LastOutput::Reasoning => status.draw_inline(self.palette, room, &mut out),
         }
+        write_all(&mut self.notes, &out)
     }
 }
 
@@ -323,18 +353,6 @@ fn call_name<'a>(sub_agent: Option<&str>, tool: &'a str) -> Cow<'a, str> {
     match sub_agent {
         Some(agent) => Cow::Owned(format!("{agent} › {tool}")),
         None => Cow::Borrowed(tool),
-    }
-}
-
-/// Returns an error and what happens next, as one sentence if the error is not a question.
-fn continued(error: &str, next: &str) -> String {
-    let error = sanitized(error);
-    let mut letters = next.chars();
-    match (error.trim_end_matches('.'), letters.next()) {
-        (question, Some(first)) if question.ends_with('?') => {
-            format!("{question} {}{}", first.to_uppercase(), letters.as_str())
-        }
-        (clause, _) => format!("{clause}; {next}"),
     }
 }
 
@@ -389,13 +407,5 @@ mod tests {
         assert_eq!(String::from_utf8(answer).unwrap(), "shown");
         let notes = String::from_utf8(notes).unwrap();
         assert!(notes.contains("● tester › run_tests"), "{notes}");
-    }
-
-    #[test]
-    fn sentences_are_continued() {
-        let check = |error: &str, expected: &str| assert_eq!(continued(error, "attempt 2 in 1.0 s"), expected);
-        check("the server is busy", "the server is busy; attempt 2 in 1.0 s");
-        check("Please slow down.", "Please slow down; attempt 2 in 1.0 s");
-        check("is it running?", "is it running? Attempt 2 in 1.0 s");
     }
 }

@@ -7,6 +7,9 @@ use unicode_width::UnicodeWidthChar;
 /// Replaces characters that are not shown.
 const REPLACEMENT: char = '\u{fffd}';
 
+/// The distance of the tab stops of a terminal.
+const TAB: usize = 8;
+
 /// Replaces control characters, except line breaks and tabs, and characters that override the direction of writing. Marks
 /// that right-to-left text needs are kept.
 pub(crate) fn sanitized(text: &str) -> Cow<'_, str> {
@@ -54,9 +57,31 @@ fn with_ellipsis(mut line: String, limit: usize) -> String {
     line + "…"
 }
 
+/// Returns an error and what happens next, as one sentence if the error is not a question.
+pub(super) fn continued(error: &str, next: &str) -> String {
+    let error = sanitized(error);
+    let mut letters = next.chars();
+    match (error.trim_end_matches('.'), letters.next()) {
+        (question, Some(first)) if question.ends_with('?') => {
+            format!("{question} {}{}", first.to_uppercase(), letters.as_str())
+        }
+        (clause, _) => format!("{clause}; {next}"),
+    }
+}
+
 /// Returns how many columns a text occupies.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(width).sum()
+}
+
+/// Returns the column of the cursor after a text that the terminal wraps at this width.
+pub(super) fn column_after(column: usize, text: &str, window: usize) -> usize {
+    text.chars().fold(column, |column, c| match (c, width(c)) {
+        ('\n', _) => 0,
+        ('\t', _) => (column / TAB + 1) * TAB,
+        (_, width) if column + width > window => width,
+        (_, width) => column + width,
+    })
 }
 
 fn width(c: char) -> usize {
@@ -79,6 +104,26 @@ mod tests {
             sanitized_line("a\u{1b}[2Jb\r\nc\u{202e}"),
             "a\u{fffd}[2Jb\u{fffd} c\u{fffd}"
         );
+    }
+
+    #[test]
+    fn sentences_are_continued() {
+        let check = |error: &str, expected: &str| assert_eq!(continued(error, "attempt 2 in 1.0 s"), expected);
+        check("the server is busy", "the server is busy; attempt 2 in 1.0 s");
+        check("Please slow down.", "Please slow down; attempt 2 in 1.0 s");
+        check("is it running?", "is it running? Attempt 2 in 1.0 s");
+    }
+
+    #[test]
+    fn follows_the_cursor() {
+        let check = |text: &str, expected: usize| assert_eq!(column_after(2, text, 10), expected, "{text}");
+        check("abc", 5);
+        check("a\nbc", 2);
+        check("a\tb", 9);
+        // The last column stays empty if a wide character does not fit.
+        check("abcdefg字", 2);
+        check("abcdefgh", 10);
+        check("abcdefghi", 1);
     }
 
     #[test]

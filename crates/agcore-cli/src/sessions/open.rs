@@ -133,6 +133,7 @@ impl Sessions {
             user_data: None,
             is_kept: false,
             kind: SessionKind::Any,
+            is_single: false,
             flow_options: None,
         }
     }
@@ -146,6 +147,7 @@ impl Sessions {
             store,
             is_kept: true,
             kind: SessionKind::Any,
+            is_single: false,
             flow_options: None,
         }
     }

@@ -10,7 +10,7 @@ use agcore::{
     },
 };
 
-use super::{Sessions, folder_of};
+use super::{SINGLE, Sessions, folder_of};
 use crate::{
     exit::Failure,
     render::{columns, sanitized_line, truncated},
@@ -38,20 +38,6 @@ impl Sessions {
         self.marked_table(sessions, &[]).await
     }
 
-    /// Like [`table`](Self::table), with a number in front of each session.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub(crate) async fn numbered_table(&self, sessions: &[Session]) -> Result<String, Failure> {
-        let rows = self.rows(sessions).await?.into_iter().zip(1_u32..);
-        let rows: Vec<[String; 6]> = rows
-            .map(|([id, time, state, title, folder], number)| [format!("{number:>2}"), id, time, state, title, folder])
-            .collect();
-        let [id, time, state, title, folder] = headings();
-        let headings = [String::new(), id, time, state, title, folder];
-        Ok(laid_out(&headings, &rows, &[], table_width()))
-    }
-
     /// Like [`table`](Self::table), with a note below each session.
     ///
     /// # Errors
@@ -65,6 +51,27 @@ impl Sessions {
         let ids = self.short_ids(sessions).await?;
         Ok(sessions.iter().zip(ids).map(row).collect())
     }
+}
+
+/// Formats sessions, of which the one changed last comes first, as a table to choose from: each has a line with its number, which ends
+/// at the window. Number 1 is the last line, next to the question below the table.
+pub(crate) fn numbered_table(sessions: &[Session]) -> String {
+    numbered(sessions, table_width())
+}
+
+fn numbered(sessions: &[Session], width: usize) -> String {
+    let [_, time, state, title, folder] = headings();
+    let row = |(session, number): (&Session, u32)| {
+        let [_, time, state, title, folder] = row((session, String::new()));
+        let is_single = state.is_empty() && session.metadata.contains_key(SINGLE);
+        let state = if is_single { "-p".to_owned() } else { state };
+        [format!("{number:>2}"), time, state, title, folder]
+    };
+    let mut rows: Vec<[String; 5]> = sessions.iter().zip(1..).map(row).collect();
+    rows.push([String::new(), time, state, title, folder]);
+    rows.reverse();
+    let lines = table(&rows);
+    lines.lines().map(|line| truncated(line, width) + "\n").collect()
 }
 
 fn headings() -> [String; 5] {
@@ -158,7 +165,27 @@ pub(crate) fn last_turn(session: &Session) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use agcore::memory::session::NewSession;
+
     use super::*;
+
+    #[test]
+    fn the_newest_of_the_numbered_sessions_is_the_last_line() {
+        let session = |id: &str, title: &str| {
+            let mut session = NewSession::new(id).create(Timestamp::from_millis(0));
+            session.title = Some(title.to_owned());
+            session.metadata.insert("folder".to_owned(), "/srv/a/long/name".into());
+            session
+        };
+        let mut sessions = [session("b", "new"), session("a", "old")];
+        sessions[0].metadata.insert(SINGLE.to_owned(), "true".into());
+        assert_eq!(
+            numbered(&sessions, 48),
+            "    changed (UTC)     last turn  title  folder\n \
+             2  1970-01-01 00:00             old    /srv/a/…\n \
+             1  1970-01-01 00:00  -p         new    /srv/a/…\n"
+        );
+    }
 
     #[test]
     fn narrow_windows_show_titles_and_folders_on_their_own_lines() {

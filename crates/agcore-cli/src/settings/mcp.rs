@@ -49,7 +49,7 @@ impl McpServers {
         let mut servers = Self::default();
         match &args.mcp_config {
             Some(path) => {
-                let missing = || Failure::usage(format!("the file {} of MCP servers does not exist", path.display()));
+                let missing = || Failure::usage(format!("the MCP settings file {} does not exist", path.display()));
                 let config = read(path)?.ok_or_else(missing)?;
                 servers.add(config, &Origin::File(path.clone()));
             }

@@ -120,6 +120,19 @@ fn with_pattern(tool: &str, pattern: &str) -> Result<Subject, String> {
 }
 
 impl PermissionEntry {
+    /// Parses an entry of the command line that allows calls.
+    ///
+    /// # Errors
+    /// When the entry is invalid.
+    pub(super) fn allowed(text: &str) -> Result<Self, SettingsError> {
+        let subject = subject(text).map_err(|error| SettingsError(format!("--allow: {error}")))?;
+        Ok(Self {
+            state: RuleState::Allow,
+            subject,
+            location: "--allow".to_owned(),
+        })
+    }
+
     /// Converts the entry into a rule that is named after its location. Patterns of arguments become rules
     /// together.
     pub(crate) fn rule(&self) -> Option<Rule> {

@@ -102,7 +102,10 @@ impl FolderReport {
         );
         Failure::new(
             failure.kind(),
-            format!("{failure}\n{store}.\nOr use a local model: agcore -m ollama:llama3.2"),
+            format!(
+                "{failure}\n{store}.\nOr use a local model: agcore -m ollama:llama3.2\nOr try \
+                 the program without a model: agcore demo --chat"
+            ),
         )
     }
 }

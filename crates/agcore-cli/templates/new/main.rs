@@ -21,9 +21,10 @@ const QUESTION: &str = "How many words are in this sentence?";
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let question = match arguments.is_empty() {
-        true => QUESTION.to_owned(),
-        false => arguments.join(" "),
+    let question = if arguments.is_empty() {
+        QUESTION.to_owned()
+    } else {
+        arguments.join(" ")
     };
     let session = agcore::agent(model::from_environment()?)
         .with_instructions("Answer in one sentence. Count words with the tool word_count.")

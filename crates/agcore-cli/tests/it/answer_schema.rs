@@ -74,12 +74,28 @@ fn the_model_corrects_a_value_that_does_not_match() {
 }
 
 #[test]
+fn a_schema_may_be_written_on_the_command_line() {
+    let server = model(&[r#"{"city": "Oslo"}"#]);
+    let schema = r#"{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}"#;
+    let ran = agcore(&server).run(["-p", "A city?", "--schema", schema]);
+    let value: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    assert_eq!(value["city"], "Oslo");
+}
+
+#[test]
 fn mistakes_are_explained() {
     let server = Server::playground();
     let agcore = agcore(&server).with_file("list.json", "[1]").with_file("cut.json", "{");
     for (file, reason) in [
-        ("missing.json", "the schema missing.json cannot be used: "),
-        ("list.json", "it is not a JSON object"),
+        (
+            "missing.json",
+            "--schema expects the name of a file, or JSON that begins with {",
+        ),
+        (
+            "{\"type\": 1",
+            "the text after --schema is not valid JSON: EOF while parsing",
+        ),
+        ("list.json", "is not a JSON object"),
         ("cut.json", "EOF while parsing"),
     ] {
         agcore

@@ -108,6 +108,17 @@ fn run_has_a_help_of_its_own() {
 }
 
 #[test]
+fn exec_has_the_help_of_a_single_message() {
+    let ran = Agcore::new().run(["exec", "--help"]);
+    let help = ran.assert_success();
+    assert!(
+        help.starts_with("Answer a prompt once and exit, the same as -p\n"),
+        "{help}"
+    );
+    assert!(help.contains("Usage: agcore exec [OPTIONS] [PROMPT]"), "{help}");
+}
+
+#[test]
 fn a_message_without_quotation_marks_is_explained() {
     let ran = Agcore::new().run(["what", "is", "this"]);
     ran.assert_failed(
@@ -136,6 +147,11 @@ fn reports_invalid_arguments() {
         &["unexpected argument '--modle'", "'--model'"],
     );
     check(&["chat", "--model", ""], &["--model"]);
+    check(&["--verison"], &["unexpected argument '--verison'", "'--version'"]);
+    check(
+        &["--max-turns", "1"],
+        &["unexpected argument '--max-turns'", "agcore chat --help"],
+    );
     check(&["inspect", "case"], &["<FILE>..."]);
     check(&["tools", "show"], &["<NAME>"]);
     check(&["tools", "lst"], &["unrecognized subcommand 'lst'", "'list'"]);

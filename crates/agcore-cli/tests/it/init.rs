@@ -144,7 +144,7 @@ mod at_a_terminal {
         person.types(KEY);
         let shown = person.sees("The key is stored in ");
         assert!(!shown.contains("sk-"), "{shown}");
-        person.sees("Which model? [big]: ");
+        person.sees("Model [big]: ");
         person.types("small");
         person.sees("The settings are in ");
         person.sees("agcore 'Why is the sky blue?'");
@@ -169,7 +169,7 @@ mod at_a_terminal {
         person.sees("Enter skips this): ");
         person.types(KEY);
         person.sees("The key is stored in ");
-        person.sees("Which model? [small]: ");
+        person.sees("Model [small]: ");
         person.types("");
         person.sees("The settings are in ");
         let agcore = person.leaves_with(0);
@@ -187,7 +187,7 @@ mod at_a_terminal {
         person.sees("API key for compatible (it is not shown; Enter skips this): ");
         person.types(&format!("\"{KEY}\""));
         person.sees("The key is stored in ");
-        person.sees("Which model? [small]: ");
+        person.sees("Model [small]: ");
         person.types("");
         person.sees("The settings are in ");
         let agcore = person.leaves_with(0);
@@ -204,7 +204,7 @@ mod at_a_terminal {
         person.sees("Enter skips this): ");
         person.types(KEY);
         person.sees("can be used and lists 1 model.");
-        person.sees("Which model? [small]: ");
+        person.sees("Model [small]: ");
         person.types("");
         let agcore = person.leaves_with(0);
         assert!(settings(&agcore).unwrap().contains(&server.base_url()));
@@ -217,17 +217,59 @@ mod at_a_terminal {
         let agcore = at_home().with("OPENAI_API_KEY", KEY);
         let url = server.base_url();
         let mut person = Person::running(agcore, &["init", "--provider", "openai", "--base-url", &url]);
-        person.sees("Which model? [small]: ");
+        person.sees("Model [small]: ");
         person.types("?");
         person.sees("  large");
-        person.sees("Which model? [small]: ");
+        person.sees("Model [small]: ");
         person.types("smal");
         person.sees("The server does not list `smal`; did you mean `small`? Enter it again to use it anyway");
-        person.sees("Which model? [small]: ");
+        person.sees("Model [small]: ");
         person.types("smal");
         person.sees("The settings are in ");
         let agcore = person.leaves_with(0);
         assert!(settings(&agcore).unwrap().contains("\"smal\""));
+    }
+
+    #[test]
+    fn an_address_without_its_version_is_noticed_and_can_be_corrected_later() {
+        let server = Server::start(MockOptions::new().with_models(["small"]), Playground::new());
+        let root = server.root_url().trim_end_matches('/').to_owned();
+        let mut person = Person::running(at_home(), &["init", "--provider", "compatible"]);
+        person.sees("Base URL, such as http://localhost:8000/v1: ");
+        person.types(&root);
+        person.sees("does not list its models; ");
+        person.sees("/v1 lists 1 model.");
+        person.sees("/v1 instead? [Y]es, [n]o: ");
+        person.types("n");
+        person.sees("is reachable, but does not list its models.");
+        person.sees("Model: ");
+        person.types(&server.base_url());
+        person.sees("this is a URL, not the name of a model");
+        person.types("sk-test-123456");
+        person.sees("this looks like an API key");
+        person.sees("Model: ");
+        person.types("small");
+        person.sees("The settings are in ");
+        let agcore = person.leaves_with(0);
+
+        let mut person = Person::running(agcore, &["init"]);
+        person.sees("Which provider? Number or name [compatible]: ");
+        person.types("");
+        person.sees(&format!("Base URL [{root}]: "));
+        person.types("");
+        person.sees("/v1 instead? [Y]es, [n]o: ");
+        person.types("");
+        person.sees("can be used and lists 1 model.");
+        person.sees("Model [small]: ");
+        person.types("");
+        person.sees("Change them? [y]es, [n]o: ");
+        person.types("y");
+        person.sees("The settings are in ");
+        let agcore = person.leaves_with(0);
+        agcore.run(["-p", "hi"]).assert_success();
+        let key = agcore.run(["init", "--provider", "xai", "--model", "sk-test-123456"]);
+        key.assert_failed(2, &["--model: this looks like an API key"]);
+        assert!(!key.stderr.contains("123456"), "{}", key.stderr);
     }
 
     #[test]
@@ -263,6 +305,38 @@ mod at_a_terminal {
         person.sees("is unchanged");
         let agcore = person.leaves_with(1);
         assert_eq!(settings(&agcore).unwrap(), before);
+    }
+
+    #[test]
+    fn a_chat_without_a_key_offers_to_ask_for_it() {
+        let options = MockOptions::new().with_models(["small"]).with_key(KEY);
+        let server = Server::start(options, Playground::new());
+        let mut person = Person::running(at_home(), &[]);
+        person.sees("There is no API key for openai yet. `agcore init` asks for what is missing.");
+        person.sees("Run it now? [y]es, [n]o: ");
+        person.types("n");
+        person.sees("error: openai: the API key is missing");
+        person.sees("agcore demo --chat");
+        let agcore = person.leaves_with(3);
+
+        let mut person = Person::running(agcore, &[]);
+        person.sees("Run it now? [y]es, [n]o: ");
+        person.types("y");
+        person.sees("Which provider? Number or name [openai]: ");
+        person.types("compatible");
+        person.sees("Base URL, such as ");
+        person.types(&server.base_url());
+        person.sees("Enter skips this): ");
+        person.types(KEY);
+        person.sees("Model [small]: ");
+        person.types("");
+        person.sees("Ctrl-D exits.");
+        person.next();
+        person.types("hello");
+        person.sees("messages in this request: 2");
+        person.next();
+        person.presses('d');
+        person.leaves_with(0);
     }
 
     #[test]

@@ -26,6 +26,31 @@ fn answers_a_message_from_a_pipe() {
 }
 
 #[test]
+fn quiet_leaves_out_the_tokens() {
+    let server = Server::playground();
+    let ran = Agcore::talking_to(&server).run(["-q", "-p", "hi"]);
+    assert!(ran.assert_success().contains("> hi"), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn standard_input_alone_is_a_message() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server);
+    let ran = agcore.run_with::<&str>([], b"hi\n");
+    assert!(
+        ran.assert_success().starts_with("You wrote:\n\n> hi\n"),
+        "{}",
+        ran.stdout
+    );
+    // Without anything to answer, the help is shown.
+    let ran = agcore.run_with::<&str>([], b"");
+    assert_eq!(ran.code(), Some(2));
+    assert!(ran.stderr.contains("Usage: agcore <COMMAND>"), "{}", ran.stderr);
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[test]
 fn rejects_empty_messages() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);

@@ -126,7 +126,6 @@ fn tab_completes_commands_and_file_names() {
     person.keys("/s\t");
     person.sees("show the model, the server and the files in use");
     person.sees("save the conversation to a file");
-    person.sees("> /s");
     person.presses('c');
     person.types("/load pl\t");
     person.sees("plan of ann.md is not a saved conversation");
@@ -134,6 +133,25 @@ fn tab_completes_commands_and_file_names() {
     person.types("look at @pl\t");
     person.sees("Attached plan of ann.md: 1 line, 1 B");
     person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
+fn tab_lists_all_commands_once() {
+    let server = Server::playground();
+    let script = "stty cols 100 rows 50 && exec \"$0\" chat";
+    let mut person = Person::scripting(Agcore::talking_to(&server), script);
+    person.sees("Ctrl-D exits.");
+    person.next();
+    person.keys("/");
+    person.sees("more; Tab lists them all");
+    person.keys("\t");
+    // No line of the shorter list is left over.
+    let listed = person.sees("/exit");
+    assert_eq!(listed.matches("/help ").count(), 1, "{listed}");
+    assert!(!listed.contains("Tab lists"), "{listed}");
+    person.presses('c');
     person.presses('d');
     person.leaves_with(0);
 }

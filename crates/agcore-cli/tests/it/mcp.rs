@@ -46,7 +46,8 @@ fn lists_servers_of_all_places_with_their_state_and_tools() {
     .with_file("agcore.toml", "[mcp.servers.web]\nurl = 'http://127.0.0.1:1/mcp'\n")
     .trusting();
     let ran = agcore.run(["mcp", "list", "--json"]);
-    let list: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    ran.assert_failed(1, &["2 of 3 MCP servers failed"]);
+    let list: Value = serde_json::from_str(&ran.stdout).unwrap();
     let states: Vec<_> = list
         .as_array()
         .unwrap()
@@ -76,7 +77,7 @@ fn lists_servers_of_all_places_with_their_state_and_tools() {
     assert_eq!(list[2]["origin"], ".mcp.json");
 
     let ran = agcore.run(["mcp", "list"]);
-    let text = ran.assert_success();
+    let text = &ran.stdout;
     assert!(text.contains(" tools (agcore "), "{text}");
     assert!(text.contains("\n  arithmetic, current_time, "), "{text}");
     assert!(!format!("{text}{list}").contains(MARK), "a key is shown");
@@ -107,7 +108,8 @@ fn servers_of_a_folder_start_only_with_trust() {
     assert_eq!(agcore.files(), [".mcp.json"]);
     // A server that ends at once is reported.
     let ran = agcore.run(["mcp", "list", "--trust-folder"]);
-    assert!(ran.assert_success().starts_with("x: failed: "), "{}", ran.stdout);
+    ran.assert_failed(1, &["1 of 1 MCP servers failed; `agcore mcp doctor` suggests fixes"]);
+    assert!(ran.stdout.starts_with("x: failed: "), "{}", ran.stdout);
     assert_eq!(agcore.files(), [".mcp.json", "owned"]);
 }
 
@@ -164,7 +166,7 @@ fn mistakes_are_explained() {
         (
             vec!["mcp", "list", "--mcp-config", "no.json"],
             2,
-            "no.json of MCP servers does not exist",
+            "the MCP settings file no.json does not exist",
         ),
     ] {
         agcore.run(arguments).assert_failed(code, &[text]);

@@ -52,6 +52,30 @@ fn rules_that_deny_hold_in_every_mode() {
 }
 
 #[test]
+fn tools_are_allowed_for_a_run_unless_a_rule_denies_them() {
+    for entry in ["save_note", "write", "save_*"] {
+        let (ran, has_run) = save("", &["--allow", "arithmetic", "--allow", entry]);
+        ran.assert_success();
+        assert!(has_run, "{entry}");
+    }
+    for (rules, code) in [
+        ("deny = ['save_note']", 0),
+        ("deny = ['write']", 0),
+        ("ask = ['save_note']", 6),
+    ] {
+        let (ran, has_run) = save(rules, &["--allow", "save_note"]);
+        assert_eq!((ran.code(), has_run), (Some(code), false), "{rules}: {}", ran.stderr);
+    }
+    let (ran, has_run) = save("", &["--allow", "save_note", "--permission-mode", "plan"]);
+    assert!(!has_run, "{}", ran.stdout);
+    let (ran, _) = save("", &["--allow", "sav_note"]);
+    ran.assert_failed(
+        2,
+        &["--allow: unknown tool or permission `sav_note`; did you mean `save_note`?"],
+    );
+}
+
+#[test]
 fn accept_edits_still_asks_what_a_rule_asks_about() {
     for rule in ["ask = ['save_note']", "ask = ['write']", "ask = ['*']"] {
         let ran = check(rule, "acceptEdits", 6, false);
@@ -136,6 +160,18 @@ fn rejects_unknown_and_contradictory_modes() {
 fn a_chat_follows_the_mode() {
     let server = Server::playground();
     let mut person = Person::at(&server, &["--permission-mode", "plan"]);
+    // The prompt shows the mode that Shift-Tab and /plan set.
+    person.types("/plan");
+    person.sees("Permission mode: default");
+    person.sees("you\r\n");
+    let before = person.sees("> ");
+    assert!(!before.contains("plan"), "{before}");
+    person.keys("\u{1b}[Z");
+    person.sees("you\r\n");
+    person.sees("accept edits > ");
+    person.types("/plan");
+    person.sees("you\r\n");
+    person.sees("plan > ");
     person.types("/tools");
     person.sees("denied: permission mode plan: deny save_note");
     person.next();

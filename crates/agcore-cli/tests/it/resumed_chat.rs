@@ -235,9 +235,15 @@ fn other_sessions_are_listed_and_chosen_in_the_chat() {
     assert_eq!(left(&mut person), first);
     let agcore = person.leaves_with(0);
 
-    // The list is also shown at the start.
+    // The list is also shown at the start. The newest session is next to the question.
+    agcore.run(["-p", "asked once"]).assert_success();
     let mut person = resuming(agcore, &["--resume"]);
-    person.sees("Continue which session? [1-2,");
+    person.sees("the first one");
+    person.sees("the second one");
+    person.sees(" -p ");
+    let newest = person.sees("\r\n");
+    assert!(newest.contains("asked once"), "{newest}");
+    person.sees("Continue which session? [1-3,");
     person.types("1");
     person.next();
     assert_ne!(left(&mut person), "");

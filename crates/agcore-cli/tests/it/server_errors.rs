@@ -48,7 +48,8 @@ fn no_key_at_all() {
     ran.assert_failed(3, &[]);
     let expected = "error: openai: the API key is missing\nSet OPENAI_API_KEY or AGCORE_API_KEY in the environment or in \
                     the .env of a trusted folder.\nOr store the key with `agcore keys set openai`; `agcore init` asks for \
-                    everything.\nOr use a local model: agcore -m ollama:llama3.2\n";
+                    everything.\nOr use a local model: agcore -m ollama:llama3.2\nOr try the program without a model: \
+                    agcore demo --chat\n";
     assert_eq!(ran.stderr, expected);
 }
 

@@ -292,6 +292,8 @@ fn sessions_are_shown_and_exported() {
     let agcore = Agcore::talking_to(&server).at_home();
     let id = id(&answered(&agcore, &["some arithmetic"]));
     let table = agcore.run(["sessions", "list"]);
+    // A list is what one wants to see without a command.
+    assert_eq!(agcore.run(["sessions"]).assert_success(), table.assert_success());
     assert!(table.assert_success().contains("some arithmetic"), "{}", table.stdout);
     let shown = agcore.run(["sessions", "show", &id]);
     let shown = shown.assert_success();

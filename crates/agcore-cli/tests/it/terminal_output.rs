@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use agcore_testkit::mock_server::{Answer, Chunking, MockOptions, RecordedRequest, Reply, ToolCall};
+use agcore_testkit::mock_server::{
+    Answer, Chunking, Fault, Gate, MockOptions, Point, RecordedRequest, Reply, ToolCall,
+};
 use rexpect::session::{PtySession, spawn_with_options};
 use rustix::termios::{Winsize, tcsetwinsize};
 use serde_json::json;
@@ -146,7 +148,7 @@ fn concurrent_tools_have_a_card_each() {
     ] {
         let card = shown.lines().find(|line| line.contains(start));
         let card = card.unwrap_or_else(|| panic!("{start:?} is missing in {shown}"));
-        assert!(card.contains(" ms "), "{card}");
+        assert!(!card.contains(" 0 ms "), "{card}");
     }
     person.next();
     person.presses('d');
@@ -163,7 +165,40 @@ fn shows_progress_and_erases_it() {
     let rest = read_to_end(session);
     let (before, _) = rest.split_once("late").unwrap();
     assert!(
-        before.ends_with("\r\u{1b}[J"),
+        // The rest of a word is waited for behind the cursor.
+        before.ends_with("\r\u{1b}[J") || before.ends_with("\u{1b}[K"),
         "the progress was not erased: {before:?}"
     );
+}
+
+#[test]
+fn a_stall_within_an_answer_is_shown_and_erased() {
+    let gate = Gate::new();
+    let opened = gate.clone();
+    let text = format!("{}the end", "word ".repeat(30));
+    let stalling =
+        move |_: &RecordedRequest| Reply::text(text.clone()).with_fault(Fault::stall(Point::AfterEvents(6), &gate));
+    let server = Server::start(MockOptions::new(), stalling);
+    let agcore = Agcore::talking_to(&server);
+    let mut session = raw(&agcore, &["-p", "hi"], 80);
+    // The wait for the first part is shown as well, on a line of its own.
+    session.exp_string("word").unwrap();
+    session.exp_string("\u{1b}7").unwrap();
+    session.exp_string(" 2 s").unwrap();
+    opened.release();
+    let rest = read_to_end(session);
+    let (before, _) = rest.split_once("word").unwrap();
+    assert!(
+        before.contains("\u{1b}8\u{1b}[K"),
+        "the stall was not erased: {before:?}"
+    );
+
+    // What a program reads has only the answer.
+    let text = |_: &RecordedRequest| Reply::text("early late").with_pace(Duration::from_millis(2_100));
+    let server = Server::start(MockOptions::new(), text);
+    let script = "\"$0\" -p hi > answer.txt; cat answer.txt";
+    let mut person = Person::scripting(Agcore::talking_to(&server), script);
+    person.sees("tokens in");
+    person.sees("early late");
+    person.leaves_with(0);
 }

@@ -31,7 +31,7 @@ use crate::{
     exit::Failure,
     history::history_file,
     interrupt::Interrupts,
-    permission_mode::{mode_approver, next_mode, plan_mode},
+    permission_mode::{mode_approver, next_mode, plan_mode, prompt},
     prices::Prices,
     program_tools::{Previews, ToolFolder},
     render::sanitized_line,
@@ -93,7 +93,7 @@ async fn converse(
     loop {
         let screen = conversation.screen;
         screen.speaker("you")?;
-        let line = console.read_prompt("> ", std::mem::take(&mut draft)).await?;
+        let line = read_line(&console, conversation, std::mem::take(&mut draft)).await?;
         let before = std::mem::replace(&mut pressed, Pressed::of(&line));
         match line {
             PromptLine::Closed => return Ok(()),
@@ -130,13 +130,20 @@ async fn converse(
     }
 }
 
+/// Reads a line at the prompt, which names the permission mode.
+async fn read_line(console: &Console, conversation: &Conversation, draft: Draft) -> Result<PromptLine, Failure> {
+    console
+        .read_prompt(prompt(conversation.turns.policy.mode()), draft)
+        .await
+}
+
 /// Sends the message of the arguments, if there is one.
 async fn send_first(args: &ChatArgs, conversation: &mut Conversation) -> Result<(), Failure> {
     let (Some(message), screen) = (&args.message, conversation.screen) else {
         return Ok(());
     };
     screen.speaker("you")?;
-    screen.print(&format!("> {message}\n"))?;
+    screen.print(&format!("{}{message}\n", prompt(conversation.turns.policy.mode())))?;
     conversation.send(with_files(message.clone(), &args.files)?).await
 }
 

@@ -1,9 +1,7 @@
 //! Answers a single message.
 
 use std::{
-    fmt, fs,
     io::{self, IsTerminal},
-    path::Path,
     sync::Arc,
 };
 
@@ -12,9 +10,9 @@ use agcore::{
     memory::session::Session,
     tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
-use serde_json::Value;
 
 use super::{
+    answer_schema::read_schema,
     asking::Asking,
     last_model::continued,
     picker::selected,
@@ -60,7 +58,7 @@ pub(super) async fn run(
     front: &Front<'_>,
 ) -> Result<(), Failure> {
     let schema = args.schema.as_deref().map(read_schema).transpose()?;
-    let sessions = Sessions::of_chat(&args.session).await?;
+    let sessions = Sessions::of_chat(&args.session).await?.for_single_message();
     let selected = selected(&args.session, &sessions).await?;
     // Without a session to continue, a missing message is found before anything else.
     let message = match selected {
@@ -86,18 +84,6 @@ pub(super) async fn run(
         }
     };
     one_shot.finish(result, front.output).await
-}
-
-/// Reads the schema of the answer.
-fn read_schema(file: &Path) -> Result<Value, Failure> {
-    let failed =
-        |reason: &dyn fmt::Display| Failure::usage(format!("the schema {} cannot be used: {reason}", file.display()));
-    let text = fs::read_to_string(file).map_err(|error| failed(&error))?;
-    let schema: Value = serde_json::from_str(&text).map_err(|error| failed(&error))?;
-    match schema.is_object() {
-        true => Ok(schema),
-        false => Err(failed(&"it is not a JSON object")),
-    }
 }
 
 /// The means by which the program talks to its user.
@@ -157,7 +143,7 @@ impl<'a> OneShot<'a> {
         let agent = continued(agent, (args, settings), &chats.sessions, selected).await?;
         let session = chats.start(selected, args.session.fork_session, &agent).await?;
         chats.name(&session, args).await?;
-        let mut render = renderer(front, settings.theme, args.schema.is_some());
+        let mut render = renderer(front, settings.theme, args);
         let mut answers = None;
         if let Some(terminal) = terminal {
             let (steps, asked_by_steps) = AskForSteps::new();
@@ -330,16 +316,18 @@ fn mcp_server(server: &Server) -> McpServer {
     }
 }
 
-/// Returns the renderer of the events. With `hides_answer`, the text of the model is not shown: it is JSON in one of several forms.
-fn renderer(front: &Front<'_>, theme: Theme, hides_answer: bool) -> Box<dyn Render> {
+/// Returns the renderer of the events. With a schema, the text of the model is not shown: it is JSON in one of several forms.
+fn renderer(front: &Front<'_>, theme: Theme, args: &ChatArgs) -> Box<dyn Render> {
     if let Some(output) = front.output {
         return Box::new(output.clone());
     }
     let progress = front.color.palette(&io::stderr()).with_theme(theme);
-    if hides_answer {
-        return Box::new(Terminal::new(io::sink(), io::stderr(), progress));
+    if args.schema.is_some() {
+        let terminal = Terminal::new(io::sink(), io::stderr(), progress);
+        return Box::new(if args.quiet { terminal.without_usage() } else { terminal });
     }
     let terminal = Terminal::new(io::stdout(), io::stderr(), progress);
+    let terminal = if args.quiet { terminal.without_usage() } else { terminal };
     match io::stdout().is_terminal() {
         true => Box::new(terminal.with_markdown(front.color.palette(&io::stdout()).with_theme(theme))),
         // Programs get what the model wrote.

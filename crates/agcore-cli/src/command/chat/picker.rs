@@ -7,13 +7,19 @@ use crate::{
     console::{Console, Line},
     exit::Failure,
     process::print,
-    render::{sanitized_line, wrapped},
-    sessions::{SessionKind, Sessions, current_folder},
+    render::{sanitized_line, window_height, wrapped},
+    sessions::{SessionKind, Sessions, current_folder, numbered_table},
     trust_dialog::is_at_terminal,
 };
 
-/// The number of sessions to choose from.
+/// The largest number of sessions to choose from.
 const MAX_CHOICES: usize = 20;
+
+/// The number of sessions to choose from, however low the window is.
+const MIN_CHOICES: usize = 5;
+
+/// The lines of the window for the headings and the question.
+const MARGIN: usize = 5;
 
 /// Returns the session that the options select, or `None` for a new one.
 ///
@@ -35,6 +41,11 @@ pub(in crate::command) async fn selected(args: &SessionArgs, sessions: &Sessions
     }
 }
 
+/// Returns the number of sessions to choose from: they must fit into the window.
+fn choices() -> usize {
+    window_height().saturating_sub(MARGIN).clamp(MIN_CHOICES, MAX_CHOICES)
+}
+
 /// Shows the newest sessions, or those that contain a text, and reads the number of one. Any other text searches again. Returns
 /// `None` if the user chooses none.
 ///
@@ -50,7 +61,11 @@ pub(super) async fn choose(
         Some(text) => containing(sessions, text).await?,
     };
     loop {
-        print(&sessions.numbered_table(&known).await?)?;
+        if known.len() > choices() {
+            known.truncate(choices());
+            print("Older sessions are not listed; type a text to search them.\n")?;
+        }
+        print(&numbered_table(&known))?;
         let prompt = format!(
             "Continue which session? [{}, or a text to search; Enter for none]: ",
             numbers(known.len())
@@ -81,7 +96,7 @@ pub(super) fn numbers(count: usize) -> String {
 }
 
 async fn newest_of(sessions: &Sessions) -> Result<Vec<Session>, Failure> {
-    let known = sessions.list(None, MAX_CHOICES).await?;
+    let known = sessions.list(None, choices() + 1).await?;
     match (known.is_empty(), sessions.kind()) {
         (false, _) => Ok(known),
         (true, SessionKind::Task) => Err(Failure::task("there are no tasks yet; to begin one: agcore run TASK")),
@@ -90,7 +105,7 @@ async fn newest_of(sessions: &Sessions) -> Result<Vec<Session>, Failure> {
 }
 
 async fn containing(sessions: &Sessions, text: &str) -> Result<Vec<Session>, Failure> {
-    let found = sessions.search(text, None, MAX_CHOICES).await?;
+    let found = sessions.search(text, None, choices() + 1).await?;
     Ok(found.into_iter().map(|found| found.session).collect())
 }
 

@@ -24,7 +24,7 @@ use crate::{
     render::sanitized_line,
     sample_tools::NotesFile,
     server_question::{ServerAnswers, ServerQuestions},
-    sessions::{FIRST_MODEL, FLOW_OPTIONS, FOLDER, KIND, Sessions, current_folder},
+    sessions::{FIRST_MODEL, FLOW_OPTIONS, FOLDER, KIND, SINGLE, Sessions, current_folder},
     settings::{ContextFiles, McpServers, Project, Settings, ToolSettings},
     trust_dialog::print_notices,
 };
@@ -273,6 +273,9 @@ fn described(mut stored: StoredSessions, sessions: &Sessions) -> StoredSessions 
     }
     if let Some(options) = sessions.flow_options() {
         stored = stored.with_metadata(FLOW_OPTIONS, options);
+    }
+    if sessions.is_single() {
+        stored = stored.with_metadata(SINGLE, "true");
     }
     if let Some(kind) = sessions.kind().name() {
         stored = stored.with_metadata(KIND, kind);

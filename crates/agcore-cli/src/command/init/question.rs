@@ -35,15 +35,16 @@ impl Questions {
         }
     }
 
-    /// Reads yes or no.
+    /// Reads yes or no. Enter alone is the default.
     ///
     /// # Errors
     /// When the user stops, or the terminal cannot be read.
-    pub(super) async fn confirm(&self, prompt: &str) -> Result<bool, Failure> {
+    pub(super) async fn confirm(&self, prompt: &str, default: bool) -> Result<bool, Failure> {
         loop {
             match self.line(prompt).await?.to_lowercase().as_str() {
                 "y" | "yes" => return Ok(true),
-                "n" | "no" | "" => return Ok(false),
+                "n" | "no" => return Ok(false),
+                "" => return Ok(default),
                 _ => print("  Type y or n.\n")?,
             }
         }

@@ -1,7 +1,6 @@
 //! [`Server`]: the address that a chat would use, and where it comes from.
 
 use agcore::llm::ProviderType;
-use toml_edit::{DocumentMut, Item};
 
 use crate::vendor::base_url_variables;
 
@@ -15,12 +14,11 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// Returns the server that the option, the environment or the user's settings name, in the order of precedence in a chat. A
-    /// key that is meant for a gateway must not be sent to the vendor.
-    pub(super) fn configured(
+    /// Returns the server that the option or the environment names, in the order of precedence in a chat. A key that is meant
+    /// for a gateway must not be sent to the vendor.
+    pub(super) fn given(
         option: Option<&str>,
         variable: &dyn Fn(&str) -> Option<String>,
-        settings: &str,
         provider: &ProviderType,
     ) -> Option<Self> {
         let of_option = option.map(|url| Self::new(url, "--base-url"));
@@ -28,8 +26,7 @@ impl Server {
             let mut names = base_url_variables(provider).iter();
             names.find_map(|name| Some(Self::new(variable(name)?, format!("{name} in the environment"))))
         };
-        let of_settings = || Some(Self::new(in_settings(settings, provider)?, "your agcore.toml"));
-        of_option.or_else(of_variable).or_else(of_settings)
+        of_option.or_else(of_variable)
     }
 
     /// Creates a server with a base URL of its own.
@@ -49,49 +46,35 @@ impl Server {
     }
 }
 
-/// Returns the base URL in the user's settings, if they are for this provider.
-fn in_settings(text: &str, provider: &ProviderType) -> Option<String> {
-    let document: DocumentMut = text.parse().ok()?;
-    let member = |name: &str| document.get(name).and_then(Item::as_str);
-    let is_same = member("provider")?.parse::<ProviderType>().as_ref() == Ok(provider);
-    member("base_url").filter(|_| is_same).map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn url(variables: &[(&str, &str)], settings: &str, provider: &str) -> Option<String> {
+    fn url(variables: &[(&str, &str)], provider: &str) -> Option<String> {
         let variable = |name: &str| {
             let found = variables.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
         let provider: ProviderType = provider.parse().unwrap();
-        Server::configured(None, &variable, settings, &provider)?.base_url
+        Server::given(None, &variable, &provider)?.base_url
     }
 
     #[test]
     fn the_sources_are_those_of_a_chat() {
         let gateway = [("OPENAI_BASE_URL", "http://gateway/v1")];
-        let own = "provider = 'openai'\nbase_url = 'http://own/v1'\n";
-        assert_eq!(url(&gateway, own, "openai").as_deref(), Some("http://gateway/v1"));
-        assert_eq!(
-            url(&gateway, own, "openai-responses").as_deref(),
-            Some("http://gateway/v1")
-        );
-        assert_eq!(url(&[], own, "openai").as_deref(), Some("http://own/v1"));
+        assert_eq!(url(&gateway, "openai").as_deref(), Some("http://gateway/v1"));
+        assert_eq!(url(&gateway, "openai-responses").as_deref(), Some("http://gateway/v1"));
         // Another provider's server never gets the key.
-        assert_eq!(url(&gateway, own, "mistral"), None);
+        assert_eq!(url(&gateway, "mistral"), None);
         let both = [gateway[0], ("AGCORE_BASE_URL", "http://any/v1")];
-        assert_eq!(url(&both, own, "openai").as_deref(), Some("http://any/v1"));
-        assert_eq!(url(&both, own, "mistral").as_deref(), Some("http://any/v1"));
-        assert_eq!(url(&[], "not TOML", "openai"), None);
+        assert_eq!(url(&both, "openai").as_deref(), Some("http://any/v1"));
+        assert_eq!(url(&both, "mistral").as_deref(), Some("http://any/v1"));
     }
 
     #[test]
     fn the_option_comes_first() {
         let provider = "openai".parse().unwrap();
-        let found = Server::configured(Some("http://a/v1"), &|_| Some("http://b/v1".to_owned()), "", &provider);
+        let found = Server::given(Some("http://a/v1"), &|_| Some("http://b/v1".to_owned()), &provider);
         assert_eq!(found, Some(Server::new("http://a/v1", "--base-url")));
     }
 }

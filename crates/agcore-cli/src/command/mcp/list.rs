@@ -19,7 +19,7 @@ const NONE: &str = "No MCP servers. `agcore mcp list --help` shows where to add 
 /// Connects to all servers and lists them.
 ///
 /// # Errors
-/// When the settings are invalid, or the output cannot be written. A server that fails is listed with its error.
+/// When the settings are invalid, the output cannot be written, or a server failed. It is listed with its error.
 pub(super) async fn run(args: &McpListArgs) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
     let tools = ToolRegistry::new();
@@ -37,8 +37,16 @@ pub(super) async fn run(args: &McpListArgs) -> Result<(), Failure> {
             print_list(&list.collect::<String>())
         }
     };
+    let failed = servers.all().iter().filter(|server| server.connection.is_err()).count();
+    let count = servers.all().len();
     servers.close().await;
-    printed
+    printed?;
+    match failed {
+        0 => Ok(()),
+        failed => Err(Failure::task(format!(
+            "{failed} of {count} MCP servers failed; `agcore mcp doctor` suggests fixes"
+        ))),
+    }
 }
 
 /// Returns all servers of the settings, those that are used with their connection.

@@ -1,0 +1,60 @@
+//! The schema of an answer: a file, or JSON on the command line.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+
+use crate::exit::Failure;
+
+/// Reads the schema: JSON if it begins with `{`, or else the file with this name.
+///
+/// # Errors
+/// When the file cannot be read, or the schema is not a JSON object.
+pub(super) fn read_schema(given: &Path) -> Result<Value, Failure> {
+    let inline = given.to_str().filter(|text| text.trim_start().starts_with('{'));
+    let name = match inline {
+        Some(_) => "the text after --schema".to_owned(),
+        None => format!("the schema {}", given.display()),
+    };
+    let text = match inline {
+        Some(text) => text.to_owned(),
+        None => fs::read_to_string(given).map_err(|error| {
+            Failure::usage(format!(
+                "{name} cannot be read: {error}\n--schema expects the name of a file, or JSON that begins with {{"
+            ))
+        })?,
+    };
+    let schema: Value =
+        serde_json::from_str(&text).map_err(|error| Failure::usage(format!("{name} is not valid JSON: {error}")))?;
+    match schema.is_object() {
+        true => Ok(schema),
+        false => Err(Failure::usage(format!(
+            "{name} is not a JSON object, such as {{\"type\": \"object\"}}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_is_json_or_the_name_of_a_file() {
+        let schema = read_schema(Path::new(" {\"type\": \"object\"}")).unwrap();
+        assert_eq!(schema["type"], "object");
+        let check = |given: &str, expected: &[&str]| {
+            let error = read_schema(Path::new(given)).unwrap_err().to_string();
+            for part in expected {
+                assert!(error.contains(part), "{given}: {error}");
+            }
+        };
+        check(
+            "{type: object}",
+            &["the text after --schema is not valid JSON: ", "column 2"],
+        );
+        check(
+            "object",
+            &["the schema object cannot be read: ", "JSON that begins with {"],
+        );
+    }
+}
