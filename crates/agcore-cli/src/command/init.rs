@@ -7,6 +7,7 @@ mod models;
 mod ollama;
 mod question;
 mod server;
+mod setup;
 mod vendors;
 
 use std::{
@@ -15,10 +16,16 @@ use std::{
     path::Path,
 };
 
-use agcore::llm::{ProviderConfig, ProviderType, transport::http::Proxy};
+use agcore::llm::{ProviderConfig, ProviderType};
 
 use self::{
-    change::Wanted, current::Current, found::Found, models::refusal, question::Questions, server::Server,
+    change::Wanted,
+    current::Current,
+    found::Found,
+    models::refusal,
+    question::Questions,
+    server::Server,
+    setup::{Setup, config_of},
     vendors::offered,
 };
 use super::keys::store_key;
@@ -30,7 +37,7 @@ use crate::{
     process::{print, variable},
     render::{Color, print_list, sanitized, sanitized_line},
     secrets::Preference,
-    vendor::{check_timeouts, key_variable, redacted_url},
+    vendor::{key_variable, redacted_url},
 };
 
 /// The number of attempts to enter a key that the server accepts.
@@ -74,30 +81,8 @@ pub(crate) async fn run(args: &InitArgs, color: Color) -> Result<(), Failure> {
     setup.write(&path, &wanted).await
 }
 
-/// Returns the settings with which the server is asked for its models.
-fn config_of(provider: &ProviderType, server: &Server) -> ProviderConfig {
-    let config = ProviderConfig::new(provider.clone(), "")
-        .with_proxy(Proxy::Environment)
-        .with_timeouts(check_timeouts());
-    match &server.base_url {
-        Some(url) => config.with_base_url(url.as_str()),
-        None => config,
-    }
-}
-
 fn parse_provider(name: &str) -> Result<ProviderType, Failure> {
     name.parse().map_err(|error| Failure::usage(format!("{error}")))
-}
-
-struct Setup<'a> {
-    args: &'a InitArgs,
-    /// The text of the settings file, if there is one.
-    before: Option<String>,
-    /// `None` without a terminal to ask at.
-    questions: Option<Questions>,
-    found: Found,
-    /// The provider, the server and the model in the settings file.
-    current: Current,
 }
 
 impl Setup<'_> {
@@ -278,12 +263,5 @@ impl Setup<'_> {
             }
         }
         print("\nTry it:\n  agcore 'Why is the sky blue?'\n`agcore doctor` checks everything.\n")
-    }
-
-    async fn ask(&mut self, prompt: &str) -> Result<String, Failure> {
-        match &mut self.questions {
-            Some(questions) => questions.line(prompt).await,
-            None => Err(Failure::usage("cannot ask, because there is no terminal")),
-        }
     }
 }

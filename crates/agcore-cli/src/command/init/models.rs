@@ -5,7 +5,11 @@ use agcore::llm::{
     credential::{Credential, Secret},
 };
 
-use super::{Setup, config_of, found::counted, server::Server};
+use super::{
+    found::counted,
+    server::Server,
+    setup::{Setup, config_of},
+};
 use crate::{
     command::models::listed,
     exit::{Failure, suggestion},

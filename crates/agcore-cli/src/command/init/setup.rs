@@ -1,0 +1,42 @@
+//! [`Setup`]: what `agcore init` has found and may ask.
+
+use agcore::llm::{ProviderConfig, ProviderType, transport::http::Proxy};
+
+use super::{current::Current, found::Found, question::Questions, server::Server};
+use crate::{args::InitArgs, exit::Failure, vendor::check_timeouts};
+
+/// The state of `agcore init`: what it has found, and whom it may ask.
+pub(super) struct Setup<'a> {
+    pub(super) args: &'a InitArgs,
+    /// The text of the settings file, if there is one.
+    pub(super) before: Option<String>,
+    /// `None` without a terminal to ask at.
+    pub(super) questions: Option<Questions>,
+    pub(super) found: Found,
+    /// The provider, the server and the model in the settings file.
+    pub(super) current: Current,
+}
+
+impl Setup<'_> {
+    /// Asks a question.
+    ///
+    /// # Errors
+    /// When there is no terminal, or the user stops.
+    pub(super) async fn ask(&mut self, prompt: &str) -> Result<String, Failure> {
+        match &mut self.questions {
+            Some(questions) => questions.line(prompt).await,
+            None => Err(Failure::usage("cannot ask, because there is no terminal")),
+        }
+    }
+}
+
+/// Returns the settings with which the server is asked for its models.
+pub(super) fn config_of(provider: &ProviderType, server: &Server) -> ProviderConfig {
+    let config = ProviderConfig::new(provider.clone(), "")
+        .with_proxy(Proxy::Environment)
+        .with_timeouts(check_timeouts());
+    match &server.base_url {
+        Some(url) => config.with_base_url(url.as_str()),
+        None => config,
+    }
+}
