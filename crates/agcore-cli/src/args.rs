@@ -348,7 +348,8 @@ The model is a script that this process serves on 127.0.0.1; everything else is 
 history. The demo verifies what it shows and exits with code 1 if anything did not happen.
 
 With --chat, you write the messages yourself. The model repeats them, calls the tools that they mention (\"save a note\"), and \
-fails on request; it lists its commands if you send \"help\". Tools really run, after the usual questions. Nothing is saved.
+fails on request; it lists its commands if you send \"help\". Tools really run in the current directory, after \
+the usual questions. The chat is not saved.
 
 Examples:
   agcore demo

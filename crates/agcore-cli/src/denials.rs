@@ -24,6 +24,15 @@ struct Denial {
 impl Denials {
     /// Returns the failure for the calls that were denied because no one could be asked.
     pub(crate) fn unasked(&self, mode: PermissionMode) -> Option<Failure> {
+        let advice = |tools: &[&str]| match mode {
+            // It cannot be combined with --yes.
+            PermissionMode::DontAsk => "Choose another --permission-mode".to_owned(),
+            _ => format!("Pass --allow {}, or --yes for every tool", tools.join(" --allow ")),
+        };
+        self.unasked_with(mode, advice)
+    }
+
+    fn unasked_with(&self, mode: PermissionMode, advice: impl Fn(&[&str]) -> String) -> Option<Failure> {
         let mut unasked = self.all();
         unasked.retain(|denial| denial.decider == Decider::NoApprover);
         let obstacle = match mode {
@@ -44,13 +53,9 @@ impl Denials {
         if lines.is_empty() {
             return None;
         }
-        let option = match mode {
-            // It cannot be combined with --yes.
-            PermissionMode::DontAsk => "Choose another --permission-mode",
-            _ => "Pass --yes",
-        };
         lines.push(format!(
-            "{option}, or allow the tool in your agcore.toml: [permissions] allow = {tools:?}."
+            "{}, or allow the tool in your agcore.toml: [permissions] allow = {tools:?}.",
+            advice(&tools)
         ));
         Some(Failure::new(FailureKind::Denied, lines.join("\n")))
     }
@@ -68,7 +73,7 @@ impl Denials {
             tool, decider, reason, ..
         } = self.all().pop()?;
         match decider {
-            Decider::NoApprover => self.unasked(PermissionMode::Default),
+            Decider::NoApprover => self.unasked_with(PermissionMode::Default, |_| "Pass --yes".to_owned()),
             Decider::Person => Some(Failure::task(format!("{tool} was denied: you answered no"))),
             _ => Some(Failure::task(format!("{tool} was denied: {reason}"))),
         }

@@ -209,6 +209,19 @@ fn rejects_unsupported_signatures() {
 }
 
 #[test]
+fn an_option_without_its_underscore_is_recognized() {
+    let item = "\n/// Adds.\nasync fn add(a: i64) -> Result<i64, ToolError> { Ok(a) }";
+    check(
+        &format!("#[tool(readonly)]{item}"),
+        &["#[tool(readonly)]\n       ^^^^^^^^ unknown option `readonly`: did you mean `read_only`? expected one of"],
+    );
+    check(
+        &format!("#[tool(writes)]{item}"),
+        &["#[tool(writes)]\n       ^^^^^^ unknown option `writes`: expected one of"],
+    );
+}
+
+#[test]
 fn rejects_a_tool_that_only_reads_and_changes_something() {
     let item = "\n/// Adds.\nasync fn add(a: i64) -> Result<i64, ToolError> { Ok(a) }";
     for (options, underlined) in [

@@ -118,7 +118,10 @@ impl Options {
             "associated" => self.is_associated = boolean(key, input)?,
             "unknown_members" => self.has_unknown_members = boolean(key, input)?,
             unknown => {
-                let message = format!("unknown option `{unknown}`: expected one of {KNOWN}");
+                let meant = meant(unknown)
+                    .map(|name| format!("did you mean `{name}`? "))
+                    .unwrap_or_default();
+                let message = format!("unknown option `{unknown}`: {meant}expected one of {KNOWN}");
                 return Err(Error::new(key.span(), message));
             }
         }
@@ -131,6 +134,13 @@ impl Options {
             value,
         });
     }
+}
+
+/// Returns the option that was written without its underscores, or in another case.
+fn meant(unknown: &str) -> Option<&'static str> {
+    let plain = |name: &str| name.replace('_', "").to_lowercase();
+    let known = KNOWN.split(", ").map(|name| name.trim_end_matches("(…)"));
+    known.into_iter().find(|name| plain(name) == plain(unknown))
 }
 
 /// Parses `= value` after a key.

@@ -6,7 +6,7 @@ use super::settings::SettingsArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
-    /// List the sessions, those changed last first
+    /// List the sessions, most recently changed first
     #[command(after_help = LIST_HELP)]
     List(ListSessionsArgs),
     /// Find sessions by a text in their messages or names

@@ -80,6 +80,8 @@ pub(crate) async fn run(interrupts: &Interrupts, color: Color) -> Result<(), Fai
     let style = palette.success;
     let total = format!("Total: {usage}. Cost: none, the model is a script.");
     print(&format!("\n{style}{}{style:#}\n", wrapped(&total, 0)))?;
+    let next = "Next: `agcore demo --chat` to write the messages yourself, `agcore init` to set up a model.";
+    print(&format!("{dim}{}{dim:#}\n", wrapped(next, 0)))?;
     server.shutdown().await;
     Ok(())
 }
@@ -100,7 +102,7 @@ pub(crate) async fn chat(interrupts: &Interrupts, color: Color) -> Result<(), Fa
     print(&format!(
         "{}\n",
         wrapped(
-            "The model is a script. Send \"help\" to see what it can do; nothing is saved.",
+            "The model is a script. Send \"help\" to see what it can do. The chat is not saved, but its tools work in this folder.",
             0
         )
     ))?;

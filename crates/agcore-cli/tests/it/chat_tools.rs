@@ -28,7 +28,7 @@ fn denies_calls_that_need_approval() {
         &[
             "✗ save_note",
             "it needs approval, and there is no terminal at which to ask (it needs write",
-            "Pass --yes, or allow the tool in your agcore.toml: [permissions] allow = [\"save_note\"].",
+            "Pass --allow save_note, or --yes for every tool, or allow the tool in your agcore.toml: [permissions] allow = [\"save_note\"].",
         ],
     );
     // The answer is printed regardless.
@@ -52,7 +52,7 @@ fn a_model_that_repeats_a_denied_call_ends_the_turn() {
         6,
         &[
             "error: save_note was denied: it needs approval",
-            "\nPass --yes",
+            "\nPass --allow save_note, or --yes",
             "\nThe turn ended because the model repeated the call.",
         ],
     );

@@ -71,7 +71,7 @@ impl Output<Value> {
     message = "`{Self}` cannot be the type of an answer",
     label = "this does not implement both `Deserialize` and `JsonSchema`",
     note = "write `#[output]`, from `agcore::tools` or from agcore-tools, above the declaration of `{Self}`, or \
-            `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+            derive `serde::Deserialize` and `schemars::JsonSchema`, if your Cargo.toml has both crates"
 )]
 pub trait OutputType: DeserializeOwned + JsonSchema + Send {}
 

@@ -48,7 +48,7 @@ pub trait ToolFunction<Marker>: Send + Sync + 'static {
     message = "`{Self}` cannot be an argument of a tool",
     label = "this does not implement both `Deserialize` and `JsonSchema`",
     note = "write `#[arguments]`, from agcore-tools or from `agcore::tools`, above the declaration of `{Self}`, or \
-            `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+            derive `serde::Deserialize` and `schemars::JsonSchema`, if your Cargo.toml has both crates"
 )]
 pub trait Argument {
     /// Exists for every type that implements the trait.
@@ -63,7 +63,7 @@ impl<T: DeserializeOwned + JsonSchema> Argument for T {}
     message = "`{Self}` cannot be part of a type that a model writes",
     label = "this does not implement both `Deserialize` and `JsonSchema`",
     note = "write the attribute of the type around it, `#[output]` or `#[arguments]`, above the declaration of `{Self}`, or \
-            `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+            derive `serde::Deserialize` and `schemars::JsonSchema`, if your Cargo.toml has both crates"
 )]
 pub trait Member {
     /// Exists for every type that implements the trait.
