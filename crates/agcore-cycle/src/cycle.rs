@@ -297,7 +297,7 @@ impl LlmCycle {
         &'a mut self,
         options: TurnOptions,
         observer: Option<&'a Observer>,
-        form: Option<Form>,
+        form: Option<Box<Form>>,
     ) -> Driver<'a> {
         let context = DriverContext {
             provider: &*self.provider,

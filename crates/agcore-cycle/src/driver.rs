@@ -24,6 +24,7 @@ mod model;
 mod compaction;
 mod running;
 mod call_ids;
+mod reports;
 mod tools;
 mod output;
 mod run;

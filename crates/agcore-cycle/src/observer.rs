@@ -12,8 +12,8 @@ use agcore_chat::StreamEvent;
 /// The number of queued events at which the driver waits, so that a slow reader slows down the model's stream.
 const CAPACITY: usize = 64;
 
-/// The usual number of queued events: those of a reply with three calls.
-const INITIAL_CAPACITY: usize = 8;
+/// The usual number of queued events. Most readers take each event as it comes, so that more space would never be used.
+const INITIAL_CAPACITY: usize = 2;
 
 /// Receives the events of a turn. Created by [`TurnStream::new`](crate::TurnStream::new), which drains it.
 ///

@@ -288,7 +288,7 @@ fn happened(outcomes: &[Outcome]) -> Arc<[Outcome]> {
     }
     let used = outcomes.iter().filter_map(|outcome| match outcome {
         Outcome::Spent(_) | Outcome::Lost(_) | Outcome::Called(_) => Some(outcome.clone()),
-        Outcome::Limit { lost, .. } if lost.calls > 0 => Some(Outcome::Lost(lost.clone())),
+        Outcome::Limit { lost, .. } => lost.get().map(|lost| Outcome::Lost(Box::new(lost.clone()))),
         _ => None,
     });
     used.collect()

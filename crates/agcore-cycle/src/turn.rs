@@ -300,7 +300,7 @@ mod sealed {
     use crate::typed::Form;
 
     pub trait Answer: Send {
-        fn into_form(self) -> Option<Form>;
+        fn into_form(self) -> Option<Box<Form>>;
     }
 }
 
@@ -309,7 +309,7 @@ mod sealed {
 pub struct FreeText;
 
 impl sealed::Answer for FreeText {
-    fn into_form(self) -> Option<Form> {
+    fn into_form(self) -> Option<Box<Form>> {
         None
     }
 }
@@ -331,8 +331,8 @@ impl AnswerKind for FreeText {
 }
 
 impl<T: DeserializeOwned> sealed::Answer for Output<T> {
-    fn into_form(self) -> Option<Form> {
-        Some(Form::new(self))
+    fn into_form(self) -> Option<Box<Form>> {
+        Some(Box::new(Form::new(self)))
     }
 }
 

@@ -30,9 +30,9 @@ use crate::{
 /// ```
 #[derive(Debug, Default)]
 pub struct Fold {
-    start: ReplyStart,
+    start: Option<Box<ReplyStart>>,
     choices: Vec<ChoiceFold>,
-    usage: Option<Usage>,
+    usage: Option<Box<Usage>>,
     answered_by: Option<AnsweredBy>,
     extra: Extra,
 }
@@ -51,8 +51,8 @@ impl Fold {
     /// Adds a delta like [`push`](Self::push), but moves its large parts instead of cloning them.
     pub fn push_owned(&mut self, delta: ReplyDelta) {
         match delta {
-            ReplyDelta::Start(start) => self.start(*start),
-            ReplyDelta::Usage(usage) => self.usage = Some(*usage),
+            ReplyDelta::Start(start) => self.start(start),
+            ReplyDelta::Usage(usage) => self.usage = Some(usage),
             ReplyDelta::Block { choice, block } => self.choice(choice).block(*block),
             other => drop(self.push(&other)),
         }
@@ -61,7 +61,7 @@ impl Fold {
     /// Adds a delta. For a fragment of a tool call, returns the position of the call among the calls of its choice.
     pub fn push(&mut self, delta: &ReplyDelta) -> Option<usize> {
         match delta {
-            ReplyDelta::Start(start) => self.start((**start).clone()),
+            ReplyDelta::Start(start) => self.start(start.clone()),
             ReplyDelta::Text { choice, text } => self.choice(*choice).text(text),
             ReplyDelta::Reasoning { choice, text } => self.choice(*choice).reasoning(text),
             ReplyDelta::Refusal { choice, text } => self.choice(*choice).refusal.push_str(text),
@@ -72,7 +72,7 @@ impl Fold {
             ReplyDelta::BlockEnd { choice } => self.choice(*choice).open = None,
             ReplyDelta::Item { choice, position } => self.choice(*choice).enter(*position),
             ReplyDelta::Block { choice, block } => self.choice(*choice).block((**block).clone()),
-            ReplyDelta::Usage(usage) => self.usage = Some((**usage).clone()),
+            ReplyDelta::Usage(usage) => self.usage = Some(usage.clone()),
             ReplyDelta::Finish { choice, reason } => {
                 self.choice(*choice).finish.get_or_insert_with(|| reason.clone());
             }
@@ -97,7 +97,7 @@ impl Fold {
 
     /// Returns the token usage received so far.
     pub fn usage(&self) -> Option<&Usage> {
-        self.usage.as_ref()
+        self.usage.as_deref()
     }
 
     /// Returns whether any part of a reply has arrived.
@@ -121,31 +121,41 @@ impl Fold {
         let fold = std::mem::take(self);
         let mut choices: Vec<Choice> = fold.choices.into_iter().map(ChoiceFold::finish).collect();
         choices.sort_by_key(|choice| choice.index);
+        let start = fold.start.map(|start| *start).unwrap_or_default();
         ChatResponse {
-            id: fold.start.id,
-            created: fold.start.created,
-            model: fold.start.model,
+            id: start.id,
+            created: start.created,
+            model: start.model,
             choices,
-            usage: fold.usage,
-            system_fingerprint: fold.start.system_fingerprint,
-            service_tier: fold.start.service_tier,
+            usage: fold.usage.map(|usage| *usage),
+            system_fingerprint: start.system_fingerprint,
+            service_tier: start.service_tier,
             answered_by: fold.answered_by,
-            metadata: fold.start.metadata,
+            metadata: start.metadata,
             extra: fold.extra,
         }
     }
 
     /// Fills in what is missing. Known values are kept, because some servers change ids from chunk to chunk.
-    fn start(&mut self, start: ReplyStart) {
-        let known = std::mem::take(&mut self.start);
-        self.start = ReplyStart {
-            id: known.id.or(start.id),
-            model: known.model.or(start.model),
-            created: known.created.or(start.created),
-            system_fingerprint: known.system_fingerprint.or(start.system_fingerprint),
-            service_tier: known.service_tier.or(start.service_tier),
-            metadata: known.metadata.or(start.metadata),
+    fn start(&mut self, start: Box<ReplyStart>) {
+        let Some(known) = &mut self.start else {
+            self.start = Some(start);
+            return;
         };
+        let ReplyStart {
+            id,
+            model,
+            created,
+            system_fingerprint,
+            service_tier,
+            metadata,
+        } = *start;
+        fill(&mut known.id, id);
+        fill(&mut known.model, model);
+        fill(&mut known.created, created);
+        fill(&mut known.system_fingerprint, system_fingerprint);
+        fill(&mut known.service_tier, service_tier);
+        fill(&mut known.metadata, metadata);
     }
 
     fn choice(&mut self, index: u32) -> &mut ChoiceFold {
@@ -154,6 +164,8 @@ impl Fold {
             .iter()
             .position(|choice| choice.index == index)
             .unwrap_or_else(|| {
+                // Almost all replies have one choice.
+                self.choices.reserve_exact(usize::from(self.choices.is_empty()));
                 self.choices.push(ChoiceFold {
                     index,
                     ..ChoiceFold::default()
@@ -235,6 +247,12 @@ impl ChoiceFold {
         }
     }
 
+    /// Adds a block that is written piece by piece. Most replies have no other.
+    fn begin(&mut self, block: Block) {
+        self.pieces.reserve_exact(usize::from(self.pieces.is_empty()));
+        self.push(self.item, Content::Block(block));
+    }
+
     fn push(&mut self, item: u32, content: Content) {
         self.open = Some(self.pieces.len());
         self.pieces.push(Piece { item, content });
@@ -267,14 +285,14 @@ impl ChoiceFold {
     fn text(&mut self, more: &str) {
         match self.open_block() {
             Some(Block::Text(block)) => block.text.push_str(more),
-            _ => self.push(self.item, Content::Block(Block::text(more))),
+            _ => self.begin(Block::text(more)),
         }
     }
 
     fn reasoning(&mut self, more: &str) {
         match self.open_block() {
             Some(Block::Reasoning(block)) => block.text.push_str(more),
-            _ => self.push(self.item, Content::Block(Block::reasoning(more))),
+            _ => self.begin(Block::reasoning(more)),
         }
     }
 
@@ -341,5 +359,11 @@ fn correct_reason(reason: FinishReason, has_calls: bool) -> FinishReason {
         FinishReason::Stop | FinishReason::FunctionCall if has_calls => FinishReason::ToolCalls,
         FinishReason::Other(raw) if has_calls && raw.is_empty() => FinishReason::ToolCalls,
         reason => reason,
+    }
+}
+/// Sets a value that is not known yet.
+fn fill<T>(known: &mut Option<T>, value: Option<T>) {
+    if known.is_none() {
+        *known = value;
     }
 }

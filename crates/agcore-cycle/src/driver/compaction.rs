@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use agcore_chat::UsageTracker;
-
 use super::{
     compactor::RequestParts,
     context::Driver,
@@ -15,7 +13,7 @@ use super::{
 use crate::{
     compact::CompactionReport,
     error::{CycleError, CycleErrorKind},
-    machine::{Cause, CompactReason, Failure, Machine, Outcome, Purpose, Step, Summary},
+    machine::{Cause, CompactReason, Failure, Lost, Machine, Outcome, Purpose, Step, Summary},
     options::{CycleSettings, TurnOptions},
 };
 
@@ -26,7 +24,7 @@ impl Driver<'_> {
             return Ok(false);
         }
         let compaction = self.compactor.at_threshold(
-            &request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()),
+            &request_parts(self.settings, self.machine, &self.options, self.typed.as_deref()),
             self.provider.info(),
         );
         let Some(compaction) = compaction else {
@@ -39,7 +37,7 @@ impl Driver<'_> {
     /// Compacts the conversation after the model rejected it as too long.
     pub(super) async fn shorten(&mut self) -> Result<(), CycleError> {
         let compaction = self.compactor.after_overflow(
-            &request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()),
+            &request_parts(self.settings, self.machine, &self.options, self.typed.as_deref()),
             self.provider.info(),
         );
         self.absorb(compaction).await
@@ -53,7 +51,7 @@ impl Driver<'_> {
         self.compactor.start_report(tokens);
         if self.machine.pending_summary().is_none() {
             let compaction = self.compactor.on_request(
-                &request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()),
+                &request_parts(self.settings, self.machine, &self.options, self.typed.as_deref()),
                 tokens,
                 self.provider.info(),
             );
@@ -84,11 +82,15 @@ impl Driver<'_> {
             &self.settings.request,
         ));
         let tokens = self.settings.estimator.request(&request);
-        let failure = match self.ask(request, tokens, Purpose::Summary).await {
-            Ok((response, lost)) => {
-                let reply = reply_of(&response, lost);
+        // A summary is not part of the conversation.
+        let last = self.response.take();
+        let asked = self.ask(request, tokens, Purpose::Summary).await;
+        let summary = std::mem::replace(&mut self.response, last);
+        let failure = match asked {
+            Ok(lost) => {
+                let reply = reply_of(summary.as_deref(), lost);
                 let tokens = self.compactor.tokens_with_summary(
-                    &request_parts(self.settings, self.machine, &self.options, self.typed.as_ref()),
+                    &request_parts(self.settings, self.machine, &self.options, self.typed.as_deref()),
                     cut,
                     &reply.message,
                 );
@@ -111,7 +113,7 @@ impl Driver<'_> {
     }
 
     /// Handles a cancelled call: the turn that it was made for ends with it.
-    async fn stop_summary(&mut self, error: CycleError, lost: UsageTracker) -> Result<(), CycleError> {
+    async fn stop_summary(&mut self, error: CycleError, lost: Lost) -> Result<(), CycleError> {
         let is_requested = self.is_requested_summary();
         let failure = Failure::new(error.fault()).with_lost(lost);
         self.error = Some(error);
@@ -135,7 +137,7 @@ impl Driver<'_> {
             self.settings,
             self.machine,
             &self.options,
-            self.typed.as_ref(),
+            self.typed.as_deref(),
         ))
     }
 }

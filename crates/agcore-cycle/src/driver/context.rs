@@ -50,9 +50,9 @@ pub(crate) struct Driver<'a> {
     /// The call in flight.
     pub(super) flight: Flight,
     pub(super) compactor: Compactor<'a>,
-    pub(super) typed: Option<TypedTurn>,
-    /// The last reply.
-    pub(super) response: Option<ChatResponse>,
+    pub(super) typed: Option<Box<TypedTurn>>,
+    /// The last reply. Boxed because it is large and not there while the first one arrives.
+    pub(super) response: Option<Box<ChatResponse>>,
     /// The full error behind the fault that the machine knows.
     pub(super) error: Option<CycleError>,
     /// Reused by every step, so that its buffer is allocated once.
@@ -72,7 +72,7 @@ impl<'a> Driver<'a> {
         context: DriverContext<'a>,
         options: TurnOptions,
         observer: Option<&'a Observer>,
-        form: Option<Form>,
+        form: Option<Box<Form>>,
     ) -> Self {
         let settings = context.settings;
         let recorder = options.recorder.as_ref().or(settings.recorder.as_ref()).cloned();
@@ -88,7 +88,7 @@ impl<'a> Driver<'a> {
             spending: Spending::new(&settings.budgets, &*settings.estimator, context.clock),
             flight: Flight::default(),
             compactor: Compactor::new(settings, context.gauge),
-            typed: form.map(TypedTurn::new),
+            typed: form.map(|form| Box::new(TypedTurn::new(form))),
             response: None,
             error: None,
             changes: Changes::default(),
@@ -101,11 +101,14 @@ impl<'a> Driver<'a> {
 
     /// Returns the accepted value of a typed turn.
     pub(crate) fn take_value(&mut self) -> Option<Value> {
-        self.typed.as_mut().and_then(TypedTurn::take_value)
+        self.typed.as_mut().and_then(|typed| typed.take_value())
     }
 
-    pub(super) async fn send(&mut self, event: impl Into<EventKind>) {
-        self.events.send(self.machine, event).await;
+    /// Sends an event and waits while the queue is full. It is queued at once, not when the future is polled: otherwise the
+    /// future would store the event, which is large.
+    pub(super) fn send(&mut self, event: impl Into<EventKind>) -> impl Future<Output = ()> {
+        self.events.push_current(self.machine, event);
+        self.events.ready()
     }
 
     /// Gives the events that follow the id under which a reply is recorded.

@@ -52,11 +52,10 @@ impl<'a> EventSender<'a> {
         self.message = id;
     }
 
-    /// Sends an event of the current round and waits while the queue is full.
-    pub(super) async fn send(&mut self, machine: &Machine, event: impl Into<EventKind>) {
+    /// Queues an event of the current round without waiting.
+    pub(super) fn push_current(&mut self, machine: &Machine, event: impl Into<EventKind>) {
         if self.is_observed() {
             self.push(machine.turn_index(), machine.round(), event.into());
-            self.ready().await;
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use agcore_chat::{ChatResponse, ModelCall, Usage, UsageTracker};
+use agcore_chat::{ChatResponse, ModelCall, Usage};
 use agcore_llm::{Fold, LlmError, LlmErrorKind, TimeoutStage};
 
 use super::{call_log::CallLog, hold::Hold, spending::Spending};
-use crate::budget::Spent;
+use crate::{budget::Spent, machine::Lost};
 
 /// The call in flight: its reply so far, and what it may cost.
 #[derive(Default)]
@@ -14,9 +14,11 @@ pub(super) struct Flight {
     /// The part of the reply that has arrived.
     pub(super) fold: Fold,
     /// The reservation for the call, if there are budgets.
-    pub(super) hold: Option<Hold>,
-    /// The attempts that failed or were given up after something had been sent.
-    pub(super) lost: UsageTracker,
+    pub(super) hold: Option<Box<Hold>>,
+    /// The attempts that failed or were given up after something had been sent, if there are any.
+    pub(super) lost: Lost,
+    /// Whether the last reply is the answer, and the machine has not counted it yet.
+    is_answered: bool,
     /// The cost of these attempts, if there are budgets.
     lost_cost: Spent,
     /// The attempts, if a recorder wants them.
@@ -41,7 +43,7 @@ enum Stage {
 }
 
 impl Flight {
-    pub(super) fn new(hold: Option<Hold>, log: Option<Box<CallLog>>) -> Self {
+    pub(super) fn new(hold: Option<Box<Hold>>, log: Option<Box<CallLog>>) -> Self {
         Self {
             hold,
             log,
@@ -112,6 +114,8 @@ impl Flight {
 
     /// Counts a call that ended with an answer. Returns its cost and time, if there are budgets.
     pub(super) fn answered(&mut self, spending: &mut Spending<'_>, answer: &ChatResponse) -> Option<Spent> {
+        // The machine counts the answer with its reply, unless the turn is dropped before.
+        self.is_answered = true;
         self.log(spending.now(), Some(answer), answer.usage.as_ref());
         self.settle(spending, Some(answer), true)
     }
@@ -140,15 +144,19 @@ impl Flight {
         self.settle(spending, Some(&partial), false)
     }
 
-    /// Takes the usage that the machine does not know yet, of a call that was dropped.
+    /// Takes the usage that the machine does not know yet, of a call that was dropped. `last` is the last reply.
     pub(super) fn take_dropped(
         &mut self,
         spending: &mut Spending<'_>,
-    ) -> (Option<Spent>, UsageTracker, Vec<ModelCall>) {
+        last: Option<&ChatResponse>,
+    ) -> (Option<Spent>, Lost, Vec<ModelCall>) {
         let spent = match self.stage {
             Stage::Idle | Stage::Settled => None,
             Stage::Ready | Stage::HeldBack(_) | Stage::Sent => self.given_up(spending),
         };
+        if let Some(answer) = last.filter(|_| self.is_answered) {
+            self.lost.record(answer.usage.as_ref());
+        }
         let calls = self.take_calls();
         (spent, std::mem::take(self).lost, calls)
     }
@@ -164,7 +172,7 @@ impl Flight {
     fn settle_lost(&mut self, spending: &mut Spending<'_>) -> Option<Spent> {
         self.stage = Stage::Settled;
         let cost = std::mem::take(&mut self.lost_cost);
-        Some(spending.settle(self.hold.take()?, cost))
+        Some(spending.settle(*self.hold.take()?, cost))
     }
 }
 

@@ -100,7 +100,7 @@ impl PlannedCall<'_> {
 
 impl Spending<'_> {
     /// Reserves the worst case of a call. Returns `None` if there are no budgets.
-    pub(super) fn reserve(&self, machine: &Machine, call: PlannedCall<'_>) -> Result<Option<Hold>, Refusal> {
+    pub(super) fn reserve(&self, machine: &Machine, call: PlannedCall<'_>) -> Result<Option<Box<Hold>>, Refusal> {
         if !self.is_active() {
             return Ok(None);
         }
@@ -110,7 +110,7 @@ impl Spending<'_> {
             let costs = self.costs(machine, call, output).map_err(Refusal::Price)?;
             match self.try_reserve(machine, &costs) {
                 Ok(reservation) => {
-                    return Ok(Some(Hold {
+                    return Ok(Some(Box::new(Hold {
                         dearest: costs.dearest,
                         tier: call.request.service_tier.clone(),
                         at: call.at,
@@ -119,7 +119,7 @@ impl Spending<'_> {
                         attempt: costs.attempt,
                         reservation,
                         token_limit: reply.is_sent.then_some(output),
-                    }));
+                    })));
                 }
                 // Another turn may have reserved something meanwhile, so this may happen more than once.
                 Err(_) if output > reply.least => output = self.lower(machine, call, reply, output)?,

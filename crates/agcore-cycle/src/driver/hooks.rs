@@ -1,5 +1,7 @@
 //! Calling hooks: their context, what ends hooks that hang, and turns that hooks stop.
 
+use std::pin::Pin;
+
 use agcore_chat::FaultKind;
 
 use super::{
@@ -42,11 +44,14 @@ impl<'a> Driver<'a> {
             Step::Call(plan) => plan.pending,
             _ => &[],
         };
-        let context = HookContext {
-            input,
-            ..self.context()
-        };
-        let asked = self.hooks.turn_start(&context, &self.bounds(Purpose::Reply)).await;
+        let asked = run_hooks(async {
+            let context = HookContext {
+                input,
+                ..self.context()
+            };
+            self.hooks.turn_start(&context, &self.bounds(Purpose::Reply)).await
+        })
+        .await;
         let Err(stop) = asked else { return Ok(()) };
         self.absorb(stopped(&stop)).await?;
         // The machine may let the model wrap up, but not in a turn that was not allowed to start.
@@ -64,19 +69,29 @@ impl<'a> Driver<'a> {
         if !std::mem::take(self.turn_end_pending) || self.hooks.is_empty() {
             return;
         }
-        let fault = match self.machine.next() {
-            Step::End(end) => end.fault(),
-            _ => None,
-        };
-        let context = HookContext {
-            error: fault.as_ref(),
-            response: self.response.as_ref(),
-            ..self.context()
-        };
-        let left = self.spending.time_left_of_turn(self.machine);
-        let bounds = self.bounds_with(left);
-        self.hooks.turn_end(&context, &bounds).await;
+        run_hooks(async {
+            let fault = match self.machine.next() {
+                Step::End(end) => end.fault(),
+                _ => None,
+            };
+            let context = HookContext {
+                error: fault.as_ref(),
+                response: self.response.as_deref(),
+                ..self.context()
+            };
+            let left = self.spending.time_left_of_turn(self.machine);
+            let bounds = self.bounds_with(left);
+            self.hooks.turn_end(&context, &bounds).await;
+        })
+        .await;
     }
+}
+
+/// Runs hooks in a future of their own: it is large, and every turn would carry it although few have hooks.
+pub(super) fn run_hooks<'h, T>(
+    hooks: impl Future<Output = T> + Send + 'h,
+) -> Pin<Box<dyn Future<Output = T> + Send + 'h>> {
+    Box::pin(hooks)
 }
 
 /// Converts the purpose of a request into the one that hooks see.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{ChatRequest, ChatResponse, Fault, FaultKind, UsageTracker};
+use agcore_chat::{ChatRequest, ChatResponse, FaultKind};
 use agcore_llm::{LlmErrorKind, TimeoutStage};
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
     context::Driver,
     flight::Flight,
     hold::PlannedCall,
-    hooks::request_purpose,
+    hooks::{request_purpose, run_hooks},
     reading::{InFlight, Unread},
     spending::Refusal,
 };
@@ -18,7 +18,7 @@ use crate::{
     budget::BudgetLimit,
     error::{CycleError, CycleErrorKind},
     hooks::{HookContext, HookStop},
-    machine::{Cause, Failure, Outcome, Purpose, Reply},
+    machine::{Cause, Failure, Lost, Outcome, Purpose, Reply},
     recorder::RecordedReply,
 };
 
@@ -29,9 +29,9 @@ pub(super) enum Unanswered {
     /// A budget does not allow the call.
     Refused(Refusal),
     /// A budget ran out during the call.
-    OutOfTime { limit: BudgetLimit, lost: UsageTracker },
+    OutOfTime { limit: BudgetLimit, lost: Lost },
     /// The provider failed.
-    Failed { error: CycleError, lost: UsageTracker },
+    Failed { error: CycleError, lost: Lost },
     /// The machine rejected an outcome: the run cannot continue.
     Invalid(CycleError),
 }
@@ -49,11 +49,9 @@ impl Driver<'_> {
         };
         let request = self.request(purpose);
         let outcome = match self.ask(request, tokens, purpose).await {
-            Ok((response, lost)) => {
-                let reply = reply_of(&response, lost);
-                self.response = Some(response);
+            Ok(lost) => {
                 self.compactor.accepted();
-                Outcome::Reply(reply)
+                Outcome::Reply(reply_of(self.response.as_deref(), lost))
             }
             Err(Unanswered::Invalid(error)) => return Err(error),
             Err(Unanswered::Blocked(reason)) => Outcome::Stop(Cause::hook_blocked(reason)),
@@ -74,9 +72,9 @@ impl Driver<'_> {
             Err(Unanswered::OutOfTime { limit, lost }) => Outcome::Limit { limit, lost },
             Err(Unanswered::Failed { error, lost }) if error.is_cancelled() => {
                 self.error = Some(error);
-                if lost.calls > 0 {
+                if let Some(lost) = lost.into_tracker() {
                     self.flight = Flight::default();
-                    self.stage(Outcome::Lost(lost))?;
+                    self.stage(Outcome::Lost(Box::new(lost)))?;
                 }
                 Outcome::Stop(Cause::cancelled())
             }
@@ -93,13 +91,14 @@ impl Driver<'_> {
         self.commit().await
     }
 
-    /// Makes one call: hooks, budgets, the provider, hooks. `tokens` is the estimated size of the request.
+    /// Makes one call: hooks, budgets, the provider, hooks. `tokens` is the estimated size of the request. The reply becomes the
+    /// last one. Returns what other attempts have used.
     pub(super) async fn ask(
         &mut self,
         request: Arc<ChatRequest>,
         tokens: u64,
         purpose: Purpose,
-    ) -> Result<(ChatResponse, UsageTracker), Unanswered> {
+    ) -> Result<Lost, Unanswered> {
         let sent = self.run_pre_request(&request, purpose).await?;
         let input = if Arc::ptr_eq(&request, &sent) || !self.spending.is_active() {
             tokens
@@ -117,19 +116,16 @@ impl Driver<'_> {
         self.reserve(&mut call, input).map_err(Unanswered::Refused)?;
         let mut answer = self.read_reply(&mut call).await;
         let limit = self.time_limit_behind(&answer, purpose);
-        let spent = match &answer {
-            Ok(response) => self.flight.answered(&mut self.spending, response),
-            Err(Unread::Failed(error)) => self.flight.failed(&mut self.spending, error),
-            Err(Unread::Limit(_) | Unread::Shortage(_)) => self.flight.given_up(&mut self.spending),
+        let response = self.response.as_deref().filter(|_| answer.is_ok());
+        let spent = match (&answer, response) {
+            (Ok(()), Some(response)) => self.flight.answered(&mut self.spending, response),
+            (Err(Unread::Failed(error)), _) => self.flight.failed(&mut self.spending, error),
+            _ => self.flight.given_up(&mut self.spending),
         };
         if let Some(limit) = limit {
             answer = Err(Unread::Limit(limit));
         }
         let lost = self.flight.lost.clone();
-        if let Ok(response) = &answer {
-            // The machine counts the answer with its reply, unless the turn is dropped before.
-            self.flight.lost.record(response.usage.as_ref());
-        }
         // Recorded with what becomes of the call, so that neither can be lost alone.
         let calls = self.flight.take_calls().into_iter();
         let calls = calls.map(|call| Outcome::Called(Box::new(call)));
@@ -137,10 +133,9 @@ impl Driver<'_> {
             let staged = self.stage(outcome);
             staged.map_err(|error| Unanswered::Invalid(error.into()))?;
         }
-        self.run_post_request(&call, answer.as_ref().map_err(Unread::fault))
-            .await;
+        self.run_post_request(&call, answer.as_ref().err()).await;
         match answer {
-            Ok(response) => Ok((response, lost)),
+            Ok(()) => Ok(lost),
             Err(Unread::Limit(limit)) => Err(Unanswered::OutOfTime { limit, lost }),
             Err(Unread::Shortage(shortage)) => Err(Unanswered::Refused(Refusal::Shortage(shortage))),
             Err(Unread::Failed(error)) => Err(Unanswered::Failed {
@@ -151,7 +146,7 @@ impl Driver<'_> {
     }
 
     /// Returns the budget behind a timeout: the provider knows how much time is left, and may notice its end first.
-    fn time_limit_behind(&self, answer: &Result<ChatResponse, Unread>, purpose: Purpose) -> Option<BudgetLimit> {
+    fn time_limit_behind(&self, answer: &Result<(), Unread>, purpose: Purpose) -> Option<BudgetLimit> {
         match answer {
             Err(Unread::Failed(error)) if *error.kind() == LlmErrorKind::Timeout(TimeoutStage::Total) => {
                 self.spending.time_left(self.machine, purpose).exhausted()
@@ -190,29 +185,33 @@ impl Driver<'_> {
         if self.hooks.is_empty() {
             return Ok(request);
         }
-        let context = HookContext {
-            purpose: Some(request_purpose(purpose)),
-            ..self.context()
-        };
-        self.hooks.pre_request(&context, &self.bounds(purpose), request).await
+        run_hooks(async {
+            let context = HookContext {
+                purpose: Some(request_purpose(purpose)),
+                ..self.context()
+            };
+            self.hooks.pre_request(&context, &self.bounds(purpose), request).await
+        })
+        .await
     }
 
     /// Runs the post-request hooks, or the error hooks: exactly one of the two ends an attempt.
-    async fn run_post_request(&self, call: &InFlight, answer: Result<&ChatResponse, Fault>) {
+    async fn run_post_request(&self, call: &InFlight, failure: Option<&Unread>) {
         if self.hooks.is_empty() {
             return;
         }
-        let (mut context, bounds) = (self.attempt_context(call), self.bounds(call.purpose));
-        match &answer {
-            Ok(response) => {
-                context.response = Some(response);
+        run_hooks(async {
+            let (mut context, bounds) = (self.attempt_context(call), self.bounds(call.purpose));
+            let fault = failure.map(Unread::fault);
+            if fault.is_some() {
+                context.error = fault.as_ref();
+                self.hooks.on_error(&context, &bounds).await;
+            } else {
+                context.response = self.response.as_deref();
                 self.hooks.post_request(&context, &bounds).await;
             }
-            Err(fault) => {
-                context.error = Some(fault);
-                self.hooks.on_error(&context, &bounds).await;
-            }
-        }
+        })
+        .await;
     }
 
     pub(super) fn attempt_context<'c>(&'c self, call: &'c InFlight) -> HookContext<'c> {
@@ -226,8 +225,8 @@ impl Driver<'_> {
     }
 
     /// Converts a failure into an outcome for the machine, and keeps the whole error for the caller.
-    fn failed(&mut self, error: CycleError, lost: UsageTracker) -> Outcome {
-        if lost.calls == 0
+    fn failed(&mut self, error: CycleError, lost: Lost) -> Outcome {
+        if lost.get().is_none()
             && let Some(mode) = self.fallback_mode(&error)
         {
             return Outcome::Recast(mode);
@@ -246,7 +245,7 @@ impl Driver<'_> {
 
 impl From<HookStop> for Unanswered {
     fn from(stop: HookStop) -> Self {
-        let lost = UsageTracker::default();
+        let lost = Lost::default();
         match stop {
             HookStop::Blocked(reason) => Self::Blocked(reason),
             HookStop::Cancelled => Self::Failed {
@@ -259,12 +258,12 @@ impl From<HookStop> for Unanswered {
 }
 
 /// Converts the first choice of a response into a reply for the machine.
-pub(super) fn reply_of(response: &ChatResponse, lost: UsageTracker) -> Reply {
-    let choice = response.choices.first();
+pub(super) fn reply_of(response: Option<&ChatResponse>, lost: Lost) -> Reply {
+    let choice = response.and_then(|response| response.choices.first());
     Reply::new(Arc::new(
         choice.map(|choice| choice.message.clone()).unwrap_or_default(),
     ))
     .with_finish(choice.and_then(|choice| choice.finish_reason.clone()))
-    .with_usage(response.usage.clone())
+    .with_usage(response.and_then(|response| response.usage.clone()))
     .with_lost(lost)
 }

@@ -29,23 +29,29 @@ impl Driver<'_> {
         self.absorb(Outcome::Verdict(verdict)).await?;
         if let (Some(rejected), Step::End(End::Failed(fault))) = (rejected, self.machine.next()) {
             let error = CycleError::new(CycleErrorKind::InvalidOutput, fault.message.clone());
-            self.error = Some(error.with_partial(self.response.clone()).with_source(rejected));
+            self.error = Some(
+                error
+                    .with_partial(self.response.as_deref().cloned())
+                    .with_source(rejected),
+            );
         }
         Ok(())
     }
 
     /// Returns a collector for the value that the model writes, if anybody watches.
-    pub(super) fn partial_value(&self, purpose: Purpose) -> Option<PartialValue> {
+    pub(super) fn partial_value(&self, purpose: Purpose) -> Option<Box<PartialValue>> {
         let is_wanted = self.events.is_observed() && purpose != Purpose::Summary && self.typed.is_some();
         is_wanted.then_some(())?;
-        self.machine.expectation().map(PartialValue::new)
+        self.machine
+            .expectation()
+            .map(|expectation| Box::new(PartialValue::new(expectation)))
     }
 
-    /// Sends the part of the value that is complete.
-    pub(super) async fn send_partial(&mut self, part: Option<Value>) {
+    /// Queues the part of the value that is complete.
+    pub(super) fn push_partial(&mut self, part: Option<Value>) {
         let part = part.zip(self.typed.as_ref());
         if let Some(part) = part.and_then(|(part, typed)| typed.partial(part)) {
-            self.send(TextEvent::PartialObject(part)).await;
+            self.events.push_current(self.machine, TextEvent::PartialObject(part));
         }
     }
 }

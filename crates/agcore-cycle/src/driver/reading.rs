@@ -2,7 +2,7 @@
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
-use agcore_chat::{ChatRequest, ChatResponse, Fault, FaultKind, ModelEvent, Usage};
+use agcore_chat::{ChatRequest, Fault, FaultKind, ModelEvent, TextEvent, Usage};
 use agcore_llm::{Call, LlmError, Notice, ReplyDelta, ReplyItem};
 
 use super::{call_ids::CallIds, context::Driver, spending::Refusal, typed_turn::PartialValue};
@@ -40,8 +40,8 @@ impl Unread {
 }
 
 impl Driver<'_> {
-    /// Sends the request and reads the reply.
-    pub(super) async fn read_reply(&mut self, in_flight: &mut InFlight) -> Result<ChatResponse, Unread> {
+    /// Sends the request and reads the reply, which becomes the last one.
+    pub(super) async fn read_reply(&mut self, in_flight: &mut InFlight) -> Result<(), Unread> {
         let left = self.spending.time_left(self.machine, in_flight.purpose);
         let call = self.call(in_flight, left.longest());
         // A call that is cancelled before it is polled is not sent.
@@ -72,13 +72,9 @@ impl Driver<'_> {
                 Some(ReplyItem::Delta(delta)) => {
                     self.flight.receive();
                     let call = self.flight.fold.push(&delta);
-                    // A summary is not part of the conversation.
-                    let is_sent = self.events.is_observed() && in_flight.purpose != Purpose::Summary;
-                    if let (true, Some(event)) = (is_sent, ids.event(delta, call, &self.flight.fold, self.machine)) {
-                        let part = partial.as_mut().and_then(|partial| partial.push(&event, call));
-                        self.send(event).await;
-                        self.send_partial(part).await;
-                    }
+                    let event = self.event_of(delta, call, &mut ids, in_flight.purpose);
+                    self.push_text(event, call, partial.as_deref_mut());
+                    self.events.ready().await;
                 }
                 Some(ReplyItem::Notice(notice)) => {
                     if matches!(notice, Notice::RetryScheduled { .. } | Notice::Restarted { .. }) {
@@ -89,10 +85,13 @@ impl Driver<'_> {
                     Box::pin(self.handle_notice(notice, in_flight)).await?;
                 }
                 Some(end @ ReplyItem::End(_)) => {
-                    self.send_partial(partial.as_mut().and_then(PartialValue::rest)).await;
-                    if let Some(mut answer) = end.fold_into(&mut self.flight.fold) {
-                        answer.iter_mut().for_each(|response| ids.apply(response));
-                        return answer.map_err(Unread::Failed);
+                    self.push_partial(partial.as_mut().and_then(|partial| partial.rest()));
+                    self.events.ready().await;
+                    if let Some(answer) = end.fold_into(&mut self.flight.fold) {
+                        let mut response = Box::new(answer.map_err(Unread::Failed)?);
+                        ids.apply(&mut response);
+                        self.response = Some(response);
+                        return Ok(());
                     }
                 }
                 // Kinds of items that this version does not know.
@@ -100,6 +99,28 @@ impl Driver<'_> {
                 None => return Err(Unread::Failed(self.flight.fold.fail(LlmError::truncated()))),
             }
         }
+    }
+
+    /// Returns the event of a delta, if it has one and somebody receives it. `call` is the index of the tool call that it belongs
+    /// to, whose id is decided here in any case.
+    fn event_of(
+        &self,
+        delta: ReplyDelta,
+        call: Option<usize>,
+        ids: &mut CallIds,
+        purpose: Purpose,
+    ) -> Option<TextEvent> {
+        let event = ids.event(delta, call, &self.flight.fold, self.machine);
+        // A summary is not part of the conversation.
+        event.filter(|_| self.events.is_observed() && purpose != Purpose::Summary)
+    }
+
+    /// Queues an event, and the value that it completes.
+    fn push_text(&mut self, event: Option<TextEvent>, call: Option<usize>, partial: Option<&mut PartialValue>) {
+        let Some(event) = event else { return };
+        let part = partial.and_then(|partial| partial.push(&event, call));
+        self.events.push_current(self.machine, event);
+        self.push_partial(part);
     }
 
     /// Returns the call for the provider.

@@ -211,7 +211,10 @@ impl Driver<'_> {
         };
         match end {
             End::Answered => {
-                let response = self.response.take().unwrap_or_else(|| last_reply(self.machine));
+                let response = match self.response.take() {
+                    Some(response) => *response,
+                    None => last_reply(self.machine),
+                };
                 let report = TurnReport::new(response, usage, rounds);
                 Ok(TurnOutcome::Finished(Box::new(report)))
             }

@@ -10,12 +10,12 @@ impl Drop for Driver<'_> {
             // Their record was not started. Decisions did not take place, but what was used was used.
             staged.into_facts().for_each(|outcome| self.absorb_dropped(outcome));
         }
-        let (spent, lost, calls) = self.flight.take_dropped(&mut self.spending);
+        let (spent, lost, calls) = self.flight.take_dropped(&mut self.spending, self.response.as_deref());
         for call in calls {
             self.absorb_dropped(Outcome::Called(Box::new(call)));
         }
-        if lost.calls > 0 {
-            self.absorb_dropped(Outcome::Lost(lost));
+        if let Some(lost) = lost.into_tracker() {
+            self.absorb_dropped(Outcome::Lost(Box::new(lost)));
         }
         for spent in [spent, self.spending.take_time()].into_iter().flatten() {
             self.absorb_dropped(Outcome::Spent(spent));

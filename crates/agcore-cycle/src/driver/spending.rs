@@ -72,6 +72,14 @@ impl TimeLeft<'_> {
 
     /// Waits until the time is over; forever if there is no limit.
     pub(super) async fn over(self, clock: &dyn Clock) -> BudgetLimit {
+        if self.own.is_none() && self.pool.is_none() {
+            return std::future::pending().await;
+        }
+        // Boxed because it is large and most turns have no limit.
+        Box::pin(self.limited(clock)).await
+    }
+
+    async fn limited(self, clock: &dyn Clock) -> BudgetLimit {
         let own = async {
             match self.own {
                 Some((left, limit)) => {

@@ -33,7 +33,7 @@ pub(crate) fn expectation(
 
 /// The typed output that a turn asks for.
 pub(super) struct TypedTurn {
-    form: Form,
+    form: Box<Form>,
     /// The accepted value.
     value: Option<Value>,
 }
@@ -48,7 +48,7 @@ pub(super) struct PartialValue {
 }
 
 impl TypedTurn {
-    pub(super) fn new(form: Form) -> Self {
+    pub(super) fn new(form: Box<Form>) -> Self {
         Self { form, value: None }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    AssistantMessage, FaultKind, FinishReason, Message, ModelEvent, TextEvent, TurnEvent, UsageTracker,
+    AssistantMessage, FaultKind, FinishReason, Message, ModelEvent, TextEvent, TurnEvent, Usage, UsageTracker,
     validate_appended,
 };
 
@@ -13,6 +13,7 @@ use super::{
     compact::{Compact, CompactReason},
     end::{End, LimitKind},
     limits::RoundLimit,
+    lost::Lost,
     outcome::{Begin, Cause, Outcome},
     paused,
     reply::{Failure, Reply},
@@ -104,10 +105,8 @@ impl Machine {
             usage,
             lost,
         } = reply;
-        self.count(&lost);
-        let mut spent = UsageTracker::default();
-        spent.record(usage.as_ref());
-        self.count(&spent);
+        self.count_lost(&lost);
+        self.count_call(usage.as_ref());
         let paused = self.take_paused();
         self.commit_pending(changes);
         make_ids_unique(&mut message, &mut self.history, &self.forgotten);
@@ -161,7 +160,7 @@ impl Machine {
 
     fn failed(&mut self, failure: Failure, changes: &mut Changes) -> Result<(), MachineError> {
         if self.summing.is_some() {
-            self.count(&failure.lost);
+            self.count_lost(&failure.lost);
             if failure.fault.kind == FaultKind::Cancelled {
                 // The caller no longer waits for the summary: the conversation stays as it is.
                 self.summing = None;
@@ -173,7 +172,7 @@ impl Machine {
         if self.calling().is_none() {
             return Err(MachineError::NotWaitingFor("a reply of the model"));
         }
-        self.count(&failure.lost);
+        self.count_lost(&failure.lost);
         match &mut self.turn {
             Some(turn) if failure.fault.kind == FaultKind::ContextLength && turn.overflow == Overflow::None => {
                 turn.overflow = Overflow::Due(Box::new(failure.fault));
@@ -209,13 +208,13 @@ impl Machine {
 
     /// A budget has too little left. The model wraps up if the limits say so and it has not done so yet; otherwise the turn
     /// ends.
-    fn limit(&mut self, limit: BudgetLimit, lost: &UsageTracker, changes: &mut Changes) -> Result<(), MachineError> {
+    fn limit(&mut self, limit: BudgetLimit, lost: &Lost, changes: &mut Changes) -> Result<(), MachineError> {
         let wraps_up = self.limits.at_round_limit == RoundLimit::WrapUp;
         let event = TurnEvent::BudgetReached {
             limit: limit.as_str().into(),
         };
         if let Some(purpose) = self.calling() {
-            self.count(lost);
+            self.count_lost(lost);
             changes.emit(event);
             match &mut self.turn {
                 Some(turn) if wraps_up && purpose == Purpose::Reply => turn.wrap_up(limit),
@@ -293,6 +292,21 @@ impl Machine {
 
     pub(super) fn append_shared(&mut self, message: &AssistantMessage, changes: &mut Changes) {
         self.append(Message::Assistant(message.clone()), changes);
+    }
+
+    /// Counts a call that ended with this usage.
+    pub(super) fn count_call(&mut self, usage: Option<&Usage>) {
+        self.usage.record(usage);
+        if let Some(turn) = &mut self.turn {
+            turn.spent.record(usage);
+        }
+    }
+
+    /// Counts attempts that were lost.
+    pub(super) fn count_lost(&mut self, lost: &Lost) {
+        if let Some(lost) = lost.get() {
+            self.count(lost);
+        }
     }
 
     pub(super) fn count(&mut self, spent: &UsageTracker) {

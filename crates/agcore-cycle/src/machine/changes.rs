@@ -2,7 +2,11 @@
 
 use agcore_chat::{EventKind, QuestionId, SequenceError};
 
-/// The number of events for which space is reserved: those of a reply with a few calls. Space for more would be a large
+/// The number of events for which space is reserved at first: what starts a turn and what ends it. The turns that wait for a
+/// model all keep it.
+const FIRST_EVENTS: usize = 2;
+
+/// The number of events for which space is reserved next: those of a reply with a few calls. Space for more would be a large
 /// allocation, which costs several times as much.
 const USUAL_EVENTS: usize = 7;
 
@@ -32,8 +36,11 @@ impl Changes {
     }
 
     pub(super) fn emit(&mut self, event: impl Into<EventKind>) {
-        if self.events.capacity() == 0 {
-            self.events.reserve_exact(USUAL_EVENTS);
+        let (len, capacity) = (self.events.len(), self.events.capacity());
+        if capacity == 0 {
+            self.events.reserve_exact(FIRST_EVENTS);
+        } else if len == capacity && len < USUAL_EVENTS {
+            self.events.reserve_exact(USUAL_EVENTS - len);
         }
         self.events.push(event.into());
     }

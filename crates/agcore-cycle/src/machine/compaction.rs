@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    CompactionMethod, ContextEvent, Fault, FaultKind, FinishReason, Message, ModelEvent, Text, UsageTracker,
-    pruned_result, summarized,
+    CompactionMethod, ContextEvent, Fault, FaultKind, FinishReason, Message, ModelEvent, Text, pruned_result,
+    summarized,
 };
 
 use super::{
@@ -68,10 +68,8 @@ impl Machine {
             return Err(MachineError::NotWaitingFor("a summary"));
         };
         let Summary { reply, tokens } = summary;
-        let mut spent = UsageTracker::default();
-        spent.record(reply.usage.as_ref());
-        spent.merge(&reply.lost);
-        self.count(&spent);
+        self.count_call(reply.usage.as_ref());
+        self.count_lost(&reply.lost);
         changes.events.extend(
             reply
                 .usage

@@ -9,6 +9,7 @@ use super::{
     compact::{Compact, Summary},
     expectation::{Expectation, Verdict},
     limits::Limits,
+    lost::Lost,
     reply::{Failure, Reply},
 };
 use crate::{
@@ -62,10 +63,10 @@ pub enum Outcome {
         limit: BudgetLimit,
         /// Failed attempts of the call in flight, if there was one.
         #[serde(default)]
-        lost: UsageTracker,
+        lost: Lost,
     },
     /// Calls of the model were given up after they had been sent: their future was dropped, or they were cancelled.
-    Lost(UsageTracker),
+    Lost(Box<UsageTracker>),
     /// This much of the budgets was spent.
     Spent(Spent),
     /// A call of the model ended. The state does not change; a recorder computes costs from it. Only recorders that
@@ -83,7 +84,7 @@ impl Outcome {
     pub fn limit(limit: BudgetLimit) -> Self {
         Self::Limit {
             limit,
-            lost: UsageTracker::default(),
+            lost: Lost::default(),
         }
     }
 

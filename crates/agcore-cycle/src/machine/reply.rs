@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{AssistantMessage, Fault, FinishReason, Usage, UsageTracker};
+use agcore_chat::{AssistantMessage, Fault, FinishReason, Usage};
 use serde::{Deserialize, Serialize};
+
+use super::lost::Lost;
 
 /// A reply of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,7 +21,7 @@ pub struct Reply {
     pub usage: Option<Usage>,
     /// Failed attempts before this reply.
     #[serde(default)]
-    pub lost: UsageTracker,
+    pub lost: Lost,
 }
 
 impl Reply {
@@ -29,7 +31,7 @@ impl Reply {
             message: message.into(),
             finish: None,
             usage: None,
-            lost: UsageTracker::default(),
+            lost: Lost::default(),
         }
     }
 
@@ -49,8 +51,8 @@ impl Reply {
 
     /// Sets the failed attempts.
     #[must_use]
-    pub fn with_lost(mut self, lost: UsageTracker) -> Self {
-        self.lost = lost;
+    pub fn with_lost(mut self, lost: impl Into<Lost>) -> Self {
+        self.lost = lost.into();
         self
     }
 }
@@ -63,7 +65,7 @@ pub struct Failure {
     pub fault: Fault,
     /// Attempts that returned a part of an answer.
     #[serde(default)]
-    pub lost: UsageTracker,
+    pub lost: Lost,
 }
 
 impl Failure {
@@ -71,14 +73,14 @@ impl Failure {
     pub fn new(fault: Fault) -> Self {
         Self {
             fault,
-            lost: UsageTracker::default(),
+            lost: Lost::default(),
         }
     }
 
     /// Sets the attempts that returned a part of an answer.
     #[must_use]
-    pub fn with_lost(mut self, lost: UsageTracker) -> Self {
-        self.lost = lost;
+    pub fn with_lost(mut self, lost: impl Into<Lost>) -> Self {
+        self.lost = lost.into();
         self
     }
 }

@@ -1,7 +1,12 @@
 //! All events about a call contain the same id, whatever ids the server sends.
 
+use std::sync::{Arc, Mutex};
+
 use agcore_chat::{EventKind, FinishReason, TextEvent, ToolEvent};
+use agcore_cycle::{Hook, HookContext, Hooks};
 use agcore_llm::{Notice, ReplyDelta, ReplyItem, wire::CallFragment};
+
+use async_trait::async_trait;
 
 use crate::support::{FnExecutor, RawProvider, cycle};
 
@@ -101,4 +106,30 @@ async fn ids_start_over_with_another_attempt() {
     let [deltas, messages, ..] = ids(vec![broken, reply(&[], false)]).await;
     assert_eq!(messages, ["call_7"]);
     assert_eq!(deltas, ["call_0", "call_7"]);
+}
+
+/// Collects the ids of the calls in replies.
+#[derive(Clone, Default)]
+struct SeenIds(Arc<Mutex<Vec<String>>>);
+
+#[async_trait]
+impl Hook for SeenIds {
+    async fn post_request(&self, context: &HookContext<'_>) {
+        let calls = context.response.iter().flat_map(|response| response.tool_calls());
+        self.0.lock().unwrap().extend(calls.map(|call| call.id.clone()));
+    }
+}
+
+#[tokio::test]
+async fn replies_have_the_final_ids_without_an_observer() {
+    let replies = vec![reply(&["call_0"], false), reply(&["call_0"], false), reply(&[], false)];
+    let (provider, seen) = (RawProvider::new(replies), SeenIds::default());
+    let mut cycle = cycle(&provider).with_hooks(Hooks::new([Arc::new(seen.clone()) as _]));
+    cycle.turn("Go").with_tools(FnExecutor::echo(&["add"])).await.unwrap();
+    let messages = cycle.messages().iter().filter_map(|message| message.as_assistant());
+    let kept: Vec<_> = messages
+        .flat_map(|message| message.tool_calls().map(|call| call.id.clone()))
+        .collect();
+    assert_eq!(kept, ["call_0", "call_0_2"]);
+    assert_eq!(*seen.0.lock().unwrap(), kept);
 }

@@ -56,6 +56,8 @@ impl ChoiceState {
             .iter()
             .position(|choice| choice.index == index)
             .unwrap_or_else(|| {
+                // Almost all replies have one choice.
+                choices.reserve_exact(usize::from(choices.is_empty()));
                 choices.push(Self {
                     index,
                     ..Self::default()

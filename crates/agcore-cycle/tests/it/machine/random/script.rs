@@ -126,9 +126,9 @@ impl Script {
         if let Some(tool) = self.checker.model.answering_tool() {
             generate::add_answers(&mut self.rng, &tool, &mut reply);
         }
-        self.checker.spent.merge(&reply.lost);
         self.checker.spent.record(reply.usage.as_ref());
-        if reply.lost.calls > 0 {
+        if let Some(lost) = reply.lost.get() {
+            self.checker.spent.merge(lost);
             self.counts.add("lost attempts");
         }
         self.count_reply(&reply);
