@@ -12,15 +12,17 @@ mod derived;
 mod fold;
 mod recorded_event;
 mod recorder;
+mod session_log;
 
 pub use self::recorded_event::RecordedEvent;
 pub(crate) use self::{
     context_record::ContextRecord,
     entry::{SessionEntry, entries_of},
     fold::{Folded, fold},
-    recorder::{Continued, Report, SessionRecorder},
+    recorder::SessionRecorder,
     rows::{copy_of, record_of, time_of},
     session_billing::SessionBilling,
+    session_log::{Continued, Report, SessionLog},
     side_record::SideRecord,
     task_record::TaskRecord,
 };

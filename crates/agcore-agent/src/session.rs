@@ -24,7 +24,7 @@ pub(crate) use self::{nested::NestedPlace, state::SessionParts};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    durable::SessionRecorder,
+    durable::SessionLog,
     error::AgentError,
     queue::TurnQueue,
     session_memory::SessionMemory,
@@ -80,7 +80,7 @@ impl AgentSession {
         bundle: RuntimeBundle,
         agent: Arc<dyn Agent>,
         session: SessionParts,
-        recorder: Option<Arc<SessionRecorder>>,
+        recorder: Option<Arc<dyn SessionLog>>,
     ) -> Self {
         let parts = bundle.parts();
         let SessionParts { machine, .. } = session;
@@ -162,7 +162,7 @@ impl AgentSession {
     }
 
     /// Returns what writes a stored session.
-    pub(crate) fn recorder(&self) -> Option<Arc<SessionRecorder>> {
+    pub(crate) fn recorder(&self) -> Option<Arc<dyn SessionLog>> {
         self.0.recorder.clone()
     }
 

@@ -20,7 +20,7 @@ use crate::{
     agent::Agent,
     agent_settings::AgentPart,
     bundle::{Parts, RuntimeBundle},
-    durable::SessionRecorder,
+    durable::SessionLog,
     error::AgentError,
     handoff_state::HandoffState,
     members::{CATEGORY, handoff_target},
@@ -46,7 +46,7 @@ pub(crate) struct Shared {
     pub(crate) created: SystemTime,
     pub(crate) conversation: TurnQueue<Conversation>,
     /// Writes the turns of a stored session.
-    pub(crate) recorder: Option<Arc<SessionRecorder>>,
+    pub(crate) recorder: Option<Arc<dyn SessionLog>>,
 }
 
 /// The agent that answers the next turn.

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::{
-    durable::SessionRecorder,
+    durable::SessionLog,
     error::AgentError,
     shared::{Conversation, Run, Shared},
     span,
@@ -216,7 +216,7 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
         conversation.run_state = None;
         conversation.team = None;
     } else if let Some(recorder) = &shared.recorder {
-        note_suspension(recorder, &conversation.cycle).await;
+        note_suspension(&**recorder, &conversation.cycle).await;
     }
     span::record(&span, outcome.as_ref().map(S::report));
     outcome
@@ -254,7 +254,7 @@ async fn run_once<S: AnswerKind>(
 }
 
 /// Notes in the store that the turn waits for a person. The turn itself is stored already.
-async fn note_suspension(recorder: &SessionRecorder, cycle: &LlmCycle) {
+async fn note_suspension(recorder: &dyn SessionLog, cycle: &LlmCycle) {
     let questions: Vec<_> = match cycle.machine().next() {
         Step::Wait(questions) => questions.into_iter().cloned().collect(),
         _ => return,

@@ -6,7 +6,7 @@ use agcore_chat::Actor;
 use agcore_cycle::{BudgetPool, Observer, PauseFlag};
 use agcore_tools::{RunState, ToolSession};
 
-use crate::{bundle::RuntimeBundle, durable::SessionRecorder, session_memory::SessionMemory};
+use crate::{bundle::RuntimeBundle, durable::SessionLog, session_memory::SessionMemory};
 
 /// The turn in which a tool runs.
 pub(crate) struct TurnScope {
@@ -16,7 +16,7 @@ pub(crate) struct TurnScope {
     /// Receives the events of the turn.
     pub(crate) observer: Option<Observer>,
     /// Writes the turns of a stored session.
-    pub(crate) recorder: Option<Arc<SessionRecorder>>,
+    pub(crate) recorder: Option<Arc<dyn SessionLog>>,
     pub(crate) session: Arc<str>,
     /// The memory of the session, if there is a store for it.
     pub(crate) memory: Option<SessionMemory>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     agent::Agent,
-    durable::{ContextRecord, SessionRecorder},
+    durable::{ContextRecord, SessionLog},
     error::{AgentError, AgentErrorKind},
     session::AgentSession,
     stored_sessions::{CONTEXT_METADATA, StoredSessions, context_id},
@@ -22,7 +22,7 @@ pub(super) struct KeptContexts {
     /// The id of the session.
     id: Arc<str>,
     /// Writes to the stream of the session.
-    recorder: Arc<SessionRecorder>,
+    recorder: Arc<dyn SessionLog>,
 }
 
 impl KeptContexts {

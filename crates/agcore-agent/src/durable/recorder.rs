@@ -1,27 +1,22 @@
 //! [`SessionRecorder`]: writes what a session absorbs to its store.
 
 mod append;
-mod beside;
+mod log;
 mod nested;
 
 use std::{
     pin::Pin,
-    sync::{
-        self, Arc, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{self, Arc, PoisonError, atomic::AtomicBool},
 };
 
-use agcore_chat::{Clock, EventKind, Fault, Message, PersonEvent, Question};
+use agcore_chat::{Clock, EventKind, Fault};
 use agcore_cycle::{
-    LlmCycle, Observer, OutcomeRecorder, RecordedReply,
+    Observer, OutcomeRecorder, RecordedReply,
     machine::{Limits, Machine, Outcome},
 };
 use agcore_memory::{
     MemoryError, Timestamp,
-    session::{
-        ApprovalChange, Commit, NewEvent, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore,
-    },
+    session::{Commit, NewEvent, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore},
 };
 use agcore_tools::{RunState, ToolSession};
 use async_trait::async_trait;
@@ -29,12 +24,12 @@ use futures_util::future::Shared;
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
-    approvals::{asked_approvals, closed_approvals, new_approval},
+    approvals::closed_approvals,
     derived::{Position, calls_of, derive, run_id},
     entry::{EntryData, is_same},
     recorded_event::EventLog,
-    rows::Rows,
     session_billing::SessionBilling,
+    session_log::Continued,
     stream::{Stream, fault_of},
 };
 
@@ -72,16 +67,6 @@ struct Nested {
     above: Vec<Observer>,
 }
 
-/// Where the events of a sub-agent go.
-pub(crate) struct Report {
-    /// The name of the sub-agent.
-    pub(crate) agent: String,
-    /// The call that asked it.
-    pub(crate) call: Arc<str>,
-    /// Receives the events of the turn in which the call runs.
-    pub(crate) observer: Option<Observer>,
-}
-
 /// A write in progress. Everyone who awaits it continues it.
 type Write = Shared<Pin<Box<dyn Future<Output = Result<(), MemoryError>> + Send>>>;
 
@@ -94,19 +79,6 @@ struct Next {
     /// New limits, which the restored conversation has already.
     limits: Option<Limits>,
     run_state: Option<RunState>,
-}
-
-/// The parts of a session that a recorder continues.
-pub(crate) struct Continued<'a> {
-    pub(crate) machine: &'a Machine,
-    pub(crate) tools: &'a ToolSession,
-    pub(crate) run_state: &'a RunState,
-    /// The limits that apply from now on.
-    pub(crate) limits: &'a Limits,
-    /// Whether the store has the state.
-    pub(crate) has_state: bool,
-    /// The record with the newest reply.
-    pub(crate) reply: Option<u64>,
 }
 
 /// A commit, and the position after it.
@@ -169,14 +141,6 @@ impl SessionRecorder {
         self
     }
 
-    /// Notes that another agent has the conversation from now on. `None` is the one with which the session is opened.
-    pub(crate) fn set_agent(&self, name: Option<&str>) {
-        self.next().agent = Some(name.unwrap_or_default().to_owned());
-        if let (Some(events), Some(name)) = (&self.events, name) {
-            events.set_agent(name);
-        }
-    }
-
     /// Returns the end of the stream, after what sub-agents are writing.
     async fn position(&self) -> MutexGuard<'_, Position> {
         let newest = self.appended.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -187,52 +151,6 @@ impl SessionRecorder {
         self.position.lock().await
     }
 
-    /// Notes that the state has changed in another way than by outcomes.
-    pub(crate) fn state_changed(&self) {
-        self.needs_state.store(true, Ordering::Relaxed);
-    }
-
-    /// Prepares for a run of the loop, whose steps share these values.
-    pub(crate) fn prepare(&self, cycle: &mut LlmCycle, run_state: &RunState) {
-        let mut next = self.next();
-        if self.needs_state.swap(false, Ordering::Relaxed) {
-            next.state = Some(Box::new(cycle.start_recording().clone()));
-            next.limits = None;
-        }
-        next.run_state = Some(run_state.clone());
-    }
-
-    /// Records the whole state, with a commit that belongs to it and the rows of these messages.
-    pub(crate) async fn write_state(
-        &self,
-        machine: Machine,
-        mut commit: Commit,
-        shown: &[Message],
-    ) -> Result<(), MemoryError> {
-        let mut position = self.position().await;
-        let mut rows = Rows::new(position.end + 1);
-        shown.iter().for_each(|message| rows.input(message));
-        commit.messages.extend(rows.into_rows());
-        let ends = position.is_open && !machine.is_open();
-        if ends {
-            // The turn was abandoned.
-            commit = self.with_abandoned_run(commit, &position).await?;
-        }
-        let mut data = EntryData::new(&self.writer, &[]);
-        data.state = Some(std::borrow::Cow::Owned(machine));
-        data.agent = self.next().agent.take();
-        let commit = commit.with_record(data.into_record(Timestamp::from(self.clock.now()))?);
-        self.stream.commit(position.end, commit).await?;
-        position.end += 1;
-        if ends {
-            position.is_open = false;
-            position.has_questions = false;
-            position.status = SessionStatus::Pending;
-        }
-        self.needs_state.store(false, Ordering::Relaxed);
-        Ok(())
-    }
-
     /// Adds the end of a turn that was abandoned: the session waits for the next input.
     async fn with_abandoned_run(&self, commit: Commit, position: &Position) -> Result<Commit, MemoryError> {
         let mut commit = commit.with_run(RunChange::new(run_id(position.turns), RunStatus::Cancelled));
@@ -240,36 +158,6 @@ impl SessionRecorder {
             commit.approvals = closed_approvals(&self.stream, &[], true).await?;
         }
         Ok(commit.with_state(SessionState::pending()))
-    }
-
-    /// Returns whether nothing was recorded yet.
-    pub(crate) async fn is_empty(&self) -> bool {
-        self.position().await.end == 0
-    }
-
-    /// Records that the turn waits for a person.
-    pub(crate) async fn suspended(&self, questions: &[Question]) -> Result<(), MemoryError> {
-        let mut position = self.position().await;
-        let (Some(first), SessionStatus::Running, None) = (questions.first(), position.status, &self.nested) else {
-            return Ok(());
-        };
-        let run = run_id(position.turns);
-        let known = match position.has_questions {
-            true => asked_approvals(&self.stream).await?,
-            false => Vec::new(),
-        };
-        let mut commit = Commit::new()
-            .with_state(SessionState::waiting_for(&*first.call_id))
-            .with_run(RunChange::new(run.clone(), RunStatus::Interrupted));
-        for question in questions.iter().filter(|question| !known.contains(&question.id)) {
-            commit = commit.with_approval(ApprovalChange::Ask(new_approval(question, &run)?));
-        }
-        let event = EventKind::Person(PersonEvent::Suspended(questions.to_vec()));
-        commit.events = self.new_events(&position, &[event])?;
-        self.stream.commit(position.end, commit).await?;
-        position.status = SessionStatus::Pending;
-        position.has_questions = true;
-        Ok(())
     }
 
     fn next(&self) -> sync::MutexGuard<'_, Next> {

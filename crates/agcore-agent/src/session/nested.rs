@@ -8,7 +8,7 @@ use super::{AgentSession, SessionParts};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    durable::{Continued, Folded, Report, SessionRecorder},
+    durable::{Continued, Folded, Report, SessionLog},
     error::AgentError,
     id::uuid_v7,
     turn_scope::Lineage,
@@ -32,7 +32,7 @@ impl NestedPlace {
     /// record is damaged.
     pub(crate) async fn open(
         mut self,
-        parent: &Arc<SessionRecorder>,
+        parent: &Arc<dyn SessionLog>,
         bundle: RuntimeBundle,
         agent: Arc<dyn Agent>,
     ) -> Result<AgentSession, AgentError> {
@@ -49,9 +49,9 @@ impl NestedPlace {
             reply: None,
         };
         let place = (self.lineage.path.clone(), folded.end);
-        let recorder = SessionRecorder::nested(parent, place, self.report.take(), writer, &continued);
+        let recorder = Arc::clone(parent).nested(place, self.report.take(), writer, &continued);
         let parts = self.parts(folded, &bundle);
-        Ok(AgentSession::with_parts(bundle, agent, parts, Some(Arc::new(recorder))))
+        Ok(AgentSession::with_parts(bundle, agent, parts, Some(recorder)))
     }
 
     /// Returns the parts of a session at this place with this state.

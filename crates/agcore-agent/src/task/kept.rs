@@ -9,7 +9,7 @@ use super::progress::TaskProgress;
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    durable::{SessionRecorder, TaskRecord},
+    durable::{SessionLog, TaskRecord},
     error::AgentError,
     session::{AgentSession, NestedPlace},
     turn_scope::Lineage,
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone)]
 pub(super) struct KeptTask {
     session: AgentSession,
-    recorder: Arc<SessionRecorder>,
+    recorder: Arc<dyn SessionLog>,
 }
 
 impl KeptTask {

@@ -3,20 +3,16 @@
 use std::sync::Arc;
 
 use agcore_chat::ModelCall;
-use agcore_cycle::machine::Limits;
 use agcore_memory::{
     MemoryError, Timestamp,
     session::{Commit, NewSession},
 };
 
-use super::{Continued, Nested, Report, SessionRecorder};
-use crate::{
-    durable::{
-        fold::{Folded, fold},
-        recorded_event::EventLog,
-        rows::Place,
-    },
-    error::AgentError,
+use super::{Nested, SessionRecorder};
+use crate::durable::{
+    recorded_event::EventLog,
+    rows::Place,
+    session_log::{Continued, Report},
 };
 
 impl Nested {
@@ -34,22 +30,21 @@ impl Nested {
 }
 
 impl SessionRecorder {
-    /// Creates the recorder of a sub-agent that works in a call of the session, or of another sub-agent. Its events are stored with
-    /// those of the session if there is a report. `start` is the end of the stream.
-    pub(crate) fn nested(
-        parent: &Arc<Self>,
+    /// Creates the recorder of a sub-agent that works in a call of this session.
+    pub(super) fn of_sub_agent(
+        self: &Arc<Self>,
         (path, start): (String, u64),
         report: Option<Report>,
         writer: String,
         continued: &Continued<'_>,
     ) -> Self {
-        let root = parent.nested.as_ref().map_or(parent, |nested| &nested.root);
+        let root = self.nested.as_ref().map_or(self, |nested| &nested.root);
         let mut session = NewSession::new(root.stream.session.as_str()).create(Timestamp::default());
         session.owner.tenant = root.stream.tenant.as_str().into();
         let (store, clock) = (Arc::clone(&root.stream.store), Arc::clone(&root.clock));
         let events = report.as_ref().filter(|_| root.events.is_some());
         let events = events.map(|report| EventLog::new(&report.agent).of_call(&report.call));
-        let above = parent.nested.iter().flat_map(|nested| nested.above.iter().cloned());
+        let above = self.nested.iter().flat_map(|nested| nested.above.iter().cloned());
         let nested = Nested {
             root: Arc::clone(root),
             path,
@@ -66,12 +61,6 @@ impl SessionRecorder {
             billing: root.billing.clone(),
             ..Self::new(store, clock, &session, writer, continued)
         }
-    }
-
-    /// Returns the state of a sub-agent, from the records of the session; an empty one if there are none.
-    pub(crate) async fn read_nested(&self, path: &str, limits: &Limits) -> Result<Folded, AgentError> {
-        let entries = self.stream.read(1).await?;
-        fold(entries, Some(path), limits)
     }
 
     /// Returns the id of the reply in a record. That of a sub-agent is unique in the session, too.
