@@ -124,16 +124,22 @@ impl FailureReader {
     /// Returns a `Malformed` error about a page or text that was sent instead of a reply. `expected` names the reply:
     /// "chat completion".
     ///
-    /// It is retryable: no part of an answer was received, and such pages usually come from a gateway whose server is
-    /// starting or overloaded. Compressed and other binary data are not retryable, because the server would send the
-    /// same again.
+    /// A text is retryable: no part of an answer was received, and such texts usually come from a gateway whose server is
+    /// starting or overloaded. Web pages, compressed and other binary data are not retryable, because the server would send
+    /// the same again.
     pub fn unexpected_page(&self, expected: &str, body: &[u8]) -> LlmError {
-        let message = match Self::summary(body) {
+        self.malformed_without_quote(Self::unexpected(expected, body), body)
+            .with_retryable(binary::detect(body).is_none() && !page::is_html(body))
+    }
+
+    /// Describes a page, a text or other data that was sent instead of a reply.
+    pub(crate) fn unexpected(expected: &str, body: &[u8]) -> String {
+        let summary = Self::summary(body);
+        match summary {
+            summary if page::is_html(body) => page::message(&format!("a {expected}"), summary.as_deref()),
             Some(summary) => format!("expected a {expected}, but the server sent: {summary}"),
             None => format!("expected a {expected}, but the reply is empty"),
-        };
-        self.malformed_without_quote(message, body)
-            .with_retryable(binary::detect(body).is_none())
+        }
     }
 
     /// Returns a `Malformed` error about a reply that is larger than `limit` bytes.
@@ -174,6 +180,10 @@ impl FailureReader {
         let message = body.message.as_deref();
         let message = message.map(|message| redact::redact(prefix(message, MAX_MESSAGE)));
         match (message, body.binary) {
+            // The title alone, such as `404 Not Found`, does not state that this is not an API at all.
+            (title, _) if body.is_page && classify::is_unknown_path(status) => {
+                page::message("the reply of an API", title.as_deref())
+            }
             // This is the proxy's message, which rarely makes clear who refused the request.
             (Some(message), _) if status == Some(PROXY_AUTHENTICATION_REQUIRED) => {
                 format!("{}: {message}", default_message(kind, status))

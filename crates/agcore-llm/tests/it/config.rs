@@ -122,20 +122,45 @@ async fn reports_the_title_of_a_page_instead_of_a_reply() {
             .await
             .unwrap_err();
         assert_eq!(error.kind(), &LlmErrorKind::Malformed, "{error:?}");
-        assert!(error.to_string().contains("Welcome to nginx!"), "{error}");
-        assert!(error.is_retryable(), "no part of an answer was received");
+        assert_eq!(
+            error.to_string(),
+            "openai: the address answered with a web page (Welcome to nginx!) instead of a chat completion; check the base URL"
+        );
+    }
+}
+
+/// Sends a message to a server that gives these replies in turn, with retries. Returns the answer and the number of requests.
+async fn retried(replies: [Reply; 2]) -> (Result<String, LlmError>, usize) {
+    let server = MockServer::start(Script::new(replies)).await.unwrap();
+    let clock = std::sync::Arc::new(agcore_testkit::clock::ManualClock::jumping());
+    let provider = config(&server).build().unwrap();
+    let provider = Retry::new(provider, RetryPolicy::new(), clock, std::sync::Arc::new(|| 0.5));
+    let answer = provider.chat(hello()).await.map(|response| response.text().to_string());
+    (answer, server.requests().len())
+}
+
+#[tokio::test]
+async fn a_web_site_is_not_asked_again() {
+    let page = "<html><head><title>Please wait</title></head></html>";
+    for status in [200, 404, 405] {
+        let (answer, requests) = retried([Reply::html(status, page), Reply::text("Good day.")]).await;
+        let error = answer.unwrap_err();
+        assert!(
+            error.message().contains("a web page (Please wait)"),
+            "{status}: {error}"
+        );
+        assert_eq!(requests, 1, "{status}");
     }
 }
 
 #[tokio::test]
-async fn a_page_of_a_gateway_is_retried() {
-    let page = "<html><head><title>Please wait</title></head></html>";
-    let server = MockServer::start(Script::new([Reply::html(200, page), Reply::text("Good day.")]));
-    let server = server.await.unwrap();
-    let clock = std::sync::Arc::new(agcore_testkit::clock::ManualClock::jumping());
-    let provider = config(&server).build().unwrap();
-    let provider = Retry::new(provider, RetryPolicy::new(), clock, std::sync::Arc::new(|| 0.5));
-    assert_eq!(provider.chat(hello()).await.unwrap().text(), "Good day.");
+async fn a_gateway_that_is_not_ready_is_asked_again() {
+    let page = "<html><head><title>Bad gateway</title></head></html>";
+    let text = || Reply::raw(200, [("content-type", "text/plain")], "upstream is starting");
+    for reply in [Reply::html(502, page), Reply::html(503, page), text()] {
+        let (answer, requests) = retried([reply, Reply::text("Good day.")]).await;
+        assert_eq!((answer.unwrap().as_str(), requests), ("Good day.", 2));
+    }
 }
 
 #[tokio::test]
@@ -308,7 +333,7 @@ fn rejects_invalid_settings_before_sending() {
     check(
         openai().with_base_url("localhost:1/v1"),
         invalid.clone(),
-        "must start with http",
+        "did you mean http://localhost:1/v1?",
     );
     check(
         openai().with_base_url("http://me:hunter2@h/v1"),

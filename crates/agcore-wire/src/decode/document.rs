@@ -55,10 +55,10 @@ impl Document {
             let message = format!("the reply ended in the middle: {error}");
             return Err(self.failure.annotate(LlmError::new(LlmErrorKind::Truncated, message)));
         }
-        Err(self.malformed(match FailureReader::summary(&self.body) {
-            Some(summary) => format!("expected a {expected}, but the server sent: {summary}"),
-            None if self.is_blank() => format!("expected a {expected}, but the reply is empty"),
-            None => format!("the reply is not a valid {expected}: {error}"),
+        let is_other = self.is_blank() || FailureReader::summary(&self.body).is_some();
+        Err(self.malformed(match is_other {
+            true => FailureReader::unexpected(expected, &self.body),
+            false => format!("the reply is not a valid {expected}: {error}"),
         }))
     }
 

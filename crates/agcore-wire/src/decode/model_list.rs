@@ -60,7 +60,7 @@ impl Decoder<ListModels> for ModelsDecoder {
             Err(_) if close == Close::Reset => Err(self.failure.connection_lost()),
             Err(_) => Err(self.failure.malformed(
                 match FailureReader::summary(&body) {
-                    Some(summary) => format!("expected a list of models, but the server sent: {summary}"),
+                    Some(_) => FailureReader::unexpected("list of models", &body),
                     None => "expected a list of models, but the reply is incomplete or empty".into(),
                 },
                 &body,

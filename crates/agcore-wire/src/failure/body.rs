@@ -44,6 +44,8 @@ pub(super) struct ErrorBody {
     pub(super) request_id: Option<String>,
     /// Whether the body is blank.
     pub(super) is_blank: bool,
+    /// Whether the body is a web page.
+    pub(super) is_page: bool,
     /// A description of a body that is not text.
     pub(super) binary: Option<&'static str>,
 }
@@ -64,6 +66,7 @@ impl ErrorBody {
             body.message = body.message.take().or(body.fallback_message.take());
             body.prefer_inner_message();
         } else {
+            body.is_page = page::is_html(bytes);
             body.message = page::summary(&String::from_utf8_lossy(bytes));
         }
         body

@@ -19,6 +19,11 @@ pub(super) fn is_final(kind: &LlmErrorKind) -> bool {
     )
 }
 
+/// Returns whether a server answers with this status if it knows no such path, or not the method there.
+pub(super) fn is_unknown_path(status: Option<u16>) -> bool {
+    matches!(status, Some(404 | 405 | 410))
+}
+
 /// Classifies a failure by its status (of HTTP, or named in a body with status 200) and its body.
 pub(super) fn classify(status: Option<u16>, body: &ErrorBody) -> Verdict {
     let mut kind = precise(body)
@@ -78,6 +83,8 @@ fn by_status(status: Option<u16>, body: &ErrorBody) -> Option<LlmErrorKind> {
         403 if wording::is_missing_model(&body.text()) => LlmErrorKind::NotFound,
         403 => LlmErrorKind::Permission,
         300..=399 | 404 | 410 => LlmErrorKind::NotFound,
+        // A web site that only serves files: the path is not that of an API.
+        405 if body.is_page => LlmErrorKind::NotFound,
         408 => LlmErrorKind::Timeout(TimeoutStage::Total),
         413 => LlmErrorKind::ContextLength {
             limit: None,

@@ -98,6 +98,40 @@ fn reads_bodies_of_every_shape() {
 }
 
 #[test]
+fn a_web_page_at_an_unknown_path_is_named_as_such() {
+    let page = "<!doctype html><title>Welcome to nginx!</title>";
+    let named = |status| {
+        (
+            failure(status, page).kind().clone(),
+            failure(status, page).message().to_owned(),
+        )
+    };
+    for status in [404, 405, 410] {
+        let message = "the address answered with a web page (Welcome to nginx!) instead of the reply of an API; check the base URL";
+        assert_eq!(named(status), (LlmErrorKind::NotFound, message.to_owned()), "{status}");
+        assert!(!failure(status, page).is_retryable());
+    }
+    let untitled = failure(405, "<html></html>");
+    assert!(
+        untitled
+            .message()
+            .starts_with("the address answered with a web page instead of"),
+        "{untitled}"
+    );
+    // The address is right: a gateway or a filter before the server answered.
+    for status in [403, 429, 502, 503] {
+        assert_eq!(named(status).1, "Welcome to nginx!", "{status}");
+    }
+    assert!(failure(502, page).is_retryable() && failure(503, page).is_retryable());
+    // An API that knows the path, but not the method, or that answers with a text.
+    assert_eq!(
+        failure(405, "{\"message\": \"use POST\"}").kind(),
+        &LlmErrorKind::InvalidRequest
+    );
+    assert_eq!(failure(404, "404 page not found").message(), "404 page not found");
+}
+
+#[test]
 fn reads_the_numbers_of_a_prompt_that_is_too_long() {
     let message = "This model's maximum context length is 8192 tokens. However, your messages resulted in 8227 tokens.";
     let error = failure(400, &format!(r#"{{"error": {{"message": "{message}"}}}}"#));

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use http::Uri;
-use url::{ParseError, Url};
+use url::{Host, ParseError, Url};
 
 use agcore_wire::{LlmError, LlmErrorKind};
 
@@ -36,7 +36,7 @@ impl BaseUrl {
     pub(super) fn parse(text: &str) -> Result<Self, LlmError> {
         let url = Url::parse(text.trim()).map_err(|error| {
             let problem = match error {
-                ParseError::RelativeUrlWithoutBase => "http:// or https:// is missing".to_owned(),
+                ParseError::RelativeUrlWithoutBase => return without_scheme(text).with_source(error),
                 error => error.to_string(),
             };
             invalid(format!(
@@ -45,7 +45,8 @@ impl BaseUrl {
             .with_source(error)
         })?;
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(invalid("invalid base URL: it must start with http:// or https://"));
+            // With a port, the name of the host is taken for a scheme.
+            return Err(without_scheme(text));
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(invalid(
@@ -153,6 +154,37 @@ fn is_same_origin(a: &Url, b: &Url) -> bool {
         && a.username() == b.username()
 }
 
+/// Returns the error of a base URL without `http://` or `https://`, with the URL that was probably meant.
+fn without_scheme(text: &str) -> LlmError {
+    invalid(match with_scheme(text.trim()) {
+        Some(url) => format!("invalid base URL: http:// or https:// is missing; did you mean {url}?"),
+        None => "invalid base URL: it must start with http:// or https://; expected something like https://host/v1"
+            .to_owned(),
+    })
+}
+
+/// Adds the scheme that a base URL lacks: `http` on this machine, else `https`. Returns `None` if the text is not clearly an
+/// address: it may be a key, or contain one, and must not be quoted then.
+fn with_scheme(text: &str) -> Option<String> {
+    let https = Url::parse(&format!("https://{text}")).ok()?;
+    let is_loopback = is_loopback(https.host_str());
+    let is_address = match https.host()? {
+        Host::Domain(name) => is_loopback || https.port().is_some() || has_top_level_domain(name),
+        Host::Ipv4(_) | Host::Ipv6(_) => true,
+    };
+    let may_have_secret = !https.username().is_empty() || https.password().is_some() || text.contains(['?', '#', '@']);
+    if text.contains("://") || !is_address || may_have_secret {
+        return None;
+    }
+    Some(format!("{}://{text}", if is_loopback { "http" } else { "https" }))
+}
+
+/// Returns whether a host has a dot, and only letters after the last one.
+fn has_top_level_domain(host: &str) -> bool {
+    let last = host.rsplit_once('.').map(|(_, last)| last);
+    last.is_some_and(|last| last.len() > 1 && last.chars().all(|c| c.is_ascii_alphabetic()))
+}
+
 fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> LlmError {
     LlmError::new(LlmErrorKind::InvalidRequest, message)
 }
@@ -202,13 +234,44 @@ mod tests {
             );
         };
         check("", "something like https://");
-        check("api.example/v1", "something like https://");
-        check("localhost:8080/v1", "must start with http");
+        check("/v1", "something like https://");
         check("ftp://a.example", "must start with http");
         check("https://", "something like https://");
         check("https://user:hunter2@a.example", "user name or password");
         check("https://a.example:99999/hunter2", "something like https://");
         check("https://a.example/#x", "after `#`");
+    }
+
+    #[test]
+    fn proposes_the_scheme_that_is_missing() {
+        let check = |base: &str, expected: Option<&str>| {
+            let error = BaseUrl::parse(base).unwrap_err();
+            assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+            match expected {
+                Some(url) => assert_eq!(
+                    error.message(),
+                    format!("invalid base URL: http:// or https:// is missing; did you mean {url}?")
+                ),
+                None => assert!(!error.message().contains("did you mean"), "{base}: {error}"),
+            }
+        };
+        check("localhost:11434/v1", Some("http://localhost:11434/v1"));
+        check(" 127.0.0.1:8080 ", Some("http://127.0.0.1:8080"));
+        check("[::1]:8000/v1", Some("http://[::1]:8000/v1"));
+        check("localhost", Some("http://localhost"));
+        check("api.openai.com/v1", Some("https://api.openai.com/v1"));
+        check("api.openai.com:443/v1", Some("https://api.openai.com:443/v1"));
+        check("10.0.0.7:8000/v1", Some("https://10.0.0.7:8000/v1"));
+        check("gateway:4000/v1", Some("https://gateway:4000/v1"));
+        // What may be a key is not quoted.
+        check("hunter2", None);
+        check("id.hunter2", None);
+        check("user:hunter2@api.example/v1", None);
+        check("api.example/v1?key=hunter2", None);
+        check("ftp://a.example", None);
+        check("localhost:99999", None);
+        check("not a url", None);
+        check("", None);
     }
 
     #[test]

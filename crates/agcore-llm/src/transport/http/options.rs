@@ -31,7 +31,7 @@ use super::{http_client::HttpClient, proxy::Proxy, timeouts::Timeouts, tls::TlsO
 /// HttpTransport::new(options)?;
 ///
 /// let error = HttpTransport::new(HttpOptions::new("localhost:8000")).unwrap_err();
-/// assert_eq!(error.message(), "invalid base URL: it must start with http:// or https://");
+/// assert_eq!(error.message(), "invalid base URL: http:// or https:// is missing; did you mean http://localhost:8000?");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]

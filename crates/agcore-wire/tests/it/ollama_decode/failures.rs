@@ -133,10 +133,13 @@ fn other_content_is_malformed() {
         let (error, _) = failure(body);
         assert_eq!(error.kind(), &LlmErrorKind::Malformed, "{body}");
         assert!(error.message().contains(expected), "{body}: {error}");
-        // A page of a gateway may go away, a reply in another form will not.
-        assert_eq!(error.is_retryable(), !body.starts_with(['{', '[']), "{body}");
+        // A text of a gateway may go away, a web site or a reply in another form will not.
+        assert_eq!(error.is_retryable(), !body.starts_with(['{', '[', '<']), "{body}");
     };
-    check("<html><title>Sign in</title></html>", "Sign in");
+    check(
+        "<html><title>Sign in</title></html>",
+        "the address answered with a web page (Sign in) instead of a chat reply; check the base URL",
+    );
     check("Ollama is running", "Ollama is running");
     check("{\"status\":\"ok\"}", "has no `message`");
     check("{\"status\":\n\"ok\"}", "has no `message`");
