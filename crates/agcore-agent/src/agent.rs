@@ -65,7 +65,8 @@ pub trait Agent: Send + Sync {
         true
     }
 
-    /// Returns the names of the tools that the agent needs, if it lists them. A turn fails if one of them is not registered.
+    /// Returns the names of the tools that the agent needs, if it lists them. [Building](crate::AgentBuilder::build) the agent or a turn
+    /// fails if one of them is not registered.
     fn tool_names(&self) -> Option<&[String]> {
         None
     }
@@ -193,7 +194,8 @@ impl AgentSpec {
         Ok(spec)
     }
 
-    /// Sets the tools that the model sees. A turn fails if one of them is not registered.
+    /// Sets the tools that the model sees. [Building](crate::AgentBuilder::build) the agent or a turn fails if one of them is not
+    /// registered.
     #[must_use]
     pub fn with_tools<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.tools = Some(names.into_iter().map(Into::into).collect());

@@ -22,6 +22,7 @@ use crate::{
     config::AgentConfig,
     error::AgentError,
     knowledge_tools::KnowledgeTools,
+    known_tools::KnownTools,
     members::Members,
     session::AgentSession,
     skills::{Skills, USE_SKILL},
@@ -279,6 +280,10 @@ impl AgentBuilder {
 
     /// Builds the bundle.
     ///
+    /// The tools that the default agent, the members and the sub-agents name must be registered. If the registry was
+    /// [set](Self::with_tools) and there are other handles to it, tools may still be added to it, such as those of an MCP server: then a
+    /// tool that is missing is a warning in the log, and an error of the turn that needs it.
+    ///
     /// # Errors
     /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) with the name of the part that is missing or invalid.
     pub fn build(self) -> Result<RuntimeBundle, AgentError> {
@@ -303,9 +308,12 @@ impl AgentBuilder {
         for problem in self.policy.rules.check(&self.tools.snapshot()) {
             tracing::warn!("{problem}");
         }
+        let known = KnownTools::of(&self.tools);
+        known.check(&self.agent)?;
+        self.members.all().try_for_each(|member| known.check(&**member))?;
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
         let context = ToolContext::builder(Arc::clone(&clock)).with_extensions(self.extensions.clone());
-        let checked = self.tools.executor(context.build()).build();
+        let checked = self.tools.executor(context.with_state(known).build()).build();
         checked.map_err(AgentError::invalid_tool)?;
         let random = self.random.unwrap_or_else(system_random);
         let retry = Retry::new(

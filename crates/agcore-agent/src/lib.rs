@@ -29,6 +29,7 @@ mod config;
 mod front_matter;
 mod agent;
 mod members;
+mod known_tools;
 mod handoff_state;
 mod agent_settings;
 mod prompt_layers;

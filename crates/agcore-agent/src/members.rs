@@ -26,6 +26,10 @@ impl Members {
         self.0.get(name)
     }
 
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<dyn Agent>> {
+        self.0.values()
+    }
+
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }

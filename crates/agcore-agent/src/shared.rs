@@ -23,6 +23,7 @@ use crate::{
     durable::SessionLog,
     error::AgentError,
     handoff_state::HandoffState,
+    known_tools::unknown_tool,
     members::{CATEGORY, handoff_target},
     prompt_layers::system_prompt,
     queue::TurnQueue,
@@ -382,15 +383,4 @@ fn unknown_member(agent: &str, missing: &str, parts: &Parts) -> AgentError {
     AgentError::invalid_agent(format!(
         "the agent `{agent}` hands over to `{missing}`, which is not a member of the bundle; {hint}"
     ))
-}
-
-fn unknown_tool(agent: &str, missing: &str, known: &ToolSnapshot) -> AgentError {
-    let names = known.tools().iter().map(|tool| &**tool.name());
-    let near = nearest_names(missing, names, 3);
-    let hint = match near.as_slice() {
-        [] => "register it, or remove it from the agent's tools".to_owned(),
-        near => format!("did you mean {}?", near.join(" or ")),
-    };
-    let problem = format!("the agent `{agent}` uses the tool `{missing}`, which is not registered; {hint}");
-    AgentError::invalid_agent(problem)
 }

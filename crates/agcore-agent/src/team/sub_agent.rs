@@ -16,6 +16,7 @@ use crate::{
     config::BusyPolicy,
     durable::{Folded, Report},
     error::{AgentError, AgentErrorKind},
+    known_tools::KnownTools,
     members::CATEGORY,
     session::{AgentSession, NestedPlace, SessionState},
     team_budget,
@@ -165,6 +166,17 @@ impl BaseTool for SubAgentTool {
     /// A call that is repeated after a crash continues where it was.
     fn annotations(&self) -> ToolAnnotations {
         ToolAnnotations::new().with_idempotent(true)
+    }
+
+    /// Checks, when the agent that asks is built, that the sub-agent names no unknown tool.
+    fn check_context(&self, context: &ToolContext) -> Result<(), ToolError> {
+        let Some(known) = context.extension::<KnownTools>() else {
+            return Ok(());
+        };
+        let own = self.sub_agent.bundle.as_ref();
+        let known = own.map_or_else(|| (*known).clone(), |bundle| KnownTools::of(bundle.tools()));
+        let checked = known.check(&*self.sub_agent.agent);
+        checked.map_err(|error| ToolError::new(ToolErrorKind::Config, error.to_string()))
     }
 
     async fn execute(&self, arguments: &Arguments, context: &ToolContext) -> Result<ToolOutput, ToolError> {

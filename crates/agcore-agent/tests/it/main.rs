@@ -17,6 +17,7 @@ mod concurrency;
 mod contexts;
 mod crash;
 mod kept_tasks;
+mod known_tools;
 mod knowledge;
 mod session_memory;
 mod skills;

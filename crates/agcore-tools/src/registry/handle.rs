@@ -73,6 +73,21 @@ impl ToolRegistry {
         }))
     }
 
+    /// Returns whether there are other handles to this registry, so that others may add and remove tools, as the connection to an
+    /// MCP server does.
+    ///
+    /// ```
+    /// use agcore_tools::ToolRegistry;
+    ///
+    /// let tools = ToolRegistry::new();
+    /// assert!(!tools.is_shared());
+    /// let handle = tools.clone();
+    /// assert!(tools.is_shared() && handle.is_shared());
+    /// ```
+    pub fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
     /// Adds a tool.
     ///
     /// # Errors
