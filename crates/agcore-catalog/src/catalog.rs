@@ -106,6 +106,37 @@ impl Catalog {
         }
     }
 
+    /// Creates a catalog that has only prices, without vendors: those of a settings file, for example. `file` is the name of their
+    /// document.
+    ///
+    /// ```
+    /// use agcore_catalog::{Catalog, Currency, ModelPrice, PriceList, Rate, Tier, TierTable};
+    ///
+    /// let rate = |text| Rate::parse("rate", text).unwrap();
+    /// let tiers = TierTable::new(vec![Tier::new(None, rate("0.25"), Some(rate("2")))]).unwrap();
+    /// let prices = PriceList::new([ModelPrice::new("gpt-5-mini", Currency::USD, tiers)]).unwrap();
+    /// let catalog = Catalog::of_prices("settings.toml", prices);
+    /// assert_eq!(catalog.currency_of("gpt-5-mini"), Some(Currency::USD));
+    /// assert_eq!(catalog.models().count(), 0);
+    /// ```
+    pub fn of_prices(file: &str, prices: PriceList) -> Self {
+        Self {
+            file: file.to_owned(),
+            version: None,
+            vendors: Vec::new(),
+            roles: Vec::new(),
+            by_name: HashMap::new(),
+            prices,
+        }
+    }
+
+    /// Adds the prices of models for which the catalog has none.
+    #[must_use]
+    pub fn with_prices(mut self, others: &PriceList) -> Self {
+        self.prices = self.prices.with_missing(others);
+        self
+    }
+
     /// Checks that each role has a model.
     ///
     /// # Errors

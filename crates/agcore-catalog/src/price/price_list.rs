@@ -66,6 +66,21 @@ impl PriceList {
         }
     }
 
+    /// Returns the list with those of other prices whose models it does not have.
+    pub(crate) fn with_missing(&self, others: &Self) -> Self {
+        let mut list = self.clone();
+        for price in &others.prices {
+            if !self.by_model.contains_key(&price.model) {
+                list.by_model
+                    .entry(price.model.clone())
+                    .or_default()
+                    .push(list.prices.len());
+                list.prices.push(price.clone());
+            }
+        }
+        list
+    }
+
     /// Returns all prices.
     pub fn prices(&self) -> &[ModelPrice] {
         &self.prices
