@@ -7,6 +7,9 @@
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/dotenv.rs"]
 mod dotenv;
+#[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
+#[path = "../../crates/agcore-cli/src/settings/duration.rs"]
+mod duration;
 #[path = "../../crates/agcore-cli/src/settings/error.rs"]
 mod error;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
@@ -16,8 +19,14 @@ mod file;
 #[path = "../../crates/agcore-cli/src/settings/hooks.rs"]
 mod hooks;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
+#[path = "../../crates/agcore-cli/src/settings/limits.rs"]
+mod limits;
+#[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/permissions.rs"]
 mod permissions;
+#[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
+#[path = "../../crates/agcore-cli/src/settings/price_table.rs"]
+mod price_table;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/serve.rs"]
 mod serve;

@@ -101,15 +101,22 @@ use self::{
 
 /// LLM agents on the command line.
 #[derive(Debug, Parser)]
-#[command(name = "agcore", version, after_help = epilogue(), override_usage = USAGE, arg_required_else_help = true)]
+#[command(name = "agcore", version, after_long_help = epilogue(), override_usage = USAGE, arg_required_else_help = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Disable colors and spinners
     #[arg(long, global = true, visible_alias = "no-colour")]
     pub(crate) no_color: bool,
-    /// Log model calls, tool calls and retries to standard error; overrides AGCORE_LOG
-    #[arg(long, global = true, value_enum, value_name = "LEVEL", ignore_case = true)]
+    /// Log calls and retries to standard error: off, error, warn, info, debug or trace; overrides AGCORE_LOG
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "LEVEL",
+        ignore_case = true,
+        hide_possible_values = true
+    )]
     pub(crate) log: Option<LogLevel>,
 }
 

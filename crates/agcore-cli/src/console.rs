@@ -1,6 +1,7 @@
 //! [`Console`]: line input at the terminal, with an editor and a history.
 
 mod terminal;
+mod pastes;
 mod typed_ahead;
 mod key_reader;
 mod keys;
@@ -19,11 +20,13 @@ use rustyline::{Behavior, CompletionType, Config, Editor, error::ReadlineError, 
 pub(crate) use self::{
     completion::CommandName,
     key_reader::KeyReader,
-    terminal::{Cooked, EchoOff, discard_input},
+    terminal::{BracketedPaste, Cooked, EchoOff, discard_input},
+    typed_ahead::Shown,
 };
 use self::{
     completion::Completion,
     keys::{CONTINUATION, KeyState, Request},
+    pastes::Pastes,
     typed_ahead::TypedAhead,
 };
 use crate::{
@@ -50,6 +53,8 @@ pub(crate) struct Console {
     input: Arc<Mutex<Input>>,
     keys: KeyState,
     typed: Arc<Mutex<TypedAhead>>,
+    /// The long texts that were pasted.
+    pastes: Pastes,
 }
 
 struct Input {
@@ -130,7 +135,8 @@ impl Console {
     }
 
     fn with_behavior(behavior: Behavior) -> Result<Self, Failure> {
-        let keys = KeyState::default();
+        let pastes = Pastes::default();
+        let keys = KeyState::new(pastes.clone());
         let editor = editor(&keys, behavior);
         let input = Input {
             editor: editor.map_err(|error| Failure::task(format!("cannot use the terminal: {error}")))?,
@@ -139,7 +145,8 @@ impl Console {
         Ok(Self {
             input: Arc::new(Mutex::new(input)),
             keys,
-            typed: Arc::default(),
+            typed: Arc::new(Mutex::new(TypedAhead::new(pastes.clone()))),
+            pastes,
         })
     }
 
@@ -179,8 +186,13 @@ impl Console {
 
     /// Discards what was typed and not used yet, so that it does not answer the next question.
     pub(crate) fn discard_typed(&self) {
-        self.typed.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.typed().clear();
         discard_input();
+    }
+
+    /// Makes what was typed for the next prompt its draft, so that nothing of it is sent unless the user presses Enter again.
+    pub(crate) fn put_back_typed(&self) {
+        self.typed().put_back();
     }
 
     /// Reads a line at the prompt, which has more keys than questions. A line that was typed before is returned at once,
@@ -189,19 +201,20 @@ impl Console {
     /// # Errors
     /// When the terminal cannot be read.
     pub(crate) async fn read_prompt(&self, prompt: &str, mut draft: Draft) -> Result<PromptLine, Failure> {
-        let typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let typed = self.typed().take();
         match typed {
             Ok(line) => {
                 print(&format!("{prompt}{}\n", sanitized(&line)))?;
-                return Ok(PromptLine::Entered(line.trim().to_owned()));
+                return Ok(PromptLine::Entered(self.pastes.expanded(line.trim())));
             }
             Err(text) => draft.before += &text,
         }
+        draft.before = self.pastes.folded(&draft.before);
         let line = self.read(prompt, draft, true).await?;
         Ok(match (line, self.keys.take_request()) {
-            (Line::Entered(text), _) => PromptLine::Entered(text.trim().to_owned()),
+            (Line::Entered(text), _) => PromptLine::Entered(self.pastes.expanded(text.trim())),
             (Line::Interrupted, Some(Request::OpenEditor(text))) => {
-                PromptLine::OpenEditor(text.replace(CONTINUATION, "\n"))
+                PromptLine::OpenEditor(self.pastes.expanded(&text.replace(CONTINUATION, "\n")))
             }
             (Line::Interrupted, Some(Request::ShowLast(text, position))) => {
                 PromptLine::ShowLast(Draft::split(&text, position))
@@ -287,6 +300,10 @@ impl Console {
             *history = None;
         }
         saved
+    }
+
+    fn typed(&self) -> MutexGuard<'_, TypedAhead> {
+        self.typed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn input(&self) -> MutexGuard<'_, Input> {

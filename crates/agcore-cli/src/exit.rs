@@ -8,11 +8,12 @@ use agcore::{
     AgentError, LlmError,
     agent::AgentErrorKind,
     chat::{FaultKind, text::nearest},
-    llm::LlmErrorKind,
+    llm::{LlmErrorKind, TimeoutStage},
     memory::{MemoryError, MemoryErrorKind},
 };
 
 use self::advice::{MISSING_KEY, advice, is_from_proxy, is_missing_key};
+pub(crate) use self::advice::{timeout_advice, timeout_setting};
 
 /// The category of a failure, which determines the exit code. Together with 0 for success, these are all exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,6 +133,8 @@ pub(crate) struct Failure {
     advice: Option<String>,
     /// Whether the server knows no such path or model.
     is_not_found: bool,
+    /// The time limit that was exceeded, if one of the program's was.
+    timeout: Option<TimeoutStage>,
 }
 
 impl Failure {
@@ -143,6 +146,7 @@ impl Failure {
             message: message.into(),
             advice: None,
             is_not_found: false,
+            timeout: None,
         }
     }
 
@@ -217,6 +221,14 @@ impl Failure {
             self.advice = Some(format!(
                 "Try --base-url {url}, or check the model name (--model, or /model in a chat)."
             ));
+        }
+        self
+    }
+
+    /// Replaces the advice for a time limit that was exceeded, for callers that know where it is set.
+    pub(crate) fn or_limit(mut self, advice: impl FnOnce(TimeoutStage) -> String) -> Self {
+        if let Some(stage) = self.timeout {
+            self.advice = Some(advice(stage));
         }
         self
     }
@@ -296,7 +308,11 @@ impl From<&LlmError> for Failure {
         Self {
             fault: Some(error.kind().fault_kind()),
             advice: advice(error),
-            is_not_found: *error.kind() == LlmErrorKind::NotFound && error.status() == Some(404),
+            is_not_found: *error.kind() == LlmErrorKind::NotFound && matches!(error.status(), Some(404 | 405)),
+            timeout: match error.kind() {
+                LlmErrorKind::Timeout(stage) => Some(*stage).filter(|_| error.status().is_none()),
+                _ => None,
+            },
             ..Self::new(kind, message)
         }
     }

@@ -22,8 +22,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
 use self::outcome::Outcome;
 use crate::{
-    args::PermissionMode,
     exit::Failure,
+    permission_mode::CurrentMode,
     render::sanitized_line,
     settings::{HookEntry, HookEvent},
     shell_command::{Group, shell},
@@ -40,7 +40,7 @@ const MAX_OUTPUT: u64 = 64 * 1024;
 pub(crate) struct CommandHooks {
     commands: Vec<HookCommand>,
     folder: PathBuf,
-    mode: PermissionMode,
+    mode: CurrentMode,
     session: Mutex<Option<String>>,
     /// The problems without an effect on the turn.
     problems: Mutex<Vec<String>>,
@@ -63,7 +63,7 @@ impl CommandHooks {
     pub(crate) fn new(
         entries: &[(HookEvent, HookEntry)],
         folder: PathBuf,
-        mode: PermissionMode,
+        mode: impl Into<CurrentMode>,
     ) -> Result<Self, Failure> {
         let command = |(event, entry): &(HookEvent, HookEntry)| {
             Ok(HookCommand {
@@ -76,7 +76,7 @@ impl CommandHooks {
         Ok(Self {
             commands: entries.iter().map(command).collect::<Result<_, Failure>>()?,
             folder,
-            mode,
+            mode: mode.into(),
             session: Mutex::default(),
             problems: Mutex::default(),
         })
@@ -135,7 +135,7 @@ impl CommandHooks {
             "hook_event_name": event.as_str(),
             "session_id": session,
             "cwd": self.folder.display().to_string(),
-            "permission_mode": self.mode.as_str(),
+            "permission_mode": self.mode.get().as_str(),
         });
         if let (Some(input), Value::Object(members)) = (input.as_object_mut(), members) {
             input.extend(members.clone());
@@ -280,6 +280,7 @@ fn whole(matcher: &str) -> Result<Regex, Failure> {
 #[expect(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::args::PermissionMode;
 
     fn hooks(folder: &Path, entries: &[(HookEvent, Option<&str>, &str)]) -> CommandHooks {
         let entry = |(event, matcher, command): &(HookEvent, Option<&str>, &str)| {

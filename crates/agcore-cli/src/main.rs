@@ -32,6 +32,7 @@ mod size;
 mod attachments;
 mod permission_mode;
 mod policy;
+mod mode_switch;
 mod denials;
 mod listing;
 mod project_list;

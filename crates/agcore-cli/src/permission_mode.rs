@@ -1,6 +1,6 @@
 //! The rules and the approver of each [`PermissionMode`].
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agcore::{
     chat::ToolCall,
@@ -13,6 +13,28 @@ use crate::{approve::AllowAll, args::PermissionMode};
 
 /// The tag of tools that ask an agent with the tools, the rules and the hooks of the chat.
 pub(crate) const ASKS_AGENT: &str = "agcore:asks-agent";
+
+/// The permission mode in which calls are decided. Clones share it.
+#[derive(Debug, Clone)]
+pub(crate) struct CurrentMode(Arc<Mutex<PermissionMode>>);
+
+impl CurrentMode {
+    /// Returns the mode.
+    pub(crate) fn get(&self) -> PermissionMode {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the mode.
+    pub(crate) fn set(&self, mode: PermissionMode) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = mode;
+    }
+}
+
+impl From<PermissionMode> for CurrentMode {
+    fn from(mode: PermissionMode) -> Self {
+        Self(Arc::new(Mutex::new(mode)))
+    }
+}
 
 /// Returns the rule of a mode for a tool. Like the rules of the settings, it ranks above the defaults.
 pub(crate) fn mode_rule(mode: PermissionMode, tool: &RegisteredTool) -> Option<Rule> {
@@ -86,20 +108,21 @@ fn may_plan_with(tool: &RegisteredTool) -> bool {
 
 /// Reports to the model why a call is denied in plan mode. The rules of the mode deny it as well, but do not give a reason.
 /// Covers tools that an MCP server adds later, which the rules do not know.
-pub(crate) struct PlanModeNotice(ToolRegistry);
+pub(crate) struct PlanModeNotice(ToolRegistry, CurrentMode);
 
 impl PlanModeNotice {
-    /// Creates the notice for these tools.
-    pub(crate) fn new(tools: &ToolRegistry) -> Self {
-        Self(tools.clone())
+    /// Creates the notice for these tools, which is given while the mode is plan mode.
+    pub(crate) fn new(tools: &ToolRegistry, mode: CurrentMode) -> Self {
+        Self(tools.clone(), mode)
     }
 }
 
 #[async_trait]
 impl Hook for PlanModeNotice {
     async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
+        let is_planning = self.1.get() == PermissionMode::Plan;
         match self.0.get(&call.name) {
-            Some(tool) if !may_plan_with(&tool) => ToolVerdict::Block(format!(
+            Some(tool) if is_planning && !may_plan_with(&tool) => ToolVerdict::Block(format!(
                 "{} was not run: plan mode is on, in which only read-only tools may run. Do not retry; describe what you \
                  would do instead.",
                 tool.name()

@@ -21,6 +21,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
     mode: PermissionMode,
+    /// The rules of the default mode.
+    base: PermissionRules,
     rules: PermissionRules,
     grants: Arc<Grants>,
 }
@@ -47,11 +49,29 @@ impl Policy {
         let known = |name: &str| tools.get(name).is_some() || settings.mcp.may_have(name);
         let mut entries = settings.permissions.iter();
         entries.try_for_each(|entry| entry.check(&tools, known))?;
-        Ok(Self {
-            mode,
-            rules: rules(&tools, &settings.permissions, mode),
+        let base = rules(&settings.permissions);
+        let policy = Self {
+            mode: PermissionMode::Default,
+            rules: base.clone(),
+            base,
             grants: Arc::new(Grants::open(settings.grants.clone())?),
-        })
+        };
+        Ok(policy.in_mode(&tools, mode))
+    }
+
+    /// Returns the policy for these tools in another permission mode. It shares the grants.
+    pub(crate) fn in_mode(&self, tools: &ToolSnapshot, mode: PermissionMode) -> Self {
+        let mode_rules = tools.tools().iter().filter_map(|tool| mode_rule(mode, tool));
+        Self {
+            mode,
+            rules: self.base.clone().with_rules(mode_rules),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the rules of the permission mode.
+    pub(crate) fn rules(&self) -> &PermissionRules {
+        &self.rules
     }
 
     /// Returns the permission mode.
@@ -144,7 +164,7 @@ impl fmt::Display for Access {
 /// An entry that allows or asks about a permission replaces its default; among entries, deny overrides ask and ask
 /// overrides allow. The default question has the lowest precedence: it applies only to tools that no entry allows, also to those
 /// that an MCP server adds later.
-fn rules(tools: &ToolSnapshot, entries: &[PermissionEntry], mode: PermissionMode) -> PermissionRules {
+fn rules(entries: &[PermissionEntry]) -> PermissionRules {
     let mut config = PermissionConfig::default().with_ask_unlisted(true);
     // The shell of this program is asked about.
     config.denied.remove(&Permission::Shell);
@@ -163,8 +183,7 @@ fn rules(tools: &ToolSnapshot, entries: &[PermissionEntry], mode: PermissionMode
     let argument_rules: Vec<Rule> = tests.iter().flat_map(|test| rules_for(*test, entries)).collect();
     PermissionRules::new(config)
         .with_rules(entries.iter().filter_map(PermissionEntry::rule))
-        .with_rules(argument_rules.iter().cloned())
-        .with_rules(tools.tools().iter().filter_map(|tool| mode_rule(mode, tool)))
+        .with_rules(argument_rules)
 }
 
 /// Returns the test of an argument that the entries of a state describe, or `None` if there are none.

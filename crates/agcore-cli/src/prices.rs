@@ -4,37 +4,53 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use agcore::{
     agent::StoredSessions,
-    catalog::{Catalog, CatalogBiller},
+    catalog::{Catalog, CatalogBiller, ModelPrice, PriceList},
     chat::{Clock, Money, PriceFn, PriceQuery, ReportedCost, Usage},
     llm::SystemClock,
     memory::session::Billing,
 };
 
-use crate::{catalog_file, exit::Failure, places::user_catalog};
+use crate::{catalog_file, exit::Failure, places::user_catalog, settings::Chosen};
 
-/// The prices of a catalog.
+/// The prices of a catalog, and those of the settings.
 #[derive(Clone)]
 pub(crate) struct Prices {
     price: PriceFn,
     catalog: Arc<Catalog>,
     /// The names of models and their vendors.
     models: Vec<(String, String)>,
-    /// The catalog that they come from.
+    /// The files that they come from.
     pub(crate) source: String,
 }
 
 impl Prices {
-    /// Reads the catalog that was named, else the user's own. Returns `None` if there is neither.
+    /// Reads the catalog that was named, else the user's own, and adds the prices of the settings for models of which it has none.
+    /// Returns `None` if there are no prices.
     ///
     /// # Errors
     /// When the catalog cannot be read or is wrong.
-    pub(crate) fn read(named: Option<&Path>) -> Result<Option<Self>, Failure> {
+    pub(crate) fn read(
+        named: Option<&Path>,
+        settings: Option<&Chosen<Vec<ModelPrice>>>,
+    ) -> Result<Option<Self>, Failure> {
         let own = || user_catalog().filter(|path| path.exists());
-        let Some(path) = named.map(Path::to_owned).or_else(own) else {
-            return Ok(None);
+        let catalog = match named.map(Path::to_owned).or_else(own) {
+            None => None,
+            Some(path) => {
+                let catalog = catalog_file::read(&path)?.map_err(|error| catalog_file::problems(&error))?;
+                Some((catalog, path.display().to_string()))
+            }
         };
-        let catalog = catalog_file::read(&path)?.map_err(|error| catalog_file::problems(&error))?;
-        Ok(Some(Self::of(catalog, path.display().to_string())))
+        let Some(settings) = settings else {
+            return Ok(catalog.map(|(catalog, source)| Self::of(catalog, source)));
+        };
+        let list = PriceList::new(settings.value.iter().cloned());
+        let list = list.map_err(|mut problems| Failure::usage(problems.remove(0).to_string()))?;
+        let origin = settings.origin.to_string();
+        Ok(Some(match catalog {
+            None => Self::of(Catalog::of_prices(&origin, list), origin),
+            Some((catalog, source)) => Self::of(catalog.with_prices(&list), format!("{source} and {origin}")),
+        }))
     }
 
     /// Returns the prices of a catalog.

@@ -9,6 +9,7 @@ mod context;
 mod layout;
 mod markdown;
 mod status;
+mod footer;
 mod card;
 mod terminal;
 
@@ -20,7 +21,7 @@ pub(crate) use layout::{
 pub(crate) use status::TICK;
 pub(crate) use style::{Color, Palette};
 pub(crate) use terminal::Terminal;
-pub(crate) use text::{columns, sanitized, sanitized_line, truncated};
+pub(crate) use text::{columns, sanitized, sanitized_line, truncated, truncated_start};
 pub(crate) use theme::{THEME, Theme};
 pub(crate) use usage::usage_line;
 

@@ -7,6 +7,9 @@ mod dotenv;
 mod permissions;
 mod serve;
 mod hooks;
+mod duration;
+mod limits;
+mod price_table;
 mod file;
 
 mod model_name;
@@ -24,11 +27,17 @@ mod selection;
 mod mcp;
 mod project;
 mod tools;
+mod model_limits;
+mod model_prices;
 mod choices;
 
 use std::path::Path;
 
-use agcore::{LlmError, llm::ProviderConfig};
+use agcore::{
+    LlmError,
+    catalog::ModelPrice,
+    llm::{ProviderConfig, layer::retry::RetryPolicy},
+};
 
 pub(crate) use self::{
     choices::{Choices, Unknown},
@@ -37,9 +46,10 @@ pub(crate) use self::{
     folder::Folder,
     hooks::{HookEntry, HookEvent},
     mcp::{McpServers, NamedServer},
+    model_limits::ModelLimits,
     origin::{Chosen, Origin},
     permissions::{PermissionEntry, Subject},
-    project::{FlowFiles, Project},
+    project::{FileAgent, FlowFiles, Project},
     proxy::shown_proxy,
     report::FolderReport,
     serve::{BusyName, JwtTable, LimitsTable, RetentionTable, ServeTable},
@@ -54,6 +64,10 @@ use crate::{exit::Failure, render::Theme};
 pub(crate) struct Settings {
     /// The provider and its model.
     pub(crate) provider: ProviderConfig,
+    /// The timeouts and retries of the provider.
+    pub(crate) limits: ModelLimits,
+    /// The prices of `[prices]`, and the first file that has some.
+    pub(crate) prices: Option<Chosen<Vec<ModelPrice>>>,
     /// The instructions for the agent, including those of the project.
     pub(crate) system: String,
     /// Whether typed lines are kept for the next chat.
@@ -83,6 +97,8 @@ impl Settings {
         choices.tools.proxy.clone_from(&choices.proxy.value);
         Ok(Self {
             provider: choices.provider_config(),
+            limits: choices.limits,
+            prices: choices.prices,
             system: choices.context_files.appended_to(&choices.system.value),
             history: choices.history.value,
             theme: choices.theme.value,
@@ -92,6 +108,11 @@ impl Settings {
             serve: choices.serve,
             report: choices.report,
         })
+    }
+
+    /// Returns when and how often a failed request is sent again.
+    pub(crate) fn retry(&self) -> RetryPolicy {
+        self.limits.retry.clone()
     }
 
     /// Returns whether the current directory is trusted, in words.

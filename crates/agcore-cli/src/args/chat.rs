@@ -148,7 +148,7 @@ pub(crate) struct ChatArgs {
     /// With --output-format stream-json, also print text, reasoning and progress of tools as they arrive
     #[arg(long)]
     pub(crate) include_partial_messages: bool,
-    /// Do not print the tokens that an answer used
+    /// Print only the answer, and errors: no tool calls, no reasoning, no tokens
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// The same as --output-format stream-json

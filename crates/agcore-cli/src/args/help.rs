@@ -35,6 +35,18 @@ Examples:
 
 Exit codes:";
 
+/// The options in the short help.
+const SHORT_OPTIONS: &str = "\
+Options used most:
+  -p, --print               answer the prompt once and exit
+  -m, --model NAME          the model, such as gpt-5-mini or ollama:llama3.2
+  -c, --continue            continue the newest session of the current directory
+  -r, --resume [ID|NAME]    continue another session, or choose one
+  --permission-mode MODE    default, acceptEdits, plan, dontAsk or bypassPermissions";
+
+const SHORT_EPILOGUE: &str = "\
+See `agcore --help` for more, and `agcore COMMAND --help` for a command.";
+
 /// The groups in which the commands are listed.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Talk to a model", &["chat", "run", "flow", "demo"]),
@@ -58,15 +70,31 @@ pub(super) fn epilogue() -> String {
     EPILOGUE.to_owned() + &rows.collect::<String>()
 }
 
-/// Returns the program with a help that lists its commands in groups.
+/// Returns the program with a help that lists its commands in groups: with `-h` only their names, so that the help fits on a screen.
 pub(super) fn with_groups(mut program: Command) -> Command {
     // Adds the command `help`.
     program.build();
     let width = width();
-    let groups = wrapped_paragraphs(&groups(&program), width);
-    with_wrapped_epilogue(program, width).help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}{{after-help}}"
-    ))
+    let wrapped = |text: &str| wrapped_paragraphs(text.trim_end(), width);
+    let short = format!("{}\n{SHORT_OPTIONS}", short_groups(&program));
+    let (short, long) = (wrapped(&short), wrapped(&groups(&program)));
+    with_wrapped_epilogue(program, width)
+        .before_help(short)
+        .before_long_help(long)
+        .after_help(wrapped(SHORT_EPILOGUE))
+        .after_long_help(wrapped(&epilogue()))
+        .help_template("{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}")
+}
+
+/// Lists the names of the commands in groups, one on each line.
+fn short_groups(program: &Command) -> String {
+    let width = GROUPS.iter().map(|(heading, _)| heading.len()).max().unwrap_or(0);
+    let is_there = |name: &&&str| program.find_subcommand(**name).is_some();
+    let line = |(heading, names): &(&str, &[&str])| {
+        let names: Vec<&str> = names.iter().filter(is_there).copied().collect();
+        format!("  {heading:<width$}  {}\n", names.join(", "))
+    };
+    "Commands:\n".to_owned() + &GROUPS.iter().map(line).collect::<String>()
 }
 
 /// Wraps the epilogues of a command and of those below it. By itself, clap would not indent the continuation of a line in a list.
@@ -138,12 +166,13 @@ mod tests {
     fn the_options_in_the_epilogue_are_those_of_a_chat() {
         let program = Args::command();
         let chat = program.find_subcommand("chat").unwrap();
-        let options: Vec<&str> = EPILOGUE
-            .lines()
+        let options: Vec<&str> = [EPILOGUE, SHORT_OPTIONS]
+            .iter()
+            .flat_map(|text| text.lines())
             .filter(|line| line.starts_with("  -"))
             .filter_map(|line| line.split_whitespace().find_map(|word| word.strip_prefix("--")))
             .collect();
-        assert_eq!(options.len(), 5, "{options:?}");
+        assert_eq!(options.len(), 10, "{options:?}");
         for option in options {
             assert!(
                 chat.get_arguments().any(|arg| arg.get_long() == Some(option)),

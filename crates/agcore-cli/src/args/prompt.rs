@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 use agcore::chat::text::nearest;
-use clap::{Arg, Command};
+use clap::Command;
 
 /// The name of the hidden command that stands for a prompt without a command.
 pub(super) const COMMAND: &str = "prompt";
@@ -11,8 +11,8 @@ pub(super) const COMMAND: &str = "prompt";
 /// The name under which users of other programs look for a single message: the same as `-p`.
 const EXEC: &str = "exec";
 
-/// The options with which a word is a message, even if it is the name of a command.
-const PRINT: [&str; 3] = ["-p", "--print", "--prompt"];
+/// The option with which a word is a message, even if it is the name of a command.
+const PRINT: &str = "print";
 
 /// Inserts the hidden command in front of the arguments if they begin with a prompt or an option of the chat. A word that
 /// resembles a command is left alone, so that a typo is reported and not sent to a model. Without arguments, the program begins a
@@ -59,46 +59,35 @@ pub(super) fn with_exec_help(program: Command, arguments: &[OsString]) -> Comman
 
 /// Returns the position of a command behind options of the chat: `-m gpt-5 chat` means `chat -m gpt-5`.
 fn later_command(arguments: &[OsString], first: usize, program: &Command) -> Option<usize> {
-    let word = |at: usize| arguments.get(at).and_then(|argument| argument.to_str());
-    let is_option = |word: &&str| word.len() > 1 && word.starts_with('-') && *word != "--";
-    let mut at = first;
-    while let Some(option) = word(at).filter(is_option) {
-        if PRINT.contains(&option) {
-            return None;
-        }
-        at += 1 + usize::from(takes_next(option, word(at + 1), program));
-    }
-    let is_command = |word: &str| word == EXEC || commands(program).any(|name| name == word);
-    (at > first && word(at).is_some_and(is_command)).then_some(at)
-}
-
-/// Returns whether the argument after an option is its value.
-fn takes_next(option: &str, next: Option<&str>, program: &Command) -> bool {
-    let is_it = |arg: &&Arg| match option.strip_prefix("--") {
-        Some(long) => {
-            let aliases = arg.get_all_aliases().unwrap_or_default();
-            arg.get_long() == Some(long) || aliases.contains(&long)
-        }
-        None => option.chars().nth(1) == arg.get_short() && option.chars().count() == 2,
-    };
-    let chat = program.find_subcommand(COMMAND).into_iter();
-    let mut known = chat.flat_map(Command::get_arguments).chain(program.get_arguments());
-    let Some(arg) = known.find(is_it) else { return false };
-    let is_optional = arg.get_num_args().is_some_and(|count| count.min_values() == 0);
-    arg.get_action().takes_values() && !(is_optional && next.is_none_or(|next| next.starts_with('-')))
+    // Knows the options only, so that the first other word is left, with everything behind it.
+    let options = with_options(Command::new("agcore"), program)
+        .allow_external_subcommands(true)
+        .ignore_errors(true);
+    let matches = options.try_get_matches_from(arguments).ok()?;
+    let (word, behind) = matches.subcommand()?;
+    let behind = behind.get_many::<OsString>("").map_or(0, |words| words.len());
+    let at = arguments.len().checked_sub(behind + 1)?;
+    let is_command = word == EXEC || commands(program).any(|name| name == word);
+    // With `-p` and behind `--`, it is a message of one word.
+    let is_message = matches.get_flag(PRINT) || arguments[at - 1] == "--";
+    (at > first && is_command && !is_message).then_some(at)
 }
 
 /// Returns the program without the hidden command, whose options become those of the program itself: a prompt needs no
 /// command.
 pub(super) fn without_command(program: Command) -> Command {
-    let mut visible = Command::new("agcore");
-    for command in program.get_subcommands() {
-        visible = match command.is_hide_set() {
-            true => visible.args(command.get_arguments().filter(|argument| !argument.is_positional())),
-            false => visible.subcommand(command.clone()),
-        };
-    }
-    visible.args(program.get_arguments())
+    let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
+    let visible = Command::new("agcore").subcommands(commands.cloned());
+    with_options(visible, &program)
+}
+
+/// Adds the options of the hidden command, and those of the program itself.
+fn with_options(command: Command, program: &Command) -> Command {
+    let hidden = program.get_subcommands().filter(|command| command.is_hide_set());
+    let options = hidden
+        .flat_map(Command::get_arguments)
+        .filter(|argument| !argument.is_positional());
+    command.args(options).args(program.get_arguments())
 }
 
 /// Returns the position of the first argument that is neither the program's name nor a global option.
@@ -172,6 +161,17 @@ mod tests {
         check(&["agcore", "-r", "-c", "run"], &["agcore", "run", "-r", "-c"]);
         // A message of one word.
         check(&["agcore", "-p", "run"], &["agcore", "prompt", "-p", "run"]);
+        check(&["agcore", "-qp", "run"], &["agcore", "prompt", "-qp", "run"]);
+        check(&["agcore", "-mchat", "run", "-p"], &["agcore", "run", "-mchat", "-p"]);
+        check(
+            &["agcore", "-m", "x", "用", "run"],
+            &["agcore", "prompt", "-m", "x", "用", "run"],
+        );
+        // A mistake is reported later.
+        check(
+            &["agcore", "--modle", "x", "run"],
+            &["agcore", "prompt", "--modle", "x", "run"],
+        );
         check(
             &["agcore", "-m", "x", "--", "run"],
             &["agcore", "prompt", "-m", "x", "--", "run"],

@@ -86,11 +86,11 @@ fn quoted(error: &Error, words: &[&str]) -> Option<String> {
     };
     let end = (start..words.len()).find(|at| !is_word(*at)).unwrap_or(words.len());
     let message = words[start..end].join(" ");
-    if end - start < 2 || message.contains(['"', '$', '`', '\\', '!']) {
+    if end - start < 2 {
         return None;
     }
     let before = words[1..start].iter().filter(|word| **word != COMMAND).copied();
-    let message = format!("\"{message}\"");
+    let message = in_quotation_marks(&message);
     let line: Vec<&str> = ["agcore"]
         .into_iter()
         .chain(before)
@@ -98,6 +98,14 @@ fn quoted(error: &Error, words: &[&str]) -> Option<String> {
         .chain(words[end..].iter().copied())
         .collect();
     Some(line.join(" "))
+}
+
+/// Quotes a message for a shell, which must not interpret a part of it.
+fn in_quotation_marks(message: &str) -> String {
+    match message.contains(['"', '$', '`', '\\', '!']) {
+        false => format!("\"{message}\""),
+        true => format!("'{}'", message.replace('\'', "'\\''")),
+    }
 }
 
 #[cfg(test)]
@@ -140,6 +148,10 @@ mod tests {
         check("agcore is this so --no-tools", "agcore \"is this so\" --no-tools");
         check("agcore chat is this so", "agcore chat \"is this so\"");
         check("agcore run the tests", "agcore run \"the tests\"");
+        check("agcore fix the bug!", "agcore 'fix the bug!'");
+        check("agcore what's $HOME for", "agcore 'what'\\''s $HOME for'");
+        check("agcore what's this", "agcore \"what's this\"");
+        check("agcore 这是 什么", "agcore \"这是 什么\"");
         for line in [
             "agcore doctr",
             "agcore chat --modle x",

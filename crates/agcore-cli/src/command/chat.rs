@@ -3,8 +3,10 @@
 mod screen;
 mod recording;
 mod options_hook;
+mod agent_tools;
 mod session;
 mod turn_log;
+mod turn_keys;
 mod turn_runner;
 mod asking;
 mod picker;
@@ -34,6 +36,7 @@ mod model;
 mod settle;
 mod resume;
 mod commands;
+mod mode;
 mod interactive;
 
 use std::io::{self, IsTerminal};

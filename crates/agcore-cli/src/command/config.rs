@@ -1,17 +1,16 @@
 //! `agcore config`: shows every setting and its source.
 
-use std::io::{self, Write};
-
 use serde_json::{Value, json};
 
 use crate::{
     args::ReportArgs,
     exit::Failure,
     process::{print, variable},
-    render::{sanitized_line, truncated},
+    render::truncated,
     settings::{Choices, Chosen, Effect, FolderReport, Origin, shown_proxy},
-    table::table,
+    table::{table_width, table_within},
     telemetry::{Collector, EXPORT_UNAVAILABLE},
+    trust_dialog::print_notices,
     vendor::redacted_url,
 };
 
@@ -50,12 +49,14 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
         return print(&format!("{report:#}\n"));
     }
     let rows: Vec<[String; 3]> = rows.iter().map(Row::cells).collect();
-    print(&format!("{}\n{}", table(&rows), files(&choices.report)))?;
-    for warning in warnings {
-        let written = writeln!(io::stderr(), "warning: {}", sanitized_line(warning));
-        written.map_err(|error| Failure::output(&error))?;
-    }
-    Ok(())
+    let width = table_width();
+    print(&format!(
+        "{}\n{}",
+        table_within(&rows, width),
+        files(&choices.report, width)
+    ))?;
+    let warnings: Vec<String> = warnings.iter().map(|warning| format!("warning: {warning}")).collect();
+    print_notices(&warnings)
 }
 
 fn rows(choices: &Choices) -> Vec<Row> {
@@ -69,7 +70,7 @@ fn rows(choices: &Choices) -> Vec<Row> {
         value: None,
         origin: None,
     };
-    vec![
+    let mut rows = vec![
         Row {
             name: "provider",
             value: Some(choices.provider.value.name().to_owned()),
@@ -109,7 +110,29 @@ fn rows(choices: &Choices) -> Vec<Row> {
             value: Some(choices.tools.grants.to_string()),
             origin: Some(choices.tools.grants_origin.clone()),
         },
-    ]
+        prices(choices),
+    ];
+    rows.extend(choices.limits.settings.iter().map(|limit| Row {
+        name: limit.name,
+        value: Some(limit.value.clone()),
+        origin: Some(limit.origin.clone()),
+    }));
+    rows
+}
+
+fn prices(choices: &Choices) -> Row {
+    let count = |count| {
+        if count == 1 {
+            "1 model".to_owned()
+        } else {
+            format!("{count} models")
+        }
+    };
+    Row {
+        name: "prices",
+        value: choices.prices.as_ref().map(|prices| count(prices.value.len())),
+        origin: choices.prices.as_ref().map(|prices| prices.origin.clone()),
+    }
 }
 
 fn permissions(choices: &Choices) -> Row {
@@ -131,7 +154,7 @@ fn theme(choices: &Choices) -> Row {
 }
 
 /// Lists the files that were considered, and the settings that are ignored.
-fn files(report: &FolderReport) -> String {
+fn files(report: &FolderReport, width: usize) -> String {
     let path = report.folder.as_ref().map(|path| path.display().to_string());
     let mut rows = vec![["folder".to_owned(), path.unwrap_or_default(), report.trust.describe()]];
     let file = |(file, state): &(String, &str)| ["file".to_owned(), file.clone(), (*state).to_owned()];
@@ -150,7 +173,7 @@ fn files(report: &FolderReport) -> String {
         ])
     };
     rows.extend(report.ignored.iter().filter_map(ignored));
-    table(&rows)
+    table_within(&rows, width)
 }
 
 /// Describes the folder as JSON.

@@ -22,7 +22,7 @@ use self::{
     change::Wanted,
     current::Current,
     found::Found,
-    models::refusal,
+    models::{Checked, refusal},
     question::Questions,
     server::Server,
     setup::{Setup, config_of},
@@ -125,13 +125,25 @@ impl Setup<'_> {
     }
 
     async fn settings_for(&mut self, provider: ProviderType) -> Result<Wanted, Failure> {
-        let server = self.server(&provider).await?;
-        let server = self.versioned(&provider, server).await?;
-        if self.questions.is_some() {
-            let url = server.base_url.as_deref().or(provider.base_url()).unwrap_or_default();
-            print_list(&format!("Server: {}, {}\n", redacted_url(url), server.source))?;
-        }
-        let models = self.key_and_models(&provider, &config_of(&provider, &server)).await?;
+        let mut server = self.server(&provider).await?;
+        let models = loop {
+            server = self.versioned(&provider, server).await?;
+            if self.questions.is_some() {
+                print_list(&format!(
+                    "Server: {}, {}\n",
+                    redacted_url(server.url(&provider)),
+                    server.source
+                ))?;
+            }
+            if let Some(models) = self.key_and_models(&provider, &config_of(&provider, &server)).await? {
+                break models;
+            }
+            let given = server.url(&provider).to_owned();
+            match self.ask_url(Some(&given)).await? {
+                Some(url) if url != given => server = Server::new(url, "as entered"),
+                _ => break Vec::new(),
+            }
+        };
         let model = self.model(&provider, &models).await?;
         Ok(Wanted {
             provider: provider.name().to_owned(),
@@ -168,30 +180,40 @@ impl Setup<'_> {
 
     /// Asks for the base URL. Enter keeps the current one.
     async fn ask_server(&mut self, current: Option<String>) -> Result<Server, Failure> {
-        let prompt = match &current {
+        let url = self.ask_url(current.as_deref()).await?;
+        Ok(match (url, current) {
+            (None, Some(current)) => Server::new(current, "your user settings"),
+            (url, _) => Server::new(url.unwrap_or_default(), "as entered"),
+        })
+    }
+
+    /// Asks for a base URL until the answer is one. Returns `None` if the user keeps the current one.
+    async fn ask_url(&mut self, current: Option<&str>) -> Result<Option<String>, Failure> {
+        let prompt = match current {
             Some(url) => format!("Base URL [{}]: ", redacted_url(url)),
             None => "Base URL, such as http://localhost:8000/v1: ".to_owned(),
         };
         loop {
             let url = self.ask(&prompt).await?;
-            if let (Some(current), "") = (&current, url.as_str()) {
-                return Ok(Server::new(current, "your user settings"));
+            if url.is_empty() && current.is_some() {
+                return Ok(None);
             }
             match url::Url::parse(&url) {
                 Ok(parsed) if ["http", "https"].contains(&parsed.scheme()) && parsed.has_host() => {
-                    return Ok(Server::new(url, "as entered"));
+                    return Ok(Some(url));
                 }
                 _ => print("  This is not a URL that starts with http:// or https://.\n")?,
             }
         }
     }
 
-    /// Finds or asks for the key, checks it, and returns the models of the server, if it lists them.
+    /// Finds or asks for the key, checks it, and returns the models of the server, if it lists them. Returns `None` if the server
+    /// cannot be reached.
     async fn key_and_models(
         &mut self,
         provider: &ProviderType,
         config: &ProviderConfig,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Option<Vec<String>>, Failure> {
         let key_variable = key_variable(provider);
         let key = self.found.key(provider)?;
         let needs_key = provider.key_variable().is_some();
@@ -201,13 +223,20 @@ impl Setup<'_> {
                     "There is no key for {provider} yet: `agcore keys set {provider}` stores one, or set {key_variable}.\n"
                 ))?;
             }
-            return Ok(self.found.models(provider));
+            return Ok(Some(self.found.models(provider)));
         }
         if !needs_key || key.is_some() {
-            let models = self.check(provider, config, key.as_ref()).await?;
-            // A key in the environment has precedence over a new one, so it is the user's to correct.
-            if models.is_some() || (key.is_some() && !self.found.has_stored_key(provider)) {
-                return Ok(models.unwrap_or_default());
+            match self.check(provider, config, key.as_ref()).await? {
+                Checked::Models(models) => return Ok(Some(models)),
+                Checked::Unreachable => return Ok(None),
+                // It has precedence over a new one, so it is the user's to correct.
+                Checked::RejectedKey if variable(&key_variable).is_some() => {
+                    print_list(&format!(
+                        "  This is the key in {key_variable} in the environment: correct it there.\n"
+                    ))?;
+                    return Ok(Some(Vec::new()));
+                }
+                Checked::RejectedKey => {}
             }
         }
         for _ in 0..MAX_KEYS {
@@ -216,13 +245,16 @@ impl Setup<'_> {
                 print_list(&format!(
                     "Store one later with `agcore keys set {provider}`, or set {key_variable}.\n"
                 ))?;
-                return Ok(Vec::new());
+                return Ok(Some(Vec::new()));
             };
-            if let Some(models) = self.check(provider, config, Some(&key)).await? {
-                let place = store_key(&key_variable, &key, Preference::Any)?;
-                print_list(&format!("The key is stored in {place}.\n"))?;
-                return Ok(models);
-            }
+            let models = match self.check(provider, config, Some(&key)).await? {
+                Checked::RejectedKey => continue,
+                Checked::Models(models) => Some(models),
+                Checked::Unreachable => None,
+            };
+            let place = store_key(&key_variable, &key, Preference::Any)?;
+            print_list(&format!("The key is stored in {place}.\n"))?;
+            return Ok(models);
         }
         Err(Failure::new(
             crate::exit::FailureKind::Key,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     args::{ModelsArgs, SettingsArgs},
-    exit::Failure,
+    exit::{Failure, suggestion},
     process::print,
     render::sanitized_line,
     settings::Choices,
@@ -34,7 +34,12 @@ pub(crate) async fn run(args: &ModelsArgs) -> Result<(), Failure> {
     print_notices(&choices.notices())?;
     let config = choices.provider_config();
     let all = config.list_models().await;
-    let all = all.map_err(|error| choices.report.setup_failure(error))?;
+    let all = all.map_err(|error| {
+        choices
+            .report
+            .setup_failure(error)
+            .or_limit(|stage| choices.limits.advice(stage))
+    })?;
     let all = all.ok_or_else(|| Failure::no_list().or_base_url(versioned_url(&config).as_deref()))?;
     let count = all.len();
     let models = filtered(all, args.filter.as_deref());
@@ -77,6 +82,18 @@ pub(super) fn listed(models: &[String]) -> String {
         more => lines.push_str(&format!("  and {more} more\n")),
     }
     lines
+}
+
+/// Reports that a server does not list a model, and names one that resembles it. Returns `None` if it does, or lists none at all.
+pub(super) fn unlisted(name: &str, models: &[String]) -> Option<String> {
+    if models.is_empty() || models.iter().any(|model| model == name) {
+        return None;
+    }
+    let near = match suggestion(name, models) {
+        none if none.is_empty() => ".".to_owned(),
+        near => sanitized_line(&near),
+    };
+    Some(format!("The server does not list `{}`{near}", sanitized_line(name)))
 }
 
 fn formatted(models: &[ModelEntry]) -> String {

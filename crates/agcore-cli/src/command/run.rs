@@ -131,7 +131,7 @@ async fn in_session(
         Some(goal) => goal,
         None => {
             let goal = goal_of(&session).await?;
-            if front.output.is_none() {
+            if front.output.is_none() && !args.chat.quiet {
                 let line = format!("Continuing: {}", sanitized_line(&goal.text()));
                 trust_dialog::print_notices(&[line])?;
             }

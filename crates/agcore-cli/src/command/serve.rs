@@ -51,7 +51,7 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
     let config = ServeConfig::new(args, settings.serve.as_ref(), &mut problems);
     if args.check {
         if config.stored_catalog.is_none() {
-            let read = Prices::read(args.catalog.as_deref());
+            let read = Prices::read(args.catalog.as_deref(), settings.prices.as_ref());
             problems.extend(read.err().map(|failure| failure.to_string()));
         }
         return check(&config, &settings, problems).await;
@@ -60,7 +60,7 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
     let sessions = Sessions::of_server().await?;
     let prices = match config.stored_catalog {
         Some(_) => Some(documents::prices(&sessions).await?),
-        None => Prices::read(args.catalog.as_deref())?,
+        None => Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?,
     };
     let tools = ChatTools::open(&settings.tools, config.offers_tools).await?;
     let result = serve(config, &settings, prices.as_ref(), (&sessions, &tools), interrupts).await;
@@ -143,7 +143,11 @@ fn bundle(settings: &Settings, tools: &ChatTools, offers_tools: bool) -> Result<
     let provider = settings.provider.build();
     let builder = AgentBuilder::new()
         .with_provider(provider.map_err(|error| settings.setup_failure(error))?)
-        .with_config(AgentConfig::new().with_trace_content(settings.trace_content))
+        .with_config(
+            AgentConfig::new()
+                .with_trace_content(settings.trace_content)
+                .with_retry(settings.retry()),
+        )
         .with_tools(offered)
         .with_skills(skills)
         .with_policy(policy.with_approver(Some(Arc::new(SuspendingApprover))))

@@ -1,15 +1,26 @@
 //! [`KeyReader`]: looks for keys while a turn is running.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::typed_ahead::TypedAhead;
+use super::typed_ahead::{Shown, TypedAhead};
 
-/// Looks for the Escape key. All other keys are kept for the next prompt. The terminal must not wait for whole lines.
+/// Looks for the keys that change a running turn. All other keys are kept for the next prompt. The terminal must not wait for whole
+/// lines.
 #[derive(Debug)]
 pub(crate) struct KeyReader {
     typed: Arc<Mutex<TypedAhead>>,
     /// Whether the last key was Escape, or the start of the sequence of another key.
     may_be_escape: bool,
+}
+
+/// The keys that change a running turn.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pressed {
+    /// Whether Escape was pressed. That is certain if nothing has followed it until the next read, which should come after a tenth
+    /// of a second or so.
+    pub(crate) escape: bool,
+    /// How often Shift-Tab was pressed.
+    pub(crate) mode_changes: usize,
 }
 
 impl KeyReader {
@@ -20,17 +31,33 @@ impl KeyReader {
         }
     }
 
-    /// Reads the keys that were pressed, without waiting. Returns whether Escape was pressed: that is certain if nothing has
-    /// followed it until the next call, which should come after a tenth of a second or so.
-    pub(crate) fn escape_pressed(&mut self) -> bool {
-        let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Reads the keys that were pressed, without waiting.
+    pub(crate) fn read(&mut self) -> Pressed {
         let keys = read_keys();
+        let mut typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pressed = Pressed::default();
         if keys.is_empty() {
-            return std::mem::take(&mut self.may_be_escape) && typed.take_escape();
+            pressed.escape = std::mem::take(&mut self.may_be_escape) && typed.take_escape();
+        } else {
+            typed.push(&keys);
+            self.may_be_escape = typed.ends_with_escape();
         }
-        typed.push(&keys);
-        self.may_be_escape = typed.ends_with_escape();
-        false
+        pressed.mode_changes = typed.take_mode_changes();
+        pressed
+    }
+
+    /// Returns whether the end of a pasted text has not arrived yet.
+    pub(crate) fn is_pasting(&self) -> bool {
+        self.typed().is_pasting()
+    }
+
+    /// Returns what is kept for the next prompt, as it is shown to the user.
+    pub(crate) fn shown(&self) -> Vec<Shown> {
+        self.typed().shown()
+    }
+
+    fn typed(&self) -> MutexGuard<'_, TypedAhead> {
+        self.typed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,19 +3,29 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustyline::{
-    Cmd, ConditionalEventHandler, Editor, Event, EventContext, EventHandler, Helper, KeyCode, KeyEvent, Modifiers,
-    Movement, RepeatCount, history::History,
+    CharSearch, Cmd, ConditionalEventHandler, Editor, Event, EventContext, EventHandler, Helper, KeyCode, KeyEvent,
+    Modifiers, Movement, RepeatCount, history::History,
+};
+
+use super::{
+    pastes::{CLOSING, OPENING, Pastes},
+    typed_ahead::pasted,
 };
 
 /// The keys that were pressed on a line, apart from those that edit it. Shared by the editor's keys and its owner.
 #[derive(Debug, Clone, Default)]
-pub(super) struct KeyState(Arc<Mutex<State>>);
+pub(super) struct KeyState {
+    state: Arc<Mutex<State>>,
+    pastes: Pastes,
+}
 
 #[derive(Debug, Default)]
 struct State {
     is_prompt: bool,
     was_cleared: bool,
     request: Option<Request>,
+    /// The part of a pasted text that has arrived.
+    paste: Option<String>,
 }
 
 /// A key that ends the line before it is complete.
@@ -34,6 +44,14 @@ pub(super) enum Request {
 }
 
 impl KeyState {
+    /// Creates the state of an editor in which long texts that are pasted are folded.
+    pub(super) fn new(pastes: Pastes) -> Self {
+        Self {
+            pastes,
+            ..Self::default()
+        }
+    }
+
     /// Starts a line. Some keys work at the prompt only, not at questions.
     pub(super) fn start(&self, is_prompt: bool) {
         *self.state() = State {
@@ -53,7 +71,34 @@ impl KeyState {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Collects the keys of a text that is pasted at the prompt. The editor itself would insert all of it, however long it is.
+    fn paste(&self, event: &Event) -> Option<Cmd> {
+        let mut state = self.state();
+        match event.get(0)? {
+            KeyEvent(KeyCode::BracketedPasteStart, _) if state.is_prompt => {
+                state.paste.get_or_insert_default();
+            }
+            KeyEvent(KeyCode::BracketedPasteEnd, _) => {
+                let text = pasted(&state.paste.take()?);
+                return Some(Cmd::Insert(1, self.pastes.fold(&text)));
+            }
+            KeyEvent(code, modifiers) => state.paste.as_mut()?.extend(character(*code, *modifiers)),
+        }
+        Some(Cmd::Noop)
+    }
+}
+
+/// Returns the character of a text that the editor reads as this key.
+fn character(code: KeyCode, modifiers: Modifiers) -> Option<char> {
+    match (code, modifiers) {
+        (KeyCode::Enter, Modifiers::NONE) => Some('\r'),
+        (KeyCode::Tab, Modifiers::NONE) => Some('\t'),
+        (KeyCode::Char(key), Modifiers::NONE) => Some(key),
+        (KeyCode::Char('J'), Modifiers::CTRL) => Some('\n'),
+        _ => None,
     }
 }
 
@@ -63,8 +108,9 @@ pub(super) fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, state: &Key
     let enter = |modifiers| KeyEvent(KeyCode::Enter, modifiers);
     editor.bind_sequence(enter(Modifiers::ALT), Cmd::Newline);
     editor.bind_sequence(enter(Modifiers::SHIFT), Cmd::Newline);
-    let continue_line = EventHandler::Conditional(Box::new(ContinueAfterBackslash));
+    let continue_line = EventHandler::Conditional(Box::new(ContinueAfterBackslash(state.clone())));
     editor.bind_sequence(enter(Modifiers::NONE), continue_line);
+    editor.bind_sequence(Event::Any, EventHandler::Conditional(Box::new(AnyKey(state.clone()))));
     let mut bind = |key: KeyEvent, action: Action| {
         let handler = Key {
             action,
@@ -79,6 +125,8 @@ pub(super) fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, state: &Key
     bind(ctrl('v'), Action::PasteImage);
     bind(KeyEvent(KeyCode::BackTab, Modifiers::NONE), Action::CycleMode);
     bind(KeyEvent(KeyCode::Esc, Modifiers::NONE), Action::Escape);
+    bind(KeyEvent(KeyCode::Backspace, Modifiers::NONE), Action::DeleteBefore);
+    bind(KeyEvent(KeyCode::Delete, Modifiers::NONE), Action::DeleteAfter);
     #[cfg(unix)]
     bind(ctrl('z'), Action::Suspend);
 }
@@ -89,12 +137,23 @@ pub(super) fn bind<H: Helper, I: History>(editor: &mut Editor<H, I>, state: &Key
 pub(super) const CONTINUATION: &str = "\\\u{200b}\n";
 
 /// Makes Enter after a trailing backslash start a new line.
-struct ContinueAfterBackslash;
+struct ContinueAfterBackslash(KeyState);
 
 impl ConditionalEventHandler for ContinueAfterBackslash {
-    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+    fn handle(&self, event: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
         let is_at_end = context.pos() == context.line().len();
-        (is_at_end && context.line().ends_with('\\')).then(|| Cmd::Insert(1, CONTINUATION[1..].to_owned()))
+        let continues = is_at_end && context.line().ends_with('\\');
+        let newline = || continues.then(|| Cmd::Insert(1, CONTINUATION[1..].to_owned()));
+        self.0.paste(event).or_else(newline)
+    }
+}
+
+/// Collects the keys of pasted texts that have no other meaning.
+struct AnyKey(KeyState);
+
+impl ConditionalEventHandler for AnyKey {
+    fn handle(&self, event: &Event, _: RepeatCount, _: bool, _: &EventContext<'_>) -> Option<Cmd> {
+        self.0.paste(event)
     }
 }
 
@@ -113,13 +172,20 @@ enum Action {
     CycleMode,
     PasteImage,
     Escape,
+    /// Deletes all of a placeholder before the cursor.
+    DeleteBefore,
+    /// Deletes all of a placeholder after the cursor.
+    DeleteAfter,
     #[cfg(unix)]
     Suspend,
 }
 
 impl ConditionalEventHandler for Key {
     /// `None` is the editor's own action for the key.
-    fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+    fn handle(&self, event: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        if let Some(command) = self.state.paste(event) {
+            return Some(command);
+        }
         let mut state = self.state.state();
         let text = || context.line().to_owned();
         match (self.action, state.is_prompt) {
@@ -148,6 +214,14 @@ impl ConditionalEventHandler for Key {
                 state.request = Some(Request::Escape);
                 Some(Cmd::Interrupt)
             }
+            (Action::DeleteBefore, true) => {
+                self.state.pastes.at_end(&context.line()[..context.pos()])?;
+                Some(placeholder(CharSearch::Backward(OPENING)))
+            }
+            (Action::DeleteAfter, true) => {
+                self.state.pastes.at_start(&context.line()[context.pos()..])?;
+                Some(placeholder(CharSearch::Forward(CLOSING)))
+            }
             #[cfg(unix)]
             (Action::Suspend, _) => {
                 drop(state);
@@ -157,4 +231,10 @@ impl ConditionalEventHandler for Key {
             _ => None,
         }
     }
+}
+
+/// Deletes a placeholder at the cursor, up to the character that it begins or ends with. The editor would replace a number of
+/// characters by the number of times that the key was pressed.
+fn placeholder(search: CharSearch) -> Cmd {
+    Cmd::Kill(Movement::ViCharSearch(1, search))
 }

@@ -1,7 +1,33 @@
 //! The modes of the terminal: [`EchoOff`] while the program works, [`Cooked`] while another program uses the terminal.
 
+use crate::process::print;
+
 #[cfg(unix)]
 pub(crate) use unix::{Cooked, EchoOff, discard_input, suspend};
+
+/// Makes the terminal mark the beginning and the end of a pasted text, until dropped.
+#[derive(Debug)]
+pub(crate) struct BracketedPaste;
+
+impl BracketedPaste {
+    /// Turns the marks on.
+    pub(crate) fn new() -> Self {
+        Self.resume();
+        Self
+    }
+
+    /// Turns the marks on again after a line was read, which turns them off.
+    pub(crate) fn resume(&self) {
+        // Fails only if the terminal was closed.
+        let _ = print("\u{1b}[?2004h");
+    }
+}
+
+impl Drop for BracketedPaste {
+    fn drop(&mut self) {
+        let _ = print("\u{1b}[?2004l");
+    }
+}
 
 #[cfg(unix)]
 mod unix {
@@ -52,6 +78,8 @@ mod unix {
             };
             let mut silent = before.clone();
             silent.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+            // Otherwise, Ctrl-C would discard what was typed before it.
+            silent.local_modes.insert(LocalModes::NOFLSH);
             silent.input_modes.remove(removed);
             if tcsetattr(io::stdin(), OptionalActions::Now, &silent).is_err() {
                 return Self(None);

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use agcore::{
     LlmError,
-    llm::{LlmErrorKind, ProviderType, transport::http::ProxyError},
+    llm::{LlmErrorKind, ProviderType, TimeoutStage, transport::http::ProxyError},
 };
 use url::Url;
 
@@ -12,6 +12,9 @@ use crate::vendor::key_variable;
 
 /// The beginning of the library's message for a missing key.
 pub(super) const MISSING_KEY: &str = "the API key is missing";
+
+/// The beginning of the library's message for a web page in place of the reply of an API.
+const WEB_PAGE: &str = "the address answered with a web page";
 
 /// Returns whether no key was found, so that nothing was sent.
 pub(super) fn is_missing_key(error: &LlmError) -> bool {
@@ -28,6 +31,7 @@ pub(super) fn advice(error: &LlmError) -> Option<String> {
         LlmErrorKind::Authentication => return Some(key_advice(error)),
         // The message names the new address.
         LlmErrorKind::NotFound if error.status().is_some_and(|status| status < 400) => return None,
+        LlmErrorKind::NotFound if error.message().starts_with(WEB_PAGE) => return Some(base_url_advice(error)),
         LlmErrorKind::NotFound => {
             "Check the model name (--model, or /model in a chat; `agcore models` lists the available ones) and the base URL \
              (--base-url), which usually ends in /v1."
@@ -42,11 +46,10 @@ pub(super) fn advice(error: &LlmError) -> Option<String> {
         }
         LlmErrorKind::Connect => "Check the base URL (--base-url) and that the server is running.",
         // If part of the reply was read, the server does speak the API.
-        LlmErrorKind::Malformed if error.partial().is_none() => {
-            let endpoint = provider(error).map_or("/chat/completions", |provider| provider.endpoint());
-            return Some(format!(
-                "Check the base URL (--base-url): {endpoint} is appended to it."
-            ));
+        LlmErrorKind::Malformed if error.partial().is_none() => return Some(base_url_advice(error)),
+        // With a status, it is the server that did not want to wait.
+        LlmErrorKind::Timeout(stage) if error.status().is_none() => {
+            return Some(timeout_advice(*stage, "timeouts", "your agcore.toml"));
         }
         LlmErrorKind::QuotaExhausted => "The account has run out of credit or quota; retrying will not help.",
         LlmErrorKind::ContextLength { .. } => {
@@ -55,6 +58,27 @@ pub(super) fn advice(error: &LlmError) -> Option<String> {
         _ => return None,
     };
     Some(advice.to_owned())
+}
+
+/// Returns the name of the setting that limits this stage of a request.
+pub(crate) fn timeout_setting(stage: TimeoutStage) -> &'static str {
+    match stage {
+        TimeoutStage::Connect => "connect",
+        TimeoutStage::FirstByte => "first_byte",
+        TimeoutStage::Idle => "idle",
+        TimeoutStage::Total => "total",
+    }
+}
+
+/// Returns which setting of which file lets the program wait for longer.
+pub(crate) fn timeout_advice(stage: TimeoutStage, table: &str, file: &str) -> String {
+    let name = timeout_setting(stage);
+    format!("To wait for longer, raise `{name}` in the table [{table}] of {file}, for example to \"10m\".")
+}
+
+fn base_url_advice(error: &LlmError) -> String {
+    let endpoint = provider(error).map_or("/chat/completions", |provider| provider.endpoint());
+    format!("Check the base URL (--base-url, or `base_url` in agcore.toml): {endpoint} is appended to it.")
 }
 
 /// Returns whether the proxy failed, and not the server.

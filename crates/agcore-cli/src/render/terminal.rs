@@ -17,7 +17,8 @@ use super::{
     agent::agent_line,
     card::{self, Card, HumanDuration},
     context::context_line,
-    layout::{window_width, wrapped},
+    footer::Footer,
+    layout::{window_height, window_width, wrapped},
     markdown::Markdown,
     status::StatusLines,
     style::Palette,
@@ -37,8 +38,8 @@ pub(crate) struct Terminal<A: Write, N: Write> {
     markdown: Option<Markdown>,
     /// The progress display, if the terminal supports it.
     status: Option<StatusLines>,
-    /// Whether the tokens of a turn are shown at its end.
-    shows_usage: bool,
+    /// The lines below the output.
+    footer: Footer,
     /// Arguments that the user edited, by call id: they replace what the model wrote.
     edited: Vec<(String, String)>,
     /// The column after the reasoning written last.
@@ -63,7 +64,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             palette,
             markdown: None,
             status: palette.is_colored.then(StatusLines::default),
-            shows_usage: true,
+            footer: Footer::default(),
             edited: Vec::new(),
             reasoning_column: 0,
             last: LastOutput::Line,
@@ -76,28 +77,33 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         self
     }
 
-    /// Does not show the tokens of a turn at its end.
-    pub(crate) fn without_usage(mut self) -> Self {
-        self.shows_usage = false;
-        self
-    }
-
     /// Shows these arguments on the call's card instead of the model's.
     pub(crate) fn set_edited(&mut self, call_id: String, arguments: String) {
         self.edited.push((call_id, arguments));
     }
 
-    /// Erases the progress display, before something else is written.
+    /// Shows these lines below the output from now on. They must be shorter than the window is wide.
+    pub(crate) fn set_footer(&mut self, lines: Vec<String>) {
+        self.footer.set(lines);
+    }
+
+    /// Erases the progress display and the footer, before something else is written.
     ///
     /// # Errors
     /// When the output is closed.
     pub(crate) fn hide(&mut self) -> io::Result<()> {
-        let Some(status) = &mut self.status else {
-            return Ok(());
-        };
         let mut out = String::new();
-        status.erase(window_width(), &mut out);
+        self.footer.erase(&mut out);
+        if let Some(status) = &mut self.status {
+            status.erase(window_width(), &mut out);
+        }
         write_all(&mut self.notes, &out)
+    }
+
+    fn draw_footer(&mut self, out: &mut String) {
+        if self.last == LastOutput::Line || self.room() > 0 {
+            self.footer.draw(self.palette, window_height(), out);
+        }
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
@@ -283,7 +289,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                 Some(line) => self.note(self.palette.dim, &line),
                 None => Ok(()),
             },
-            EventKind::Turn(TurnEvent::Complete { usage }) if self.shows_usage && usage.calls > 0 => {
+            EventKind::Turn(TurnEvent::Complete { usage }) if usage.calls > 0 => {
                 let line = usage_line(usage);
                 self.note(self.palette.dim, &line)
             }
@@ -296,10 +302,14 @@ impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
     fn event(&mut self, event: &StreamEvent) -> io::Result<()> {
         self.hide()?;
         if event.parent.is_some() {
-            return self.show_sub_agent(&event.agent, &event.kind);
+            self.show_sub_agent(&event.agent, &event.kind)?;
+        } else {
+            self.update_status(&event.kind);
+            self.show(&event.kind)?;
         }
-        self.update_status(&event.kind);
-        self.show(&event.kind)
+        let mut out = String::new();
+        self.draw_footer(&mut out);
+        write_all(&mut self.notes, &out)
     }
 
     fn hide(&mut self) -> io::Result<()> {
@@ -311,15 +321,16 @@ impl<A: Write + Send, N: Write + Send> Render for Terminal<A, N> {
     }
 
     fn tick(&mut self) -> io::Result<()> {
-        let room = self.room();
-        let Some(status) = &mut self.status else {
-            return Ok(());
-        };
-        let mut out = String::new();
-        match self.last {
-            LastOutput::Line => status.draw(self.palette, window_width(), &mut out),
-            LastOutput::Text | LastOutput::Reasoning => status.draw_inline(self.palette, room, &mut out),
+        let (room, mut out) = (self.room(), String::new());
+        self.footer.erase(&mut out);
+        match (&mut self.status, self.last) {
+            (Some(status), LastOutput::Line) => status.draw(self.palette, window_width(), &mut out),
+            (Some(status), LastOutput::Text | LastOutput::Reasoning) => {
+                status.draw_inline(self.palette, room, &mut out);
+            }
+            (None, _) => {}
         }
+        self.draw_footer(&mut out);
         write_all(&mut self.notes, &out)
     }
 }
@@ -328,6 +339,7 @@ impl<A: Write, N: Write> Drop for Terminal<A, N> {
     /// Erases the progress display and ends all styles, however the turn ended.
     fn drop(&mut self) {
         let (mut notes, mut answer) = (String::new(), String::new());
+        self.footer.erase(&mut notes);
         if let Some(status) = &mut self.status {
             status.erase(window_width(), &mut notes);
         }
@@ -407,5 +419,22 @@ mod tests {
         assert_eq!(String::from_utf8(answer).unwrap(), "shown");
         let notes = String::from_utf8(notes).unwrap();
         assert!(notes.contains("● tester › run_tests"), "{notes}");
+    }
+
+    #[test]
+    fn the_footer_is_below_the_text_and_erased_before_more_of_it() {
+        let mut out = Vec::new();
+        let palette = Palette::default();
+        let mut terminal = Terminal::new(io::sink(), &mut out, palette).with_markdown(palette);
+        let text = |text: &str| StreamEvent::new(0, "main".into(), 0, 0, EventKind::from(TextEvent::Text(text.into())));
+        terminal.event(&text("half a ")).unwrap();
+        terminal.set_footer(vec!["> 早".to_owned()]);
+        terminal.tick().unwrap();
+        terminal.event(&text("line")).unwrap();
+        terminal.set_footer(Vec::new());
+        terminal.tick().unwrap();
+        drop(terminal);
+        let footer = "\u{1b}D\u{1b}[1A\u{1b}7\r\n> 早\u{1b}[K\u{1b}8";
+        assert_eq!(String::from_utf8(out).unwrap(), format!("{footer}\u{1b}[J").repeat(2));
     }
 }

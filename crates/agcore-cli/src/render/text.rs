@@ -51,6 +51,21 @@ pub(crate) fn truncated(text: &str, columns: usize) -> String {
     line
 }
 
+/// Puts text on one sanitized line and keeps its end, up to this many columns.
+pub(crate) fn truncated_start(text: &str, columns: usize) -> String {
+    let line = sanitized_line(text);
+    if self::columns(&line) <= columns {
+        return line;
+    }
+    let mut used = 1;
+    let fits = |c: &char| {
+        used += width(*c);
+        used <= columns
+    };
+    let end: Vec<char> = line.chars().rev().take_while(fits).collect();
+    std::iter::once('…').chain(end.into_iter().rev()).collect()
+}
+
 /// Appends an ellipsis, removing characters from the end until it fits.
 fn with_ellipsis(mut line: String, limit: usize) -> String {
     while columns(&line) >= limit && line.pop().is_some() {}
@@ -124,6 +139,17 @@ mod tests {
         check("abcdefg字", 2);
         check("abcdefgh", 10);
         check("abcdefghi", 1);
+    }
+
+    #[test]
+    fn keeps_the_end() {
+        let check = |text: &str, limit: usize, expected: &str| assert_eq!(truncated_start(text, limit), expected);
+        check("短文\u{1b}", 5, "短文\u{fffd}");
+        check("abcdef", 6, "abcdef");
+        check("abcdef", 5, "…cdef");
+        // A wide character does not fit into one column.
+        check("一二三四", 6, "…三四");
+        check("一二\n三四", 6, "… 三四");
     }
 
     #[test]

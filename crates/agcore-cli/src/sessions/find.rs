@@ -13,7 +13,11 @@ use agcore::{
 };
 
 use super::{Sessions, folder_of};
-use crate::{exit::Failure, render::sanitized_line};
+use crate::{
+    exit::Failure,
+    render::{sanitized_line, truncated},
+    table::table,
+};
 
 /// The number of sessions that are read at once.
 const PAGE: u64 = 500;
@@ -21,8 +25,11 @@ const PAGE: u64 = 500;
 /// The shortest beginning of an id that is shown.
 const SHORTEST: usize = 8;
 
-/// The number of sessions that an ambiguous id lists.
-const MAX_LISTED: usize = 5;
+/// The number of sessions that are listed if a name or an id is ambiguous.
+const MAX_LISTED: usize = 20;
+
+/// The widest title in such a list, in columns.
+const MAX_TITLE: usize = 40;
 
 /// Which sessions a list contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,11 +87,21 @@ impl Sessions {
     /// # Errors
     /// When there is no such session, or several, or the database cannot be read.
     pub(crate) async fn find(&self, start: &str) -> Result<Session, Failure> {
+        let found = self.matching(start).await?;
+        self.only(start, found).await
+    }
+
+    /// Finds the sessions that are meant by an id, a name, or the beginning of an id, those changed last first. There are several
+    /// only if they have the same name, or ids that begin alike.
+    ///
+    /// # Errors
+    /// When there is no such session, or the database cannot be read.
+    pub(crate) async fn matching(&self, start: &str) -> Result<Vec<Session>, Failure> {
         let owner = Self::owner();
         if let Some(session) = self.store.get_session(&owner.tenant, start).await?
             && session.owner == owner
         {
-            return Ok(session);
+            return Ok(vec![session]);
         }
         let is_wanted =
             |session: &Session| session.end > 0 && (is_named(session, start) || session.id.starts_with(start));
@@ -94,16 +111,28 @@ impl Sessions {
             let found = self.filtered(filter, is_wanted, Extent::All, usize::MAX).await?;
             (named, starting) = found.into_iter().partition(|session| is_named(session, start));
         }
-        let found = if named.is_empty() { &mut starting } else { &mut named };
-        match found.len() {
-            1 => Ok(found.remove(0)),
-            0 => Err(Failure::usage(format!(
+        let found = if named.is_empty() { starting } else { named };
+        match found.is_empty() {
+            false => Ok(found),
+            true => Err(Failure::usage(format!(
                 "there is no session whose ID begins with `{}`, or that has this name\n`agcore sessions list` lists the \
                  sessions, and `agcore sessions search TEXT` finds them by what was written.",
                 sanitized_line(start)
             ))),
-            _ => Err(ambiguous(start, found)),
         }
+    }
+
+    /// Returns the only one of the sessions that were found for a text.
+    ///
+    /// # Errors
+    /// When there are several, or the database cannot be read.
+    pub(crate) async fn only(&self, start: &str, mut found: Vec<Session>) -> Result<Session, Failure> {
+        if found.len() == 1 {
+            return Ok(found.remove(0));
+        }
+        let ids = self.short_ids(&found).await?;
+        let now = Timestamp::from(SystemClock::new().now());
+        Err(ambiguous(start, &found, ids, now))
     }
 
     /// Returns the beginnings of the ids of these sessions, each as short as it can be for [`find`](Self::find) to know which of all
@@ -203,22 +232,39 @@ fn is_named(session: &Session, name: &str) -> bool {
     is_conversation && !name.trim().is_empty() && title.trim().to_lowercase() == name.trim().to_lowercase()
 }
 
-fn ambiguous(start: &str, found: &[Session]) -> Failure {
-    let listed = found.iter().take(MAX_LISTED);
-    let mut lines: Vec<String> = listed.map(|session| format!("  {}", described(session))).collect();
-    if found.len() > MAX_LISTED {
-        lines.push("  …".to_owned());
-    }
+fn ambiguous(start: &str, found: &[Session], ids: Vec<String>, now: Timestamp) -> Failure {
+    let row = |(session, id): (&Session, String)| {
+        let title = truncated(session.title.as_deref().unwrap_or_default(), MAX_TITLE);
+        [
+            format!("  {}", sanitized_line(&id)),
+            age(session.updated_at, now),
+            title,
+        ]
+    };
+    let rows: Vec<[String; 3]> = found.iter().zip(ids).take(MAX_LISTED).map(row).collect();
+    let more = found.len().saturating_sub(MAX_LISTED);
+    let more = if more > 0 {
+        format!("\n  … and {more} more")
+    } else {
+        String::new()
+    };
     Failure::usage(format!(
-        "several sessions have an ID that begins with `{}`, or this name; write more of the ID:\n{}",
+        "several sessions have the name `{}`, or an ID that begins with it; pass the ID of one of them:\n{}{more}",
         sanitized_line(start),
-        lines.join("\n")
+        table(&rows).trim_end()
     ))
 }
 
-fn described(session: &Session) -> String {
-    let title = session.title.as_deref().unwrap_or_default();
-    format!("{}  {}", sanitized_line(&session.id), sanitized_line(title))
+/// Describes how long ago something happened.
+fn age(time: Timestamp, now: Timestamp) -> String {
+    let minutes = (now.as_millis() - time.as_millis()).max(0) / 60_000;
+    match (minutes / 60, minutes / 60 / 24) {
+        (0, _) if minutes == 0 => "just now".to_owned(),
+        (0, _) => format!("{minutes} min ago"),
+        (hours, 0) => format!("{hours} h ago"),
+        (_, 1) => "1 day ago".to_owned(),
+        (_, days) => format!("{days} days ago"),
+    }
 }
 
 #[cfg(test)]
@@ -258,5 +304,29 @@ mod tests {
         assert_eq!(shortened(&sessions, [soon.as_str()].into_iter()), ["0199aaaa-11"]);
         let much_later = at(0x0199_aaab_0000);
         assert_eq!(shortened(&sessions, [much_later.as_str()].into_iter()), ["0199aaaa"]);
+    }
+
+    #[test]
+    fn sessions_of_the_same_name_are_listed() {
+        let hour = 3_600_000;
+        let session = |hours: i64| {
+            let mut session = NewSession::new("a").create(Timestamp::from_millis(hours * hour));
+            session.title = Some("里斯本".to_owned());
+            session
+        };
+        let listed = |hours: &[i64]| {
+            let found: Vec<Session> = hours.iter().map(|hours| session(*hours)).collect();
+            let ids = (0..hours.len()).map(|number| format!("id{number:02}")).collect();
+            ambiguous("里斯本", &found, ids, Timestamp::from_millis(100 * hour + 120_000)).to_string()
+        };
+        assert_eq!(
+            listed(&[101, 100, 98, 70, 0]),
+            "several sessions have the name `里斯本`, or an ID that begins with it; pass the ID of one of them:\n  \
+             id00  just now    里斯本\n  id01  2 min ago   里斯本\n  id02  2 h ago     里斯本\n  id03  1 day ago   里斯本\n  \
+             id04  4 days ago  里斯本"
+        );
+        let long = listed(&[1; 23]);
+        assert!(long.contains("id19") && !long.contains("id20"), "{long}");
+        assert!(long.ends_with("\n  … and 3 more"), "{long}");
     }
 }

@@ -1,14 +1,19 @@
 //! [`Choices`]: every setting with its value and its source.
 
-use agcore::llm::{
-    ProviderConfig, ProviderType,
-    credential::{Credential, Secret},
-    transport::http::Proxy,
+use agcore::{
+    catalog::ModelPrice,
+    llm::{
+        ProviderConfig, ProviderType,
+        credential::{Credential, Secret},
+        transport::http::Proxy,
+    },
 };
 
 use super::{
     context::ContextFiles,
     folder::{Folder, Wanted},
+    model_limits::ModelLimits,
+    model_prices,
     origin::{Chosen, Origin},
     proxy,
     report::FolderReport,
@@ -69,6 +74,10 @@ pub(crate) struct Choices {
     pub(crate) proxy: Chosen<Proxy>,
     /// The API key.
     pub(crate) key: Option<Chosen<Secret>>,
+    /// The timeouts and retries of the provider.
+    pub(crate) limits: ModelLimits,
+    /// The prices of `[prices]` in all settings files, and the first file that has some.
+    pub(crate) prices: Option<Chosen<Vec<ModelPrice>>>,
     /// The instructions for the agent.
     pub(crate) system: Chosen<String>,
     /// Whether typed lines are kept for the next chat.
@@ -169,6 +178,8 @@ impl Choices {
             model,
             base_url,
             proxy: proxy(args, &sources)?,
+            limits: ModelLimits::new(&provider.value, &sources),
+            prices: model_prices::of_files(&sources.files)?,
             system: system.unwrap_or_else(|| Chosen::default(SYSTEM.to_owned())),
             history: history(&sources)?,
             theme,
@@ -209,7 +220,9 @@ impl Choices {
     pub(crate) fn provider_config(&self) -> ProviderConfig {
         let model = self.model.as_ref().map_or("", |model| &model.value);
         let config = ProviderConfig::new(self.provider.value.clone(), model);
-        let mut config = config.with_proxy(self.proxy.value.clone());
+        let mut config = config
+            .with_proxy(self.proxy.value.clone())
+            .with_timeouts(self.limits.timeouts);
         if let Some(url) = &self.base_url {
             config = config.with_base_url(url.value.as_str());
         }

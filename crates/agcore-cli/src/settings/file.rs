@@ -2,7 +2,11 @@
 
 use std::{collections::BTreeMap, fmt, path::Path};
 
-use agcore::{llm::credential::Secret, mcp::ServerEntry};
+use agcore::{
+    chat::text::nearest,
+    llm::{ProviderType, credential::Secret},
+    mcp::ServerEntry,
+};
 use serde::{
     Deserialize, Deserializer,
     de::{self, IgnoredAny},
@@ -12,12 +16,14 @@ use toml::Spanned;
 use super::{
     error::{SettingsError, location},
     hooks::HookTable,
+    limits::{ProviderTable, RetryTable, TimeoutTable},
     permissions::{PermissionEntry, PermissionTable},
+    price_table::PriceEntry,
     serve::ServeTable,
 };
 
 /// The names of all settings.
-pub(super) const SETTINGS: [&str; 12] = [
+pub(super) const SETTINGS: [&str; 16] = [
     "provider",
     "model",
     "base_url",
@@ -26,6 +32,10 @@ pub(super) const SETTINGS: [&str; 12] = [
     "system",
     "history",
     "theme",
+    "timeouts",
+    "retry",
+    "providers",
+    "prices",
     "permissions",
     "hooks",
     "mcp",
@@ -55,6 +65,18 @@ pub(super) struct File {
     pub(super) history: Option<bool>,
     /// The theme of the output.
     pub(super) theme: Option<String>,
+    /// The table `[timeouts]`.
+    #[serde(default)]
+    pub(super) timeouts: TimeoutTable,
+    /// The table `[retry]`.
+    #[serde(default)]
+    pub(super) retry: RetryTable,
+    /// The tables `[providers.NAME]`.
+    #[serde(default)]
+    pub(super) providers: BTreeMap<Spanned<String>, ProviderTable>,
+    /// The tables `[prices.MODEL]`.
+    #[serde(default)]
+    pub(super) prices: BTreeMap<Spanned<String>, PriceEntry>,
     /// The table `[hooks]`.
     #[serde(default)]
     pub(super) hooks: HookTable,
@@ -107,6 +129,10 @@ impl File {
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
         let mut file: Self = read(path, text)?;
         file.entries = file.permissions.entries(path, text)?;
+        check_providers(path, text, &file.providers)?;
+        for (name, entry) in &mut file.prices {
+            entry.location = format!("{}{}", path.display(), location(text, name.span().start));
+        }
         let settings: BTreeMap<Spanned<String>, Spanned<IgnoredAny>> = read(path, text)?;
         let places = settings
             .iter()
@@ -124,8 +150,44 @@ impl File {
 fn read<'t, T: Deserialize<'t>>(path: &Path, text: &'t str) -> Result<T, SettingsError> {
     toml::from_str(text).map_err(|error| {
         let location = error.span().map(|span| location(text, span.start)).unwrap_or_default();
-        SettingsError(format!("{}{location}: {}", path.display(), error.message()))
+        let near = similar_name(error.message());
+        SettingsError(format!("{}{location}: {}{near}", path.display(), error.message()))
     })
+}
+
+/// Returns `; did you mean `allow`?` for an error about an unknown name that resembles one of those that the error lists.
+fn similar_name(message: &str) -> String {
+    let mut names = message.split('`').skip(1).step_by(2);
+    let is_unknown = message.starts_with("unknown field") || message.starts_with("unknown variant");
+    let near = names
+        .next()
+        .filter(|_| is_unknown)
+        .and_then(|name| nearest(name, names));
+    near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+}
+
+/// Checks that each name is that of a provider, and that no two are of the same.
+fn check_providers(
+    path: &Path,
+    text: &str,
+    providers: &BTreeMap<Spanned<String>, ProviderTable>,
+) -> Result<(), SettingsError> {
+    let mut known: Vec<ProviderType> = Vec::new();
+    for name in providers.keys() {
+        let location = || format!("{}{}", path.display(), location(text, name.span().start));
+        let provider: ProviderType = name
+            .get_ref()
+            .parse()
+            .map_err(|error| SettingsError(format!("{}: {error}", location())))?;
+        if known.contains(&provider) {
+            return Err(SettingsError(format!(
+                "{}: [providers] has another table for {provider}; keep one of them",
+                location()
+            )));
+        }
+        known.push(provider);
+    }
+    Ok(())
 }
 
 fn unknown_setting(path: &Path, text: &str, name: &Spanned<String>) -> (Option<String>, SettingsError) {
@@ -231,6 +293,25 @@ mod tests {
             "agcore.toml:3:3: \"a b:c\" is not a permission; use read, write",
         );
         check("[permissions]\nalow = []\n", "agcore.toml:2:1: unknown field `alow`");
+        check(
+            "[timeouts]\nidle = 'soon'\n",
+            "agcore.toml:2:8: invalid time: expected a time such as \"90s\"",
+        );
+        check("[retry]\nmax_retries = -1\n", "agcore.toml:2:15: ");
+        check("[retry]\nbase = 'off'\n", "agcore.toml:2:8: invalid time");
+        check(
+            "[providers.opnai]\ntimeouts = { idle = '5m' }\n",
+            "agcore.toml:1:12: unknown provider type `opnai`, did you mean `openai`?",
+        );
+        check(
+            "[providers.claude]\n[providers.anthropic]\n",
+            "agcore.toml:1:12: [providers] has another table for anthropic",
+        );
+        check(
+            "[providers.openai]\napi_key = 'x'\n",
+            "agcore.toml:2:1: unknown field `api_key`",
+        );
+        check("[prices.m]\ninput = 1\n", "agcore.toml:1:1: missing field `output`");
         check("[serve]\nlisten = 'here'\n", "agcore.toml:2:10: ");
         check("[serve]\nlimit = 1\n", "agcore.toml:2:1: unknown field `limit`");
         check("[serve]\nbusy = 'wait'\n", "agcore.toml:2:8: unknown variant `wait`");
@@ -242,6 +323,16 @@ mod tests {
             "[mcp.servers.files]\ncomand = 'npx'\n",
             "agcore.toml:2:1: unknown field `comand`",
         );
+    }
+
+    #[test]
+    fn suggests_the_name_that_was_meant_in_a_table() {
+        let error = |text: &str| parse(text).unwrap_err().to_string();
+        assert!(error("[timeouts]\nidel = '5m'\n").ends_with("; did you mean `idle`?"));
+        assert!(error("[retry]\nmax_retry = 1\n").ends_with("; did you mean `max_retries`?"));
+        assert!(error("[serve]\nbusy = 'refus'\n").ends_with("; did you mean `refuse`?"));
+        assert!(!error("[timeouts]\ncolor = 1\n").contains("did you mean"));
+        assert!(!error("model = 3\n").contains("did you mean"));
     }
 
     #[test]

@@ -32,7 +32,11 @@ const ASK: [&str; 4] = ["-p", "A city?", "--schema", "city.json"];
 #[test]
 fn only_the_value_is_printed() {
     let server = model(&[r#"{"city": "Oslo", "people": 700000}"#]);
-    let ran = agcore(&server).run(ASK);
+    let agcore = agcore(&server);
+    let quiet = agcore.run([&["-q"], &ASK[..]].concat());
+    let value: Value = serde_json::from_str(quiet.assert_success()).unwrap();
+    assert_eq!((value["city"].as_str(), quiet.stderr.as_str()), (Some("Oslo"), ""));
+    let ran = agcore.run(ASK);
     let value: Value = serde_json::from_str(ran.assert_success()).unwrap();
     assert_eq!(value, json!({"city": "Oslo", "people": 700_000}));
     let request = server.requests()[0].json().to_string();

@@ -112,7 +112,7 @@ fn switching_the_model_keeps_the_conversation() {
     person.next();
     person.types("/model second");
     person.sees("Model set to second. Conversation kept.");
-    person.sees("The server does not list it. /model shows the list.");
+    person.sees("The server does not list `second`. /model shows the list.");
     person.next();
     person.types("hello again");
     person.sees("messages in this request: 4");

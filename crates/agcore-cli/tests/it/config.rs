@@ -55,14 +55,14 @@ fn shows_unset_values_and_hides_the_key() {
     // `assert_success` fails if the output contains the key.
     let shown = shown.assert_success();
     assert!(
-        shown.contains("api_key        set") && shown.contains("environment, OPENAI_API_KEY"),
+        shown.contains("api_key              set") && shown.contains("environment, OPENAI_API_KEY"),
         "{shown}"
     );
     assert!(
         agcore
             .run(["config", "--provider", "vllm"])
             .assert_success()
-            .contains("model          not set")
+            .contains("model                not set")
     );
 }
 

@@ -64,6 +64,56 @@ fn a_result_contains_the_cost_of_a_priced_model_and_null_for_others() {
         .assert_failed(1, &["the catalog has"]);
 }
 
+#[test]
+fn the_settings_have_prices_for_models_that_no_catalog_has() {
+    let server = Server::playground();
+    let settings = "[prices]\npriced = { input = 2000000, output = 0 }\nown = { input = 1_000_000, output = 0.0, currency = 'EUR' }\n";
+    let agcore = Agcore::talking_to(&server)
+        .at_home()
+        .with_user_settings(settings)
+        .with_file("prices.toml", CATALOG);
+    let file = agcore.settings_directory().join("agcore.toml").display().to_string();
+    let amount = |cost: &Value| {
+        let dollars = cost["input"].as_u64().unwrap();
+        (cost["amount"].as_str().unwrap_or("none").to_owned(), dollars)
+    };
+    let own = cost(&agcore, &["--model", "own"]);
+    let (text, tokens) = amount(&own);
+    assert_eq!((text, &own["currency"]), (format!("{tokens}.000000"), &"EUR".into()));
+    assert_eq!(own["price_table"], file);
+    let doubled = cost(&agcore, &["--model", "priced"]);
+    let (text, tokens) = amount(&doubled);
+    assert_eq!(text, format!("{}.000000", 2 * tokens));
+    // A catalog comes first.
+    let priced = cost(&agcore, &["--catalog", "prices.toml", "--model", "priced"]);
+    let (text, tokens) = amount(&priced);
+    assert_eq!((text, &priced["currency"]), (format!("{tokens}.000000"), &"USD".into()));
+    let own = cost(&agcore, &["--catalog", "prices.toml", "--model", "own"]);
+    assert_eq!(own["currency"], "EUR");
+    assert_eq!(cost(&agcore, &["--model", "other"])["amount"], Value::Null);
+
+    let check = |text: &str, texts: &[&str]| {
+        let agcore = Agcore::talking_to(&server).at_home().with_user_settings(text);
+        agcore.run(["-p", "hello"]).assert_failed(2, texts);
+    };
+    check(
+        "[prices.m]\ninput = 1\n",
+        &["agcore.toml:1:1: ", "missing field `output`"],
+    );
+    check(
+        "[prices.m]\ninput = -1\noutput = 1\n",
+        &["agcore.toml:1:9: invalid price: input: a rate is a decimal number"],
+    );
+    check(
+        "[prices.m]\ninput = 1\noutput = 1\ncurrency = 'dollars'\n",
+        &["agcore.toml:1:9: invalid price: currency: "],
+    );
+    check(
+        "[prices.m]\ninput = 1\noutptu = 1\n",
+        &["unknown field `outptu`", "did you mean `output`?"],
+    );
+}
+
 /// Returns the report of `agcore cost --json`.
 #[cfg(feature = "sqlite")]
 fn report(agcore: &Agcore, arguments: &[&str]) -> Value {

@@ -92,6 +92,33 @@ fn help_fits_in_windows_of_any_width() {
 }
 
 #[test]
+fn the_short_help_fits_on_a_screen() {
+    for width in [100, 80] {
+        let agcore = Agcore::new().with("COLUMNS", &width.to_string());
+        let (short, long) = (agcore.run(["-h"]), agcore.run(["--help"]));
+        let (short, long) = (short.assert_success(), long.assert_success());
+        let count = short.lines().count();
+        assert!((24..=30).contains(&count), "{count}: {short}");
+        assert!(short.lines().all(|line| line.len() <= width), "{short}");
+        for part in ["Usage: agcore", "-m, --model", "\nSee `agcore --help` for more"] {
+            assert!(short.contains(part), "{part}: {short}");
+        }
+        // Every command that the long help describes.
+        let commands = long.lines().filter_map(|line| line.strip_prefix("  "));
+        let names = commands.take_while(|line| !line.starts_with("    --no-color"));
+        let names = names.filter(|line| line.starts_with(|first: char| first.is_ascii_lowercase()));
+        let names: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
+        assert!(names.len() > 20, "{names:?}");
+        for name in names {
+            assert!(
+                short.split([' ', ',', '\n']).any(|word| word == name),
+                "{name}: {short}"
+            );
+        }
+    }
+}
+
+#[test]
 fn run_has_a_help_of_its_own() {
     let ran = Agcore::new().run(["run", "--help"]);
     let help = ran.assert_success();

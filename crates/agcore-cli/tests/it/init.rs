@@ -140,11 +140,16 @@ mod at_a_terminal {
         person.sees("Enter skips this): ");
         person.types("sk-wrong");
         person.sees("rejected the API key");
-        person.sees("Enter skips this): ");
+        // Where else a key could be does not matter here.
+        let advice = person.sees("Enter skips this): ");
+        assert!(
+            advice.lines().count() <= 3 && !advice.contains("agcore config"),
+            "{advice}"
+        );
         person.types(KEY);
         let shown = person.sees("The key is stored in ");
         assert!(!shown.contains("sk-"), "{shown}");
-        person.sees("Model [big]: ");
+        person.sees("Model [big] (? lists ");
         person.types("small");
         person.sees("The settings are in ");
         person.sees("agcore 'Why is the sky blue?'");
@@ -169,7 +174,7 @@ mod at_a_terminal {
         person.sees("Enter skips this): ");
         person.types(KEY);
         person.sees("The key is stored in ");
-        person.sees("Model [small]: ");
+        person.sees("Model [small] (? lists ");
         person.types("");
         person.sees("The settings are in ");
         let agcore = person.leaves_with(0);
@@ -183,11 +188,11 @@ mod at_a_terminal {
         let url = server.base_url();
         let agcore = at_home();
         let mut person = Person::running(agcore, &["init", "--provider", "compatible", "--base-url", &url]);
-        person.sees("rejected the API key");
+        person.sees("asks for an API key");
         person.sees("API key for compatible (it is not shown; Enter skips this): ");
         person.types(&format!("\"{KEY}\""));
         person.sees("The key is stored in ");
-        person.sees("Model [small]: ");
+        person.sees("Model [small] (? lists ");
         person.types("");
         person.sees("The settings are in ");
         let agcore = person.leaves_with(0);
@@ -204,7 +209,7 @@ mod at_a_terminal {
         person.sees("Enter skips this): ");
         person.types(KEY);
         person.sees("can be used and lists 1 model.");
-        person.sees("Model [small]: ");
+        person.sees("Model [small] (? lists ");
         person.types("");
         let agcore = person.leaves_with(0);
         assert!(settings(&agcore).unwrap().contains(&server.base_url()));
@@ -217,13 +222,13 @@ mod at_a_terminal {
         let agcore = at_home().with("OPENAI_API_KEY", KEY);
         let url = server.base_url();
         let mut person = Person::running(agcore, &["init", "--provider", "openai", "--base-url", &url]);
-        person.sees("Model [small]: ");
+        person.sees("Model [small] (? lists ");
         person.types("?");
         person.sees("  large");
-        person.sees("Model [small]: ");
+        person.sees("Model [small] (? lists ");
         person.types("smal");
         person.sees("The server does not list `smal`; did you mean `small`? Enter it again to use it anyway");
-        person.sees("Model [small]: ");
+        person.sees("Model [small] (? lists ");
         person.types("smal");
         person.sees("The settings are in ");
         let agcore = person.leaves_with(0);
@@ -260,7 +265,7 @@ mod at_a_terminal {
         person.sees("/v1 instead? [Y]es, [n]o: ");
         person.types("");
         person.sees("can be used and lists 1 model.");
-        person.sees("Model [small]: ");
+        person.sees("Model [small] (? lists ");
         person.types("");
         person.sees("Change them? [y]es, [n]o: ");
         person.types("y");
@@ -270,6 +275,51 @@ mod at_a_terminal {
         let key = agcore.run(["init", "--provider", "xai", "--model", "sk-test-123456"]);
         key.assert_failed(2, &["--model: this looks like an API key"]);
         assert!(!key.stderr.contains("123456"), "{}", key.stderr);
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_reached_is_asked_for_again() {
+        let options = MockOptions::new().with_models(["small"]).with_key(KEY);
+        let server = Server::start(options, Playground::new());
+        let arguments = ["init", "--provider", "openai", "--base-url", "http://127.0.0.1:9/v1"];
+        let mut person = Person::running(at_home(), &arguments);
+        person.sees("Server: http://127.0.0.1:9/v1, --base-url");
+        person.sees("Enter skips this): ");
+        person.types(KEY);
+        person.sees("not checked: ");
+        person.sees("The key is stored in ");
+        person.sees("Base URL [http://127.0.0.1:9/v1]: ");
+        person.types("localhost");
+        person.sees("This is not a URL that starts with http:// or https://.");
+        person.sees("Base URL [http://127.0.0.1:9/v1]: ");
+        person.types(&server.base_url());
+        person.sees("as entered");
+        // The key that was entered is used.
+        person.sees("can be used and lists 1 model.");
+        person.sees("Model [small] (? lists 1 model): ");
+        person.types("?");
+        person.sees("  small");
+        person.types("");
+        person.sees("The settings are in ");
+        let agcore = person.leaves_with(0);
+        assert!(settings(&agcore).unwrap().contains(&server.base_url()));
+        agcore.run(["-p", "hi"]).assert_success();
+    }
+
+    #[test]
+    fn a_rejected_key_in_the_environment_is_to_be_corrected_there() {
+        let server = Server::start(MockOptions::new().with_key(KEY), Playground::new());
+        let agcore = at_home().with("OPENAI_API_KEY", "sk-wrong");
+        let mut person = Person::running(
+            agcore,
+            &["init", "--provider", "openai", "--base-url", &server.base_url()],
+        );
+        person.sees("rejected the API key");
+        let between = person.sees("This is the key in OPENAI_API_KEY in the environment: correct it there.");
+        assert!(!between.contains("agcore keys"), "{between}");
+        person.sees("Model [gpt-5-mini]: ");
+        person.presses('c');
+        person.leaves_with(130);
     }
 
     #[test]
@@ -299,6 +349,8 @@ mod at_a_terminal {
         ];
         let mut person = Person::running(agcore, &arguments);
         person.sees("not checked: ");
+        person.sees("Base URL [http://127.0.0.1:9/v1]: ");
+        person.types("");
         person.sees("provider = \"xai\" (was 'openai')");
         person.sees("Change them? [y]es, [n]o: ");
         person.types("n");
@@ -328,7 +380,7 @@ mod at_a_terminal {
         person.types(&server.base_url());
         person.sees("Enter skips this): ");
         person.types(KEY);
-        person.sees("Model [small]: ");
+        person.sees("Model [small] (? lists ");
         person.types("");
         person.sees("Ctrl-D exits.");
         person.next();

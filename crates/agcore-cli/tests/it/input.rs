@@ -34,6 +34,22 @@ fn quiet_leaves_out_the_tokens() {
 }
 
 #[test]
+fn quiet_prints_only_the_answer_and_errors() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server);
+    let ran = agcore.run(["-q", "--yes", "-p", "save it"]);
+    assert!(ran.assert_success().contains("returned: Saved to"), "{}", ran.stdout);
+    assert_eq!(ran.stderr, "");
+    let ran = agcore.run(["-q", "-p", "error 401"]);
+    ran.assert_failed(3, &["error: "]);
+    assert!(
+        ran.stdout.is_empty() && !ran.stderr.contains("tokens"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn standard_input_alone_is_a_message() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server);

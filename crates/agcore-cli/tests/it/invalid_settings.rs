@@ -45,6 +45,21 @@ fn no_model() {
 }
 
 #[test]
+fn a_base_url_without_its_scheme() {
+    let check = |url: &str, expected: &str| {
+        let ran = Agcore::new()
+            .with("OPENAI_API_KEY", KEY)
+            .run(["chat", "--base-url", url, "hi"]);
+        ran.assert_failed(
+            2,
+            &["http:// or https:// is missing", &format!("did you mean {expected}?")],
+        );
+    };
+    check("localhost:11434/v1", "http://localhost:11434/v1");
+    check("api.openai.com/v1", "https://api.openai.com/v1");
+}
+
+#[test]
 fn invalid_base_url() {
     let check = |url: &str| {
         let ran = Agcore::new()
@@ -52,7 +67,6 @@ fn invalid_base_url() {
             .run(["chat", "--base-url", url, "hi"]);
         ran.assert_failed(2, &["error: openai: "]);
     };
-    check("localhost:8000/v1");
     check("ftp://localhost/v1");
     check("http://");
 }

@@ -37,6 +37,7 @@ mod inspect;
 mod knowledge;
 #[cfg(feature = "sqlite")]
 mod memory;
+mod model_limits;
 mod models;
 mod model_options;
 mod output;
@@ -114,5 +115,7 @@ mod terminal_output;
 mod terminal;
 #[cfg(unix)]
 mod trust_question;
+#[cfg(unix)]
+mod typed_ahead;
 #[cfg(unix)]
 mod wrapping;

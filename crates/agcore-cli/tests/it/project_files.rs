@@ -124,6 +124,43 @@ fn broken_files_are_reported_and_harm_nothing_else() {
     agcore.run(["chat", "hi"]).assert_success();
 }
 
+#[test]
+fn agents_that_name_unknown_tools_are_reported_and_not_offered() {
+    let server = Server::playground();
+    let agcore = with_files(&server).trusting();
+    let agent =
+        |name: &str, tools: &str| format!("---\nname: {name}\ndescription: Helps.\ntools: [{tools}]\n---\nYou help.\n");
+    write(&agcore, ".agcore/agents/reader.md", &agent("reader", "read_fil"));
+    write(&agcore, ".agcore/agents/boss.md", &agent("boss", "ask_reader"));
+    // The tools of a server are known when it is connected.
+    write(&agcore, ".agcore/agents/buyer.md", &agent("buyer", "shop_buy"));
+    let agcore = agcore.with_file(
+        "agcore.toml",
+        "[mcp.servers.shop]\ncommand = 'agcore-no-such-program'\n",
+    );
+    let ran = agcore.run(["chat", "hi"]);
+    ran.assert_success();
+    for expected in [
+        ".agcore/agents/reader.md: the agent `reader` cannot be used: it names the tool `read_fil`, which does not exist; did you \
+         mean `read_file`?",
+        ".agcore/agents/boss.md: the agent `boss` cannot be used: it names the tool `ask_reader`",
+    ] {
+        assert!(ran.stderr.contains(expected), "{expected}: {}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains("shop_buy"), "{}", ran.stderr);
+    let offered = server.requests()[0].json()["tools"].to_string();
+    assert!(
+        offered.contains("ask_tester") && offered.contains("ask_buyer"),
+        "{offered}"
+    );
+    assert!(
+        !offered.contains("ask_reader") && !offered.contains("ask_boss"),
+        "{offered}"
+    );
+    let ran = agcore.run(["chat", "hi", "--no-tools"]);
+    assert!(!ran.stderr.contains("read_fil"), "{}", ran.stderr);
+}
+
 /// Calls a tool with these arguments in the first round, and repeats its result.
 fn calling(name: &'static str, arguments: Value) -> impl Fn(&RecordedRequest) -> Reply {
     move |request: &RecordedRequest| {

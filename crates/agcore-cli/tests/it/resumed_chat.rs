@@ -1,6 +1,6 @@
 //! Sessions that are continued at a terminal.
 
-use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall};
+use agcore_testkit::mock_server::{Fault, Hold, MockOptions, Point, RecordedRequest, Reply, ToolCall};
 use rexpect::process::Signal;
 use serde_json::json;
 
@@ -291,6 +291,62 @@ fn sessions_are_found_by_names_and_texts_in_the_chat() {
     let agcore = person.leaves_with(0);
     let list = agcore.run(["sessions", "list"]);
     assert!(list.assert_success().contains("  wheels  "), "{}", list.stdout);
+}
+
+#[test]
+fn several_sessions_of_a_name_are_a_choice() {
+    let server = Server::playground();
+    let agcore = at_home(&server);
+    for text in ["早上好", "晚上好"] {
+        agcore.run(["-p", text, "--name", "trip"]).assert_success();
+    }
+    let mut person = resuming(agcore, &["--resume", "Trip"]);
+    person.sees("Several sessions match `Trip`.");
+    person.sees("Continue which session? [1-2,");
+    person.types("2");
+    person.sees("you: 早上好");
+    person.next();
+    person.types("/resume trip");
+    person.sees("Continue which session? [1-2,");
+    person.types("");
+    person.sees("The conversation stays as it is.");
+    person.next();
+    person.presses('d');
+    let agcore = person.leaves_with(0);
+
+    let mut person = resuming(agcore, &["--resume", "trip"]);
+    person.sees("Continue which session? [1-2,");
+    person.types("");
+    person.sees("error: no session was chosen");
+    let agcore = person.leaves_with(1);
+    let ran = agcore.run(["-p", "x", "--resume", "trip"]);
+    ran.assert_failed(2, &["several sessions have the name `trip`", "just now  trip"]);
+}
+
+#[test]
+fn a_cancelled_turn_is_not_shown_with_an_earlier_answer() {
+    let model = |request: &RecordedRequest| match (request.prompt().last_user(), request.prompt().results().len()) {
+        ("one", _) => Reply::text("The first answer."),
+        (_, 0) => Reply::tool_calls([ToolCall::new("current_time", &json!({}))]),
+        _ => Reply::text("never").with_fault(Fault::stall(Point::BeforeHeaders, Hold::Forever)),
+    };
+    let server = Server::start(MockOptions::new(), model);
+    let mut person = Person::chatting(at_home(&server), &[]);
+    person.types("one");
+    person.next();
+    person.types("two");
+    person.sees("✓ current_time");
+    server.wait_for_requests(3);
+    person.presses('c');
+    person.sees("cancelled");
+    person.next();
+    person.presses('d');
+    let mut person = resuming(person.leaves_with(0), &["--continue"]);
+    person.sees("you: two");
+    person.sees("agent: (no answer)");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
 }
 
 /// Calls `save_note`, and answers after its result only if the conversation was resumed.

@@ -101,12 +101,23 @@ fn a_web_page_instead_of_a_model_server() {
         ran.assert_failed(1, texts);
         assert_eq!(ran.stdout, "");
     };
-    check(&server.base_url(), &["Welcome", "/chat/completions is appended to it"]);
+    let advice = "Check the base URL (--base-url, or `base_url` in agcore.toml): /chat/completions is appended to it.";
+    let page = "the address answered with a web page (Welcome) instead of";
+    check(&server.base_url(), &[page, advice]);
+    assert_eq!(server.requests().len(), 1, "a web site is asked once");
     // A path that does not exist.
     check(
         &format!("{}/x", server.base_url()),
         &["(HTTP 404)", "the base URL (--base-url)"],
     );
+    // Web servers refuse the method, or do not know the path.
+    for status in [404, 405] {
+        let page_of =
+            move |_: &RecordedRequest| Reply::html(status, "<html><head><title>Welcome</title></head></html>");
+        let server = Server::start(MockOptions::new(), page_of);
+        check(&server.base_url(), &[page, &format!("(HTTP {status})"), advice]);
+        assert_eq!(server.requests().len(), 1, "{status}");
+    }
 }
 
 #[test]

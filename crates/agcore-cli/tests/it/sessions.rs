@@ -210,7 +210,16 @@ fn unknown_and_ambiguous_ids_are_reported() {
         .run(["-p", "x", "--resume", "zz"])
         .assert_failed(2, &["there is no session whose ID begins with `zz`"]);
     let ran = agcore.run(["sessions", "show", &ids[0][..1]]);
-    ran.assert_failed(2, &["several sessions have an ID that begins with", &ids[0], &ids[1]]);
+    ran.assert_failed(
+        2,
+        &[
+            "several sessions have the name",
+            "pass the ID of one of them",
+            "just now",
+            &ids[0][..8],
+            &ids[1][..8],
+        ],
+    );
     agcore
         .run(["-p", "x", "--resume"])
         .assert_failed(2, &["there is no terminal at which to choose a session"]);
@@ -461,8 +470,9 @@ fn a_session_has_a_name() {
     ran.assert_failed(
         2,
         &[
-            "several sessions have an ID that begins with `Something Else`, or this name",
-            &first,
+            "several sessions have the name `Something Else`, or an ID that begins with it",
+            &first[..8],
+            "just now  something else",
         ],
     );
     agcore

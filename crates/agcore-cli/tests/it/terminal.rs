@@ -1,11 +1,7 @@
 //! Tests of `agcore chat` at a terminal.
 
-use std::time::Duration;
-
-use agcore_testkit::mock_server::{Answer, MockOptions, Playground, RecordedRequest, Reply, ToolCall};
 use rexpect::{process::WaitStatus, session::spawn_with_options};
 use rustix::termios::{Winsize, tcsetwinsize};
-use serde_json::json;
 
 use crate::{
     person::{Person, QUESTION, limit},
@@ -191,50 +187,6 @@ fn reports_a_failed_turn_and_continues() {
     person.types("hello");
     person.sees("messages in this request: 2");
     person.next();
-    person.presses('d');
-    person.leaves_with(0);
-}
-
-#[test]
-fn input_typed_during_a_turn_is_hidden_until_the_next_prompt() {
-    let server = Server::start(
-        MockOptions::new(),
-        Playground::new().with_pace(Duration::from_millis(30)),
-    );
-    let mut person = Person::at(&server, &[]);
-    person.types("long 30");
-    person.sees("word3");
-    person.types("early");
-    let shown = person.sees("tokens in");
-    assert!(!shown.contains("early"), "{shown}");
-    person.sees("│ early");
-    person.sees("messages in this request: 4");
-    person.next();
-    person.presses('d');
-    person.leaves_with(0);
-}
-
-#[test]
-fn input_typed_before_a_question_does_not_answer_it() {
-    let calls = |request: &RecordedRequest| {
-        if request.prompt().results().is_empty() {
-            let words: String = (1..=40).map(|number| format!("word{number} ")).collect();
-            let call = ToolCall::new("save_note", &json!({"text": "x"}));
-            Reply::answer(Answer::new().with_text(words).with_call(call)).with_pace(Duration::from_millis(50))
-        } else {
-            Reply::text("Done.")
-        }
-    };
-    let server = Server::start(MockOptions::new(), calls);
-    let mut person = Person::at(&server, &[]);
-    person.types("go");
-    person.sees("word3");
-    person.types("y");
-    person.sees(QUESTION);
-    person.types("n");
-    person.sees("The user answered no.");
-    person.next();
-    assert!(person.agcore.files().is_empty());
     person.presses('d');
     person.leaves_with(0);
 }

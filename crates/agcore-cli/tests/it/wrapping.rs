@@ -194,3 +194,24 @@ fn in_a_chat() {
         session.exp_eof().unwrap();
     }
 }
+
+#[test]
+fn the_settings_with_long_paths() {
+    let agcore = Agcore::new().at_home();
+    let own = agcore
+        .settings_directory()
+        .join("a-directory-with-a-long-name/for-settings");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("agcore.toml"), "model = 'm'\n").unwrap();
+    let agcore = agcore.with("AGCORE_CONFIG_DIR", own.to_str().unwrap());
+    for width in WIDTHS {
+        let text = shown(&agcore, &["config"], width);
+        let parts = [
+            "a-directory-with-a-long-name/",
+            "for-settings/",
+            "agcore.toml",
+            "timeouts.first_byte",
+        ];
+        assert_fits(&text, width, &parts);
+    }
+}

@@ -103,7 +103,7 @@ fn tools(conversation: &Conversation) -> String {
     let session = &conversation.session;
     let tools = listing(
         session.bundle().tools(),
-        &conversation.turns.policy,
+        &conversation.turns.policy(),
         Some(session.tools()),
     );
     match tools {

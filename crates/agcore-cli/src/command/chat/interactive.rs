@@ -1,9 +1,8 @@
 //! The interactive chat: reads lines and runs commands and turns.
 
-use std::{io, sync::Arc};
+use std::io;
 
 use agcore::memory::session::CostEntry;
-use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::{
     commands::{self, Next},
@@ -11,12 +10,13 @@ use super::{
     editor,
     last_model::{continued, note_other_provider},
     mentions::attach,
+    mode::{people, set_mode},
     one_shot::Front,
     paste_image::PastedImages,
     picker::selected,
     rewind::rewind,
     screen::Screen,
-    session::{ChatSessions, ChatTools, People, agent_of, model_of},
+    session::{ChatSessions, ChatTools, agent_of, model_of},
     settle::settle,
     shell_prefix,
     slash::{self, KEYS, Slash},
@@ -24,16 +24,15 @@ use super::{
     turn_runner::{Questions, TurnRunner},
 };
 use crate::{
-    approve::{AskUser, Question},
-    args::{ChatArgs, PermissionMode},
+    args::ChatArgs,
     attachments::with_files,
     console::{Console, Draft, EchoOff, PromptLine},
     exit::Failure,
     history::history_file,
     interrupt::Interrupts,
-    permission_mode::{mode_approver, next_mode, plan_mode, prompt},
+    mode_switch::ModeSwitch,
+    permission_mode::{plan_mode, prompt},
     prices::Prices,
-    program_tools::{Previews, ToolFolder},
     render::sanitized_line,
     server_question::ServerQuestions,
     sessions::Sessions,
@@ -113,7 +112,7 @@ async fn converse(
                 draft = kept;
             }
             PromptLine::CycleMode(kept) => {
-                let mode = next_mode(conversation.turns.policy.mode(), args.permission_mode());
+                let mode = conversation.turns.modes.next();
                 set_mode(mode, args, settings, conversation).await?;
                 draft = kept;
             }
@@ -121,7 +120,7 @@ async fn converse(
                 Next::Continue => {}
                 Next::Edit(line) => draft.before = line,
                 Next::Plan => {
-                    let mode = plan_mode(conversation.turns.policy.mode(), args.permission_mode());
+                    let mode = plan_mode(conversation.turns.modes.current().get(), args.permission_mode());
                     set_mode(mode, args, settings, conversation).await?;
                 }
                 Next::Exit => return Ok(()),
@@ -133,7 +132,7 @@ async fn converse(
 /// Reads a line at the prompt, which names the permission mode.
 async fn read_line(console: &Console, conversation: &Conversation, draft: Draft) -> Result<PromptLine, Failure> {
     console
-        .read_prompt(prompt(conversation.turns.policy.mode()), draft)
+        .read_prompt(prompt(conversation.turns.modes.current().get()), draft)
         .await
 }
 
@@ -143,7 +142,10 @@ async fn send_first(args: &ChatArgs, conversation: &mut Conversation) -> Result<
         return Ok(());
     };
     screen.speaker("you")?;
-    screen.print(&format!("{}{message}\n", prompt(conversation.turns.policy.mode())))?;
+    screen.print(&format!(
+        "{}{message}\n",
+        prompt(conversation.turns.modes.current().get())
+    ))?;
     conversation.send(with_files(message.clone(), &args.files)?).await
 }
 
@@ -221,8 +223,10 @@ async fn conversation(
         palette: front.color.palette(&io::stdout()).with_theme(settings.theme),
     };
     let folder = settings.tools.folder()?;
-    let (people, calls) = people(args.permission_mode(), folder.clone());
-    let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
+    let mode = args.permission_mode();
+    let modes = ModeSwitch::new(&tools.registry, &settings.tools, (mode, mode))?;
+    let (people, calls) = people(&modes, folder.clone());
+    let chats = ChatSessions::new(args, settings, tools, sessions, people)?;
     let agent = agent_of(args, settings)?;
     let agent = continued(agent, (args, settings), &chats.sessions, selected.as_ref()).await?;
     let model = model_of(&agent, settings);
@@ -240,8 +244,9 @@ async fn conversation(
         screen,
         questions: Questions { calls, servers: asked },
         interrupts: front.interrupts.clone(),
-        policy,
+        modes,
         better_url: versioned_url(&settings.provider),
+        limits: settings.limits.clone(),
         log: TurnLog::with_costs(costs),
         unanswered: Vec::new(),
     };
@@ -264,46 +269,9 @@ async fn conversation(
     })
 }
 
-/// Returns the user as the approver of calls in a permission mode, and the receiver of the questions.
-fn people(mode: PermissionMode, folder: ToolFolder) -> (People, UnboundedReceiver<Question>) {
-    let (ask_user, questions) = AskUser::new(Previews::new(&folder));
-    let people = People {
-        approver: mode_approver(mode, Some(Arc::new(ask_user))),
-        audit: None,
-        mode,
-        folder,
-    };
-    (people, questions)
-}
-
-/// Continues the session in the next permission mode.
-async fn set_mode(
-    mode: PermissionMode,
-    args: &ChatArgs,
-    settings: &Settings,
-    conversation: &mut Conversation,
-) -> Result<(), Failure> {
-    let screen = conversation.screen;
-    let (people, questions) = people(mode, conversation.folder.clone());
-    let (chats, policy) = ChatSessions::new(
-        args,
-        settings,
-        &conversation.tools,
-        conversation.chats.sessions.clone(),
-        people,
-    )?;
-    let session = match chats.reopen(conversation.session.id(), &conversation.agent).await {
-        Ok(session) => session,
-        Err(failure) => return screen.error(&failure.to_string()),
-    };
-    (conversation.chats, conversation.session) = (chats, session);
-    (conversation.turns.policy, conversation.turns.questions.calls) = (policy, questions);
-    screen.note(&format!("Permission mode: {}", mode.as_str()))
-}
-
 /// Returns the costs of the chat, if there are prices.
 fn costs(args: &ChatArgs, settings: &Settings, model: &str) -> Result<Option<Costs>, Failure> {
-    let prices = Prices::read(args.catalog.as_deref())?;
+    let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?;
     Ok(prices.map(|prices| Costs::new(prices, settings.provider.name(), model)))
 }
 

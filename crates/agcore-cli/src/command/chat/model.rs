@@ -2,8 +2,8 @@
 
 use super::conversation::Conversation;
 use crate::{
-    command::models::listed,
-    exit::{Failure, suggestion},
+    command::models::{listed, unlisted},
+    exit::Failure,
     render::sanitized_line,
     vendor::check_timeouts,
 };
@@ -40,14 +40,11 @@ async fn switch(conversation: &mut Conversation, wanted: &str) -> Result<(), Fai
     screen.note(&format!("Model set to {}. Conversation kept.", sanitized_line(wanted)))?;
     match known(conversation).await {
         // Some servers accept more models than they list.
-        Ok(models) if !models.is_empty() && !models.iter().any(|model| model == wanted) => {
-            let near = match sanitized_line(&suggestion(wanted, &models)) {
-                none if none.is_empty() => ".".to_owned(),
-                near => near,
-            };
-            screen.note(&format!("The server does not list it{near} /model shows the list."))
-        }
-        _ => Ok(()),
+        Ok(models) => match unlisted(wanted, &models) {
+            Some(notice) => screen.note(&format!("{notice} /model shows the list.")),
+            None => Ok(()),
+        },
+        Err(_) => Ok(()),
     }
 }
 

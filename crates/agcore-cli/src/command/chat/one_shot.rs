@@ -1,7 +1,7 @@
 //! Answers a single message.
 
 use std::{
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Write},
     sync::Arc,
 };
 
@@ -132,19 +132,19 @@ impl<'a> OneShot<'a> {
         let (ask_user, questions) = AskUser::new(Previews::new(&folder));
         let person = terminal.is_some().then(|| Arc::new(ask_user) as _);
         let denials = Arc::new(Denials::default());
+        let policy = Policy::for_mode(&tools.registry, &settings.tools, mode)?;
         let people = People {
-            approver: approver(args, person, front.output),
+            policy: policy.with_approver(approver(args, person, front.output)),
             audit: Some(Audit::shared(&denials, front.output)),
-            mode,
+            mode: mode.into(),
             folder,
         };
-        let (chats, policy) = ChatSessions::new(args, settings, tools, sessions, people)?;
+        let chats = ChatSessions::new(args, settings, tools, sessions, people)?;
         let agent = agent_of(args, settings)?;
         let agent = continued(agent, (args, settings), &chats.sessions, selected).await?;
         let session = chats.start(selected, args.session.fork_session, &agent).await?;
         chats.name(&session, args).await?;
-        let mut render = renderer(front, settings.theme, args);
-        let mut answers = None;
+        let (mut render, mut answers) = (renderer(front, settings.theme, args), None);
         if let Some(terminal) = terminal {
             let (steps, asked_by_steps) = AskForSteps::new();
             answers = Some(steps);
@@ -186,7 +186,7 @@ impl<'a> OneShot<'a> {
         tools: &ChatTools,
         output: Option<&Output>,
     ) -> Result<(), Failure> {
-        let prices = Prices::read(args.catalog.as_deref())?;
+        let prices = Prices::read(args.catalog.as_deref(), self.settings.prices.as_ref())?;
         let Some(output) = output else { return Ok(()) };
         let init = self.init(args, tools);
         let written = output.init(self.session.id(), init, prices);
@@ -251,6 +251,7 @@ impl<'a> OneShot<'a> {
         }
         verdict(result, &denials, mode)
             .map_err(|failure| failure.or_base_url(versioned_url(&settings.provider).as_deref()))
+            .map_err(|failure| failure.or_limit(|stage| settings.limits.advice(stage)))
     }
 }
 
@@ -322,12 +323,14 @@ fn renderer(front: &Front<'_>, theme: Theme, args: &ChatArgs) -> Box<dyn Render>
         return Box::new(output.clone());
     }
     let progress = front.color.palette(&io::stderr()).with_theme(theme);
+    let notes: Box<dyn Write + Send> = match args.quiet {
+        true => Box::new(io::sink()),
+        false => Box::new(io::stderr()),
+    };
     if args.schema.is_some() {
-        let terminal = Terminal::new(io::sink(), io::stderr(), progress);
-        return Box::new(if args.quiet { terminal.without_usage() } else { terminal });
+        return Box::new(Terminal::new(io::sink(), notes, progress));
     }
-    let terminal = Terminal::new(io::stdout(), io::stderr(), progress);
-    let terminal = if args.quiet { terminal.without_usage() } else { terminal };
+    let terminal = Terminal::new(io::stdout(), notes, progress);
     match io::stdout().is_terminal() {
         true => Box::new(terminal.with_markdown(front.color.palette(&io::stdout()).with_theme(theme))),
         // Programs get what the model wrote.

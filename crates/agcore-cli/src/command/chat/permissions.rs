@@ -20,7 +20,7 @@ pub(super) async fn permissions(conversation: &Conversation, argument: &str) -> 
 }
 
 async fn show(conversation: &Conversation) -> Result<(), Failure> {
-    let (session, policy) = (&conversation.session, &conversation.turns.policy);
+    let (session, policy) = (&conversation.session, conversation.turns.policy());
     let tools = session.bundle().tools().list();
     let row = |tool: &RegisteredTool| {
         let access = policy.access(tool, Some(session.tools()));
@@ -59,7 +59,8 @@ fn answers(duration: &str, grants: &[Grant]) -> String {
 
 async fn revoke(conversation: &Conversation, tool: &str) -> Result<(), Failure> {
     let (session, screen) = (&conversation.session, conversation.screen);
-    let store = conversation.turns.policy.grants();
+    let policy = conversation.turns.policy();
+    let store = policy.grants();
     let mut count = session.tools().revoke_tool(tool);
     let kept = store.list(&session.actor()).await.unwrap_or_default();
     for grant in kept.iter().filter(|grant| grant.tool.to_string() == tool) {

@@ -35,10 +35,21 @@ pub(in crate::command) async fn selected(args: &SessionArgs, sessions: &Sessions
             Some(session) => Ok(Some(session)),
             None => Err(Failure::task("no session was chosen")),
         },
-        Some(start) => checked(sessions.find(start).await?, sessions.kind()).map(Some),
+        Some(start) => checked(named(sessions, start).await?, sessions.kind()).map(Some),
         None if args.continues => newest(sessions).await.map(Some),
         None => Ok(None),
     }
+}
+
+/// Returns the session with this id or name. If several have it, the user chooses one of them.
+async fn named(sessions: &Sessions, start: &str) -> Result<Session, Failure> {
+    let found = sessions.matching(start).await?;
+    if found.len() < 2 || !is_at_terminal() {
+        return sessions.only(start, found).await;
+    }
+    print(&format!("Several sessions match `{}`.\n", sanitized_line(start)))?;
+    let chosen = choose_from(sessions, &Console::open()?, found).await?;
+    chosen.ok_or_else(|| Failure::task("no session was chosen"))
 }
 
 /// Returns the number of sessions to choose from: they must fit into the window.
@@ -56,10 +67,22 @@ pub(super) async fn choose(
     console: &Console,
     text: Option<&str>,
 ) -> Result<Option<Session>, Failure> {
-    let mut known = match text {
+    let known = match text {
         None => newest_of(sessions).await?,
         Some(text) => containing(sessions, text).await?,
     };
+    choose_from(sessions, console, known).await
+}
+
+/// Shows these sessions first; otherwise like [`choose`].
+///
+/// # Errors
+/// When the database or the terminal cannot be read.
+pub(super) async fn choose_from(
+    sessions: &Sessions,
+    console: &Console,
+    mut known: Vec<Session>,
+) -> Result<Option<Session>, Failure> {
     loop {
         if known.len() > choices() {
             known.truncate(choices());

@@ -147,7 +147,7 @@ pub(super) async fn status(conversation: &Conversation) -> String {
     let session = &conversation.session;
     let messages = session.messages().await.len();
     let calls = session.usage().await.calls;
-    let grants = conversation.turns.policy.grants().place().to_string();
+    let grants = conversation.turns.policy().grants().place().to_string();
     let rows = [
         ["agcore".to_owned(), env!("CARGO_PKG_VERSION").to_owned()],
         ["model".to_owned(), sanitized_line(&conversation.model)],

@@ -5,7 +5,7 @@ use agcore::memory::session::Session;
 use super::{
     conversation::Conversation,
     last_model::{note_other_provider, switch_to_last},
-    picker::choose,
+    picker::{choose, choose_from},
     settle::settle,
 };
 use crate::{exit::Failure, render::sanitized_line, sessions::Sessions};
@@ -23,8 +23,12 @@ pub(super) async fn resume(conversation: &mut Conversation, wanted: &str) -> Res
     let (sessions, console) = (conversation.chats.sessions.clone(), conversation.console.clone());
     let found = match wanted {
         "" => choose(&sessions, &console, None).await,
-        wanted => match sessions.find(wanted).await {
-            Ok(session) => Ok(Some(session)),
+        wanted => match sessions.matching(wanted).await {
+            Ok(mut found) if found.len() == 1 => Ok(found.pop()),
+            Ok(found) => {
+                screen.note(&format!("Several sessions match `{}`.", sanitized_line(wanted)))?;
+                choose_from(&sessions, &console, found).await
+            }
             Err(failure)
                 if sessions
                     .search(wanted, None, 1)

@@ -1,6 +1,6 @@
 //! `/save` and `/load`: conversations in files.
 
-use std::{fs, io, path::Path};
+use std::{fs, io, path::Path, sync::Arc};
 
 use agcore::{AgentSession, Message, agent::SessionState};
 use serde_json::Value;
@@ -19,6 +19,9 @@ const MODEL: &str = "model";
 
 /// The longest part of a message that is shown after a conversation was loaded, in columns.
 const SHOWN: usize = 300;
+
+/// Shown in place of an answer that never came.
+const NO_ANSWER: &str = "(no answer)";
 
 /// Saves the conversation to a file. Asks before an existing file is overwritten.
 ///
@@ -110,19 +113,24 @@ pub(super) async fn load(conversation: &mut Conversation, name: &str) -> Result<
     }
 }
 
-/// Returns the last message of the user and the last answer, shortened.
+/// Returns the last message of the user and the answer to it, shortened.
 pub(super) async fn last_exchange(session: &AgentSession) -> Vec<(&'static str, String)> {
-    let messages = session.messages().await;
-    let last = |speaker, is_shown: fn(&Message) -> bool| {
-        let message = messages
-            .iter()
-            .rev()
-            .find(|message| is_shown(message) && !message.text().trim().is_empty());
-        message.map(|message| (speaker, shortened(&message.text())))
+    exchange(&session.messages().await)
+}
+
+fn exchange(messages: &[Arc<Message>]) -> Vec<(&'static str, String)> {
+    let has_text = |message: &Message| !message.text().trim().is_empty();
+    let is_user = |message: &Arc<Message>| matches!(**message, Message::User(_)) && has_text(message);
+    let is_answer = |message: &&Arc<Message>| matches!(***message, Message::Assistant(_)) && has_text(message);
+    let asked = messages.iter().rposition(is_user);
+    // Of a turn that was cancelled, only calls of tools may be left: an earlier answer does not belong to it.
+    let later = &messages[asked.map_or(0, |asked| asked + 1)..];
+    let answer = match later.iter().rev().find(is_answer) {
+        Some(answer) => Some(shortened(&answer.text())),
+        None => asked.map(|_| NO_ANSWER.to_owned()),
     };
-    let user = last("you", |message| matches!(message, Message::User(_)));
-    let answer = last("agent", |message| matches!(message, Message::Assistant(_)));
-    user.into_iter().chain(answer).collect()
+    let user = asked.map(|asked| ("you", shortened(&messages[asked].text())));
+    user.into_iter().chain(answer.map(|answer| ("agent", answer))).collect()
 }
 
 /// Shortens a message to what is shown of it.
@@ -164,5 +172,42 @@ async fn count(session: &AgentSession) -> String {
     match session.messages().await.len() {
         1 => "1 message".to_owned(),
         count => format!("{count} messages"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agcore::chat::{AssistantMessage, ToolCall};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(messages: Vec<Message>, expected: &[(&str, &str)]) {
+        let messages: Vec<Arc<Message>> = messages.into_iter().map(Arc::new).collect();
+        let found = exchange(&messages);
+        let found: Vec<(&str, &str)> = found.iter().map(|(speaker, text)| (*speaker, text.as_str())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_answer_belongs_to_the_message_before_it() {
+        let user = |text: &str| Message::user(text);
+        let assistant = |text: &str| Message::assistant(text);
+        let call = || {
+            let message = AssistantMessage::new("").with_call(ToolCall::function("c", "search", "{}"));
+            Message::from(message)
+        };
+        check(vec![], &[]);
+        check(vec![assistant("摘要")], &[("agent", "摘要")]);
+        check(vec![user("一"), assistant("1")], &[("you", "一"), ("agent", "1")]);
+        check(
+            vec![user("一"), call(), assistant("1"), user("二"), assistant("2")],
+            &[("you", "二"), ("agent", "2")],
+        );
+        // The second turn was cancelled.
+        check(
+            vec![user("一"), assistant("1"), user("二"), call()],
+            &[("you", "二"), ("agent", "(no answer)")],
+        );
     }
 }

@@ -7,18 +7,17 @@ use agcore::{
     agent::{AgentConfig, Skills, StoredSessions, SubAgent, ToolSource},
     llm::ProviderConfig,
     memory::session::Session,
-    tools::{Approver, AuditSink, Registration, ToolError},
+    tools::{AuditSink, Registration, ToolError, ToolPolicy},
 };
 use url::Url;
 
-use super::{options_hook::OptionsHook, recording::Recording};
+use super::{agent_tools::remove_unusable, options_hook::OptionsHook, recording::Recording};
 use crate::{
-    args::{ChatArgs, ModelOption, PermissionMode},
+    args::{ChatArgs, ModelOption},
     exit::{Failure, suggestion},
     hook_commands::CommandHooks,
     mcp::Servers,
-    permission_mode::{ASKS_AGENT, PlanModeNotice},
-    policy::Policy,
+    permission_mode::{ASKS_AGENT, CurrentMode, PlanModeNotice},
     prices::Prices,
     program_tools::{self, ToolFolder},
     render::sanitized_line,
@@ -42,7 +41,7 @@ pub(in crate::command) struct ChatTools {
 
 impl ChatTools {
     /// Registers the tools of the program, of skills and of agents in files, and connects to the MCP servers, unless the model is offered no tools. Servers that fail are reported, and
-    /// kept with their errors. They cannot ask the user.
+    /// kept with their errors. They cannot ask the user. Agents that name unknown tools are reported and not registered.
     ///
     /// # Errors
     /// When two tools have the same name, or standard error is closed.
@@ -75,7 +74,11 @@ impl ChatTools {
         let none = McpServers::default();
         let servers = if is_offered { &settings.mcp } else { &none };
         let servers = Arc::new(Servers::connect(servers, &registry, answers).await);
-        let warnings = servers.warnings().into_iter();
+        let mut warnings = servers.warnings();
+        if is_offered {
+            warnings.extend(remove_unusable(&registry, &settings.project.agents, &settings.mcp));
+        }
+        let warnings = warnings.into_iter();
         let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
         print_notices(&warnings)?;
         Ok(Self {
@@ -120,32 +123,31 @@ pub(super) struct ChatSessions {
     pub(super) hooks: Arc<CommandHooks>,
 }
 
-/// The approver of calls, and the sink of decisions about them.
+/// The rules and the approver of calls, and the sink of decisions about them.
 pub(super) struct People {
-    pub(super) approver: Option<Arc<dyn Approver>>,
+    pub(super) policy: ToolPolicy,
     pub(super) audit: Option<Arc<dyn AuditSink>>,
     /// The mode that decides about calls that need approval.
-    pub(super) mode: PermissionMode,
+    pub(super) mode: CurrentMode,
     /// The folder of the tools, whose changes the approver sees.
     pub(super) folder: ToolFolder,
 }
 
 impl ChatSessions {
-    /// Prepares the sessions of a chat. Returns them and the policy of their tools.
+    /// Prepares the sessions of a chat.
     ///
     /// # Errors
-    /// When the provider cannot be built, a rule names an unknown tool, or the grants cannot be read.
+    /// When the provider cannot be built, or a hook has an invalid matcher.
     pub(super) fn new(
         args: &ChatArgs,
         settings: &Settings,
         tools: &ChatTools,
         sessions: Sessions,
         people: People,
-    ) -> Result<(Self, Policy), Failure> {
+    ) -> Result<Self, Failure> {
         let (mode, folder) = (people.mode, people.folder.path().to_owned());
-        let policy = Policy::for_mode(&tools.registry, &settings.tools, mode)?;
         let (offered, skills) = tools.offered(!args.no_tools);
-        let plan_notice = (mode == PermissionMode::Plan).then(|| PlanModeNotice::new(&offered));
+        let plan_notice = PlanModeNotice::new(&offered, mode.clone());
         let provider = settings.provider.build();
         let mut provider = provider.map_err(|error| settings.setup_failure(error))?;
         let recording = args
@@ -158,19 +160,21 @@ impl ChatSessions {
         }
         let mut builder = AgentBuilder::new()
             .with_provider(provider)
-            .with_config(AgentConfig::new().with_trace_content(settings.trace_content))
+            .with_config(
+                AgentConfig::new()
+                    .with_trace_content(settings.trace_content)
+                    .with_retry(settings.retry()),
+            )
             .with_tools(offered)
             .with_skills(skills)
-            .with_policy(policy.with_approver(people.approver))
+            .with_policy(people.policy)
+            .with_hook(plan_notice)
             .with_session_store(sessions.store())
             .with_state(NotesFile::default())
             .with_state(people.folder)
             .with_state(settings.tools.web_access());
         if let Some(audit) = people.audit {
             builder = builder.with_audit(audit);
-        }
-        if let Some(notice) = plan_notice {
-            builder = builder.with_hook(notice);
         }
         if sessions.flow_options().is_some()
             && let Some(hook) = OptionsHook::new(&args.options).map_err(Failure::usage)?
@@ -182,18 +186,17 @@ impl ChatSessions {
         if !settings.tools.hooks.is_empty() {
             builder = builder.with_hook(Arc::clone(&hooks));
         }
-        let prices = Prices::read(args.catalog.as_deref())?;
+        let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?;
         let stored = builder.build()?.stored_sessions()?;
         let stored = Prices::billed(prices.as_ref(), stored, &settings.provider.model);
         let stored = described(stored, &sessions);
-        let chats = Self {
+        Ok(Self {
             sessions,
             stored,
             recording,
             provider: settings.provider.clone(),
             hooks,
-        };
-        Ok((chats, policy))
+        })
     }
 
     /// Creates a session, or opens the one that was selected, or a copy of it.

@@ -7,18 +7,20 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-use super::{screen::Screen, turn_log::TurnLog};
+use super::{screen::Screen, turn_keys::TurnKeys, turn_log::TurnLog};
 use crate::{
     approve::Question,
-    console::{Console, EchoOff, KeyReader},
+    console::{Console, EchoOff},
     dialog::{Dialog, DialogOutcome, choices},
     exit::Failure,
     grants::GrantUpdate,
     interrupt::Interrupts,
+    mode_switch::ModeSwitch,
     policy::Policy,
     process::print,
     render::{Render, Terminal, sanitized_line},
     server_question::{Completer, ServerDialog, ServerQuestion, ServerQuestions},
+    settings::ModelLimits,
     turn::{self, EventStream, Input, ticks},
 };
 
@@ -33,9 +35,11 @@ pub(super) struct TurnRunner {
     pub(super) questions: Questions,
     pub(super) interrupts: Interrupts,
     /// Decides which tools may run.
-    pub(super) policy: Policy,
+    pub(super) modes: ModeSwitch,
     /// The base URL to suggest if the server does not know the path.
     pub(super) better_url: Option<String>,
+    /// The settings to suggest if an answer takes too long.
+    pub(super) limits: ModelLimits,
     /// Parts of the latest turn, which commands show.
     pub(super) log: TurnLog,
     /// The tools whose question was cancelled.
@@ -104,6 +108,7 @@ impl TurnRunner {
     pub(super) async fn run(&mut self, session: &AgentSession, input: Input) -> Result<TurnEnd, Failure> {
         self.log.start();
         self.unanswered.clear();
+        let mode = self.modes.current().get();
         let token = CancellationToken::new();
         let turn = turn::start(session, input, &token);
         let dialog = Dialog {
@@ -123,7 +128,14 @@ impl TurnRunner {
         };
         let _guard = self.interrupts.cancel(&token);
         let result = self.render(turn, (&dialog, &server_dialog), &token).await;
+        if result.is_err() {
+            // What was typed may not make sense without the answer.
+            self.console.put_back_typed();
+        }
         self.report_grants()?;
+        if mode != self.modes.current().get() {
+            self.screen.note(&self.modes.note())?;
+        }
         if let Some(costs) = &self.log.costs {
             let calls = self.log.turn.calls;
             let [_, turn, _] = costs.texts(calls, calls);
@@ -131,10 +143,16 @@ impl TurnRunner {
         }
         match result {
             Err(failure) if !failure.is_output_closed() => {
-                Ok(TurnEnd::Failed(failure.or_base_url(self.better_url.as_deref())))
+                let failure = failure.or_base_url(self.better_url.as_deref());
+                Ok(TurnEnd::Failed(failure.or_limit(|stage| self.limits.advice(stage))))
             }
             result => result,
         }
+    }
+
+    /// Returns what decides which tools may run.
+    pub(super) fn policy(&self) -> Policy {
+        self.modes.policy()
     }
 
     /// Takes the names of the tools whose question was cancelled, so that they did not run.
@@ -155,7 +173,7 @@ impl TurnRunner {
         let mut queued: Vec<StreamEvent> = Vec::new();
         let mut asked = None;
         let mut ticks = ticks();
-        let mut keys = self.console.key_reader();
+        let mut keys = TurnKeys::new(&self.console, &self.modes);
         let echo_off = EchoOff::new();
         loop {
             tokio::select! {
@@ -170,25 +188,27 @@ impl TurnRunner {
                     check_output(render.hide())?;
                     asked = question.tool();
                     pending = Some(self.ask(question, dialogs)?);
+                    // What was typed before the question appeared does not answer it.
+                    keys.finish().await;
                 }
                 outcome = answered(&mut pending) => {
                     pending = None;
-                    match outcome? {
-                        DialogOutcome::Cancelled => self.unanswered.extend(asked.take()),
-                        DialogOutcome::Edited(call_id, arguments) => render.set_edited(call_id, arguments),
-                        DialogOutcome::Answered => {}
-                    }
+                    self.note_answer(outcome?, asked.take(), &mut render);
+                    keys.resume();
                     queued.drain(..).try_for_each(|event| self.show(&mut render, &event))?;
                 }
                 _ = ticks.tick(), if pending.is_none() => {
                     echo_off.keep();
-                    if keys.as_mut().is_some_and(KeyReader::escape_pressed) {
+                    if keys.read() {
                         token.cancel();
                     }
+                    render.set_footer(keys.footer());
                     check_output(render.tick())?;
                 }
             }
         }
+        keys.finish().await;
+        render.set_footer(Vec::new());
         if let Some(answer) = pending {
             // The turn ended without the answer, but the thread that reads it cannot be stopped.
             self.screen.note("\nThis question no longer applies; press Enter.")?;
@@ -202,6 +222,15 @@ impl TurnRunner {
         })
     }
 
+    /// Notes the answer to a question about a call of this tool.
+    fn note_answer(&mut self, outcome: DialogOutcome, tool: Option<String>, render: &mut dyn Render) {
+        match outcome {
+            DialogOutcome::Cancelled => self.unanswered.extend(tool),
+            DialogOutcome::Edited(call_id, arguments) => render.set_edited(call_id, arguments),
+            DialogOutcome::Answered => {}
+        }
+    }
+
     /// Shows an event and remembers what commands may show later.
     fn show(&mut self, render: &mut dyn Render, event: &StreamEvent) -> Result<(), Failure> {
         self.log.record(event);
@@ -211,25 +240,20 @@ impl TurnRunner {
     fn ask(&self, asked: Asked, (dialog, server_dialog): (&Dialog, &ServerDialog)) -> Result<PendingAnswer, Failure> {
         let asked = match asked {
             Asked::Call(question) => question,
-            Asked::Server(question) => {
-                self.console.discard_typed();
-                return Ok(Box::pin(server_dialog.clone().answer(question)));
-            }
+            Asked::Server(question) => return Ok(Box::pin(server_dialog.clone().answer(question))),
         };
         let (text, preview) = (asked.text(), asked.shown_preview(self.screen.palette));
-        let choices = choices(&asked.request, self.policy.grants().place());
+        let choices = choices(&asked.request, self.policy().grants().place());
         self.screen.print("\n")?;
         self.screen.question(&text)?;
         self.screen.print(&preview)?;
         self.screen.print(&choices)?;
-        // Input typed before the question appeared does not answer it.
-        self.console.discard_typed();
         Ok(Box::pin(dialog.clone().answer(*asked)))
     }
 
     /// Reports whether "always" answers were saved.
     fn report_grants(&self) -> Result<(), Failure> {
-        let updates = self.policy.grants().take_updates();
+        let updates = self.policy().grants().take_updates();
         updates.iter().try_for_each(|update| match update {
             GrantUpdate::Saved(text) => self.screen.note(text),
             GrantUpdate::Failed(text) => self.screen.error(text),

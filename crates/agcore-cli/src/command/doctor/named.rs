@@ -26,7 +26,7 @@ const MAX_DATABASE: u64 = 256 * 1024 * 1024;
 pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
     let mut checks: Vec<Check> = choices.tools.mcp.all().iter().map(server).collect();
     checks.extend(hooks(choices));
-    checks.extend(prices());
+    checks.extend(prices(choices));
     checks.extend(served_files(choices));
     #[cfg(feature = "sqlite")]
     checks.push(database().await);
@@ -90,8 +90,8 @@ fn script(command: &str) -> Option<&Path> {
 }
 
 /// Checks the catalog with the prices.
-fn prices() -> Option<Check> {
-    match Prices::read(None) {
+fn prices(choices: &Choices) -> Option<Check> {
+    match Prices::read(None, choices.prices.as_ref()) {
         Ok(None) => None,
         Ok(Some(prices)) => Some(Check::ok("prices", prices.source)),
         Err(failure) => Some(Check::fail("prices", &failure)),

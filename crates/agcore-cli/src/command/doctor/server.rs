@@ -12,6 +12,9 @@ use crate::{
     vendor::{check_timeouts, redacted_url, versioned_url},
 };
 
+/// The advice for a server that does not answer within the short limits of the check.
+const SLOW: &str = "Check that the server is running and not overloaded, then try again.";
+
 /// Requests the server's list of models, with short timeouts.
 pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
     let config = choices.provider_config().with_timeouts(check_timeouts());
@@ -63,6 +66,8 @@ fn list_failed(config: &ProviderConfig, error: LlmError) -> Check {
             format!("{address} is reachable, but reports too many requests"),
             "Wait and try again.",
         ),
+        // The limits of this check are not those of the settings.
+        LlmErrorKind::Timeout(_) => Check::fail("server", &Failure::from(error).or_limit(|_| SLOW.to_owned())),
         _ => Check::fail("server", &Failure::from(error)),
     }
 }

@@ -33,8 +33,10 @@ pub(super) fn target(
     // No one is there to be asked.
     let policy = Policy::for_mode(&tools.registry, &settings.tools, PermissionMode::DontAsk)?.with_approver(None);
     let (offered, skills) = tools.offered(!args.no_tools);
-    let mut config = AgentConfig::new().with_trace_content(settings.trace_content);
-    if let Some(price) = Prices::read(args.catalog.as_deref())?.map(price_fn) {
+    let mut config = AgentConfig::new()
+        .with_trace_content(settings.trace_content)
+        .with_retry(settings.retry());
+    if let Some(price) = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?.map(price_fn) {
         config = config.with_budgets(Budgets::new().with_price(price));
     }
     let (folder, urls, agent) = (settings.tools.folder()?, settings.tools.web_access(), agent(settings));

@@ -14,12 +14,15 @@ use crate::render::Render;
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     is_terminal: bool,
+    is_quiet: bool,
 }
 
 impl Progress {
-    pub(super) fn new() -> Self {
+    /// Shows nothing if it is quiet.
+    pub(super) fn new(is_quiet: bool) -> Self {
         Self {
             is_terminal: io::stderr().is_terminal(),
+            is_quiet,
         }
     }
 
@@ -56,6 +59,9 @@ impl Progress {
     }
 
     fn line(&self, render: &mut dyn Render, text: &str) -> io::Result<()> {
+        if self.is_quiet {
+            return Ok(());
+        }
         if self.is_terminal {
             render.hide()?;
         }

@@ -106,7 +106,7 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
         None => flow.resume(saved.clone()),
     };
     let started = with_answers(started.with_checkpoints(saved), run.values);
-    let result = follow(started, front, &mut *one_shot.render).await;
+    let result = follow(started, front, (&mut *one_shot.render, chat.quiet)).await;
     let ended = match result {
         Ok(result) => finish(run, &session, &result, front.output).await,
         Err(failure) => Err(failure),
@@ -215,7 +215,11 @@ fn answer_of(text: &str) -> Value {
 }
 
 /// Shows the events of a run until it ends. The first Ctrl-C cancels it, the second exits the program.
-async fn follow(run: FileFlowRun, front: &Front<'_>, render: &mut dyn Render) -> Result<FlowResult, Failure> {
+async fn follow(
+    run: FileFlowRun,
+    front: &Front<'_>,
+    (render, is_quiet): (&mut dyn Render, bool),
+) -> Result<FlowResult, Failure> {
     let token = CancellationToken::new();
     let _guard = front.interrupts.cancel(&token);
     let (send, mut events) = mpsc::unbounded_channel::<FlowEvent>();
@@ -224,7 +228,7 @@ async fn follow(run: FileFlowRun, front: &Front<'_>, render: &mut dyn Render) ->
         .with_token(token)
         .with_observer(move |event| drop(send.send(event.clone())));
     let mut run = std::pin::pin!(run.into_future());
-    let (progress, mut ticks) = (Progress::new(), time::interval(TICK));
+    let (progress, mut ticks) = (Progress::new(is_quiet), time::interval(TICK));
     let show = |event: &FlowEvent, render: &mut dyn Render| {
         let shown = match front.output {
             Some(output) => output.flow_event(event),

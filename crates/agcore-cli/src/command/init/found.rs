@@ -80,12 +80,6 @@ impl Found {
         }
     }
 
-    /// Returns whether the key of a provider is a stored one.
-    pub(super) fn has_stored_key(&self, provider: &ProviderType) -> bool {
-        let mut keys = self.keys.iter();
-        keys.any(|key| key.is_stored && key.provider == *provider)
-    }
-
     /// Describes what was found of a provider.
     pub(super) fn state(&self, provider: &ProviderType) -> Option<String> {
         if let Some(key) = self.keys.iter().find(|key| key.provider == *provider) {

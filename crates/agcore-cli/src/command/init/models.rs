@@ -11,10 +11,10 @@ use super::{
     setup::{Setup, config_of},
 };
 use crate::{
-    command::models::listed,
-    exit::{Failure, suggestion},
+    command::models::{listed, unlisted},
+    exit::Failure,
     process::print,
-    render::{print_list, sanitized, sanitized_line},
+    render::{print_list, sanitized_line},
     vendor::{example_model, redacted_url, versioned_url},
 };
 
@@ -61,13 +61,13 @@ impl Setup<'_> {
         })
     }
 
-    /// Asks the server for its models. Returns `None` if it rejects the key; a server that cannot be reached is reported.
+    /// Asks the server for its models. Problems are reported.
     pub(super) async fn check(
         &self,
         provider: &ProviderType,
         config: &ProviderConfig,
         key: Option<&Secret>,
-    ) -> Result<Option<Vec<String>>, Failure> {
+    ) -> Result<Checked, Failure> {
         let config = match key {
             Some(key) => config.clone().with_credential(Credential::key(key.clone())),
             None => config.clone(),
@@ -81,15 +81,23 @@ impl Setup<'_> {
                     0 => no_list(&server, &config),
                     count => format!("{server} can be used and lists {}.\n", counted(count)),
                 })?;
-                Ok(Some(models))
+                Ok(Checked::Models(models))
             }
             Err(error) if is_about_key(error.kind()) => {
-                print_list(&format!("  {}\n", sanitized(&Failure::from(&error).to_string())))?;
-                Ok(None)
+                // The advice about other sources of the key does not apply here.
+                let problem = match key {
+                    Some(_) => "The server rejected the API key",
+                    None => "The server asks for an API key",
+                };
+                print_list(&format!("  {problem}: {}\n", sanitized_line(&error.chain())))?;
+                Ok(Checked::RejectedKey)
             }
             Err(error) => {
                 print_list(&format!("  not checked: {}\n", sanitized_line(&error.to_string())))?;
-                Ok(Some(Vec::new()))
+                Ok(match error.kind() {
+                    LlmErrorKind::Connect | LlmErrorKind::Timeout(_) | LlmErrorKind::Malformed => Checked::Unreachable,
+                    _ => Checked::Models(Vec::new()),
+                })
             }
         }
     }
@@ -103,7 +111,6 @@ impl Setup<'_> {
         if self.args.model.is_some() {
             return Ok(self.args.model.clone());
         }
-        let is_known = |name: &String| models.is_empty() || models.contains(name);
         let default = self.default_model(provider, models);
         if self.questions.is_none() {
             return match default {
@@ -113,13 +120,15 @@ impl Setup<'_> {
                 ))),
             };
         }
-        let shown = default
-            .as_ref()
-            .map(|name| format!(" [{}]", sanitized_line(name)))
-            .unwrap_or_default();
+        let shown = default.as_ref().map(|name| format!(" [{}]", sanitized_line(name)));
+        let list = match models.len() {
+            0 => String::new(),
+            count => format!(" (? lists {})", counted(count)),
+        };
+        let prompt = format!("Model{}{list}: ", shown.unwrap_or_default());
         let mut refused = None;
         loop {
-            let answer = self.ask(&format!("Model{shown}: ")).await?;
+            let answer = self.ask(&prompt).await?;
             match (answer.as_str(), &default) {
                 ("", Some(default)) => return Ok(Some(default.clone())),
                 ("", None) => print("  Enter the name of a model.\n")?,
@@ -127,12 +136,16 @@ impl Setup<'_> {
                 (name, _) if refusal(name).is_some() => {
                     print_list(&format!("  Not used: {}.\n", refusal(name).unwrap_or_default()))?;
                 }
-                // Some servers accept more models than they list.
-                (name, _) if is_known(&answer) || refused.as_deref() == Some(name) => return Ok(Some(answer)),
-                (name, _) => {
-                    print_list(&unlisted(name, models))?;
-                    refused = Some(answer);
-                }
+                (name, _) => match unlisted(name, models) {
+                    // Some servers accept more models than they list.
+                    Some(notice) if refused.as_deref() != Some(name) => {
+                        print_list(&format!(
+                            "  {notice} Enter it again to use it anyway, or ? for the list.\n"
+                        ))?;
+                        refused = Some(answer);
+                    }
+                    _ => return Ok(Some(answer)),
+                },
             }
         }
     }
@@ -144,6 +157,16 @@ impl Setup<'_> {
         let named = current.filter(is_known).or(example_model(provider).filter(is_known));
         named.map(str::to_owned).or_else(|| models.first().cloned())
     }
+}
+
+/// The result of asking a server for its models.
+pub(super) enum Checked {
+    /// The server can be used. It lists these models.
+    Models(Vec<String>),
+    /// It rejects the key.
+    RejectedKey,
+    /// There is no such server at the address.
+    Unreachable,
 }
 
 /// The answer of a server that is asked for its models.
@@ -182,15 +205,6 @@ fn no_list(server: &str, config: &ProviderConfig) -> String {
     format!(
         "{server} is reachable, but does not list its models. Some servers do not support this. If chats fail, {advice}.\n"
     )
-}
-
-fn unlisted(name: &str, models: &[String]) -> String {
-    let near = match suggestion(name, models) {
-        none if none.is_empty() => ".".to_owned(),
-        near => sanitized_line(&near),
-    };
-    let name = sanitized_line(name);
-    format!("  The server does not list `{name}`{near} Enter it again to use it anyway, or ? for the list.\n")
 }
 
 /// Returns why a text cannot be the name of a model, if it cannot. It is not repeated: it may be a key.

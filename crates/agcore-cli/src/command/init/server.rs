@@ -37,6 +37,11 @@ impl Server {
         }
     }
 
+    /// Returns the base URL, which is empty if the provider has no default.
+    pub(super) fn url<'s>(&'s self, provider: &'s ProviderType) -> &'s str {
+        self.base_url.as_deref().or(provider.base_url()).unwrap_or_default()
+    }
+
     /// Returns the provider's own server.
     pub(super) fn of_vendor(provider: &ProviderType) -> Self {
         Self {

@@ -2,6 +2,7 @@
 
 use std::{fs, net::TcpListener};
 
+use agcore_testkit::mock_server::{Fault, Hold, MockOptions, Point, RecordedRequest, Reply};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::json;
@@ -80,4 +81,24 @@ fn a_check_reports_all_problems_at_once() {
         ],
     );
     assert!(!checked.stderr.contains("hidden"), "{}", checked.stderr);
+}
+
+#[test]
+fn the_limits_of_requests_apply_to_a_server() {
+    let stall = |_: &RecordedRequest| {
+        Reply::text("Hi.").with_fault(Fault::Stall {
+            at: Point::BeforeHeaders,
+            hold: Hold::Forever,
+        })
+    };
+    let model = Server::start(MockOptions::new(), stall);
+    let settings = "timeouts = { first_byte = '250ms' }\nretry = { max_retries = 1, base = '1ms' }\n";
+    let agcore = Agcore::talking_to(&model).at_home().with_user_settings(settings);
+    let serving = Serving::start(&agcore, &[]);
+    let answer = serving.ask("POST", "/api/v1/agent/run", "", &input("a", "hello"));
+    assert!(
+        answer.contains("RUN_ERROR") && answer.contains("did not start to reply within 0.25 s"),
+        "{answer}"
+    );
+    assert_eq!(model.requests().len(), 2);
 }

@@ -1,0 +1,91 @@
+//! [`TurnKeys`]: the keys that are pressed while a turn runs, and what is shown of them.
+
+use std::time::Duration;
+
+use crate::{
+    console::{BracketedPaste, Console, KeyReader, Shown},
+    mode_switch::ModeSwitch,
+    render::{truncated, truncated_start, window_width},
+};
+
+/// The time between two looks for the rest of a pasted text, and how often it is looked for before something else reads.
+const PASTE_DELAY: (Duration, usize) = (Duration::from_millis(10), 100);
+
+/// Reads the keys of a turn. What is typed is kept for the next prompt.
+pub(super) struct TurnKeys {
+    /// `None` if the terminal sends whole lines.
+    reader: Option<KeyReader>,
+    /// `None` without a reader.
+    paste_marks: Option<BracketedPaste>,
+    modes: ModeSwitch,
+    /// The effect of Shift-Tab.
+    mode_note: Option<String>,
+}
+
+impl TurnKeys {
+    /// Starts to read keys. Shift-Tab changes the mode of this switch.
+    pub(super) fn new(console: &Console, modes: &ModeSwitch) -> Self {
+        let reader = console.key_reader();
+        Self {
+            paste_marks: reader.is_some().then(BracketedPaste::new),
+            reader,
+            modes: modes.clone(),
+            mode_note: None,
+        }
+    }
+
+    /// Reads the keys that were pressed. Returns whether Esc is one of them.
+    pub(super) fn read(&mut self) -> bool {
+        let Some(reader) = &mut self.reader else {
+            return false;
+        };
+        let pressed = reader.read();
+        for _ in 0..pressed.mode_changes {
+            self.change_mode();
+        }
+        pressed.escape
+    }
+
+    /// Continues after a line was read, which is a question.
+    pub(super) fn resume(&self) {
+        if let Some(marks) = &self.paste_marks {
+            marks.resume();
+        }
+    }
+
+    /// Reads the keys that are left before something else reads from the terminal, and all of a text that is being pasted.
+    pub(super) async fn finish(&mut self) {
+        let (delay, times) = PASTE_DELAY;
+        for _ in 0..times {
+            self.read();
+            if !self.reader.as_ref().is_some_and(KeyReader::is_pasting) {
+                return;
+            }
+            tokio::time::sleep(delay).await;
+        }
+    }
+
+    /// Returns the lines to show below the output: the mode, and what was typed.
+    pub(super) fn footer(&self) -> Vec<String> {
+        // A line that fills the window would wrap.
+        let width = window_width().saturating_sub(1);
+        let typed = self.reader.as_ref().map(KeyReader::shown).unwrap_or_default();
+        let typed = typed.into_iter().map(|line| match line {
+            Shown::Queued(line) => truncated(&format!("queued: {line}"), width),
+            Shown::Typing(line) => format!("> {}", truncated_start(&line, width.saturating_sub(2))),
+        });
+        let mode = self.mode_note.iter().map(|note| truncated(note, width));
+        mode.chain(typed).collect()
+    }
+
+    fn change_mode(&mut self) {
+        let mode = self.modes.next();
+        self.mode_note = Some(match self.modes.change(mode) {
+            true => format!("permission mode: {}", mode.as_str()),
+            false => format!(
+                "permission mode: still {}; change it at the prompt: a turn cannot start or stop asking",
+                self.modes.current().get().as_str()
+            ),
+        });
+    }
+}
