@@ -46,7 +46,9 @@ impl Policy {
         mode: PermissionMode,
     ) -> Result<Self, Failure> {
         let tools = tools.snapshot();
-        let known = |name: &str| tools.get(name).is_some() || settings.mcp.may_have(name);
+        // An agent in a file that cannot be used is only a warning, and so is a rule for it.
+        let is_agent = |name: &str| settings.project.agents.iter().any(|agent| agent.tool() == name);
+        let known = |name: &str| tools.get(name).is_some() || settings.mcp.may_have(name) || is_agent(name);
         let mut entries = settings.permissions.iter();
         entries.try_for_each(|entry| entry.check(&tools, known))?;
         let base = rules(&settings.permissions);

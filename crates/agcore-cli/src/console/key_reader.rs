@@ -46,6 +46,12 @@ impl KeyReader {
         pressed
     }
 
+    /// Discards an Escape key that may still be the start of another one.
+    pub(crate) fn forget_escape(&mut self) {
+        self.may_be_escape = false;
+        self.typed().take_escape();
+    }
+
     /// Returns whether the end of a pasted text has not arrived yet.
     pub(crate) fn is_pasting(&self) -> bool {
         self.typed().is_pasting()

@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::Path};
 
-use agcore::{AgentSpec, agent::Skills};
+use agcore::{AgentSpec, agent::Skills, chat::tool_name};
 
 use crate::{
     exit::Failure,
@@ -53,6 +53,13 @@ pub(crate) struct FlowFiles {
 pub(crate) struct FileAgent {
     pub(crate) spec: AgentSpec,
     pub(crate) file: String,
+}
+
+impl FileAgent {
+    /// Returns the name of the tool that asks the agent.
+    pub(crate) fn tool(&self) -> String {
+        tool_name::portable(&format!("ask_{}", self.spec.name)).into_owned()
+    }
 }
 
 impl Project {

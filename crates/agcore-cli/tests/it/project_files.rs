@@ -136,7 +136,8 @@ fn agents_that_name_unknown_tools_are_reported_and_not_offered() {
     write(&agcore, ".agcore/agents/buyer.md", &agent("buyer", "shop_buy"));
     let agcore = agcore.with_file(
         "agcore.toml",
-        "[mcp.servers.shop]\ncommand = 'agcore-no-such-program'\n",
+        // A rule for an agent that cannot be used is not an error, either.
+        "[permissions]\nallow = ['ask_reader']\n[mcp.servers.shop]\ncommand = 'agcore-no-such-program'\n",
     );
     let ran = agcore.run(["chat", "hi"]);
     ran.assert_success();

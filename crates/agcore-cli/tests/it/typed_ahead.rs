@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     person::{Person, QUESTION},
-    support::Server,
+    support::{Agcore, Server},
 };
 
 const SHIFT_TAB: &str = "\u{1b}[Z";
@@ -133,6 +133,22 @@ fn a_line_that_was_typed_before_a_question_stays_queued() {
     assert_eq!(last_user(&server), "y");
     person.presses('d');
     person.leaves_with(0);
+}
+
+#[test]
+fn a_line_that_was_typed_before_a_question_does_not_answer_it_at_a_simple_terminal() {
+    let server = server_with_a_call();
+    let agcore = Agcore::talking_to(&server).with("TERM", "dumb");
+    let mut person = Person::chatting(agcore, &[]);
+    person.types("go");
+    person.sees("word3");
+    person.types("y");
+    person.sees(QUESTION);
+    person.types("n");
+    person.sees("The user answered no.");
+    person.next();
+    person.presses('d');
+    assert!(person.leaves_with(0).files().is_empty());
 }
 
 #[test]

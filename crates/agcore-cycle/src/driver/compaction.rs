@@ -86,6 +86,7 @@ impl Driver<'_> {
         let last = self.response.take();
         let asked = self.ask(request, tokens, Purpose::Summary).await;
         let summary = std::mem::replace(&mut self.response, last);
+        self.flight = Flight::default();
         let failure = match asked {
             Ok(lost) => {
                 let reply = reply_of(summary.as_deref(), lost);
@@ -94,7 +95,6 @@ impl Driver<'_> {
                     cut,
                     &reply.message,
                 );
-                self.flight = Flight::default();
                 return self.absorb(Outcome::Summary(Summary::new(reply, tokens))).await;
             }
             Err(Unanswered::Invalid(error)) => return Err(error),
@@ -108,7 +108,6 @@ impl Driver<'_> {
                 Failure::new(CycleError::new(CycleErrorKind::HookBlocked, reason).fault())
             }
         };
-        self.flight = Flight::default();
         self.absorb(Outcome::Failed(failure)).await
     }
 
@@ -117,7 +116,6 @@ impl Driver<'_> {
         let is_requested = self.is_requested_summary();
         let failure = Failure::new(error.fault()).with_lost(lost);
         self.error = Some(error);
-        self.flight = Flight::default();
         self.absorb(Outcome::Failed(failure)).await?;
         if is_requested {
             return Ok(());

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    console::{BracketedPaste, Console, KeyReader, Shown},
+    args::PermissionMode,
+    console::{BracketedPaste, Console, KeyReader, Shown, discard_input},
     mode_switch::ModeSwitch,
     render::{truncated, truncated_start, window_width},
 };
@@ -53,16 +54,31 @@ impl TurnKeys {
         }
     }
 
-    /// Reads the keys that are left before something else reads from the terminal, and all of a text that is being pasted.
-    pub(super) async fn finish(&mut self) {
+    /// Reads what was typed before a question appears, so that it does not answer it. What cannot be read is discarded: lines of a
+    /// simple terminal, and a pasted text that does not end.
+    pub(super) async fn clear_for_question(&mut self) {
+        if !self.finish().await {
+            discard_input();
+        }
+    }
+
+    /// Reads the keys that are left before something else reads from the terminal, and all of a text that is being pasted. Returns
+    /// whether that was possible.
+    pub(super) async fn finish(&mut self) -> bool {
         let (delay, times) = PASTE_DELAY;
         for _ in 0..times {
             self.read();
-            if !self.reader.as_ref().is_some_and(KeyReader::is_pasting) {
-                return;
+            match &mut self.reader {
+                Some(reader) if reader.is_pasting() => tokio::time::sleep(delay).await,
+                Some(reader) => {
+                    // It was meant for what is over now, not for what is asked next.
+                    reader.forget_escape();
+                    return true;
+                }
+                None => return false,
             }
-            tokio::time::sleep(delay).await;
         }
+        false
     }
 
     /// Returns the lines to show below the output: the mode, and what was typed.
@@ -81,6 +97,8 @@ impl TurnKeys {
     fn change_mode(&mut self) {
         let mode = self.modes.next();
         self.mode_note = Some(match self.modes.change(mode) {
+            // What runs already, or only waits for another call, was accepted before.
+            true if mode == PermissionMode::Plan => "permission mode: plan (accepted calls still run)".to_owned(),
             true => format!("permission mode: {}", mode.as_str()),
             false => format!(
                 "permission mode: still {}; change it at the prompt: a turn cannot start or stop asking",

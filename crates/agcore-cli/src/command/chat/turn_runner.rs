@@ -186,10 +186,9 @@ impl TurnRunner {
                 },
                 Some(question) = self.questions.next(), if pending.is_none() => {
                     check_output(render.hide())?;
+                    keys.clear_for_question().await;
                     asked = question.tool();
                     pending = Some(self.ask(question, dialogs)?);
-                    // What was typed before the question appeared does not answer it.
-                    keys.finish().await;
                 }
                 outcome = answered(&mut pending) => {
                     pending = None;

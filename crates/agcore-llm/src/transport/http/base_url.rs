@@ -173,16 +173,17 @@ fn with_scheme(text: &str) -> Option<String> {
         Host::Ipv4(_) | Host::Ipv6(_) => true,
     };
     let may_have_secret = !https.username().is_empty() || https.password().is_some() || text.contains(['?', '#', '@']);
-    if text.contains("://") || !is_address || may_have_secret {
+    if text.contains("://") || text.contains(char::is_control) || !is_address || may_have_secret {
         return None;
     }
     Some(format!("{}://{text}", if is_loopback { "http" } else { "https" }))
 }
 
-/// Returns whether a host has a dot, and only letters after the last one.
+/// Returns whether a host has a dot, and after the last one only letters, few enough for a top-level domain: some keys have a dot,
+/// too.
 fn has_top_level_domain(host: &str) -> bool {
     let last = host.rsplit_once('.').map(|(_, last)| last);
-    last.is_some_and(|last| last.len() > 1 && last.chars().all(|c| c.is_ascii_alphabetic()))
+    last.is_some_and(|last| (2..=12).contains(&last.len()) && last.chars().all(|c| c.is_ascii_alphabetic()))
 }
 
 fn invalid(message: impl Into<std::borrow::Cow<'static, str>>) -> LlmError {
@@ -265,6 +266,8 @@ mod tests {
         check("gateway:4000/v1", Some("https://gateway:4000/v1"));
         // What may be a key is not quoted.
         check("hunter2", None);
+        check("0123456789abcdef0123456789abcdef.AbCdEfGhIjKlMnOp", None);
+        check("a.example\u{1b}[31m", None);
         check("id.hunter2", None);
         check("user:hunter2@api.example/v1", None);
         check("api.example/v1?key=hunter2", None);
