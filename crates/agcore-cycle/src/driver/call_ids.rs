@@ -56,6 +56,15 @@ impl CallIds {
         }
     }
 
+    /// Decides the id of the call that a delta belongs to, like [`event`](Self::event).
+    pub(super) fn decide(&mut self, delta: &ReplyDelta, call: Option<usize>, fold: &Fold, machine: &Machine) {
+        match delta {
+            ReplyDelta::Call { choice: 0, .. } => drop(call.and_then(|call| self.id(call, fold, machine))),
+            ReplyDelta::Restart => self.clear(),
+            _ => {}
+        }
+    }
+
     /// Another attempt starts.
     pub(super) fn clear(&mut self) {
         self.0.clear();

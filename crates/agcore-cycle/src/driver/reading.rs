@@ -110,9 +110,12 @@ impl Driver<'_> {
         ids: &mut CallIds,
         purpose: Purpose,
     ) -> Option<TextEvent> {
-        let event = ids.event(delta, call, &self.flight.fold, self.machine);
         // A summary is not part of the conversation.
-        event.filter(|_| self.events.is_observed() && purpose != Purpose::Summary)
+        if self.events.is_observed() && purpose != Purpose::Summary {
+            return ids.event(delta, call, &self.flight.fold, self.machine);
+        }
+        ids.decide(&delta, call, &self.flight.fold, self.machine);
+        None
     }
 
     /// Queues an event, and the value that it completes.
