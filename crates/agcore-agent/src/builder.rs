@@ -15,13 +15,14 @@ use agcore_tools::{
     ToolRegistry,
 };
 
+#[cfg(feature = "knowledge")]
+use crate::knowledge_tools::KnowledgeTools;
 use crate::{
     agent::{Agent, AgentSpec},
     agent_settings::AgentSettings,
     bundle::{Parts, RuntimeBundle},
     config::AgentConfig,
     error::AgentError,
-    knowledge_tools::KnowledgeTools,
     known_tools::KnownTools,
     members::Members,
     session::AgentSession,
@@ -197,6 +198,7 @@ impl AgentBuilder {
     /// Adds the tools of a wiki: `retrieve`, `remember`, `update_page` and `forget`. Pass a
     /// [`MemoryRetriever`](agcore_memory::search::MemoryRetriever), or [`KnowledgeTools`] with other settings.
     /// [`build`](Self::build) reports tools that cannot be registered.
+    #[cfg(feature = "knowledge")]
     pub fn with_knowledge(self, tools: impl Into<KnowledgeTools>) -> Self {
         self.with_tools(tools.into())
     }

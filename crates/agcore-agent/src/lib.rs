@@ -19,6 +19,16 @@
 //! An [`AgentBuilder`] builds a [`RuntimeBundle`]: the provider, tools, permissions, hooks and settings that many
 //! [sessions](AgentSession) share. A session is one conversation. Each [turn](AgentTurn) of it is awaited or streamed, and
 //! one that waits for a person can be saved and [resumed](AgentSession::resume) later.
+//!
+//! # Features
+//!
+//! <!-- features -->
+//!
+//! | feature | description |
+//! |---|---|
+//! | `knowledge` | `KnowledgeTools`: tools with which a model uses a wiki. |
+//!
+//! <!-- /features -->
 
 mod plan;
 mod error;
@@ -48,6 +58,7 @@ mod turn;
 mod session;
 mod tool_calls_bill;
 mod tool_source;
+#[cfg(feature = "knowledge")]
 mod knowledge_tools;
 mod skills;
 mod session_memory_tools;
@@ -60,6 +71,9 @@ mod task;
 mod builder;
 mod needs_session;
 
+#[cfg(feature = "knowledge")]
+#[doc(inline)]
+pub use knowledge_tools::KnowledgeTools;
 #[doc(inline)]
 pub use {
     agent::{Agent, AgentSpec, Parameters},
@@ -70,7 +84,6 @@ pub use {
     durable::RecordedEvent,
     environment::Environment,
     error::{AgentError, AgentErrorKind},
-    knowledge_tools::KnowledgeTools,
     plan::{Plan, PlanError, Step, StepStatus},
     replay::{ReplayError, ReplayErrorKind, ReplayReport},
     session::{AgentSession, SessionState},

@@ -5,6 +5,7 @@ mod secret;
 mod token;
 
 pub use guard::SecretGuard;
+#[cfg(feature = "cassettes")]
 pub(crate) use guard::{MIN_SECRET_BYTES, REDACTED};
 #[cfg(feature = "_http")]
 pub(crate) use secret::BEARER;

@@ -66,7 +66,7 @@ impl ModelEmbedder {
     }
 
     /// Creates an embedder that makes the calls of this provider: an [`EmbeddingProvider`] with layers around it, or a
-    /// [`ReplayProvider`](crate::cassette::ReplayProvider) that answers from a cassette.
+    /// `ReplayProvider` that answers from a cassette.
     pub fn from_provider(provider: impl LlmProvider + 'static) -> Self {
         Self {
             provider: Arc::new(provider),

@@ -26,8 +26,8 @@
 //!
 //! [`LlmProvider`] is the contract to implement and to wrap, [`LlmProviderExt`] has the methods to call. A provider usually
 //! is a [wire], which encodes requests and decodes replies, on a [transport], which moves the bytes. [Layers](layer) wrap
-//! providers; [`RecordingProvider`](cassette::RecordingProvider) records them for tests. A [`ProviderRegistry`] holds
-//! providers by name.
+//! providers; with the feature `cassettes`, `cassette::RecordingProvider` records them for tests. A [`ProviderRegistry`]
+//! holds providers by name.
 //!
 //! The agent loop, which calls tools and sends their results back to the model, is in `agcore-cycle`.
 //!
@@ -49,6 +49,7 @@
 //! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |
 //! | `gzip` | Compressed replies in the HTTP transport. |
 //! | `tokenizer` | Exact token counts from built-in vocabularies (o200k, cl100k, Qwen). |
+//! | `cassettes` | Exchanges with a model that are recorded once and replayed in tests. |
 //!
 //! <!-- /features -->
 
@@ -68,6 +69,7 @@ mod provider_ext;
 mod kinds;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;
+#[cfg(feature = "cassettes")]
 pub mod cassette;
 
 #[doc(inline)]

@@ -20,11 +20,13 @@
 mod entity;
 mod relation;
 mod store;
+#[cfg(feature = "in-memory")]
 mod in_memory;
 
+#[cfg(feature = "in-memory")]
+pub use self::in_memory::InMemoryGraph;
 pub use self::{
     entity::{Entity, EntityHit, MAX_DESCRIPTION_BYTES, MAX_ENTITY_TAGS},
-    in_memory::InMemoryGraph,
     relation::{Direction, MAX_DEPTH, RelatedEntity, RelatedQuery, Relation},
     store::KnowledgeGraph,
 };

@@ -1,9 +1,13 @@
 //! [`Journal`]: the contract of append-only streams of records.
 
+#[cfg(feature = "in-memory")]
 mod streams;
+#[cfg(feature = "in-memory")]
 mod in_memory;
 
+#[cfg(feature = "in-memory")]
 pub use in_memory::InMemoryJournal;
+#[cfg(feature = "in-memory")]
 pub(crate) use streams::Streams;
 
 use std::{fmt::Debug, sync::Arc};

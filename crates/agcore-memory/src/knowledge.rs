@@ -25,13 +25,15 @@ mod filter;
 mod changes;
 mod recall;
 mod store;
+#[cfg(feature = "in-memory")]
 mod in_memory;
 pub mod markdown;
 
+#[cfg(feature = "in-memory")]
+pub use self::in_memory::InMemoryKnowledgeStore;
 pub use self::{
     changes::{Changes, Position},
     filter::PageFilter,
-    in_memory::InMemoryKnowledgeStore,
     page::{
         KnowledgePage, MAX_PAGE_BYTES, MAX_REFERENCES, MAX_TAG_BYTES, MAX_TAGS, PageSummary, TagCount, normalized_tag,
     },

@@ -1,5 +1,6 @@
 //! [`Redacted`]: a store that removes secrets from everything before it is stored.
 
+#[cfg(feature = "knowledge")]
 mod knowledge;
 mod session;
 
@@ -30,7 +31,7 @@ use crate::{
 /// | [`Journal`] | the data of records |
 /// | [`SessionStore`](crate::session::SessionStore) | titles, metadata, contents of messages, data of events, inputs and outcomes of runs, arguments and results of calls, questions and answers, the data of records |
 /// | [`CheckpointStore`](crate::CheckpointStore) | the data |
-/// | [`KnowledgeStore`](crate::knowledge::KnowledgeStore) | titles, summaries, contents and tags of pages |
+/// | `KnowledgeStore` (feature `knowledge`) | titles, summaries, contents and tags of pages |
 ///
 /// In JSON, strings and the names of members are redacted at any depth. If two names of an object become the same, the last
 /// member is kept. Ids, owners, kinds of records and events, names of tools and streams are not changed: they must not contain

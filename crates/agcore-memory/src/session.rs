@@ -14,8 +14,11 @@ mod retention;
 mod filter;
 mod store;
 mod costs;
+#[cfg(feature = "in-memory")]
 mod in_memory;
 
+#[cfg(feature = "in-memory")]
+pub use self::in_memory::InMemorySessionStore;
 pub use self::{
     approval::{Approval, ApprovalChange, ApprovalStatus, NewApproval},
     call::{CallChange, CallStatus, StoredCall},
@@ -23,7 +26,6 @@ pub use self::{
     costs::{CostEntry, CostTotals},
     event::{EventData, NewEvent, SessionEvents, StoredEvent},
     filter::{ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, SessionCursor, SessionFilter},
-    in_memory::InMemorySessionStore,
     message::{MessageMetadata, MessageRole, NewMessage, StoredMessage, Visibility},
     retention::{Pruned, Retention},
     run::{Run, RunChange, RunStatus},

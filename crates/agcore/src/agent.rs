@@ -24,6 +24,7 @@
 //! | save and restore a conversation | [`AgentSession::export`] and [`RuntimeBundle::restore`] |
 //! | answer the questions of a suspended turn | [`AgentSession::resume`] |
 //! | keep agents in settings files | [`AgentSpec`] |
+//! | let an agent use a wiki | `AgentBuilder::with_knowledge` (feature `memory`) |
 //! | set limits, retries, compaction, budgets | [`AgentConfig`] |
 //!
 //! A typed turn returns a value of a Rust type. The type implements `Deserialize` and `JsonSchema`; the attribute

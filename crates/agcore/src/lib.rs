@@ -88,7 +88,7 @@
 //! | `flow` | Flows of agents: graphs with checkpoints, and staged flows from files. |
 //! | `objects` | Files in a bucket of Amazon S3, Google Cloud Storage, Aliyun OSS or Tencent COS. |
 //! | `tools` (default) | Tools, permissions and approvals. |
-//! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process. |
+//! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process; wikis, knowledge graphs and search. |
 //! | `sqlite` | The same in a SQLite file, with SQLite built in. |
 //! | `postgres` | Memory stores, journals and sessions in a PostgreSQL server. Needs Rust 1.94. |
 //! | `redis` | Memory stores and journals in a Redis server. |
@@ -98,6 +98,7 @@
 //! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |
 //! | `gzip` | Compressed replies in the HTTP transport. |
 //! | `tokenizer` | Exact token counts from built-in vocabularies. |
+//! | `cassettes` | Exchanges with a model that are recorded once and replayed in tests; enabled by `eval`. |
 //! | `openai-chat` (default) | The OpenAI Chat Completions API with its dialects. |
 //! | `anthropic` | The Anthropic Messages API. |
 //! | `openai-responses` | The OpenAI Responses API. |

@@ -33,7 +33,7 @@
 //! | send a request, or stream its reply | [`LlmProviderExt`] |
 //! | implement a provider, or wrap one | [`LlmProvider`], [`provider_fn`] |
 //! | retry, limit rates, use several keys or vendors | the module [`layer`] |
-//! | record exchanges and replay them in tests | the module [`cassette`] |
+//! | record exchanges and replay them in tests | the module `cassette`, with the feature `cassettes` |
 //! | run the agent loop without sessions | [`LlmCycle`] |
 //! | inspect or change what the loop does | [`Hook`] |
 //! | limit tokens, money, time or calls | [`Budgets`] |

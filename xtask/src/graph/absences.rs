@@ -63,6 +63,13 @@ const ABSENCES: &[Absence] = &[
         target: None,
         banned: &["hyper-rustls", "reqwest", "tower", "tower-http"],
     },
+    // Agents need only the contracts of agcore-memory.
+    Absence {
+        package: "agcore-agent",
+        unless: Some("knowledge"),
+        target: None,
+        banned: &["rust-stemmers", "unicode-normalization"],
+    },
 ];
 
 const fn pure(package: &'static str, unless: Option<&'static str>, target: Option<&'static str>) -> Absence {

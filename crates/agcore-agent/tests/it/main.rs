@@ -18,6 +18,7 @@ mod contexts;
 mod crash;
 mod kept_tasks;
 mod known_tools;
+#[cfg(feature = "knowledge")]
 mod knowledge;
 mod session_memory;
 mod skills;

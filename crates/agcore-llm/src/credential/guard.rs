@@ -55,6 +55,7 @@ impl SecretGuard {
     }
 
     /// Returns the known secrets.
+    #[cfg(feature = "cassettes")]
     pub(crate) fn secrets(&self) -> Vec<Secret> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -48,7 +48,7 @@ macro_rules! handle {
         impl $handle {
             /// Creates a handle that makes the calls of this provider: an
             /// [`OperationProvider`](crate::OperationProvider) with layers around it, or a
-            /// [`ReplayProvider`](crate::cassette::ReplayProvider) that answers from a cassette.
+            /// `ReplayProvider` that answers from a cassette.
             pub fn from_provider(provider: impl $crate::provider::LlmProvider + 'static) -> Self {
                 Self {
                     caller: $crate::kinds::caller::Caller::new(provider),

@@ -95,7 +95,7 @@ handle!(ModelReranker, Rerank);
 
 impl ModelReranker {
     /// Creates a reranker that makes the calls of this provider: an [`OperationProvider`](crate::OperationProvider) with layers
-    /// around it, or a [`ReplayProvider`](crate::cassette::ReplayProvider) that answers from a cassette.
+    /// around it, or a `ReplayProvider` that answers from a cassette.
     pub fn from_provider(provider: impl LlmProvider + 'static) -> Self {
         Self {
             caller: Caller::new(provider),

@@ -7,8 +7,11 @@
     reason = "tests may fail loudly"
 )]
 
+#[cfg(feature = "cassettes")]
 mod actor;
+mod always_ready;
 mod breaker;
+#[cfg(feature = "cassettes")]
 mod cassette;
 mod config;
 mod conformance;
@@ -19,7 +22,7 @@ mod fallback_matrix;
 mod http;
 mod key_pool;
 mod key_pool_random;
-#[cfg(all(feature = "media", feature = "rerank"))]
+#[cfg(all(feature = "cassettes", feature = "media", feature = "rerank"))]
 mod kinds;
 mod metadata;
 mod provider_fn;

@@ -6,10 +6,10 @@ use std::sync::{
 };
 
 use agcore_chat::Embedder;
+#[cfg(feature = "cassettes")]
+use agcore_llm::cassette::{CassetteBuffer, RecordingProvider, ReplayProvider};
 use agcore_llm::{
-    EmbeddingProvider, LlmErrorKind, LlmProvider, ModelEmbedder, ProviderInfo, SystemClock,
-    cassette::{CassetteBuffer, RecordingProvider, ReplayProvider},
-    dialect,
+    EmbeddingProvider, LlmErrorKind, LlmProvider, ModelEmbedder, ProviderInfo, SystemClock, dialect,
     layer::{
         key_pool::{KeyPool, KeyPoolPolicy, PoolKey},
         rate_limit::{RateLimit, RateLimits},
@@ -184,6 +184,7 @@ async fn limits_and_keys_apply_to_each_request() {
     );
 }
 
+#[cfg(feature = "cassettes")]
 #[tokio::test]
 async fn requests_are_recorded_and_replayed() {
     let server = server(&[], 0).await;
