@@ -235,11 +235,18 @@ pub(crate) trait Tagged: Sized {
     fn untagged<E: de::Error>(members: Map<String, Value>) -> Result<Self, E>;
 }
 
+/// Reads members that came before their tag. Not generic, so that only this crate contains the code for them: with a default in
+/// [`Tagged`], each crate that reads a message would compile it again.
+pub(crate) trait Buffered: Tagged {
+    /// Reads the other members of an object with this tag.
+    fn read_buffered(tag: &str, members: Map<String, Value>) -> Result<Self, serde_json::Error>;
+}
+
 /// A visitor for a complete [`Tagged`] object. A tag in first place, where every known server writes it, costs nothing;
 /// if it comes later, the members before it are buffered and read twice.
 pub(crate) struct TaggedVisitor<T>(pub(crate) PhantomData<T>);
 
-impl<'de, T: Tagged> de::Visitor<'de> for TaggedVisitor<T> {
+impl<'de, T: Buffered> de::Visitor<'de> for TaggedVisitor<T> {
     type Value = T;
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(T::EXPECTED)
@@ -258,10 +265,22 @@ impl<'de, T: Tagged> de::Visitor<'de> for TaggedVisitor<T> {
             while let Some((name, value)) = map.next_entry::<String, Value>()? {
                 before.insert(name, value);
             }
-            let mut members = de::value::MapDeserializer::new(before.into_iter());
-            return T::read(tag.as_str(), &mut members).map_err(de::Error::custom);
+            return T::read_buffered(tag.as_str(), before).map_err(de::Error::custom);
         }
         T::untagged(before)
+    }
+}
+
+/// A visitor for the members of a [`Tagged`] object after its tag.
+pub(crate) struct MembersVisitor<'t, T>(pub(crate) &'t str, pub(crate) PhantomData<T>);
+
+impl<'de, T: Tagged> de::Visitor<'de> for MembersVisitor<'_, T> {
+    type Value = T;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(T::EXPECTED)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        T::read(self.0, &mut map)
     }
 }
 
@@ -315,9 +334,22 @@ macro_rules! object {
     };
 }
 
-/// Implements `Deserialize` for a [`Tagged`] enum.
+/// Implements [`Buffered`] and `Deserialize` for a [`Tagged`] enum. `@buffered` implements only the former.
 macro_rules! tagged {
+    (@buffered $type:ident) => {
+        impl $crate::object::Buffered for $type {
+            fn read_buffered(
+                tag: &str,
+                members: serde_json::Map<String, serde_json::Value>,
+            ) -> Result<Self, serde_json::Error> {
+                let visitor = $crate::object::MembersVisitor(tag, std::marker::PhantomData);
+                serde::Deserializer::deserialize_map(members, visitor)
+            }
+        }
+    };
     ($type:ident) => {
+        tagged!(@buffered $type);
+
         impl<'de> serde::Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 deserializer.deserialize_map($crate::object::TaggedVisitor(std::marker::PhantomData))

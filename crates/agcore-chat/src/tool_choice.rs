@@ -2,13 +2,15 @@
 //!
 //! The shapes follow the Chat Completions API reference.
 
+use std::marker::PhantomData;
+
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
-    de::{self, MapAccess, value::MapAccessDeserializer},
+    de::{self, MapAccess},
 };
 use serde_json::{Map, Value};
 
-use crate::object::{Extra, Object, Tagged, object, raw_tagged, read_raw, tagged, write_tagged};
+use crate::object::{Extra, Object, Tagged, TaggedVisitor, object, raw_tagged, read_raw, tagged, write_tagged};
 
 /// Which tools the model may, must or must not call. Sent only together with tools.
 ///
@@ -240,6 +242,8 @@ impl Tagged for ToolChoice {
     }
 }
 
+tagged!(@buffered ToolChoice);
+
 impl<'de> Deserialize<'de> for ToolChoice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ChoiceVisitor;
@@ -258,8 +262,7 @@ impl<'de> Deserialize<'de> for ToolChoice {
                 })
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ToolChoice, A::Error> {
-                MapAccessDeserializer::new(map)
-                    .deserialize_map(crate::object::TaggedVisitor::<ToolChoice>(std::marker::PhantomData))
+                TaggedVisitor(PhantomData).visit_map(map)
             }
         }
         deserializer.deserialize_any(ChoiceVisitor)

@@ -314,7 +314,7 @@ impl Execution {
     async fn observed(&self, turn: AgentTurn, part: Option<&str>) -> Result<TurnOutcome, AgentError> {
         let turn = turn.with_token(self.token.clone());
         let Some(observer) = &self.observer else {
-            return Box::pin(turn.run()).await;
+            return turn.await;
         };
         let part = part.map(Arc::<str>::from);
         let mut events = turn.stream();

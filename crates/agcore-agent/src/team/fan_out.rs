@@ -104,7 +104,7 @@ impl FanOut {
             async move {
                 let gathered = Gathered {
                     agent: agent.name().to_owned(),
-                    result: turn.run().await,
+                    result: turn.await,
                 };
                 (index, gathered)
             }

@@ -256,7 +256,7 @@ impl Call<'_> {
     async fn observe(&self, turn: AgentTurn) -> Result<TurnOutcome, AgentError> {
         let turn = turn.with_token(self.context.cancellation().clone());
         let Some(observer) = &self.scope.observer else {
-            return Box::pin(turn.run()).await;
+            return turn.await;
         };
         let parent: Arc<str> = Arc::from(&**self.context.call_id());
         let mut events = turn.stream();

@@ -4,21 +4,26 @@ use std::borrow::Cow;
 
 use agcore_cycle::machine::{Machine, Record};
 use agcore_memory::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
 
 use super::{Trajectory, TrajectoryEntry, TrajectoryError};
 
 /// The version of the form that this code writes and reads.
 const VERSION: u32 = 1;
 
-/// A line of a document.
+/// The types of lines.
+const HEAD: &str = "trajectory";
+const ENTRY: &str = "entry";
+
+/// The first line of a document.
 #[derive(Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum Line<'a> {
-    Trajectory { version: u32, session: Cow<'a, str> },
-    Entry(Box<EntryLine<'a>>),
+struct HeadLine<'a> {
+    version: u32,
+    session: Cow<'a, str>,
 }
 
+/// Any other line.
 #[derive(Serialize, Deserialize)]
 struct EntryLine<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,18 +42,19 @@ impl Trajectory {
     /// # Errors
     /// When a value has no form in JSON, such as a number that is not finite.
     pub fn to_json_lines(&self) -> Result<String, TrajectoryError> {
-        let head = Line::Trajectory {
+        let head = HeadLine {
             version: VERSION,
             session: self.session().into(),
         };
-        let mut text = written(&head)?;
+        let mut text = written(HEAD, &head)?;
         for entry in self.entries() {
-            text += &written(&Line::Entry(Box::new(EntryLine {
+            let line = EntryLine {
                 at: entry.at,
                 agent: entry.agent.as_deref().map(Cow::Borrowed),
                 state: entry.state.as_deref().map(Cow::Borrowed),
                 happened: (!entry.outcomes.is_empty()).then(|| Record::new(&entry.outcomes)),
-            })))?;
+            };
+            text += &written(ENTRY, &line)?;
         }
         Ok(text)
     }
@@ -63,23 +69,25 @@ impl Trajectory {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         for (index, line) in lines {
             let at_line = |error: TrajectoryError| error.at_line(index + 1);
-            if !is_known(line).map_err(at_line)? {
-                continue;
-            }
-            match serde_json::from_str(line).map_err(|error| at_line(unreadable(error)))? {
-                Line::Trajectory { version, .. } if version != VERSION => {
-                    let problem = format!(
-                        "the trajectory has version {version}, but this program reads version {VERSION}; use a newer version of \
-                         the program"
-                    );
-                    return Err(at_line(TrajectoryError::new(problem)));
+            match &*type_of(line).map_err(at_line)? {
+                HEAD => {
+                    let head: HeadLine<'_> = read(line).map_err(at_line)?;
+                    if head.version != VERSION {
+                        let problem = format!(
+                            "the trajectory has version {}, but this program reads version {VERSION}; use a newer version of the \
+                             program",
+                            head.version
+                        );
+                        return Err(at_line(TrajectoryError::new(problem)));
+                    }
+                    if session.is_some() {
+                        let problem = "a second trajectory begins; write one session to each file";
+                        return Err(at_line(TrajectoryError::new(problem)));
+                    }
+                    session = Some(head.session.into_owned());
                 }
-                Line::Trajectory { .. } if session.is_some() => {
-                    let problem = "a second trajectory begins; write one session to each file";
-                    return Err(at_line(TrajectoryError::new(problem)));
-                }
-                Line::Trajectory { session: id, .. } => session = Some(id.into_owned()),
-                Line::Entry(entry) => entries.push(read(*entry)),
+                ENTRY => entries.push(read::<EntryLine<'_>>(line).map_err(at_line)?.into()),
+                _ => {}
             }
         }
         let Some(session) = session else {
@@ -91,35 +99,48 @@ impl Trajectory {
     }
 }
 
-fn written(line: &Line<'_>) -> Result<String, TrajectoryError> {
-    let text = serde_json::to_string(line);
-    let text =
-        text.map_err(|error| TrajectoryError::new("the trajectory cannot be written as JSON").with_source(error));
-    Ok(text? + "\n")
+impl From<EntryLine<'_>> for TrajectoryEntry {
+    fn from(line: EntryLine<'_>) -> Self {
+        Self {
+            at: line.at,
+            agent: line.agent.map(Cow::into_owned),
+            state: line.state.map(|state| Box::new(state.into_owned())),
+            outcomes: line
+                .happened
+                .map(|record| record.outcomes().to_vec())
+                .unwrap_or_default(),
+        }
+    }
 }
 
-/// Returns whether a line has a type that is read.
-fn is_known(line: &str) -> Result<bool, TrajectoryError> {
+/// Writes a line with its type as the first member. Like [`read`], it goes through `Value`, as the records of sessions do: serde's
+/// `tag` and the forms of text would each generate the code for a whole conversation once more.
+fn written(kind: &str, line: &impl Serialize) -> Result<String, TrajectoryError> {
+    let members = serde_json::to_value(line)
+        .map_err(|error| TrajectoryError::new("the trajectory cannot be written as JSON").with_source(error))?;
+    let mut object = Map::from_iter([("type".to_owned(), kind.into())]);
+    if let Value::Object(members) = members {
+        object.extend(members);
+    }
+    Ok(Value::Object(object).to_string() + "\n")
+}
+
+/// Returns the type of a line.
+fn type_of(line: &str) -> Result<String, TrajectoryError> {
     #[derive(Deserialize)]
     struct Type {
         r#type: String,
     }
     let Type { r#type } = serde_json::from_str(line).map_err(unreadable)?;
-    Ok(matches!(r#type.as_str(), "trajectory" | "entry"))
+    Ok(r#type)
+}
+
+fn read<T: DeserializeOwned>(line: &str) -> Result<T, TrajectoryError> {
+    serde_json::from_str(line)
+        .and_then(serde_json::from_value)
+        .map_err(unreadable)
 }
 
 fn unreadable(error: serde_json::Error) -> TrajectoryError {
     TrajectoryError::new("this is not a line of a trajectory").with_source(error)
-}
-
-fn read(line: EntryLine<'_>) -> TrajectoryEntry {
-    TrajectoryEntry {
-        at: line.at,
-        agent: line.agent.map(Cow::into_owned),
-        state: line.state.map(|state| Box::new(state.into_owned())),
-        outcomes: line
-            .happened
-            .map(|record| record.outcomes().to_vec())
-            .unwrap_or_default(),
-    }
 }
