@@ -286,7 +286,7 @@ impl LlmCycle {
     /// If it was cancelled, or if an open turn waits for a compaction of its own. A summary that fails is not an error; the
     /// report shows it.
     pub async fn compact(&mut self, options: TurnOptions) -> Result<CompactionReport, CycleError> {
-        self.driver(options, None, None).compact().await
+        self.driver(&options, None, None).compact().await
     }
 
     pub(crate) fn provider(&self) -> &dyn LlmProvider {
@@ -295,7 +295,7 @@ impl LlmCycle {
 
     pub(crate) fn driver<'a>(
         &'a mut self,
-        options: TurnOptions,
+        options: &'a TurnOptions,
         observer: Option<&'a Observer>,
         form: Option<Box<Form>>,
     ) -> Driver<'a> {

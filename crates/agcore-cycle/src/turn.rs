@@ -236,7 +236,7 @@ impl<'a, S: AnswerKind> CycleTurn<'a, S> {
             (_, input) => input,
         };
         cycle.start_run();
-        let mut driver = cycle.driver(options, observer.as_ref(), form);
+        let mut driver = cycle.driver(&options, observer.as_ref(), form);
         let outcome = driver.run(input).await;
         let value = driver.take_value();
         drop(driver);

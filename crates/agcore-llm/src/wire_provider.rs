@@ -26,7 +26,7 @@ use agcore_wire::{Chat, EncodeOptions, LlmError, Operation, Wire};
 
 use self::{
     chat_reply::ChatReply,
-    exchange::{Exchange, Step},
+    exchange::{Exchange, Step, open},
     interrupt::Interrupt,
 };
 
@@ -104,8 +104,8 @@ impl WireProvider {
 
 impl LlmProvider for WireProvider {
     fn open(&self, call: Call) -> ReplyStream {
-        let request = Arc::clone(&call.request);
-        let (exchange, inner) = (self.0.exchange(call), Arc::clone(&self.0));
+        let (inner, request) = (Arc::clone(&self.0), Arc::clone(&call.request));
+        let exchange = self.0.exchange(call);
         let add_context = move |error| context::add(error, &inner.info, &request, &inner.guard);
         ReplyStream::new(ChatReply::new(exchange, add_context))
     }
@@ -117,16 +117,15 @@ impl LlmProvider for WireProvider {
 
 impl Inner {
     fn exchange(self: &Arc<Self>, call: Call) -> Exchange<Chat> {
-        let interrupt = Interrupt::new(call.token, call.deadline);
-        let (encoder, request, stream) = (Arc::clone(self), call.request, call.stream);
-        let asked = Arc::clone(&request);
-        let encode = move || {
-            let options = EncodeOptions::new(&encoder.info.model).with_stream(stream);
-            encoder.wire.encode(&request, &options)
+        let (inner, request, stream) = (Arc::clone(self), call.request, call.stream);
+        let opening = async move {
+            let Inner {
+                info, wire, transport, ..
+            } = &*inner;
+            let encoded = wire.encode(&request, &EncodeOptions::new(&info.model).with_stream(stream))?;
+            open(&**transport, encoded, stream, |head| wire.decoder_for(head, &request)).await
         };
-        let wire = Arc::clone(&self.wire);
-        let decoder = move |head: &_| wire.decoder_for(head, &asked);
-        Exchange::new(encode, decoder, Arc::clone(&self.transport), stream, interrupt)
+        Exchange::new(opening, Interrupt::new(call.token, call.deadline))
     }
 }
 
@@ -165,15 +164,10 @@ async fn call_wire_interruptibly<O: Operation>(
     options: &EncodeOptions<'_>,
     interrupt: Interrupt,
 ) -> Result<Vec<O::Item>, LlmError> {
-    let encoded = wire.encode(request, options);
-    let wire = Arc::clone(wire);
-    let mut exchange = Exchange::new(
-        move || encoded,
-        move |head| wire.decoder(head),
-        Arc::clone(transport),
-        options.stream,
-        interrupt,
-    );
+    let (encoded, stream) = (wire.encode(request, options), options.stream);
+    let (wire, transport) = (Arc::clone(wire), Arc::clone(transport));
+    let opening = async move { open(&*transport, encoded?, stream, |head| wire.decoder(head)).await };
+    let mut exchange = Exchange::new(opening, interrupt);
     let mut items = Vec::new();
     while let Some(step) = exchange.next().await {
         match step {

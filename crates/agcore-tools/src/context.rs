@@ -219,7 +219,7 @@ impl ToolContext {
             pause: Pause::default(),
             filters: ProgressFilters::default(),
             has_ended: AtomicBool::new(false),
-            waits: waits::Waits::new(observer.clone()),
+            waits: waits::Waits::default(),
             observer,
         };
         Self {

@@ -1,11 +1,10 @@
 //! The execution of calls: one at a time, or many side by side.
 
 mod schedule;
-mod progress;
+mod unread;
 mod queue;
 mod begin;
 mod question;
-mod waits;
 mod start;
 mod admission;
 mod gate;

@@ -380,13 +380,13 @@ fn outer_layers(
     inner: impl Invoke + 'static,
     (text, data, media): (usize, usize, usize),
     audit: Option<Arc<dyn AuditSink>>,
-) -> BoxInvoke {
+) -> Statistics<BoxInvoke> {
     let inner = Limit::new(inner).with_max_data_bytes(data).with_max_media_bytes(media);
     let inner = Truncate::new(inner, text);
-    match audit {
-        None => BoxInvoke::new(Statistics::new(inner)),
-        Some(sink) => BoxInvoke::new(Statistics::new(Audit::new(inner, sink))),
-    }
+    Statistics::new(match audit {
+        None => BoxInvoke::new(inner),
+        Some(sink) => BoxInvoke::new(Audit::new(inner, sink)),
+    })
 }
 
 impl fmt::Debug for ExecutorBuilder {

@@ -5,14 +5,16 @@ use std::{sync::Arc, time::Duration};
 use agcore_agent::{
     AgentBuilder, AgentConfig, AgentErrorKind, AgentSession, AgentSpec, BusyPolicy, RuntimeBundle, SessionState,
 };
-use agcore_chat::{Answer, Clock, ToolCall, validate_messages};
+use agcore_chat::{Answer, Clock, EventKind, Message, ToolCall, ToolEvent, validate_messages};
 use agcore_cycle::machine::Limits;
 use agcore_llm::{LlmError, LlmErrorKind, layer::retry::RetryPolicy};
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},
 };
-use agcore_tools::{Permission, Rule, RuleState, State, SuspendingApprover, ToolRegistry, typed};
+use agcore_tools::{
+    NoArguments, Permission, Rule, RuleState, State, SuspendingApprover, ToolContext, ToolRegistry, typed,
+};
 use futures_util::{FutureExt, StreamExt};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -213,6 +215,55 @@ async fn a_cancelled_turn_leaves_the_session_usable() {
     assert!(turn.finish().await.unwrap_err().is_cancelled());
     session.turn("Two").await.unwrap();
     validate_messages(&session.messages().await).unwrap();
+}
+
+/// A tool that is interrupted may have had effects, also if it still returns something in the same moment.
+#[tokio::test]
+async fn the_outcomes_of_tools_that_a_cancellation_interrupts_are_unknown() {
+    let tools = ToolRegistry::new();
+    let watches = typed(
+        "watches",
+        "Ends when it is cancelled.",
+        |_: NoArguments, context: ToolContext| async move {
+            context.cancellation().cancelled().await;
+            Ok("partial")
+        },
+    );
+    tools.register(watches).unwrap();
+    let hangs = typed("hangs", "Hangs.", |_: NoArguments| {
+        std::future::pending::<Result<(), _>>()
+    });
+    tools.register(hangs).unwrap();
+    let calls = ["watches", "hangs"].map(|name| ToolCall::function(name, name, "{}"));
+    let provider = ScriptedProvider::new([ScriptStep::calls(calls)]);
+    let bundle = AgentBuilder::new()
+        .with_provider(provider)
+        .with_tools(tools)
+        .build()
+        .unwrap();
+    let session = bundle.new_session();
+    let mut turn = session.turn("Go").stream();
+    let mut started = 0;
+    while started < 2 {
+        started += usize::from(matches!(
+            turn.next().await.unwrap().kind,
+            EventKind::Tool(ToolEvent::Started { .. })
+        ));
+    }
+    // The tools run, and the turn waits for them.
+    assert!(turn.next().now_or_never().is_none());
+    session.cancel();
+    let error = turn.finish().await.unwrap_err();
+    assert_eq!(error.message(), "the turn was cancelled");
+    let messages = session.messages().await;
+    let results: Vec<_> = messages
+        .iter()
+        .filter(|message| matches!(***message, Message::Tool(_)))
+        .collect();
+    assert_eq!(results.len(), 2);
+    for result in results {
+        assert!(result.text().contains("may or may not have taken effect"), "{result:?}");
+    }
 }
 
 #[tokio::test]

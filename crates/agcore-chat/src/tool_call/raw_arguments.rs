@@ -5,7 +5,10 @@ mod syntax;
 use std::{
     fmt,
     ops::Deref,
-    sync::{Arc, LazyLock, OnceLock},
+    sync::{
+        Arc, LazyLock, OnceLock,
+        atomic::{AtomicU8, Ordering},
+    },
 };
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::DeserializeOwned};
@@ -37,12 +40,39 @@ pub struct RawArguments(Option<Arc<Source>>);
 
 /// A text that is not empty or an object, and the cached results of examining it.
 struct Source {
-    /// Set from the beginning, unless the arguments were made from an object.
-    text: OnceLock<String>,
+    text: SourceText,
     /// Whether the text is one JSON object.
-    is_object: OnceLock<bool>,
+    is_object: IsObject,
     /// The parsed text, or the message of the parser.
     value: OnceLock<Result<Value, String>>,
+}
+
+enum SourceText {
+    Given(String),
+    /// The text of an object, written when it is first needed.
+    Written(OnceLock<String>),
+}
+
+/// The cached answer to a question. Cheaper than a `OnceLock`: threads that ask at the same time all find the answer themselves.
+#[derive(Default)]
+struct IsObject(AtomicU8);
+
+impl IsObject {
+    const UNKNOWN: u8 = 0;
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+
+    fn get_or_init(&self, check: impl FnOnce() -> bool) -> bool {
+        match self.0.load(Ordering::Relaxed) {
+            Self::UNKNOWN => {
+                let is_object = check();
+                self.0
+                    .store(if is_object { Self::YES } else { Self::NO }, Ordering::Relaxed);
+                is_object
+            }
+            known => known == Self::YES,
+        }
+    }
 }
 
 /// The reason a text cannot be used as arguments.
@@ -119,30 +149,33 @@ impl RawArguments {
 impl Source {
     fn from_text(text: String) -> Self {
         Self {
-            text: text.into(),
-            is_object: OnceLock::new(),
+            text: SourceText::Given(text),
+            is_object: IsObject::default(),
             value: OnceLock::new(),
         }
     }
 
     fn from_object(object: Map<String, Value>) -> Self {
         Self {
-            text: OnceLock::new(),
-            is_object: true.into(),
+            text: SourceText::Written(OnceLock::new()),
+            is_object: IsObject(IsObject::YES.into()),
             value: Ok(Value::Object(object)).into(),
         }
     }
 
     fn text(&self) -> &str {
-        self.text.get_or_init(|| match self.value.get() {
-            Some(Ok(value)) => value.to_string(),
-            _ => String::new(),
-        })
+        match &self.text {
+            SourceText::Given(text) => text,
+            SourceText::Written(text) => text.get_or_init(|| match self.value.get() {
+                Some(Ok(value)) => value.to_string(),
+                _ => String::new(),
+            }),
+        }
     }
 
     fn is_object(&self) -> bool {
         let check = || self.text().trim_start().starts_with('{') && serde_json::from_str::<Syntax>(self.text()).is_ok();
-        *self.is_object.get_or_init(check)
+        self.is_object.get_or_init(check)
     }
 }
 

@@ -24,7 +24,7 @@ impl Driver<'_> {
             return Ok(false);
         }
         let compaction = self.compactor.at_threshold(
-            &request_parts(self.settings, self.machine, &self.options, self.typed.as_deref()),
+            &request_parts(self.settings, self.machine, self.options, self.typed.as_deref()),
             self.provider.info(),
         );
         let Some(compaction) = compaction else {
@@ -37,7 +37,7 @@ impl Driver<'_> {
     /// Compacts the conversation after the model rejected it as too long.
     pub(super) async fn shorten(&mut self) -> Result<(), CycleError> {
         let compaction = self.compactor.after_overflow(
-            &request_parts(self.settings, self.machine, &self.options, self.typed.as_deref()),
+            &request_parts(self.settings, self.machine, self.options, self.typed.as_deref()),
             self.provider.info(),
         );
         self.absorb(compaction).await
@@ -51,7 +51,7 @@ impl Driver<'_> {
         self.compactor.start_report(tokens);
         if self.machine.pending_summary().is_none() {
             let compaction = self.compactor.on_request(
-                &request_parts(self.settings, self.machine, &self.options, self.typed.as_deref()),
+                &request_parts(self.settings, self.machine, self.options, self.typed.as_deref()),
                 tokens,
                 self.provider.info(),
             );
@@ -91,7 +91,7 @@ impl Driver<'_> {
             Ok(lost) => {
                 let reply = reply_of(summary.as_deref(), lost);
                 let tokens = self.compactor.tokens_with_summary(
-                    &request_parts(self.settings, self.machine, &self.options, self.typed.as_deref()),
+                    &request_parts(self.settings, self.machine, self.options, self.typed.as_deref()),
                     cut,
                     &reply.message,
                 );
@@ -134,7 +134,7 @@ impl Driver<'_> {
         self.compactor.request_tokens(&request_parts(
             self.settings,
             self.machine,
-            &self.options,
+            self.options,
             self.typed.as_deref(),
         ))
     }

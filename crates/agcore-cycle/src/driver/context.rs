@@ -44,7 +44,7 @@ pub(crate) struct Driver<'a> {
     pub(super) machine: &'a mut Machine,
     /// Whether the hooks saw the start of the turn but not yet its end.
     pub(super) turn_end_pending: &'a mut bool,
-    pub(super) options: TurnOptions,
+    pub(super) options: &'a TurnOptions,
     pub(super) events: EventSender<'a>,
     pub(super) spending: Spending<'a>,
     /// The call in flight.
@@ -70,7 +70,7 @@ pub(crate) struct Driver<'a> {
 impl<'a> Driver<'a> {
     pub(crate) fn new(
         context: DriverContext<'a>,
-        options: TurnOptions,
+        options: &'a TurnOptions,
         observer: Option<&'a Observer>,
         form: Option<Box<Form>>,
     ) -> Self {
@@ -91,7 +91,7 @@ impl<'a> Driver<'a> {
             typed: form.map(|form| Box::new(TypedTurn::new(form))),
             response: None,
             error: None,
-            changes: Changes::default(),
+            changes: Changes::new(observer.is_none() && recorder.is_none()),
             recorder,
             unrecorded: context.unrecorded,
             staged: None,

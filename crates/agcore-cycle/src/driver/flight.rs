@@ -83,9 +83,9 @@ impl Flight {
     }
 
     /// Records the end of the attempt in flight, if a recorder wants it.
-    fn log(&mut self, now: Duration, answer: Option<&ChatResponse>, usage: Option<&Usage>) {
+    fn log(&mut self, spending: &Spending<'_>, answer: Option<&ChatResponse>, usage: Option<&Usage>) {
         if let Some(log) = &mut self.log {
-            log.end(now, answer, usage);
+            log.end(spending.now(), answer, usage);
         }
     }
 
@@ -103,7 +103,7 @@ impl Flight {
         let mut partial = self.fold.take();
         partial.usage = usage.or(partial.usage);
         self.lost.record(partial.usage.as_ref());
-        self.log(spending.now(), Some(&partial), partial.usage.as_ref());
+        self.log(spending, Some(&partial), partial.usage.as_ref());
         if let Some(hold) = &self.hold {
             self.lost_cost.add(&spending.cost_of(hold, Some(&partial), false));
         }
@@ -116,7 +116,7 @@ impl Flight {
     pub(super) fn answered(&mut self, spending: &mut Spending<'_>, answer: &ChatResponse) -> Option<Spent> {
         // The machine counts the answer with its reply, unless the turn is dropped before.
         self.is_answered = true;
-        self.log(spending.now(), Some(answer), answer.usage.as_ref());
+        self.log(spending, Some(answer), answer.usage.as_ref());
         self.settle(spending, Some(answer), true)
     }
 
@@ -127,7 +127,7 @@ impl Flight {
         if is_paid {
             let usage = partial.and_then(|partial| partial.usage.as_ref());
             self.lost.record(usage);
-            self.log(spending.now(), partial, usage);
+            self.log(spending, partial, usage);
             return self.settle(spending, partial, false);
         }
         self.settle_lost(spending)
@@ -140,7 +140,7 @@ impl Flight {
         }
         let partial = self.fold.take();
         self.lost.record(partial.usage.as_ref());
-        self.log(spending.now(), Some(&partial), partial.usage.as_ref());
+        self.log(spending, Some(&partial), partial.usage.as_ref());
         self.settle(spending, Some(&partial), false)
     }
 

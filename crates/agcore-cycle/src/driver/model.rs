@@ -1,6 +1,6 @@
 //! Calling the model: request, hooks, budgets, reply.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{ChatRequest, ChatResponse, FaultKind};
 use agcore_llm::{LlmErrorKind, TimeoutStage};
@@ -106,7 +106,12 @@ impl Driver<'_> {
             self.settings.estimator.request(&sent)
         };
         drop(request);
-        let started = self.clock.monotonic();
+        // Only hooks need the time.
+        let started = if self.hooks.is_empty() {
+            Duration::ZERO
+        } else {
+            self.clock.monotonic()
+        };
         let mut call = InFlight {
             request: sent,
             purpose,
@@ -157,6 +162,11 @@ impl Driver<'_> {
 
     /// Reserves what a call may cost, and limits its reply to that.
     fn reserve(&mut self, call: &mut InFlight, input: u64) -> Result<(), Refusal> {
+        let records_calls = self.recorder.as_ref().is_some_and(|recorder| recorder.records_calls());
+        if !records_calls && !self.spending.is_active() {
+            self.flight = Flight::new(None, None);
+            return Ok(());
+        }
         let planned = PlannedCall {
             request: &call.request,
             input,
@@ -165,7 +175,6 @@ impl Driver<'_> {
             default_output: self.settings.compaction.window.reserved_tokens,
             at: self.clock.now(),
         };
-        let records_calls = self.recorder.as_ref().is_some_and(|recorder| recorder.records_calls());
         let log = records_calls.then(|| Box::new(CallLog::new(&planned, self.clock.monotonic())));
         let hold = self.spending.reserve(self.machine, planned)?;
         if let Some(limit) = hold.as_ref().and_then(|hold| hold.token_limit) {

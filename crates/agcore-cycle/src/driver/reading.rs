@@ -15,6 +15,7 @@ use crate::{
 pub(super) struct InFlight {
     pub(super) request: Arc<ChatRequest>,
     pub(super) purpose: Purpose,
+    /// When it began, if there are hooks.
     pub(super) started: Duration,
     /// The number of the attempt, from 0.
     pub(super) attempt: u32,
@@ -50,7 +51,7 @@ impl Driver<'_> {
         let mut ids = CallIds::default();
         let mut partial = self.partial_value(in_flight.purpose);
         let mut timer = pin!(left.over(&**self.clock));
-        let mut cancelled = pin!(self.options.token.clone().cancelled_owned());
+        let mut cancelled = pin!(self.options.token.cancelled());
         loop {
             if std::mem::replace(&mut is_live, true) {
                 self.flight.poll();

@@ -107,12 +107,14 @@ impl Driver<'_> {
 
     fn apply(&mut self, outcome: Outcome) -> Result<(), MachineError> {
         let mut changes = std::mem::take(&mut self.changes);
-        let (turn, round) = absorb_into(self.machine, outcome, &mut changes)?;
-        for event in changes.events.drain(..) {
-            self.send_event(turn, round, event);
+        let absorbed = absorb_into(self.machine, outcome, &mut changes);
+        if let Ok((turn, round)) = absorbed {
+            for event in changes.events.drain(..) {
+                self.send_event(turn, round, event);
+            }
         }
         self.changes = changes;
-        Ok(())
+        absorbed.map(drop)
     }
 
     fn send_event(&mut self, turn: u32, round: u32, event: EventKind) {

@@ -3,6 +3,7 @@
 use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
 
 use agcore_chat::{CallInput, Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolResult};
+
 use tokio_util::sync::CancellationToken;
 
 use super::{context::Driver, running::RunningTools};
@@ -19,8 +20,9 @@ impl Driver<'_> {
         let token = &self.options.token;
         let report = tokio::select! {
             biased;
-            // A cancellation comes first, but is only waited for if no report is ready: that is dearer.
-            () = is_cancelled(token) => return self.stop_tools(&HookStop::Cancelled, running).await,
+            // A cancellation comes before the reports that it causes. The loop has just checked the token, so the first poll does not.
+            // Waiting for it is expensive, and done only if no report is ready.
+            () = is_cancelled_later(token) => return self.stop_tools(&HookStop::Cancelled, running).await,
             report = running.next() => report,
             limit = left.over(&**self.clock) => {
                 return self.stop_tools(&HookStop::OutOfTime(limit), running).await;
@@ -199,9 +201,10 @@ impl Driver<'_> {
     }
 }
 
-/// Completes if the token is cancelled when this is polled. Does not wake its task.
-async fn is_cancelled(token: &CancellationToken) {
-    poll_fn(|_| match token.is_cancelled() {
+/// Completes if the token is cancelled when this is polled again. Does not wake its task.
+async fn is_cancelled_later(token: &CancellationToken) {
+    let mut is_first = true;
+    poll_fn(|_| match !std::mem::take(&mut is_first) && token.is_cancelled() {
         true => Poll::Ready(()),
         false => Poll::Pending,
     })

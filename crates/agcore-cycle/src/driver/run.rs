@@ -27,7 +27,7 @@ impl Driver<'_> {
         }
         let mut running = RunningTools::default();
         loop {
-            if self.options.token.is_cancelled() && self.machine.is_open() {
+            if self.machine.is_open() && self.options.token.is_cancelled() {
                 running = RunningTools::default();
                 self.started.clear();
                 self.spending.resume();

@@ -18,7 +18,7 @@ pub(super) struct Spending<'a> {
     pub(super) budgets: &'a Budgets,
     pub(super) estimator: &'a dyn TokenEstimator,
     pub(super) clock: &'a Arc<dyn Clock>,
-    /// The moment up to which time was counted; `None` while the turn waits for a person.
+    /// The moment up to which time was counted; `None` while the turn waits for a person, and without budgets.
     counted_until: Option<Duration>,
     /// The turn among those that spend time of the pool.
     in_pool: Option<RunningTurn>,
@@ -102,16 +102,18 @@ impl TimeLeft<'_> {
 
 impl<'a> Spending<'a> {
     pub(super) fn new(budgets: &'a Budgets, estimator: &'a dyn TokenEstimator, clock: &'a Arc<dyn Clock>) -> Self {
-        let now = clock.monotonic();
+        // Without budgets, nothing asks for the time.
+        let now = budgets.is_active().then(|| clock.monotonic());
         Self {
             budgets,
             estimator,
             clock,
-            counted_until: Some(now),
+            counted_until: now,
             in_pool: budgets
                 .pool
                 .as_ref()
-                .map(|pool| pool.start_turn(Arc::clone(clock), now)),
+                .zip(now)
+                .map(|(pool, now)| pool.start_turn(Arc::clone(clock), now)),
         }
     }
 
@@ -160,7 +162,7 @@ impl<'a> Spending<'a> {
 
     /// Continues the time.
     pub(super) fn resume(&mut self) {
-        if self.counted_until.is_none() {
+        if self.counted_until.is_none() && self.is_active() {
             let now = self.clock.monotonic();
             self.counted_until = Some(now);
             if let Some(turn) = &self.in_pool {

@@ -84,7 +84,7 @@ impl Machine {
         if begin.messages.last().is_none_or(|last| last.as_assistant().is_some()) {
             return Err(MachineError::NothingToAnswer);
         }
-        changes.emit(TurnEvent::Started(begin.messages.clone()));
+        changes.emit(|| TurnEvent::Started(begin.messages.clone()));
         self.turns = self.turns.saturating_add(1);
         self.remember_answers();
         let mut turn = Turn::new(begin, &self.limits);
@@ -110,10 +110,10 @@ impl Machine {
         let paused = self.take_paused();
         self.commit_pending(changes);
         make_ids_unique(&mut message, &mut self.history, &self.forgotten);
-        changes.emit(TextEvent::MessageComplete(Arc::clone(&message)));
-        changes
-            .events
-            .extend(usage.map(|usage| ModelEvent::Usage(Box::new(usage)).into()));
+        changes.emit(|| TextEvent::MessageComplete(Arc::clone(&message)));
+        if let Some(usage) = usage {
+            changes.emit(|| ModelEvent::Usage(Box::new(usage)));
+        }
         let message = paused::joined(paused, message);
         if message.has_tool_calls() {
             self.start_round(message, finish.as_ref(), purpose, changes);
@@ -151,7 +151,7 @@ impl Machine {
         self.close_round(changes);
         let continues = self.is_open() && self.draft().is_none();
         if let Some(Refusal::Limit(limit)) = refusal.filter(|_| continues) {
-            changes.emit(TurnEvent::BudgetReached {
+            changes.emit(|| TurnEvent::BudgetReached {
                 limit: limit.as_str().into(),
             });
             self.end(End::Limit(limit), changes);
@@ -210,7 +210,7 @@ impl Machine {
     /// ends.
     fn limit(&mut self, limit: BudgetLimit, lost: &Lost, changes: &mut Changes) -> Result<(), MachineError> {
         let wraps_up = self.limits.at_round_limit == RoundLimit::WrapUp;
-        let event = TurnEvent::BudgetReached {
+        let event = || TurnEvent::BudgetReached {
             limit: limit.as_str().into(),
         };
         if let Some(purpose) = self.calling() {

@@ -22,20 +22,38 @@ pub struct Changes {
     pub appended: usize,
     /// The events for observers, in order.
     pub events: Vec<EventKind>,
+    /// Whether the events have no receiver. Then only those that the loop itself reads are added.
+    is_silent: bool,
 }
 
 impl Changes {
+    /// Creates changes without the events for observers, if `is_silent`.
+    pub(crate) fn new(is_silent: bool) -> Self {
+        Self {
+            is_silent,
+            ..Self::default()
+        }
+    }
+
     /// Resets everything, but keeps the buffer of events.
     pub(crate) fn clear(&mut self) {
         let mut events = std::mem::take(&mut self.events);
         events.clear();
         *self = Self {
             events,
-            ..Self::default()
+            ..Self::new(self.is_silent)
         };
     }
 
-    pub(super) fn emit(&mut self, event: impl Into<EventKind>) {
+    /// Adds an event for observers. It is not created without a receiver.
+    pub(super) fn emit<E: Into<EventKind>>(&mut self, event: impl FnOnce() -> E) {
+        if !self.is_silent {
+            self.push(event());
+        }
+    }
+
+    /// Adds an event that the loop itself reads, too.
+    pub(super) fn push(&mut self, event: impl Into<EventKind>) {
         let (len, capacity) = (self.events.len(), self.events.capacity());
         if capacity == 0 {
             self.events.reserve_exact(FIRST_EVENTS);
@@ -77,4 +95,30 @@ pub enum MachineError {
     /// A compaction that does not fit the conversation.
     #[error("this compaction does not fit the conversation: {0}")]
     InvalidCompaction(&'static str),
+}
+
+#[cfg(test)]
+mod tests {
+    use agcore_chat::{ContextEvent, Fault, FaultKind, Message};
+
+    use super::*;
+    use crate::machine::{Begin, Limits, Machine, Outcome};
+
+    #[test]
+    fn silent_changes_contain_only_the_events_that_the_loop_reads() {
+        for is_silent in [false, true] {
+            let (mut machine, mut changes) = (Machine::new(Limits::default()), Changes::new(is_silent));
+            let begin = Outcome::TurnStarted(Begin::new([Message::user("Hello")]));
+            machine.absorb_into(begin, &mut changes).unwrap();
+            assert_eq!(changes.events.is_empty(), is_silent);
+
+            changes.clear();
+            changes.push(ContextEvent::CompactionFailed {
+                fault: Fault::new(FaultKind::Unknown, "none"),
+            });
+            assert_eq!(changes.events.len(), 1);
+            changes.clear();
+            assert_eq!(changes, Changes::new(is_silent));
+        }
+    }
 }

@@ -70,18 +70,15 @@ impl Machine {
         let Summary { reply, tokens } = summary;
         self.count_call(reply.usage.as_ref());
         self.count_lost(&reply.lost);
-        changes.events.extend(
-            reply
-                .usage
-                .clone()
-                .map(|usage| ModelEvent::Usage(Box::new(usage)).into()),
-        );
+        if let Some(usage) = &reply.usage {
+            changes.emit(|| ModelEvent::Usage(Box::new(usage.clone())));
+        }
         if let Some(reason) = rejection(&reply, tokens, compact.tokens_pruned) {
             self.fall_back(Fault::new(FaultKind::Malformed, reason), changes);
             return Ok(());
         }
         self.put_summary(compact.cut.unwrap_or(0), &reply.message.text(), changes);
-        changes.emit(ContextEvent::Compacted {
+        changes.push(ContextEvent::Compacted {
             method: CompactionMethod::Summary,
             tokens_before: compact.tokens_before,
             tokens_after: tokens,
@@ -94,7 +91,7 @@ impl Machine {
     /// There is no usable summary: only the tool results are removed.
     pub(super) fn fall_back(&mut self, fault: Fault, changes: &mut Changes) {
         let Some(compact) = self.summing.take() else { return };
-        changes.emit(ContextEvent::CompactionFailed { fault });
+        changes.push(ContextEvent::CompactionFailed { fault });
         let changed = self.prune(&compact, changes);
         self.breaker.record(0);
         self.compacted(changed, changes);
@@ -121,7 +118,7 @@ impl Machine {
             }
         }
         changes.rewritten |= self.set_older(older);
-        changes.emit(ContextEvent::Compacted {
+        changes.push(ContextEvent::Compacted {
             method: CompactionMethod::Prune,
             tokens_before: compact.tokens_before,
             tokens_after: compact.tokens_pruned,

@@ -54,7 +54,7 @@ impl Machine {
         turn.pending
             .push(Arc::new(Message::Assistant(Arc::unwrap_or_clone(reply))));
         if let Some(limit) = limit {
-            changes.emit(TurnEvent::BudgetReached {
+            changes.emit(|| TurnEvent::BudgetReached {
                 limit: limit.as_str().into(),
             });
             self.end(End::Limit(limit), changes);

@@ -178,7 +178,7 @@ impl Slot {
 
     /// Runs an interrupted call again.
     pub(super) fn redo(&mut self, changes: &mut Changes) {
-        changes.emit(ToolEvent::Repeated {
+        changes.emit(|| ToolEvent::Repeated {
             call_id: self.call.id.as_str().into(),
             name: self.call.name.as_str().into(),
         });
@@ -200,8 +200,7 @@ impl Slot {
         changes: &mut Changes,
     ) {
         self.announce(changes);
-        let completed = self.completed(&result, duration_us, input);
-        changes.emit(completed);
+        changes.emit(|| self.completed(&result, duration_us, input));
         self.asked_as = None;
         self.state = SlotState::Settled(result);
     }
@@ -224,12 +223,14 @@ impl Slot {
 
     fn announce(&mut self, changes: &mut Changes) {
         if !std::mem::replace(&mut self.announced, true) {
-            let input = Arc::from(self.call.raw_input());
-            self.announced_input = AnnouncedInput(Some(Arc::clone(&input)));
-            changes.emit(ToolEvent::Started {
-                call_id: self.call.id.as_str().into(),
-                name: self.call.name.as_str().into(),
-                input,
+            changes.emit(|| {
+                let input = Arc::from(self.call.raw_input());
+                self.announced_input = AnnouncedInput(Some(Arc::clone(&input)));
+                ToolEvent::Started {
+                    call_id: self.call.id.as_str().into(),
+                    name: self.call.name.as_str().into(),
+                    input,
+                }
             });
         }
     }

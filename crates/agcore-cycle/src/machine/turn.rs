@@ -184,13 +184,13 @@ impl Turn {
 
     /// Ends the turn. Its pending messages never enter the history.
     pub(super) fn end(&mut self, end: End, changes: &mut Changes) {
-        changes
-            .events
-            .extend(end.fault().map(|fault| TurnEvent::Error(fault).into()));
+        if let Some(fault) = end.fault() {
+            changes.emit(|| TurnEvent::Error(fault));
+        }
         self.pending.clear();
         self.phase = Phase::Ended(end);
         self.overflow = Overflow::None;
-        changes.emit(TurnEvent::Complete {
+        changes.emit(|| TurnEvent::Complete {
             usage: Box::new(self.spent.clone()),
         });
     }

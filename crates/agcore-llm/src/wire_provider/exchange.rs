@@ -3,7 +3,6 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -40,7 +39,8 @@ pub(super) struct Exchange<O: Operation> {
     interrupt: Interrupt,
 }
 
-type Opened<O> = (Reading<O>, Option<ResponseMetadata>);
+/// The start of a reply: its body with a decoder, and the useful headers of a success.
+pub(super) type Opened<O> = (Reading<O>, Option<ResponseMetadata>);
 type Opening<O> = Pin<Box<dyn Future<Output = Result<Opened<O>, LlmError>> + Send>>;
 
 enum State<O: Operation> {
@@ -55,24 +55,26 @@ enum State<O: Operation> {
     Ended,
 }
 
+/// Sends a request, and waits for the head of the reply, for which `decoder` creates a decoder.
+pub(super) async fn open<O: Operation>(
+    transport: &dyn Transport,
+    request: WireRequest,
+    stream: bool,
+    decoder: impl FnOnce(&ReplyHead) -> Box<dyn Decoder<O>>,
+) -> Result<Opened<O>, LlmError> {
+    let reply = transport.send(request, stream).await?;
+    let decoder = decoder(&reply.head);
+    let is_success = reply.head.status.is_success();
+    let metadata = is_success.then(|| response_metadata(&reply.head)).flatten();
+    Ok((Reading::new(reply, decoder), metadata))
+}
+
 impl<O: Operation> Exchange<O> {
-    /// Sends the request from `encode`, and decodes the reply with the decoder that `decoder` creates for its head.
+    /// Creates an exchange that begins with `opening`, which [`open`] completes.
     pub(super) fn new(
-        encode: impl FnOnce() -> Result<WireRequest, LlmError> + Send + 'static,
-        decoder: impl FnOnce(&ReplyHead) -> Box<dyn Decoder<O>> + Send + 'static,
-        transport: Arc<dyn Transport>,
-        stream: bool,
+        opening: impl Future<Output = Result<Opened<O>, LlmError>> + Send + 'static,
         interrupt: Interrupt,
     ) -> Self {
-        let opening = async move {
-            // Bound to a variable first, so that the future does not store it across the await.
-            let request = encode()?;
-            let reply = transport.send(request, stream).await?;
-            let decoder = decoder(&reply.head);
-            let is_success = reply.head.status.is_success();
-            let metadata = is_success.then(|| response_metadata(&reply.head)).flatten();
-            Ok((Reading::new(reply, decoder), metadata))
-        };
         Self {
             state: State::Opening(Box::pin(opening)),
             items: Vec::new(),

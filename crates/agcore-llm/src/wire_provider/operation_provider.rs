@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 
 use super::{
     context,
-    exchange::{Exchange, Step},
+    exchange::{Exchange, Step, open},
     interrupt::Interrupt,
 };
 use crate::{
@@ -117,14 +117,14 @@ impl<O: CarriedOperation> LlmProvider for OperationProvider<O> {
 
 impl<O: CarriedOperation> Inner<O> {
     fn exchange(self: &Arc<Self>, request: Arc<O::Request>, call: Call) -> Exchange<O> {
-        let (encoder, asked, stream) = (Arc::clone(self), Arc::clone(&request), call.stream);
-        let encode = move || {
-            let options = EncodeOptions::new(&encoder.info.model).with_stream(stream);
-            encoder.wire.encode(&request, &options)
+        let (inner, stream) = (Arc::clone(self), call.stream);
+        let opening = async move {
+            let Inner {
+                info, wire, transport, ..
+            } = &*inner;
+            let encoded = wire.encode(&request, &EncodeOptions::new(&info.model).with_stream(stream))?;
+            open(&**transport, encoded, stream, |head| wire.decoder_for(head, &request)).await
         };
-        let wire = Arc::clone(&self.wire);
-        let decoder = move |head: &_| wire.decoder_for(head, &asked);
-        let interrupt = Interrupt::new(call.token, call.deadline);
-        Exchange::new(encode, decoder, Arc::clone(&self.transport), stream, interrupt)
+        Exchange::new(opening, Interrupt::new(call.token, call.deadline))
     }
 }

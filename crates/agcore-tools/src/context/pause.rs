@@ -1,7 +1,10 @@
 //! [`Pause`]: measures how long a call waits for people, which counts towards neither its timeout nor its duration.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -11,6 +14,8 @@ use tokio::sync::Notify;
 /// The time that a call has spent waiting for people.
 #[derive(Debug, Default)]
 pub(crate) struct Pause {
+    /// Whether the call has ever waited. Written under the lock, and read without it: most calls never do.
+    has_waited: AtomicBool,
     state: Mutex<State>,
     ended: Notify,
 }
@@ -31,6 +36,7 @@ impl Pause {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.waits == 0 {
             state.since = now;
+            self.has_waited.store(true, Ordering::Release);
         }
         state.waits += 1;
     }
@@ -49,6 +55,9 @@ impl Pause {
 
     /// Returns the total up to `now`, including a wait in progress.
     pub(crate) fn total(&self, now: Duration) -> Duration {
+        if !self.has_waited.load(Ordering::Acquire) {
+            return Duration::ZERO;
+        }
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.waits == 0 {
             state.total

@@ -23,6 +23,7 @@ impl ToolContext {
         let Some(call) = &self.call else {
             return wait.await;
         };
-        call.waits.observe(&call.id, wait).await
+        let observer = call.observer.as_deref();
+        call.waits.observe(observer, &call.id, wait).await
     }
 }

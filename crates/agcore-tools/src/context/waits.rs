@@ -21,64 +21,65 @@ pub(crate) trait CallObserver: Send + Sync {
 }
 
 /// The waits of one call. They may nest and overlap.
+#[derive(Default)]
 pub(super) struct Waits {
     /// The number of waits in progress. Locked while a report is sent, so that reports keep their order.
     open: Mutex<usize>,
-    observer: Option<Arc<dyn CallObserver>>,
 }
 
 impl Waits {
-    pub(super) fn new(observer: Option<Arc<dyn CallObserver>>) -> Self {
-        Self {
-            open: Mutex::default(),
-            observer,
-        }
-    }
-
-    /// Awaits `wait`, and reports it unless it is ready at once.
-    pub(super) async fn observe<F: Future>(&self, call: &Text, wait: F) -> F::Output {
+    /// Awaits `wait`, and reports it to the observer unless it is ready at once.
+    pub(super) async fn observe<F: Future>(
+        &self,
+        observer: Option<&dyn CallObserver>,
+        call: &Text,
+        wait: F,
+    ) -> F::Output {
+        let Some(observer) = observer else {
+            return wait.await;
+        };
         let mut wait = pin!(wait);
         let mut open = None;
         poll_fn(|cx| {
             let poll = wait.as_mut().poll(cx);
             if poll.is_pending() {
-                open.get_or_insert_with(|| OpenWait::new(self, call));
+                open.get_or_insert_with(|| OpenWait::new(self, observer, call));
             }
             poll
         })
         .await
     }
+}
 
-    /// Adds or removes a wait. The first and the last one are reported.
-    fn count(&self, call: &Text, begins: bool) {
-        let Some(observer) = &self.observer else { return };
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+/// A wait in progress. The first one and the end of the last one are reported.
+struct OpenWait<'a> {
+    waits: &'a Waits,
+    observer: &'a dyn CallObserver,
+    call: &'a Text,
+}
+
+impl<'a> OpenWait<'a> {
+    fn new(waits: &'a Waits, observer: &'a dyn CallObserver, call: &'a Text) -> Self {
+        let wait = Self { waits, observer, call };
+        wait.count(true);
+        wait
+    }
+
+    fn count(&self, begins: bool) {
+        let mut open = self.waits.open.lock().unwrap_or_else(PoisonError::into_inner);
         if begins {
             *open += 1;
         } else {
             *open -= 1;
         }
         if *open == usize::from(begins) {
-            observer.waiting(call, begins);
+            self.observer.waiting(self.call, begins);
         }
-    }
-}
-
-/// Ends a wait on drop.
-struct OpenWait<'a> {
-    waits: &'a Waits,
-    call: &'a Text,
-}
-
-impl<'a> OpenWait<'a> {
-    fn new(waits: &'a Waits, call: &'a Text) -> Self {
-        waits.count(call, true);
-        Self { waits, call }
     }
 }
 
 impl Drop for OpenWait<'_> {
     fn drop(&mut self) {
-        self.waits.count(self.call, false);
+        self.count(false);
     }
 }

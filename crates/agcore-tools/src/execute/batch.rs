@@ -9,16 +9,14 @@ use std::{
 
 use agcore_chat::{Progress, Text, ToolWork};
 use futures_core::Stream;
-use tokio_util::sync::CancellationToken;
 
 use super::{
     begin::StartLine,
     calls::Calls,
     engine::{Engine, Prepared, Settlement},
-    progress::ProgressBuffer,
     queue::CallQueue,
     schedule::Exclusivity,
-    waits::WaitBuffer,
+    unread::{CallReport, Unread},
 };
 use crate::context::CallObserver;
 
@@ -47,19 +45,20 @@ pub(crate) enum BatchItem {
 
 /// The state that the calls of a batch share with its stream.
 struct Shared {
-    progress: ProgressBuffer,
-    waits: WaitBuffer,
+    engine: Arc<Engine>,
+    /// Shared with the contexts of the calls, which must not keep the engine alive.
+    unread: Arc<Unread>,
     queue: CallQueue,
     line: StartLine,
 }
 
-impl CallObserver for Shared {
+impl CallObserver for Unread {
     fn progress(&self, call: &Text, progress: Progress) {
-        self.progress.push(call.clone(), progress);
+        self.push(call.clone(), CallReport::Progress(progress));
     }
 
     fn waiting(&self, call: &Text, waiting: bool) {
-        self.waits.push(call.clone(), waiting);
+        self.push(call.clone(), CallReport::Waiting(waiting));
     }
 }
 
@@ -69,18 +68,18 @@ pub(crate) fn batch(
     work: impl IntoIterator<Item = ToolWork>,
 ) -> impl Stream<Item = BatchItem> + Send + Unpin {
     let shared = Arc::new(Shared {
-        progress: ProgressBuffer::default(),
-        waits: WaitBuffer::default(),
+        unread: Arc::default(),
         queue: CallQueue::new(engine.max_concurrency),
         line: StartLine::default(),
+        engine,
     });
-    let cancellation = engine.context.cancellation().clone();
-    let start = |(index, mut work)| {
-        let (engine, shared) = (Arc::clone(&engine), Arc::clone(&shared));
+    let start = |(index, work)| {
+        let shared = Arc::clone(&shared);
         async move {
+            let engine = &*shared.engine;
             // Preparation includes approval, which may take long: calls wait for each other only after it.
-            let observer: Arc<dyn CallObserver> = shared.clone();
-            let mut ready = match engine.prepare(engine.caller(), &mut work, Some(observer)).await {
+            let observer: Arc<dyn CallObserver> = shared.unread.clone();
+            let mut ready = match engine.prepare(engine.caller(), work, Some(observer)).await {
                 Prepared::Settled(settlement) => return (index, *settlement),
                 Prepared::Ready(ready) => ready,
             };
@@ -100,7 +99,6 @@ pub(crate) fn batch(
     let calls = work.into_iter().enumerate().map(start).collect();
     Batch {
         shared,
-        cancellation,
         calls,
         settled: VecDeque::new(),
     }
@@ -109,7 +107,6 @@ pub(crate) fn batch(
 /// The stream of a batch. `F` is the future of one call.
 struct Batch<F> {
     shared: Arc<Shared>,
-    cancellation: CancellationToken,
     calls: Calls<F>,
     settled: VecDeque<(usize, Settlement)>,
 }
@@ -121,14 +118,18 @@ impl<F: Future<Output = (usize, Settlement)>> Batch<F> {
         if !calls.is_empty() {
             return Some(BatchItem::Began { calls });
         }
-        if let Some((call_id, waiting)) = self.shared.waits.pop() {
-            return Some(BatchItem::Waiting { call_id, waiting });
-        }
-        if let Some((call_id, progress)) = self.shared.progress.pop() {
-            return Some(BatchItem::Progress { call_id, progress });
+        if let Some((call_id, report)) = self.shared.unread.pop() {
+            return Some(match report {
+                CallReport::Waiting(waiting) => BatchItem::Waiting { call_id, waiting },
+                CallReport::Progress(progress) => BatchItem::Progress { call_id, progress },
+            });
         }
         let (index, settlement) = self.settled.pop_front()?;
         Some(BatchItem::Settled { index, settlement })
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.shared.engine.context.cancellation().is_cancelled()
     }
 
     /// Polls all calls until none of them can make progress.
@@ -136,8 +137,9 @@ impl<F: Future<Output = (usize, Settlement)>> Batch<F> {
         loop {
             self.calls.poll(cx, |settled| self.settled.push_back(settled));
             // After a cancellation no call begins: they are released so that they can end.
-            let cancelled = self.cancellation.is_cancelled() && self.shared.line.cancel();
-            if !self.shared.queue.start() && !cancelled {
+            let line = &self.shared.line;
+            let cancelled = !line.is_empty() && self.is_cancelled() && line.cancel(cx.waker());
+            if !self.shared.queue.start(cx.waker()) && !cancelled {
                 return;
             }
         }
@@ -148,17 +150,18 @@ impl<F: Future<Output = (usize, Settlement)>> Stream for Batch<F> {
     type Item = BatchItem;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<BatchItem>> {
-        self.shared.progress.register(cx.waker());
-        self.shared.waits.register(cx.waker());
         // The reader has taken the report of these calls.
-        self.shared.line.release();
+        self.shared.line.release(cx.waker());
         if let Some(item) = self.next_item() {
             return Poll::Ready(Some(item));
         }
         self.advance(cx);
-        match self.next_item() {
-            None if !self.calls.is_empty() => Poll::Pending,
-            item => Poll::Ready(item),
+        let item = self.next_item();
+        if item.is_some() || self.calls.is_empty() {
+            return Poll::Ready(item);
         }
+        // A call that runs elsewhere may have reported something before the waker was set.
+        self.shared.unread.register(cx.waker());
+        self.next_item().map_or(Poll::Pending, |item| Poll::Ready(Some(item)))
     }
 }

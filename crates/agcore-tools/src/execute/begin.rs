@@ -2,15 +2,24 @@
 
 use std::{
     future::poll_fn,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, Waker},
 };
 
 use agcore_chat::Text;
 
+use super::calls::wake_unless_polled;
+
 /// The calls of a batch that can run, but must not before their begin has been reported.
 #[derive(Debug, Default)]
-pub(super) struct StartLine(Mutex<State>);
+pub(super) struct StartLine {
+    /// Whether a call waits. Written under the lock, and read without it.
+    any: AtomicBool,
+    state: Mutex<State>,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -31,39 +40,61 @@ impl StartLine {
     /// Waits until a call has been reported and released.
     pub(super) async fn wait(&self, call: usize, id: &Text) {
         let mut id = Some(id);
-        poll_fn(|cx| self.lock().poll(call, id.take(), cx)).await;
+        poll_fn(|cx| match id.take() {
+            None if self.is_empty() => Poll::Ready(()),
+            id => self.change(|state| state.poll(call, id, cx)),
+        })
+        .await;
     }
 
     /// Returns the ids of the calls to report; empty if there are none.
     pub(super) fn report(&self) -> Vec<Text> {
-        let State { arrived, reported } = &mut *self.lock();
-        let ids = arrived.iter().map(|arrival| arrival.id.clone()).collect();
-        if reported.is_empty() {
-            // Usual, and saves a second buffer.
-            std::mem::swap(arrived, reported);
-        } else {
-            reported.append(arrived);
+        if self.is_empty() {
+            return Vec::new();
         }
-        ids
+        self.change(|State { arrived, reported }| {
+            let ids = arrived.iter().map(|arrival| arrival.id.clone()).collect();
+            if reported.is_empty() {
+                // Usual, and saves a second buffer.
+                std::mem::swap(arrived, reported);
+            } else {
+                reported.append(arrived);
+            }
+            ids
+        })
     }
 
-    /// Releases the calls that were reported. Returns whether there was one.
-    pub(super) fn release(&self) -> bool {
+    /// Releases the calls that were reported, before the task with this waker polls its calls. Returns whether there was one.
+    pub(super) fn release(&self, task: &Waker) -> bool {
+        if self.is_empty() {
+            return false;
+        }
         // The lock is released before each wake.
-        let released = std::mem::take(&mut self.lock().reported);
+        let released = self.change(|state| std::mem::take(&mut state.reported));
         let any = !released.is_empty();
-        released.into_iter().for_each(|arrival| arrival.waker.wake());
+        for Arrival { waker, .. } in released {
+            wake_unless_polled(waker, task);
+        }
         any
     }
 
     /// Releases all calls without a report, after the run was cancelled. Returns whether there was one.
-    pub(super) fn cancel(&self) -> bool {
+    pub(super) fn cancel(&self, task: &Waker) -> bool {
         drop(self.report());
-        self.release()
+        self.release(task)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns whether no call waits, without the lock.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.any.load(Ordering::Acquire)
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = change(&mut state);
+        let any = !(state.arrived.is_empty() && state.reported.is_empty());
+        self.any.store(any, Ordering::Release);
+        changed
     }
 }
 

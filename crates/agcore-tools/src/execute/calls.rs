@@ -2,7 +2,7 @@
 
 use std::{
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
 };
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
@@ -44,6 +44,14 @@ impl<F: Future> Calls<F> {
     }
 }
 
+/// Wakes a call that is polled next by the task with this waker. Calls without a waker of their own are polled anyway, and the task
+/// would be polled once more for nothing.
+pub(super) fn wake_unless_polled(call: Waker, task: &Waker) {
+    if !call.will_wake(task) {
+        call.wake();
+    }
+}
+
 impl<F: Future> FromIterator<F> for Calls<F> {
     fn from_iter<I: IntoIterator<Item = F>>(calls: I) -> Self {
         let calls = calls.into_iter();
@@ -59,7 +67,11 @@ mod tests {
     use std::{
         cell::Cell,
         future::{pending, poll_fn},
-        task::Waker,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+        task::Wake,
     };
 
     use super::*;
@@ -112,5 +124,21 @@ mod tests {
             assert!(!calls.is_empty());
             assert_eq!(matches!(calls, Calls::Few(_)), count <= FEW);
         }
+    }
+
+    #[test]
+    fn only_calls_with_a_waker_of_their_own_are_woken() {
+        #[derive(Default)]
+        struct Count(AtomicUsize);
+        impl Wake for Count {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+        let (task, call) = (Arc::new(Count::default()), Arc::new(Count::default()));
+        let waker = Waker::from(Arc::clone(&task));
+        wake_unless_polled(waker.clone(), &waker);
+        wake_unless_polled(Arc::clone(&call).into(), &waker);
+        assert_eq!([task, call].map(|count| count.0.load(Ordering::SeqCst)), [0, 1]);
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     arguments::Arguments,
     context::{CallObserver, ToolContext},
     error::{ToolError, ToolErrorKind},
-    layer::{BoxInvoke, Invoke, PreparedCall},
+    layer::{BoxInvoke, PreparedCall, Statistics},
     output::ToolOutput,
     panic::catch_panic,
     registry::{RegisteredTool, ToolSnapshot},
@@ -29,7 +29,8 @@ pub(crate) struct Engine {
     pub(crate) session: ToolSession,
     /// `None` for calls that the application makes itself.
     pub(crate) gate: Option<Gate>,
-    pub(crate) invoke: BoxInvoke,
+    /// The layers around a tool.
+    pub(crate) invoke: Statistics<BoxInvoke>,
     pub(crate) max_concurrency: usize,
 }
 
@@ -81,7 +82,7 @@ impl ReadyCall {
         Ok(())
     }
 
-    fn settle(self, end: CallEnd, duration: Duration) -> Settlement {
+    fn settle(self, end: impl FnOnce(RegisteredTool) -> CallEnd, duration: Duration) -> Settlement {
         let PreparedCall {
             tool,
             arguments,
@@ -94,7 +95,7 @@ impl ReadyCall {
             call: self.original,
             arguments,
             changed: self.admitted.changed,
-            end,
+            end: end(tool),
             duration,
         }
     }
@@ -151,7 +152,7 @@ impl Engine {
     pub(super) async fn prepare(
         &self,
         caller: Caller<'_>,
-        work: &mut ToolWork,
+        mut work: ToolWork,
         observer: Option<Arc<dyn CallObserver>>,
     ) -> Prepared {
         let call_id = Text::from(work.call.id.as_str());
@@ -159,7 +160,7 @@ impl Engine {
         let mut arguments = Arguments::new();
         let checked = catch_panic(
             &name,
-            self.check_and_admit(caller, work, &call_id, observer, &mut arguments),
+            self.check_and_admit(caller, &mut work, &call_id, observer, &mut arguments),
         )
         .await;
         let end = match checked.unwrap_or_else(|panic| Err(panic.into())) {
@@ -170,7 +171,7 @@ impl Engine {
             }) => {
                 return Prepared::Ready(ReadyCall {
                     call: PreparedCall::new(tool, arguments, context),
-                    original: Arc::clone(&work.call),
+                    original: work.call,
                     admitted,
                 });
             }
@@ -193,7 +194,7 @@ impl Engine {
         Prepared::Settled(Box::new(Settlement {
             call_id,
             name,
-            call: Arc::clone(&work.call),
+            call: work.call,
             arguments,
             changed: false,
             end,
@@ -284,7 +285,7 @@ impl Engine {
     pub(super) fn refuse(&self, ready: ReadyCall, error: ToolError) -> Settlement {
         let _guard = ready.call.context.guard();
         self.record_refusal(&ready.call.context, &ready.original, &ready.call.arguments, &error);
-        ready.settle(CallEnd::Refused(error), Duration::ZERO)
+        ready.settle(|_| CallEnd::Refused(error), Duration::ZERO)
     }
 
     /// Executes a call.
@@ -294,18 +295,21 @@ impl Engine {
         }
         let _guard = ready.call.context.guard();
         let (result, duration) = self.run_in_span(&ready.call).await;
-        let end = match result {
+        let is_cancelled = matches!(&result, Err(error) if error.kind() == ToolErrorKind::Cancelled)
+            && ready.call.context.run_cancellation().is_cancelled();
+        let AdmittedAs {
+            approved,
+            next_question,
+            ..
+        } = ready.admitted;
+        let end = |tool| match result {
             Ok(output) => CallEnd::Output {
                 output,
-                tool: ready.call.tool.clone(),
-                approved: ready.admitted.approved,
-                next_question: ready.admitted.next_question,
+                tool,
+                approved,
+                next_question,
             },
-            Err(error)
-                if error.kind() == ToolErrorKind::Cancelled && ready.call.context.run_cancellation().is_cancelled() =>
-            {
-                CallEnd::Refused(error)
-            }
+            Err(error) if is_cancelled => CallEnd::Refused(error),
             Err(error) => CallEnd::Failed(error),
         };
         ready.settle(end, duration)
@@ -326,21 +330,13 @@ impl Engine {
             gen_ai.tool.call.id = %call.context.call_id(),
         );
         // Pinned here and passed by reference: moved into `instrument`, the future would be stored twice.
-        let work = pin!(self.invoke(call));
+        let work = pin!(self.invoke.measure(call));
         let (result, duration) = work.instrument(span.clone()).await;
         if let Err(error) = &result {
             span.record("error.type", error.fault().kind.to_string());
             span.record("otel.status_code", "ERROR");
         }
         (result, duration)
-    }
-
-    /// Passes a call through the layers.
-    async fn invoke(&self, call: &PreparedCall) -> (Result<ToolOutput, ToolError>, Duration) {
-        let start = call.context.clock().monotonic();
-        // Catches panics of the layers. Those of the tool are caught further in, where the layers see them as errors.
-        let result = catch_panic(call.tool.name(), self.invoke.invoke(call)).await;
-        (result.and_then(|result| result), call.context.worked_since(start))
     }
 
     /// Returns whether these calls begin when their batch is polled first: the rules alone allow them, and none of them waits
@@ -358,8 +354,8 @@ impl Engine {
     }
 
     /// Checks and executes one call.
-    pub(crate) async fn settle(&self, caller: Caller<'_>, mut work: ToolWork) -> Settlement {
-        match self.prepare(caller, &mut work, None).await {
+    pub(crate) async fn settle(&self, caller: Caller<'_>, work: ToolWork) -> Settlement {
+        match self.prepare(caller, work, None).await {
             Prepared::Ready(mut ready) => match ready.acquire_key().await {
                 Ok(()) => self.run(ready).await,
                 Err(error) => self.refuse(ready, error),

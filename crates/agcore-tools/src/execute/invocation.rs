@@ -172,7 +172,7 @@ impl ToolRegistry {
             context: context.clone(),
             session: ToolSession::new(),
             gate: None,
-            invoke: BoxInvoke::new(Statistics::new(Timeout::new(Run, options.timeout))),
+            invoke: Statistics::new(BoxInvoke::new(Timeout::new(Run, options.timeout))),
             max_concurrency: options.max_concurrency,
         }
     }

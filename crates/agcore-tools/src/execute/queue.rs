@@ -4,15 +4,25 @@ use std::{
     collections::VecDeque,
     future::poll_fn,
     iter,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, Waker},
 };
 
-use super::schedule::{CallSchedule, Exclusivity};
+use super::{
+    calls::wake_unless_polled,
+    schedule::{CallSchedule, Exclusivity},
+};
 
 /// The queue of the calls of a batch.
 #[derive(Debug)]
-pub(super) struct CallQueue(Mutex<State>);
+pub(super) struct CallQueue {
+    /// Whether a call has ever waited. Written under the lock, and read without it: usually none does.
+    has_waited: AtomicBool,
+    state: Mutex<State>,
+}
 
 #[derive(Debug)]
 struct State {
@@ -24,23 +34,37 @@ struct State {
 impl CallQueue {
     /// Creates a queue that lets at most `max_concurrency` calls run side by side.
     pub(super) fn new(max_concurrency: usize) -> Self {
-        Self(Mutex::new(State {
-            schedule: CallSchedule::new(max_concurrency),
-            waiting: VecDeque::new(),
-        }))
+        Self {
+            has_waited: AtomicBool::new(false),
+            state: Mutex::new(State {
+                schedule: CallSchedule::new(max_concurrency),
+                waiting: VecDeque::new(),
+            }),
+        }
     }
 
     /// Waits until a call may start: at once, unless other calls wait already.
     pub(super) async fn wait(&self, call: usize, exclusivity: Exclusivity) {
         let mut exclusivity = Some(exclusivity);
-        poll_fn(|cx| self.lock().poll(call, exclusivity.take(), cx)).await;
+        poll_fn(|cx| {
+            let mut state = self.lock();
+            let poll = state.poll(call, exclusivity.take(), cx);
+            if poll.is_pending() {
+                self.has_waited.store(true, Ordering::Release);
+            }
+            poll
+        })
+        .await;
     }
 
-    /// Starts every call that may run now. Returns whether there was one.
-    pub(super) fn start(&self) -> bool {
+    /// Starts every call that may run now, before the task with this waker polls its calls. Returns whether there was one.
+    pub(super) fn start(&self, task: &Waker) -> bool {
+        if !self.has_waited.load(Ordering::Acquire) {
+            return false;
+        }
         // The lock is released before each wake.
         let started = iter::from_fn(|| self.lock().start());
-        started.map(Waker::wake).count() > 0
+        started.map(|waker| wake_unless_polled(waker, task)).count() > 0
     }
 
     /// Removes a call that has ended.
@@ -49,7 +73,7 @@ impl CallQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -10,7 +10,9 @@ use agcore_tools::{
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{ScriptedApprover, call, context, context_builder, executor_for, registry, settle, text, work};
+use crate::support::{
+    ScriptedApprover, call, context, context_builder, executor_for, registry, reports, settle, text, work,
+};
 
 #[tokio::test]
 async fn a_call_receives_the_context_of_the_run() {
@@ -173,4 +175,24 @@ async fn an_executor_serves_calls_of_several_runs() {
         !matches!(cancelled.0, ToolOutcome::Done(ref result) if !result.is_error),
         "{cancelled:?}"
     );
+}
+
+#[tokio::test]
+async fn a_context_that_a_tool_keeps_does_not_keep_the_tools() {
+    let (kept, alive): (Arc<Mutex<Option<ToolContext>>>, _) = (Arc::default(), Arc::new(()));
+    let freed = Arc::downgrade(&alive);
+    let tool = typed(
+        "keep",
+        "Keeps its context.",
+        move |_: NoArguments, context: ToolContext| {
+            let _alive = &alive;
+            *kept.lock().unwrap() = Some(context);
+            async move { Ok("kept") }
+        },
+    );
+    let executor = executor_for([tool]).build().unwrap();
+    let reports = reports(&executor, vec![work("c", "keep", &json!({}))]).await;
+    assert_eq!(reports.len(), 1);
+    drop(executor);
+    assert!(freed.upgrade().is_none(), "the tool is still there");
 }

@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use agcore_chat::{ContentPart, Progress, ToolOutcome};
@@ -13,8 +14,11 @@ use agcore_tools::{
 };
 use async_trait::async_trait;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use crate::support::{context_builder, error_text, executor_for, registry, reports, settle, text, work};
+use crate::support::{
+    Echo, context_builder, error_text, executor_for, fatal_text, registry, reports, settle, text, work,
+};
 
 struct KeyRedactor;
 
@@ -225,4 +229,52 @@ async fn a_panic_of_a_layer_is_confined_to_its_call() {
         .build()
         .unwrap();
     assert!(error_text(&settle(&executor, "t", json!({})).await).contains("a bug in the tool itself"));
+}
+
+/// Waits before each call.
+struct Slowly<S>(S);
+
+impl<S: Invoke> Invoke for Slowly<S> {
+    async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        self.0.invoke(call).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_does_not_start_if_the_run_is_cancelled_while_a_layer_waits() {
+    let (tool, token) = (Echo::new("t"), CancellationToken::new());
+    let context = context_builder().with_cancellation(token.clone()).build();
+    let executor = registry([tool.clone()]).executor(context);
+    let executor = executor.with_layer(Slowly).build().unwrap();
+    let ((outcome, _), ()) = tokio::join!(executor.settle(work("c", "t", &json!({}))), async {
+        tokio::time::sleep(Duration::from_millis(30)).await;
+        token.cancel();
+    });
+    assert_eq!(fatal_text(&outcome), "the call was cancelled");
+    assert_eq!(tool.count(), 0);
+}
+
+/// Panics instead of calling.
+struct Broken<S>(S);
+
+impl<S: Invoke> Invoke for Broken<S> {
+    async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
+        let _unused = &self.0;
+        panic!("no layer for {}", call.tool.name())
+    }
+}
+
+#[tokio::test]
+async fn a_layer_that_panics_counts_as_a_failure_of_the_tool() {
+    let tools = registry([Echo::new("t")]);
+    let executor = tools
+        .executor(context_builder().build())
+        .with_layer(Broken)
+        .build()
+        .unwrap();
+    let shown = error_text(&settle(&executor, "t", json!({})).await);
+    assert!(shown.starts_with("t failed because of a bug"), "{shown}");
+    let statistics = tools.get("t").unwrap().statistics();
+    assert_eq!((statistics.calls, statistics.failures), (1, 1));
 }

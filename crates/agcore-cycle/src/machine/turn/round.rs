@@ -128,7 +128,7 @@ impl Turn {
                 if is_closing {
                     slot.give_up(changes);
                 } else {
-                    changes.emit(PersonEvent::Asked(question));
+                    changes.emit(|| PersonEvent::Asked(question));
                 }
             }
             ToolOutcome::Done(done) => settle(slot, done),
@@ -177,7 +177,7 @@ impl Turn {
         let slot = slots
             .find(|slot| slot.question().is_some_and(|open| open.id == *question))
             .ok_or_else(|| MachineError::UnknownQuestion(question.clone()))?;
-        changes.emit(PersonEvent::Answered {
+        changes.emit(|| PersonEvent::Answered {
             question: question.clone(),
             answer: Box::new(answer.clone()),
         });

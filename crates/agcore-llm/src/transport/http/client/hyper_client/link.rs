@@ -132,7 +132,7 @@ impl Link {
         mut poll: impl FnMut(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
         for round in 0..ROUNDS {
-            self.relay.start(cx.waker());
+            self.relay.start();
             let mut own = Context::from_waker(&self.waker);
             let mut polled = Poll::Pending;
             if asks && round == 0 {
@@ -142,8 +142,12 @@ impl Link {
                 advance(&mut self.connection, &mut own);
                 polled = poll(&mut own);
             }
-            if !self.relay.end() || polled.is_ready() {
+            if polled.is_ready() {
+                self.relay.end();
                 return polled;
+            }
+            if !self.relay.wait(cx.waker()) {
+                return Poll::Pending;
             }
         }
         cx.waker().wake_by_ref();

@@ -28,14 +28,19 @@ pub(super) struct Relay {
 }
 
 impl Relay {
-    /// Starts a poll on behalf of the task with this waker.
-    pub(super) fn start(&self, task: &Waker) {
-        self.task.register(task);
+    /// Starts a poll.
+    pub(super) fn start(&self) {
         self.state.store(POLLING, Ordering::SeqCst);
     }
 
-    /// Ends a poll. Returns whether something was woken during the poll.
-    pub(super) fn end(&self) -> bool {
+    /// Ends a poll after which the task continues.
+    pub(super) fn end(&self) {
+        self.state.store(RESTING, Ordering::SeqCst);
+    }
+
+    /// Ends a poll after which the task with this waker waits. Returns whether something was woken during the poll.
+    pub(super) fn wait(&self, task: &Waker) -> bool {
+        self.task.register(task);
         self.state.swap(RESTING, Ordering::SeqCst) == WOKEN
     }
 
@@ -82,19 +87,24 @@ mod tests {
         let (task, waker) = (Waker::from(Arc::clone(&count)), Waker::from(Arc::clone(&relay)));
         let woken = || count.0.load(Ordering::SeqCst);
 
-        relay.start(&task);
-        assert!(!relay.end());
+        relay.start();
+        assert!(!relay.wait(&task));
 
-        relay.start(&task);
+        relay.start();
         waker.wake_by_ref();
         waker.wake_by_ref();
-        assert_eq!((woken(), relay.end()), (0, true));
+        assert_eq!((woken(), relay.wait(&task)), (0, true));
 
         waker.wake_by_ref();
         assert_eq!(woken(), 1);
 
-        relay.start(&task);
-        assert!(!relay.end());
+        relay.start();
+        waker.wake_by_ref();
+        relay.end();
+        assert_eq!(woken(), 1);
+
+        relay.start();
+        assert!(!relay.wait(&task));
         relay.forget();
         waker.wake_by_ref();
         assert_eq!(woken(), 1);
