@@ -69,7 +69,8 @@ impl Pool {
 
     async fn send_on_new(&self, request: Sent) -> Result<Received, Failure> {
         let server = request.uri().clone();
-        let connection = self.connector.connect(server.clone()).await;
+        // Boxed so that its memory, which is most of that of this future, is free again while the request waits for its reply.
+        let connection = Box::pin(self.connector.connect(server.clone())).await;
         let connection = connection.map_err(|error| timed(Failure::new(error, true, false)))?;
         let mut link = Link::start(connection, &server).await.map_err(failed)?;
         let response = link.send(request);
