@@ -91,9 +91,9 @@ pub const LIMITS: &[Limit] = &[
     limit("history", "session-kept", Figure::Bytes { of: "pass" }, Some(1.5), None),
     limit("idle", "used", Figure::EachKibOver { of: "history" }, Some(2.5), None),
     limit("turn", "chat", Figure::Instructions { of: R }, Some(0.72), None),
-    limit("turn", "session-new", Figure::Instructions { of: R }, Some(1.13), None),
-    limit("loop", "session-new", Figure::Instructions { of: R }, Some(1.32), None),
-    limit("loop", "session-kept", Figure::Instructions { of: R }, Some(1.43), None),
+    limit("turn", "session-new", Figure::Instructions { of: R }, Some(1.05), None),
+    limit("loop", "session-new", Figure::Instructions { of: R }, Some(1.27), None),
+    limit("loop", "session-kept", Figure::Instructions { of: R }, Some(1.34), None),
     limit("stream", "delta", Figure::Instructions { of: H }, Some(0.44), None),
     limit("stream", "events", Figure::Instructions { of: H }, Some(0.58), None),
 ];
