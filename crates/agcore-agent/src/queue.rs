@@ -145,13 +145,6 @@ impl<T> TurnQueue<T> {
 }
 
 async fn wait<V>(mutex: &Arc<Mutex<V>>, token: &CancellationToken) -> Result<OwnedMutexGuard<V>, AgentError> {
-    if token.is_cancelled() {
-        return Err(AgentError::cancelled());
-    }
-    // Usual, and cheaper than to wait for the token.
-    if let Ok(guard) = Arc::clone(mutex).try_lock_owned() {
-        return Ok(guard);
-    }
     tokio::select! {
         biased;
         () = token.cancelled() => Err(AgentError::cancelled()),
