@@ -4,6 +4,7 @@
 mod chat_reply;
 mod context;
 mod draining;
+mod endpoint;
 mod exchange;
 mod interrupt;
 mod operation_provider;
@@ -26,6 +27,7 @@ use agcore_wire::{Chat, EncodeOptions, LlmError, Operation, Wire};
 
 use self::{
     chat_reply::ChatReply,
+    endpoint::Endpoint,
     exchange::{Exchange, Step, open},
     interrupt::Interrupt,
 };
@@ -71,15 +73,7 @@ use self::{
 /// ```
 #[derive(Debug, Clone)]
 #[must_use]
-pub struct WireProvider(Arc<Inner>);
-
-#[derive(Debug, Clone)]
-struct Inner {
-    info: ProviderInfo,
-    wire: Arc<dyn Wire<Chat>>,
-    transport: Arc<dyn Transport>,
-    guard: SecretGuard,
-}
+pub struct WireProvider(Arc<Endpoint<Chat>>);
 
 impl WireProvider {
     /// Creates a provider that uses this wire over this transport. The model of `info` is used for requests that name
@@ -87,45 +81,26 @@ impl WireProvider {
     pub fn new(mut info: ProviderInfo, wire: Arc<dyn Wire<Chat>>, transport: Arc<dyn Transport>) -> Self {
         let default = &mut info.capabilities.default_output_tokens;
         *default = default.or_else(|| wire.default_token_limit(&info.model));
-        Self(Arc::new(Inner {
-            info,
-            wire,
-            transport,
-            guard: SecretGuard::new(),
-        }))
+        Self(Arc::new(Endpoint::new(info, wire, transport)))
     }
 
     /// Sets the guard that removes the keys of the transport from errors.
-    pub fn with_guard(mut self, guard: SecretGuard) -> Self {
-        Arc::make_mut(&mut self.0).guard = guard;
-        self
+    pub fn with_guard(self, guard: SecretGuard) -> Self {
+        Self(Arc::new(self.0.with_guard(guard)))
     }
 }
 
 impl LlmProvider for WireProvider {
     fn open(&self, call: Call) -> ReplyStream {
-        let (inner, request) = (Arc::clone(&self.0), Arc::clone(&call.request));
-        let exchange = self.0.exchange(call);
-        let add_context = move |error| context::add(error, &inner.info, &request, &inner.guard);
+        let (endpoint, request) = (Arc::clone(&self.0), Arc::clone(&call.request));
+        let interrupt = Interrupt::new(call.token, call.deadline);
+        let exchange = self.0.exchange(call.request, call.stream, interrupt);
+        let add_context = move |error| endpoint.add_context(error, &request);
         ReplyStream::new(ChatReply::new(exchange, add_context))
     }
 
     fn info(&self) -> &ProviderInfo {
         &self.0.info
-    }
-}
-
-impl Inner {
-    fn exchange(self: &Arc<Self>, call: Call) -> Exchange<Chat> {
-        let (inner, request, stream) = (Arc::clone(self), call.request, call.stream);
-        let opening = async move {
-            let Inner {
-                info, wire, transport, ..
-            } = &*inner;
-            let encoded = wire.encode(&request, &EncodeOptions::new(&info.model).with_stream(stream))?;
-            open(&**transport, encoded, stream, |head| wire.decoder_for(head, &request)).await
-        };
-        Exchange::new(opening, Interrupt::new(call.token, call.deadline))
     }
 }
 

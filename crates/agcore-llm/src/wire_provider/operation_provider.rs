@@ -5,18 +5,14 @@ use std::{fmt, sync::Arc};
 use agcore_chat::ChatRequest;
 use futures_util::StreamExt;
 
-use super::{
-    context,
-    exchange::{Exchange, Step, open},
-    interrupt::Interrupt,
-};
+use super::{endpoint::Endpoint, exchange::Step, interrupt::Interrupt};
 use crate::{
     credential::SecretGuard,
     provider::{Call, CallOperation, LlmProvider, ProviderInfo},
     reply::{ReplyItem, ReplyStream},
     transport::Transport,
 };
-use agcore_wire::{EncodeOptions, LlmError, Operation, ReplyDelta, ReplyStart, Wire};
+use agcore_wire::{LlmError, Operation, ReplyDelta, ReplyStart, Wire};
 
 /// An operation whose requests and replies can travel through layers, in the form of chats.
 ///
@@ -41,35 +37,17 @@ pub trait CarriedOperation: Operation {
 ///
 /// It is an [`LlmProvider`], so that every layer works around it. Cheap to clone.
 #[must_use]
-pub struct OperationProvider<O: CarriedOperation>(Arc<Inner<O>>);
-
-struct Inner<O: CarriedOperation> {
-    info: ProviderInfo,
-    wire: Arc<dyn Wire<O>>,
-    transport: Arc<dyn Transport>,
-    guard: SecretGuard,
-}
+pub struct OperationProvider<O: CarriedOperation>(Arc<Endpoint<O>>);
 
 impl<O: CarriedOperation> OperationProvider<O> {
     /// Creates a provider that uses this wire over this transport. The model of `info` is used for calls that name none.
     pub fn new(info: ProviderInfo, wire: Arc<dyn Wire<O>>, transport: Arc<dyn Transport>) -> Self {
-        Self(Arc::new(Inner {
-            info,
-            wire,
-            transport,
-            guard: SecretGuard::new(),
-        }))
+        Self(Arc::new(Endpoint::new(info, wire, transport)))
     }
 
     /// Sets the guard that removes the keys of the transport from errors.
     pub fn with_guard(self, guard: SecretGuard) -> Self {
-        let inner = &*self.0;
-        Self(Arc::new(Inner {
-            info: inner.info.clone(),
-            wire: Arc::clone(&inner.wire),
-            transport: Arc::clone(&inner.transport),
-            guard,
-        }))
+        Self(Arc::new(self.0.with_guard(guard)))
     }
 }
 
@@ -91,40 +69,25 @@ impl<O: CarriedOperation> fmt::Debug for OperationProvider<O> {
 
 impl<O: CarriedOperation> LlmProvider for OperationProvider<O> {
     fn open(&self, call: Call) -> ReplyStream {
-        let inner = Arc::clone(&self.0);
+        let endpoint = Arc::clone(&self.0);
         let carrier = Arc::clone(&call.request);
         let request = match O::unpack(&call.request) {
             Ok(request) => Arc::new(request),
-            Err(error) => return ReplyStream::failed(context::add(error, &inner.info, &carrier, &inner.guard)),
+            Err(error) => return ReplyStream::failed(endpoint.add_context(error, &carrier)),
         };
-        let exchange = self.0.exchange(request, call);
+        let interrupt = Interrupt::new(call.token, call.deadline);
+        let exchange = self.0.exchange(request, call.stream, interrupt);
         ReplyStream::new(exchange.map(move |step| match step {
             Step::Head(metadata) => ReplyItem::Delta(ReplyDelta::Start(Box::new(ReplyStart {
                 metadata: Some(metadata),
                 ..ReplyStart::default()
             }))),
             Step::Item(item) => ReplyItem::Delta(O::pack(item)),
-            Step::End(end) => {
-                ReplyItem::End(end.map_err(|error| context::add(error, &inner.info, &carrier, &inner.guard)))
-            }
+            Step::End(end) => ReplyItem::End(end.map_err(|error| endpoint.add_context(error, &carrier))),
         }))
     }
 
     fn info(&self) -> &ProviderInfo {
         &self.0.info
-    }
-}
-
-impl<O: CarriedOperation> Inner<O> {
-    fn exchange(self: &Arc<Self>, request: Arc<O::Request>, call: Call) -> Exchange<O> {
-        let (inner, stream) = (Arc::clone(self), call.stream);
-        let opening = async move {
-            let Inner {
-                info, wire, transport, ..
-            } = &*inner;
-            let encoded = wire.encode(&request, &EncodeOptions::new(&info.model).with_stream(stream))?;
-            open(&**transport, encoded, stream, |head| wire.decoder_for(head, &request)).await
-        };
-        Exchange::new(opening, Interrupt::new(call.token, call.deadline))
     }
 }
