@@ -57,7 +57,7 @@ use std::{
 };
 
 use tokio::{
-    runtime,
+    runtime::{self, Handle, Runtime},
     task::{JoinError, JoinHandle, spawn_blocking},
     time::timeout,
 };
@@ -115,17 +115,23 @@ fn report(failure: &Failure) {
 }
 
 fn run(args: Args, output: Option<Output>) -> Result<(), Failure> {
-    let runtime = runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::task(format!("cannot start the async runtime: {error}")))?;
-    let telemetry = Telemetry::install(args.log, shows_conversation(&args.command), runtime.handle())?;
-    let result = runtime.block_on(run_until_interrupted(args, output));
+    let commands = start(runtime::Builder::new_multi_thread())?;
+    // A command can block its threads, for example while it writes to a full pipe. They would also have to receive signals
+    // and fire timers, so what ends a command has a runtime of its own, on this thread.
+    let control = start(runtime::Builder::new_current_thread())?;
+    let telemetry = Telemetry::install(args.log, shows_conversation(&args.command), commands.handle())?;
+    let result = control.block_on(run_until_interrupted(args, output, commands.handle()));
     // Sends the remaining spans however the command ended, which needs a running runtime.
     drop(telemetry);
-    // A thread blocked on terminal input must not keep the program alive.
-    runtime.shutdown_background();
+    // A thread blocked on terminal input or on output must not keep the program alive.
+    commands.shutdown_background();
+    control.shutdown_background();
     result
+}
+
+fn start(mut builder: runtime::Builder) -> Result<Runtime, Failure> {
+    let started = builder.enable_all().build();
+    started.map_err(|error| Failure::task(format!("cannot start the async runtime: {error}")))
 }
 
 /// Returns whether the command displays a conversation on this terminal, which log lines would garble.
@@ -150,14 +156,15 @@ fn machine_output(chat: &ChatArgs) -> Option<Output> {
     Output::new(chat.output_format(), chat.include_partial_messages)
 }
 
-/// Runs the command on its own task, so that Ctrl-C ends the program even while output is blocked on a full pipe.
-async fn run_until_interrupted(args: Args, output: Option<Output>) -> Result<(), Failure> {
+/// Runs the command on a runtime other than the caller's, so that Ctrl-C ends the program even while output is blocked on a
+/// full pipe.
+async fn run_until_interrupted(args: Args, output: Option<Output>, commands: &Handle) -> Result<(), Failure> {
     let interrupts = Interrupts::listen();
     let period = match &args.command {
         Command::Serve(_) => SERVER_TERMINATION_PERIOD,
         _ => TERMINATION_PERIOD,
     };
-    let mut task = tokio::spawn(run_command(args, interrupts.clone(), output.clone()));
+    let mut task = commands.spawn(run_command(args, interrupts.clone(), output.clone()));
     let result = tokio::select! {
         result = &mut task => result.unwrap_or_else(failed_task),
         () = interrupts.exit_requested() => end(task, &interrupts, period).await,

@@ -1,14 +1,17 @@
 //! Ctrl-C without a terminal, and SIGTERM: the program exits, whatever it is waiting for.
 
-use std::{os::unix::process::ExitStatusExt, time::Duration};
+use std::{io::PipeWriter, os::unix::process::ExitStatusExt, time::Duration};
 
 use agcore_testkit::mock_server::{DeafServer, Fault, Hold, MockOptions, Point, RecordedRequest, Reply, ToolCall};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{Pid, Signal, kill_process},
+};
 use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     process::Child,
-    time::timeout,
+    time::{interval, timeout},
 };
 
 use crate::{
@@ -222,22 +225,29 @@ fn while_reading_standard_input() {
 
 #[test]
 fn while_the_output_is_not_read() {
-    let long = |_: &RecordedRequest| Reply::text("many words ".repeat(100_000));
+    exits_while_the_output_is_not_read(&["chat", "hi"], Signal::INT, 130);
+    exits_while_the_output_is_not_read(&["chat", "--output-format", "stream-json", "hi"], Signal::INT, 130);
+    exits_while_the_output_is_not_read(&["chat", "hi"], Signal::TERM, 143);
+}
+
+/// Runs a command whose output does not fit into the pipe, and sends it a signal until it exits.
+fn exits_while_the_output_is_not_read(command: &[&str], signal: Signal, code: i32) {
+    let long = |_: &RecordedRequest| Reply::text("many words ".repeat(20_000));
     let server = Server::start(MockOptions::new(), long);
-    let agcore = Agcore::talking_to(&server);
+    // The only thread of the command is blocked, so that none of its threads can receive the signal.
+    let agcore = Agcore::talking_to(&server).with("TOKIO_WORKER_THREADS", "1");
+    let (_reader, writer) = std::io::pipe().unwrap();
     runtime().block_on(async {
-        let mut child = agcore.spawn(["chat", "hi"]);
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        // Part of the answer has arrived; the rest does not fit into the pipe.
-        timeout(LIMIT, output.fill_buf())
+        let mut child = agcore.spawn_writing_to(writer.try_clone().unwrap(), command);
+        drop(child.stdin.take());
+        timeout(LIMIT, fills(&writer))
             .await
-            .expect("no answer arrived in time")
-            .unwrap();
-        // The first signal cancels the turn, which is blocked; another one exits. Two in quick succession may count as
+            .expect("the answer did not fill the pipe in time");
+        // The first Ctrl-C cancels the turn, which is blocked; another one exits. Two in quick succession may count as
         // one.
         let pressing = async {
             loop {
-                interrupt(&child);
+                send(&child, signal);
                 if let Ok(status) = timeout(INTERVAL, child.wait()).await {
                     break status.unwrap();
                 }
@@ -246,6 +256,14 @@ fn while_the_output_is_not_read() {
         let status = timeout(LIMIT, pressing)
             .await
             .expect("the program did not exit in time");
-        assert_eq!(status.code(), Some(130));
+        assert_eq!(status.code(), Some(code), "{command:?}");
     });
+}
+
+/// Waits until nothing more fits into the pipe.
+async fn fills(pipe: &PipeWriter) {
+    let mut ticks = interval(Duration::from_millis(10));
+    while poll(&mut [PollFd::new(pipe, PollFlags::OUT)], Some(&Timespec::default())).unwrap() > 0 {
+        ticks.tick().await;
+    }
 }
