@@ -97,6 +97,7 @@ pub(crate) fn create_private_directory(directory: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// When the file cannot be created.
+#[cfg(feature = "sqlite")]
 pub(crate) fn create_private_file(path: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.append(true).create(true);

@@ -65,6 +65,7 @@ impl GrantsPlace {
     ///
     /// # Errors
     /// When the file cannot be read, is damaged, or comes from a newer version.
+    #[cfg(feature = "sqlite")]
     pub(super) fn folders(file: &Path) -> Result<Vec<String>, String> {
         Ok(contents(file)?.folders.into_keys().collect())
     }

@@ -9,7 +9,7 @@ use std::{
 
 use agcore::{
     llm::SystemClock,
-    memory::{InMemoryStore, session::InMemorySessionStore, user_data::UserDataStore},
+    memory::{InMemoryStore, session::InMemorySessionStore},
 };
 
 use super::{SessionKind, Sessions};
@@ -138,7 +138,8 @@ impl Sessions {
         }
     }
 
-    fn of(store: impl UserDataStore + 'static) -> Self {
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    fn of(store: impl agcore::memory::user_data::UserDataStore + 'static) -> Self {
         let store = Arc::new(store);
         Self {
             checkpoints: Arc::clone(&store) as _,

@@ -4,6 +4,10 @@ use std::fmt;
 
 /// Why a keyring cannot be used. The message never contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(
+    not(any(feature = "keyring", test)),
+    expect(dead_code, reason = "without a keyring, the only error is that there is none")
+)]
 pub(in crate::secrets) enum KeyringError {
     /// There is no keyring.
     Unavailable(String),
