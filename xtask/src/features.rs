@@ -1,5 +1,5 @@
-//! `features`: every library builds without warnings with no features, with the default features and with each feature
-//! alone; a build with one API contains no code of another.
+//! `features`: every library, and every program with features, builds without warnings with no features, with the default
+//! features and with each feature alone; a build with one API contains no code of another.
 //!
 //! All features at once are not built here, because clippy, docs and tests build them.
 
@@ -19,12 +19,17 @@ const TAIL: usize = 40;
 
 /// Checks every selection of features that resolves differently from the ones before it.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
-    for member in workspace.members.iter().filter(|member| member.has_library()) {
+    for member in workspace.members.iter().filter(|member| has_selections(member)) {
         for selection in distinct(member, selections(member)) {
             report.add(&check(workspace, member, &selection));
         }
     }
     symbols::check(workspace, report);
+}
+
+/// Returns whether a package is a library, or a program with features.
+fn has_selections(member: &Package) -> bool {
+    member.has_library() || !member.features.is_empty()
 }
 
 /// Features to build a package with.
@@ -62,7 +67,13 @@ fn check(workspace: &Workspace, member: &Package, selection: &Selection) -> Chec
     let known = |name: &&String| member.features.contains_key(*name);
     let features: Vec<_> = selection.features.iter().filter(known).cloned().collect();
     let features = features.join(",");
-    let arguments = ["check", "--lib", "--package", &member.name, "--no-default-features"];
+    let arguments = [
+        "check",
+        target(member),
+        "--package",
+        &member.name,
+        "--no-default-features",
+    ];
     let mut command = workspace.cargo.command(arguments);
     if !features.is_empty() {
         command.args(["--features", &features]);
@@ -70,6 +81,11 @@ fn check(workspace: &Workspace, member: &Package, selection: &Selection) -> Chec
     let log = workspace.log(&format!("features-{}-{features}", member.name));
     let findings = process::logged(&mut command, &log).map(|logged| findings(workspace, member, &features, &logged));
     Check::from_result(format!("{} with {}", member.name, selection.name), findings)
+}
+
+/// Returns the option that selects what others build: the library, or the program if there is none.
+fn target(member: &Package) -> &'static str {
+    if member.has_library() { "--lib" } else { "--bins" }
 }
 
 fn findings(workspace: &Workspace, member: &Package, features: &str, logged: &Logged) -> Vec<Finding> {
@@ -84,8 +100,9 @@ fn findings(workspace: &Workspace, member: &Package, features: &str, logged: &Lo
         &member.manifest,
         format!("{problem}: {}", logged.excerpt(&workspace.root, TAIL)),
         format!(
-            "see `cargo check --lib --package {} --no-default-features --features \"{features}\"`; \
+            "see `cargo check {} --package {} --no-default-features --features \"{features}\"`; \
              put code that needs a feature behind that feature",
+            target(member),
             member.name
         ),
     )]
