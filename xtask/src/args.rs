@@ -29,6 +29,8 @@ Checks; each prints a line, and the last line is `N passed, N failed`:
   features                  builds each library and program with each feature
   platforms                 type-checks libraries and program for Windows and macOS, if the
                             targets are installed
+  limits                    compares the instructions of the benches with their limits;
+                            needs valgrind
   deny                      licenses, bans and sources of dependencies, by cargo-deny
 
 Generated files:
@@ -39,8 +41,6 @@ Not part of ci:
   bench [NAME]              runs the benches, or those of one bench or package; `peers`
                             compares agcore with hand-written clients and async-openai, and
                             `libraries` with other libraries, which takes long
-  limits                    compares the instructions of the benches with their limits;
-                            needs valgrind
   footprint                 builds a minimal agent on agcore and on other libraries, and
                             compares crates, CPU time of the build and size
   soak [FILTER]             runs the tests with more cases (AGCORE_SOAK=1)
