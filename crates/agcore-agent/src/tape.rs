@@ -138,6 +138,16 @@ impl Tape {
         }
     }
 
+    /// Returns whether a call has another outcome.
+    fn has_result(&self, call: &str) -> bool {
+        let state = self.state();
+        state
+            .recorded
+            .results
+            .get(call)
+            .is_some_and(|outcomes| !outcomes.is_empty())
+    }
+
     /// Notes that a call ran without the tape.
     fn skip(&self, call: &str) {
         if let Some(outcomes) = self.state().recorded.results.get_mut(call) {

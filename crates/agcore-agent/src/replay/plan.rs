@@ -171,10 +171,12 @@ impl Runs {
         let waits = matches!(machine.next(), Step::Wait(_));
         let is_cut = machine.is_open() && !waits;
         run.recorded.stops |= is_cut;
+        // A conversation that was replaced keeps how the turn before it ended.
+        let is_turn = !matches!(run.start, Start::Messages(_));
         run.end = RunEnd {
             history: machine.history().to_vec(),
             is_open: machine.is_open(),
-            is_failed: matches!(machine.next(), Step::End(end) if end.fault().is_some()),
+            is_failed: is_turn && matches!(machine.next(), Step::End(end) if end.fault().is_some()),
             is_cut,
         };
         self.done.push(run);

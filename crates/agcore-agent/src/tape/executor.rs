@@ -38,6 +38,10 @@ impl ToolExecutor for TapeExecutor {
             self.tape.skip(&work.call.id);
         }
         let known: HashSet<String> = self.definitions().iter().map(|tool| tool.name().to_owned()).collect();
+        // Where the recording stops, calls may have results that come after one without a result.
+        let (mut others, unfinished): (Vec<ToolWork>, Vec<ToolWork>) =
+            others.into_iter().partition(|work| self.tape.has_result(&work.call.id));
+        others.extend(unfinished);
         let tape = Arc::clone(&self.tape);
         let recorded = stream::iter(others).then(move |work| {
             let is_known = known.contains(&work.call.name);

@@ -9,7 +9,7 @@ use agcore_agent::{
     AgentBuilder, AgentConfig, AgentErrorKind, AgentSpec, ReplayErrorKind, ReplayReport, RuntimeBundle, Trajectory,
     agent,
 };
-use agcore_chat::{Answer, Message, ToolCall};
+use agcore_chat::{Answer, EventKind, Message, ToolCall, ToolEvent};
 use agcore_cycle::{
     CompactionSettings,
     machine::{Limits, Outcome},
@@ -212,29 +212,60 @@ async fn damaged_files_are_refused_with_their_line() {
 
 #[tokio::test]
 async fn a_turn_that_was_cancelled_is_cancelled_again() {
-    let token = CancellationToken::new();
-    let provider = ScriptedProvider::new([
-        ScriptStep::calls([call("a", "say"), call("x", "stop")]),
-        ScriptStep::text("Hello again."),
-    ]);
-    let stop = {
-        let token = token.clone();
-        typed("stop", "Stops.", move |_: NoArguments| {
-            token.cancel();
-            std::future::pending::<Result<&str, agcore_tools::ToolError>>()
-        })
-    };
+    // Whether the call that does not end comes first or last.
+    for calls in [
+        [call("a", "say"), call("x", "stop")],
+        [call("x", "stop"), call("a", "say")],
+    ] {
+        cancelled_again(calls).await;
+    }
+}
+
+async fn cancelled_again(calls: [ToolCall; 2]) {
+    let provider = ScriptedProvider::new([ScriptStep::calls(calls), ScriptStep::text("Hello again.")]);
+    let stop = typed("stop", "Never ends.", |_: NoArguments| {
+        std::future::pending::<Result<&str, agcore_tools::ToolError>>()
+    });
     let bundle = builder(&provider)
+        .with_clock(ManualClock::new())
         .with_tool(stop)
         .with_session_store(store())
         .build()
         .unwrap();
     let sessions = bundle.stored_sessions().unwrap();
     let session = sessions.create("s-1", ada()).await.unwrap();
-    let error = session.turn("Stop.").with_token(token).await.unwrap_err();
+    let token = CancellationToken::new();
+    let mut turn = session.turn("Stop.").with_token(token.clone()).stream();
+    while let Some(event) = turn.next().await {
+        if matches!(event.kind, EventKind::Tool(ToolEvent::Completed { .. })) {
+            token.cancel();
+        }
+    }
+    let error = turn.finish().await.unwrap_err();
     assert_eq!(error.kind(), AgentErrorKind::Cancelled);
     session.turn("Hello?").await.unwrap();
     let trajectory = sessions.trajectory("s-1").await.unwrap();
+    let report = bundle.replay(&trajectory, ada()).await.unwrap();
+    assert_eq!((report.turns, report.replies), (2, 2));
+}
+
+#[tokio::test]
+async fn a_conversation_that_was_replaced_after_a_failure_is_replayed() {
+    let provider = ScriptedProvider::new([
+        ScriptStep::error(LlmError::new(LlmErrorKind::InvalidRequest, "no")),
+        ScriptStep::text("Fine."),
+    ]);
+    let sessions = sessions(&provider, store());
+    let session = sessions.create("s-1", ada()).await.unwrap();
+    session.turn("Fail.").await.unwrap_err();
+    // As a chat keeps the part of an answer that has arrived.
+    let kept = [Message::user("Fail."), Message::assistant("A part")]
+        .map(Arc::new)
+        .to_vec();
+    session.set_messages(kept).await.unwrap();
+    session.turn("Go on.").await.unwrap();
+    let trajectory = sessions.trajectory("s-1").await.unwrap();
+    let bundle = silent(&Arc::default()).build().unwrap();
     let report = bundle.replay(&trajectory, ada()).await.unwrap();
     assert_eq!((report.turns, report.replies), (2, 2));
 }
