@@ -13,6 +13,9 @@ mod duration;
 #[path = "../../crates/agcore-cli/src/settings/error.rs"]
 mod error;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
+#[path = "../../crates/agcore-cli/src/settings/explanation.rs"]
+mod explanation;
+#[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/file.rs"]
 mod file;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
@@ -21,6 +24,12 @@ mod hooks;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/limits.rs"]
 mod limits;
+#[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
+#[path = "../../crates/agcore-cli/src/listen_address.rs"]
+mod listen_address;
+#[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
+#[path = "../../crates/agcore-cli/src/mistake.rs"]
+mod mistake;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/permissions.rs"]
 mod permissions;

@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    program_tools::Previews,
-    render::{Palette, sanitized},
+    program_tools::{Preview, Previews},
+    render::{Palette, sanitized, sanitized_line, wrapped},
 };
 
 /// The number of bytes of arguments up to which a question is one line.
@@ -21,8 +21,8 @@ const ONE_LINE: usize = 200;
 pub(crate) struct Question {
     /// The request to approve.
     pub(crate) request: ApprovalRequest,
-    /// The change of a file that the call would make, as a unified difference.
-    pub(crate) preview: Option<String>,
+    /// The effect of the call on a file, if it has one.
+    preview: Option<Preview>,
     reply: oneshot::Sender<Approval>,
 }
 
@@ -107,15 +107,22 @@ impl Question {
     /// Returns the question for the terminal. A change of a file is shown in place of the arguments, completely.
     pub(crate) fn text(&self) -> String {
         match &self.preview {
-            Some(_) => format!("Allow {} to make this change?", visible(&self.request.tool)),
-            None => question(&self.request),
+            Some(Preview::Change(_)) => format!("Allow {} to make this change?", visible(&self.request.tool)),
+            Some(Preview::Failure(_)) | None => question(&self.request),
         }
     }
 
-    /// Returns the lines of the change in the colors of a difference, or an empty text.
+    /// Returns the lines of the change in the colors of a difference, or why there is none. For calls that change no file, the text
+    /// is empty.
     pub(crate) fn shown_preview(&self, palette: Palette) -> String {
-        let Some(preview) = &self.preview else {
-            return String::new();
+        let preview = match &self.preview {
+            Some(Preview::Change(change)) => change,
+            Some(Preview::Failure(reason)) => {
+                let style = palette.warning;
+                let text = format!("  This call would fail: {}", visible(&sanitized_line(reason)));
+                return format!("{style}{}{style:#}\n", wrapped(&text, 4));
+            }
+            None => return String::new(),
         };
         let line = |line: &str| {
             let style = match line.as_bytes().first() {

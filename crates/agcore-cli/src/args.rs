@@ -52,8 +52,7 @@ pub(crate) use self::{
     serve::{Busy, ServeArgs, ServeCommand, TokensCommand},
     session::SessionArgs,
     sessions::{
-        DeleteArgs, ExportArgs, ExportFormat, ListSessionsArgs, RenameArgs, ReplayArgs, SearchArgs, SessionsCommand,
-        ShowArgs,
+        DeleteArgs, ExportArgs, ExportFormat, ListArgs, RenameArgs, ReplayArgs, SearchArgs, SessionsCommand, ShowArgs,
     },
     settings::{PolicyArgs, SettingsArgs},
     skills::{AgentsCommand, ProjectArgs, SkillsCommand},
@@ -181,9 +180,12 @@ pub(crate) enum Command {
         command: ToolsCommand,
     },
     /// List, search, show, rename, export, replay or delete the sessions that are kept; without a command, list them
+    #[command(args_conflicts_with_subcommands = true)]
     Sessions {
         #[command(subcommand)]
         command: Option<SessionsCommand>,
+        #[command(flatten)]
+        list: ListArgs,
     },
     /// List or answer the questions of turns that wait for approval
     #[command(arg_required_else_help = true)]

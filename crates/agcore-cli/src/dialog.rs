@@ -13,7 +13,7 @@ use crate::{
     exit::Failure,
     grants::rule,
     interrupt::Interrupts,
-    render::{Palette, hanging, wrapped},
+    render::{Palette, hanging, wrapped, wrapped_with_paths},
 };
 
 /// Shown after an answer that is not understood.
@@ -129,7 +129,7 @@ pub(crate) fn choices(request: &ApprovalRequest, grants: &dyn fmt::Display) -> S
         "4 e  edit the arguments first".to_owned(),
         "5 n  no; `n REASON` gives the model a reason".to_owned(),
     ];
-    let line = |line: String| wrapped(&format!("  {line}"), 7) + "\n";
+    let line = |line: String| wrapped_with_paths(&format!("  {line}"), 7) + "\n";
     lines.into_iter().map(line).collect()
 }
 

@@ -12,7 +12,7 @@ use agcore::{
     memory::{MemoryError, MemoryErrorKind},
 };
 
-use self::advice::{MISSING_KEY, advice, is_from_proxy, is_missing_key};
+use self::advice::{CHECK_BASE_URL, INVALID_BASE_URL, MISSING_KEY, advice, is_from_proxy, is_missing_key, is_web_page};
 pub(crate) use self::advice::{timeout_advice, timeout_setting};
 
 /// The category of a failure, which determines the exit code. Together with 0 for success, these are all exit codes.
@@ -293,6 +293,8 @@ impl From<&LlmError> for Failure {
             // A call of a tool was denied; no server is involved.
             LlmErrorKind::Permission if error.provider().is_none() => FailureKind::Task,
             LlmErrorKind::Authentication | LlmErrorKind::Permission => FailureKind::Key,
+            // The server was reached, and its answer broke off.
+            LlmErrorKind::Connect if error.partial().is_some() => FailureKind::Task,
             LlmErrorKind::Connect | LlmErrorKind::Timeout(_) => FailureKind::Unreachable,
             LlmErrorKind::ContentFilter => FailureKind::Incomplete,
             LlmErrorKind::Cancelled => return Self::cancelled(),
@@ -303,6 +305,8 @@ impl From<&LlmError> for Failure {
             (true, Some(provider), _) => format!("{provider}: {MISSING_KEY}"),
             // These messages contain the reason.
             (_, _, LlmErrorKind::Connect | LlmErrorKind::Timeout(_)) => error.to_string(),
+            (_, _, LlmErrorKind::InvalidRequest) if error.message().starts_with(INVALID_BASE_URL) => error.to_string(),
+            _ if is_web_page(error) => error.chain().replacen(CHECK_BASE_URL, "", 1),
             _ => error.chain(),
         };
         Self {

@@ -1,6 +1,8 @@
 //! The `agcore` command line.
 
 mod utc;
+mod mistake;
+mod listen_address;
 mod vendor;
 mod exit;
 mod args;
@@ -63,7 +65,7 @@ use tokio::{
 };
 
 use crate::{
-    args::{Args, ChatArgs, Command, FlowCommand, InspectCommand},
+    args::{Args, ChatArgs, Command, FlowCommand, InspectCommand, SessionsCommand},
     exit::{Failure, FailureKind},
     interrupt::Interrupts,
     output::Output,
@@ -242,7 +244,10 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Skills { command } => command::skills::skills(&command),
         Command::Agents { command } => command::skills::agents(&command),
-        Command::Sessions { command } => command::sessions::run(&command.unwrap_or_default(), &interrupts, color).await,
+        Command::Sessions { command, list } => {
+            let command = command.unwrap_or(SessionsCommand::List(list));
+            command::sessions::run(&command, &interrupts, color).await
+        }
         Command::Approvals { command } => command::approvals::run(&command).await,
         Command::Mcp { command } => command::mcp::run(&command, &interrupts, color).await,
         Command::Trust(trust) => command::trust::run(&trust, &interrupts, color).await,

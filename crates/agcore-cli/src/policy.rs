@@ -13,8 +13,9 @@ use crate::{
     exit::Failure,
     grants::Grants,
     permission_mode::mode_rule,
-    program_tools::{FETCH_URL, SHELL},
+    program_tools::FETCH_URL,
     settings::{PermissionEntry, Subject, ToolSettings},
+    shell_command::SHELL,
 };
 
 /// The permission rules and the stored grants.

@@ -19,9 +19,8 @@ mod fetch_url;
 pub(crate) use self::{
     fetch_url::{FETCH_URL, WebAccess},
     folder::ToolFolder,
-    preview::Previews,
+    preview::{Preview, Previews},
     restore::{Restored, restore},
-    shell::SHELL,
 };
 
 use agcore::tools::{ToolError, ToolRegistry};

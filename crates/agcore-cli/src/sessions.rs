@@ -9,6 +9,7 @@ mod started;
 mod table;
 
 pub(crate) use self::{
+    find::Extent,
     kind::{KIND, SessionKind},
     open::STORE,
     questions::{OpenQuestion, answers_of, question_key},

@@ -10,6 +10,7 @@ mod hooks;
 mod duration;
 mod limits;
 mod price_table;
+mod explanation;
 mod file;
 
 mod model_name;

@@ -2,9 +2,16 @@
 
 use std::path::Path;
 
+use serde_json::Value;
 use tokio::process::{Child, Command};
 
 use crate::{process::variable_names, vendor::is_known_variable};
+
+/// The name of the tool that runs them for a model.
+pub(crate) const SHELL: &str = "shell";
+
+/// The member of the metadata of its results with the exit code, which is `null` if the command was killed.
+pub(crate) const EXIT_CODE: &str = "exit_code";
 
 /// The endings of variables that contain secrets, which these commands do not get.
 const SECRETS: [&str; 6] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS", "_PASSWD"];
@@ -24,6 +31,17 @@ pub(crate) fn shell(command: &str, folder: &Path) -> Command {
     #[cfg(unix)]
     shell.process_group(0);
     shell
+}
+
+/// Returns whether a call ran a command that failed or was killed, given the data for observers of its result.
+pub(crate) fn command_failed(tool: &str, display: Option<&Value>) -> bool {
+    // The member of another tool may have another meaning.
+    let metadata = display
+        .filter(|_| tool == SHELL)
+        .and_then(|display| display.get("metadata"));
+    metadata
+        .and_then(|metadata| metadata.get(EXIT_CODE))
+        .is_some_and(|code| code.as_i64() != Some(0))
 }
 
 fn is_secret(name: &str) -> bool {
@@ -61,7 +79,23 @@ impl Drop for Group {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn commands_fail_unless_they_exit_with_0() {
+        let check = |tool: &str, code: Value, expected: bool| {
+            let display = json!({"metadata": {EXIT_CODE: code}});
+            assert_eq!(command_failed(tool, Some(&display)), expected, "{tool} {display}");
+        };
+        check(SHELL, json!(0), false);
+        check(SHELL, json!(127), true);
+        check(SHELL, json!(-1), true);
+        check(SHELL, Value::Null, true);
+        check("files_shell", json!(1), false);
+        assert!(!command_failed(SHELL, Some(&json!({}))) && !command_failed(SHELL, None));
+    }
 
     #[test]
     fn secrets_are_recognized_by_the_names_of_variables() {

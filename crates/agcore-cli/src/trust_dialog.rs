@@ -10,13 +10,17 @@ use crate::{
     exit::Failure,
     interrupt::Interrupts,
     process::print,
-    render::{Color, sanitized_line},
+    render::{Color, sanitized_line, wrapped, wrapped_with_paths},
     settings::{Choices, Effect, Folder, Settings},
     trust::{FileKind, Trust, TrustStore, listed_changes},
 };
 
 /// The prompt of the question.
 const PROMPT: &str = "Trust this folder? [y]es, [n]o: ";
+
+/// The headings of settings that do not need trust, and of those that do.
+const ALWAYS: &str = "Used even without trust:";
+const WITH_TRUST: &str = "Used only with trust:";
 
 /// The maximum number of settings and variables that are shown and decide neither about keys nor about tools.
 const MAX_MINOR: usize = 20;
@@ -33,7 +37,7 @@ pub(crate) async fn settings(
 ) -> Result<Settings, Failure> {
     let mut folder = Choices::open_folder(args)?;
     if may_ask && is_at_terminal() && folder.needs_decision() {
-        print_question(&folder, color, "Without trust, they are ignored in this run.")?;
+        print_question(&folder, color, " in this run")?;
         if ask(interrupts).await? {
             if let Err(error) = TrustStore::of_user().add(&folder.snapshot, SystemClock::new().now()) {
                 print_line(&format!("warning: trusted for this run only: {error}"))?;
@@ -63,12 +67,31 @@ pub(crate) fn is_at_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Describes what the files of the folder set and add. What decides where keys are sent is last, next to the prompt.
+/// Describes what the files of the folder set and add. What decides where keys are sent is last, next to the prompt. If some
+/// settings need no trust, they are listed apart from those that do.
 pub(crate) fn description(folder: &Folder) -> String {
     let mut effects = folder.effects();
     effects.sort_by_key(importance);
+    let (always, effects): (Vec<Effect>, Vec<Effect>) = effects.into_iter().partition(is_always_used);
+    if always.is_empty() {
+        return listed(&effects);
+    }
+    let (with_trust, unused): (Vec<Effect>, Vec<Effect>) = effects.into_iter().partition(|effect| effect.needs_trust);
+    let mut text = format!("{}{ALWAYS}\n{}", listed(&unused), listed(&always));
+    if !with_trust.is_empty() {
+        text += &format!("{WITH_TRUST}\n{}", listed(&with_trust));
+    }
+    text
+}
+
+/// Returns whether this is a setting that is used without trust. What has no name, such as an unknown variable, has no effect.
+fn is_always_used(effect: &Effect) -> bool {
+    !effect.needs_trust && effect.name.is_some()
+}
+
+fn listed(effects: &[Effect]) -> String {
     let (mut text, mut last, mut minor) = (String::new(), None, 0);
-    for effect in &effects {
+    for effect in effects {
         minor += usize::from(effect.name.is_some() && importance(effect) == 0);
         if minor > MAX_MINOR && importance(effect) == 0 && effect.name.is_some() {
             continue;
@@ -117,14 +140,17 @@ fn describe(text: &mut String, effect: &Effect, is_first: bool) {
     }
 }
 
-/// Prints the question, without the prompt, where the prompt will be: on standard output.
+/// Prints the question, without the prompt, where the prompt will be: on standard output. `scope` is when the answer no
+/// applies, such as ` in this run`.
 ///
 /// # Errors
 /// When standard output is closed.
-pub(crate) fn print_question(folder: &Folder, color: Color, consequence: &str) -> Result<(), Failure> {
+pub(crate) fn print_question(folder: &Folder, color: Color, scope: &str) -> Result<(), Failure> {
     let style = color.palette(&io::stdout()).question;
     let path = folder.snapshot.folder.as_ref();
-    let path = path.map(|path| sanitized_line(&path.display().to_string()));
+    let path = path
+        .map(|path| sanitized_line(&path.display().to_string()))
+        .unwrap_or_default();
     let reason = match &folder.trust {
         Trust::Changed(changes) => format!(
             "The files of this folder have changed since you trusted it ({}):",
@@ -132,11 +158,31 @@ pub(crate) fn print_question(folder: &Folder, color: Color, consequence: &str) -
         ),
         _ => "The files of this folder change what the program does:".to_owned(),
     };
-    print(&format!(
-        "{style}{reason}{style:#} {}\n{}{consequence}\n",
-        path.unwrap_or_default(),
-        description(folder)
-    ))
+    let ignored = match folder.effects().iter().any(is_always_used) {
+        true => "the latter",
+        false => "they",
+    };
+    let head = fitting_path(&format!("{reason} {path}"));
+    let rest = format!("{}Without trust, {ignored} are ignored{scope}.\n", description(folder));
+    print(&format!("{style}{head}{style:#}\n{}", fitting(&rest)))
+}
+
+/// Wraps a description if standard output is a terminal.
+pub(crate) fn fitting(text: &str) -> String {
+    if !io::stdout().is_terminal() {
+        return text.to_owned();
+    }
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len() + 2;
+    let lines = text.split('\n').map(|line| wrapped(line, indent(line)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Wraps a sentence with a path if standard output is a terminal.
+pub(crate) fn fitting_path(text: &str) -> String {
+    match io::stdout().is_terminal() {
+        true => wrapped_with_paths(text, 2),
+        false => text.to_owned(),
+    }
 }
 
 /// Asks until the answer is yes or no.

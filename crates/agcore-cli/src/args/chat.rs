@@ -36,7 +36,7 @@ Permission modes, for calls that need approval:
 Output formats:
   text         the answer
   json         one JSON object with the result
-  stream-json  a JSON object on each line for every event, and one with the result at the end
+  stream-json  a JSON object on each line for every event, and one with the result at the end; the same as --json
 
 Settings, highest priority first:
   1. command-line options
@@ -68,11 +68,14 @@ Environment variables that are ignored in .env:
   HTTPS_PROXY, ...      proxy for servers on other machines
   AGCORE_THEME          auto, dark, light, contrast or plain
   AGCORE_CONFIG_DIR     directory of your user settings, as an absolute path
+  AGCORE_KEYRING        keep API keys in the keyring of the system: on (the default) or off
+  AGCORE_STORE          URL of a database server for the sessions of `agcore serve`
   OTEL_EXPORTER_OTLP_ENDPOINT, ...
                         the standard variables of OpenTelemetry
 
 Settings in agcore.toml:
-  provider, model, base_url, proxy, api_key, system, history, theme, [permissions], [[hooks.EVENT]], [mcp.servers.NAME]
+  provider, model, base_url, proxy, api_key, system, history, theme, [timeouts], [retry], [providers.NAME], [prices.MODEL],
+  [permissions], [[hooks.EVENT]], [mcp.servers.NAME], [serve]
 
 Instructions of a project:
   AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory
@@ -122,8 +125,8 @@ pub(crate) struct ChatArgs {
     /// Catalog with the prices of models; by default catalog.toml next to your user settings, if it exists
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
-    /// Answer with JSON that matches this JSON Schema: a file, or JSON that begins with `{`; only the answer goes to standard output
-    #[arg(long, value_name = "FILE|JSON", conflicts_with_all = ["output_format", "json"])]
+    /// Answer with JSON that matches this JSON Schema: a file, or JSON that begins with `{`
+    #[arg(long, value_name = "FILE|JSON")]
     pub(crate) schema: Option<PathBuf>,
     /// Append the exchanges with the model to a cassette, which tests and evaluations can replay without a network; keys are
     /// removed, the conversation is not

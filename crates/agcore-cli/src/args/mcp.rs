@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use clap::{Parser, Subcommand};
 
 use super::settings::PolicyArgs;
+use crate::listen_address;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
@@ -147,8 +148,8 @@ pub(crate) struct McpLogoutArgs {
 pub(crate) struct McpServeArgs {
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
-    /// Serve HTTP at this address instead of standard input and output
-    #[arg(long, value_name = "ADDRESS")]
+    /// Serve HTTP at this address, IP:PORT or localhost:PORT, instead of standard input and output
+    #[arg(long, value_name = "IP:PORT", value_parser = listen_address::parse)]
     pub(crate) listen: Option<SocketAddr>,
     /// Run tools that need approval; calls denied by a rule stay denied
     #[arg(long)]

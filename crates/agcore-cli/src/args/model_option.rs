@@ -3,6 +3,8 @@
 use agcore::agent::Parameters;
 use serde_json::Value;
 
+use crate::mistake::{Mistake, alternatives, similar, text_in_words};
+
 /// The members of a request that are not parameters, and what sets them instead.
 const OTHERS: [(&str, &str); 7] = [
     ("model", "use --model"),
@@ -50,14 +52,45 @@ impl ModelOption {
     pub(crate) fn applied(options: &[Self], parameters: &Parameters) -> Result<Parameters, String> {
         let mut parameters = parameters.clone();
         for Self { name, value } in options {
-            let failed = |reason: &dyn std::fmt::Display| format!("--option {name}: {reason}");
-            let mut members = serde_json::to_value(&parameters).map_err(|error| failed(&error))?;
+            let failed = |error: serde_json::Error| format!("--option {name}: {}", explain(&error.to_string(), value));
+            let mut members = serde_json::to_value(&parameters).map_err(failed)?;
             if let Some(members) = members.as_object_mut() {
                 members.insert(name.clone(), value.clone());
             }
-            parameters = serde_json::from_value(members).map_err(|error| failed(&error))?;
+            parameters = serde_json::from_value(members).map_err(failed)?;
         }
         Ok(parameters)
+    }
+}
+
+/// Describes a mistake: what the value must be, and what it is.
+fn explain(message: &str, value: &Value) -> String {
+    match Mistake::of(message) {
+        Mistake::Value { expected } => {
+            let expected = match expected.as_ref() {
+                "a table" => "a JSON object",
+                expected => expected,
+            };
+            format!("expected {expected}, found {}", in_words(value))
+        }
+        Mistake::Choice { given, known } => format!(
+            "expected {}, found {}{}",
+            alternatives(&known),
+            text_in_words(given),
+            similar(given, &known)
+        ),
+        _ => message.to_owned(),
+    }
+}
+
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) => text_in_words(text),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a JSON object".to_owned(),
     }
 }
 
@@ -99,7 +132,17 @@ mod tests {
 
     #[test]
     fn a_value_of_the_wrong_type_is_an_error() {
-        let error = ModelOption::applied(&options(&["temperature=hot"]), &Parameters::default()).unwrap_err();
-        assert!(error.starts_with("--option temperature: "), "{error}");
+        let check = |option: &str, expected: &str| {
+            let error = ModelOption::applied(&options(&[option]), &Parameters::default()).unwrap_err();
+            assert_eq!(error, expected, "{option}");
+        };
+        check(
+            "temperature=hot",
+            "--option temperature: expected a number, found the text \"hot\"",
+        );
+        check(
+            "max_tokens=1.5",
+            "--option max_tokens: expected a whole number, found the number 1.5",
+        );
     }
 }

@@ -8,6 +8,7 @@ use std::{
 use clap::{Parser, Subcommand};
 
 use super::settings::SettingsArgs;
+use crate::listen_address;
 
 pub(super) const SERVE_HELP: &str = "\
 Runs continue when clients disconnect, and when the server is killed and started again. Without tokens, only clients on this \
@@ -37,8 +38,8 @@ pub(crate) struct ServeArgs {
     pub(crate) command: Option<ServeCommand>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
-    /// Address to listen on; by default 127.0.0.1:8737
-    #[arg(long, value_name = "HOST:PORT")]
+    /// Address to listen on: IP:PORT or localhost:PORT; by default 127.0.0.1:8737
+    #[arg(long, value_name = "IP:PORT", value_parser = listen_address::parse)]
     pub(crate) listen: Option<SocketAddr>,
     /// Require a token, as made by `agcore serve tokens create`; needed for other addresses than 127.0.0.1
     #[arg(long)]

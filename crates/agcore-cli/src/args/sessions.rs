@@ -8,7 +8,7 @@ use super::settings::SettingsArgs;
 pub(crate) enum SessionsCommand {
     /// List the sessions, most recently changed first
     #[command(after_help = LIST_HELP)]
-    List(ListSessionsArgs),
+    List(ListArgs),
     /// Find sessions by a text in their messages or names
     #[command(after_help = SEARCH_HELP)]
     Search(SearchArgs),
@@ -27,18 +27,6 @@ pub(crate) enum SessionsCommand {
     /// Delete sessions with everything that belongs to them, except for their costs
     #[command(after_help = DELETE_HELP)]
     Delete(DeleteArgs),
-}
-
-impl Default for SessionsCommand {
-    /// Lists the sessions of all folders, as without options.
-    fn default() -> Self {
-        let list = ListArgs {
-            here: false,
-            limit: LIMIT,
-            json: false,
-        };
-        Self::List(ListSessionsArgs { list, all: false })
-    }
 }
 
 /// The number of sessions that are listed by default.
@@ -105,22 +93,15 @@ Examples:
   agcore sessions delete 0199
   agcore sessions delete --yes 0199a1b2 0199c3d4";
 
-/// Arguments of `sessions list`.
-#[derive(Debug, Parser)]
-pub(crate) struct ListSessionsArgs {
-    #[command(flatten)]
-    pub(crate) list: ListArgs,
-    /// Also list chats in which no turn succeeded, so that there is nothing to continue
-    #[arg(long)]
-    pub(crate) all: bool,
-}
-
 /// Arguments of a list of sessions.
 #[derive(Debug, Parser)]
 pub(crate) struct ListArgs {
     /// List only sessions of the current directory
     #[arg(long)]
     pub(crate) here: bool,
+    /// Also list chats in which no turn succeeded, so that there is nothing to continue
+    #[arg(long)]
+    pub(crate) all: bool,
     /// List at most this many
     #[arg(long, value_name = "N", default_value_t = LIMIT)]
     pub(crate) limit: usize,

@@ -18,7 +18,7 @@ const COMMON: [&str; 2] = ["help", "version"];
 
 /// Adds to an error what was probably meant.
 pub(super) fn with_tips(error: Error, arguments: &[OsString], program: &Command) -> Error {
-    with_quoting(with_similar_option(error, program), arguments)
+    with_quoting(with_similar_option(error, program), arguments, program)
 }
 
 /// Names the option of the chat that resembles an unknown one. Clap compares it with other words, knows no option of the program
@@ -55,13 +55,48 @@ fn text(error: &Error, kind: ContextKind) -> Option<&str> {
 }
 
 /// Adds to an error about a second word how to send a message of several words, if the first one may begin a message.
-fn with_quoting(mut error: Error, arguments: &[OsString]) -> Error {
+fn with_quoting(mut error: Error, arguments: &[OsString], program: &Command) -> Error {
     let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or_default()).collect();
-    if let Some(quoted) = quoted(&error, &words) {
-        let tip = format!("a message of several words needs quotation marks: {quoted}");
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    let Some(quoted) = quoted(&error, &words) else {
+        return error;
+    };
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        match mistyped_command(&words, program) {
+            Some(Certainty::Sure) => return error,
+            Some(Certainty::Unsure) => {}
+            None => drop(error.remove(ContextKind::SuggestedSubcommand)),
+        }
     }
+    let tip = format!("a message of several words needs quotation marks: {quoted}");
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     error
+}
+
+/// The certainty that words are a mistyped command.
+enum Certainty {
+    /// No sentence begins like this.
+    Sure,
+    /// A sentence may begin like this.
+    Unsure,
+}
+
+/// Returns whether the first word is a mistyped command, or `None` if it is not: words with another first letter, such as `what` and
+/// `chat`, are similar only by accident.
+fn mistyped_command(words: &[&str], program: &Command) -> Option<Certainty> {
+    let first = words.get(1)?;
+    let initial = |word: &str| word.chars().next().map(|c| c.to_ascii_lowercase());
+    let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
+    let similar = commands.filter(|command| initial(command.get_name()) == initial(first));
+    let names: Vec<&str> = similar.map(Command::get_name).collect();
+    let command = program.find_subcommand(nearest(first, names)?)?;
+    let names = command.get_subcommands().map(Command::get_name);
+    let is_subcommand = words.get(2).is_some_and(|second| nearest(second, names).is_some());
+    // A sentence has more than two words.
+    let is_short = words.len() < 4;
+    Some(match is_subcommand || is_short {
+        true => Certainty::Sure,
+        false => Certainty::Unsure,
+    })
 }
 
 /// Returns the command line with quotation marks around the message.
@@ -134,6 +169,25 @@ mod tests {
     }
 
     #[test]
+    fn distinguishes_mistyped_commands_from_sentences() {
+        let tips = |line: &str| {
+            let shown = shown(line);
+            (shown.contains("similar subcommand"), shown.contains("quotation marks"))
+        };
+        // (a similar command, quotation marks)
+        let check = |line: &str, expected: (bool, bool)| assert_eq!(tips(line), expected, "{line}: {}", shown(line));
+        check("agcore session list", (true, false));
+        check("agcore sesions lst --json", (true, false));
+        check("agcore sesions show last --json", (true, false));
+        check("agcore chta hello", (true, false));
+        check("agcore doctr", (true, false));
+        check("agcore what is this", (false, true));
+        check("agcore what next", (false, true));
+        check("agcore flows are slow here", (true, true));
+        check("agcore is this so", (false, true));
+    }
+
+    #[test]
     fn a_message_without_quotation_marks_is_recognized() {
         let tip = |line: &str| {
             let shown = shown(line);
@@ -141,7 +195,6 @@ mod tests {
             tip.map(|rest| rest.lines().next().unwrap_or_default().to_owned())
         };
         let check = |line: &str, expected: &str| assert_eq!(tip(line).as_deref(), Some(expected), "{line}");
-        // The first word resembles `chat`.
         check("agcore what is this", "agcore \"what is this\"");
         check("agcore is this so", "agcore \"is this so\"");
         check("agcore -p -m gpt-5 is this so", "agcore -p -m gpt-5 \"is this so\"");

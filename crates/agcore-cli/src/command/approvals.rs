@@ -50,26 +50,56 @@ async fn answer(keys: &[String], answer: &Answer, sessions: &Sessions) -> Result
         .map(|key| find(&known, key))
         .collect::<Result<Vec<_>, _>>()?;
     for question in &found {
+        check_answer(question, answer)?;
+    }
+    for question in &found {
         sessions.answer(question, answer).await.map_err(|failure| {
             let call = call_text(&question.question.tool, &question.question.arguments);
             Failure::task(format!("{}: {call}: {failure}", question.key))
         })?;
-        let verb = match answer {
-            Answer::Approve { .. } => "allowed",
-            _ => "denied",
-        };
         let call = call_text(&question.question.tool, &question.question.arguments);
-        print(&format!("{} is {verb}: {call}\n", question.key))?;
+        print(&format!("{} is {}: {call}\n", question.key, verb(answer)))?;
     }
     let mut ids: Vec<&str> = found.iter().map(|question| &*question.approval.session).collect();
     ids.dedup();
     for id in ids {
-        print(&format!(
-            "To continue the session: agcore -p --resume {}\n",
-            sanitized_line(id)
-        ))?;
+        // A turn that has ended does not need the answer any more.
+        if sessions.waits(id).await? {
+            print(&format!(
+                "To continue the session: agcore -p --resume {}\n",
+                sanitized_line(id)
+            ))?;
+        }
     }
     Ok(())
+}
+
+fn verb(answer: &Answer) -> &'static str {
+    match answer {
+        Answer::Approve { .. } => "allowed",
+        _ => "denied",
+    }
+}
+
+/// Checks that a question can still have an answer. The same answer again changes nothing.
+fn check_answer(question: &OpenQuestion, answer: &Answer) -> Result<(), Failure> {
+    let approval = &question.approval;
+    let given: Option<Answer> = approval
+        .answer
+        .clone()
+        .and_then(|answer| serde_json::from_value(answer).ok());
+    let problem = match (approval.status, given) {
+        (ApprovalStatus::Withdrawn, _) => "it was withdrawn when its turn ended".to_owned(),
+        (ApprovalStatus::Answered, Some(given)) if given != *answer => {
+            let at = approval
+                .closed_at
+                .map_or_else(String::new, |at| format!(" at {} UTC", time(at)));
+            format!("it was {} already{at}, which cannot be changed", verb(&given))
+        }
+        _ => return Ok(()),
+    };
+    let call = call_text(&question.question.tool, &question.question.arguments);
+    Err(Failure::task(format!("{}: {call}: {problem}", question.key)))
 }
 
 /// Finds a question by its id or the beginning of it.

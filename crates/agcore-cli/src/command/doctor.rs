@@ -17,7 +17,7 @@ use crate::{
     args::ReportArgs,
     exit::{Failure, FailureKind},
     process::print,
-    render::{Color, sanitized_line, wrapped},
+    render::{Color, sanitized_line, wrapped_with_paths},
     settings::Choices,
 };
 
@@ -81,9 +81,9 @@ impl Report {
             Status::Fail => (palette.error, "fail"),
         };
         let first = format!("{word:<5} {:<9} {}", check.name, sanitized_line(&check.message));
-        let mut line = wrapped(&first, INDENT).replacen(word, &format!("{style}{word}{style:#}"), 1) + "\n";
+        let mut line = wrapped_with_paths(&first, INDENT).replacen(word, &format!("{style}{word}{style:#}"), 1) + "\n";
         for advice in check.advice.iter().flat_map(|advice| advice.lines()) {
-            let advice = wrapped(&format!("{:INDENT$}→ {}", "", sanitized_line(advice)), INDENT + 2);
+            let advice = wrapped_with_paths(&format!("{:INDENT$}→ {}", "", sanitized_line(advice)), INDENT + 2);
             line += &(advice + "\n");
         }
         line

@@ -69,6 +69,7 @@ pub(crate) async fn run(args: &InitArgs, color: Color) -> Result<(), Failure> {
             false => None,
         },
         found: Found::search().await?,
+        lacks_key: false,
     };
     let provider = setup.provider(given)?;
     let wanted = match provider {
@@ -218,7 +219,8 @@ impl Setup<'_> {
         let key = self.found.key(provider)?;
         let needs_key = provider.key_variable().is_some();
         if self.questions.is_none() {
-            if needs_key && key.is_none() {
+            self.lacks_key = needs_key && key.is_none();
+            if self.lacks_key {
                 print_list(&format!(
                     "There is no key for {provider} yet: `agcore keys set {provider}` stores one, or set {key_variable}.\n"
                 ))?;
@@ -242,6 +244,7 @@ impl Setup<'_> {
         for _ in 0..MAX_KEYS {
             let prompt = format!("API key for {provider} (it is not shown; Enter skips this): ");
             let Some(key) = crate::secret_input::ask_key(&prompt).await? else {
+                self.lacks_key = needs_key;
                 print_list(&format!(
                     "Store one later with `agcore keys set {provider}`, or set {key_variable}.\n"
                 ))?;
@@ -294,6 +297,13 @@ impl Setup<'_> {
                 print_list(&format!("The settings are in {shown}.\n"))?;
             }
         }
-        print("\nTry it:\n  agcore 'Why is the sky blue?'\n`agcore doctor` checks everything.\n")
+        let key = match self.lacks_key {
+            // Without a key, the first question fails.
+            true => format!("Store the key:\n  agcore keys set {}\nThen try it:", wanted.provider),
+            false => "Try it:".to_owned(),
+        };
+        print(&format!(
+            "\n{key}\n  agcore 'Why is the sky blue?'\n`agcore doctor` checks everything.\n"
+        ))
     }
 }

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use self::{replay::replay, trajectory::trajectory, transcript::transcript};
 use crate::{
-    args::{DeleteArgs, ExportArgs, ExportFormat, ListSessionsArgs, RenameArgs, SearchArgs, SessionsCommand, ShowArgs},
+    args::{DeleteArgs, ExportArgs, ExportFormat, ListArgs, RenameArgs, SearchArgs, SessionsCommand, ShowArgs},
     exit::Failure,
     interrupt::Interrupts,
     process::print,
     render::{Color, sanitized_line},
-    sessions::{Sessions, current_folder, folder_of, last_turn, time},
+    sessions::{Extent, Sessions, current_folder, folder_of, last_turn, time},
     table::table,
     trust_dialog::{ask_yes_or_no, is_at_terminal},
 };
@@ -39,13 +39,9 @@ pub(crate) async fn run(command: &SessionsCommand, interrupts: &Interrupts, colo
     }
 }
 
-async fn list(args: &ListSessionsArgs, sessions: &Sessions) -> Result<(), Failure> {
-    let ListSessionsArgs { list: args, all } = args;
+async fn list(args: &ListArgs, sessions: &Sessions) -> Result<(), Failure> {
     let folder = args.here.then(|| current_folder().unwrap_or_default());
-    let listed = match all {
-        true => sessions.list_all(folder.as_deref(), args.limit).await?,
-        false => sessions.list(folder.as_deref(), args.limit).await?,
-    };
+    let listed = sessions.list(folder.as_deref(), extent(args), args.limit).await?;
     if args.json {
         let listed: Vec<Value> = listed.iter().map(described).collect();
         return print(&format!("{:#}\n", json!({ "sessions": listed })));
@@ -57,9 +53,12 @@ async fn list(args: &ListSessionsArgs, sessions: &Sessions) -> Result<(), Failur
 }
 
 async fn search(args: &SearchArgs, sessions: &Sessions) -> Result<(), Failure> {
-    let folder = args.list.here.then(|| current_folder().unwrap_or_default());
-    let found = sessions.search(&args.text, folder.as_deref(), args.list.limit).await?;
-    if args.list.json {
+    let SearchArgs { text, list } = args;
+    let folder = list.here.then(|| current_folder().unwrap_or_default());
+    let found = sessions
+        .search(text, folder.as_deref(), extent(list), list.limit)
+        .await?;
+    if list.json {
         let found = found.iter().map(|found| {
             let mut shown = described(&found.session);
             shown["excerpt"] = found.excerpt.as_str().into();
@@ -69,12 +68,22 @@ async fn search(args: &SearchArgs, sessions: &Sessions) -> Result<(), Failure> {
         return print(&format!("{:#}\n", json!({ "sessions": found })));
     }
     match found.as_slice() {
-        [] => Err(Failure::task(format!(
-            "no session contains `{}`",
-            sanitized_line(&args.text)
-        ))),
+        [] => {
+            let more = match list.all {
+                true => "",
+                false => "\n--all also searches chats in which no turn succeeded.",
+            };
+            Err(Failure::task(format!(
+                "no session contains `{}`{more}",
+                sanitized_line(text)
+            )))
+        }
         found => print(&sessions.found_table(found).await?),
     }
+}
+
+fn extent(args: &ListArgs) -> Extent {
+    if args.all { Extent::All } else { Extent::Started }
 }
 
 async fn rename(args: &RenameArgs, sessions: &Sessions) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ use crate::{
     settings::{Choices, Folder},
     table::table,
     trust::{Trust, TrustStore, TrustedFolder},
-    trust_dialog::{ask, description, is_at_terminal, print_question},
+    trust_dialog::{ask, description, fitting, fitting_path, is_at_terminal, print_question},
 };
 
 /// Runs `agcore trust`.
@@ -35,10 +35,11 @@ pub(crate) async fn run(args: &TrustArgs, interrupts: &Interrupts, color: Color)
     let folder = Choices::open_folder(&SettingsArgs::default())?;
     let path = shown(folder.snapshot.folder.as_deref().unwrap_or(Path::new(".")));
     if folder.trust == Trust::Remembered {
-        return print(&format!("{path} is already trusted.\n{}", description(&folder)));
+        let head = fitting_path(&format!("{path} is already trusted."));
+        return print(&format!("{head}\n{}", fitting(&description(&folder))));
     }
     if folder.snapshot.files.is_empty() {
-        return print(&format!("{path} contains no files that need trust.\n"));
+        return print(&fitting_path(&format!("{path} contains no files that need trust.\n")));
     }
     if !args.yes && !is_at_terminal() {
         return Err(Failure::usage(format!(
@@ -48,9 +49,9 @@ pub(crate) async fn run(args: &TrustArgs, interrupts: &Interrupts, color: Color)
         )));
     }
     decide(args, &store, &folder, interrupts, color).await?;
-    print(&format!(
+    print(&fitting_path(&format!(
         "{path} is trusted. If its files change, you are asked again.\n"
-    ))
+    )))
 }
 
 /// Shows the files, asks, and remembers the answer.
@@ -62,9 +63,9 @@ async fn decide(
     color: Color,
 ) -> Result<(), Failure> {
     if args.yes {
-        print(&description(folder))?;
+        print(&fitting(&description(folder)))?;
     } else {
-        print_question(folder, color, "Without trust, they are ignored.")?;
+        print_question(folder, color, "")?;
         if !ask(interrupts).await? {
             return Err(Failure::task("the folder is not trusted: you answered no"));
         }
@@ -95,7 +96,7 @@ fn revoke(store: &TrustStore, folder: &Path) -> Result<(), Failure> {
     // A folder that no longer exists is named by its path.
     let folder: PathBuf = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     match store.remove(&folder).map_err(Failure::usage)? {
-        true => print(&format!("{} is no longer trusted.\n", shown(&folder))),
+        true => print(&fitting_path(&format!("{} is no longer trusted.\n", shown(&folder)))),
         false => Err(Failure::task(format!(
             "{} is not trusted; `agcore trust --list` shows the trusted folders",
             shown(&folder)

@@ -1,6 +1,6 @@
 //! Advice about an error of a model, in terms of the program's own options.
 
-use std::error::Error;
+use std::{env, error::Error};
 
 use agcore::{
     LlmError,
@@ -8,10 +8,16 @@ use agcore::{
 };
 use url::Url;
 
-use crate::vendor::key_variable;
+use crate::vendor::{base_url_variables, key_variable};
 
 /// The beginning of the library's message for a missing key.
 pub(super) const MISSING_KEY: &str = "the API key is missing";
+
+/// The beginning of the library's message for an invalid base URL, which contains the reason that the parser gives.
+pub(super) const INVALID_BASE_URL: &str = "invalid base URL: ";
+
+/// The end of the library's message for a web page, which the advice repeats in more detail.
+pub(super) const CHECK_BASE_URL: &str = "; check the base URL";
 
 /// The beginning of the library's message for a web page in place of the reply of an API.
 const WEB_PAGE: &str = "the address answered with a web page";
@@ -20,6 +26,11 @@ const WEB_PAGE: &str = "the address answered with a web page";
 pub(super) fn is_missing_key(error: &LlmError) -> bool {
     let is_local = *error.kind() == LlmErrorKind::Authentication && error.status().is_none();
     is_local && error.message().starts_with(MISSING_KEY)
+}
+
+/// Returns whether a web page came in place of the reply of an API.
+pub(super) fn is_web_page(error: &LlmError) -> bool {
+    error.message().starts_with(WEB_PAGE)
 }
 
 /// Suggests a next step in terms of the program's own options, which the error does not know.
@@ -31,20 +42,30 @@ pub(super) fn advice(error: &LlmError) -> Option<String> {
         LlmErrorKind::Authentication => return Some(key_advice(error)),
         // The message names the new address.
         LlmErrorKind::NotFound if error.status().is_some_and(|status| status < 400) => return None,
-        LlmErrorKind::NotFound if error.message().starts_with(WEB_PAGE) => return Some(base_url_advice(error)),
+        LlmErrorKind::NotFound if is_web_page(error) => return Some(base_url_advice(error)),
         LlmErrorKind::NotFound => {
             "Check the model name (--model, or /model in a chat; `agcore models` lists the available ones) and the base URL \
              (--base-url), which usually ends in /v1."
         }
+        // The server is reachable; only this answer broke off.
+        LlmErrorKind::Connect if error.partial().is_some() => return None,
         // The message contains the remedy.
         LlmErrorKind::Connect if !error.is_retryable() => return None,
         LlmErrorKind::Connect if is_ollama(error) => {
-            "Start Ollama with `ollama serve`, or check the base URL (--base-url)."
+            let sources = base_url_sources(error, is_set);
+            return Some(format!(
+                "Start Ollama with `ollama serve`, or check the base URL ({sources})."
+            ));
         }
         LlmErrorKind::Connect if is_at_vendor(error) => {
             "Check that this machine is online. Behind a proxy, set HTTPS_PROXY or pass --proxy URL."
         }
-        LlmErrorKind::Connect => "Check the base URL (--base-url) and that the server is running.",
+        LlmErrorKind::Connect => {
+            let sources = base_url_sources(error, is_set);
+            return Some(format!(
+                "Check that the server is running, and the base URL ({sources})."
+            ));
+        }
         // If part of the reply was read, the server does speak the API.
         LlmErrorKind::Malformed if error.partial().is_none() => return Some(base_url_advice(error)),
         // With a status, it is the server that did not want to wait.
@@ -78,7 +99,26 @@ pub(crate) fn timeout_advice(stage: TimeoutStage, table: &str, file: &str) -> St
 
 fn base_url_advice(error: &LlmError) -> String {
     let endpoint = provider(error).map_or("/chat/completions", |provider| provider.endpoint());
-    format!("Check the base URL (--base-url, or `base_url` in agcore.toml): {endpoint} is appended to it.")
+    let sources = base_url_sources(error, is_set);
+    format!("Check the base URL ({sources}): {endpoint} is appended to it.")
+}
+
+/// Returns what sets the base URL. A variable overrides the settings files, so it is named in place of them.
+fn base_url_sources(error: &LlmError, is_set: impl Fn(&str) -> bool) -> String {
+    let names = provider(error).map_or(&["AGCORE_BASE_URL"][..], |provider| base_url_variables(&provider));
+    match names.iter().find(|name| is_set(name)) {
+        Some(name) => format!("--base-url, or else the variable {name}, which is set"),
+        None => "--base-url, or `base_url` in agcore.toml".to_owned(),
+    }
+}
+
+/// Returns whether an environment variable is set, and not empty.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "`process`, which reads the environment elsewhere, depends on `Failure`"
+)]
+fn is_set(name: &str) -> bool {
+    env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
 /// Returns whether the proxy failed, and not the server.
@@ -150,5 +190,28 @@ mod tests {
         ] {
             assert!(advised(message).contains("--base-url"), "{message}");
         }
+    }
+
+    #[test]
+    fn a_variable_with_the_base_url_is_named() {
+        let check = |provider: &str, set: &[&str], expected: &str| {
+            let error = LlmError::new(LlmErrorKind::Connect, "refused").with_provider(provider.to_owned());
+            let is_set = |name: &str| set.contains(&name);
+            assert_eq!(base_url_sources(&error, is_set), expected, "{provider} {set:?}");
+        };
+        let none = "--base-url, or `base_url` in agcore.toml";
+        check("openai", &[], none);
+        check(
+            "openai",
+            &["OPENAI_BASE_URL"],
+            "--base-url, or else the variable OPENAI_BASE_URL, which is set",
+        );
+        check(
+            "openai",
+            &["OPENAI_BASE_URL", "AGCORE_BASE_URL"],
+            "--base-url, or else the variable AGCORE_BASE_URL, which is set",
+        );
+        // It applies to the APIs of OpenAI only.
+        check("ollama", &["OPENAI_BASE_URL"], none);
     }
 }

@@ -290,6 +290,9 @@ pub(crate) struct RunResult {
     pub(crate) exit_code: u8,
     /// The answer, or the part of it that arrived; null if there is none.
     pub(crate) text: Option<String>,
+    /// The answer as JSON that matches the schema of `--schema`. Missing without `--schema`, or if there is no such answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<Value>,
     /// The reason that the model stopped, such as `stop`, `length` or `content_filter`; null if unknown.
     pub(crate) stop_reason: Option<String>,
     /// The error; null if there is none.

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use agcore::chat::{Usage, UsageTracker};
+use serde_json::Value;
 
 use super::{
     failure::ErrorInfo,
@@ -23,6 +24,8 @@ const TOOL_ROUNDS: &str = "max_tool_turns";
 pub(super) struct Summary {
     /// The text of the last message, or of the part of it that arrived.
     pub(super) text: Option<String>,
+    /// The value that the answer is, with a schema.
+    pub(super) value: Option<Value>,
     /// Why the model stopped.
     pub(super) stop_reason: Option<String>,
     /// The limit that was reached.
@@ -66,6 +69,7 @@ impl Summary {
             status: ended.map_or_else(|failure| self.status(failure.kind()), |()| Status::Ok),
             exit_code: ended.map_or_else(|failure| failure.kind().exit_code(), |()| 0),
             text: self.text.clone(),
+            value: self.value.clone(),
             stop_reason: self.stop_reason.clone(),
             error: ended.err().map(|failure| ErrorInfo {
                 kind: failure.error_kind().to_owned(),

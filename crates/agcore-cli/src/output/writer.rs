@@ -102,6 +102,11 @@ impl Output {
         writer.lines(answer.map(Event::Message))
     }
 
+    /// Notes the value that the answer is, for the result.
+    pub(crate) fn value(&self, value: Value) {
+        self.writer().translator.summary.value = Some(value);
+    }
+
     /// Notes how a call ended.
     pub(super) fn fate(&self, call_id: &str, fate: Fate) {
         self.writer().translator.fate(call_id, fate);

@@ -4,6 +4,15 @@ use agcore::tools::ApprovalRequest;
 
 use super::{edit_file, folder::ToolFolder, write_file};
 
+/// The effect that a call would have on a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Preview {
+    /// The change, as a unified difference.
+    Change(String),
+    /// None: the call would fail for this reason.
+    Failure(String),
+}
+
 /// Shows what a call would change, so that what a person approves is what happens.
 #[derive(Debug, Clone)]
 pub(crate) struct Previews(ToolFolder);
@@ -14,18 +23,20 @@ impl Previews {
         Self(folder.clone())
     }
 
-    /// Returns the difference that a call would make to a file, and remembers the file. Returns `None` for calls that change no
-    /// file, or that will fail.
-    pub(crate) fn preview(&self, request: &ApprovalRequest) -> Option<String> {
+    /// Returns what a call would do to a file, and remembers the file. Returns `None` for calls of other tools.
+    pub(crate) fn preview(&self, request: &ApprovalRequest) -> Option<Preview> {
         let arguments = request.arguments.as_value();
         let change = match &*request.tool {
             edit_file::NAME => edit_file::change(&self.0, arguments),
             write_file::NAME => write_file::change(&self.0, arguments),
             _ => return None,
         };
-        let change = change.ok()?;
+        let change = match change {
+            Ok(change) => change,
+            Err(error) => return Some(Preview::Failure(error.message().to_owned())),
+        };
         let approved = self.0.approved();
         approved.remember(&request.call_id, &change.path, change.before.as_deref());
-        Some(change.diff())
+        Some(Preview::Change(change.diff()))
     }
 }

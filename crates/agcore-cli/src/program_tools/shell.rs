@@ -4,12 +4,11 @@ mod child;
 
 use std::time::Duration;
 
-use agcore::tools::{Registration, State, ToolError, tool};
+use agcore::tools::{Registration, State, ToolError, ToolOutput, tool};
+use serde_json::json;
 
 use super::folder::ToolFolder;
-
-/// The name of the tool.
-pub(crate) const SHELL: &str = "shell";
+use crate::shell_command::EXIT_CODE;
 
 /// The time that a command may take if the model asks for no other, in seconds.
 const SECONDS: u64 = 120;
@@ -39,9 +38,11 @@ async fn shell(
     /// The time after which the command is killed, in seconds: up to 600, by default 120.
     timeout: Option<u64>,
     State(folder): State<ToolFolder>,
-) -> Result<String, ToolError> {
+) -> Result<ToolOutput, ToolError> {
     let limit = Duration::from_secs(timeout.unwrap_or(SECONDS).clamp(1, MAX_SECONDS));
-    child::run(&command, folder.path(), limit)
+    let run = child::run(&command, folder.path(), limit)
         .await
-        .map_err(|error| ToolError::failed(format!("cannot run the shell: {error}")))
+        .map_err(|error| ToolError::failed(format!("cannot run the shell: {error}")))?;
+    // For the model, a command that fails is a result like any other, but people are shown that it failed.
+    Ok(ToolOutput::text(run.text).with_metadata(json!({ EXIT_CODE: run.exit_code })))
 }

@@ -1,6 +1,6 @@
 //! [`Card`]: a finished tool call on one line.
 
-use std::{fmt, time::Duration};
+use std::{borrow::Cow, fmt, time::Duration};
 
 use agcore::chat::ToolCall;
 
@@ -24,7 +24,8 @@ pub(super) struct Card<'a> {
     pub(super) name: &'a str,
     pub(super) input: &'a str,
     pub(super) output: &'a str,
-    pub(super) is_error: bool,
+    /// Whether the call, or the command that it ran, failed.
+    pub(super) has_failed: bool,
     pub(super) duration: Duration,
 }
 
@@ -34,7 +35,7 @@ impl Card<'_> {
         let Palette {
             success, error, dim, ..
         } = palette;
-        let (style, sign) = if self.is_error {
+        let (style, sign) = if self.has_failed {
             (error, '✗')
         } else {
             (success, '✓')
@@ -63,11 +64,23 @@ impl Card<'_> {
     }
 }
 
-/// Formats the name and the arguments of a call within this width.
+/// Formats the name of a call within this width, and its arguments with a space before them, if there are any.
 pub(super) fn call(name: &str, input: &str, width: usize) -> (String, String) {
     let name = truncated(name, MAX_NAME);
     let available = width.saturating_sub(columns(&name) + 3).max(MIN_WIDTH);
-    (name, truncated(arguments(input), available))
+    let input = match arguments(input) {
+        "" => String::new(),
+        input => format!(" {}", truncated(input, available)),
+    };
+    (name, input)
+}
+
+/// Returns the name of a call, after that of the sub-agent that makes it.
+pub(super) fn call_name<'a>(sub_agent: Option<&str>, tool: &'a str) -> Cow<'a, str> {
+    match sub_agent {
+        Some(agent) => Cow::Owned(format!("{agent} › {tool}")),
+        None => Cow::Borrowed(tool),
+    }
 }
 
 /// Describes a call that was running when the program ended.
@@ -108,7 +121,7 @@ mod tests {
                 name: "get",
                 input,
                 output,
-                is_error: false,
+                has_failed: false,
                 duration: Duration::from_millis(5),
             };
             let line = card.line(Palette::default(), width);
@@ -120,7 +133,7 @@ mod tests {
             name: "get",
             input: "{}",
             output: "four",
-            is_error: false,
+            has_failed: false,
             duration: Duration::from_micros(900),
         };
         assert_eq!(at_once.line(Palette::default(), 80), "✓ get four");

@@ -194,6 +194,14 @@ pub(crate) fn wrapped(text: &str, indent: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Like [`wrapped`], for text with paths: those that are longer than a line are broken after separators. In a URL, that would
+/// make it impossible to copy, so URLs are left to the terminal.
+pub(crate) fn wrapped_with_paths(text: &str, indent: usize) -> String {
+    let lines = text.split('\n');
+    let lines = lines.map(|line| wrapped_line_with_paths(line, indent, window_width()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// Wraps text after a prefix such as `✗ `. All further lines are indented by its width.
 pub(crate) fn hanging(prefix: &str, text: &str) -> String {
     hanging_to(prefix, text, window_width())
@@ -252,6 +260,26 @@ fn wrapped_line(prefix: &str, line: &str, indent: usize, width: usize) -> String
     layout.begin(prefix, " ".repeat(indent), prefix.width(), &mut out);
     layout.indent.1 = indent;
     layout.text(Style::new(), line, &mut out);
+    layout.end(&mut out);
+    out.pop();
+    out
+}
+
+fn wrapped_line_with_paths(line: &str, indent: usize, width: usize) -> String {
+    let (mut layout, mut out) = (Layout::new(width), String::new());
+    layout.begin("", " ".repeat(indent), 0, &mut out);
+    layout.indent.1 = indent;
+    for word in line.split_inclusive(' ') {
+        let is_long = word.trim_end().width() > layout.line_width();
+        if !is_long || word.contains("://") {
+            layout.text(Style::new(), word, &mut out);
+            continue;
+        }
+        for part in word.split_inclusive(['/', '\\']) {
+            layout.text(Style::new(), part, &mut out);
+            layout.end_word(&mut out);
+        }
+    }
     layout.end(&mut out);
     out.pop();
     out
@@ -316,6 +344,16 @@ mod tests {
             wrapped_paragraphs(text, 20),
             "One two three four\nfive.\n\nModes:\n  plan    deny what\n          may change\n          files\n  [permissions]"
         );
+    }
+
+    #[test]
+    fn long_paths_are_broken_after_separators_and_urls_are_not() {
+        let check = |text: &str, expected: &str| assert_eq!(wrapped_line_with_paths(text, 2, 16), expected, "{text}");
+        check("in ~/some/folder/a.json now", "in ~/some/\n  folder/a.json\n  now");
+        check("is in some/a.json", "is in\n  some/a.json");
+        check(r"D:\Files\Some\other.toml", "D:\\Files\\Some\\\n  other.toml");
+        check("at http://localhost/some/path", "at\n  http://localhost/some/path");
+        check("", "");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{
     borrow::Cow,
     fmt,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
 };
 
 use agcore::{
@@ -15,16 +15,18 @@ use anstyle::Style;
 use super::{
     Render,
     agent::agent_line,
-    card::{self, Card, HumanDuration},
+    card::{self, Card, call_name},
     context::context_line,
     footer::Footer,
     layout::{window_height, window_width, wrapped},
     markdown::Markdown,
+    retry::retry_line,
     status::StatusLines,
     style::Palette,
-    text::{column_after, continued, sanitized},
+    text::{column_after, sanitized},
     usage::usage_line,
 };
+use crate::shell_command::command_failed;
 
 /// The maximum width of a tool card.
 const MAX_CARD_WIDTH: usize = 120;
@@ -33,6 +35,8 @@ const MAX_CARD_WIDTH: usize = 120;
 pub(crate) struct Terminal<A: Write, N: Write> {
     answer: A,
     notes: N,
+    /// Whether the notes are shown in the window, and not written to a file.
+    notes_are_wrapped: bool,
     palette: Palette,
     /// Formats the answer. Without it, the answer is written as received.
     markdown: Option<Markdown>,
@@ -61,6 +65,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         Self {
             answer,
             notes,
+            notes_are_wrapped: true,
             palette,
             markdown: None,
             status: palette.is_colored.then(StatusLines::default),
@@ -74,6 +79,13 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     /// Formats answers as Markdown, with styles if the palette is colored.
     pub(crate) fn with_markdown(mut self, palette: Palette) -> Self {
         self.markdown = Some(Markdown::new(palette.is_colored, palette.theme));
+        self
+    }
+
+    /// Writes each note on one line if `stream`, to which they go, is not a terminal: their width then does not
+    /// depend on the window.
+    pub(crate) fn with_notes_for(mut self, stream: &impl IsTerminal) -> Self {
+        self.notes_are_wrapped = stream.is_terminal();
         self
     }
 
@@ -151,7 +163,19 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
 
     /// Writes a wrapped line in a style.
     fn note(&mut self, style: Style, line: &str) -> io::Result<()> {
-        self.line(&format!("{style}{}{style:#}", wrapped(line, 2)))
+        let line = match self.notes_are_wrapped {
+            true => Cow::Owned(wrapped(line, 2)),
+            false => Cow::Borrowed(line),
+        };
+        self.line(&format!("{style}{line}{style:#}"))
+    }
+
+    /// Returns the width of a line about a call.
+    fn card_width(&self) -> usize {
+        match self.notes_are_wrapped {
+            true => MAX_CARD_WIDTH.min(window_width()),
+            false => MAX_CARD_WIDTH,
+        }
     }
 
     fn line(&mut self, line: &str) -> io::Result<()> {
@@ -196,6 +220,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                 output,
                 is_error,
                 duration,
+                display,
                 ..
             } => {
                 if let Some(status) = &mut self.status {
@@ -206,10 +231,10 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                     name: &call_name(sub_agent, name),
                     input: edited.map_or(input, |(_, arguments)| arguments),
                     output,
-                    is_error: *is_error,
+                    has_failed: *is_error || command_failed(name, display.as_deref()),
                     duration: *duration,
                 };
-                let line = card.line(self.palette, MAX_CARD_WIDTH.min(window_width()));
+                let line = card.line(self.palette, self.card_width());
                 self.line(&line)
             }
             _ => Ok(()),
@@ -217,32 +242,24 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     }
 
     fn started(&mut self, call_id: &str, name: &str, input: &str) -> io::Result<()> {
-        let (name, input) = card::call(name, input, MAX_CARD_WIDTH.min(window_width()));
+        let (name, input) = card::call(name, input, self.card_width());
         match &mut self.status {
             Some(status) => {
-                status.start_tool(call_id, format!("{name} {input}"));
+                status.start_tool(call_id, format!("{name}{input}"));
                 self.end_line()
             }
             None => {
                 let Palette { tool, dim, .. } = self.palette;
-                self.line(&format!("{tool}● {name}{tool:#} {dim}{input}{dim:#}"))
+                self.line(&format!("{tool}● {name}{tool:#}{dim}{input}{dim:#}"))
             }
         }
     }
 
     fn model(&mut self, event: &ModelEvent) -> io::Result<()> {
-        let line = match event {
-            ModelEvent::RetryScheduled { attempt, delay, fault } => {
-                let next = format!("attempt {} in {}", attempt + 1, HumanDuration(*delay));
-                format!("↻ {}", continued(&fault.to_string(), &next))
-            }
-            ModelEvent::StreamRestarted { fault } => {
-                format!("↻ {}", continued(&fault.to_string(), "the answer is restarted"))
-            }
-            ModelEvent::WaitingForLimit { delay, limit } => format!("… waiting {} for {limit}", HumanDuration(*delay)),
-            _ => return Ok(()),
-        };
-        self.note(self.palette.dim, &line)
+        match retry_line(event) {
+            Some(line) => self.note(self.palette.dim, &line),
+            None => Ok(()),
+        }
     }
 
     /// Updates the progress display for an event.
@@ -360,14 +377,6 @@ impl<A: Write, N: Write> fmt::Debug for Terminal<A, N> {
     }
 }
 
-/// Returns the name of a call, after that of the sub-agent that makes it.
-fn call_name<'a>(sub_agent: Option<&str>, tool: &'a str) -> Cow<'a, str> {
-    match sub_agent {
-        Some(agent) => Cow::Owned(format!("{agent} › {tool}")),
-        None => Cow::Borrowed(tool),
-    }
-}
-
 /// Returns the kind of output written last after a piece of text.
 fn after(text: &str, before: LastOutput, within: LastOutput) -> LastOutput {
     match text {
@@ -388,6 +397,10 @@ fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -418,7 +431,43 @@ mod tests {
         drop(terminal);
         assert_eq!(String::from_utf8(answer).unwrap(), "shown");
         let notes = String::from_utf8(notes).unwrap();
-        assert!(notes.contains("● tester › run_tests"), "{notes}");
+        assert_eq!(notes, "● ask_tester\n● tester › run_tests\n");
+    }
+
+    #[test]
+    fn a_failed_command_is_marked_as_failed() {
+        let shown = |name: &str, is_error: bool, exit_code: i64| {
+            let mut notes = Vec::new();
+            let mut terminal = Terminal::new(io::sink(), &mut notes, Palette::default());
+            let completed = ToolEvent::Completed {
+                call_id: "c".into(),
+                name: name.into(),
+                input: "{}".into(),
+                output: "".into(),
+                is_error,
+                duration: Duration::ZERO,
+                display: Some(Box::new(json!({"metadata": {"exit_code": exit_code}}))),
+            };
+            let event = StreamEvent::new(0, "main".into(), 0, 0, EventKind::from(completed));
+            terminal.event(&event).unwrap();
+            drop(terminal);
+            String::from_utf8(notes).unwrap()
+        };
+        assert!(shown("shell", false, 127).starts_with("✗ shell"));
+        assert!(shown("shell", true, 0).starts_with("✗ shell"));
+        assert!(shown("shell", false, 0).starts_with("✓ shell"));
+        assert!(shown("other", false, 127).starts_with("✓ other"));
+    }
+
+    #[test]
+    fn notes_in_a_file_are_not_wrapped() {
+        let text = "word ".repeat(100);
+        let mut notes = Vec::new();
+        let file = tempfile::tempfile().unwrap();
+        let mut terminal = Terminal::new(io::sink(), &mut notes, Palette::default()).with_notes_for(&file);
+        terminal.note(Style::new(), text.trim_end()).unwrap();
+        drop(terminal);
+        assert_eq!(String::from_utf8(notes).unwrap(), format!("{}\n", text.trim_end()));
     }
 
     #[test]

@@ -33,7 +33,7 @@ const MAX_TITLE: usize = 40;
 
 /// Which sessions a list contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
+pub(crate) enum Extent {
     /// Those in which there is something to continue.
     Started,
     /// All of them.
@@ -41,24 +41,17 @@ enum Extent {
 }
 
 impl Sessions {
-    /// Returns the sessions, those changed last first. Sessions with nothing to continue are left out, those in which the
-    /// agents of a flow work, and those of another kind.
+    /// Returns the sessions, those changed last first. Those in which the agents of a flow work and those of another kind are
+    /// left out.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(crate) async fn list(&self, folder: Option<&str>, limit: usize) -> Result<Vec<Session>, Failure> {
-        self.conversations(folder, Extent::Started, limit).await
-    }
-
-    /// Like [`list`](Self::list), with the sessions in which no turn succeeded.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub(crate) async fn list_all(&self, folder: Option<&str>, limit: usize) -> Result<Vec<Session>, Failure> {
-        self.conversations(folder, Extent::All, limit).await
-    }
-
-    async fn conversations(&self, folder: Option<&str>, extent: Extent, limit: usize) -> Result<Vec<Session>, Failure> {
+    pub(crate) async fn list(
+        &self,
+        folder: Option<&str>,
+        extent: Extent,
+        limit: usize,
+    ) -> Result<Vec<Session>, Failure> {
         let is_wanted = |session: &Session| {
             let is_conversation = session.end > 0 && !session.metadata.contains_key(NODE_METADATA);
             is_conversation
@@ -92,7 +85,7 @@ impl Sessions {
     }
 
     /// Finds the sessions that are meant by an id, a name, or the beginning of an id, those changed last first. There are several
-    /// only if they have the same name, or ids that begin alike.
+    /// only if they have the same name, or ids that begin alike. Those with something to continue take precedence.
     ///
     /// # Errors
     /// When there is no such session, or the database cannot be read.
@@ -113,13 +106,27 @@ impl Sessions {
         }
         let found = if named.is_empty() { starting } else { named };
         match found.is_empty() {
-            false => Ok(found),
+            false => self.started_first(found).await,
             true => Err(Failure::usage(format!(
                 "there is no session whose ID begins with `{}`, or that has this name\n`agcore sessions list` lists the \
                  sessions, and `agcore sessions search TEXT` finds them by what was written.",
                 sanitized_line(start)
             ))),
         }
+    }
+
+    /// Returns those of the sessions in which there is something to continue, or all of them if there is none.
+    async fn started_first(&self, found: Vec<Session>) -> Result<Vec<Session>, Failure> {
+        if found.len() == 1 {
+            return Ok(found);
+        }
+        let mut started = Vec::new();
+        for session in &found {
+            if self.is_started(session).await? {
+                started.push(session.clone());
+            }
+        }
+        Ok(if started.is_empty() { found } else { started })
     }
 
     /// Returns the only one of the sessions that were found for a text.

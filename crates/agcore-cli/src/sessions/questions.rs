@@ -3,7 +3,7 @@
 use agcore::{
     AgentSession,
     chat::{Answer, Question, QuestionId},
-    memory::session::{Approval, ApprovalFilter, ApprovalStatus},
+    memory::session::{Approval, ApprovalFilter, ApprovalStatus, SessionStatus},
 };
 use ring::digest::{SHA256, digest};
 
@@ -35,6 +35,15 @@ impl Sessions {
         let mut approvals = self.store.approvals(&filter).await?;
         approvals.sort_by_key(|approval| approval.asked_at);
         Ok(approvals.into_iter().filter_map(open_question).collect())
+    }
+
+    /// Returns whether a session has a turn that waits for answers.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) async fn waits(&self, session: &str) -> Result<bool, Failure> {
+        let session = self.store.get_session(&Self::owner().tenant, session).await?;
+        Ok(session.is_some_and(|session| session.status == SessionStatus::Pending))
     }
 
     /// Stores an answer. The same answer again changes nothing.

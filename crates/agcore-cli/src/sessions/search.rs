@@ -2,7 +2,7 @@
 
 use agcore::memory::session::{MessageFilter, MessageMetadata, Session, StoredMessage};
 
-use super::Sessions;
+use super::{Extent, Sessions};
 use crate::{exit::Failure, render::truncated};
 
 /// The number of characters in front of a match that are shown.
@@ -25,9 +25,15 @@ impl Sessions {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(crate) async fn search(&self, text: &str, folder: Option<&str>, limit: usize) -> Result<Vec<Found>, Failure> {
+    pub(crate) async fn search(
+        &self,
+        text: &str,
+        folder: Option<&str>,
+        extent: Extent,
+        limit: usize,
+    ) -> Result<Vec<Found>, Failure> {
         let mut found = Vec::new();
-        for session in self.list_all(folder, usize::MAX).await? {
+        for session in self.list(folder, extent, usize::MAX).await? {
             if found.len() >= limit {
                 break;
             }

@@ -24,6 +24,12 @@ const COMPLETED: &str = "completed";
 /// The widest title, in columns.
 const MAX_TITLE: usize = 40;
 
+/// The width that is enough to distinguish titles, in columns.
+const MIN_TITLE: usize = 24;
+
+/// The same for a folder.
+const MIN_FOLDER: usize = 8;
+
 /// The headings of the columns.
 const HEADINGS: [&str; 5] = ["session", "changed (UTC)", "last turn", "title", "folder"];
 
@@ -54,7 +60,8 @@ impl Sessions {
 }
 
 /// Formats sessions, of which the one changed last comes first, as a table to choose from: each has a line with its number, which ends
-/// at the window. Number 1 is the last line, next to the question below the table.
+/// at the window. Number 1 is the last line, next to the question below the table. In a narrow window, the title takes the place of the
+/// folder, and then of the time and the alignment.
 pub(crate) fn numbered_table(sessions: &[Session]) -> String {
     numbered(sessions, table_width())
 }
@@ -70,8 +77,30 @@ fn numbered(sessions: &[Session], width: usize) -> String {
     let mut rows: Vec<[String; 5]> = sessions.iter().zip(1..).map(row).collect();
     rows.push([String::new(), time, state, title, folder]);
     rows.reverse();
-    let lines = table(&rows);
+    let widest = |column: usize| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0);
+    let available = width.saturating_sub(widest(0) + widest(1) + widest(2) + 6);
+    let (title, folder) = (widest(3), widest(4));
+    let lines = if available >= title + 2 + folder.min(MIN_FOLDER) {
+        table(&rows)
+    } else if available >= title.min(MIN_TITLE) {
+        let without_folder = |[number, time, state, title, _]: [String; 5]| [number, time, state, title];
+        table(&rows.into_iter().map(without_folder).collect::<Vec<_>>())
+    } else {
+        rows.iter().skip(1).map(compact).collect()
+    };
     lines.lines().map(|line| truncated(line, width) + "\n").collect()
+}
+
+/// Formats a numbered row for a narrow window: number, day, state if there is one, and title.
+fn compact([number, time, state, title, _]: &[String; 5]) -> String {
+    let day: String = time.chars().take(10).collect();
+    let cells = [number, &day, state, title];
+    let cells: Vec<&str> = cells
+        .into_iter()
+        .map(String::as_str)
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    format!("{}\n", cells.join("  "))
 }
 
 fn headings() -> [String; 5] {
@@ -185,6 +214,26 @@ mod tests {
              2  1970-01-01 00:00             old    /srv/a/…\n \
              1  1970-01-01 00:00  -p         new    /srv/a/…\n"
         );
+    }
+
+    #[test]
+    fn titles_to_choose_from_need_their_place_more_than_folders() {
+        let mut session = NewSession::new("a").create(Timestamp::from_millis(0));
+        session.title = Some("use arithmetic to compute the area".to_owned());
+        session.metadata.insert("folder".to_owned(), "/srv/a".into());
+        session.metadata.insert(SINGLE.to_owned(), "true".into());
+        let check = |width: usize, expected: &str| assert_eq!(numbered(&[session.clone()], width), expected, "{width}");
+        check(
+            75,
+            "    changed (UTC)     last turn  title                               folder\n \
+             1  1970-01-01 00:00  -p         use arithmetic to compute the area  /srv/a\n",
+        );
+        check(
+            60,
+            "    changed (UTC)     last turn  title\n \
+             1  1970-01-01 00:00  -p         use arithmetic to compute …\n",
+        );
+        check(40, " 1  1970-01-01  -p  use arithmetic to c…\n");
     }
 
     #[test]

@@ -25,6 +25,7 @@ use super::{
 use crate::{
     args::SettingsArgs,
     exit::{Failure, suggestion},
+    mistake::text_in_words,
     places::CONFIG_DIRECTORY,
     process,
     render::{THEME, Theme},
@@ -327,7 +328,13 @@ fn theme(sources: &Sources) -> Result<Chosen<Theme>, Failure> {
         Ok(value) => Ok(Chosen { value, origin }),
         Err(error) => {
             let place = sources.place("theme", &origin);
-            Err(Failure::usage(format!("{place}: {error}")))
+            let name = match origin {
+                // The place names the variable.
+                Origin::Environment(_) => "",
+                _ => "`theme`: ",
+            };
+            let shown = text_in_words(&value);
+            Err(Failure::usage(format!("{place}: {name}{error}, found {shown}")))
         }
     }
 }
@@ -368,5 +375,31 @@ fn unknown(sources: &Sources) -> Unknown {
     Unknown {
         settings,
         variables: unknown.chain(misplaced).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+    use crate::{args::Args, settings::file::SETTINGS};
+
+    #[test]
+    fn the_help_lists_every_setting_and_every_variable() {
+        let program = Args::command();
+        let chat = program.find_subcommand("chat").unwrap();
+        let help = chat.get_after_help().unwrap().to_string();
+        let (_, settings) = help.split_once("Settings in agcore.toml:\n").unwrap();
+        let (settings, _) = settings.split_once("\n\n").unwrap();
+        let listed = settings.split(|c: char| !c.is_ascii_lowercase() && c != '_');
+        let listed: Vec<&str> = listed.filter(|word| !["", "servers"].contains(word)).collect();
+        for name in SETTINGS {
+            assert!(listed.contains(&name), "{name} is missing in {settings}");
+        }
+        assert_eq!(listed.len(), SETTINGS.len(), "{settings}");
+        for name in VARIABLES {
+            assert!(help.contains(&format!("\n  {name} ")), "{name}");
+        }
     }
 }

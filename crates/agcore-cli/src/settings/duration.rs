@@ -139,7 +139,7 @@ impl Visitor<'_> for LimitVisitor {
 }
 
 fn invalid<E: de::Error>(expected: &str) -> E {
-    E::custom(format_args!("invalid time: expected {expected}"))
+    E::custom(format_args!("expected {expected}"))
 }
 
 #[cfg(test)]

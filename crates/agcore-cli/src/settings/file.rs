@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, fmt, path::Path};
 
 use agcore::{
-    chat::text::nearest,
     llm::{ProviderType, credential::Secret},
     mcp::ServerEntry,
 };
@@ -15,6 +14,7 @@ use toml::Spanned;
 
 use super::{
     error::{SettingsError, location},
+    explanation::{MAX_NAME, explain},
     hooks::HookTable,
     limits::{ProviderTable, RetryTable, TimeoutTable},
     permissions::{PermissionEntry, PermissionTable},
@@ -41,9 +41,6 @@ pub(super) const SETTINGS: [&str; 16] = [
     "mcp",
     "serve",
 ];
-
-/// The longest unknown name that is quoted.
-const MAX_NAME: usize = 40;
 
 /// A parsed settings file.
 #[derive(Debug, Default, Deserialize)]
@@ -150,20 +147,8 @@ impl File {
 fn read<'t, T: Deserialize<'t>>(path: &Path, text: &'t str) -> Result<T, SettingsError> {
     toml::from_str(text).map_err(|error| {
         let location = error.span().map(|span| location(text, span.start)).unwrap_or_default();
-        let near = similar_name(error.message());
-        SettingsError(format!("{}{location}: {}{near}", path.display(), error.message()))
+        SettingsError(format!("{}{location}: {}", path.display(), explain(text, &error)))
     })
-}
-
-/// Returns `; did you mean `allow`?` for an error about an unknown name that resembles one of those that the error lists.
-fn similar_name(message: &str) -> String {
-    let mut names = message.split('`').skip(1).step_by(2);
-    let is_unknown = message.starts_with("unknown field") || message.starts_with("unknown variant");
-    let near = names
-        .next()
-        .filter(|_| is_unknown)
-        .and_then(|name| nearest(name, names));
-    near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
 /// Checks that each name is that of a provider, and that no two are of the same.
@@ -283,22 +268,38 @@ mod tests {
     fn errors_have_a_location() {
         check(
             "provider = \"openai\"\nmodel = 3\n",
-            "agcore.toml:2:9: invalid type: integer",
+            "agcore.toml:2:9: `model`: expected text in quotation marks, found the number 3",
         );
         check("model = \"x", "agcore.toml:1:");
-        check("[permissions]\nask = ['a', 3]\n", "agcore.toml:2:13: invalid type");
+        check(
+            "[permissions]\nask = ['a', 3]\n",
+            "agcore.toml:2:13: `permissions.ask`: expected text in quotation marks, found the number 3",
+        );
         check("[permissions]\nallow = ['']\n", "agcore.toml:2:10: the entry is empty");
         check(
             "[permissions]\ndeny = [\n  'a b:c']\n",
             "agcore.toml:3:3: \"a b:c\" is not a permission; use read, write",
         );
-        check("[permissions]\nalow = []\n", "agcore.toml:2:1: unknown field `alow`");
+        check(
+            "[permissions]\nalow = []\n",
+            "agcore.toml:2:1: unknown setting `alow` in [permissions]; its settings are allow, ask, deny; did you mean",
+        );
         check(
             "[timeouts]\nidle = 'soon'\n",
-            "agcore.toml:2:8: invalid time: expected a time such as \"90s\"",
+            "agcore.toml:2:8: `timeouts.idle`: expected a time such as \"90s\"",
         );
-        check("[retry]\nmax_retries = -1\n", "agcore.toml:2:15: ");
-        check("[retry]\nbase = 'off'\n", "agcore.toml:2:8: invalid time");
+        check(
+            "[retry]\nmax_retries = 'three'\n",
+            "agcore.toml:2:15: `retry.max_retries`: expected a whole number, found the text \"three\"",
+        );
+        check(
+            "[retry]\nmax_retries = -1\n",
+            "agcore.toml:2:15: `retry.max_retries`: expected a whole number from 0 to 4294967295, found the number -1",
+        );
+        check(
+            "[retry]\nbase = 'off'\n",
+            "agcore.toml:2:8: `retry.base`: expected a time such as \"90s\", \"5m\" or \"1h30m\", or a number of seconds, found the text \"off\"",
+        );
         check(
             "[providers.opnai]\ntimeouts = { idle = '5m' }\n",
             "agcore.toml:1:12: unknown provider type `opnai`, did you mean `openai`?",
@@ -309,19 +310,43 @@ mod tests {
         );
         check(
             "[providers.openai]\napi_key = 'x'\n",
-            "agcore.toml:2:1: unknown field `api_key`",
+            "agcore.toml:2:1: unknown setting `api_key` in [providers.openai]; its settings are timeouts, retry",
         );
-        check("[prices.m]\ninput = 1\n", "agcore.toml:1:1: missing field `output`");
-        check("[serve]\nlisten = 'here'\n", "agcore.toml:2:10: ");
-        check("[serve]\nlimit = 1\n", "agcore.toml:2:1: unknown field `limit`");
-        check("[serve]\nbusy = 'wait'\n", "agcore.toml:2:8: unknown variant `wait`");
+        check(
+            "[prices.m]\ninput = 1\n",
+            "agcore.toml:1:1: [prices.m] lacks the setting `output`",
+        );
+        check(
+            "[prices]\ngpt5 = 1\n",
+            "agcore.toml:2:8: `prices.gpt5`: expected a table, found the number 1; begin it with [prices.gpt5]",
+        );
+        check(
+            "[serve]\nlisten = 'here'\n",
+            "agcore.toml:2:10: `serve.listen`: expected an IP address and a port, such as 127.0.0.1:8737",
+        );
+        check(
+            "[serve]\ntrusted_proxies = ['proxy']\n",
+            "agcore.toml:2:20: `serve.trusted_proxies`: expected an IP address such as 10.0.0.7, found the text \"proxy\"",
+        );
+        check(
+            "[serve]\nlimit = 1\n",
+            "agcore.toml:2:1: unknown setting `limit` in [serve]",
+        );
+        check(
+            "hooks.Stop = 'x'\n",
+            "agcore.toml:1:14: `hooks.Stop`: expected a list, found the text \"x\"; begin each with [[hooks.Stop]]",
+        );
+        check(
+            "[serve]\nbusy = 'wait'\n",
+            "agcore.toml:2:8: `serve.busy`: expected `refuse`, `queue` or `interrupt`, found the text \"wait\"",
+        );
         check(
             "[serve.jwt]\nkeys = 'jwks.json'\n",
-            "agcore.toml:1:1: missing field `audience`",
+            "agcore.toml:1:1: [serve.jwt] lacks the setting `audience`",
         );
         check(
             "[mcp.servers.files]\ncomand = 'npx'\n",
-            "agcore.toml:2:1: unknown field `comand`",
+            "agcore.toml:2:1: unknown setting `comand` in [mcp.servers.files]",
         );
     }
 

@@ -4,11 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::Deserialize;
 
+use crate::listen_address;
+
 /// The table `[serve]`: what `agcore serve` does unless options say otherwise.
 #[derive(Debug, Default, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ServeTable {
     /// The address to listen on.
+    #[serde(default, deserialize_with = "listen_address::deserialize")]
     pub(crate) listen: Option<SocketAddr>,
     /// Whether clients need a token of the program.
     pub(crate) require_token: Option<bool>,

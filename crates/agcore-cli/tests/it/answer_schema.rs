@@ -47,6 +47,27 @@ fn only_the_value_is_printed() {
 }
 
 #[test]
+fn the_value_is_part_of_machine_readable_output() {
+    for format in ["json", "stream-json"] {
+        let server = model(&[r#"{"city": "Oslo", "people": 1}"#]);
+        let ran = agcore(&server).run([&ASK[..], &["--output-format", format]].concat());
+        let last = ran.assert_success().lines().last().unwrap();
+        let result: Value = serde_json::from_str(last).unwrap();
+        assert_eq!(result["value"], json!({"city": "Oslo", "people": 1}));
+        assert_eq!(
+            (&result["status"], &result["num_model_calls"]),
+            (&json!("ok"), &json!(1))
+        );
+
+        let server = model(&["Oslo has no people."]);
+        let ran = agcore(&server).run([&ASK[..], &["--output-format", format]].concat());
+        ran.assert_failed(1, &["error: "]);
+        let result: Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+        assert_eq!((result.get("value"), &result["status"]), (None, &json!("error")));
+    }
+}
+
+#[test]
 fn a_session_with_such_an_answer_is_replayed() {
     let server = model(&[r#"{"city": "Oslo", "people": 0}"#, r#"{"city": "Oslo", "people": 1}"#]);
     let agcore = agcore(&server).at_home();
@@ -100,15 +121,13 @@ fn mistakes_are_explained() {
             "the text after --schema is not valid JSON: EOF while parsing",
         ),
         ("list.json", "is not a JSON object"),
+        ("{\"type\": \"strng\"}", "is not a valid JSON Schema"),
         ("cut.json", "EOF while parsing"),
     ] {
         agcore
             .run(["-p", "A city?", "--schema", file])
             .assert_failed(2, &[reason]);
     }
-    agcore
-        .run([&ASK[..], &["--output-format", "json"]].concat())
-        .assert_failed(2, &["cannot be used with"]);
     agcore
         .run(["run", "A city?", "--schema", "city.json"])
         .assert_failed(2, &["--schema is for single messages"]);

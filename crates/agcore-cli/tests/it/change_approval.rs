@@ -77,6 +77,48 @@ fn a_file_that_changes_behind_the_question_is_not_written() {
 }
 
 #[test]
+fn the_question_states_why_a_change_would_fail() {
+    for (content, reason) in [
+        (None, "This call would fail: cannot find a.txt: it does not exist"),
+        (Some("one\n"), "This call would fail: a.txt does not contain `old`"),
+        (Some("two two\n"), "This call would fail: a.txt contains `old` 2 times"),
+    ] {
+        let server = edit();
+        let agcore = Agcore::talking_to(&server);
+        let agcore = match content {
+            Some(content) => agcore.with_file("a.txt", content),
+            None => agcore,
+        };
+        let mut person = Person::chatting(agcore, &[]);
+        person.types("go");
+        person.sees("Allow edit_file {\"path\":\"a.txt\"");
+        person.sees(reason);
+        person.sees(QUESTION);
+        person.types("n");
+        person.sees("Result: ");
+        person.next();
+        person.presses('d');
+        person.leaves_with(0);
+    }
+}
+
+#[test]
+fn a_command_that_fails_is_not_marked_as_a_success() {
+    let server = calling("shell", json!({"command": "no-such-command-here"}));
+    let mut person = Person::chatting(Agcore::talking_to(&server), &["--yes"]);
+    person.types("go");
+    person.sees("✗ shell {\"command\"");
+    person.sees("exit code 127");
+    person.next();
+    // Ctrl-O shows the whole call.
+    person.presses('o');
+    person.sees("✗ shell, ");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
 fn an_answer_for_the_shell_covers_the_same_command_only() {
     let server = calling("shell", json!({"command": "echo hi"}));
     let mut person = Person::chatting(Agcore::talking_to(&server), &[]);
@@ -139,8 +181,8 @@ fn shift_tab_changes_the_permission_mode() {
     person.sees("half");
     person.keys("\u{1b}[Z");
     person.sees("Permission mode: acceptEdits");
-    person.next();
-    person.sees("half");
+    // The heading is not repeated.
+    assert!(!person.sees("> half").contains("you"));
     person.types(" done");
     // The change is made without a question.
     person.sees("Result: a.txt was changed");
@@ -148,10 +190,10 @@ fn shift_tab_changes_the_permission_mode() {
     fs::write(person.agcore.directory.path().join("a.txt"), "two\n").unwrap();
     person.keys("\u{1b}[Z");
     person.sees("Permission mode: plan");
-    person.next();
+    person.sees("> ");
     person.keys("\u{1b}[Z");
     person.sees("Permission mode: default");
-    person.next();
+    person.sees("> ");
     for mode in ["plan", "default"] {
         person.types("/plan");
         person.sees(&format!("Permission mode: {mode}"));

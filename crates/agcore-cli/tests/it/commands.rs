@@ -24,16 +24,19 @@ fn a_saved_conversation_continues_in_another_process() {
     assert_eq!(agcore.files(), ["my talk.json"]);
 
     let mut person = Person::chatting(agcore, &[]);
+    person.types("another conversation");
+    person.sees("messages in this request: 2");
+    person.next();
     person.types("/load my talk.json");
     person.sees("you: remember 42");
     person.sees("agent: You wrote:");
-    person.sees("2 messages loaded from my talk.json.");
+    person.sees("2 messages loaded from my talk.json. The previous conversation was discarded.");
     person.sees("Model: gpt-5-mini");
     person.next();
     person.types("go on");
     person.sees("messages in this request: 4");
     person.next();
-    let texts: Vec<String> = server.requests()[1]
+    let texts: Vec<String> = server.requests()[2]
         .prompt()
         .turns
         .iter()
@@ -106,7 +109,7 @@ fn switching_the_model_keeps_the_conversation() {
     let server = Server::playground();
     let mut person = Person::at(&server, &["--model", "first"]);
     person.types("/model");
-    person.sees("first\r\n");
+    person.sees("Model: first\r\n");
     person.next();
     person.types("hello");
     person.next();
@@ -118,8 +121,8 @@ fn switching_the_model_keeps_the_conversation() {
     person.sees("messages in this request: 4");
     person.next();
     person.types("/model");
-    person.sees("second\r\n");
-    person.sees("The server lists these.");
+    person.sees("Model: second\r\n");
+    person.sees("The server lists these;");
     person.sees("mock-model");
     person.next();
     let chats = server

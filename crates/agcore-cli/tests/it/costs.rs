@@ -98,7 +98,7 @@ fn the_settings_have_prices_for_models_that_no_catalog_has() {
     };
     check(
         "[prices.m]\ninput = 1\n",
-        &["agcore.toml:1:1: ", "missing field `output`"],
+        &["agcore.toml:1:1: ", "[prices.m] lacks the setting `output`"],
     );
     check(
         "[prices.m]\ninput = -1\noutput = 1\n",
@@ -110,7 +110,7 @@ fn the_settings_have_prices_for_models_that_no_catalog_has() {
     );
     check(
         "[prices.m]\ninput = 1\noutptu = 1\n",
-        &["unknown field `outptu`", "did you mean `output`?"],
+        &["unknown setting `outptu`", "did you mean `output`?"],
     );
 }
 

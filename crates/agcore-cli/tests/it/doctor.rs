@@ -96,7 +96,12 @@ fn no_server_at_the_address() {
         "{}",
         ran.stdout
     );
-    assert!(ran.stdout.contains("→ Check the base URL"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("→ Check that the server is running, and the base URL"),
+        "{}",
+        ran.stdout
+    );
     assert!(
         ran.stdout.contains("clock"),
         "the other checks are missing: {}",

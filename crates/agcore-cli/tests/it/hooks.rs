@@ -88,7 +88,7 @@ fn other_exit_codes_are_warnings() {
     let agcore = with_hooks(&server, "[[hooks.PreTool]]\ncommand = 'true'\n");
     agcore
         .run(["-p", "note it"])
-        .assert_failed(2, &["unknown field `PreTool`"]);
+        .assert_failed(2, &["unknown setting `PreTool` in [hooks]"]);
 }
 
 #[test]

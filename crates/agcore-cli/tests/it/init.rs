@@ -48,7 +48,7 @@ fn without_a_terminal_the_options_must_be_enough() {
     let shown = agcore.run(["init", "--provider", "openai"]);
     let shown = shown.assert_success();
     assert!(
-        shown.contains("`agcore keys set openai`") && shown.contains("agcore 'Why is the sky blue?'"),
+        shown.contains("Store the key:\n  agcore keys set openai\nThen try it:\n  agcore 'Why is the sky blue?'\n"),
         "{shown}"
     );
     assert_eq!(

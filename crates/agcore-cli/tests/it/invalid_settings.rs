@@ -66,7 +66,9 @@ fn invalid_base_url() {
             .with("OPENAI_API_KEY", KEY)
             .run(["chat", "--base-url", url, "hi"]);
         ran.assert_failed(2, &["error: openai: "]);
+        assert!(!ran.stderr.contains("relative URL"), "{}", ran.stderr);
     };
+    check("::x");
     check("ftp://localhost/v1");
     check("http://");
 }
@@ -79,7 +81,7 @@ fn invalid_settings_file() {
     };
     check(
         "model = \"m\"\nbase_url = 3\n",
-        "error: agcore.toml:2:12: invalid type: integer `3`, expected a string",
+        "error: agcore.toml:2:12: `base_url`: expected text in quotation marks, found the number 3",
     );
     check(
         "# mine\n\n  modle = \"m\"\n",
@@ -94,7 +96,15 @@ fn invalid_settings_file() {
         "  model = 'opnai:gpt-5'\n",
         "error: agcore.toml:1:11: unknown provider type `opnai`",
     );
-    check("theme = 'dork'\n", "error: agcore.toml:1:9: ");
+    check(
+        "theme = 'dork'\n",
+        "error: agcore.toml:1:9: `theme`: expected `auto`, `dark`, `light`, `contrast`, `plain`, found the text \"dork\"",
+    );
+    check(
+        "[timeouts]\nidel = '5m'\n",
+        "error: agcore.toml:2:1: unknown setting `idel` in [timeouts]; its settings are connect, first_byte, idle, total; \
+         did you mean `idle`?",
+    );
     check("\nproxy = '::'\n", "error: agcore.toml:2:9: invalid proxy");
     check(
         "[permissions]\nallow = [\n  'save_note',\n  'sav_note',\n]\n",

@@ -151,13 +151,16 @@ fn mistakes_have_a_place_and_a_proposal() {
     };
     check(
         "[timeouts]\nidel = '5m'\n",
-        &["own.toml:2:1: unknown field `idel`", "did you mean `idle`?"],
+        &["own.toml:2:1: unknown setting `idel`", "did you mean `idle`?"],
     );
     check(
         "[timeouts]\nidle = '5 minutes'\n",
-        &["own.toml:2:8: invalid time: expected a time such as \"90s\""],
+        &["own.toml:2:8: `timeouts.idle`: expected a time such as \"90s\""],
     );
-    check("[retry]\nbudget = 'off'\n", &["own.toml:2:10: invalid time"]);
+    check(
+        "[retry]\nbudget = 'off'\n",
+        &["own.toml:2:10: `retry.budget`: expected a time"],
+    );
     check(
         "[providers.olama.timeouts]\nidle = 1\n",
         &["own.toml:1:12: ", "did you mean `ollama`?"],

@@ -11,7 +11,10 @@ fn options_are_sent_to_the_model() {
     let request = server.requests()[0].json().clone();
     assert_eq!((&request["temperature"], &request["top_k"]), (&0.0.into(), &40.into()));
     for (option, reason) in [
-        ("temperature=hot", "--option temperature: "),
+        (
+            "temperature=hot",
+            "--option temperature: expected a number, found the text \"hot\"",
+        ),
         ("temperature", "expected NAME=VALUE"),
         ("model=x", "use --model"),
     ] {

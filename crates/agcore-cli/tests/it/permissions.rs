@@ -84,14 +84,17 @@ fn reports_invalid_entries() {
     check("ask = [' ']", &["error: agcore.toml:2:8: the entry is empty"]);
     check(
         "ask = 'write'",
-        &["error: agcore.toml:2:7: invalid type: string \"write\""],
+        &["error: agcore.toml:2:7: `permissions.ask`: expected a list, found the text \"write\"; write [\"write\"]"],
     );
-    check("deny = [1]", &["error: agcore.toml:2:9: invalid type: integer `1`"]);
+    check(
+        "deny = [1]",
+        &["error: agcore.toml:2:9: `permissions.deny`: expected text in quotation marks, found the number 1"],
+    );
     check(
         "forbid = []",
         &[
-            "error: agcore.toml:2:1: unknown field `forbid`",
-            "`allow`, `ask`, `deny`",
+            "error: agcore.toml:2:1: unknown setting `forbid` in [permissions]",
+            "; its settings are allow, ask, deny",
         ],
     );
 }

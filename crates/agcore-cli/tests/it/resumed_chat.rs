@@ -227,7 +227,19 @@ fn other_sessions_are_listed_and_chosen_in_the_chat() {
     person.sees(&format!("Session {first}"));
     person.next();
     person.types("/resume zz");
-    person.sees("there is no session whose ID begins with `zz`");
+    person.sees("no session has this name or ID, or contains `zz`; /sessions lists");
+    person.next();
+    // A conversation that is replaced by one from a file is kept as well.
+    person.types("/save kept.json");
+    person.sees("saved to kept.json");
+    person.next();
+    person.types("/load kept.json");
+    person.sees(&format!(
+        "loaded from kept.json. The previous conversation: /resume {first}"
+    ));
+    person.next();
+    person.types(&format!("/resume {first}"));
+    person.sees(&format!("Session {first}"));
     person.next();
     person.types(&format!("/resume {first}"));
     person.sees("This is the current session.");
@@ -243,7 +255,7 @@ fn other_sessions_are_listed_and_chosen_in_the_chat() {
     person.sees(" -p ");
     let newest = person.sees("\r\n");
     assert!(newest.contains("asked once"), "{newest}");
-    person.sees("Continue which session? [1-3,");
+    person.sees("Continue which session? [1-4,");
     person.types("1");
     person.next();
     assert_ne!(left(&mut person), "");

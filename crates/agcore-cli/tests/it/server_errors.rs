@@ -73,7 +73,7 @@ fn no_server_at_the_address() {
         4,
         &[
             &address.to_string(),
-            "Check the base URL (--base-url) and that the server is running.",
+            "Check that the server is running, and the base URL (--base-url, or else the variable OPENAI_BASE_URL, which is set).",
             "? Attempt 2 in ",
         ],
     );
@@ -99,6 +99,7 @@ fn a_web_page_instead_of_a_model_server() {
             .with("OPENAI_API_KEY", KEY)
             .run(["chat", "--base-url", url, "hi"]);
         ran.assert_failed(1, texts);
+        assert!(!ran.stderr.contains("; check the base URL"), "{}", ran.stderr);
         assert_eq!(ran.stdout, "");
     };
     let advice = "Check the base URL (--base-url, or `base_url` in agcore.toml): /chat/completions is appended to it.";
@@ -118,6 +119,16 @@ fn a_web_page_instead_of_a_model_server() {
         check(&server.base_url(), &[page, &format!("(HTTP {status})"), advice]);
         assert_eq!(server.requests().len(), 1, "{status}");
     }
+}
+
+#[test]
+fn the_variable_that_led_to_a_web_page_is_named() {
+    let page = |_: &RecordedRequest| Reply::html(200, "<html><head><title>Welcome</title></head></html>");
+    let server = Server::start(MockOptions::new(), page);
+    let ran = Agcore::talking_to(&server).run(["chat", "hi"]);
+    let advice =
+        "Check the base URL (--base-url, or else the variable OPENAI_BASE_URL, which is set): /chat/completions is";
+    ran.assert_failed(1, &["(Welcome) instead of a chat completion\n", advice]);
 }
 
 #[test]
@@ -176,4 +187,15 @@ fn shows_the_part_of_an_answer_before_an_error() {
     ran.assert_failed(1, &["The server had an error"]);
     assert!(ran.stdout.starts_with("word1 word2"), "{}", ran.stdout);
     assert!(ran.stdout.ends_with('\n'));
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_not_an_unreachable_server() {
+    let server = Server::playground();
+    for (message, reason) in [("cut", "closed the connection"), ("reset", "lost the connection")] {
+        let ran = Agcore::talking_to(&server).run(["chat", message]);
+        ran.assert_failed(1, &[reason, "in the middle of the reply"]);
+        assert!(ran.stdout.contains("word1"), "{}", ran.stdout);
+        assert!(!ran.stderr.contains("Check "), "{}", ran.stderr);
+    }
 }

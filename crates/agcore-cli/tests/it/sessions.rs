@@ -77,7 +77,7 @@ fn a_session_in_which_no_turn_succeeded_is_neither_listed_nor_continued() {
     };
     assert_eq!(ids(listed(&agcore, &[])), [answered_one.as_str()]);
     assert_eq!(id(&answered(&agcore, &["go on", "--continue"])), answered_one);
-    // Its message can still be found, and the session deleted.
+    // It can still be listed, found and deleted.
     let all = listed(&agcore, &["--all"]);
     assert_eq!(all.len(), 2);
     let lost = all
@@ -88,8 +88,18 @@ fn a_session_in_which_no_turn_succeeded_is_neither_listed_nor_continued() {
         (&lost["last_turn"], &lost["title"]),
         (&json!("failed"), &json!("a lost message"))
     );
-    let found = agcore.run(["sessions", "search", "lost message"]);
+    agcore
+        .run(["sessions", "search", "lost message"])
+        .assert_failed(1, &["no session contains `lost message`", "--all"]);
+    let found = agcore.run(["sessions", "search", "lost message", "--all"]);
     assert!(found.assert_success().contains("failed"), "{}", found.stdout);
+    // Of sessions with the same name, the one with something to continue is meant.
+    answered(&agcore, &["a lost message"]);
+    assert_eq!(listed(&agcore, &["--all"]).len(), 3);
+    agcore.run(["sessions", "show", "a lost message"]).assert_success();
+    agcore
+        .run(["sessions", "delete", "--yes", "a lost message"])
+        .assert_success();
     agcore
         .run(["sessions", "delete", "--yes", lost["id"].as_str().unwrap()])
         .assert_success();
@@ -301,7 +311,11 @@ fn sessions_are_shown_and_exported() {
     let agcore = Agcore::talking_to(&server).at_home();
     let id = id(&answered(&agcore, &["some arithmetic"]));
     // A list is what one wants to see without a command. Its ids are shorter the older the sessions are.
-    for arguments in [&["sessions", "list"][..], &["sessions"]] {
+    for arguments in [
+        &["sessions", "list"][..],
+        &["sessions"],
+        &["sessions", "--here", "--limit", "2"],
+    ] {
         let table = agcore.run(arguments);
         assert!(table.assert_success().contains("some arithmetic"), "{}", table.stdout);
     }

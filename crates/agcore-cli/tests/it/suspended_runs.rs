@@ -53,9 +53,14 @@ fn an_allowed_call_runs_after_the_answer_and_only_once() {
         "{}",
         allowed.stdout
     );
+    assert!(
+        allowed.stdout.contains("To continue the session: "),
+        "{}",
+        allowed.stdout
+    );
     agcore.run(["approvals", "allow", id]).assert_success();
     let ran = agcore.run(["approvals", "deny", id]);
-    ran.assert_failed(1, &["has another answer already"]);
+    ran.assert_failed(1, &[id, "it was allowed already at ", "which cannot be changed"]);
     assert!(approvals(&agcore, &[]).is_empty());
     assert_eq!(approvals(&agcore, &["--all"])[0]["status"], "answered");
 
@@ -72,6 +77,8 @@ fn an_allowed_call_runs_after_the_answer_and_only_once() {
         "the reply with the call was requested again"
     );
     // The turn has ended: there is nothing left to continue.
+    let again = agcore.run(["approvals", "allow", id]);
+    assert!(!again.assert_success().contains("To continue"), "{}", again.stdout);
     agcore
         .run(["-p", "--resume", &session])
         .assert_failed(2, &["the message is empty"]);

@@ -94,6 +94,34 @@ fn the_chat_goes_on_without_the_files() {
 }
 
 #[test]
+fn settings_that_need_no_trust_are_listed_apart() {
+    let server = Server::playground();
+    let files = || {
+        Agcore::talking_to(&server)
+            .at_home()
+            .with_file(
+                "agcore.toml",
+                "model = 'm'\nhistory = false\n[permissions]\nallow = ['save_note']\n",
+            )
+            .with_file(".env", "OPENAI_PROJECT=x\nAGCORE_SYSTEM=s\n")
+    };
+    let description = "  .env: not used: OPENAI_PROJECT\nUsed even without trust:\n  agcore.toml\n    history = false\n    model = m\n\
+                       Used only with trust:\n  .env\n    AGCORE_SYSTEM = s\n  agcore.toml\n    permissions = allow \"save_note\"\n";
+    for (command, scope) in [("chat", " in this run"), ("trust", "")] {
+        let mut person = Person::running(files(), &[command]);
+        let shown = person.sees(QUESTION).replace('\r', "");
+        let end = format!("{description}Without trust, the latter are ignored{scope}.\n");
+        assert!(shown.contains(&end), "{shown}");
+        person.presses('c');
+        person.leaves_with(130);
+    }
+    let agcore = files();
+    let ran = agcore.run(["trust", "--yes"]);
+    let shown = ran.assert_success();
+    assert!(shown.starts_with(description), "{shown}");
+}
+
+#[test]
 fn a_single_message_at_a_terminal_asks_too() {
     let server = Server::playground();
     let mut person = Person::running(project(&server), &["-p", "hi"]);

@@ -71,7 +71,7 @@ fn errors_name_the_file() {
     let agcore = Agcore::new().at_home().with_user_settings("model = 3");
     agcore
         .run(["chat", "hi"])
-        .assert_failed(2, &["config/agcore/agcore.toml:1:9: invalid type"]);
+        .assert_failed(2, &["config/agcore/agcore.toml:1:9: `model`: expected"]);
     let agcore = agcore.with_user_settings("nodel = 'm'");
     agcore
         .run(["chat", "hi"])

@@ -172,6 +172,8 @@ fn in_a_chat() {
         let words = ["another", "answers", "whether", "window", "turn"];
         assert_fits(&output(&mut session, "/help"), width, &words);
         assert_fits(&output(&mut session, "/tools"), width, &["arithmetic:", "permissions"]);
+        let words = ["approval:", "permissions"];
+        assert_fits(&output(&mut session, "/permissions"), width, &words);
         let words = ["unknown", "command", "`/model`?", "commands"];
         assert_fits(&output(&mut session, "/modle x"), width, &words);
         enter(&mut session, "go");
@@ -192,6 +194,52 @@ fn in_a_chat() {
         see(&mut session, "> ");
         session.send_control('d').unwrap();
         session.exp_eof().unwrap();
+    }
+}
+
+#[test]
+fn the_question_about_trust() {
+    let server = Server::playground();
+    for width in WIDTHS {
+        let agcore = Agcore::talking_to(&server)
+            .at_home()
+            .with_file("AGENTS.md", "Use tabs.")
+            .with_file("agcore.toml", "model = 'm'\nbase_url = 'http://localhost:1/v1'\n");
+        let mut session = at_width(&agcore, &["trust"], width);
+        let question = decoded(&session.exp_string("[n]o: ").unwrap());
+        assert_fits(&question, width, &["instructions", "http://localhost:1/v1", "ignored."]);
+        enter(&mut session, "y");
+        let result = decoded(&session.exp_eof().unwrap());
+        assert_fits(&result, width, &["trusted.", "change,", "again."]);
+    }
+}
+
+#[test]
+fn checks_and_answers_with_long_paths() {
+    let server = Server::start(MockOptions::new(), |_: &RecordedRequest| {
+        Reply::tool_calls([ToolCall::new("save_note", &json!({"text": "milk"}))])
+    });
+    let agcore = Agcore::talking_to(&server).at_home();
+    let state = agcore.directory.path().join("a-long-folder-name/for-the-state");
+    let agcore = agcore.with("XDG_STATE_HOME", state.to_str().unwrap());
+    for width in [40, 60] {
+        let text = shown(&agcore, &["doctor"], width);
+        // A URL is kept in one piece, so that it can be copied.
+        let text: String = text
+            .split_inclusive('\n')
+            .filter(|line| !line.contains("http://"))
+            .collect();
+        let parts = ["a-long-folder-name/", "  for-the-state/", "agcore.db"];
+        assert_fits(&text, width, &parts);
+        let mut session = at_width(&agcore, &["chat", "go"], width);
+        let question = decoded(&session.exp_string("[n]o: ").unwrap());
+        assert_fits(
+            &question,
+            width,
+            &["a-long-folder-name/", "for-the-state/", "grants.json)"],
+        );
+        enter(&mut session, "n");
+        session.send_control('c').unwrap();
     }
 }
 

@@ -204,7 +204,7 @@ fn require_key(config: &ProviderConfig, header: &KeyHeader) -> Result<(), LlmErr
     if config.base_url.is_some() || in_headers {
         return Ok(());
     }
-    let message = format!("the API key is {problem}: set `api_key` (usually from the environment variable {variable})");
+    let message = format!("the API key is {problem}: provide one, usually from the environment variable {variable}");
     Err(LlmError::new(LlmErrorKind::Authentication, message))
 }
 

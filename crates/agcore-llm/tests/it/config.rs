@@ -306,12 +306,12 @@ fn rejects_invalid_settings_before_sending() {
     check(
         without_key,
         LlmErrorKind::Authentication,
-        "set `api_key` (usually from the environment variable OPENAI_API_KEY)",
+        "provide one, usually from the environment variable OPENAI_API_KEY",
     );
     for (key, part) in [
         (
             "",
-            "the API key is empty: set `api_key` (usually from the environment variable OPENAI_API_KEY)",
+            "the API key is empty: provide one, usually from the environment variable OPENAI_API_KEY",
         ),
         (" \r\n", "the API key is empty"),
         ("\"hunter2\"", "the key is in quotes"),

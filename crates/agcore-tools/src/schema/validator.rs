@@ -31,6 +31,23 @@ impl SchemaValidator {
     pub fn new() -> Self {
         Self
     }
+
+    /// Checks a schema itself, before a model is asked for values that match it.
+    ///
+    /// # Errors
+    /// A message for people if the schema is invalid or not understood.
+    ///
+    /// ```
+    /// use agcore_tools::SchemaValidator;
+    /// use serde_json::json;
+    ///
+    /// let validator = SchemaValidator::new();
+    /// assert!(validator.check_schema(&json!({"type": "string"})).is_ok());
+    /// assert!(validator.check_schema(&json!({"type": "strng"})).is_err());
+    /// ```
+    pub fn check_schema(&self, schema: &Value) -> Result<(), String> {
+        Validator::new(schema).map(drop)
+    }
 }
 
 impl SchemaCheck for SchemaValidator {

@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use agcore::tools::SchemaValidator;
 use serde_json::Value;
 
 use crate::exit::Failure;
@@ -9,7 +10,7 @@ use crate::exit::Failure;
 /// Reads the schema: JSON if it begins with `{`, or else the file with this name.
 ///
 /// # Errors
-/// When the file cannot be read, or the schema is not a JSON object.
+/// When the file cannot be read, or does not contain a JSON object that is a valid JSON Schema.
 pub(super) fn read_schema(given: &Path) -> Result<Value, Failure> {
     let inline = given.to_str().filter(|text| text.trim_start().starts_with('{'));
     let name = match inline {
@@ -26,12 +27,15 @@ pub(super) fn read_schema(given: &Path) -> Result<Value, Failure> {
     };
     let schema: Value =
         serde_json::from_str(&text).map_err(|error| Failure::usage(format!("{name} is not valid JSON: {error}")))?;
-    match schema.is_object() {
-        true => Ok(schema),
-        false => Err(Failure::usage(format!(
+    if !schema.is_object() {
+        return Err(Failure::usage(format!(
             "{name} is not a JSON object, such as {{\"type\": \"object\"}}"
-        ))),
+        )));
     }
+    // Otherwise, no answer would match, and the model would be asked in vain.
+    let checked = SchemaValidator::new().check_schema(&schema);
+    checked.map_err(|reason| Failure::usage(format!("{name} is not a valid JSON Schema: {reason}")))?;
+    Ok(schema)
 }
 
 #[cfg(test)]
@@ -51,6 +55,10 @@ mod tests {
         check(
             "{type: object}",
             &["the text after --schema is not valid JSON: ", "column 2"],
+        );
+        check(
+            "{\"type\": \"strng\"}",
+            &["the text after --schema is not a valid JSON Schema: ", "strng"],
         );
         check(
             "object",

@@ -91,8 +91,7 @@ async fn converse(
     let (mut pressed, mut draft) = (Pressed::Other, Draft::default());
     loop {
         let screen = conversation.screen;
-        screen.speaker("you")?;
-        let line = read_line(&console, conversation, std::mem::take(&mut draft)).await?;
+        let line = read_line(conversation, pressed, std::mem::take(&mut draft)).await?;
         let before = std::mem::replace(&mut pressed, Pressed::of(&line));
         match line {
             PromptLine::Closed => return Ok(()),
@@ -130,8 +129,13 @@ async fn converse(
 }
 
 /// Reads a line at the prompt, which names the permission mode.
-async fn read_line(console: &Console, conversation: &Conversation, draft: Draft) -> Result<PromptLine, Failure> {
-    console
+async fn read_line(conversation: &Conversation, pressed: Pressed, draft: Draft) -> Result<PromptLine, Failure> {
+    // Each mode on the way to the one that is wanted would leave a heading.
+    if pressed != Pressed::ShiftTab {
+        conversation.screen.speaker("you")?;
+    }
+    conversation
+        .console
         .read_prompt(prompt(conversation.turns.modes.current().get()), draft)
         .await
 }
@@ -149,11 +153,12 @@ async fn send_first(args: &ChatArgs, conversation: &mut Conversation) -> Result<
     conversation.send(with_files(message.clone(), &args.files)?).await
 }
 
-/// The last key at the prompt that means something else when it is pressed twice.
+/// The last key at the prompt that means something else when it is pressed twice, or is often pressed several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pressed {
     CtrlC,
     Esc,
+    ShiftTab,
     Other,
 }
 
@@ -162,6 +167,7 @@ impl Pressed {
         match line {
             PromptLine::Interrupted { .. } => Self::CtrlC,
             PromptLine::Escaped => Self::Esc,
+            PromptLine::CycleMode(_) => Self::ShiftTab,
             _ => Self::Other,
         }
     }

@@ -21,11 +21,11 @@ pub(super) async fn model(conversation: &mut Conversation, wanted: &str) -> Resu
 
 async fn show(conversation: &Conversation) -> Result<(), Failure> {
     let screen = conversation.screen;
-    screen.print(&format!("{}\n", sanitized_line(&conversation.model)))?;
+    screen.print(&format!("Model: {}\n", sanitized_line(&conversation.model)))?;
     match known(conversation).await {
         Ok(models) if models.is_empty() => screen.note("The server does not list its models. /model NAME switches."),
         Ok(models) => {
-            screen.note("The server lists these. /model NAME switches.")?;
+            screen.note("The server lists these; /model NAME switches:")?;
             screen.list(&listed(&models))
         }
         Err(reason) => screen.note(&format!(

@@ -80,7 +80,13 @@ pub(super) async fn run(
         None => turn::run(session, turn_input, front.interrupts, render).await.map(drop),
         Some(schema) => {
             let value = turn::run_typed(session, turn_input, schema, front.interrupts, render).await;
-            value.and_then(|value| print(&format!("{value:#}\n")))
+            value.and_then(|value| match front.output {
+                Some(output) => {
+                    output.value(value);
+                    Ok(())
+                }
+                None => print(&format!("{value:#}\n")),
+            })
         }
     };
     one_shot.finish(result, front.output).await
@@ -328,9 +334,9 @@ fn renderer(front: &Front<'_>, theme: Theme, args: &ChatArgs) -> Box<dyn Render>
         false => Box::new(io::stderr()),
     };
     if args.schema.is_some() {
-        return Box::new(Terminal::new(io::sink(), notes, progress));
+        return Box::new(Terminal::new(io::sink(), notes, progress).with_notes_for(&io::stderr()));
     }
-    let terminal = Terminal::new(io::stdout(), notes, progress);
+    let terminal = Terminal::new(io::stdout(), notes, progress).with_notes_for(&io::stderr());
     match io::stdout().is_terminal() {
         true => Box::new(terminal.with_markdown(front.color.palette(&io::stdout()).with_theme(theme))),
         // Programs get what the model wrote.

@@ -39,7 +39,7 @@ async fn show(conversation: &Conversation) -> Result<(), Failure> {
     let rows = table(&rows);
     conversation
         .screen
-        .print(&format!("Permission mode: {mode}\n{rows}{answers}"))
+        .list(&format!("Permission mode: {mode}\n{rows}{answers}"))
 }
 
 fn answers(duration: &str, grants: &[Grant]) -> String {

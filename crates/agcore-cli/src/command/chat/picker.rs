@@ -8,7 +8,7 @@ use crate::{
     exit::Failure,
     process::print,
     render::{sanitized_line, window_height, wrapped},
-    sessions::{SessionKind, Sessions, current_folder, numbered_table},
+    sessions::{Extent, SessionKind, Sessions, current_folder, numbered_table},
     trust_dialog::is_at_terminal,
 };
 
@@ -119,7 +119,7 @@ pub(super) fn numbers(count: usize) -> String {
 }
 
 async fn newest_of(sessions: &Sessions) -> Result<Vec<Session>, Failure> {
-    let known = sessions.list(None, choices() + 1).await?;
+    let known = sessions.list(None, Extent::Started, choices() + 1).await?;
     match (known.is_empty(), sessions.kind()) {
         (false, _) => Ok(known),
         (true, SessionKind::Task) => Err(Failure::task("there are no tasks yet; to begin one: agcore run TASK")),
@@ -128,7 +128,7 @@ async fn newest_of(sessions: &Sessions) -> Result<Vec<Session>, Failure> {
 }
 
 async fn containing(sessions: &Sessions, text: &str) -> Result<Vec<Session>, Failure> {
-    let found = sessions.search(text, None, choices() + 1).await?;
+    let found = sessions.search(text, None, Extent::Started, choices() + 1).await?;
     Ok(found.into_iter().map(|found| found.session).collect())
 }
 
@@ -146,7 +146,7 @@ fn checked(session: Session, kind: SessionKind) -> Result<Session, Failure> {
 /// Returns the newest session of the current directory.
 async fn newest(sessions: &Sessions) -> Result<Session, Failure> {
     let folder = current_folder().unwrap_or_default();
-    if let Some(newest) = sessions.list(Some(&folder), 1).await?.pop() {
+    if let Some(newest) = sessions.list(Some(&folder), Extent::Started, 1).await?.pop() {
         return Ok(newest);
     }
     let (what, start) = match sessions.kind() {

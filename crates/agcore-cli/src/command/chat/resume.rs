@@ -8,7 +8,11 @@ use super::{
     picker::{choose, choose_from},
     settle::settle,
 };
-use crate::{exit::Failure, render::sanitized_line, sessions::Sessions};
+use crate::{
+    exit::Failure,
+    render::sanitized_line,
+    sessions::{Extent, Sessions},
+};
 
 /// The number of sessions that `/sessions` lists.
 const MAX_LISTED: usize = 20;
@@ -29,13 +33,16 @@ pub(super) async fn resume(conversation: &mut Conversation, wanted: &str) -> Res
                 screen.note(&format!("Several sessions match `{}`.", sanitized_line(wanted)))?;
                 choose_from(&sessions, &console, found).await
             }
-            Err(failure)
+            Err(_)
                 if sessions
-                    .search(wanted, None, 1)
+                    .search(wanted, None, Extent::Started, 1)
                     .await
                     .is_ok_and(|found| found.is_empty()) =>
             {
-                Err(failure)
+                Err(Failure::usage(format!(
+                    "no session has this name or ID, or contains `{}`; /sessions lists the sessions",
+                    sanitized_line(wanted)
+                )))
             }
             Err(_) => choose(&sessions, &console, Some(wanted)).await,
         },
@@ -100,9 +107,13 @@ pub(super) async fn show_sessions(conversation: &Conversation, text: &str) -> Re
 
 async fn listed(sessions: &Sessions, text: &str) -> Result<String, Failure> {
     match text {
-        "" => sessions.table(&sessions.list(None, MAX_LISTED).await?).await,
+        "" => {
+            sessions
+                .table(&sessions.list(None, Extent::Started, MAX_LISTED).await?)
+                .await
+        }
         text => {
-            let found = sessions.search(text, None, MAX_LISTED).await?;
+            let found = sessions.search(text, None, Extent::Started, MAX_LISTED).await?;
             sessions.found_table(&found).await
         }
     }

@@ -83,19 +83,20 @@ async fn may_overwrite(conversation: &Conversation, name: &str) -> Result<bool, 
 /// When the terminal was closed.
 pub(super) async fn load(conversation: &mut Conversation, name: &str) -> Result<(), Failure> {
     let screen = conversation.screen;
-    let discarded = conversation.session.messages().await.len();
     let (session, model) = match restore(conversation, &expand_home(name)).await {
         Ok(restored) => restored,
         Err(error) => return screen.error(&error),
     };
-    conversation.replace_session(session).await;
+    let had_messages = !conversation.session.messages().await.is_empty();
+    let previous = conversation.replace_session(session).await;
     conversation.last = None;
     conversation.folder.undo().forget_turns();
     let loaded = count(&conversation.session).await;
-    let note = if discarded > 0 {
-        " The previous conversation was discarded."
-    } else {
-        ""
+    let note = match previous {
+        Some(id) => format!(" The previous conversation: /resume {id}"),
+        // Without a database, nothing is kept.
+        None if had_messages => " The previous conversation was discarded.".to_owned(),
+        None => String::new(),
     };
     for (speaker, text) in last_exchange(&conversation.session).await {
         screen.note(&format!("{speaker}: {text}"))?;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::{
     prices::{Prices, Tally},
     render::{sanitized, sanitized_line},
+    shell_command::command_failed,
 };
 
 /// Remembers parts of the latest turn.
@@ -102,7 +103,7 @@ struct FinishedCall {
     name: String,
     input: String,
     output: String,
-    is_error: bool,
+    has_failed: bool,
     duration: Duration,
 }
 
@@ -154,13 +155,14 @@ impl TurnLog {
                 output,
                 is_error,
                 duration,
+                display,
                 ..
             }) => {
                 self.last_call = Some(FinishedCall {
                     name: name.to_string(),
                     input: input.to_string(),
                     output: output.to_string(),
-                    is_error: *is_error,
+                    has_failed: *is_error || command_failed(name, display.as_deref()),
                     duration: *duration,
                 });
             }
@@ -180,7 +182,7 @@ impl TurnLog {
             Ok(input) => format!("{input:#}"),
             Err(_) => call.input.clone(),
         };
-        let sign = if call.is_error { '✗' } else { '✓' };
+        let sign = if call.has_failed { '✗' } else { '✓' };
         let (name, seconds) = (sanitized_line(&call.name), call.duration.as_secs_f64());
         let (input, output) = (sanitized(&input), sanitized(call.output.trim_end()));
         Some(format!("{sign} {name}, {seconds:.1} s\n{input}\n\n{output}\n"))

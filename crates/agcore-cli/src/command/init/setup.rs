@@ -13,6 +13,8 @@ pub(super) struct Setup<'a> {
     /// `None` without a terminal to ask at.
     pub(super) questions: Option<Questions>,
     pub(super) found: Found,
+    /// Whether the provider needs a key, and none is stored or set.
+    pub(super) lacks_key: bool,
     /// The provider, the server and the model in the settings file.
     pub(super) current: Current,
 }

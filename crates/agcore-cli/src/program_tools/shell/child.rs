@@ -21,13 +21,22 @@ use crate::{
 /// The time in which the output may arrive after the end of the command.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// Runs a command line, and returns its exit code and its output.
+/// The end of a command, and what it wrote.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// The exit code or signal, followed by the output.
+    pub(super) text: String,
+    /// The exit code, or `None` if the command was killed.
+    pub(super) exit_code: Option<i32>,
+}
+
+/// Runs a command line.
 ///
 /// Cancel safe: dropping the future kills the command.
 ///
 /// # Errors
 /// When the shell cannot be started.
-pub(super) async fn run(command: &str, folder: &Path, limit: Duration) -> io::Result<String> {
+pub(super) async fn run(command: &str, folder: &Path, limit: Duration) -> io::Result<Run> {
     let (mut child, chunks) = start(command, folder)?;
     let group = Group::of(&child);
     let mut output = BoundedOutput::default();
@@ -35,12 +44,15 @@ pub(super) async fn run(command: &str, folder: &Path, limit: Duration) -> io::Re
     // What the command has left in the background ends with it.
     drop(group);
     output.finish();
-    let end = match status {
-        Some(Ok(status)) => describe(status),
+    let end = match &status {
+        Some(Ok(status)) => describe(*status),
         Some(Err(error)) => error.to_string(),
         None => format!("killed after {} s", limit.as_secs()),
     };
-    Ok(format!("{end}\n{}", output.text()))
+    Ok(Run {
+        text: format!("{end}\n{}", output.text()),
+        exit_code: status.and_then(Result::ok).and_then(|status| status.code()),
+    })
 }
 
 /// Starts the shell without input. Both outputs go to one pipe, so that their order is kept.
@@ -103,20 +115,22 @@ fn describe(status: ExitStatus) -> String {
 mod tests {
     use super::*;
 
-    async fn output(command: &str) -> io::Result<String> {
+    async fn output(command: &str) -> io::Result<Run> {
         let folder = tempfile::tempdir()?;
         run(command, folder.path(), Duration::from_secs(60)).await
     }
 
     #[tokio::test]
     async fn returns_the_exit_code_and_both_outputs() {
-        for (command, expected) in [
-            ("echo out; echo err >&2; exit 3", "exit code 3\nout\nerr\n"),
-            ("printf x", "exit code 0\nx\n"),
-            ("true", "exit code 0\n"),
-            ("cat", "exit code 0\n"),
+        for (command, code, expected) in [
+            ("echo out; echo err >&2; exit 3", Some(3), "exit code 3\nout\nerr\n"),
+            ("printf x", Some(0), "exit code 0\nx\n"),
+            ("true", Some(0), "exit code 0\n"),
+            ("cat", Some(0), "exit code 0\n"),
+            ("kill -9 $$", None, "signal: 9 (SIGKILL)\n"),
         ] {
-            assert_eq!(output(command).await.unwrap(), expected, "{command}");
+            let run = output(command).await.unwrap();
+            assert_eq!((run.exit_code, run.text.as_str()), (code, expected), "{command}");
         }
     }
 
@@ -126,10 +140,13 @@ mod tests {
         // The inner shell would write the file if it survived the outer one.
         let command = "(while [ ! -e stop ]; do :; done; echo x > late) & echo started";
         let output = run(command, folder.path(), Duration::from_secs(60)).await.unwrap();
-        assert_eq!(output, "exit code 0\nstarted\n");
+        assert_eq!(output.text, "exit code 0\nstarted\n");
         let slow = run("echo first; sleep 1000", folder.path(), Duration::from_secs(1))
             .await
             .unwrap();
-        assert_eq!(slow, "killed after 1 s\nfirst\n");
+        assert_eq!(
+            (slow.exit_code, slow.text.as_str()),
+            (None, "killed after 1 s\nfirst\n")
+        );
     }
 }

@@ -57,6 +57,23 @@ fn tokens_of_another_service_name_the_user() {
 }
 
 #[test]
+fn localhost_is_this_machine_and_other_names_are_not_resolved() {
+    let model = Server::playground();
+    let agcore = Agcore::talking_to(&model).at_home();
+    // Without credentials, only a loopback address is accepted.
+    agcore
+        .run(["serve", "--check", "--listen", "localhost:0"])
+        .assert_success();
+    let expected = "expected an IP address and a port, such as 127.0.0.1:8737, [::1]:8737 or localhost:8737";
+    for command in [&["serve"][..], &["mcp", "serve"]] {
+        let arguments = [command, &["--listen", "example.org:80"]].concat();
+        agcore.run(arguments).assert_failed(2, &[expected]);
+    }
+    let agcore = agcore.with_user_settings("[serve]\nlisten = 'localhost:0'\n");
+    agcore.run(["serve", "--check"]).assert_success();
+}
+
+#[test]
 fn a_check_reports_all_problems_at_once() {
     let used = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = used.local_addr().unwrap().to_string();
