@@ -26,7 +26,7 @@ Checks; each prints a line, and the last line is `N passed, N failed`:
   clippy                    warnings of the compiler and of clippy
   docs                      warnings of rustdoc
   test                      unit, integration and doc tests; runs every example
-  features                  builds each library and program with each feature
+  features                  checks each library, and `agcore`, with each feature
   platforms                 type-checks libraries and program for Windows and macOS, if the
                             targets are installed
   limits                    compares the instructions of the benches with their limits;

@@ -117,7 +117,10 @@ fn has_warning(output: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use cargo_metadata::TargetKind;
+
     use super::*;
+    use crate::workspace::Target;
 
     fn package(features: &[(&str, &[&str])]) -> Package {
         let owned = |(name, implied): &(&str, &[&str])| {
@@ -136,6 +139,23 @@ mod tests {
         let selections = distinct(&package, selections(&package));
         let names: Vec<_> = selections.iter().map(|selection| &selection.name).collect();
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn libraries_and_programs_with_features_are_checked() {
+        let with = |kind: TargetKind, features: &[(&str, &[&str])]| Package {
+            targets: vec![Target {
+                name: "x".to_owned(),
+                kind,
+                source: "x.rs".into(),
+            }],
+            ..package(features)
+        };
+        let library = with(TargetKind::Lib, &[]);
+        let program = with(TargetKind::Bin, &[("a", &[])]);
+        assert!(has_selections(&library) && has_selections(&program));
+        assert!(!has_selections(&with(TargetKind::Bin, &[])));
+        assert_eq!((target(&library), target(&program)), ("--lib", "--bins"));
     }
 
     #[test]

@@ -180,7 +180,6 @@ pub(crate) enum Command {
         command: ToolsCommand,
     },
     /// List, search, show, rename, export, replay or delete the sessions that are kept; without a command, list them
-    #[command(args_conflicts_with_subcommands = true)]
     Sessions {
         #[command(subcommand)]
         command: Option<SessionsCommand>,

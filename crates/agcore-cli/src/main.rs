@@ -65,7 +65,7 @@ use tokio::{
 };
 
 use crate::{
-    args::{Args, ChatArgs, Command, FlowCommand, InspectCommand, SessionsCommand},
+    args::{Args, ChatArgs, Command, FlowCommand, InspectCommand},
     exit::{Failure, FailureKind},
     interrupt::Interrupts,
     output::Output,
@@ -81,6 +81,9 @@ const GRACE_PERIOD: Duration = Duration::from_millis(200);
 /// The time that a turn has to end after SIGTERM cancels it.
 const TERMINATION_PERIOD: Duration = Duration::from_secs(1);
 
+/// The time that is left to send spans if the program must exit. They have a shorter time limit of their own.
+const TELEMETRY_PERIOD: Duration = Duration::from_secs(4);
+
 /// The time that a server has to end its runs after SIGTERM.
 const SERVER_TERMINATION_PERIOD: Duration = Duration::from_secs(15);
 
@@ -88,16 +91,15 @@ fn main() -> ExitCode {
     let args = Args::from_process(input::arrives);
     let output = chat_args(&args.command).and_then(machine_output);
     let terminal = TerminalMode::save();
-    let result = run(args, output.clone());
-    // Failures before the command started are not in the output yet.
-    let result = with_result(result, output.as_ref());
-    if let Err(failure) = &result {
-        if [FailureKind::Cancelled, FailureKind::Terminated].contains(&failure.kind()) {
-            terminal.restore();
-        }
-        report(failure);
-    }
-    ExitCode::from(result.map_or_else(|failure| failure.kind().exit_code(), |()| 0))
+    let result = match Runtimes::start(&args) {
+        Ok(runtimes) => runtimes.run(args, output, terminal),
+        // The command has not started, so its output does not have the failure yet.
+        Err(failure) => with_result(Err(failure), output.as_ref()).map_err(|failure| {
+            report(&failure);
+            failure.kind()
+        }),
+    };
+    ExitCode::from(result.map_or_else(FailureKind::exit_code, |()| 0))
 }
 
 /// Prints an error to standard error, unless the output has no reader any more.
@@ -116,24 +118,67 @@ fn report(failure: &Failure) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 
-fn run(args: Args, output: Option<Output>) -> Result<(), Failure> {
-    let commands = start(runtime::Builder::new_multi_thread())?;
-    // A command can block its threads, for example while it writes to a full pipe. They would also have to receive signals
-    // and fire timers, so what ends a command has a runtime of its own, on this thread.
-    let control = start(runtime::Builder::new_current_thread())?;
-    let telemetry = Telemetry::install(args.log, shows_conversation(&args.command), commands.handle())?;
-    let result = control.block_on(run_until_interrupted(args, output, commands.handle()));
-    // Sends the remaining spans however the command ended, which needs a running runtime.
-    drop(telemetry);
-    // A thread blocked on terminal input or on output must not keep the program alive.
-    commands.shutdown_background();
-    control.shutdown_background();
-    result
+/// The runtimes of a command, and its log.
+struct Runtimes {
+    /// Runs the command. It can block these threads, for example while it writes to a full pipe, and they would also have to
+    /// receive signals and fire timers.
+    commands: Runtime,
+    /// Runs what ends the command, on the main thread.
+    control: Runtime,
+    telemetry: Telemetry,
 }
 
-fn start(mut builder: runtime::Builder) -> Result<Runtime, Failure> {
-    let started = builder.enable_all().build();
-    started.map_err(|error| Failure::task(format!("cannot start the async runtime: {error}")))
+impl Runtimes {
+    fn start(args: &Args) -> Result<Self, Failure> {
+        let start = |mut builder: runtime::Builder| {
+            let started = builder.enable_all().build();
+            started.map_err(|error| Failure::task(format!("cannot start the async runtime: {error}")))
+        };
+        let commands = start(runtime::Builder::new_multi_thread())?;
+        let telemetry = Telemetry::install(args.log, shows_conversation(&args.command), commands.handle())?;
+        Ok(Self {
+            commands,
+            control: start(runtime::Builder::new_current_thread())?,
+            telemetry,
+        })
+    }
+
+    /// Runs the command, and reports its failure.
+    fn run(self, args: Args, output: Option<Output>, terminal: TerminalMode) -> Result<(), FailureKind> {
+        let Self {
+            commands,
+            control,
+            telemetry,
+        } = self;
+        let result = control.block_on(async {
+            let interrupts = Interrupts::listen();
+            let result = run_until_interrupted(args, output, commands.handle(), &interrupts).await;
+            // Sends the remaining spans however the command ended, which needs a running runtime.
+            unless_interrupted(&interrupts, TELEMETRY_PERIOD, move || drop(telemetry)).await;
+            let Err(failure) = result else { return Ok(()) };
+            let kind = failure.kind();
+            if [FailureKind::Cancelled, FailureKind::Terminated].contains(&kind) {
+                terminal.restore();
+            }
+            unless_interrupted(&interrupts, GRACE_PERIOD, move || report(&failure)).await;
+            Err(kind)
+        });
+        // A thread blocked on terminal input or on output must not keep the program alive.
+        commands.shutdown_background();
+        control.shutdown_background();
+        result
+    }
+}
+
+/// Runs something that writes on a thread of its own, because it may be blocked for ever. If the program must exit, it has only this
+/// time.
+async fn unless_interrupted(interrupts: &Interrupts, period: Duration, work: impl FnOnce() + Send + 'static) {
+    let mut working = spawn_blocking(work);
+    tokio::select! {
+        biased;
+        _ = &mut working => {}
+        () = interrupts.exit_requested() => drop(timeout(period, working).await),
+    }
 }
 
 /// Returns whether the command displays a conversation on this terminal, which log lines would garble.
@@ -160,8 +205,12 @@ fn machine_output(chat: &ChatArgs) -> Option<Output> {
 
 /// Runs the command on a runtime other than the caller's, so that Ctrl-C ends the program even while output is blocked on a
 /// full pipe.
-async fn run_until_interrupted(args: Args, output: Option<Output>, commands: &Handle) -> Result<(), Failure> {
-    let interrupts = Interrupts::listen();
+async fn run_until_interrupted(
+    args: Args,
+    output: Option<Output>,
+    commands: &Handle,
+    interrupts: &Interrupts,
+) -> Result<(), Failure> {
     let period = match &args.command {
         Command::Serve(_) => SERVER_TERMINATION_PERIOD,
         _ => TERMINATION_PERIOD,
@@ -169,13 +218,13 @@ async fn run_until_interrupted(args: Args, output: Option<Output>, commands: &Ha
     let mut task = commands.spawn(run_command(args, interrupts.clone(), output.clone()));
     let result = tokio::select! {
         result = &mut task => result.unwrap_or_else(failed_task),
-        () = interrupts.exit_requested() => end(task, &interrupts, period).await,
+        () = interrupts.exit_requested() => end(task, interrupts, period).await,
     };
     let result = match result {
         Err(failure) if failure.is_cancelled() && interrupts.is_terminated() => Err(Failure::terminated()),
         result => result,
     };
-    write_result(result, output, &interrupts).await
+    write_result(result, output, interrupts).await
 }
 
 /// Ends the command. A turn that SIGTERM has cancelled ends by itself.
@@ -244,10 +293,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,
         Command::Skills { command } => command::skills::skills(&command),
         Command::Agents { command } => command::skills::agents(&command),
-        Command::Sessions { command, list } => {
-            let command = command.unwrap_or(SessionsCommand::List(list));
-            command::sessions::run(&command, &interrupts, color).await
-        }
+        Command::Sessions { command, list } => command::sessions::run(command, list, &interrupts, color).await,
         Command::Approvals { command } => command::approvals::run(&command).await,
         Command::Mcp { command } => command::mcp::run(&command, &interrupts, color).await,
         Command::Trust(trust) => command::trust::run(&trust, &interrupts, color).await,

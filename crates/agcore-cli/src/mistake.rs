@@ -34,6 +34,10 @@ impl<'m> Mistake<'m> {
             let expected = rest.rsplit_once(", expected ").map(|(_, expected)| in_range(expected));
             return expected.map_or(Self::Other(message), |expected| Self::Value { expected });
         }
+        if message == "wanted string or table" {
+            let expected = of_type("a string");
+            return Self::Value { expected };
+        }
         if let Some(expected) = message.strip_prefix("expected ") {
             let expected = Cow::Borrowed(expected);
             return Self::Value { expected };

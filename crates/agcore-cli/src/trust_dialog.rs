@@ -140,8 +140,8 @@ fn describe(text: &mut String, effect: &Effect, is_first: bool) {
     }
 }
 
-/// Prints the question, without the prompt, where the prompt will be: on standard output. `scope` is when the answer no
-/// applies, such as ` in this run`.
+/// Prints the question, without the prompt, where the prompt will be: on standard output. `scope` states
+/// how long a refusal applies, such as ` in this run`.
 ///
 /// # Errors
 /// When standard output is closed.
@@ -158,12 +158,14 @@ pub(crate) fn print_question(folder: &Folder, color: Color, scope: &str) -> Resu
         ),
         _ => "The files of this folder change what the program does:".to_owned(),
     };
-    let ignored = match folder.effects().iter().any(is_always_used) {
-        true => "the latter",
-        false => "they",
+    let effects = folder.effects();
+    let ignored = match effects.iter().any(is_always_used) {
+        _ if !effects.iter().any(|effect| effect.needs_trust) => String::new(),
+        true => format!("Without trust, the settings of the last list are ignored{scope}.\n"),
+        false => format!("Without trust, they are ignored{scope}.\n"),
     };
     let head = fitting_path(&format!("{reason} {path}"));
-    let rest = format!("{}Without trust, {ignored} are ignored{scope}.\n", description(folder));
+    let rest = description(folder) + &ignored;
     print(&format!("{style}{head}{style:#}\n{}", fitting(&rest)))
 }
 

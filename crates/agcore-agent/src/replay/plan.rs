@@ -171,8 +171,8 @@ impl Runs {
         let waits = matches!(machine.next(), Step::Wait(_));
         let is_cut = machine.is_open() && !waits;
         run.recorded.stops |= is_cut;
-        // A conversation that was replaced keeps how the turn before it ended.
-        let is_turn = !matches!(run.start, Start::Messages(_));
+        // Between turns, the machine keeps how the last one ended.
+        let is_turn = matches!(run.start, Start::Turn(_) | Start::Answers(_));
         run.end = RunEnd {
             history: machine.history().to_vec(),
             is_open: machine.is_open(),

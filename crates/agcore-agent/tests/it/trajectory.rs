@@ -271,6 +271,36 @@ async fn a_conversation_that_was_replaced_after_a_failure_is_replayed() {
 }
 
 #[tokio::test]
+async fn a_compaction_after_a_failure_is_replayed() {
+    let long = "Once upon a time. ".repeat(50);
+    let provider = ScriptedProvider::new([
+        ScriptStep::text(&long),
+        ScriptStep::text(&long),
+        ScriptStep::text(&long),
+        ScriptStep::error(LlmError::new(LlmErrorKind::InvalidRequest, "no")),
+        ScriptStep::text("They told stories."),
+        ScriptStep::text("The end."),
+    ]);
+    let config = || {
+        let mut compaction = CompactionSettings::new();
+        compaction.window.keep_recent = 2;
+        AgentConfig::new().with_compaction(compaction)
+    };
+    let bundle = builder(&provider).with_config(config()).with_session_store(store());
+    let sessions = bundle.build().unwrap().stored_sessions().unwrap();
+    let session = sessions.create("s-1", ada()).await.unwrap();
+    for _ in 0..3 {
+        session.turn("A story!").await.unwrap();
+    }
+    session.turn("Fail.").await.unwrap_err();
+    assert!(!session.compact().await.unwrap().is_unchanged());
+    session.turn("And now?").await.unwrap();
+    let trajectory = sessions.trajectory("s-1").await.unwrap();
+    let bundle = silent(&Arc::default()).with_config(config()).build().unwrap();
+    assert_eq!(bundle.replay(&trajectory, ada()).await.unwrap().turns, 5);
+}
+
+#[tokio::test]
 async fn handoffs_are_replayed() {
     let provider = ScriptedProvider::new([
         ScriptStep::calls([call("a", "transfer_to_billing"), call("b", "say")]),

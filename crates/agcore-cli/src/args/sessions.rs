@@ -110,6 +110,13 @@ pub(crate) struct ListArgs {
     pub(crate) json: bool,
 }
 
+impl ListArgs {
+    /// Returns whether any of them was given.
+    pub(crate) fn are_given(&self) -> bool {
+        self.here || self.all || self.json || self.limit != LIMIT
+    }
+}
+
 /// Arguments of `sessions search`.
 #[derive(Debug, Parser)]
 pub(crate) struct SearchArgs {

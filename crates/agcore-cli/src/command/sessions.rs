@@ -19,16 +19,30 @@ use crate::{
     trust_dialog::{ask_yes_or_no, is_at_terminal},
 };
 
-/// Runs a `sessions` command.
+/// Runs a `sessions` command, or lists the sessions if there is none.
 ///
 /// # Errors
 /// When there is no such session, or the database cannot be read or written.
-pub(crate) async fn run(command: &SessionsCommand, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
-    if let SessionsCommand::Replay(args) = command {
+pub(crate) async fn run(
+    command: Option<SessionsCommand>,
+    list_args: ListArgs,
+    interrupts: &Interrupts,
+    color: Color,
+) -> Result<(), Failure> {
+    let command = match command {
+        Some(_) if list_args.are_given() => {
+            return Err(Failure::usage(
+                "options of a command follow its name, as in `agcore sessions list --here`",
+            ));
+        }
+        Some(command) => command,
+        None => SessionsCommand::List(list_args),
+    };
+    if let SessionsCommand::Replay(args) = &command {
         return replay(args, interrupts, color).await;
     }
     let sessions = Sessions::open().await?;
-    match command {
+    match &command {
         SessionsCommand::Replay(_) => Ok(()),
         SessionsCommand::List(args) => list(args, &sessions).await,
         SessionsCommand::Search(args) => search(args, &sessions).await,

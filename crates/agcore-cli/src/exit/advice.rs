@@ -1,6 +1,6 @@
 //! Advice about an error of a model, in terms of the program's own options.
 
-use std::{env, error::Error};
+use std::error::Error;
 
 use agcore::{
     LlmError,
@@ -52,7 +52,7 @@ pub(super) fn advice(error: &LlmError) -> Option<String> {
         // The message contains the remedy.
         LlmErrorKind::Connect if !error.is_retryable() => return None,
         LlmErrorKind::Connect if is_ollama(error) => {
-            let sources = base_url_sources(error, is_set);
+            let sources = base_url_sources(error);
             return Some(format!(
                 "Start Ollama with `ollama serve`, or check the base URL ({sources})."
             ));
@@ -61,7 +61,7 @@ pub(super) fn advice(error: &LlmError) -> Option<String> {
             "Check that this machine is online. Behind a proxy, set HTTPS_PROXY or pass --proxy URL."
         }
         LlmErrorKind::Connect => {
-            let sources = base_url_sources(error, is_set);
+            let sources = base_url_sources(error);
             return Some(format!(
                 "Check that the server is running, and the base URL ({sources})."
             ));
@@ -99,26 +99,14 @@ pub(crate) fn timeout_advice(stage: TimeoutStage, table: &str, file: &str) -> St
 
 fn base_url_advice(error: &LlmError) -> String {
     let endpoint = provider(error).map_or("/chat/completions", |provider| provider.endpoint());
-    let sources = base_url_sources(error, is_set);
+    let sources = base_url_sources(error);
     format!("Check the base URL ({sources}): {endpoint} is appended to it.")
 }
 
-/// Returns what sets the base URL. A variable overrides the settings files, so it is named in place of them.
-fn base_url_sources(error: &LlmError, is_set: impl Fn(&str) -> bool) -> String {
+/// Returns what may set the base URL. The error does not know which of them did.
+fn base_url_sources(error: &LlmError) -> String {
     let names = provider(error).map_or(&["AGCORE_BASE_URL"][..], |provider| base_url_variables(&provider));
-    match names.iter().find(|name| is_set(name)) {
-        Some(name) => format!("--base-url, or else the variable {name}, which is set"),
-        None => "--base-url, or `base_url` in agcore.toml".to_owned(),
-    }
-}
-
-/// Returns whether an environment variable is set, and not empty.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "`process`, which reads the environment elsewhere, depends on `Failure`"
-)]
-fn is_set(name: &str) -> bool {
-    env::var_os(name).is_some_and(|value| !value.is_empty())
+    format!("--base-url, {}, or `base_url` in agcore.toml", names.join(", "))
 }
 
 /// Returns whether the proxy failed, and not the server.
@@ -193,25 +181,15 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_with_the_base_url_is_named() {
-        let check = |provider: &str, set: &[&str], expected: &str| {
+    fn what_may_set_the_base_url_is_named() {
+        let sources = |provider: &str| {
             let error = LlmError::new(LlmErrorKind::Connect, "refused").with_provider(provider.to_owned());
-            let is_set = |name: &str| set.contains(&name);
-            assert_eq!(base_url_sources(&error, is_set), expected, "{provider} {set:?}");
+            base_url_sources(&error)
         };
-        let none = "--base-url, or `base_url` in agcore.toml";
-        check("openai", &[], none);
-        check(
-            "openai",
-            &["OPENAI_BASE_URL"],
-            "--base-url, or else the variable OPENAI_BASE_URL, which is set",
+        assert_eq!(
+            sources("openai"),
+            "--base-url, AGCORE_BASE_URL, OPENAI_BASE_URL, or `base_url` in agcore.toml"
         );
-        check(
-            "openai",
-            &["OPENAI_BASE_URL", "AGCORE_BASE_URL"],
-            "--base-url, or else the variable AGCORE_BASE_URL, which is set",
-        );
-        // It applies to the APIs of OpenAI only.
-        check("ollama", &["OPENAI_BASE_URL"], none);
+        assert!(sources("unknown").contains("AGCORE_BASE_URL"));
     }
 }

@@ -2,7 +2,7 @@
 
 use agcore::tools::ApprovalRequest;
 
-use super::{edit_file, folder::ToolFolder, write_file};
+use super::{edit_file, folder::ToolFolder, text_file, write_file};
 
 /// The effect that a call would have on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,10 +33,23 @@ impl Previews {
         };
         let change = match change {
             Ok(change) => change,
-            Err(error) => return Some(Preview::Failure(error.message().to_owned())),
+            Err(error) => {
+                self.remember_target(request);
+                return Some(Preview::Failure(error.message().to_owned()));
+            }
         };
         let approved = self.0.approved();
         approved.remember(&request.call_id, &change.path, change.before.as_deref());
         Some(Preview::Change(change.diff()))
+    }
+
+    /// Remembers the file that a call names, although the call would fail: if the file changes, the call must not succeed
+    /// with a change that was not shown.
+    fn remember_target(&self, request: &ApprovalRequest) {
+        let path = request.arguments.as_value()["path"].as_str().unwrap_or_default();
+        if let Ok(path) = self.0.writable(path) {
+            let content = text_file::read_if_exists(&self.0, &path).unwrap_or_default();
+            self.0.approved().remember(&request.call_id, &path, content.as_deref());
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! [`Theme`]: which colors and styles can be read on the background of the terminal.
 
-use crate::process::variable;
+use crate::{mistake::alternatives, process::variable};
 
 /// The variable that selects the theme.
 pub(crate) const THEME: &str = "AGCORE_THEME";
@@ -65,11 +65,9 @@ impl Theme {
         }
         let known = Self::ALL.into_iter().find(|(theme, _)| theme.as_str() == name);
         known.map(|(theme, _)| theme).ok_or_else(|| {
-            let names: Vec<String> = Self::ALL
-                .iter()
-                .map(|(theme, _)| format!("`{}`", theme.as_str()))
-                .collect();
-            format!("expected `{AUTO}`, {}", names.join(", "))
+            let names = Self::ALL.iter().map(|(theme, _)| theme.as_str());
+            let names: Vec<&str> = std::iter::once(AUTO).chain(names).collect();
+            format!("expected {}", alternatives(&names))
         })
     }
 }
@@ -99,6 +97,6 @@ mod tests {
         check("auto", "0;15", Ok(Theme::Light));
         check("blue", "", Err(()));
         let error = Theme::in_terminal("blue", None).unwrap_err();
-        assert_eq!(error, "expected `auto`, `dark`, `light`, `contrast`, `plain`");
+        assert_eq!(error, "expected `auto`, `dark`, `light`, `contrast` or `plain`");
     }
 }

@@ -80,16 +80,25 @@ impl Sessions {
     /// # Errors
     /// When there is no such session, or several, or the database cannot be read.
     pub(crate) async fn find(&self, start: &str) -> Result<Session, Failure> {
-        let found = self.matching(start).await?;
+        let found = self.meant_by(start).await?;
         self.only(start, found).await
     }
 
-    /// Finds the sessions that are meant by an id, a name, or the beginning of an id, those changed last first. There are several
-    /// only if they have the same name, or ids that begin alike. Those with something to continue take precedence.
+    /// Finds the sessions to continue that are meant by an id, a name, or the beginning of an id, those changed last first. There
+    /// are several only if they have the same name, or ids that begin alike. Of those with the same name, the ones with something
+    /// to continue take precedence.
     ///
     /// # Errors
     /// When there is no such session, or the database cannot be read.
     pub(crate) async fn matching(&self, start: &str) -> Result<Vec<Session>, Failure> {
+        let found = self.meant_by(start).await?;
+        match found.len() > 1 && found.iter().all(|session| is_named(session, start)) {
+            true => self.started_first(found).await,
+            false => Ok(found),
+        }
+    }
+
+    async fn meant_by(&self, start: &str) -> Result<Vec<Session>, Failure> {
         let owner = Self::owner();
         if let Some(session) = self.store.get_session(&owner.tenant, start).await?
             && session.owner == owner
@@ -106,7 +115,7 @@ impl Sessions {
         }
         let found = if named.is_empty() { starting } else { named };
         match found.is_empty() {
-            false => self.started_first(found).await,
+            false => Ok(found),
             true => Err(Failure::usage(format!(
                 "there is no session whose ID begins with `{}`, or that has this name\n`agcore sessions list` lists the \
                  sessions, and `agcore sessions search TEXT` finds them by what was written.",
@@ -117,9 +126,6 @@ impl Sessions {
 
     /// Returns those of the sessions in which there is something to continue, or all of them if there is none.
     async fn started_first(&self, found: Vec<Session>) -> Result<Vec<Session>, Failure> {
-        if found.len() == 1 {
-            return Ok(found);
-        }
         let mut started = Vec::new();
         for session in &found {
             if self.is_started(session).await? {

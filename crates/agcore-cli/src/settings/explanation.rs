@@ -29,12 +29,14 @@ pub(super) fn explain(text: &str, error: &toml::de::Error) -> String {
             let found = found.map(|found| format!(", found {found}")).unwrap_or_default();
             format!("{prefix}expected {expected}{found}{hint}")
         }
-        Mistake::Choice { given, known } => format!(
-            "{prefix}expected {}, found {}{}",
-            alternatives(&known),
-            text_in_words(given),
-            similar(given, &known)
-        ),
+        Mistake::Choice { given, known } => {
+            let found = place
+                .as_ref()
+                .filter(|place| !place.value.is_str())
+                .and_then(Place::found);
+            let found = found.unwrap_or_else(|| text_in_words(given) + &similar(given, &known));
+            format!("{prefix}expected {}, found {found}", alternatives(&known))
+        }
         Mistake::Name { given, known } => {
             let shown = Some(given).filter(|name| is_word(name, MAX_NAME));
             let shown = shown.map(|name| format!(" `{name}`")).unwrap_or_default();
@@ -100,7 +102,15 @@ impl<'t> Place<'t> {
             DeValue::String(_) if is_secret => "a text".to_owned(),
             DeValue::Integer(_) | DeValue::Float(_) if is_secret => "a number".to_owned(),
             DeValue::String(text) => text_in_words(text),
-            DeValue::Integer(number) if is_word(number.as_str(), MAX_NAME) => format!("the number {}", number.as_str()),
+            DeValue::Integer(number) if is_word(number.as_str(), MAX_NAME) => {
+                let prefix = match number.radix() {
+                    2 => "0b",
+                    8 => "0o",
+                    16 => "0x",
+                    _ => "",
+                };
+                format!("the number {prefix}{}", number.as_str())
+            }
             DeValue::Float(number) if is_word(number.as_str(), MAX_NAME) => format!("the number {}", number.as_str()),
             DeValue::Integer(_) | DeValue::Float(_) => "a number".to_owned(),
             DeValue::Boolean(value) => value.to_string(),
@@ -110,8 +120,11 @@ impl<'t> Place<'t> {
         })
     }
 
-    /// Returns how to write what was probably meant.
+    /// Returns how to write what was probably meant, unless that would quote a hidden name.
     fn hint(&self, expected: &str) -> Option<String> {
+        if !self.path.iter().all(|name| is_word(name, MAX_NAME)) {
+            return None;
+        }
         let found = self.found()?;
         match (expected, self.value) {
             ("a list", _) if self.path.first() == Some(&"hooks") => {
@@ -164,16 +177,15 @@ fn in_brackets(path: &[&str], is_list: bool) -> Option<String> {
     })
 }
 
-/// Returns the names with dots between them, up to the first that must not be quoted: with misplaced quotation marks, a name can be
-/// anything, even a key.
+/// Returns the names with dots between them, and `…` in place of those that must not be quoted: with misplaced quotation marks, a
+/// name can be anything, even a key.
 fn joined(path: &[&str]) -> String {
-    let names = path.iter().take_while(|name| is_word(name, MAX_NAME));
-    let names: Vec<String> = names
-        .map(|name| match name.contains('.') {
-            true => format!("\"{name}\""),
-            false => (*name).to_owned(),
-        })
-        .collect();
+    let shown = |name: &&str| match name.contains('.') {
+        _ if !is_word(name, MAX_NAME) => "…".to_owned(),
+        true => format!("\"{name}\""),
+        false => (*name).to_owned(),
+    };
+    let names: Vec<String> = path.iter().map(shown).collect();
     names.join(".")
 }
 
@@ -234,6 +246,14 @@ mod tests {
             "`tables.a.number`: expected a whole number from 0 to 4294967295, found the number -1",
         );
         check(
+            "[tables.a]\nnumber = 0xdeadbeefcafe\n",
+            "`tables.a.number`: expected a whole number from 0 to 4294967295, found the number 0xdeadbeefcafe",
+        );
+        check(
+            "[tables.a]\nnumber = 1\nmode = 3\n",
+            "`tables.a.mode`: expected text in quotation marks, found the number 3",
+        );
+        check(
             "[tables.a]\nnumber = 1\ntexts = 'x'\n",
             "`tables.a.texts`: expected a list, found the text \"x\"; write [\"x\"]",
         );
@@ -260,6 +280,12 @@ mod tests {
         check(
             "[[list]]\nnumber = 1\n[[list]]\ncolor = 1\n",
             "unknown setting `color` in [[list]]; its settings are number, texts, mode",
+        );
+        // Names of models may contain characters that are not quoted.
+        check("[tables.'a/b']\ntexts = []\n", "[tables.…] lacks the setting `number`");
+        check(
+            "[tables]\n'a:b' = 1\n",
+            "`tables.…`: expected a table, found the number 1",
         );
         check("[tables.a]\ntexts = []\n", "[tables.a] lacks the setting `number`");
         check("[[list]]\n", "[[list]] lacks the setting `number`");

@@ -1,6 +1,6 @@
 //! Ctrl-C without a terminal, and SIGTERM: the program exits, whatever it is waiting for.
 
-use std::{io::PipeWriter, os::unix::process::ExitStatusExt, time::Duration};
+use std::{io::PipeWriter, os::unix::process::ExitStatusExt, process::Stdio, time::Duration};
 
 use agcore_testkit::mock_server::{DeafServer, Fault, Hold, MockOptions, Point, RecordedRequest, Reply, ToolCall};
 use rustix::{
@@ -225,20 +225,26 @@ fn while_reading_standard_input() {
 
 #[test]
 fn while_the_output_is_not_read() {
-    exits_while_the_output_is_not_read(&["chat", "hi"], Signal::INT, 130);
-    exits_while_the_output_is_not_read(&["chat", "--output-format", "stream-json", "hi"], Signal::INT, 130);
-    exits_while_the_output_is_not_read(&["chat", "hi"], Signal::TERM, 143);
+    let json = ["chat", "--output-format", "stream-json", "hi"];
+    // Standard error may be the same pipe, as in `agcore … 2>&1 | less`.
+    for with_errors in [false, true] {
+        exits_while_the_output_is_not_read(&["chat", "hi"], with_errors, Signal::INT, 130);
+        exits_while_the_output_is_not_read(&json, with_errors, Signal::INT, 130);
+        exits_while_the_output_is_not_read(&["chat", "hi"], with_errors, Signal::TERM, 143);
+    }
 }
 
 /// Runs a command whose output does not fit into the pipe, and sends it a signal until it exits.
-fn exits_while_the_output_is_not_read(command: &[&str], signal: Signal, code: i32) {
+fn exits_while_the_output_is_not_read(command: &[&str], with_errors: bool, signal: Signal, code: i32) {
     let long = |_: &RecordedRequest| Reply::text("many words ".repeat(20_000));
     let server = Server::start(MockOptions::new(), long);
     // The only thread of the command is blocked, so that none of its threads can receive the signal.
     let agcore = Agcore::talking_to(&server).with("TOKIO_WORKER_THREADS", "1");
     let (_reader, writer) = std::io::pipe().unwrap();
     runtime().block_on(async {
-        let mut child = agcore.spawn_writing_to(writer.try_clone().unwrap(), command);
+        let errors = with_errors.then(|| writer.try_clone().unwrap());
+        let errors = errors.map_or_else(Stdio::piped, Stdio::from);
+        let mut child = agcore.spawn_writing_to(writer.try_clone().unwrap(), errors, command);
         drop(child.stdin.take());
         timeout(LIMIT, fills(&writer))
             .await
@@ -256,7 +262,7 @@ fn exits_while_the_output_is_not_read(command: &[&str], signal: Signal, code: i3
         let status = timeout(LIMIT, pressing)
             .await
             .expect("the program did not exit in time");
-        assert_eq!(status.code(), Some(code), "{command:?}");
+        assert_eq!(status.code(), Some(code), "{command:?} {with_errors}");
     });
 }
 

@@ -98,7 +98,7 @@ fn invalid_settings_file() {
     );
     check(
         "theme = 'dork'\n",
-        "error: agcore.toml:1:9: `theme`: expected `auto`, `dark`, `light`, `contrast`, `plain`, found the text \"dork\"",
+        "error: agcore.toml:1:9: `theme`: expected `auto`, `dark`, `light`, `contrast` or `plain`, found the text \"dork\"",
     );
     check(
         "[timeouts]\nidel = '5m'\n",

@@ -73,7 +73,7 @@ fn no_server_at_the_address() {
         4,
         &[
             &address.to_string(),
-            "Check that the server is running, and the base URL (--base-url, or else the variable OPENAI_BASE_URL, which is set).",
+            "Check that the server is running, and the base URL (--base-url, AGCORE_BASE_URL, OPENAI_BASE_URL, or `base_url` in agcore.toml).",
             "? Attempt 2 in ",
         ],
     );
@@ -102,7 +102,8 @@ fn a_web_page_instead_of_a_model_server() {
         assert!(!ran.stderr.contains("; check the base URL"), "{}", ran.stderr);
         assert_eq!(ran.stdout, "");
     };
-    let advice = "Check the base URL (--base-url, or `base_url` in agcore.toml): /chat/completions is appended to it.";
+    let advice = "Check the base URL (--base-url, AGCORE_BASE_URL, OPENAI_BASE_URL, or `base_url` in agcore.toml): /chat/completions is \
+                  appended to it.";
     let page = "the address answered with a web page (Welcome) instead of";
     check(&server.base_url(), &[page, advice]);
     assert_eq!(server.requests().len(), 1, "a web site is asked once");
@@ -126,8 +127,7 @@ fn the_variable_that_led_to_a_web_page_is_named() {
     let page = |_: &RecordedRequest| Reply::html(200, "<html><head><title>Welcome</title></head></html>");
     let server = Server::start(MockOptions::new(), page);
     let ran = Agcore::talking_to(&server).run(["chat", "hi"]);
-    let advice =
-        "Check the base URL (--base-url, or else the variable OPENAI_BASE_URL, which is set): /chat/completions is";
+    let advice = "Check the base URL (--base-url, AGCORE_BASE_URL, OPENAI_BASE_URL, or `base_url` in agcore.toml): /chat/completions is";
     ran.assert_failed(1, &["(Welcome) instead of a chat completion\n", advice]);
 }
 

@@ -93,13 +93,17 @@ fn a_session_in_which_no_turn_succeeded_is_neither_listed_nor_continued() {
         .assert_failed(1, &["no session contains `lost message`", "--all"]);
     let found = agcore.run(["sessions", "search", "lost message", "--all"]);
     assert!(found.assert_success().contains("failed"), "{}", found.stdout);
-    // Of sessions with the same name, the one with something to continue is meant.
-    answered(&agcore, &["a lost message"]);
+    // Of sessions with the same name, the one with something to continue is continued. Nothing else is decided for the user.
+    let found = id(&answered(&agcore, &["a lost message"]));
+    assert_eq!(id(&answered(&agcore, &["more", "-r", "a lost message"])), found);
+    for arguments in [&["delete", "--yes"][..], &["show"]] {
+        for wanted in ["a lost message", "0"] {
+            let ran = agcore.run([&["sessions"], arguments, &[wanted]].concat());
+            ran.assert_failed(2, &["several sessions have the name"]);
+        }
+    }
     assert_eq!(listed(&agcore, &["--all"]).len(), 3);
-    agcore.run(["sessions", "show", "a lost message"]).assert_success();
-    agcore
-        .run(["sessions", "delete", "--yes", "a lost message"])
-        .assert_success();
+    agcore.run(["sessions", "delete", "--yes", &found]).assert_success();
     agcore
         .run(["sessions", "delete", "--yes", lost["id"].as_str().unwrap()])
         .assert_success();
@@ -315,10 +319,14 @@ fn sessions_are_shown_and_exported() {
         &["sessions", "list"][..],
         &["sessions"],
         &["sessions", "--here", "--limit", "2"],
+        &["sessions", "--no-color", "list"],
     ] {
         let table = agcore.run(arguments);
         assert!(table.assert_success().contains("some arithmetic"), "{}", table.stdout);
     }
+    agcore
+        .run(["sessions", "--json", "show", &id])
+        .assert_failed(2, &["options of a command follow its name"]);
     let shown = agcore.run(["sessions", "show", &id]);
     let shown = shown.assert_success();
     for text in [

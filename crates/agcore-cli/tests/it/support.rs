@@ -138,20 +138,21 @@ impl Agcore {
     /// Starts the program with pipes, as a background job of the terminal at which the tests may run. Must be called
     /// within a runtime.
     pub(crate) fn spawn<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Child {
-        self.spawn_writing_to(Stdio::piped(), arguments)
+        self.spawn_writing_to(Stdio::piped(), Stdio::piped(), arguments)
     }
 
-    /// Starts a command like [`spawn`](Self::spawn), with another standard output.
+    /// Starts a command like [`spawn`](Self::spawn), with another standard output and standard error.
     pub(crate) fn spawn_writing_to<S: AsRef<OsStr>>(
         &self,
         output: impl Into<Stdio>,
+        errors: impl Into<Stdio>,
         arguments: impl IntoIterator<Item = S>,
     ) -> Child {
         let mut command = Command::from(self.command());
         command.args(self.arguments(arguments)).kill_on_drop(true);
         #[cfg(unix)]
         command.process_group(0);
-        command.stdin(Stdio::piped()).stdout(output).stderr(Stdio::piped());
+        command.stdin(Stdio::piped()).stdout(output).stderr(errors);
         command.spawn().unwrap()
     }
 

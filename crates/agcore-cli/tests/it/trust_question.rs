@@ -110,7 +110,7 @@ fn settings_that_need_no_trust_are_listed_apart() {
     for (command, scope) in [("chat", " in this run"), ("trust", "")] {
         let mut person = Person::running(files(), &[command]);
         let shown = person.sees(QUESTION).replace('\r', "");
-        let end = format!("{description}Without trust, the latter are ignored{scope}.\n");
+        let end = format!("{description}Without trust, the settings of the last list are ignored{scope}.\n");
         assert!(shown.contains(&end), "{shown}");
         person.presses('c');
         person.leaves_with(130);
