@@ -270,6 +270,13 @@ async fn a_conversation_that_was_replaced_after_a_failure_is_replayed() {
     assert_eq!((report.turns, report.replies), (2, 2));
 }
 
+/// Returns settings with which a compaction keeps two messages.
+fn compacting() -> AgentConfig {
+    let mut compaction = CompactionSettings::new();
+    compaction.window.keep_recent = 2;
+    AgentConfig::new().with_compaction(compaction)
+}
+
 #[tokio::test]
 async fn a_compaction_after_a_failure_is_replayed() {
     let long = "Once upon a time. ".repeat(50);
@@ -281,12 +288,7 @@ async fn a_compaction_after_a_failure_is_replayed() {
         ScriptStep::text("They told stories."),
         ScriptStep::text("The end."),
     ]);
-    let config = || {
-        let mut compaction = CompactionSettings::new();
-        compaction.window.keep_recent = 2;
-        AgentConfig::new().with_compaction(compaction)
-    };
-    let bundle = builder(&provider).with_config(config()).with_session_store(store());
+    let bundle = builder(&provider).with_config(compacting()).with_session_store(store());
     let sessions = bundle.build().unwrap().stored_sessions().unwrap();
     let session = sessions.create("s-1", ada()).await.unwrap();
     for _ in 0..3 {
@@ -296,7 +298,7 @@ async fn a_compaction_after_a_failure_is_replayed() {
     assert!(!session.compact().await.unwrap().is_unchanged());
     session.turn("And now?").await.unwrap();
     let trajectory = sessions.trajectory("s-1").await.unwrap();
-    let bundle = silent(&Arc::default()).with_config(config()).build().unwrap();
+    let bundle = silent(&Arc::default()).with_config(compacting()).build().unwrap();
     assert_eq!(bundle.replay(&trajectory, ada()).await.unwrap().turns, 5);
 }
 
@@ -333,12 +335,7 @@ async fn compactions_are_replayed() {
     let long = "Once upon a time. ".repeat(50);
     let steps = [&long, &long, &long, "They told stories.", "The end."];
     let provider = ScriptedProvider::new(steps.map(ScriptStep::text));
-    let config = || {
-        let mut compaction = CompactionSettings::new();
-        compaction.window.keep_recent = 2;
-        AgentConfig::new().with_compaction(compaction)
-    };
-    let bundle = builder(&provider).with_config(config()).with_session_store(store());
+    let bundle = builder(&provider).with_config(compacting()).with_session_store(store());
     let sessions = bundle.build().unwrap().stored_sessions().unwrap();
     let session = sessions.create("s-1", ada()).await.unwrap();
     for _ in 0..3 {
@@ -355,7 +352,7 @@ async fn compactions_are_replayed() {
             .count(),
         1
     );
-    let bundle = silent(&Arc::default()).with_config(config()).build().unwrap();
+    let bundle = silent(&Arc::default()).with_config(compacting()).build().unwrap();
     assert_eq!(bundle.replay(&trajectory, ada()).await.unwrap().replies, 5);
     // What was removed from the conversation is still part of the trajectory.
     assert!(trajectory.messages().len() > session.messages().await.len());
