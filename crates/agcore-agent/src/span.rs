@@ -32,10 +32,10 @@ pub(crate) fn record(span: &Span, outcome: Result<Option<&TurnReport>, &AgentErr
         Ok(Some(report)) => {
             let usage = &report.usage.usage;
             if let Some(tokens) = usage.prompt_tokens {
-                span.record("gen_ai.usage.input_tokens", tokens);
+                span.record("gen_ai.usage.input_tokens", integer(tokens));
             }
             if let Some(tokens) = usage.completion_tokens {
-                span.record("gen_ai.usage.output_tokens", tokens);
+                span.record("gen_ai.usage.output_tokens", integer(tokens));
             }
         }
         Err(error) => {
@@ -43,4 +43,9 @@ pub(crate) fn record(span: &Span, outcome: Result<Option<&TurnReport>, &AgentErr
             span.record("otel.status_code", "ERROR");
         }
     }
+}
+
+/// Returns a count as an integer attribute. `tracing-opentelemetry` exports every `u64` as text.
+fn integer(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

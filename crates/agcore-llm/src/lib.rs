@@ -49,6 +49,7 @@
 //! | `http2` | HTTP/2 in the HTTP transport, where the server supports it. |
 //! | `gzip` | Compressed replies in the HTTP transport. |
 //! | `tokenizer` | Exact token counts from built-in vocabularies (o200k, cl100k, Qwen). |
+//! | `otel` | Lists in spans as lists of OpenTelemetry instead of text, for programs that export spans with tracing-opentelemetry 0.34. |
 //! | `cassettes` | Exchanges with a model that are recorded once and replayed in tests. |
 //!
 //! <!-- /features -->

@@ -28,7 +28,7 @@ pub(crate) fn request(method: &Method, route: Option<&str>) -> Span {
 
 /// Records the status of an answer. Only errors of the server are failures.
 pub(crate) fn answered(span: &Span, status: u16) {
-    span.record("http.response.status_code", status);
+    span.record("http.response.status_code", i64::from(status));
     if status >= 500 {
         span.record("error.type", status.to_string());
         span.record("otel.status_code", "ERROR");

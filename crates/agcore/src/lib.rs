@@ -106,6 +106,7 @@
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
 //! | `media` | Models that make or read images, sound and videos. |
+//! | `otel` | Spans for OpenTelemetry: lists in attributes as lists, for programs that export spans with tracing-opentelemetry 0.34. |
 //! | `schema` | All keywords and drafts of JSON Schema for arguments and results of tools, also `pattern`; enabled by `flow` and `mcp`. |
 //! | `typed` | JSON Schemas derived from Rust types for typed output; enabled by `agent`. |
 //! | `macros` (default) | The attribute macro `#[tool]`, which turns a function into a tool. |

@@ -5,7 +5,7 @@ mod protobuf;
 
 use agcore_testkit::mock_server::{ApiError, DeafServer, MockOptions, RecordedRequest, Reply};
 
-use self::collector::{Collector, Export};
+use self::collector::{Collector, Export, Value};
 use crate::support::{Agcore, KEY, RunOutput, Server, runtime};
 
 /// The message to search for in the exported spans.
@@ -59,6 +59,52 @@ fn a_turn_is_a_trace_of_agent_models_and_tools() {
         Some("some-model")
     );
     export.assert_contains_none_of(&[MESSAGE, KEY]);
+}
+
+#[test]
+fn counts_are_integers_and_lists_are_lists() {
+    let server = Server::playground();
+    let collector = Collector::start(200);
+    let options = [
+        "--option",
+        "max_tokens=300",
+        "--option",
+        "seed=7",
+        "--option",
+        "stop=[\"END\"]",
+    ];
+    chat(&exporting(&server, &collector.url()), &options).assert_success();
+    let export = exported(collector);
+
+    let call = export.span("chat some-model");
+    let reasons = call.value("gen_ai.response.finish_reasons");
+    assert!(
+        [["stop"], ["tool_calls"]]
+            .map(|reasons| Value::Texts(reasons.map(str::to_owned).to_vec()))
+            .contains(reasons),
+        "{reasons:?}"
+    );
+    assert_eq!(call.value("agcore.attempts"), &Value::Integer(1));
+    assert_eq!(call.value("gen_ai.request.max_tokens"), &Value::Integer(300));
+
+    // No name of a count has a value of another type, in any span.
+    let is_count = |name: &str| {
+        let counts = ["tokens", "attempts", "count", "seed", "status_code", "port"];
+        counts.iter().any(|count| name.ends_with(count)) && !name.starts_with("otel.")
+    };
+    for span in &export.spans {
+        for (name, value) in span.attributes.iter().filter(|(name, _)| is_count(name)) {
+            assert!(matches!(value, Value::Integer(_)), "{}: {name} is {value:?}", span.name);
+        }
+    }
+    for (name, span) in [
+        ("chat some-model", call),
+        ("invoke_agent assistant", export.span("invoke_agent assistant")),
+    ] {
+        for tokens in ["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"] {
+            assert!(matches!(span.value(tokens), Value::Integer(1..)), "{name}: {tokens}");
+        }
+    }
 }
 
 #[test]

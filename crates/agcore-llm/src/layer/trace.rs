@@ -1,5 +1,6 @@
 //! [`Trace`]: a span for each call, following OpenTelemetry's conventions for generative AI.
 
+mod attribute;
 mod content;
 mod recorder;
 mod span;
@@ -30,7 +31,9 @@ use crate::{
 /// Messages, replies and users are recorded only with [`with_content`](Self::with_content).
 ///
 /// Spans are those of the crate `tracing`; without a subscriber they cost one check per call. The fields `otel.name`,
-/// `otel.kind` and `otel.status_code` are read by the crate `tracing-opentelemetry`.
+/// `otel.kind` and `otel.status_code` are read by the crate `tracing-opentelemetry`. Counts are recorded as `i64`, the
+/// only integers that this crate exports as integers. `tracing` has no lists: lists of strings (finish reasons, stop
+/// sequences) are recorded as text such as `["stop"]`, and with the feature `otel` exported as lists.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -24,7 +24,7 @@ pub(super) struct Export {
     pub(super) paths: Vec<String>,
     pub(super) heads: Vec<String>,
     pub(super) spans: Vec<Span>,
-    resource: Vec<(String, String)>,
+    resource: Vec<(String, Value)>,
     bytes: Vec<u8>,
 }
 
@@ -35,7 +35,17 @@ pub(super) struct Span {
     pub(super) trace: Vec<u8>,
     pub(super) id: Vec<u8>,
     pub(super) parent: Vec<u8>,
-    attributes: Vec<(String, String)>,
+    pub(super) attributes: Vec<(String, Value)>,
+}
+
+/// The value of an attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Value {
+    Text(String),
+    Integer(i64),
+    Texts(Vec<String>),
+    /// A value of another type, such as a Boolean.
+    Other,
 }
 
 impl Collector {
@@ -117,7 +127,7 @@ impl Export {
     }
 
     pub(super) fn resource(&self, name: &str) -> Option<&str> {
-        value(&self.resource, name)
+        text_of(&self.resource, name)
     }
 
     /// Returns a span with this name.
@@ -140,8 +150,19 @@ impl Export {
 }
 
 impl Span {
+    /// Returns the value of a text attribute.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
-        value(&self.attributes, name)
+        text_of(&self.attributes, name)
+    }
+
+    /// Returns the only value of an attribute.
+    #[track_caller]
+    pub(super) fn value(&self, name: &str) -> &Value {
+        let mut values = self.attributes.iter().filter(|(known, _)| known == name);
+        match (values.next(), values.next()) {
+            (Some((_, value)), None) => value,
+            found => panic!("expected one `{name}`, found {found:?}"),
+        }
     }
 }
 
@@ -156,15 +177,33 @@ fn span(bytes: &[u8]) -> Span {
     }
 }
 
-/// Decodes a `KeyValue` with a string value. Other values are returned as empty strings.
-fn attribute(bytes: &[u8]) -> (String, String) {
-    let first = |bytes, number| messages(bytes, number).next().unwrap_or_default();
-    (text(first(bytes, 1)), text(first(first(bytes, 2), 1)))
+/// Decodes a `KeyValue`.
+fn attribute(bytes: &[u8]) -> (String, Value) {
+    let first = |number| messages(bytes, number).next().unwrap_or_default();
+    (text(first(1)), value(first(2)))
 }
 
-fn value<'a>(attributes: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    let found = attributes.iter().find(|(known, _)| known == name);
-    found.map(|(_, value)| value.as_str())
+/// Decodes an `AnyValue`.
+fn value(bytes: &[u8]) -> Value {
+    match fields(bytes).next() {
+        Some((1, Field::Bytes(bytes))) => Value::Text(text(bytes)),
+        Some((3, Field::Varint(number))) => Value::Integer(number.cast_signed()),
+        Some((5, Field::Bytes(array))) => {
+            let texts = messages(array, 1).map(|item| match value(item) {
+                Value::Text(text) => text,
+                other => panic!("expected a text in a list, found {other:?}"),
+            });
+            Value::Texts(texts.collect())
+        }
+        _ => Value::Other,
+    }
+}
+
+fn text_of<'a>(attributes: &'a [(String, Value)], name: &str) -> Option<&'a str> {
+    attributes.iter().find_map(|(known, value)| match value {
+        Value::Text(text) if known == name => Some(text.as_str()),
+        _ => None,
+    })
 }
 
 fn messages(bytes: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {

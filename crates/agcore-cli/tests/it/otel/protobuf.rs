@@ -5,8 +5,10 @@
 pub(super) enum Field<'a> {
     /// A string, bytes or a message.
     Bytes(&'a [u8]),
-    /// A number, which the tests do not need.
-    Number,
+    /// An integer of variable length.
+    Varint(u64),
+    /// A number of fixed length, which the tests do not need.
+    Fixed,
 }
 
 /// Returns the fields of a message with their numbers, in order.
@@ -17,13 +19,10 @@ pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u64, Field<'_>)>
         }
         let tag = varint(&mut bytes);
         let field = match tag & 7 {
-            0 => {
-                varint(&mut bytes);
-                Field::Number
-            }
+            0 => Field::Varint(varint(&mut bytes)),
             1 => {
                 take(&mut bytes, 8);
-                Field::Number
+                Field::Fixed
             }
             2 => {
                 let length = usize::try_from(varint(&mut bytes)).unwrap();
@@ -31,7 +30,7 @@ pub(super) fn fields(mut bytes: &[u8]) -> impl Iterator<Item = (u64, Field<'_>)>
             }
             5 => {
                 take(&mut bytes, 4);
-                Field::Number
+                Field::Fixed
             }
             other => panic!("unknown wire type {other}"),
         };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use agcore_chat::Usage;
 use tracing::Span;
 
-use super::content;
+use super::{attribute, content};
 use crate::reply::{Notice, ReplyItem};
 use agcore_wire::{Fold, LlmError, ReplyDelta, ReplyStart};
 
@@ -94,11 +94,11 @@ impl Recorder {
         if let Some(error) = error {
             record_failure(span, &error.kind().fault_kind().to_string());
         }
-        span.record("agcore.attempts", self.attempts);
+        span.record("agcore.attempts", i64::from(self.attempts));
         if !self.finish_reasons.is_empty() {
             self.finish_reasons.sort_by_key(|(choice, _)| *choice);
             let reasons: Vec<&str> = self.finish_reasons.iter().map(|(_, reason)| reason.as_str()).collect();
-            span.record("gen_ai.response.finish_reasons", tracing::field::debug(reasons));
+            attribute::record_list(span, "gen_ai.response.finish_reasons", &reasons);
         }
         if let Some(usage) = &self.usage {
             record_usage(span, usage);
@@ -141,7 +141,7 @@ fn record_usage(span: &Span, usage: &Usage) {
     ];
     for (name, tokens) in counters {
         if let Some(tokens) = tokens {
-            span.record(name, tokens);
+            span.record(name, attribute::integer(tokens));
         }
     }
 }

@@ -5,6 +5,7 @@
 use agcore_chat::{Actor, ChatRequest, ResponseFormat, StopSequence};
 use tracing::{Span, field::Empty};
 
+use super::attribute;
 use crate::provider::{Call, CallOperation, ProviderInfo};
 
 /// Creates the span of a call, which is disabled if no subscriber is interested.
@@ -33,9 +34,9 @@ pub(super) fn for_call(call: &Call, info: &ProviderInfo) -> Span {
         gen_ai.provider.name = conventional_name(&info.name),
         gen_ai.request.model = model,
         gen_ai.request.stream = call.stream,
-        gen_ai.request.choice.count = request.n.filter(|n| *n != 1),
+        gen_ai.request.choice.count = request.n.filter(|n| *n != 1).map(i64::from),
         gen_ai.request.seed = request.seed,
-        gen_ai.request.max_tokens = request.token_limit(),
+        gen_ai.request.max_tokens = request.token_limit().map(attribute::integer),
         gen_ai.request.temperature = request.temperature,
         gen_ai.request.top_p = request.top_p,
         gen_ai.request.frequency_penalty = request.frequency_penalty,
@@ -60,7 +61,7 @@ pub(super) fn for_call(call: &Call, info: &ProviderInfo) -> Span {
         agcore.key = Empty,
     );
     if let Some(stop) = request.stop.as_ref().filter(|_| !span.is_disabled()) {
-        span.record("gen_ai.request.stop_sequences", tracing::field::debug(sequences(stop)));
+        attribute::record_list(&span, "gen_ai.request.stop_sequences", &sequences(stop));
     }
     span
 }
