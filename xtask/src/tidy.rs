@@ -1,5 +1,6 @@
 //! `tidy`: conventions of this workspace that no compiler checks.
 
+mod api_names;
 mod changelog;
 mod commits;
 mod doc_examples;
@@ -72,6 +73,10 @@ const CONVENTIONS: &[(&str, Run)] = &[
     (
         "public-api",
         Run::Full(|name, input| generate::public_api(name, input.api, input.sources)),
+    ),
+    (
+        "api-names",
+        Run::Full(|name, input| api_names::check(name, input.api, input.sources)),
     ),
     (
         "foreign-types",

@@ -107,6 +107,22 @@ fn finds_a_hidden_line_in_a_readme() {
 }
 
 #[test]
+fn finds_a_name_that_no_library_has() {
+    let workspace = Fixture::new();
+    workspace.append(
+        "crates/agcore-chat/README.md",
+        "\nCall `Missing::member` or `gone()`.\n",
+    );
+    workspace.xtask("tidy api-names").fails(
+        "tidy api-names",
+        &[
+            "`Missing::member`: no library has a public type `Missing`",
+            "`gone()`: no library has a function `gone`",
+        ],
+    );
+}
+
+#[test]
 fn finds_a_manifest_that_does_not_inherit() {
     let workspace = Fixture::new();
     workspace.replace(MANIFEST, "[lints]\nworkspace = true", "");
