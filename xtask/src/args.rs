@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use lexopt::{Arg, Parser, ValueExt as _};
 
+use crate::features::Selections;
+use crate::lints::Pages;
 use crate::stage::Stage;
 use crate::{dist, fuzz, graph, tidy};
 
@@ -16,7 +18,13 @@ Tasks of the workspace.
 Usage: cargo xtask <command>
 
 Checks; each prints a line, and the last line is `N passed, N failed`:
-  ci                        all checks below, in this order
+  ci                        what a change must pass: fmt, tidy, graph, clippy, public docs,
+                            test, features (none and the default ones), deny
+  quick [COMMIT]            while you work: fmt, tidy, graph, clippy, and the tests of what
+                            changed since COMMIT and of what depends on it; by default since
+                            the last commit that `main` of the remote has, or HEAD
+  nightly                   what ci leaves out: docs with private items, each feature,
+                            platforms, limits, soak
   fmt                       formatting, by rustfmt
   tidy [NAME…] [--range A..B]
                             conventions that no compiler checks: lengths, docs, prose,
@@ -74,6 +82,8 @@ Exit status: 0 on success, 1 if something failed, 2 for a wrong command line.";
 pub(crate) enum Command {
     Help,
     Ci,
+    Quick { since: Option<String> },
+    Nightly,
     Stage(Stage),
     Bench { name: Option<String> },
     Soak { filter: Option<String> },
@@ -200,12 +210,14 @@ fn by_name(command: &str, mut rest: Rest) -> Result<Command, lexopt::Error> {
         "sdk-types" => return rest.nothing().map(|()| Command::SdkTypes),
         "help" => return rest.nothing().map(|()| Command::Help),
         "ci" => return rest.nothing().map(|()| Command::Ci),
+        "quick" => return rest.at_most_one().map(|since| Command::Quick { since }),
+        "nightly" => return rest.nothing().map(|()| Command::Nightly),
         "fmt" => Stage::Fmt,
         "clippy" => Stage::Clippy,
-        "docs" => Stage::Docs,
+        "docs" => Stage::Docs(Pages::Both),
         "test" => Stage::Test,
         "deny" => Stage::Deny,
-        "features" => Stage::Features,
+        "features" => Stage::Features(Selections::Each),
         "platforms" => Stage::Platforms,
         "limits" => Stage::Limits,
         other => return Err(format!("unknown command `{other}`").into()),
@@ -245,6 +257,10 @@ mod tests {
         check("help", Command::Help);
         check("ci --help", Command::Help);
         check("ci", Command::Ci);
+        check("nightly", Command::Nightly);
+        check("quick", Command::Quick { since: None });
+        let since = Some("HEAD~3".to_owned());
+        check("quick HEAD~3", Command::Quick { since });
         check("deny", Command::Stage(Stage::Deny));
         check("bench", Command::Bench { name: None });
         check("limits", Command::Stage(Stage::Limits));

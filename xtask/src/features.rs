@@ -1,5 +1,6 @@
 //! `features`: every library, and every program with features, builds without warnings with no features, with the default
-//! features and with each feature alone; a build with one API contains no code of another.
+//! features and, unless only the usual selections are checked, with each feature alone; a build with one API contains no
+//! code of another.
 //!
 //! All features at once are not built here, because clippy, docs and tests build them.
 
@@ -17,10 +18,19 @@ use crate::workspace::{Package, Workspace};
 /// Number of lines of a log that a failed build shows.
 const TAIL: usize = 40;
 
+/// The selections of features that are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Selections {
+    /// No features, and the default features.
+    Usual,
+    /// These, and each feature alone.
+    Each,
+}
+
 /// Checks every selection of features that resolves differently from the ones before it.
-pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
+pub(crate) fn run(workspace: &Workspace, which: Selections, report: &mut Report) {
     for member in workspace.members.iter().filter(|member| has_selections(member)) {
-        for selection in distinct(member, selections(member)) {
+        for selection in distinct(member, selections(member, which)) {
             report.add(&check(workspace, member, &selection));
         }
     }
@@ -39,8 +49,8 @@ struct Selection {
     features: Vec<String>,
 }
 
-/// Returns no features, the default features, and each public feature alone.
-fn selections(package: &Package) -> Vec<Selection> {
+/// Returns no features, the default features, and each public feature alone if that is wanted.
+fn selections(package: &Package, which: Selections) -> Vec<Selection> {
     let selection = |name: &str, features: &[&str]| Selection {
         name: name.to_owned(),
         features: features.iter().map(|&feature| feature.to_owned()).collect(),
@@ -49,8 +59,10 @@ fn selections(package: &Package) -> Vec<Selection> {
         selection("no features", &[]),
         selection("default features", &[feature_set::DEFAULT]),
     ];
-    let public = feature_set::names(package).filter(|name| !name.starts_with('_'));
-    selections.extend(public.map(|name| selection(&format!("`{name}`"), &[name])));
+    if which == Selections::Each {
+        let public = feature_set::names(package).filter(|name| !name.starts_with('_'));
+        selections.extend(public.map(|name| selection(&format!("`{name}`"), &[name])));
+    }
     selections
 }
 
@@ -135,8 +147,13 @@ mod tests {
 
     #[track_caller]
     fn check(features: &[(&str, &[&str])], expected: &[&str]) {
+        check_selections(Selections::Each, features, expected);
+    }
+
+    #[track_caller]
+    fn check_selections(which: Selections, features: &[(&str, &[&str])], expected: &[&str]) {
         let package = package(features);
-        let selections = distinct(&package, selections(&package));
+        let selections = distinct(&package, selections(&package, which));
         let names: Vec<_> = selections.iter().map(|selection| &selection.name).collect();
         assert_eq!(names, expected);
     }
@@ -171,6 +188,12 @@ mod tests {
             &[("default", &["a"]), ("a", &["_a"]), ("b", &["dep:b"]), ("_a", &[])],
             &["no features", "default features", "`b`"],
         );
+    }
+
+    #[test]
+    fn the_usual_selections_leave_out_single_features() {
+        let features: &[(&str, &[&str])] = &[("default", &["a"]), ("a", &[]), ("b", &["dep:b"])];
+        check_selections(Selections::Usual, features, &["no features", "default features"]);
     }
 
     #[test]

@@ -44,11 +44,24 @@ pub(crate) fn clippy(workspace: &Workspace, report: &mut Report) {
     report.add(&Check::command("clippy", result, &workspace.root, remedy));
 }
 
-/// Checks that rustdoc does not warn: in the public pages, where a link to a private item is broken, and in the pages
-/// with private items.
-pub(crate) fn docs(workspace: &Workspace, report: &mut Report) {
+/// The pages that rustdoc makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pages {
+    /// Those that users read, where a link to a private item is broken.
+    Public,
+    /// Those with private items.
+    Private,
+    Both,
+}
+
+/// Checks that rustdoc does not warn.
+pub(crate) fn docs(workspace: &Workspace, pages: Pages, report: &mut Report) {
     let private = [DOCS, &["--document-private-items"]].concat();
-    for (name, arguments) in [("public", DOCS), ("private", &private)] {
+    let runs = [("public", DOCS, Pages::Private), ("private", &private, Pages::Public)];
+    for (name, arguments, other) in runs {
+        if pages == other {
+            continue;
+        }
         let mut command = workspace.cargo.command(arguments);
         let log = workspace.log(&format!("docs-{name}"));
         let result = process::logged(command.env("RUSTDOCFLAGS", "--deny warnings"), &log);

@@ -90,6 +90,8 @@ fn run(command: &Command) -> anyhow::Result<bool> {
             Ok(true)
         }
         Command::Ci => Ok(stage::run(&Stage::ci(), &load()?.for_ci())),
+        Command::Quick { since } => Ok(stage::run(&Stage::quick(since.clone()), &load()?)),
+        Command::Nightly => Ok(stage::run(&Stage::nightly(), &load()?.for_ci())),
         Command::Stage(stage) => Ok(stage::run(std::slice::from_ref(stage), &load()?)),
         Command::Bench { name } => bench::run(&load()?, name.as_deref()),
         Command::Dist { profile } => dist::run(&load()?, profile),

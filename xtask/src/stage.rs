@@ -2,18 +2,25 @@
 
 use std::time::Instant;
 
+use crate::features::Selections;
+use crate::lints::Pages;
 use crate::report::Report;
 use crate::summary::{self, Line};
 use crate::workspace::Workspace;
-use crate::{deny, features, generate, graph, limits, lints, platforms, test, tidy};
+use crate::{deny, features, generate, graph, limits, lints, platforms, soak, test, tidy};
 
 /// A group of checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stage {
     Fmt,
     Clippy,
-    Docs,
+    Docs(Pages),
     Test,
+    /// The tests of the packages that changed since a commit, and of those that depend on them.
+    ChangedTests {
+        /// The commit; a default if `None`.
+        since: Option<String>,
+    },
     Graph {
         /// Whether to compare `docs/graph.md` instead of writing it.
         check: bool,
@@ -31,15 +38,47 @@ pub(crate) enum Stage {
         check: bool,
     },
     Deny,
-    Features,
+    Features(Selections),
     Platforms,
     Limits,
+    Soak,
 }
 
 impl Stage {
-    /// Returns the stages of `ci` in order. Stages that build with the same features follow each other; those that
-    /// build with other features come last.
+    /// Returns the stages of `ci` in order. Stages that build with the same features follow each other; those that build
+    /// with other features come last.
     pub(crate) fn ci() -> Vec<Self> {
+        let mut stages = Self::texts();
+        stages.extend([
+            Self::Clippy,
+            Self::Docs(Pages::Public),
+            Self::Test,
+            Self::Features(Selections::Usual),
+            Self::Deny,
+        ]);
+        stages
+    }
+
+    /// Returns the stages that `ci` leaves out because they take long and rarely find anything.
+    pub(crate) fn nightly() -> Vec<Self> {
+        vec![
+            Self::Docs(Pages::Private),
+            Self::Features(Selections::Each),
+            Self::Platforms,
+            Self::Limits,
+            Self::Soak,
+        ]
+    }
+
+    /// Returns the stages of `quick`: what finds most mistakes in a change within minutes.
+    pub(crate) fn quick(since: Option<String>) -> Vec<Self> {
+        let mut stages = Self::texts();
+        stages.extend([Self::Clippy, Self::ChangedTests { since }]);
+        stages
+    }
+
+    /// Returns the stages that only read the sources.
+    fn texts() -> Vec<Self> {
         vec![
             Self::Fmt,
             Self::Tidy {
@@ -50,13 +89,6 @@ impl Stage {
                 check: true,
                 only: Vec::new(),
             },
-            Self::Clippy,
-            Self::Docs,
-            Self::Test,
-            Self::Features,
-            Self::Platforms,
-            Self::Limits,
-            Self::Deny,
         ]
     }
 
@@ -64,15 +96,16 @@ impl Stage {
         match self {
             Self::Fmt => "fmt",
             Self::Clippy => "clippy",
-            Self::Docs => "docs",
-            Self::Test => "test",
+            Self::Docs(_) => "docs",
+            Self::Test | Self::ChangedTests { .. } => "test",
             Self::Graph { .. } => "graph",
             Self::Tidy { .. } => "tidy",
             Self::Generate { .. } => "gen",
             Self::Deny => "deny",
-            Self::Features => "features",
+            Self::Features(_) => "features",
             Self::Platforms => "platforms",
             Self::Limits => "limits",
+            Self::Soak => "soak",
         }
     }
 
@@ -80,15 +113,17 @@ impl Stage {
         match self {
             Self::Fmt => lints::fmt(workspace, report),
             Self::Clippy => lints::clippy(workspace, report),
-            Self::Docs => lints::docs(workspace, report),
+            Self::Docs(pages) => lints::docs(workspace, *pages, report),
             Self::Test => test::run(workspace, report),
+            Self::ChangedTests { since } => test::run_changed(workspace, since.as_deref(), report),
             Self::Graph { check, only } => graph::run(workspace, *check, only, report),
             Self::Tidy { only, range } => tidy::run(workspace, only, range.as_deref(), report),
             Self::Generate { check } => generate::run(workspace, *check, report),
             Self::Deny => deny::run(workspace, report),
-            Self::Features => features::run(workspace, report),
+            Self::Features(selections) => features::run(workspace, *selections, report),
             Self::Platforms => platforms::run(workspace, report),
             Self::Limits => limits::run(workspace, report),
+            Self::Soak => soak::stage(workspace, report),
         }
     }
 }

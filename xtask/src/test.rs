@@ -2,13 +2,25 @@
 
 mod model_server;
 mod example;
+mod changed;
+mod slowest;
 mod runner;
 
 use crate::agui;
+use crate::check::Check;
 use crate::mcp_sdks;
 use crate::report::Report;
 use crate::sdk_types;
 use crate::workspace::Workspace;
+
+/// Runs the unit and integration tests that the changes since a commit can affect.
+pub(crate) fn run_changed(workspace: &Workspace, since: Option<&str>, report: &mut Report) {
+    match changed::affected(workspace, since) {
+        Ok(packages) if packages.is_empty() => report.add(&Check::skipped("units", "no package has changed")),
+        Ok(packages) => runner::of_packages(workspace, &packages, report),
+        Err(error) => report.add(&Check::from_result("units", Err(error))),
+    }
+}
 
 /// Runs all of them.
 pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
