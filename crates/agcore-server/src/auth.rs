@@ -26,6 +26,12 @@ pub trait Authenticator: Send + Sync + Debug {
     /// # Errors
     /// When the credentials are not valid, or cannot be checked.
     async fn authenticate(&self, client: &Client<'_>) -> Result<Option<Actor>, AuthError>;
+
+    /// Returns whether credentials of this kind name the tenant of their user. If not, all users are of the tenant `local`, and the
+    /// server warns when it starts.
+    fn names_tenants(&self) -> bool {
+        true
+    }
 }
 
 /// A client that has sent a request.

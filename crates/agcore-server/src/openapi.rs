@@ -15,7 +15,8 @@ use axum::{
 use http::header;
 use serde_json::{Map, Value, json};
 
-use self::{operation::Schemas, table::operations};
+use self::operation::Schemas;
+pub(crate) use self::table::operations;
 use crate::service::App;
 
 /// `GET /openapi.json`: the document.

@@ -34,7 +34,7 @@ use crate::{
     registry::Registry,
     routes, serve,
     service::App,
-    service::{Admission, AgentEntry, Agents, FilePruning, NewBilling, Service, Work},
+    service::{Admission, AgentEntry, Agents, FilePruning, GuardedStore, NewBilling, Service, Work},
     settings::{BusyPolicy, Limits},
     stored::{SharedCatalog, StoredCatalog},
 };
@@ -121,6 +121,16 @@ impl Server {
         let address = listener.local_addr().map_err(ServerError::Listener)?;
         if self.app.authenticators.is_empty() && !address.ip().to_canonical().is_loopback() {
             return Err(ServerError::OpenAddress(address));
+        }
+        if !self
+            .app
+            .authenticators
+            .iter()
+            .all(|authenticator| authenticator.names_tenants())
+        {
+            tracing::warn!(
+                "the credentials of users name no tenant, so all users share the tenant `local`; set the claim of the tenant if they belong to several customers"
+            );
         }
         let service = Arc::clone(&self.app.service);
         let recovered = service.recover().await.map_err(ServerError::Store)?;
@@ -288,7 +298,7 @@ impl ServerBuilder {
                 .clone()
                 .map(|storage| Files::new(storage, Arc::clone(&store), Arc::clone(&self.clock))),
             registry: Registry::new(Arc::clone(&store), Arc::clone(&self.clock)),
-            store,
+            guarded: GuardedStore::new(store),
             checkpoints: self.checkpoints,
             clock: self.clock,
             random: self.random,

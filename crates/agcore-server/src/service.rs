@@ -4,6 +4,7 @@ mod billing;
 mod agents;
 mod active;
 mod state;
+mod owned;
 mod streams;
 mod start;
 mod answers;
@@ -19,8 +20,9 @@ mod upkeep;
 pub(crate) use self::{
     agents::{AgentEntry, Agents, Work},
     billing::NewBilling,
+    owned::{GuardedStore, OwnedRun},
     start::{NewRun, agent_of},
-    state::{Admission, Service, check_id, is_thread},
+    state::{Admission, Service, check_id},
     streams::StreamPermit,
     upkeep::FilePruning,
 };

@@ -12,8 +12,7 @@ use futures_util::{Stream, stream};
 
 use crate::{
     log::{LogItem, RunLog},
-    run::RunJob,
-    service::{Service, StreamPermit},
+    service::{OwnedRun, Service, StreamPermit},
 };
 
 /// The number of events that are read at once.
@@ -27,7 +26,7 @@ const FULL: usize = 64 * 1024;
 /// A stream reads only when its client does, and keeps nothing but its position.
 pub(crate) struct EventStream {
     service: Arc<Service>,
-    job: RunJob,
+    run: OwnedRun,
     source: Source,
     format: Format,
     /// Whether frames have an id and a type, with which clients can continue.
@@ -55,8 +54,8 @@ enum Source {
 }
 
 impl EventStream {
-    pub(crate) fn new(service: Arc<Service>, job: RunJob, format: Format, permit: StreamPermit) -> Self {
-        let source = match service.active.get(&job) {
+    pub(crate) fn new(service: Arc<Service>, run: OwnedRun, format: Format, permit: StreamPermit) -> Self {
+        let source = match service.log(&run) {
             Some(log) => Source::Live { log, next: 0 },
             None => Source::Stored,
         };
@@ -66,7 +65,7 @@ impl EventStream {
         };
         Self {
             service,
-            job,
+            run,
             source,
             format,
             is_resumable: false,
@@ -133,12 +132,8 @@ impl EventStream {
             *next += items.len();
             return Ok(items);
         }
-        let (tenant, thread) = self.job.session();
-        let filter = EventFilter::new()
-            .with_run(&*self.job.run)
-            .after(self.last)
-            .with_limit(PAGE as u64);
-        let events: Vec<StoredEvent> = self.service.store.events(tenant, thread, &filter).await?;
+        let filter = EventFilter::new().after(self.last).with_limit(PAGE as u64);
+        let events: Vec<StoredEvent> = self.service.events(&self.run, filter).await?;
         // Nothing comes after what is stored.
         self.is_over = events.len() < PAGE;
         Ok(events.into_iter().map(|event| Arc::new(LogItem::from(event))).collect())

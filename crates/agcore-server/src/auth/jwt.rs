@@ -145,6 +145,10 @@ impl Authenticator for JwtVerifier {
         let actor = (token.len() <= MAX_TOKEN).then(|| self.actor(token)).flatten();
         actor.map(Some).ok_or(AuthError::Invalid)
     }
+
+    fn names_tenants(&self) -> bool {
+        self.expected.tenant_claim.is_some()
+    }
 }
 
 impl fmt::Debug for JwtVerifier {

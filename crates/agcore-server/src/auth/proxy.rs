@@ -1,6 +1,12 @@
 //! [`TrustedProxy`]: users that a proxy has authenticated.
 
-use std::net::IpAddr;
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use agcore_chat::Actor;
 use async_trait::async_trait;
@@ -34,6 +40,8 @@ pub struct TrustedProxy {
     addresses: Vec<IpAddr>,
     user: HeaderName,
     tenant: HeaderName,
+    /// Whether the log has the warning about a missing tenant.
+    has_warned: Arc<AtomicBool>,
 }
 
 impl TrustedProxy {
@@ -43,6 +51,7 @@ impl TrustedProxy {
             addresses: addresses.into_iter().collect(),
             user: HeaderName::from_static("x-agcore-user"),
             tenant: HeaderName::from_static("x-agcore-tenant"),
+            has_warned: Arc::default(),
         }
     }
 
@@ -53,7 +62,7 @@ impl TrustedProxy {
         self
     }
 
-    /// Sets the header with the tenant. A request without it is one of the tenant `local`.
+    /// Sets the header with the tenant. A request without it is one of the tenant `local`; the first one is logged as a warning.
     #[must_use]
     pub fn with_tenant_header(mut self, name: HeaderName) -> Self {
         self.tenant = name;
@@ -78,8 +87,23 @@ impl Authenticator for TrustedProxy {
         let user = text(user)?;
         Ok(Some(match tenant {
             Some(tenant) => Actor::new(text(tenant)?, user),
-            None => Actor::user(user),
+            None => {
+                self.warn();
+                Actor::user(user)
+            }
         }))
+    }
+}
+
+impl TrustedProxy {
+    /// Warns about the first request without a tenant: perhaps the proxy was meant to name one.
+    fn warn(&self) {
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                header = %self.tenant,
+                "the proxy names no tenant, so its users share the tenant `local`; have it send the header if they belong to several customers"
+            );
+        }
     }
 }
 

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 use crate::problem::{ProblemBody, ProblemCode};
 
 /// One method of one path.
-pub(super) struct Operation {
-    pub(super) method: &'static str,
-    pub(super) path: &'static str,
+pub(crate) struct Operation {
+    pub(crate) method: &'static str,
+    pub(crate) path: &'static str,
     pub(super) summary: &'static str,
     pub(super) parameters: Vec<Parameter>,
     pub(super) body: Option<Content>,
@@ -17,7 +17,7 @@ pub(super) struct Operation {
     pub(super) answer: Answer,
     pub(super) problems: Vec<ProblemCode>,
     /// Whether clients need credentials, if the server has authenticators.
-    pub(super) is_guarded: bool,
+    pub(crate) is_guarded: bool,
 }
 
 /// A parameter of a path, a query or a header.

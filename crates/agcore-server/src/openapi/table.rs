@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Returns all operations.
-pub(super) fn operations() -> Vec<Operation> {
+pub(crate) fn operations() -> Vec<Operation> {
     let mut all = runs();
     all.extend(running());
     all.extend(sessions());

@@ -19,8 +19,7 @@ use super::{
 };
 use crate::{
     problem::{Problem, ProblemCode},
-    run::RunJob,
-    service::App,
+    service::{App, OwnedRun},
     stream::EventStream,
 };
 
@@ -43,15 +42,14 @@ pub(super) async fn follow(
     let FollowQuery { run_id, protocol } = query::parameters(&uri)?;
     let run = run_id.ok_or_else(|| Problem::invalid("the parameter `runId` is missing; name the run to follow"))?;
     let dialect = dialect(&uri, &headers)?;
-    service.run(&actor, &thread, &run).await?;
-    let job = RunJob::new(actor.clone(), thread, run);
+    let (run, _) = service.own(&actor, &thread).await?.run(&run).await?;
     let last = match headers.get("last-event-id") {
         None => 0,
-        Some(id) => known_event(&app, &job, id).await?,
+        Some(id) => known_event(&app, &run, id).await?,
     };
     let permit = service.open_stream(&actor)?;
     let format = format(dialect, protocol.as_deref());
-    let stream = EventStream::new(Arc::clone(service), job, format, permit);
+    let stream = EventStream::new(Arc::clone(service), run, format, permit);
     Ok(response(stream.resumable().after(last)))
 }
 
@@ -73,7 +71,7 @@ pub(super) fn response(stream: EventStream) -> Response {
 ///
 /// # Errors
 /// `invalid_event_id` if the run has no event with this id.
-async fn known_event(app: &App, job: &RunJob, id: &HeaderValue) -> Result<u64, Problem> {
+async fn known_event(app: &App, run: &OwnedRun, id: &HeaderValue) -> Result<u64, Problem> {
     let text = id.to_str().unwrap_or("?").trim();
     if text.is_empty() || text == "0" {
         return Ok(0);
@@ -87,9 +85,8 @@ async fn known_event(app: &App, job: &RunJob, id: &HeaderValue) -> Result<u64, P
     if seq > i64::MAX.unsigned_abs() {
         return Err(unknown());
     }
-    let (tenant, thread) = job.session();
-    let filter = EventFilter::new().with_run(&*job.run).after(seq - 1).with_limit(1);
-    let found = app.service.store.events(tenant, thread, &filter).await?;
+    let filter = EventFilter::new().after(seq - 1).with_limit(1);
+    let found = app.service.events(run, filter).await?;
     match found.first() {
         Some(event) if event.seq == seq => Ok(seq),
         _ => Err(unknown()),

@@ -36,14 +36,14 @@ pub(super) async fn history(
     } = query::parameters(&uri)?;
     let thread = thread_id.ok_or_else(|| Problem::invalid("the parameter `threadId` is missing"))?;
     let limit = query::page_size(limit)?;
-    app.service.session(&actor, &thread).await?;
+    let own = app.service.own(&actor, &thread).await?;
     let mut filter = MessageFilter::new()
         .with_visibility(Visibility::HISTORY)
         .with_last(limit);
     if let Some(before) = before {
         filter = filter.before(before.min(i64::MAX.unsigned_abs()));
     }
-    let messages = app.service.store.messages(&actor.tenant, &thread, &filter).await?;
+    let messages = own.messages(&filter).await?;
     let is_full = u64::try_from(messages.len()).is_ok_and(|count| count == limit);
     let first = messages.first().map(|message| message.seq.unsigned_abs());
     Ok(Json(HistoryPage {

@@ -25,7 +25,7 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
     if app.service.stopping.is_cancelled() {
         return Err(Problem::new(ProblemCode::ShuttingDown, "the server is shutting down"));
     }
-    app.service.store.get_session("server", "ready").await?;
+    app.service.check_store().await?;
     Ok(Json(json!({"status": "ready"})))
 }
 

@@ -20,8 +20,8 @@ use crate::{
     files::StoredFile,
     flows::FlowValues,
     problem::{Problem, ProblemCode},
-    run::{RunInput, RunJob},
-    service::{App, NewRun, check_id},
+    run::RunInput,
+    service::{App, NewRun, OwnedRun, check_id},
     stream::EventStream,
 };
 
@@ -76,8 +76,8 @@ pub(super) async fn start(
         members.insert("messages".to_owned(), json!([]));
     }
     let input = RunAgentInput::from_value(Value::Object(members), &limits(&app)).map_err(input_problem)?;
-    let job = begin(&app, &actor, None, input).await?;
-    Ok(accepted(job))
+    let run = begin(&app, &actor, None, input).await?;
+    Ok(accepted(run))
 }
 
 /// `POST /runs/{thread}/{run}/cancel`: cancels a run.
@@ -101,7 +101,7 @@ pub(super) async fn answer(
     let service = &app.service;
     let read = body::read(&headers, body, &service.limits, &*service.clock).await?;
     let mut members: Map<String, Value> = body::parse(&read)?;
-    service.run(&actor, &thread, &run).await?;
+    service.own(&actor, &thread).await?.run(&run).await?;
     let answers = members.remove("answers").unwrap_or_default();
     let run = match members.remove("runId").unwrap_or_default() {
         Value::Null => json!(service.new_id("run")),
@@ -115,8 +115,8 @@ pub(super) async fn answer(
     if input.resume.is_empty() {
         return Err(Problem::invalid("`answers` is empty; answer at least one question"));
     }
-    let job = begin(&app, &actor, None, input).await?;
-    Ok(accepted(job))
+    let run = begin(&app, &actor, None, input).await?;
+    Ok(accepted(run))
 }
 
 async fn run_as(
@@ -133,13 +133,13 @@ async fn run_as(
     let input = RunAgentInput::from_slice(&read, &limits(app)).map_err(input_problem)?;
     let format = Format::new(dialect, input.protocol());
     let permit = service.open_stream(&actor)?;
-    let job = begin(app, &actor, agent, input).await?;
-    let stream = EventStream::new(Arc::clone(service), job, format, permit);
+    let run = begin(app, &actor, agent, input).await?;
+    let stream = EventStream::new(Arc::clone(service), run, format, permit);
     Ok(events::response(stream))
 }
 
 /// Starts a run, or continues one that waits for answers.
-async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAgentInput) -> Result<RunJob, Problem> {
+async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAgentInput) -> Result<OwnedRun, Problem> {
     let service = &app.service;
     let agent = match (agent, input.forwarded("agent")) {
         (Some(agent), _) => Some(agent),
@@ -151,7 +151,7 @@ async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAg
     let answers = std::mem::take(&mut input.resume);
     if !answers.is_empty() {
         let (thread, run) = (&input.thread_id, &input.run_id);
-        return Ok(service.resume(actor, thread, run, agent, &answers).await?.job);
+        return service.resume(actor, thread, run, agent, &answers).await;
     }
     let new = NewRun {
         actor: actor.clone(),
@@ -165,7 +165,7 @@ async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAg
             files: files_of(app, actor, &input).await?,
         },
     };
-    Ok(service.start(new).await?.job)
+    service.start(new).await
 }
 
 /// Returns the files of the user that `forwardedProps.files` names.
@@ -212,7 +212,8 @@ fn input_problem(error: RunInputError) -> Problem {
     Problem::new(code, error.to_string())
 }
 
-fn accepted(job: RunJob) -> Response {
+fn accepted(run: OwnedRun) -> Response {
+    let job = run.into_job();
     let view = StartedView {
         thread_id: job.thread,
         run_id: job.run,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_memory::session::{ApprovalFilter, ApprovalStatus, RunFilter, SessionCursor, SessionFilter};
+use agcore_memory::session::{ApprovalStatus, RunFilter};
 use axum::{
     Extension, Json,
     body::Body,
@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 use super::{body, query};
 use crate::{
     api::{QuestionView, RunView, SessionChange, SessionDetails, SessionPage, SessionView},
-    problem::{Problem, ProblemCode},
-    service::{App, is_thread},
+    problem::Problem,
+    service::App,
 };
 
 /// The longest title, in bytes.
@@ -37,16 +37,12 @@ pub(super) async fn list(
 ) -> Result<Json<SessionPage>, Problem> {
     let PageQuery { cursor, limit } = query::parameters(&uri)?;
     let limit = query::page_size(limit)?;
-    let mut filter = SessionFilter::owned_by(actor).with_limit(limit);
-    if let Some(cursor) = cursor {
-        filter = filter.after(query::cursor(&cursor)?);
-    }
-    let sessions = app.service.store.sessions(&filter).await?;
-    let is_full = u64::try_from(sessions.len()).is_ok_and(|count| count == limit);
-    let last = sessions.last().filter(|_| is_full).map(SessionCursor::of);
+    let cursor = cursor.as_deref().map(query::cursor).transpose()?;
+    let (threads, last) = app.service.own_threads(&actor, (cursor, limit), false).await?;
+    let views = threads.iter().map(|own| SessionView::from(own.session().clone()));
     Ok(Json(SessionPage {
         cursor: last.as_ref().map(query::cursor_text),
-        sessions: sessions.into_iter().filter(is_thread).map(SessionView::from).collect(),
+        sessions: views.collect(),
     }))
 }
 
@@ -56,28 +52,17 @@ pub(super) async fn show(
     Extension(actor): Extension<Actor>,
     Path(thread): Path<String>,
 ) -> Result<Json<SessionDetails>, Problem> {
-    let service = &app.service;
-    let session = service.session(&actor, &thread).await?;
-    let runs = service
-        .store
-        .runs(&actor.tenant, &thread, &RunFilter::new().with_last(query::MAX_PAGE))
-        .await?;
-    let filter = ApprovalFilter::owned_by(actor)
-        .with_session(&*thread)
-        .with_status(ApprovalStatus::Open);
-    let questions = service
-        .store
-        .approvals(&filter)
-        .await?
-        .into_iter()
-        .map(|approval| QuestionView {
-            interrupt_id: approval.id,
-            run_id: approval.run,
-            question: approval.question,
-            asked_at: approval.asked_at.to_string(),
-        });
+    let own = app.service.own(&actor, &thread).await?;
+    let runs = own.runs(&RunFilter::new().with_last(query::MAX_PAGE)).await?;
+    let questions = own.questions(|all| all.with_status(ApprovalStatus::Open)).await?;
+    let questions = questions.into_iter().map(|approval| QuestionView {
+        interrupt_id: approval.id,
+        run_id: approval.run,
+        question: approval.question,
+        asked_at: approval.asked_at.to_string(),
+    });
     Ok(Json(SessionDetails {
-        session: session.into(),
+        session: own.session().clone().into(),
         runs: runs.into_iter().map(RunView::from).collect(),
         questions: questions.collect(),
     }))
@@ -108,9 +93,8 @@ pub(super) async fn rename(
             "`title` must have at most {MAX_TITLE} bytes and no NUL character"
         )));
     }
-    service.session(&actor, &thread).await?;
-    service.store.rename(&actor.tenant, &thread, title.as_deref()).await?;
-    Ok(Json(service.session(&actor, &thread).await?.into()))
+    let own = service.own(&actor, &thread).await?;
+    Ok(Json(own.rename(title.as_deref()).await?.into()))
 }
 
 /// `DELETE /sessions/{thread}`: erases a session with its parts and everything that belongs to it, except for its bill.
@@ -119,14 +103,6 @@ pub(super) async fn delete(
     Extension(actor): Extension<Actor>,
     Path(thread): Path<String>,
 ) -> Result<StatusCode, Problem> {
-    let service = &app.service;
-    let lock = service.admission.of(&actor, &thread);
-    let _guard = lock.lock().await;
-    service.session(&actor, &thread).await?;
-    if !service.active.of_session(&actor, &thread).is_empty() {
-        let detail = "a run is active on this thread; cancel it, and delete the thread when the run has ended";
-        return Err(Problem::new(ProblemCode::SessionBusy, detail));
-    }
-    service.store.erase_session(&actor.tenant, &thread).await?;
+    app.service.erase(&actor, &thread).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_memory::session::{CostEntry, CostTotals, Session, SessionCursor, SessionFilter};
+use agcore_memory::session::CostTotals;
 use axum::{Extension, Json, extract::State};
 use http::Uri;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use super::query;
 use crate::{
     api::{SessionUsage, UsageReport, UsageTotals},
     problem::Problem,
-    service::{App, is_thread},
+    service::App,
 };
 
 #[derive(Deserialize)]
@@ -35,17 +35,24 @@ pub(super) async fn usage(
         limit,
     } = query::parameters(&uri)?;
     let limit = query::page_size(limit)?;
-    let (sessions, last) = match thread_id {
-        Some(thread) => (vec![app.service.session(&actor, &thread).await?], None),
-        None => page(&app, &actor, cursor.as_deref(), limit).await?,
+    let service = &app.service;
+    let (threads, last) = match thread_id {
+        Some(thread) => (vec![service.own(&actor, &thread).await?], None),
+        None => {
+            let cursor = cursor.as_deref().map(query::cursor).transpose()?;
+            service.own_threads(&actor, (cursor, limit), true).await?
+        }
     };
     let mut total = CostTotals::default();
     let mut reports = Vec::new();
-    for session in sessions {
-        let (thread_id, mut sum) = (session.id.clone(), CostTotals::default());
-        add_thread(&app, session, [&mut sum, &mut total]).await?;
+    for thread in threads {
+        let mut sum = CostTotals::default();
+        for entry in thread.costs().await? {
+            sum.add(&entry);
+            total.add(&entry);
+        }
         reports.push(SessionUsage {
-            thread_id,
+            thread_id: thread.session().id.clone(),
             totals: described(&sum),
         });
     }
@@ -54,41 +61,6 @@ pub(super) async fn usage(
         sessions: reports,
         cursor: last.as_ref().map(query::cursor_text),
     }))
-}
-
-async fn page(
-    app: &App,
-    actor: &Actor,
-    cursor: Option<&str>,
-    limit: u64,
-) -> Result<(Vec<Session>, Option<SessionCursor>), Problem> {
-    let mut filter = SessionFilter::owned_by(actor.clone()).with_erased().with_limit(limit);
-    if let Some(cursor) = cursor {
-        filter = filter.after(query::cursor(cursor)?);
-    }
-    let sessions = app.service.store.sessions(&filter).await?;
-    let is_full = u64::try_from(sessions.len()).is_ok_and(|count| count == limit);
-    let last = sessions.last().filter(|_| is_full).map(SessionCursor::of);
-    Ok((sessions.into_iter().filter(is_thread).collect(), last))
-}
-
-/// Adds the model calls of a thread and of its parts.
-async fn add_thread(app: &App, thread: Session, sums: [&mut CostTotals; 2]) -> Result<(), Problem> {
-    let store = &app.service.store;
-    let tenant = &thread.owner.tenant;
-    let mut sessions = Vec::new();
-    for part in app.service.parts_of(tenant, &thread.id).await? {
-        sessions.extend(store.get_session(tenant, &part).await?);
-    }
-    sessions.push(thread);
-    let [sum, total] = sums;
-    for session in &sessions {
-        for entry in CostEntry::of_session(&**store, session).await? {
-            sum.add(&entry);
-            total.add(&entry);
-        }
-    }
-    Ok(())
 }
 
 fn described(totals: &CostTotals) -> UsageTotals {

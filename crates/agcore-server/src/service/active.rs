@@ -42,11 +42,6 @@ impl Active {
         self.state().runs.keys().filter(|job| job.actor == *actor).count()
     }
 
-    /// Returns the runs of a session.
-    pub(crate) fn of_session(&self, actor: &Actor, thread: &str) -> Vec<Arc<RunLog>> {
-        self.of_thread(&actor.tenant, thread)
-    }
-
     /// Returns the runs of a thread of a tenant.
     pub(crate) fn of_thread(&self, tenant: &str, thread: &str) -> Vec<Arc<RunLog>> {
         let state = self.state();

@@ -2,16 +2,17 @@
 
 use agcore_agui::{AnswerError, ResumeEntry};
 use agcore_chat::{Actor, Question};
-use agcore_memory::session::{Approval, ApprovalFilter, ApprovalStatus, Run, RunFilter, RunStatus};
+use agcore_memory::session::{Approval, ApprovalStatus, Run, RunFilter, RunStatus};
 
 use super::{
-    start::{NewRun, StartedRun},
+    owned::OwnedRun,
+    start::NewRun,
     state::{Service, check_id},
 };
 use crate::{
     flows::{FlowAnswer, FlowInput, FlowPlace, FlowQuestion, FlowValues},
     problem::{Problem, ProblemCode},
-    run::{GivenAnswer, RunInput, RunJob},
+    run::{GivenAnswer, RunInput},
 };
 
 impl Service {
@@ -26,13 +27,12 @@ impl Service {
         run: &str,
         agent: Option<String>,
         entries: &[ResumeEntry],
-    ) -> Result<StartedRun, Problem> {
+    ) -> Result<OwnedRun, Problem> {
         check_id("run", run)?;
         let lock = self.admission.of(actor, thread);
         let _guard = lock.lock().await;
-        self.session(actor, thread).await?;
-        let filter = ApprovalFilter::owned_by(actor.clone()).with_session(thread);
-        let approvals = self.store.approvals(&filter).await?;
+        let own = self.own(actor, thread).await?;
+        let approvals = own.questions(|all| all).await?;
         let mut given = Given::default();
         let mut is_open = true;
         for entry in entries {
@@ -46,11 +46,10 @@ impl Service {
             true => RunFilter::new().open(),
             false => RunFilter::new(),
         };
-        let runs = self.store.runs(&actor.tenant, thread, &filter).await?;
+        let runs = own.runs(&filter).await?;
         let mut input = given.into_input();
         if let Some(earlier) = runs.iter().find(|earlier| is_answered_by(earlier, &input)) {
-            let job = RunJob::new(actor.clone(), thread, &*earlier.id);
-            return Ok(StartedRun { job });
+            return Ok(own.with_run(&earlier.id));
         }
         if !is_open {
             let detail = "the question was answered before, or its turn has ended; read the history of the thread";

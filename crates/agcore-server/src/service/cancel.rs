@@ -1,16 +1,20 @@
-//! Cancelling runs.
+//! Cancelling runs, and erasing threads.
 
 use std::sync::Arc;
 
 use agcore_chat::Actor;
 use agcore_memory::session::{Commit, Run, RunChange, RunStatus};
 
-use super::{agents::Work, state::Service};
+use super::{
+    agents::Work,
+    owned::{OwnedRun, OwnedThread},
+    state::Service,
+};
 use crate::{
     flows::FlowPlace,
     log::{LogInput, RunLog},
     problem::{Problem, ProblemCode},
-    run::{RunInput, RunJob},
+    run::RunInput,
 };
 
 impl Service {
@@ -22,19 +26,35 @@ impl Service {
     pub(crate) async fn cancel(&self, actor: &Actor, thread: &str, run: &str) -> Result<Run, Problem> {
         let lock = self.admission.of(actor, thread);
         let _guard = lock.lock().await;
-        let found = self.run(actor, thread, run).await?;
+        let own = self.own(actor, thread).await?;
+        let (job, found) = own.run(run).await?;
         if found.status.is_over() {
             return Ok(found);
         }
-        match self.log(actor, thread, run) {
+        match self.log(&job) {
             Some(log) => self.request_cancel(&log).await?,
-            None if found.status == RunStatus::Interrupted => self.abandon(actor, thread, &found).await?,
+            None if found.status == RunStatus::Interrupted => self.abandon(&own, job, &found).await?,
             None => {
                 let detail = "the run belongs to a process that has ended; it is found when a server starts";
                 return Err(Problem::new(ProblemCode::StoreUnavailable, detail));
             }
         }
-        self.run(actor, thread, run).await
+        Ok(own.run(run).await?.1)
+    }
+
+    /// Erases a thread with its parts and everything that belongs to it, except for its bill.
+    ///
+    /// # Errors
+    /// `not_found` if there is no such thread, `session_busy` if one of its runs is active, and errors of the store.
+    pub(crate) async fn erase(&self, actor: &Actor, thread: &str) -> Result<(), Problem> {
+        let lock = self.admission.of(actor, thread);
+        let _guard = lock.lock().await;
+        let own = self.own(actor, thread).await?;
+        if !self.active.of_thread(&actor.tenant, thread).is_empty() {
+            let detail = "a run is active on this thread; cancel it, and delete the thread when the run has ended";
+            return Err(Problem::new(ProblemCode::SessionBusy, detail));
+        }
+        Ok(own.erase().await?)
     }
 
     pub(super) async fn request_cancel(&self, log: &Arc<RunLog>) -> Result<(), Problem> {
@@ -46,15 +66,13 @@ impl Service {
     }
 
     /// Gives up what waits for a person. Its calls are not run, and its questions are withdrawn.
-    async fn abandon(&self, actor: &Actor, thread: &str, run: &Run) -> Result<(), Problem> {
-        let job = RunJob::new(actor.clone(), thread, &*run.id);
-        let session = self.session(actor, thread).await?;
+    async fn abandon(&self, own: &OwnedThread<'_>, job: OwnedRun, run: &Run) -> Result<(), Problem> {
         let input = run
             .input
             .clone()
             .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
         let entry = self.agents.choose(input.as_ref().map(|input| &*input.agent))?;
-        let log = self.new_log(job, session.end, Vec::new());
+        let log = self.new_log(job.into_job(), own.session().end, Vec::new());
         let log = Arc::new(log);
         let mut commit = Commit::new().with_run(RunChange::new(&*run.id, RunStatus::Cancelled));
         let Work::Agent(agent) = &entry.work else {
@@ -65,7 +83,7 @@ impl Service {
         };
         let sessions = self.sessions_of(agent, &log);
         let abandon = async {
-            let session = sessions.open(thread, agent.spec.clone()).await?;
+            let session = sessions.open(&own.session().id, agent.spec.clone()).await?;
             if session.abandon_turn().await? {
                 session.save().await?;
             }

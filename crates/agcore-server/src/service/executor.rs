@@ -198,7 +198,7 @@ impl Service {
         let (tenant, thread) = log.job.session();
         if let Some(message) = input.message {
             let newest = self
-                .store
+                .store()
                 .messages(tenant, thread, &MessageFilter::new().with_last(1))
                 .await?;
             let is_recorded = newest.last().and_then(|message| message.run.as_deref()) == Some(&*log.job.run);
@@ -250,8 +250,7 @@ impl Service {
 
     /// Returns the input of a run, unless the run is over.
     async fn input_of(&self, log: &Arc<RunLog>) -> Result<Option<RunInput>, AgentError> {
-        let (tenant, thread) = log.job.session();
-        let found = self.find_run(tenant, thread, &log.job.run).await?;
+        let found = self.stored_run(&log.job, &log.job.run).await?;
         let run = found.filter(|run| !run.status.is_over());
         let input = run.and_then(|run| run.input);
         Ok(input.and_then(|input| serde_json::from_value(input).ok()))

@@ -129,10 +129,10 @@ impl Service {
     async fn settle_stages(&self, log: &RunLog, place: &FlowPlace, state: &SessionState) -> Result<(), MemoryError> {
         let tenant = log.job.session().0;
         for stage in place.stages.keys() {
-            let Some(session) = self.store.get_session(tenant, stage).await? else {
+            let Some(session) = self.store().get_session(tenant, stage).await? else {
                 continue;
             };
-            let open = self.store.runs(tenant, stage, &RunFilter::new().open()).await?;
+            let open = self.store().runs(tenant, stage, &RunFilter::new().open()).await?;
             let mut commit = Commit::new();
             for run in open {
                 commit = commit.with_run(RunChange::new(run.id, RunStatus::Cancelled));
@@ -144,7 +144,7 @@ impl Service {
                 _ => None,
             };
             if !commit.is_empty() {
-                self.store.commit(tenant, stage, session.end, commit).await?;
+                self.store().commit(tenant, stage, session.end, commit).await?;
             }
         }
         Ok(())

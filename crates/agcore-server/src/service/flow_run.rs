@@ -155,7 +155,7 @@ impl Service {
         let actor = log.job.actor.clone();
         let (tenant, thread) = log.job.session();
         // Its parts are billed like the thread, which was created with the settings of that time.
-        let session = self.store.get_session(tenant, thread).await?;
+        let session = self.store().get_session(tenant, thread).await?;
         let sessions = SetupSessions {
             store: Arc::new(RecordingStore::of_flow(Arc::clone(stages))),
             biller: self.biller.clone(),
@@ -164,7 +164,7 @@ impl Service {
         let profile = self.known_user(&actor).await?;
         Ok(flow.build(&FlowSetup {
             profile,
-            context: StoredContext::new(Arc::clone(&self.store), actor.tenant.as_str()),
+            context: StoredContext::new(Arc::clone(self.store()), actor.tenant.as_str()),
             clock: Arc::clone(&self.clock),
             sessions: Some(sessions),
             actor,
@@ -172,8 +172,7 @@ impl Service {
     }
 
     async fn has_started(&self, log: &RunLog) -> Result<bool, MemoryError> {
-        let (tenant, thread) = log.job.session();
-        let run = self.find_run(tenant, thread, &log.job.run).await?;
+        let run = self.stored_run(&log.job, &log.job.run).await?;
         Ok(run.is_some_and(|run| run.status != RunStatus::Queued))
     }
 
@@ -182,8 +181,7 @@ impl Service {
         if place.run == log.job.run {
             return Ok(false);
         }
-        let (tenant, thread) = log.job.session();
-        let first: Option<Run> = self.find_run(tenant, thread, &place.run).await?;
+        let first: Option<Run> = self.stored_run(&log.job, &place.run).await?;
         let input = first.and_then(|run| serde_json::from_value::<RunInput>(run.input?).ok());
         let request = input.and_then(|input| input.flow?.request);
         Ok(request.is_some_and(|request| request.job.is_some()))

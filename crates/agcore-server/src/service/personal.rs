@@ -61,7 +61,7 @@ impl Service {
         let Ok(id) = Uuid::parse_str(&user.user) else {
             return Ok(None);
         };
-        let journal: Arc<dyn Journal> = Arc::new(Arc::clone(&self.store));
+        let journal: Arc<dyn Journal> = Arc::new(Arc::clone(self.store()));
         let profiles = StoredProfiles::new(journal, Arc::clone(&self.clock), user.tenant.to_string());
         let record = match profiles.get(id).await {
             Ok(Some((_, record))) => record,

@@ -43,17 +43,17 @@ impl Service {
     /// Returns the log of a run that has not ended.
     async fn read_log(&self, job: &RunJob) -> Result<Option<Arc<RunLog>>, MemoryError> {
         let (tenant, thread) = job.session();
-        let Some(session) = self.store.get_session(tenant, thread).await? else {
+        let Some(session) = self.store().get_session(tenant, thread).await? else {
             return Ok(None);
         };
-        let Some(run) = self.find_run(tenant, thread, &job.run).await? else {
+        let Some(run) = self.stored_run(job, &job.run).await? else {
             return Ok(None);
         };
         if !matches!(run.status, RunStatus::Queued | RunStatus::Running) {
             return Ok(None);
         }
         let filter = EventFilter::new().with_run(&*job.run);
-        let events = self.store.events(tenant, thread, &filter).await?;
+        let events = self.store().events(tenant, thread, &filter).await?;
         let items: Vec<LogItem> = events.into_iter().map(LogItem::from).collect();
         let log = self.new_log(job.clone(), session.end, items);
         if log.is_cancel_requested() {

@@ -10,6 +10,7 @@ use agcore_memory::{
 
 use super::{
     agents::{AgentEntry, Work},
+    owned::{OwnedRun, OwnedThread},
     state::{Service, check_id},
 };
 use crate::{
@@ -33,12 +34,6 @@ pub(crate) struct NewRun {
     pub(crate) values: FlowValues,
 }
 
-/// A run that was started, now or earlier.
-#[derive(Debug)]
-pub(crate) struct StartedRun {
-    pub(crate) job: RunJob,
-}
-
 /// The longest beginning of the ids of sessions in which the agents of a flow work, in bytes.
 const MAX_PREFIX: usize = 640;
 
@@ -50,7 +45,7 @@ impl Service {
     ///
     /// # Errors
     /// When the run cannot be started. Nothing was stored then, except perhaps a new session without messages.
-    pub(crate) async fn start(&self, new: NewRun) -> Result<StartedRun, Problem> {
+    pub(crate) async fn start(&self, new: NewRun) -> Result<OwnedRun, Problem> {
         check_id("thread", &new.thread)?;
         check_id("run", &new.run)?;
         let lock = self.admission.of(&new.actor, &new.thread);
@@ -59,12 +54,13 @@ impl Service {
     }
 
     /// Starts a run while no other request changes the runs of the session.
-    pub(super) async fn start_locked(&self, mut new: NewRun) -> Result<StartedRun, Problem> {
-        let job = RunJob::new(new.actor.clone(), &*new.thread, &*new.run);
-        let session = self.find_session(&new.actor, &new.thread).await?;
-        let named = new.agent.as_deref().or_else(|| session.as_ref().and_then(agent_of));
+    pub(super) async fn start_locked(&self, mut new: NewRun) -> Result<OwnedRun, Problem> {
+        // Before anything else is looked at: what belongs to others must not show in any answer.
+        let own = self.find_own(&new.actor, &new.thread).await?;
+        let session = own.as_ref().map(OwnedThread::session);
+        let named = new.agent.as_deref().or_else(|| session.and_then(agent_of));
         let entry = self.agents.choose(named)?;
-        self.check_kind(entry, session.as_ref())?;
+        self.check_kind(entry, session)?;
         new.input.agent.clone_from(&entry.name);
         if matches!(entry.work, Work::Agent(_)) && !new.values.files.is_empty() {
             return Err(Problem::invalid(
@@ -76,27 +72,31 @@ impl Service {
             let text = message.own_text().into_owned();
             new.input.flow = Some(FlowInput::new(flow.file(), text, &new.values)?);
         }
-        let tenant = &new.actor.tenant;
-        if let Some(known) = self.find_run(tenant, &new.thread, &new.run).await? {
-            return same_run(&known, &new.input).map(|()| StartedRun { job });
+        let mut open = Vec::new();
+        if let Some(own) = &own {
+            if let Some((run, known)) = own.find_run(&new.run).await? {
+                return same_run(&known, &new.input).map(|()| run);
+            }
+            // Not all runs: a thread may have thousands.
+            open = own.runs(&RunFilter::new().open()).await?;
         }
-        // Not all runs: a thread may have thousands.
-        let open = self.store.runs(tenant, &new.thread, &RunFilter::new().open()).await?;
         self.admit(&new, &open).await?;
-        let session = match session {
-            Some(session) => session,
+        let own = match own {
+            Some(own) => own,
             None => self.create(&new).await?,
         };
+        let run = own.with_run(&new.run);
+        let job = RunJob::clone(&run);
         self.registry.began(&job).await?;
-        let log = self.new_log(job.clone(), session.end, Vec::new());
+        let log = self.new_log(job.clone(), own.session().end, Vec::new());
         let log = Arc::new(log);
         self.store_run(&log, &new.input, &open).await?;
         self.active.insert(Arc::clone(&log));
         self.metrics.runs_active.set(count(self.active.len()));
-        if let Err(error) = self.queue.push(job.clone()).await {
+        if let Err(error) = self.queue.push(job).await {
             return Err(self.refuse(&log, error).await);
         }
-        Ok(StartedRun { job })
+        Ok(run)
     }
 
     /// Checks that a thread is continued by the kind that has started it: agents and flows keep the conversation in different ways.
@@ -145,7 +145,7 @@ impl Service {
         match self.busy {
             BusyPolicy::Queue => Ok(()),
             BusyPolicy::Interrupt => {
-                for log in self.active.of_session(&new.actor, &new.thread) {
+                for log in self.active.of_thread(&new.actor.tenant, &new.thread) {
                     self.request_cancel(&log).await?;
                 }
                 Ok(())
@@ -157,13 +157,12 @@ impl Service {
         }
     }
 
-    async fn create(&self, new: &NewRun) -> Result<Session, Problem> {
-        let mut session = NewSession::new(&*new.thread)
-            .with_owner(new.actor.clone())
-            .with_metadata(AGENT, &*new.input.agent);
+    async fn create(&self, new: &NewRun) -> Result<OwnedThread<'_>, Problem> {
+        let mut session = NewSession::new(&*new.thread).with_metadata(AGENT, &*new.input.agent);
         session.billing = self.new_billing(&new.actor).await?;
-        self.store.create(session).await.map_err(|error| match error.kind() {
-            // It belongs to another user of the tenant.
+        let created = self.create_own(&new.actor, session).await;
+        created.map_err(|error| match error.kind() {
+            // Another user of the tenant was faster.
             MemoryErrorKind::AlreadyExists => Problem::unknown("thread"),
             _ => error.into(),
         })

@@ -9,7 +9,7 @@ use agcore_flow::NODE_METADATA;
 use agcore_llm::Random;
 use agcore_memory::{
     CheckpointStore, MemoryError, MemoryErrorKind,
-    session::{Run, RunFilter, Session, SessionStore},
+    session::{Run, RunFilter, Session},
 };
 use tokio::sync::Mutex;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -18,6 +18,7 @@ use super::{
     active::Active,
     agents::{Agents, ServedAgent},
     billing::NewBilling,
+    owned::{GuardedStore, OwnedRun},
 };
 use crate::{
     files::Files,
@@ -34,7 +35,7 @@ use crate::{
 /// Runs and sessions, without HTTP.
 pub(crate) struct Service {
     pub(crate) agents: Agents,
-    pub(crate) store: Arc<dyn SessionStore>,
+    pub(crate) guarded: GuardedStore,
     /// The same store, for the checkpoints of flows.
     pub(crate) checkpoints: Option<Arc<dyn CheckpointStore>>,
     /// The files that users have uploaded, if the server keeps them.
@@ -101,50 +102,31 @@ impl Service {
         }
     }
 
-    /// Returns a session of the actor.
+    /// Checks that the store answers.
     ///
     /// # Errors
-    /// `not_found` if there is none, also if the session belongs to someone else.
-    pub(crate) async fn session(&self, actor: &Actor, thread: &str) -> Result<Session, Problem> {
-        self.find_session(actor, thread)
-            .await?
-            .ok_or_else(|| Problem::unknown("thread"))
+    /// When it does not.
+    pub(crate) async fn check_store(&self) -> Result<(), MemoryError> {
+        self.store().get_session("server", "ready").await.map(drop)
     }
 
-    pub(crate) async fn find_session(&self, actor: &Actor, thread: &str) -> Result<Option<Session>, Problem> {
-        if check_id("thread", thread).is_err() {
-            return Ok(None);
-        }
-        let found = self.store.get_session(&actor.tenant, thread).await?;
-        Ok(found.filter(|session| session.owner == *actor && is_thread(session) && !session.is_erased()))
-    }
-
-    /// Returns a run of a session of the actor.
-    ///
-    /// # Errors
-    /// `not_found` if there is none.
-    pub(crate) async fn run(&self, actor: &Actor, thread: &str, run: &str) -> Result<Run, Problem> {
-        self.session(actor, thread).await?;
-        let found = self.find_run(&actor.tenant, thread, run).await?;
-        found.ok_or_else(|| Problem::unknown("run"))
-    }
-
-    /// Returns a run of a session.
+    /// Returns a run of the thread of a job, as it is stored.
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn find_run(&self, tenant: &str, thread: &str, run: &str) -> Result<Option<Run>, MemoryError> {
+    pub(super) async fn stored_run(&self, job: &RunJob, run: &str) -> Result<Option<Run>, MemoryError> {
+        let (tenant, thread) = job.session();
         let filter = RunFilter::new().with_id(run);
-        Ok(self.store.runs(tenant, thread, &filter).await?.pop())
+        Ok(self.store().runs(tenant, thread, &filter).await?.pop())
     }
 
     /// Returns the log of a run if it is active.
-    pub(crate) fn log(&self, actor: &Actor, thread: &str, run: &str) -> Option<Arc<RunLog>> {
-        self.active.get(&RunJob::new(actor.clone(), thread, run))
+    pub(crate) fn log(&self, run: &OwnedRun) -> Option<Arc<RunLog>> {
+        self.active.get(run)
     }
 
     pub(super) fn new_log(&self, job: RunJob, end: u64, items: Vec<LogItem>) -> RunLog {
-        let (store, clock) = (Arc::clone(&self.store), Arc::clone(&self.clock));
+        let (store, clock) = (Arc::clone(self.store()), Arc::clone(&self.clock));
         RunLog::new(job, store, clock, (self.encoder, self.flushes.clone()), end, items)
     }
 
@@ -167,7 +149,7 @@ impl Service {
 
 /// Returns whether a session is a thread of a client. The agents of flows work in sessions of their own, and so do contexts. These are
 /// parts of their thread, unless an older version has created them.
-pub(crate) fn is_thread(session: &Session) -> bool {
+pub(super) fn is_thread(session: &Session) -> bool {
     let hidden = [NODE_METADATA, CONTEXT_METADATA];
     session.part_of.is_none() && hidden.iter().all(|name| !session.metadata.contains_key(*name))
 }

@@ -22,10 +22,10 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn parts_of(&self, tenant: &str, thread: &str) -> Result<BTreeSet<String>, MemoryError> {
+    pub(super) async fn parts_of(&self, tenant: &str, thread: &str) -> Result<BTreeSet<String>, MemoryError> {
         let filter = SessionFilter::new(tenant).with_part_of(thread).with_erased();
-        let parts = self.store.sessions(&filter).await?;
-        let runs = self.store.runs(tenant, thread, &RunFilter::new()).await?;
+        let parts = self.store().sessions(&filter).await?;
+        let runs = self.store().runs(tenant, thread, &RunFilter::new()).await?;
         let outcomes = runs.into_iter().filter_map(|run| run.outcome);
         let places = outcomes.filter_map(|outcome| serde_json::from_value::<FlowPlace>(outcome).ok());
         let mut ids: BTreeSet<String> = places.flat_map(|place| place.stages.into_keys()).collect();
@@ -42,7 +42,7 @@ impl Service {
         let filter = ApprovalFilter::owned_by(log.job.actor.clone())
             .with_session(thread)
             .with_status(ApprovalStatus::Open);
-        let open = self.store.approvals(&filter).await?;
+        let open = self.store().approvals(&filter).await?;
         Ok(open.into_iter().map(|approval| approval.id).collect())
     }
 
@@ -62,7 +62,7 @@ impl Service {
         log.flush().await?;
         let (tenant, thread) = log.job.session();
         let filter = MessageFilter::new().with_last(RECENT);
-        let messages = self.store.messages(tenant, thread, &filter).await?;
+        let messages = self.store().messages(tenant, thread, &filter).await?;
         let mut open: Vec<(String, NewMessage)> = Vec::new();
         for message in messages {
             match message.metadata {

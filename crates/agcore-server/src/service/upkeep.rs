@@ -88,7 +88,7 @@ impl Service {
     async fn prune(&self, retention: &Retention, files: Option<&FilePruning>) {
         let mut sum = Pruned::default();
         loop {
-            match self.store.prune(retention, BATCH).await {
+            match self.store().prune(retention, BATCH).await {
                 Ok(pruned) if pruned.is_empty() => break,
                 Ok(pruned) => sum.add(pruned),
                 Err(error) => {

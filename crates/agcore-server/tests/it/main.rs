@@ -28,6 +28,7 @@ mod lifecycle;
 mod limits;
 mod models;
 mod outage;
+mod ownership;
 mod planner;
 mod postgres;
 mod profiles;

@@ -1,0 +1,231 @@
+//! [`OwnedThread`] and [`OwnedRun`]: threads and runs of the user who asks for them.
+//!
+//! Stores find sessions by their tenant, so ownership is checked here and nowhere else. What a thread contains can only be reached
+//! through an [`OwnedThread`], and the events of a run through an [`OwnedRun`]; neither can be made in another way.
+
+use std::{ops::Deref, sync::Arc};
+
+use agcore_chat::Actor;
+use agcore_memory::{
+    MemoryError,
+    session::{
+        Approval, ApprovalFilter, CostEntry, EventFilter, MessageFilter, NewSession, Run, RunFilter, Session,
+        SessionCursor, SessionFilter, SessionStore, StoredEvent, StoredMessage,
+    },
+};
+
+use super::state::{Service, check_id, is_thread};
+use crate::{problem::Problem, run::RunJob};
+
+/// The store of sessions. Only the service can use it: routes have to ask for what belongs to their user.
+pub(crate) struct GuardedStore(Arc<dyn SessionStore>);
+
+/// A thread of the actor who has asked for it.
+pub(crate) struct OwnedThread<'a> {
+    service: &'a Service,
+    session: Session,
+}
+
+/// A run of a thread of the actor who has asked for it: the permission to read its events.
+#[derive(Debug, Clone)]
+pub(crate) struct OwnedRun {
+    job: RunJob,
+}
+
+impl GuardedStore {
+    pub(crate) fn new(store: Arc<dyn SessionStore>) -> Self {
+        Self(store)
+    }
+}
+
+impl Service {
+    /// Returns the store, for what runs on behalf of the owner of a thread.
+    pub(super) fn store(&self) -> &Arc<dyn SessionStore> {
+        &self.guarded.0
+    }
+
+    /// Returns a thread of the actor.
+    ///
+    /// # Errors
+    /// `not_found` if there is none, also if the thread belongs to someone else.
+    pub(crate) async fn own(&self, actor: &Actor, thread: &str) -> Result<OwnedThread<'_>, Problem> {
+        let found = self.find_own(actor, thread).await?;
+        found.ok_or_else(|| Problem::unknown("thread"))
+    }
+
+    /// Returns a thread of the actor; `None` if nobody has a thread with this id.
+    ///
+    /// # Errors
+    /// `not_found` if the id cannot be one of the actor's: it belongs to someone else, was erased or is that of a part of a thread.
+    pub(crate) async fn find_own(&self, actor: &Actor, thread: &str) -> Result<Option<OwnedThread<'_>>, Problem> {
+        check_id("thread", thread).map_err(|_| Problem::unknown("thread"))?;
+        let Some(session) = self.store().get_session(&actor.tenant, thread).await? else {
+            return Ok(None);
+        };
+        match session.owner == *actor && is_thread(&session) && !session.is_erased() {
+            true => Ok(Some(OwnedThread { service: self, session })),
+            false => Err(Problem::unknown("thread")),
+        }
+    }
+
+    /// Creates a thread of the actor.
+    ///
+    /// # Errors
+    /// When the store fails, or a session with this id exists.
+    pub(super) async fn create_own(&self, actor: &Actor, session: NewSession) -> Result<OwnedThread<'_>, MemoryError> {
+        let session = self.store().create(session.with_owner(actor.clone())).await?;
+        Ok(OwnedThread { service: self, session })
+    }
+
+    /// Returns a page of the threads of an actor, those changed last first, and the place at which the next page begins.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn own_threads(
+        &self,
+        actor: &Actor,
+        (after, limit): (Option<SessionCursor>, u64),
+        with_erased: bool,
+    ) -> Result<(Vec<OwnedThread<'_>>, Option<SessionCursor>), Problem> {
+        let mut filter = SessionFilter::owned_by(actor.clone()).with_limit(limit);
+        if with_erased {
+            filter = filter.with_erased();
+        }
+        if let Some(after) = after {
+            filter = filter.after(after);
+        }
+        let sessions = self.store().sessions(&filter).await?;
+        let is_full = u64::try_from(sessions.len()).is_ok_and(|count| count == limit);
+        let last = sessions.last().filter(|_| is_full).map(SessionCursor::of);
+        let own = sessions
+            .into_iter()
+            .filter(|session| session.owner == *actor && is_thread(session))
+            .map(|session| OwnedThread { service: self, session });
+        Ok((own.collect(), last))
+    }
+
+    /// Returns events of a run.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn events(&self, run: &OwnedRun, filter: EventFilter) -> Result<Vec<StoredEvent>, MemoryError> {
+        let (tenant, thread) = run.session();
+        let filter = filter.with_run(&*run.run);
+        self.store().events(tenant, thread, &filter).await
+    }
+}
+
+impl OwnedThread<'_> {
+    /// Returns the session.
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Returns a run.
+    ///
+    /// # Errors
+    /// `not_found` if there is none.
+    pub(crate) async fn run(&self, run: &str) -> Result<(OwnedRun, Run), Problem> {
+        let found = self.find_run(run).await?;
+        found.ok_or_else(|| Problem::unknown("run"))
+    }
+
+    /// Returns a run; `None` if the thread has none with this id.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn find_run(&self, run: &str) -> Result<Option<(OwnedRun, Run)>, MemoryError> {
+        let found = self.runs(&RunFilter::new().with_id(run)).await?.pop();
+        Ok(found.map(|run| (self.with_run(&run.id), run)))
+    }
+
+    /// Returns a run of this thread that is stored, or is about to be.
+    pub(super) fn with_run(&self, run: &str) -> OwnedRun {
+        let job = RunJob::new(self.session.owner.clone(), &*self.session.id, run);
+        OwnedRun { job }
+    }
+
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+        let (store, session) = self.parts();
+        store.runs(&session.owner.tenant, &session.id, filter).await
+    }
+
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn messages(&self, filter: &MessageFilter) -> Result<Vec<StoredMessage>, MemoryError> {
+        let (store, session) = self.parts();
+        store.messages(&session.owner.tenant, &session.id, filter).await
+    }
+
+    /// Returns the questions that a filter of the owner selects.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn questions(
+        &self,
+        select: impl FnOnce(ApprovalFilter) -> ApprovalFilter,
+    ) -> Result<Vec<Approval>, MemoryError> {
+        let (store, session) = self.parts();
+        let filter = ApprovalFilter::owned_by(session.owner.clone());
+        store.approvals(&select(filter).with_session(&*session.id)).await
+    }
+
+    /// Returns the model calls of the thread and of its parts.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn costs(&self) -> Result<Vec<CostEntry>, MemoryError> {
+        let (store, session) = self.parts();
+        let tenant = &session.owner.tenant;
+        let mut entries = Vec::new();
+        for part in self.service.parts_of(tenant, &session.id).await? {
+            let part = store.get_session(tenant, &part).await?;
+            if let Some(part) = part.filter(|part| part.owner == session.owner) {
+                entries.extend(CostEntry::of_session(&**store, &part).await?);
+            }
+        }
+        entries.extend(CostEntry::of_session(&**store, session).await?);
+        Ok(entries)
+    }
+
+    /// Sets or removes the title. Returns the session as it is then.
+    ///
+    /// # Errors
+    /// When the store fails, or the thread was erased in the meantime.
+    pub(crate) async fn rename(self, title: Option<&str>) -> Result<Session, Problem> {
+        let (store, session) = self.parts();
+        store.rename(&session.owner.tenant, &session.id, title).await?;
+        let renamed = self.service.own(&session.owner, &session.id).await?;
+        Ok(renamed.session)
+    }
+
+    /// Erases the thread with its parts. The caller holds the lock of the thread, and no run is active.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn erase(self) -> Result<(), MemoryError> {
+        let (store, session) = self.parts();
+        store.erase_session(&session.owner.tenant, &session.id).await.map(drop)
+    }
+
+    fn parts(&self) -> (&Arc<dyn SessionStore>, &Session) {
+        (self.service.store(), &self.session)
+    }
+}
+
+impl OwnedRun {
+    /// Returns the ids of the run.
+    pub(crate) fn into_job(self) -> RunJob {
+        self.job
+    }
+}
+
+impl Deref for OwnedRun {
+    type Target = RunJob;
+
+    fn deref(&self) -> &RunJob {
+        &self.job
+    }
+}

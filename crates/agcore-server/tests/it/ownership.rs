@@ -1,0 +1,271 @@
+//! What belongs to a user is not found by others: a walk over all operations of the document.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use agcore_chat::Actor;
+use agcore_files::LocalStorage;
+use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    support::{Answer, Running, builder, call, input, store},
+    tenants::{bearer, tokens},
+};
+
+/// The threads of Ann: with a run that is over, with one that waits for a person, and with one that is active.
+const THREADS: [&str; 3] = ["done", "asking", "live"];
+
+/// What requests of the walk have in the place of ids.
+const NAMES: [&str; 3] = ["{t}", "{q}", "{f}"];
+
+/// How an operation is tried with ids of another user.
+enum Case {
+    /// Requests that name a thread `{t}`, a question `{q}` or a file `{f}`, each with a body.
+    Ids(&'static [(&'static str, Option<&'static str>)]),
+    /// The same, for operations that create a thread if nobody has one with this id.
+    Starts(&'static [(&'static str, Option<&'static str>)]),
+    /// Requests without ids, whose answers contain nothing of others.
+    Lists(&'static str, Option<&'static str>),
+}
+
+const ANSWER: &str = r#"{"answers":[{"interruptId":"{q}","status":"resolved","payload":true}]}"#;
+const SAME: &str = r#"{"threadId":"{t}","runId":"r1","messages":[{"id":"r1-m","role":"user","content":"Hello"}]}"#;
+const OTHER: &str = r#"{"threadId":"{t}","runId":"r1","messages":[{"id":"x","role":"user","content":"Is it this?"}]}"#;
+const NEW: &str = r#"{"threadId":"{t}","runId":"r7","messages":[{"id":"x","role":"user","content":"Hello"}]}"#;
+const RESUME: &str = r#"{"threadId":"{t}","runId":"r9","messages":[],"resume":[{"interruptId":"{q}","status":"resolved","payload":true}]}"#;
+const FILE: &str = r#"{"threadId":"new-{f}","runId":"r1","messages":[{"id":"x","role":"user","content":"Hello"}],"forwardedProps":{"files":["{f}"]}}"#;
+
+/// Returns how an operation is tried; `None` if it is not known here, which fails the test.
+fn case(operation: &str) -> Option<Case> {
+    Some(match operation {
+        "POST /api/v1/agent/run" => Case::Starts(&[
+            ("/api/v1/agent/run", Some(SAME)),
+            ("/api/v1/agent/run", Some(OTHER)),
+            ("/api/v1/agent/run", Some(NEW)),
+            ("/api/v1/agent/run", Some(RESUME)),
+            ("/api/v1/agent/run", Some(FILE)),
+        ]),
+        "POST /api/v1/agent/agents/{name}/run" => Case::Starts(&[
+            ("/api/v1/agent/agents/ada/run", Some(SAME)),
+            ("/api/v1/agent/agents/ada/run", Some(OTHER)),
+            ("/api/v1/agent/agents/ada/run", Some(NEW)),
+            ("/api/v1/agent/agents/ada/run", Some(RESUME)),
+        ]),
+        "POST /api/v1/agent/runs/{thread}" => Case::Starts(&[
+            ("/api/v1/agent/runs/{t}", Some(SAME)),
+            ("/api/v1/agent/runs/{t}", Some(OTHER)),
+            ("/api/v1/agent/runs/{t}", Some(NEW)),
+            ("/api/v1/agent/runs/{t}", Some(RESUME)),
+        ]),
+        "GET /api/v1/agent/runs/{thread}/events" => Case::Ids(&[
+            ("/api/v1/agent/runs/{t}/events?runId=r1", None),
+            ("/api/v1/agent/runs/{t}/events?runId=nothing", None),
+        ]),
+        "POST /api/v1/agent/runs/{thread}/{run}/cancel" => Case::Ids(&[
+            ("/api/v1/agent/runs/{t}/r1/cancel", Some("{}")),
+            ("/api/v1/agent/runs/{t}/nothing/cancel", Some("{}")),
+        ]),
+        "POST /api/v1/agent/runs/{thread}/{run}/answers" => Case::Ids(&[
+            ("/api/v1/agent/runs/{t}/r1/answers", Some(ANSWER)),
+            ("/api/v1/agent/runs/{t}/r1/answers", Some(r#"{"answers":[]}"#)),
+        ]),
+        "GET /api/v1/agent/history" => Case::Ids(&[("/api/v1/agent/history?threadId={t}", None)]),
+        "GET /api/v1/agent/sessions" => Case::Lists("/api/v1/agent/sessions", None),
+        "GET /api/v1/agent/sessions/{thread}" => Case::Ids(&[("/api/v1/agent/sessions/{t}", None)]),
+        "PATCH /api/v1/agent/sessions/{thread}" => {
+            Case::Ids(&[("/api/v1/agent/sessions/{t}", Some(r#"{"title":"Mine"}"#))])
+        }
+        "DELETE /api/v1/agent/sessions/{thread}" => Case::Ids(&[("/api/v1/agent/sessions/{t}", None)]),
+        "POST /api/v1/agent/files" => Case::Lists("/api/v1/agent/files?name=x.txt", Some("{}")),
+        "GET /api/v1/agent/files" => Case::Lists("/api/v1/agent/files", None),
+        "DELETE /api/v1/agent/files/{file}" => Case::Ids(&[("/api/v1/agent/files/{f}", None)]),
+        "GET /api/v1/agent/usage" => Case::Ids(&[("/api/v1/agent/usage?threadId={t}", None)]),
+        "GET /api/v1/agent/agents" => Case::Lists("/api/v1/agent/agents", None),
+        "GET /api/v1/agent/models" => Case::Lists("/api/v1/agent/models", None),
+        "GET /metrics" => Case::Lists("/metrics", None),
+        "GET /health" => Case::Lists("/health", None),
+        "GET /ready" => Case::Lists("/ready", None),
+        "GET /openapi.json" => Case::Lists("/openapi.json", None),
+        "GET /docs" => Case::Lists("/docs", None),
+        _ => return None,
+    })
+}
+
+/// Returns the operations of the document, such as `GET /health`.
+pub(crate) async fn operations(server: &Running) -> BTreeSet<String> {
+    let document = server.get("/openapi.json").await.json();
+    let mut all = BTreeSet::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            all.insert(format!("{} {path}", method.to_uppercase()));
+        }
+    }
+    all
+}
+
+/// A server with the things of Ann.
+struct House {
+    server: Running,
+    ann: String,
+    question: String,
+    file: String,
+    _folder: tempfile::TempDir,
+}
+
+impl House {
+    async fn new(users: [(u8, Actor); 3]) -> (Self, Vec<String>) {
+        let store = store();
+        let tokens = tokens(&store);
+        let ann = bearer(&tokens, 1, Actor::new("acme", "ann")).await;
+        let mut others = Vec::new();
+        for (number, actor) in users {
+            others.push(bearer(&tokens, number, actor).await);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let provider = ScriptedProvider::new([
+            ScriptStep::text("Secret."),
+            ScriptStep::calls([call("secret-call", "pay")]),
+            ScriptStep::text("Secret.").then_hang(),
+        ]);
+        let files = LocalStorage::open(folder.path()).unwrap();
+        let builder = builder(&provider, &store).authenticator(tokens).files(Arc::new(files));
+        let server = Running::start(builder).await;
+        let headers = [("authorization", &*ann)];
+        let path = "/api/v1/agent/run";
+        for thread in ["done", "asking"] {
+            let body = input(thread, "r1", "Hello");
+            let run = server.with(Method::POST, path, &headers, Some(&body)).await;
+            assert_eq!(run.status.as_u16(), 200, "{}", run.text);
+        }
+        let body = input("live", "r1", "Hello");
+        let mut live = server.stream(Method::POST, path, &headers, Some(&body)).await;
+        live.until("TEXT_MESSAGE_CONTENT").await;
+        let asking = server
+            .with(Method::GET, "/api/v1/agent/sessions/asking", &headers, None)
+            .await;
+        let question = asking.json()["questions"][0]["interruptId"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let name = "/api/v1/agent/files?name=secret.json";
+        let file = server
+            .with(Method::POST, name, &headers, Some(&json!({"a": "Secret."})))
+            .await;
+        let file = file.json()["fileId"].as_str().unwrap().to_owned();
+        let house = Self {
+            server,
+            ann,
+            question,
+            file,
+            _folder: folder,
+        };
+        (house, others)
+    }
+
+    async fn ask(&self, operation: &str, (path, body): (&str, Option<&str>), token: &str, ids: [&str; 3]) -> Answer {
+        let method = operation.split(' ').next().unwrap();
+        let fill = |text: &str| {
+            let names = ["{t}", "{q}", "{f}"];
+            names
+                .iter()
+                .zip(ids)
+                .fold(text.to_owned(), |text, (name, id)| text.replace(name, id))
+        };
+        let body = body.map(|body| serde_json::from_str::<Value>(&fill(body)).unwrap());
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let headers = [("authorization", token)];
+        self.server.with(method, &fill(path), &headers, body.as_ref()).await
+    }
+
+    /// Tries a request with ids of Ann. Returns the number of requests.
+    async fn try_ids(
+        &self,
+        operation: &str,
+        (path, body, is_allowed): (&str, Option<&str>, bool),
+        token: &str,
+        what: &str,
+    ) -> usize {
+        for thread in THREADS {
+            let known = self
+                .ask(operation, (path, body), token, [thread, &self.question, &self.file])
+                .await;
+            for secret in ["Secret", "secret-call", "secret.json", &self.question] {
+                assert!(!known.text.contains(secret), "{what}: {}", known.text);
+            }
+            if is_allowed
+                || !NAMES
+                    .iter()
+                    .any(|name| path.contains(name) || body.is_some_and(|body| body.contains(name)))
+            {
+                continue;
+            }
+            known.assert_problem(404, "not_found");
+            if body.is_none_or(|body| ![SAME, OTHER, NEW].contains(&body)) {
+                let unknown = self
+                    .ask(operation, (path, body), token, ["nobodys", "nobodys?0", "file-0"])
+                    .await;
+                let heads = (known.headers.len(), unknown.headers.len());
+                assert_eq!((&known.text, heads.0), (&unknown.text, heads.1), "{what} {thread}");
+            }
+        }
+        THREADS.len()
+    }
+
+    /// Returns what Ann sees of her threads and files.
+    async fn view(&self) -> String {
+        let mut view = String::new();
+        let paths = THREADS.map(|thread| format!("/api/v1/agent/sessions/{thread}"));
+        for path in paths.iter().map(String::as_str).chain(["/api/v1/agent/files"]) {
+            let headers = [("authorization", &*self.ann)];
+            view += &self.server.with(Method::GET, path, &headers, None).await.text;
+        }
+        view
+    }
+}
+
+/// Returns the requests of an operation with their bodies, and whether each would create a thread.
+fn requests_of(operation: &str) -> Vec<(&'static str, Option<&'static str>, bool)> {
+    match case(operation) {
+        None => panic!("{operation} is not in the walk; add how it is tried with ids of other users"),
+        Some(Case::Lists(path, body)) => vec![(path, body, false)],
+        Some(Case::Ids(requests)) => requests.iter().map(|(path, body)| (*path, *body, false)).collect(),
+        Some(Case::Starts(requests)) => {
+            let creates = |body: &Option<&str>| body.is_some_and(|body| [SAME, OTHER, NEW].contains(&body));
+            requests
+                .iter()
+                .map(|(path, body)| (*path, *body, creates(body)))
+                .collect()
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_belongs_to_a_user_is_not_found_by_others() {
+    let colleague = Actor::new("acme", "bob");
+    let other_line = Actor::new("acme", "ann").with_line("loans");
+    let stranger = Actor::new("evil", "ann");
+    let (house, tokens) = House::new([(2, colleague), (3, other_line), (4, stranger)]).await;
+    let before = house.view().await;
+    let mut tried = 0;
+    let operations = operations(&house.server).await;
+    // Those that create threads come last: the other tenant has threads with the same ids from then on.
+    for (creates, (user, token)) in [false, true]
+        .into_iter()
+        .flat_map(|creates| tokens.iter().enumerate().map(move |one| (creates, one)))
+    {
+        for operation in &operations {
+            for (path, body, is_start) in requests_of(operation) {
+                if is_start == creates {
+                    let what = format!("user {user}: {operation}: {path} {body:?}");
+                    tried += house
+                        .try_ids(operation, (path, body, is_start && user == 2), token, &what)
+                        .await;
+                }
+            }
+        }
+    }
+    assert!(tried > 150, "{tried}");
+    assert_eq!(house.view().await, before, "somebody has changed what belongs to Ann");
+    house.server.kill().await;
+}
