@@ -99,10 +99,10 @@ codes! {
     BodyTooLarge = 413, "body_too_large", "The body is too large";
     /// The body is not declared as JSON, or a file is of a kind that the server does not keep.
     UnsupportedMediaType = 415, "unsupported_media_type", "The type of the body is not supported";
-    /// The user has as many active runs as allowed.
-    TooManyRuns = 429, "too_many_runs", "Too many active runs of this user";
-    /// The user has as many open streams as allowed.
-    TooManyStreams = 429, "too_many_streams", "Too many open streams of this user";
+    /// The user, or all users of the tenant, have as many active runs as allowed.
+    TooManyRuns = 429, "too_many_runs", "Too many active runs of this user or tenant";
+    /// The user, or all users of the tenant, have as many open streams as allowed.
+    TooManyStreams = 429, "too_many_streams", "Too many open streams of this user or tenant";
     /// The server has as many runs as allowed.
     QueueFull = 429, "queue_full", "The server has no space for another run";
     /// Something failed in an unexpected way. The log of the server has the details.

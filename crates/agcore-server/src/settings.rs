@@ -21,8 +21,14 @@ pub struct Limits {
     pub max_connections: usize,
     /// The largest number of event streams that a user has open; 64 by default.
     pub max_streams_per_user: usize,
+    /// The largest number of event streams that the users of a tenant have open; by default half of
+    /// [`max_connections`](Self::max_connections).
+    pub max_streams_per_tenant: Option<usize>,
     /// The largest number of runs of a user that wait or run; 16 by default.
     pub max_runs_per_user: usize,
+    /// The largest number of runs of a tenant that wait or run; by default half of [`max_runs`](Self::max_runs), so that a tenant
+    /// cannot take the places of all others.
+    pub max_runs_per_tenant: Option<usize>,
     /// The largest number of runs that wait or run; 1024 by default.
     pub max_runs: usize,
     /// The largest file that is uploaded, in bytes; 32 MiB by default.
@@ -88,6 +94,31 @@ impl Limits {
     pub fn with_max_runs_per_user(mut self, runs: usize) -> Self {
         self.max_runs_per_user = runs;
         self
+    }
+
+    /// Sets the largest number of event streams that the users of a tenant have open.
+    #[must_use]
+    pub fn with_max_streams_per_tenant(mut self, streams: usize) -> Self {
+        self.max_streams_per_tenant = Some(streams);
+        self
+    }
+
+    /// Sets the largest number of runs of a tenant that wait or run. If all users are of one tenant, set it to
+    /// [`max_runs`](Self::max_runs).
+    #[must_use]
+    pub fn with_max_runs_per_tenant(mut self, runs: usize) -> Self {
+        self.max_runs_per_tenant = Some(runs);
+        self
+    }
+
+    /// Returns the largest number of runs of a tenant.
+    pub(crate) fn runs_per_tenant(&self) -> usize {
+        self.max_runs_per_tenant.unwrap_or(self.max_runs.div_ceil(2))
+    }
+
+    /// Returns the largest number of streams of a tenant.
+    pub(crate) fn streams_per_tenant(&self) -> usize {
+        self.max_streams_per_tenant.unwrap_or(self.max_connections.div_ceil(2))
     }
 
     /// Sets the largest number of runs that wait or run.
@@ -160,7 +191,9 @@ impl Default for Limits {
             max_body_bytes: 4 * 1024 * 1024,
             max_connections: 4096,
             max_streams_per_user: 64,
+            max_streams_per_tenant: None,
             max_runs_per_user: 16,
+            max_runs_per_tenant: None,
             max_runs: 1024,
             max_file_bytes: 32 * 1024 * 1024,
             max_files_per_user: 200,

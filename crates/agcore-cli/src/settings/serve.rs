@@ -63,6 +63,8 @@ pub(crate) struct LimitsTable {
     pub(crate) max_connections: Option<usize>,
     pub(crate) max_streams_per_user: Option<usize>,
     pub(crate) max_runs_per_user: Option<usize>,
+    pub(crate) max_streams_per_tenant: Option<usize>,
+    pub(crate) max_runs_per_tenant: Option<usize>,
     pub(crate) max_runs: Option<usize>,
     pub(crate) max_file_bytes: Option<usize>,
     pub(crate) max_files_per_user: Option<usize>,

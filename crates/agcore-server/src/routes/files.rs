@@ -53,8 +53,8 @@ pub(super) async fn upload(
         let detail = format!("the content is of the kind `{kind}`; send one of {}", known.join(", "));
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, detail));
     }
-    // One upload at a time is counted and added, so that a user cannot have more files than allowed.
-    let lock = service.admission.of(&actor, "");
+    // One upload of a user at a time is counted and added, so that there are never more files than allowed.
+    let lock = service.admission.of_files(&actor);
     let _guard = lock.lock().await;
     check_space(service, files, &actor).await?;
     let id = service.new_id("file");

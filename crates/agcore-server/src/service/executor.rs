@@ -114,10 +114,13 @@ impl Service {
                     Attempt::Ended => {
                         span::ended(&span, log.outcome());
                         self.count_end(&log);
+                        // Before the run gives its place to another one, for which the queue must have space.
+                        self.queue.done(job).await;
                         self.forget(&log).await;
                         break;
                     }
                     Attempt::Parked => {
+                        self.queue.done(job).await;
                         self.active.remove(job);
                         log.close();
                         break;
@@ -131,8 +134,9 @@ impl Service {
                     }
                 }
             }
+        } else {
+            self.queue.done(job).await;
         }
-        self.queue.done(job).await;
         self.idle.notify_one();
     }
 

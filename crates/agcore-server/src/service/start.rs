@@ -80,18 +80,19 @@ impl Service {
             // Not all runs: a thread may have thousands.
             open = own.runs(&RunFilter::new().open()).await?;
         }
+        let job = RunJob::new(new.actor.clone(), &*new.thread, &*new.run);
+        let place = self.active.reserve(&job, &self.limits)?;
         self.admit(&new, &open).await?;
         let own = match own {
             Some(own) => own,
             None => self.create(&new).await?,
         };
         let run = own.with_run(&new.run);
-        let job = RunJob::clone(&run);
         self.registry.began(&job).await?;
         let log = self.new_log(job.clone(), own.session().end, Vec::new());
         let log = Arc::new(log);
         self.store_run(&log, &new.input, &open).await?;
-        self.active.insert(Arc::clone(&log));
+        place.insert(Arc::clone(&log));
         self.metrics.runs_active.set(count(self.active.len()));
         if let Err(error) = self.queue.push(job).await {
             return Err(self.refuse(&log, error).await);
@@ -120,18 +121,13 @@ impl Service {
         Err(Problem::new(ProblemCode::AgentMismatch, detail))
     }
 
-    /// Checks that another run may start, and makes space for it.
+    /// Checks that another run may start on the thread, and ends the others if it replaces them.
     async fn admit(&self, new: &NewRun, open: &[Run]) -> Result<(), Problem> {
         if self.stopping.is_cancelled() {
             return Err(Problem::new(
                 ProblemCode::ShuttingDown,
                 "the server is shutting down; try again soon",
             ));
-        }
-        let own = self.active.of_actor(&new.actor);
-        if own >= self.limits.max_runs_per_user {
-            let detail = format!("{own} runs are active, which is the limit; wait until one has ended");
-            return Err(Problem::new(ProblemCode::TooManyRuns, detail));
         }
         if self.queue.len() >= self.limits.max_runs {
             return Err(queue_problem(QueueError::Full));

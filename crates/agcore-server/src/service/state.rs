@@ -88,6 +88,13 @@ impl Admission {
         let key = (actor.tenant.to_string(), thread.to_owned());
         Arc::clone(locks.entry(key).or_default())
     }
+
+    /// Returns the lock of the files of a user.
+    pub(crate) fn of_files(&self, actor: &Actor) -> Arc<Mutex<()>> {
+        // No id of a thread has control characters.
+        let line = actor.line.as_deref().unwrap_or_default();
+        self.of(actor, &format!("\0{}\0{line}", actor.user))
+    }
 }
 
 impl Service {

@@ -1,8 +1,10 @@
 //! Limits, and clients that do not read.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use agcore_chat::{Actor, SystemClock};
 use agcore_server::Limits;
+use agcore_store::sqlite::SqliteOptions;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use serde_json::json;
 use tokio::{
@@ -10,7 +12,10 @@ use tokio::{
     net::{TcpSocket, TcpStream},
 };
 
-use crate::support::{Running, builder, input, store, texts};
+use crate::{
+    support::{Answer, Running, Store, builder, input, store, texts},
+    tenants::{bearer, tokens},
+};
 
 fn hanging() -> ScriptedProvider {
     ScriptedProvider::new([ScriptStep::text("a").then_hang(), ScriptStep::text("b").then_hang()])
@@ -124,4 +129,96 @@ async fn a_silent_stream_sends_comments() {
         read.push_str(&String::from_utf8_lossy(&buffer[..count]));
     }
     server.kill().await;
+}
+
+/// A model that never answers.
+fn silent(calls: usize) -> ScriptedProvider {
+    ScriptedProvider::new((0..calls).map(|_| ScriptStep::text("a").then_hang()))
+}
+
+/// Starts runs on threads of their own, all at the same time, each with the token of a user.
+async fn start_all(server: &Running, users: &[String], count: usize) -> Vec<Answer> {
+    let starts = (0..count).map(|number| {
+        let (thread, user) = (format!("t{number}"), users[number % users.len()].clone());
+        async move {
+            let path = format!("/api/v1/agent/runs/{thread}");
+            let body = input(&thread, "r1", "Hello");
+            let headers = [("authorization", &*user)];
+            server.with(http::Method::POST, &path, &headers, Some(&body)).await
+        }
+    });
+    futures_util::future::join_all(starts).await
+}
+
+fn count(answers: &[Answer], text: &str) -> usize {
+    answers.iter().filter(|answer| answer.text.contains(text)).count()
+}
+
+/// Of 200 starts that arrive together, exactly as many are accepted as the limit allows, and the others leave nothing behind.
+async fn starts_together(store: Store) {
+    let tokens = tokens(&store);
+    let ann = [bearer(&tokens, 1, Actor::new("acme", "ann")).await];
+    let bob = [bearer(&tokens, 2, Actor::new("evil", "bob")).await];
+    let server = Running::start(builder(&silent(17), &store).authenticator(tokens)).await;
+    let answers = start_all(&server, &ann, 200).await;
+    assert_eq!((count(&answers, "runId"), count(&answers, "too_many_runs")), (16, 184));
+    let headers = [("authorization", &*ann[0])];
+    let list = server
+        .with(http::Method::GET, "/api/v1/agent/sessions?limit=200", &headers, None)
+        .await;
+    assert_eq!(list.json()["sessions"].as_array().unwrap().len(), 16);
+    assert_eq!(count(&start_all(&server, &bob, 1).await, "runId"), 1);
+    server.kill().await;
+}
+
+#[tokio::test]
+async fn runs_that_start_together_respect_the_limit() {
+    starts_together(store()).await;
+}
+
+#[tokio::test]
+async fn runs_that_start_together_respect_the_limit_with_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("sessions.db"));
+    let database = options.open(Arc::new(SystemClock::new())).await.unwrap();
+    starts_together(Arc::new(database.clone())).await;
+    database.close().await;
+}
+
+#[tokio::test]
+async fn a_tenant_cannot_take_all_places() {
+    let store = store();
+    let tokens = tokens(&store);
+    let (mut many, mut number) = (Vec::new(), 0);
+    for user in ["a", "b", "c", "d"] {
+        number += 1;
+        many.push(bearer(&tokens, number, Actor::new("acme", user)).await);
+    }
+    let other = [bearer(&tokens, 9, Actor::new("other", "ann")).await];
+    let limits = Limits::new().with_max_runs(20).with_max_streams_per_tenant(3);
+    let server = Running::start(builder(&silent(20), &store).authenticator(tokens).limits(limits)).await;
+    let answers = start_all(&server, &many, 40).await;
+    assert_eq!((count(&answers, "runId"), count(&answers, "too_many_runs")), (10, 30));
+    let answers = start_all(&server, &other, 12).await;
+    assert_eq!((count(&answers, "runId"), count(&answers, "queue_full")), (10, 2));
+
+    let headers = [("authorization", &*many[0])];
+    let mut open = Vec::new();
+    for _ in 0..3 {
+        let path = open_path(&server, &headers).await;
+        open.push(server.stream(http::Method::GET, &path, &headers, None).await);
+    }
+    let path = open_path(&server, &headers).await;
+    let refused = server.with(http::Method::GET, &path, &headers, None).await;
+    refused.assert_problem(429, "too_many_streams");
+    server.kill().await;
+}
+
+/// Returns the path of the events of an active run of a user.
+async fn open_path(server: &Running, headers: &[(&str, &str)]) -> String {
+    let list = server
+        .with(http::Method::GET, "/api/v1/agent/sessions", headers, None)
+        .await;
+    let thread = list.json()["sessions"][0]["threadId"].as_str().unwrap().to_owned();
+    format!("/api/v1/agent/runs/{thread}/events?runId=r1")
 }

@@ -184,6 +184,7 @@ fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
             None => {}
         }
     }
+    limits_of_tenants(table, &mut limits, problems);
     let times = [
         (
             "read_timeout_seconds",
@@ -209,6 +210,28 @@ fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
         limits.drain = Duration::from_secs(seconds);
     }
     limits
+}
+
+fn limits_of_tenants(table: &LimitsTable, limits: &mut Limits, problems: &mut Vec<String>) {
+    let counts = [
+        (
+            "max_streams_per_tenant",
+            table.max_streams_per_tenant,
+            &mut limits.max_streams_per_tenant,
+        ),
+        (
+            "max_runs_per_tenant",
+            table.max_runs_per_tenant,
+            &mut limits.max_runs_per_tenant,
+        ),
+    ];
+    for (name, setting, limit) in counts {
+        match setting {
+            Some(0) => problems.push(zero(name)),
+            Some(_) => *limit = setting,
+            None => {}
+        }
+    }
 }
 
 fn zero(name: &str) -> String {
