@@ -19,6 +19,9 @@ mod explanation;
 #[path = "../../crates/agcore-cli/src/settings/file.rs"]
 mod file;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
+#[path = "../../crates/agcore-cli/src/settings/guards.rs"]
+mod guards;
+#[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]
 #[path = "../../crates/agcore-cli/src/settings/hooks.rs"]
 mod hooks;
 #[allow(dead_code, unreachable_pub, reason = "only the parsers are called here")]

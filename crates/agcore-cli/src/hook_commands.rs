@@ -82,6 +82,11 @@ impl CommandHooks {
         })
     }
 
+    /// Returns whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.commands.is_empty()
+    }
+
     /// Describes the commands, one on each line.
     pub(crate) fn list(&self) -> Vec<String> {
         let command = |command: &HookCommand| {

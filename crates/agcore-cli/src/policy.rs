@@ -258,6 +258,8 @@ mod tests {
             proxy: agcore::llm::transport::http::Proxy::None,
             mcp: McpServers::default(),
             hooks: Vec::new(),
+            budget: crate::settings::BudgetTable::default(),
+            redaction: crate::redaction::Redaction::default(),
             project: Project::default(),
             warnings: Vec::new(),
         };

@@ -10,6 +10,7 @@ mod hooks;
 mod duration;
 mod limits;
 mod price_table;
+mod guards;
 mod explanation;
 mod file;
 
@@ -96,6 +97,8 @@ impl Settings {
         choices.model()?;
         // Also the one of an option or of `.env`.
         choices.tools.proxy.clone_from(&choices.proxy.value);
+        let key = choices.key.as_ref().map(|key| &key.value);
+        choices.tools.redaction = choices.tools.redaction.with_key(key);
         Ok(Self {
             provider: choices.provider_config(),
             limits: choices.limits,
@@ -154,6 +157,9 @@ impl From<SettingsError> for Failure {
         Self::usage(error.to_string())
     }
 }
+
+#[cfg(test)]
+pub(crate) use self::guards::BudgetTable;
 
 /// Parses the `[permissions]` table of a settings file.
 #[cfg(test)]

@@ -11,12 +11,7 @@ use std::{
     sync::Arc,
 };
 
-use agcore::{
-    AgentBuilder,
-    agent::{AgentConfig, RuntimeBundle},
-    flow::FileFlowBuilder,
-    tools::SuspendingApprover,
-};
+use agcore::{agent::RuntimeBundle, flow::FileFlowBuilder, tools::SuspendingApprover};
 use agcore_server::{Server, ServerBuilder, ServerError, TrustedProxy};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -24,14 +19,14 @@ use tokio_util::sync::CancellationToken;
 use self::config::ServeConfig;
 use super::chat::{ChatTools, agent};
 use crate::{
-    args::{ServeArgs, ServeCommand},
+    args::{PermissionMode, ServeArgs, ServeCommand},
     exit::Failure,
+    guards::Guards,
     interrupt::Interrupts,
     policy::Policy,
     prices::Prices,
     process::print,
     render::Color,
-    sample_tools::NotesFile,
     sessions::Sessions,
     settings::Settings,
     trust_dialog,
@@ -139,22 +134,11 @@ fn cannot_listen(config: &ServeConfig, error: &io::Error) -> Failure {
 /// Returns the parts of the agent, with the provider, the tools and the rules of a chat.
 fn bundle(settings: &Settings, tools: &ChatTools, offers_tools: bool) -> Result<RuntimeBundle, Failure> {
     let policy = Policy::new(&tools.registry, &settings.tools)?;
-    let (offered, skills) = tools.offered(offers_tools);
+    let policy = policy.with_approver(Some(Arc::new(SuspendingApprover)));
+    let guards = Guards::new(settings, policy, PermissionMode::Default, settings.tools.folder()?)?;
     let provider = settings.provider.build();
-    let builder = AgentBuilder::new()
-        .with_provider(provider.map_err(|error| settings.setup_failure(error))?)
-        .with_config(
-            AgentConfig::new()
-                .with_trace_content(settings.trace_content)
-                .with_retry(settings.retry()),
-        )
-        .with_tools(offered)
-        .with_skills(skills)
-        .with_policy(policy.with_approver(Some(Arc::new(SuspendingApprover))))
-        .with_state(NotesFile::default())
-        .with_state(settings.tools.folder()?)
-        .with_state(settings.tools.web_access());
-    Ok(builder.build()?)
+    let provider = provider.map_err(|error| settings.setup_failure(error))?;
+    Ok(guards.builder(provider, tools.offered(offers_tools)).build()?)
 }
 
 fn server(

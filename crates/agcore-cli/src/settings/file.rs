@@ -15,6 +15,7 @@ use toml::Spanned;
 use super::{
     error::{SettingsError, location},
     explanation::{MAX_NAME, explain},
+    guards::{BudgetTable, RedactList},
     hooks::HookTable,
     limits::{ProviderTable, RetryTable, TimeoutTable},
     permissions::{PermissionEntry, PermissionTable},
@@ -23,7 +24,7 @@ use super::{
 };
 
 /// The names of all settings.
-pub(super) const SETTINGS: [&str; 16] = [
+pub(super) const SETTINGS: [&str; 18] = [
     "provider",
     "model",
     "base_url",
@@ -37,6 +38,8 @@ pub(super) const SETTINGS: [&str; 16] = [
     "providers",
     "prices",
     "permissions",
+    "budget",
+    "redact",
     "hooks",
     "mcp",
     "serve",
@@ -74,6 +77,12 @@ pub(super) struct File {
     /// The tables `[prices.MODEL]`.
     #[serde(default)]
     pub(super) prices: BTreeMap<Spanned<String>, PriceEntry>,
+    /// The table `[budget]`.
+    #[serde(default)]
+    pub(super) budget: BudgetTable,
+    /// What the model does not get from tools.
+    #[serde(default)]
+    pub(super) redact: RedactList,
     /// The table `[hooks]`.
     #[serde(default)]
     pub(super) hooks: HookTable,

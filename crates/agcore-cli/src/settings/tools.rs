@@ -6,6 +6,7 @@ use agcore::{llm::transport::http::Proxy, tools::RuleState};
 
 use super::{
     folder::{Folder, Wanted},
+    guards::BudgetTable,
     hooks::{HookEntry, HookEvent},
     mcp::McpServers,
     origin::{Chosen, Origin},
@@ -20,6 +21,7 @@ use crate::{
     grants::GrantsPlace,
     process::variable,
     program_tools::{ToolFolder, WebAccess},
+    redaction::Redaction,
 };
 
 /// The settings that decide which tools may run.
@@ -41,6 +43,10 @@ pub(crate) struct ToolSettings {
     pub(crate) project: Project,
     /// The commands of `[hooks]` in all settings files, in the order in which they run.
     pub(crate) hooks: Vec<(HookEvent, HookEntry)>,
+    /// What agents may use: the smallest limits of all settings files.
+    pub(crate) budget: BudgetTable,
+    /// Removes secrets from what tools return.
+    pub(crate) redaction: Redaction,
     /// Messages for the user: what is ignored.
     pub(crate) warnings: Vec<String>,
 }
@@ -155,6 +161,8 @@ impl ToolSettings {
             permissions_origin: combined(origins),
             mcp: McpServers::new(files, folder, args)?,
             hooks: hooks(files),
+            budget: budget(files),
+            redaction: redaction(files),
             project: Project::new(&folder.snapshot, folder.trust.is_given())?,
             warnings: GrantsPlace::ignored_file(args.grants.as_deref()).into_iter().collect(),
             grants,
@@ -168,6 +176,18 @@ fn hooks(files: &[SettingsFile]) -> Vec<(HookEvent, HookEntry)> {
     let files = files.iter().rev();
     let entries = files.flat_map(|file| file.file.hooks.entries());
     entries.map(|(event, entry)| (event, entry.clone())).collect()
+}
+
+/// Returns the smallest limits of all files.
+fn budget(files: &[SettingsFile]) -> BudgetTable {
+    let tables = files.iter().map(|file| &file.file.budget);
+    tables.fold(BudgetTable::default(), |all, table| all.and(table))
+}
+
+/// Returns the patterns of all files.
+fn redaction(files: &[SettingsFile]) -> Redaction {
+    let patterns = files.iter().flat_map(|file| file.file.redact.0.iter().cloned());
+    Redaction::new(patterns.collect())
 }
 
 /// Returns the proxy that the environment or the first file sets. By default, it is that of the environment.

@@ -50,6 +50,8 @@ mod schema;
 mod stored_keys;
 #[cfg(feature = "sqlite")]
 mod serve;
+#[cfg(all(unix, feature = "sqlite"))]
+mod guards;
 mod sessions;
 #[cfg(feature = "sqlite")]
 mod store;

@@ -24,7 +24,7 @@ use crate::support::{Agcore, LIMIT, Server};
 type Event = (String, Value);
 
 /// A server in a process of its own.
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
     address: String,
     /// Kept open, so that the program can write to it.
@@ -32,7 +32,7 @@ struct Serving {
 }
 
 impl Serving {
-    fn start(agcore: &Agcore, arguments: &[&str]) -> Self {
+    pub(crate) fn start(agcore: &Agcore, arguments: &[&str]) -> Self {
         let mut command = agcore.command();
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(arguments);
         let child = command
@@ -76,7 +76,7 @@ impl Serving {
     }
 
     /// Returns the whole answer.
-    fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
         let mut answer = String::new();
         self.open(method, path, headers, body)
             .read_to_string(&mut answer)
@@ -133,7 +133,7 @@ fn read_events(stream: BufReader<TcpStream>, count: usize) -> Vec<Event> {
     events
 }
 
-fn input(thread: &str, text: &str) -> String {
+pub(crate) fn input(thread: &str, text: &str) -> String {
     let message = json!({"id": "m", "role": "user", "content": text});
     json!({"threadId": thread, "runId": "r", "protocolVersion": "1.0", "messages": [message]}).to_string()
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agcore::{
-    AgentBuilder, AgentSession, AgentSpec, ToolRegistry,
-    agent::{AgentConfig, Skills, StoredSessions, SubAgent, ToolSource},
+    AgentSession, AgentSpec, ToolRegistry,
+    agent::{Skills, StoredSessions, SubAgent, ToolSource},
     llm::ProviderConfig,
     memory::session::Session,
     tools::{AuditSink, Registration, ToolError, ToolPolicy},
@@ -15,13 +15,13 @@ use super::{agent_tools::remove_unusable, options_hook::OptionsHook, recording::
 use crate::{
     args::{ChatArgs, ModelOption},
     exit::{Failure, suggestion},
+    guards::Guards,
     hook_commands::CommandHooks,
     mcp::Servers,
-    permission_mode::{ASKS_AGENT, CurrentMode, PlanModeNotice},
+    permission_mode::{ASKS_AGENT, CurrentMode},
     prices::Prices,
     program_tools::{self, ToolFolder},
     render::sanitized_line,
-    sample_tools::NotesFile,
     server_question::{ServerAnswers, ServerQuestions},
     sessions::{FIRST_MODEL, FLOW_OPTIONS, FOLDER, KIND, SINGLE, Sessions, current_folder},
     settings::{ContextFiles, McpServers, Project, Settings, ToolSettings},
@@ -145,9 +145,7 @@ impl ChatSessions {
         sessions: Sessions,
         people: People,
     ) -> Result<Self, Failure> {
-        let (mode, folder) = (people.mode, people.folder.path().to_owned());
-        let (offered, skills) = tools.offered(!args.no_tools);
-        let plan_notice = PlanModeNotice::new(&offered, mode.clone());
+        let guards = Guards::new(settings, people.policy, people.mode, people.folder)?.with_audit(people.audit);
         let provider = settings.provider.build();
         let mut provider = provider.map_err(|error| settings.setup_failure(error))?;
         let recording = args
@@ -158,33 +156,12 @@ impl ChatSessions {
         if let Some(recording) = &recording {
             provider = recording.provider();
         }
-        let mut builder = AgentBuilder::new()
-            .with_provider(provider)
-            .with_config(
-                AgentConfig::new()
-                    .with_trace_content(settings.trace_content)
-                    .with_retry(settings.retry()),
-            )
-            .with_tools(offered)
-            .with_skills(skills)
-            .with_policy(people.policy)
-            .with_hook(plan_notice)
-            .with_session_store(sessions.store())
-            .with_state(NotesFile::default())
-            .with_state(people.folder)
-            .with_state(settings.tools.web_access());
-        if let Some(audit) = people.audit {
-            builder = builder.with_audit(audit);
-        }
+        let offered = tools.offered(!args.no_tools);
+        let mut builder = guards.builder(provider, offered).with_session_store(sessions.store());
         if sessions.flow_options().is_some()
             && let Some(hook) = OptionsHook::new(&args.options).map_err(Failure::usage)?
         {
             builder = builder.with_hook(hook);
-        }
-        let hooks = CommandHooks::new(&settings.tools.hooks, folder, mode)?;
-        let hooks = Arc::new(hooks);
-        if !settings.tools.hooks.is_empty() {
-            builder = builder.with_hook(Arc::clone(&hooks));
         }
         let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?;
         let stored = builder.build()?.stored_sessions()?;
@@ -195,7 +172,7 @@ impl ChatSessions {
             stored,
             recording,
             provider: settings.provider.clone(),
-            hooks,
+            hooks: Arc::clone(guards.hooks()),
         })
     }
 

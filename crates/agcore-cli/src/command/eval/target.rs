@@ -3,20 +3,17 @@
 use std::{path::Path, sync::Arc};
 
 use agcore::{
-    AgentBuilder,
-    agent::AgentConfig,
     chat::{Price, PriceFn},
     eval::{AgentTarget, Suite},
-    llm::Budgets,
 };
 
 use crate::{
     args::{PermissionMode, SuiteArgs},
     command::chat::{ChatTools, agent},
     exit::Failure,
+    guards::Guards,
     policy::Policy,
     prices::Prices,
-    sample_tools::NotesFile,
     settings::Settings,
 };
 
@@ -32,26 +29,12 @@ pub(super) fn target(
 ) -> Result<AgentTarget, Failure> {
     // No one is there to be asked.
     let policy = Policy::for_mode(&tools.registry, &settings.tools, PermissionMode::DontAsk)?.with_approver(None);
-    let (offered, skills) = tools.offered(!args.no_tools);
-    let mut config = AgentConfig::new()
-        .with_trace_content(settings.trace_content)
-        .with_retry(settings.retry());
-    if let Some(price) = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?.map(price_fn) {
-        config = config.with_budgets(Budgets::new().with_price(price));
-    }
-    let (folder, urls, agent) = (settings.tools.folder()?, settings.tools.web_access(), agent(settings));
+    let price = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?.map(price_fn);
+    let guards = Guards::new(settings, policy, PermissionMode::DontAsk, settings.tools.folder()?)?.with_price(price);
+    let (offered, agent) = (tools.offered(!args.no_tools), agent(settings));
     let target = AgentTarget::new(move |model| {
-        AgentBuilder::new()
-            .with_provider(model)
-            .with_agent(agent.clone())
-            .with_config(config.clone())
-            .with_tools(offered.clone())
-            .with_skills(skills.clone())
-            .with_policy(policy.clone())
-            .with_state(NotesFile::default())
-            .with_state(folder.clone())
-            .with_state(urls.clone())
-            .build()
+        let builder = guards.builder(model, offered.clone());
+        builder.with_agent(agent.clone()).build()
     });
     Ok(target.with_folder(file.parent().unwrap_or(Path::new("."))))
 }

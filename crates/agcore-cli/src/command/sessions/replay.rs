@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use agcore::{
-    AgentBuilder, LlmProvider,
+    LlmProvider,
     agent::{ReplayError, ReplayErrorKind, ReplayReport, RuntimeBundle, Trajectory},
     chat::text::error_chain,
     llm::provider_fn,
@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 
 use super::trajectory::{no_model, read, trajectory};
 use crate::{
-    args::ReplayArgs,
+    args::{PermissionMode, ReplayArgs},
     command::chat::{ChatTools, agent},
     exit::Failure,
+    guards::Guards,
     interrupt::Interrupts,
+    policy::Policy,
     process::print,
     render::{Color, sanitized},
-    sample_tools::NotesFile,
     sessions::Sessions,
     settings::Settings,
     trust_dialog,
@@ -51,20 +52,14 @@ async fn recorded(name: &str) -> Result<Trajectory, Failure> {
 }
 
 fn bundle(settings: &Settings, tools: &ChatTools, offers_tools: bool) -> Result<RuntimeBundle, Failure> {
-    let (tools, skills) = tools.offered(offers_tools);
+    let policy = Policy::new(&tools.registry, &settings.tools)?.with_approver(None);
+    let guards = Guards::new(settings, policy, PermissionMode::Default, settings.tools.folder()?)?;
     // The model is not called: without a key, only its context window is unknown.
     let provider: Arc<dyn LlmProvider> = match settings.provider.build() {
         Ok(provider) => Arc::new(provider),
         Err(_) => Arc::new(provider_fn(|_| async { Err(no_model()) })),
     };
-    Ok(AgentBuilder::new()
-        .with_provider(provider)
-        .with_tools(tools)
-        .with_skills(skills)
-        .with_state(NotesFile::default())
-        .with_state(settings.tools.folder()?)
-        .with_state(settings.tools.web_access())
-        .build()?)
+    Ok(guards.builder(provider, tools.offered(offers_tools)).build()?)
 }
 
 fn report(trajectory: &Trajectory, result: Result<ReplayReport, ReplayError>, is_json: bool) -> Result<(), Failure> {
