@@ -17,6 +17,7 @@
 //! a plan, once per call.
 
 mod absorb;
+mod account;
 mod call_ids;
 mod changes;
 mod check;
@@ -24,6 +25,7 @@ mod compact;
 mod compaction;
 mod end;
 mod expectation;
+mod fork;
 mod history;
 mod id_hash;
 mod limits;
@@ -42,10 +44,12 @@ mod step;
 mod turn;
 mod version;
 
+pub(crate) use account::Account;
 pub use changes::{Changes, MachineError};
 pub use compact::{Compact, CompactReason, Summary};
 pub use end::{End, LimitKind};
 pub use expectation::{Draft, Expectation, Verdict};
+pub(crate) use fork::Fork;
 pub use limits::{Limits, RoundLimit};
 pub use lost::Lost;
 pub use outcome::{Begin, Cause, Outcome};

@@ -3,7 +3,7 @@
 use agcore_chat::Text;
 
 use super::context::Driver;
-use crate::machine::{MachineError, Outcome, Step};
+use crate::machine::{MachineError, Outcome};
 
 impl Driver<'_> {
     /// Lets the calls of the reply that was staged last begin, if nothing comes between the two: no hook, no approval, no limit.
@@ -15,13 +15,11 @@ impl Driver<'_> {
         if !self.hooks.is_empty() || self.options.token.is_cancelled() {
             return Ok(());
         }
-        let Step::Run(work) = staged.machine.next() else {
-            return Ok(());
-        };
+        let work = staged.machine.ready();
         if work.is_empty() || !tools.begins_at_once(&work) {
             return Ok(());
         }
-        let Ok(spent) = self.spending.admit_tools(&staged.machine, work.len()) else {
+        let Ok(spent) = self.spending.admit_tools(staged.machine.account(), work.len()) else {
             // Reported when the calls are about to start.
             return Ok(());
         };

@@ -204,7 +204,7 @@ impl Spending<'_> {
 
     fn try_reserve(&self, machine: &Machine, costs: &Costs) -> Result<Option<Reservation>, Box<BudgetShortage>> {
         let (attempt, margin) = (&costs.attempt, costs.margin.as_ref());
-        self.admit(machine, attempt, margin)?;
+        self.admit(machine.account(), attempt, margin)?;
         let Some(pool) = &self.budgets.pool else {
             return Ok(None);
         };
@@ -217,13 +217,14 @@ impl Spending<'_> {
     fn check(&self, machine: &Machine, costs: &Costs) -> bool {
         let (attempt, margin) = (&costs.attempt, costs.margin.as_ref());
         let pool = self.budgets.pool.as_ref();
-        self.admit(machine, attempt, margin).is_ok() && pool.is_none_or(|pool| pool.admits(attempt, margin).is_ok())
+        self.admit(machine.account(), attempt, margin).is_ok()
+            && pool.is_none_or(|pool| pool.admits(attempt, margin).is_ok())
     }
 
     /// Reserves the worst case once more: an attempt that cost something was lost, and another one starts.
     pub(super) fn reserve_again(&self, machine: &Machine, hold: &mut Hold) -> Result<(), Box<BudgetShortage>> {
         let both = total(&hold.worst, Some(&hold.attempt));
-        self.admit(machine, &both, None)?;
+        self.admit(machine.account(), &both, None)?;
         if let (Some(reservation), Some(pool)) = (&mut hold.reservation, &self.budgets.pool) {
             let grown = reservation.grow(&hold.attempt);
             grown.map_err(|resource| shortage_in(pool, resource, &hold.attempt))?;

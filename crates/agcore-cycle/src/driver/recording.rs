@@ -5,7 +5,7 @@ use agcore_chat::EventKind;
 use super::{context::Driver, staged::Staged};
 use crate::{
     error::CycleError,
-    machine::{Changes, Machine, MachineError, Outcome},
+    machine::{MachineError, Outcome},
     recorder::storage_error,
 };
 
@@ -34,7 +34,7 @@ impl Driver<'_> {
             })
         });
         // An outcome that does not fit must not be recorded. The machine stays as it was.
-        let changed = absorb_into(&mut staged.machine, outcome.clone(), &mut self.changes);
+        let changed = staged.machine.absorb_at(outcome.clone(), &mut self.changes);
         if let Ok((turn, round)) = changed {
             let events = self.changes.events.drain(..).map(|event| (turn, round, event));
             staged.events.extend(events);
@@ -107,7 +107,7 @@ impl Driver<'_> {
 
     fn apply(&mut self, outcome: Outcome) -> Result<(), MachineError> {
         let mut changes = std::mem::take(&mut self.changes);
-        let absorbed = absorb_into(self.machine, outcome, &mut changes);
+        let absorbed = self.machine.absorb_at(outcome, &mut changes);
         if let Ok((turn, round)) = absorbed {
             for event in changes.events.drain(..) {
                 self.send_event(turn, round, event);
@@ -123,18 +123,4 @@ impl Driver<'_> {
         }
         self.events.push(turn, round, event);
     }
-}
-
-/// Absorbs an outcome. Returns turn and round of its events: those of a round belong to the round in which they happened, not
-/// to the next one.
-fn absorb_into(machine: &mut Machine, outcome: Outcome, changes: &mut Changes) -> Result<(u32, u32), MachineError> {
-    let (turn, round) = (machine.turn_index(), machine.round());
-    let starts_turn = matches!(outcome, Outcome::TurnStarted(_));
-    changes.clear();
-    machine.absorb_into(outcome, changes)?;
-    Ok(if starts_turn {
-        (machine.turn_index(), 0)
-    } else {
-        (turn, round)
-    })
 }

@@ -10,7 +10,7 @@ use crate::{
     budget::{
         Budget, BudgetLimit, BudgetPool, BudgetShortage, Budgets, PriceError, Resource, RunningTurn, Scope, Spent,
     },
-    machine::{LimitKind, Machine, Purpose, RoundLimit},
+    machine::{Account, LimitKind, Machine, Purpose, RoundLimit},
 };
 
 /// The budgets of a turn, and the time that counts against them. What was spent is in the machine.
@@ -128,12 +128,12 @@ impl<'a> Spending<'a> {
     }
 
     /// Admits tool calls that are about to run. Returns what they spend, or `None` if there are no budgets.
-    pub(super) fn admit_tools(&self, machine: &Machine, calls: usize) -> Result<Option<Spent>, Box<BudgetShortage>> {
+    pub(super) fn admit_tools(&self, account: Account<'_>, calls: usize) -> Result<Option<Spent>, Box<BudgetShortage>> {
         if !self.is_active() {
             return Ok(None);
         }
         let spent = Spent::new().with_tool_calls(u64::try_from(calls).unwrap_or(u64::MAX));
-        self.admit(machine, &spent, None)?;
+        self.admit(account, &spent, None)?;
         if let Some(pool) = &self.budgets.pool {
             match pool.reserve(&spent) {
                 Ok(reservation) => reservation.settle(&spent),
@@ -199,7 +199,7 @@ impl<'a> Spending<'a> {
             let left = budget.time_limit(held_back)?.saturating_sub(used.time());
             Some((left, BudgetLimit::new(*scope, Resource::Time)))
         };
-        let own = self.own_budgets(machine);
+        let own = self.own_budgets(machine.account());
         TimeLeft {
             own: own.iter().filter_map(left_of).min_by_key(|(left, _)| *left),
             pool: self.budgets.pool.as_ref().map(|pool| (pool, held_back)),
@@ -222,11 +222,11 @@ impl<'a> Spending<'a> {
     /// Checks that `more` fits the budgets of the turn and the conversation, with a margin for wrapping up.
     pub(super) fn admit(
         &self,
-        machine: &Machine,
+        account: Account<'_>,
         more: &Spent,
         margin: Option<&Spent>,
     ) -> Result<(), Box<BudgetShortage>> {
-        for (scope, budget, used) in self.own_budgets(machine) {
+        for (scope, budget, used) in self.own_budgets(account) {
             budget.admits_with(&used, more, margin).map_err(|resource| {
                 let limit = BudgetLimit::new(scope, resource);
                 Box::new(BudgetShortage::new(limit, budget, &used, &total(more, margin)))
@@ -236,11 +236,10 @@ impl<'a> Spending<'a> {
     }
 
     /// Returns the budgets that only this conversation spends from, and what is used of them by now.
-    fn own_budgets(&self, machine: &Machine) -> Vec<(Scope, &'a Budget, Spent)> {
+    fn own_budgets(&self, account: Account<'_>) -> Vec<(Scope, &'a Budget, Spent)> {
         let budgets = self.budgets;
-        let turn = machine.turn_spent().filter(|_| machine.is_open());
-        let turn = turn.map(|used| (Scope::Turn, &budgets.turn, used));
-        let cycle = (Scope::Cycle, &budgets.cycle, machine.spent());
+        let turn = account.turn.map(|used| (Scope::Turn, &budgets.turn, used));
+        let cycle = (Scope::Cycle, &budgets.cycle, account.all);
         turn.into_iter()
             .chain([cycle])
             .filter(|(_, budget, _)| budget.is_limited())

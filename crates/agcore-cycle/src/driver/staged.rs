@@ -2,12 +2,12 @@
 
 use agcore_chat::EventKind;
 
-use crate::machine::{Machine, Outcome};
+use crate::machine::{Fork, Outcome};
 
 /// Outcomes that are not recorded yet, and what they change.
 pub(super) struct Staged {
     /// The machine after them.
-    pub(super) machine: Machine,
+    pub(super) machine: Fork,
     pub(super) outcomes: Vec<Outcome>,
     /// Their events, with turn and round.
     pub(super) events: Vec<(u32, u32, EventKind)>,

@@ -37,7 +37,7 @@ impl Driver<'_> {
                 .iter()
                 .filter(|work| !self.machine.continues(&work.call.id))
                 .count();
-            match self.spending.admit_tools(self.machine, counted) {
+            match self.spending.admit_tools(self.machine.account(), counted) {
                 Ok(Some(spent)) => self.stage(Outcome::Spent(spent))?,
                 Ok(None) => {}
                 Err(shortage) => return self.limit_tools(*shortage).await,

@@ -35,8 +35,21 @@ impl Machine {
         Ok(changes)
     }
 
-    /// Like [`absorb`](Self::absorb), for a driver that reuses the buffer of events.
-    pub(crate) fn absorb_into(&mut self, outcome: Outcome, changes: &mut Changes) -> Result<(), MachineError> {
+    /// Like [`absorb`](Self::absorb), for a driver that reuses the buffer of events. Returns turn and round of the events:
+    /// those of a round belong to the round in which they happened, not to the next one.
+    pub(crate) fn absorb_at(&mut self, outcome: Outcome, changes: &mut Changes) -> Result<(u32, u32), MachineError> {
+        let (turn, round) = (self.turn_index(), self.round());
+        let starts_turn = matches!(outcome, Outcome::TurnStarted(_));
+        changes.clear();
+        self.absorb_into(outcome, changes)?;
+        Ok(if starts_turn {
+            (self.turn_index(), 0)
+        } else {
+            (turn, round)
+        })
+    }
+
+    pub(super) fn absorb_into(&mut self, outcome: Outcome, changes: &mut Changes) -> Result<(), MachineError> {
         match outcome {
             Outcome::TurnStarted(begin) => self.begin(begin, changes),
             Outcome::Reply(reply) => self.reply(reply, changes),

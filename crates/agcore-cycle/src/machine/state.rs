@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    Answer, CompactionBreaker, Message, Question, QuestionId, Text, ToolCall, UsageTracker, validate_messages,
+    Answer, CompactionBreaker, Message, Question, QuestionId, Text, ToolCall, ToolWork, UsageTracker, validate_messages,
 };
 use serde::{Deserialize, Serialize};
 
@@ -306,18 +306,13 @@ impl Machine {
         })
     }
 
-    /// Returns a copy that can absorb outcomes while this machine exists, without copying the history. It replaces this
-    /// machine with [`join`](Self::join), or is dropped.
-    pub(crate) fn fork(&self) -> Self {
-        let mut fork = self.clone();
-        fork.history = fork.history.fork();
-        fork
-    }
-
-    /// Replaces this machine by its [fork](Self::fork).
-    pub(crate) fn join(&mut self, fork: Self) {
-        *self = fork;
-        self.history.join();
+    /// Returns the calls that can start now, if that is the next step. Does not read the history.
+    pub(super) fn ready(&self) -> Vec<ToolWork> {
+        let is_summing = self.summing.as_ref().is_some_and(|compact| compact.cut.is_some());
+        if is_summing || self.draft().is_some() {
+            return Vec::new();
+        }
+        ready(self.slots())
     }
 
     pub(super) fn open_turn(&self) -> Option<&Turn> {
@@ -339,9 +334,13 @@ impl Machine {
     }
 }
 
+fn ready(slots: &[Slot]) -> Vec<ToolWork> {
+    slots.iter().filter_map(Slot::work).collect()
+}
+
 /// Returns the next step of a round: start calls that are ready, else wait for running ones, else for a person.
 fn next_of_round(slots: &[Slot]) -> Step<'_> {
-    let ready: Vec<_> = slots.iter().filter_map(Slot::work).collect();
+    let ready = ready(slots);
     if !ready.is_empty() || slots.iter().any(Slot::is_running) {
         return Step::Run(ready);
     }

@@ -205,3 +205,32 @@ async fn interrupted_calls_are_repeated_if_their_tool_allows_it() {
     assert_eq!((&*question.call_id, question.kind), ("a", QuestionKind::Uncertain));
     assert_eq!((repeated, tools.0.runs()), (vec!["b".to_owned()], vec!["b".to_owned()]));
 }
+
+#[tokio::test]
+async fn a_reply_with_nothing_but_unreadable_calls_is_answered_with_errors() {
+    let unreadable = [
+        r#"{"kind":"#,
+        "```json\n{}\n```",
+        r#""x""#,
+        "[1]",
+        r#"{"kind":"\ud83d"}"#,
+    ];
+    for arguments in unreadable {
+        for count in [1, 2] {
+            let calls = (0..count).map(|number| call(&format!("c{number}"), "add", arguments));
+            let provider = ScriptedProvider::new([ScriptStep::calls(calls), ScriptStep::text("Done.")]);
+            let journal = Arc::new(Journal::default());
+            let mut cycle = recorded(&provider, &journal);
+            let base = cycle.machine().clone();
+            let tools = runs();
+            let outcome = cycle.turn("Go").with_tools(tools.clone()).await.unwrap();
+            assert_eq!(
+                (outcome.text(), tools.0.runs().len()),
+                ("Done.".into(), 0),
+                "{arguments}"
+            );
+            assert_eq!(journal.names(), ["begun", "reply", "reply"], "{arguments}");
+            assert_eq!(journal.fold(base), *cycle.machine());
+        }
+    }
+}

@@ -14,7 +14,7 @@ impl Spending<'_> {
         if !self.is_active() {
             return Ok(None);
         }
-        self.admit(machine, &spent(calls), None)?;
+        self.admit(machine.account(), &spent(calls), None)?;
         let Some(pool) = &self.budgets.pool else {
             return Ok(None);
         };
