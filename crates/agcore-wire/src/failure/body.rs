@@ -11,8 +11,8 @@ use super::{
 };
 use crate::sse::{SseDecoder, SseTooLong};
 
-/// The maximum nesting of errors: gateways put the body of the server behind them into their own.
-const MAX_DEPTH: usize = 4;
+/// The maximum nesting of errors: gateways put the body of the server behind them into their own, each as several objects.
+const MAX_DEPTH: usize = 12;
 
 /// The messages of routers that only report that the server behind them failed.
 const GENERIC_MESSAGES: &[&str] = &["provider returned error", "provider returned error."];
@@ -227,8 +227,8 @@ impl ErrorBody {
                 self.retry_delay = self.retry_delay.or_else(|| wait(members));
                 self.read_extra(non_blank(members, "violations"), depth);
                 for name in ["raw", "message"] {
-                    if let Some(text) = text(members, name).filter(|_| depth > 0) {
-                        self.read_text(text, depth - 1);
+                    if let Some(inner) = non_blank(members, name).filter(|_| depth > 0) {
+                        self.read_value(inner, depth - 1);
                     }
                 }
             }

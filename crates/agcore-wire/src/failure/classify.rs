@@ -81,6 +81,7 @@ fn by_status(status: Option<u16>, body: &ErrorBody) -> Option<LlmErrorKind> {
         402 => LlmErrorKind::QuotaExhausted,
         403 | 429 if wording::is_quota(&body.text()) => LlmErrorKind::QuotaExhausted,
         403 if wording::is_missing_model(&body.text()) => LlmErrorKind::NotFound,
+        403 if wording::is_key(&body.text()) => LlmErrorKind::Authentication,
         403 => LlmErrorKind::Permission,
         300..=399 | 404 | 410 => LlmErrorKind::NotFound,
         // A web site that only serves files: the path is not that of an API.
@@ -102,6 +103,7 @@ fn by_status(status: Option<u16>, body: &ErrorBody) -> Option<LlmErrorKind> {
             requested: None,
         },
         500..=599 if wording::is_bad_call(&body.text()) => LlmErrorKind::InvalidToolCall,
+        500..=599 if wording::is_unsupported(&body.text()) => LlmErrorKind::InvalidRequest,
         500..=599 => LlmErrorKind::Server,
         _ => return None,
     })

@@ -111,6 +111,8 @@ const PRECISE: Table = &[
             "model_not_found",
             "invalid_model", // Mistral
             "unknown_model",
+            "model_not_supported", // GitHub Copilot, Hugging Face
+            "1211",                // z.ai
             "not_found_error",
             "notfounderror",
             "deploymentnotfound",

@@ -50,17 +50,24 @@ const SOON: &[Phrases] = &[
 
 /// Models that a server does not know, apart from [`is_missing_model`]'s pattern.
 const MISSING_MODEL: &[Phrases] = &[
-    &["is not a valid model id"],       // OpenRouter
-    &["supported api model names are"], // DeepSeek
-    &["invalid model: "],               // Mistral
-    &["invalid model name"],            // LiteLLM
+    &["is not a valid model id"],             // OpenRouter
+    &["invalid model id"],                    // OpenAI
+    &["model identifier is invalid"],         // Bedrock
+    &["requested model", "is not supported"], // GitHub Copilot, Hugging Face
+    &["supported api model names are"],       // DeepSeek
+    &["invalid model: "],                     // Mistral
+    &["invalid model name"],                  // LiteLLM
+    &["invalid model specified"],
     &["unknown model"],
+    &["unrecognized model"],
+    &["unsupported model: "],
+    &["no models loaded"], // LM Studio
     &["no such model"],
     &["model_not_found"],
 ];
 
 /// The ends of sentences about something that a server does not know.
-const MISSING: &[&str] = &["not found", "does not exist", "doesn't exist", "is not available"];
+const MISSING: &[&str] = &["not found", "not exist", "doesn't exist", "is not available"];
 
 /// The longest distance between the word `model` and the end of the sentence about it, in bytes.
 const MAX_DISTANCE: usize = 100;
@@ -82,15 +89,49 @@ const THROTTLING: &[Phrases] = &[
     &["requests per min"],
 ];
 
-/// API keys that are rejected with a status other than 401.
+/// API keys that are rejected with a status other than 401. The words of [`KEY_NAMES`] are read as `api key`.
 const KEY: &[Phrases] = &[
     &["incorrect api key"],
     &["invalid api key"],
+    &["wrong api key"],
+    &["unknown api key"],
     &["api key not valid"],
+    &["api key is not valid"],
     &["api key is invalid"],
-    &["invalid x-api-key"],
+    &["api key provided is invalid"],
+    &["api key not found"],
+    &["api key expired"],
+    &["api key has expired"],
+    &["api key is expired"],
+    &["api key has been revoked"],
+    &["api key was reported as leaked"], // Gemini
+    &["invalid x-api key"],
     &["no api key provided"],
+    &["no api key was provided"],
+    &["no api key found"],
+    &["missing api key"],
+    &["missing a valid api key"], // Google
+    &["api key is missing"],
+    &["api key is required"],
+    &["api key required"],
+    &["check the api key"], // Baseten
+    &["check your api key"],
+    &["check that your api key"],
+    &["verify your api key"],
+    &["provide a valid api key"],
+    &["pass a valid api key"],
+    &["unregistered callers"],          // Google, without a key
+    &["not authenticated"],             // FastAPI, without a key
+    &["could not validate credential"], // FastAPI
+    &["invalid credential"],
+    &["invalid authentication"],
+    &["authentication failed"],
+    &["invalid bearer token"],
+    &["invalid access token"],
 ];
+
+/// Other spellings of `api key`.
+const KEY_NAMES: &[&str] = &["api-key", "api_key", "apikey", "api token", "api-token"];
 
 /// Prompts that are too long, vendor by vendor.
 const CONTEXT: &[Phrases] = &[
@@ -104,11 +145,23 @@ const CONTEXT: &[Phrases] = &[
     &["too large for model with"],                           // Mistral
     &["output tokens", "context length is only"],            // vLLM
     &["exceeds the max_model_len"],                          // vLLM
+    &["longer than the maximum model length"],               // vLLM
+    &["exceeds the maximum model length"],                   // vLLM
     &["exceeds the available context size"],                 // llama.cpp
+    &["context size has been exceeded"],                     // llama.cpp, LM Studio
+    &["input is too large to process"],                      // llama.cpp, of embeddings
+    &["exceed context window of"],                           // llama-cpp-python
+    &["loaded with context length of only"],                 // LM Studio
+    &["mid-generation context overflow"],                    // LM Studio
+    &["greater than max_seq_len"],                           // TabbyAPI
+    &["exceeds maximum input length"],                       // TensorRT-LLM
+    &["cannot exceed the total tokens limit"],               // watsonx
+    &["exceeded this model context window limit"],           // Cloudflare
     &["longer than the model's context length"],             // Together
     &["exceeded model token limit"],                         // Moonshot
     &["greater than the context length"],                    // LM Studio
     &["exceeded max context length"],                        // Ollama
+    &["input length exceeds maximum context length"],        // Ollama
     &["input length exceeds the context length"],            // Ollama, of embeddings
     &["range of input length should be"],                    // DashScope
     &["prompt token count of", "exceeds the limit"],         // GitHub Copilot
@@ -154,6 +207,25 @@ const FILTER: &[Phrases] = &[
 /// Tool calls of the model that the server could not parse.
 const BAD_CALL: &[Phrases] = &[
     &["error parsing tool call"], // Ollama
+];
+
+/// Requests that a server cannot serve as it is set up, reported as a failure of the server. No retry helps.
+const UNSUPPORTED: &[Phrases] = &[
+    &["input is not supported"],    // llama.cpp, of images and audio without a projector
+    &["mmproj"],                    // llama.cpp
+    &["not support", "multimodal"], // llama.cpp
+    &["not support", "image"],      // LM Studio, vLLM
+    &["not support", "audio"],      // vLLM
+    &["not support", "vision"],
+    &["not a multimodal model"],                // vLLM
+    &["missing data required for image input"], // Ollama
+    &["requires --jinja"],                      // llama.cpp, of tools
+    &["does not support tools"],                // Ollama
+    &["does not support thinking"],             // Ollama
+    &["does not support embeddings"],           // llama.cpp
+    &["failed to parse grammar"],               // llama.cpp
+    &["custom grammar constraints with tools"], // llama.cpp
+    &["cannot specify grammar with tools"],     // llama.cpp
 ];
 
 /// Response formats that a server does not support together with tools.
@@ -225,6 +297,24 @@ fn without_schemas(message: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// Returns whether the message is about an API key that is missing or invalid.
+pub(super) fn is_key(message: &str) -> bool {
+    mentions_key(&without_schemas(message))
+}
+
+/// Returns whether a message in lower case is about an API key that is missing or invalid.
+fn mentions_key(message: &str) -> bool {
+    let plain = KEY_NAMES
+        .iter()
+        .fold(message.to_owned(), |text, name| text.replace(name, "api key"));
+    matches(&plain, KEY)
+}
+
+/// Returns whether the message is about what the server cannot do as it is set up.
+pub(super) fn is_unsupported(message: &str) -> bool {
+    matches(&without_schemas(message), UNSUPPORTED)
+}
+
 /// Returns whether the message is about a tool call that could not be parsed.
 pub(super) fn is_bad_call(message: &str) -> bool {
     matches(&message.to_ascii_lowercase(), BAD_CALL)
@@ -241,7 +331,7 @@ pub(super) fn kind(message: &str) -> Option<LlmErrorKind> {
     Some(match &*message {
         message if matches(message, QUOTA) => LlmErrorKind::QuotaExhausted,
         message if matches(message, THROTTLING) => LlmErrorKind::RateLimit,
-        message if matches(message, KEY) => LlmErrorKind::Authentication,
+        message if mentions_key(message) => LlmErrorKind::Authentication,
         message if mentions_context(message) => LlmErrorKind::ContextLength {
             limit: None,
             requested: None,
