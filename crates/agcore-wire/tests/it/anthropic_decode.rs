@@ -378,9 +378,17 @@ fn usage_is_what_is_billed_and_the_context_is_that_of_the_last_step() {
         {"type": "message", "input_tokens": 1348, "cache_read_input_tokens": 412, "output_tokens": 442},
     ]});
     let whole = json!({"type": "message", "content": [], "stop_reason": "end_turn", "usage": advised});
-    let read = read(&whole.to_string()).0.usage.unwrap();
-    assert_eq!((read.prompt_tokens, read.completion_tokens), (Some(2995), Some(2143)));
-    assert_eq!(read.context(), Some(1760));
+    let usage = read(&whole.to_string()).0.usage.unwrap();
+    assert_eq!((usage.prompt_tokens, usage.completion_tokens), (Some(2995), Some(2143)));
+    assert_eq!(usage.context(), Some(1760));
+
+    let refused = json!({"input_tokens": 412, "output_tokens": 9, "iterations": [
+        {"type": "message", "input_tokens": 408, "output_tokens": 2},
+        {"type": "fallback_message", "model": "m", "input_tokens": 412, "output_tokens": 9},
+    ]});
+    let whole = json!({"type": "message", "content": [], "stop_reason": "end_turn", "usage": refused});
+    let usage = read(&whole.to_string()).0.usage.unwrap();
+    assert_eq!((usage.prompt_tokens, usage.context()), (Some(820), Some(412)));
 }
 
 #[test]

@@ -99,10 +99,12 @@ impl RawUsage {
         steps.filter_map(Result::ok).collect()
     }
 
-    /// Returns whether these are the counts of a step in which the model answered, as opposed to a compaction or another
-    /// model's advice.
+    /// Returns whether these are the counts of a step in which a model answered, as opposed to a compaction or another
+    /// model's advice. After a refusal, that can be another model than the requested one.
     fn is_message(&self) -> bool {
-        self.members.get("type").is_none_or(|kind| kind == "message")
+        self.members
+            .get("type")
+            .is_none_or(|kind| kind == "message" || kind == "fallback_message")
     }
 
     /// Returns all prompt tokens, including those that were read from and written to the cache.
