@@ -43,7 +43,7 @@ const REFUSED: &[&str] = &[
 /// any name. The error states the location and the remedy.
 pub fn closed(schema: &Value) -> Result<Cow<'_, Value>, SchemaError> {
     let mut closed = schema.clone();
-    let is_changed = close(&mut closed)?;
+    let is_changed = close(&mut closed, true)?;
     Ok(if is_changed {
         Cow::Owned(closed)
     } else {
@@ -52,7 +52,7 @@ pub fn closed(schema: &Value) -> Result<Cow<'_, Value>, SchemaError> {
 }
 
 /// Closes a schema and those below it; returns whether that changed anything.
-fn close(schema: &mut Value) -> Result<bool, SchemaError> {
+fn close(schema: &mut Value, is_root: bool) -> Result<bool, SchemaError> {
     let Value::Object(members) = schema else {
         return Ok(false);
     };
@@ -61,26 +61,27 @@ fn close(schema: &mut Value) -> Result<bool, SchemaError> {
             format!("strict mode does not support `{keyword}`: write the schema without it, or set `strict` to false");
         return Err(SchemaError::new(reason));
     }
-    let mut is_changed = close_object(members)?;
+    let mut is_changed = close_object(members, is_root)?;
     for name in ["properties", "$defs", "definitions"] {
         if let Some(Value::Object(schemas)) = members.get_mut(name) {
             for (key, schema) in schemas {
-                is_changed |= close(schema).map_err(|error| error.within(key).within(name))?;
+                is_changed |= close(schema, false).map_err(|error| error.within(key).within(name))?;
             }
         }
     }
     if let Some(items) = members.get_mut("items") {
-        is_changed |= close(items).map_err(|error| error.within("items"))?;
+        is_changed |= close(items, false).map_err(|error| error.within("items"))?;
     }
     if let Some(Value::Array(choices)) = members.get_mut("anyOf") {
         for (index, schema) in choices.iter_mut().enumerate() {
-            is_changed |= close(schema).map_err(|error| error.within(index.to_string()).within("anyOf"))?;
+            is_changed |= close(schema, false).map_err(|error| error.within(index.to_string()).within("anyOf"))?;
         }
     }
     Ok(is_changed)
 }
 
-fn close_object(members: &mut Map<String, Value>) -> Result<bool, SchemaError> {
+fn close_object(members: &mut Map<String, Value>, is_root: bool) -> Result<bool, SchemaError> {
+    let is_map = !is_root && members.get("type").is_some_and(Value::is_array) && !members.contains_key("properties");
     if !members.contains_key("properties") && !allows_object(members.get("type")) {
         return Ok(false);
     }
@@ -93,6 +94,13 @@ fn close_object(members: &mut Map<String, Value>) -> Result<bool, SchemaError> {
     }
     match members.get("additionalProperties") {
         Some(Value::Bool(false)) => Ok(false),
+        // The one open object that OpenAI takes (`"type": ["object", "null"]`), judging by its replies.
+        Some(Value::Object(_)) if is_map => {
+            let values = members.get_mut("additionalProperties");
+            values
+                .map_or(Ok(false), |values| close(values, false))
+                .map_err(|error| error.within("additionalProperties"))
+        }
         None => {
             members.insert("additionalProperties".into(), Value::Bool(false));
             Ok(true)
@@ -134,6 +142,24 @@ fn allows_object(kind: Option<&Value>) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_nullable_map_below_the_root_stays_open() {
+        let nullable = json!({"type": ["object", "null"], "additionalProperties": {"type": "string"}});
+        let within = |schema: &Value| json!({"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": false});
+        assert_eq!(*closed(&within(&nullable)).unwrap(), within(&nullable));
+        let of_objects = json!({"type": ["null", "object"], "additionalProperties":
+            {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}});
+        let schema = within(&of_objects);
+        let closed_values = closed(&schema).unwrap();
+        let values = &closed_values["properties"]["x"]["additionalProperties"];
+        assert_eq!(values["additionalProperties"], false);
+        let plain = json!({"type": "object", "additionalProperties": {"type": "string"}});
+        let any = json!({"type": ["object", "null"], "additionalProperties": true});
+        for open in [within(&plain), within(&any), nullable] {
+            assert!(closed(&open).is_err(), "{open}");
+        }
+    }
 
     #[test]
     fn closes_objects_at_every_depth() {

@@ -2,9 +2,12 @@
 //!
 //! Sources: its pages on OpenAI compatibility and on deep thinking.
 
-use super::rules::{ContentRule, Dialect, EffortRule, FormatRule, Parameters, StreamRule, StrictRule, ToolRule, base};
+use super::rules::{
+    ContentRule, Dialect, EffortRule, FormatRule, Parameters, ReasoningRule, StreamRule, StrictRule, ToolRule, base,
+};
 
-/// Qwen: thinking models support only streams, so every reply is streamed; a call cannot be required.
+/// Qwen: thinking models support only streams, so every reply is streamed; a call can be required only of a
+/// model that is not thinking.
 ///
 /// ```
 /// use agcore_chat::{ChatRequest, Message};
@@ -44,8 +47,12 @@ pub fn qwen() -> Dialect {
             assistant_members: &["partial"],
             ..base.content
         },
+        reasoning: ReasoningRule {
+            thinking_models: &["thinking", "qwq"],
+            ..base.reasoning
+        },
         tools: ToolRule {
-            choice_required: None,
+            required_while_thinking: false,
             strict: StrictRule::Refused,
             ..base.tools
         },

@@ -201,6 +201,8 @@ pub struct ToolRule {
     pub choice_none: bool,
     /// The value of `tool_choice` that requires a call; `None` if there is none.
     pub choice_required: Option<&'static str>,
+    /// Whether a call can be required while the model is thinking.
+    pub required_while_thinking: bool,
     /// `tool_choice` with the name of a function.
     pub choice_named: bool,
     /// `tool_choice` with a list of allowed tools. Without support, only those tools are sent.
@@ -333,6 +335,7 @@ pub(super) fn base(name: impl Into<Cow<'static, str>>) -> Dialect {
             custom: false,
             choice_none: true,
             choice_required: Some("required"),
+            required_while_thinking: true,
             choice_named: true,
             choice_allowed: false,
             strict: StrictRule::Open,

@@ -170,7 +170,15 @@ fn translates_or_refuses_tool_choices() {
         body(dialect::mistral(), &choose(ToolChoice::Required))["tool_choice"],
         "any"
     );
-    refused(dialect::qwen, &choose(ToolChoice::Required), "tool_choice: required");
+    assert_eq!(
+        body(dialect::qwen(), &choose(ToolChoice::Required))["tool_choice"],
+        "required"
+    );
+    let thinking = choose(ToolChoice::Required).with_extra_body("enable_thinking", true);
+    refused(dialect::qwen, &thinking, "while the model is thinking");
+    let not_thinking = thinking.with_extra_body("enable_thinking", false);
+    assert_eq!(body(dialect::qwen(), &not_thinking)["tool_choice"], "required");
+    refused(dialect::zhipu, &choose(ToolChoice::Required), "tool_choice: required");
     refused(
         dialect::llama_cpp,
         &choose(ToolChoice::Function("other".into())),

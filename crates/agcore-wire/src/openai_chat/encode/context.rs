@@ -36,7 +36,8 @@ pub(super) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(super) fn new(dialect: &'a Dialect, tool_cache: &'a ToolCache, request: &'a ChatRequest, model: &str) -> Self {
-        let is_thinking = dialect.reasoning.required_with_calls && is_thinking(dialect, request, model);
+        let matters = dialect.reasoning.required_with_calls || !dialect.tools.required_while_thinking;
+        let is_thinking = matters && is_thinking(dialect, request, model);
         Self {
             dialect,
             tool_cache,
@@ -94,6 +95,9 @@ fn is_thinking(dialect: &Dialect, request: &ChatRequest, model: &str) -> bool {
         Some("disabled") => return false,
         Some("enabled") => return true,
         _ => {}
+    }
+    if let Some(enabled) = request.extra_body.get("enable_thinking").and_then(Value::as_bool) {
+        return enabled;
     }
     let is_disabled = request.reasoning_effort.as_deref() == Some("none");
     let has_thinking_name = dialect

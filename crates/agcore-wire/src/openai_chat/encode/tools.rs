@@ -84,6 +84,13 @@ fn is_sent(context: &Context<'_>, tool: &Tool, choice: Option<&ToolChoice>) -> b
 fn write_choice<S: SerializeMap>(context: &Context<'_>, choice: &ToolChoice, map: &mut S) -> Result<(), S::Error> {
     let rule = context.dialect.tools;
     let required = || {
+        if context.is_thinking && !rule.required_while_thinking {
+            return Err(context.refuse(
+                "tool_choice",
+                "`tool_choice: required` while the model is thinking",
+                "switch thinking off, or use `auto` and ask for the call in the prompt",
+            ));
+        }
         rule.choice_required.ok_or_else(|| {
             context.refuse(
                 "tool_choice",
