@@ -34,12 +34,22 @@ use crate::{
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 #[must_use = "a wire does nothing until it encodes or decodes"]
-pub struct OpenAiResponses;
+pub struct OpenAiResponses {
+    parsed_arguments: bool,
+}
 
 impl OpenAiResponses {
     /// Creates the wire, for OpenAI and for servers that implement the same API.
     pub fn new() -> Self {
-        Self
+        Self::default()
+    }
+
+    /// Sets whether the server parses the arguments of calls in the history, as servers other than OpenAI's do. Arguments
+    /// that are not a JSON object are wrapped in one then, because such a server would reject the whole request. By default
+    /// they are sent as the model wrote them.
+    pub fn with_parsed_arguments(mut self, parsed: bool) -> Self {
+        self.parsed_arguments = parsed;
+        self
     }
 }
 
@@ -73,7 +83,7 @@ pub fn item(item: Value) -> Block {
 
 impl Wire<Chat> for OpenAiResponses {
     fn encode(&self, request: &ChatRequest, options: &EncodeOptions<'_>) -> Result<WireRequest, LlmError> {
-        encode::encode(request, options)
+        encode::encode(self.parsed_arguments, request, options)
     }
 
     fn decoder(&self, head: &ReplyHead) -> Box<dyn Decoder<Chat>> {

@@ -32,6 +32,7 @@ impl ProviderConfig {
         let wire = self.provider_type.chat(WireSettings {
             window: self.context_window,
             automatic_caching: self.automatic_caching,
+            is_other_server: is_other_server(self),
         });
         Ok(Arc::new(
             WireProvider::new(info(self), wire, transport).with_guard(guard),
@@ -173,6 +174,29 @@ fn base_url(url: &str, endpoint: &str, root: &str) -> String {
     [path, root, query].concat()
 }
 
+/// Returns whether the base URL leads to a server that is not the vendor's own.
+fn is_other_server(config: &ProviderConfig) -> bool {
+    match (config.base_url.as_deref(), config.provider_type.base_url()) {
+        (Some(url), Some(own)) => {
+            let own = host(own);
+            let domain = own.strip_prefix("api.").unwrap_or(&own);
+            let host = host(url);
+            host != domain && !host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+        }
+        _ => false,
+    }
+}
+
+/// Returns the host of a URL in lower case, without its port.
+fn host(url: &str) -> String {
+    let url = url.trim();
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+    host.trim_end_matches('.').to_ascii_lowercase()
+}
+
 fn key_header(name: Option<&str>) -> Result<KeyHeader, LlmError> {
     let Some(name) = name else {
         return Ok(KeyHeader::Bearer);
@@ -220,6 +244,25 @@ fn missing_url(config: &ProviderConfig) -> LlmError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "openai-chat")]
+    #[test]
+    fn knows_the_vendors_own_servers() {
+        let check = |kind: &str, url: &str, expected: bool| {
+            let config = ProviderConfig::parse(&format!("{kind}:m")).unwrap().with_base_url(url);
+            assert_eq!(is_other_server(&config), expected, "{kind} {url}");
+        };
+        check("openai", "https://api.openai.com/v1", false);
+        check("openai", " https://EU.api.openai.com:443/v1/chat/completions", false);
+        check("mistral", "https://codestral.mistral.ai/v1", false);
+        check("xai", "https://us-east-1.api.x.ai", false);
+        check("openai", "http://127.0.0.1:8080/v1", true);
+        check("openai", "https://evil-openai.com/v1", true);
+        check("openai", "https://api.openai.com@example.com/v1", true);
+        check("openai", "https://example.com/api.openai.com", true);
+        check("compatible", "http://127.0.0.1:8080/v1", false);
+        assert!(!is_other_server(&ProviderConfig::parse("openai:m").unwrap()));
+    }
 
     #[test]
     fn removes_the_endpoint_from_the_base_url() {

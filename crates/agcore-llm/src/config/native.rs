@@ -46,6 +46,8 @@ pub(super) struct WireSettings {
     pub(super) window: Option<u64>,
     /// Whether the wire places cache marks by itself.
     pub(super) automatic_caching: bool,
+    /// Whether the server is not the vendor's own. Such servers parse the arguments of calls in the history.
+    pub(super) is_other_server: bool,
 }
 
 type NewEmbedWire = fn() -> Arc<dyn Wire<Embed>>;
@@ -98,7 +100,10 @@ const OPENAI_RESPONSES: Native = Native {
         audio: false,
         ..Capabilities::default()
     },
-    chat: |_| Arc::new(agcore_wire::openai_responses::OpenAiResponses::new()),
+    chat: |settings| {
+        let wire = agcore_wire::openai_responses::OpenAiResponses::new();
+        Arc::new(wire.with_parsed_arguments(settings.is_other_server))
+    },
     models: || Arc::new(agcore_wire::openai_responses::OpenAiResponses::new()),
     embed: None,
     #[cfg(feature = "_kinds")]

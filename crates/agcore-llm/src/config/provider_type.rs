@@ -170,7 +170,8 @@ impl ProviderType {
                 json_object: dialect.formats.json_object,
                 json_schema: dialect.formats.json_schema,
                 json_schema_with_tools: dialect.formats.json_schema_with_tools,
-                required_tool_choice: dialect.tools.choice_required.is_some(),
+                // A model may be thinking although no request asks for it.
+                required_tool_choice: dialect.tools.choice_required.is_some() && dialect.tools.required_while_thinking,
                 named_tool_choice: dialect.tools.choice_named,
                 none_tool_choice: dialect.tools.choice_none,
                 custom_tools: dialect.tools.custom,
@@ -184,7 +185,11 @@ impl ProviderType {
     pub(super) fn chat(&self, settings: WireSettings) -> Arc<dyn Wire<Chat>> {
         match &self.0 {
             #[cfg(feature = "openai-chat")]
-            Api::OpenAiChat(dialect) => Arc::new(OpenAiChat::new(Dialect::clone(dialect))),
+            Api::OpenAiChat(dialect) => {
+                let mut dialect = Dialect::clone(dialect);
+                dialect.tools.parsed_arguments |= settings.is_other_server;
+                Arc::new(OpenAiChat::new(dialect))
+            }
             Api::Native(native) => (native.chat)(settings),
         }
     }

@@ -1,6 +1,6 @@
 //! Providers built from settings, with the mock server, and invalid settings.
 
-use agcore_chat::{ChatRequest, Message};
+use agcore_chat::{AssistantMessage, ChatRequest, Message, ToolCall};
 use agcore_llm::{
     Call, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, ProviderConfig, ProviderRegistry, ProviderType,
     ReplyItem,
@@ -62,6 +62,38 @@ async fn a_provider_from_settings_returns_complete_and_streamed_replies() {
     server.assert_done();
     assert_eq!(server.requests()[0].path(), "/v1/chat/completions");
     assert_eq!(server.requests()[1].json()["model"], "small");
+}
+
+/// Servers that imitate a vendor parse the arguments of calls in the history, and reject the whole request if they are not
+/// JSON. The vendors themselves do not, and get them as the model wrote them.
+#[tokio::test]
+async fn invalid_arguments_are_wrapped_for_other_servers_than_the_vendors_own() {
+    let call = ToolCall::function("call_1ab2", "weather", "{\"city\": \"Par");
+    let history = [
+        Message::user("Hello"),
+        AssistantMessage::from_blocks([call.into()]).into(),
+        Message::tool("call_1ab2", "invalid arguments"),
+    ];
+    for name in ["openai", "mistral", "xai", "openai-responses", "compatible", "deepseek"] {
+        let server = MockServer::start(Script::new([Reply::text("Hi.")])).await.unwrap();
+        let config = ProviderConfig::new(provider_type(name), "small")
+            .with_base_url(server.base_url())
+            .with_api_key(KEY);
+        config
+            .build()
+            .unwrap()
+            .chat(ChatRequest::new(history.clone()))
+            .await
+            .unwrap();
+        let request = &server.requests()[0];
+        let body = request.json();
+        let arguments = [
+            &body["messages"][1]["tool_calls"][0]["function"]["arguments"],
+            &body["input"][1]["arguments"],
+        ];
+        let sent = arguments.into_iter().find_map(|value| value.as_str());
+        assert_eq!(sent, Some(r#"{"invalid_json":"{\"city\": \"Par"}"#), "{name}: {body}");
+    }
 }
 
 #[tokio::test]

@@ -27,8 +27,12 @@ const INITIAL_CAPACITY: usize = 2048;
 /// Members that are written from a field with another name, and that field.
 const RENAMED: [(&str, &str); 2] = [("input", "messages"), ("max_output_tokens", "max_completion_tokens")];
 
-/// Encodes a request.
-pub(super) fn encode(request: &ChatRequest, options: &EncodeOptions<'_>) -> Result<WireRequest, LlmError> {
+/// Encodes a request. `parsed_arguments` states whether the server parses arguments.
+pub(super) fn encode(
+    parsed_arguments: bool,
+    request: &ChatRequest,
+    options: &EncodeOptions<'_>,
+) -> Result<WireRequest, LlmError> {
     let model = model(&request.model, options)?;
     check_extra_body(request.extra_body_clash())?;
     tool_names::check(&request.tools)?;
@@ -37,7 +41,7 @@ pub(super) fn encode(request: &ChatRequest, options: &EncodeOptions<'_>) -> Resu
         let message = format!("extra_body must not contain `{name}`: set the request's field `{field}` instead");
         return Err(invalid_request(message));
     }
-    let context = Context::new(request);
+    let context = Context::new(request, parsed_arguments);
     let body = Body {
         context: &context,
         request,

@@ -24,10 +24,12 @@ pub(super) struct Context<'a> {
     pub(super) is_stateless: bool,
     /// Whether cache marks are sent, because the request sets options for them.
     pub(super) sends_marks: bool,
+    /// Whether the server parses the arguments of calls, so that invalid ones must be wrapped.
+    pub(super) parsed_arguments: bool,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(request: &'a ChatRequest) -> Self {
+    pub(super) fn new(request: &'a ChatRequest, parsed_arguments: bool) -> Self {
         let assistants = request.messages.iter().filter_map(|message| message.as_assistant());
         let custom = assistants
             .flat_map(AssistantMessage::tool_calls)
@@ -37,6 +39,7 @@ impl<'a> Context<'a> {
             custom_calls: custom.map(|call| call.id.as_str()).collect(),
             is_stateless: request.store == Some(false),
             sends_marks: request.extra_body.get("prompt_cache_options").is_some(),
+            parsed_arguments,
         }
     }
 

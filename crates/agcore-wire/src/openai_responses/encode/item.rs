@@ -1,5 +1,7 @@
 //! The items that assistant messages consist of: messages, calls, and items that are sent back unchanged.
 
+use std::borrow::Cow;
+
 use agcore_chat::{Block, CallInput, TextBlock, ToolCall};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value, json};
@@ -166,10 +168,14 @@ impl Serialize for EncodedCall<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let call = self.call;
         let (kind, member, input) = match &call.input {
-            // The API expects arguments as a string, so even invalid ones are sent as the model wrote them.
-            CallInput::Arguments(raw) if raw.trim().is_empty() => ("function_call", "arguments", "{}"),
-            CallInput::Arguments(raw) => ("function_call", "arguments", raw.as_str()),
-            CallInput::Text(text) => ("custom_tool_call", "input", text.as_str()),
+            // OpenAI expects arguments as a string, so even invalid ones are sent as the model wrote them.
+            CallInput::Arguments(raw) if raw.trim().is_empty() => ("function_call", "arguments", "{}".into()),
+            CallInput::Arguments(raw) if self.context.parsed_arguments && call.check_arguments().is_err() => {
+                let wrapped = json!({ "invalid_json": raw }).to_string();
+                ("function_call", "arguments", Cow::Owned(wrapped))
+            }
+            CallInput::Arguments(raw) => ("function_call", "arguments", Cow::Borrowed(raw.as_str())),
+            CallInput::Text(text) => ("custom_tool_call", "input", text.as_str().into()),
             other => return Err(unsupported(&format!("the call input {other:?}"), "leave the call out")),
         };
         let mut map = serializer.serialize_map(None)?;
@@ -187,7 +193,7 @@ impl Serialize for EncodedCall<'_> {
         }
         map.serialize_entry("call_id", &self.context.call_ids.get(self.at, &call.id))?;
         map.serialize_entry("name", &tool_names::of_call(&call.name))?;
-        map.serialize_entry(member, input)?;
+        map.serialize_entry(member, &input)?;
         map.end()
     }
 }
