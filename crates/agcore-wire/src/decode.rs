@@ -12,6 +12,7 @@
 
 pub(crate) mod cost;
 pub(crate) mod lenient;
+pub(crate) mod answer;
 pub(crate) mod json;
 pub(crate) mod finish;
 pub(crate) mod document;

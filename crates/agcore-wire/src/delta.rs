@@ -85,6 +85,16 @@ pub enum ReplyDelta {
         /// The position among the items of the choice.
         position: u32,
     },
+    /// Moves an item to another position; the items between the two move by one position towards the old one. Emitted at the
+    /// end of a reply whose items the API expects back in another order than the server sent them in.
+    Move {
+        /// The index of the choice.
+        choice: u32,
+        /// The position of the item.
+        from: u32,
+        /// Its new position.
+        to: u32,
+    },
     /// A whole block other than text, reasoning or a call: a hosted item or an unknown part. If the open block is a call, it
     /// replaces the call, which the vendor has run.
     Block {

@@ -71,6 +71,7 @@ impl Fold {
             ReplyDelta::Seal { choice, block, vendor } => self.choice(*choice).seal(*block, vendor),
             ReplyDelta::BlockEnd { choice } => self.choice(*choice).open = None,
             ReplyDelta::Item { choice, position } => self.choice(*choice).enter(*position),
+            ReplyDelta::Move { choice, from, to } => self.choice(*choice).move_item(*from, *to),
             ReplyDelta::Block { choice, block } => self.choice(*choice).block((**block).clone()),
             ReplyDelta::Usage(usage) => self.usage = Some(usage.clone()),
             ReplyDelta::Finish { choice, reason } => {
@@ -237,6 +238,20 @@ impl ChoiceFold {
     fn enter(&mut self, item: u32) {
         self.item = item;
         self.open = self.pieces.iter().rposition(|piece| piece.item == item);
+    }
+
+    /// Moves an item, and those between its positions by one.
+    fn move_item(&mut self, from: u32, to: u32) {
+        for piece in &mut self.pieces {
+            let at = piece.item;
+            if at == from {
+                piece.item = to;
+            } else if (from..=to).contains(&at) {
+                piece.item = at - 1;
+            } else if (to..=from).contains(&at) {
+                piece.item = at + 1;
+            }
+        }
     }
 
     /// Returns the block that is appended to.

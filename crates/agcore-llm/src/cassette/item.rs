@@ -70,6 +70,10 @@ enum Kind {
     },
     BlockEnd(bool),
     Item(u32),
+    Move {
+        from: u32,
+        to: u32,
+    },
     Restart(bool),
     Block(Box<BlockJson>),
     Usage(Box<Usage>),
@@ -145,6 +149,7 @@ impl ItemJson {
                 ReplyDelta::Restart => first(Kind::Restart(true)),
                 ReplyDelta::BlockEnd { choice } => at(choice, Kind::BlockEnd(true)),
                 ReplyDelta::Item { choice, position } => at(choice, Kind::Item(position)),
+                ReplyDelta::Move { choice, from, to } => at(choice, Kind::Move { from, to }),
                 ReplyDelta::Finish { choice, reason } => at(choice, Kind::Finish(reason)),
                 ReplyDelta::Call { choice, fragment } => {
                     let kind = Kind::Call(Box::new((*fragment).into()));
@@ -198,6 +203,7 @@ impl ItemJson {
             }
             Kind::BlockEnd(true) => ReplyDelta::BlockEnd { choice },
             Kind::Item(position) => ReplyDelta::Item { choice, position },
+            Kind::Move { from, to } => ReplyDelta::Move { choice, from, to },
             Kind::Restart(true) => ReplyDelta::Restart,
             Kind::BlockEnd(false) | Kind::Restart(false) => return Err("`block_end` and `restart` must be true"),
             Kind::Block(block) => {

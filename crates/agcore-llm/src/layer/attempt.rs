@@ -47,6 +47,7 @@ impl Attempt {
             ReplyDelta::Start(_)
             | ReplyDelta::BlockEnd { .. }
             | ReplyDelta::Item { .. }
+            | ReplyDelta::Move { .. }
             | ReplyDelta::Finish { .. } => {}
             // Calls, sealed blocks, hosted blocks, and variants that this version does not know.
             _ => self.has_content = true,

@@ -45,7 +45,7 @@ use self::{
 use crate::{
     decode::{
         is_error_list,
-        reply_decoder::{Event, EventReader, WholeReplyError},
+        reply_decoder::{Event, EventReader, WholeReplyError, no_answer},
         text_template::TextRange,
     },
     delta::ReplyDelta,
@@ -86,8 +86,7 @@ impl MessageReader {
             }
             EventKind::BlockStop => state.close_block(event.index, out),
             EventKind::MessageDelta => state.update_message(event.delta, event.usage, event.members, out),
-            EventKind::MessageStop => self.end(out),
-            EventKind::Other => {}
+            EventKind::MessageStop | EventKind::Other => {}
         }
         Ok(None)
     }
@@ -107,6 +106,15 @@ impl MessageReader {
         }
     }
 
+    /// Ends the reply, unless there is nothing in it.
+    fn end_checked(&mut self, failure: &FailureReader, out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
+        if self.state.is_empty() {
+            return Err(no_answer(failure));
+        }
+        self.end(out);
+        Ok(())
+    }
+
     fn end(&mut self, out: &mut Vec<ReplyDelta>) {
         self.is_done = true;
         self.state.end(false, out);
@@ -124,8 +132,7 @@ impl EventReader for MessageReader {
     ) -> Result<Option<TextRange>, LlmError> {
         // This API ends with an event. Some gateways add the end marker of another API, or send it instead.
         if event.data == b"[DONE]" {
-            self.end(out);
-            return Ok(None);
+            return self.end_checked(failure, out).map(|()| None);
         }
         if event.name == b"error" || is_error_list(event.data) {
             return Err(failure.read(event.data));
@@ -133,6 +140,7 @@ impl EventReader for MessageReader {
         let start = out.len();
         let read = match event::read(event.data, event.name) {
             Ok(read) if read.is_error() => return Err(failure.read(event.data)),
+            Ok(read) if read.kind == EventKind::MessageStop => return self.end_checked(failure, out).map(|()| None),
             Ok(read) => self.handle(read, out),
             Err(error) => Err(error),
         };
@@ -157,13 +165,16 @@ impl EventReader for MessageReader {
         if is_error_list(body) {
             return Err(failure.read(body).into());
         }
-        let message: Message = serde_json::from_slice(body).map_err(WholeReplyError::Unreadable)?;
+        let message = Message::read(body).map_err(WholeReplyError::Unreadable)?;
         if message.is_error {
             return Err(failure.read(body).into());
         }
         if !message.has_content {
             let message = "the reply is JSON, but not a message: it has no `content`";
             return Err(failure.malformed(message.into(), body).into());
+        }
+        if message.is_empty() {
+            return Err(no_answer(failure).into());
         }
         self.state.push_message(message, out);
         self.state.end(true, out);

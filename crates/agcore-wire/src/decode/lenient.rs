@@ -6,7 +6,10 @@ use std::{borrow::Cow, fmt, marker::PhantomData};
 use agcore_chat::Text;
 use serde::{
     Deserialize, Deserializer,
-    de::{self, IgnoredAny, MapAccess, SeqAccess},
+    de::{
+        self, IgnoredAny, MapAccess, SeqAccess,
+        value::{MapAccessDeserializer, SeqAccessDeserializer},
+    },
 };
 use serde_json::Value;
 
@@ -72,6 +75,10 @@ pub(crate) struct LenientText(pub(crate) Text);
 /// Text, or `None` if it is empty. A number becomes its digits; values of other types become `None`.
 #[derive(Debug, Default)]
 pub(crate) struct NonEmptyText(pub(crate) Option<Text>);
+
+/// Text of an answer, as `T` reads text. A value of another type becomes its JSON text, and a blank one empty text.
+#[derive(Debug, Default)]
+pub(crate) struct AnswerText<T>(pub(crate) T);
 
 /// Text, and the part of the input that contains it.
 #[derive(Debug, Default)]
@@ -156,6 +163,60 @@ macro_rules! deserialize_from_text {
             }
         }
     };
+}
+
+struct AnswerVisitor<T>(PhantomData<T>);
+
+impl<'de, T: FromText<'de>> de::Visitor<'de> for AnswerVisitor<T> {
+    type Value = AnswerText<T>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<AnswerText<T>, E> {
+        Ok(AnswerText(T::from_input(text)))
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<AnswerText<T>, E> {
+        Ok(AnswerText(T::from_text(text)))
+    }
+    fn visit_unit<E: de::Error>(self) -> Result<AnswerText<T>, E> {
+        Ok(AnswerText(T::default()))
+    }
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<AnswerText<T>, E> {
+        Ok(AnswerText(T::from_number(value)))
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<AnswerText<T>, E> {
+        Ok(AnswerText(T::from_number(number)))
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<AnswerText<T>, E> {
+        Ok(AnswerText(T::from_number(number)))
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<AnswerText<T>, E> {
+        Ok(AnswerText(T::from_number(number)))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<AnswerText<T>, A::Error> {
+        let value = Value::deserialize(SeqAccessDeserializer::new(seq))?;
+        Ok(AnswerText(T::from_text(&answer_text(value))))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<AnswerText<T>, A::Error> {
+        let value = Value::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(AnswerText(T::from_text(&answer_text(value))))
+    }
+}
+
+impl<'de, T: FromText<'de>> Deserialize<'de> for AnswerText<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnswerVisitor(PhantomData))
+    }
+}
+
+/// Returns the text of a value where an API has the text of an answer: a text as it is, another value as JSON text. Empty
+/// for a blank value.
+pub(crate) fn answer_text(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        blank if is_blank(&blank) => String::new(),
+        value => value.to_string(),
+    }
 }
 
 impl FromText<'_> for LenientText {

@@ -346,6 +346,13 @@ fn stop_error<R: EventReader>(
     }
 }
 
+/// Returns the error for a reply that ends properly, but has nothing in it. Such replies come from gateways whose server
+/// failed, so another attempt may succeed.
+pub(crate) fn no_answer(failure: &FailureReader) -> LlmError {
+    let message = "the reply has no answer in it: it consists of nothing but its end";
+    failure.annotate(LlmError::new(LlmErrorKind::Truncated, message))
+}
+
 fn empty(failure: &FailureReader) -> LlmError {
     let message = "the stream is empty: it ended before the first event";
     failure.annotate(LlmError::new(LlmErrorKind::Truncated, message))

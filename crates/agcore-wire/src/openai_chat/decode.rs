@@ -19,7 +19,7 @@ use self::{event::Summary, state::State};
 use crate::{
     decode::{
         is_error_list,
-        reply_decoder::{Event, EventReader, WholeReplyError},
+        reply_decoder::{Event, EventReader, WholeReplyError, no_answer},
         text_template::TextRange,
     },
     delta::ReplyDelta,
@@ -81,6 +81,9 @@ impl EventReader for ChatReader {
                 if !rest.is_empty() {
                     let event = Event { data: rest, ..*event };
                     self.read_event(&event, failure, out)?;
+                }
+                if !self.state.has_choices() {
+                    return Err(no_answer(failure));
                 }
                 self.is_done = true;
                 self.state.finish_all(out);

@@ -17,7 +17,7 @@ use agcore_chat::FinishReason;
 use self::{event::ResponseEvent, message::ResponseBody, part::Channel, state::State};
 use crate::{
     decode::{
-        reply_decoder::{Event, EventReader, WholeReplyError},
+        reply_decoder::{Event, EventReader, WholeReplyError, no_answer},
         text_template::TextRange,
     },
     delta::ReplyDelta,
@@ -217,6 +217,9 @@ impl ResponseReader {
         failure: &FailureReader,
         out: &mut Vec<ReplyDelta>,
     ) -> serde_json::Result<Option<LlmError>> {
+        if status == "completed" && body.is_blank() && self.state.is_empty() {
+            return Ok(Some(no_answer(failure)));
+        }
         let is_failed = status == "failed" || body.status == "failed" || body.error.is_some();
         let (reason, native) = body.finish(status);
         self.state.end(body, !is_failed && reason == FinishReason::Stop, out)?;

@@ -63,6 +63,43 @@ fn sends_items_back_unchanged() {
     check(&json!([{"id": "cmp_1", "type": "compaction", "encrypted_content": "E"}, message("Hi")]));
 }
 
+/// Routers send encrypted reasoning behind the item that it led to. Streamed and whole, it is sent back before that item.
+#[test]
+fn reasoning_behind_its_item_is_sent_back_before_it() {
+    let mut second = reasoning(Some("F"));
+    second["id"] = "rs_2".into();
+    let thought = reasoning(Some("E"));
+    let check = |output: &[Value], expected: &[&Value]| {
+        let events: Vec<Value> = output
+            .iter()
+            .zip(0..)
+            .map(|(whole, index)| item("done", index, whole))
+            .collect();
+        let from_items = streamed(&[&events[..], &[completed(json!([]))]].concat());
+        let from_end = streamed(&[completed(json!(output))]);
+        let from_both = streamed(&[&events[..], &[completed(json!(output))]].concat());
+        let response = received(json!(output));
+        for reply in [&from_items, &from_end, &from_both] {
+            assert_eq!(reply.message(), Some(&response), "{output:?}");
+        }
+        let sent = sent(&response, Some(false));
+        assert_eq!(sent.iter().collect::<Vec<_>>(), expected);
+    };
+    let (text, weather) = (message("Yes."), call("1", "{}"));
+    check(&[text.clone(), thought.clone()], &[&thought, &text]);
+    check(
+        &[text.clone(), thought.clone(), second.clone()],
+        &[&thought, &second, &text],
+    );
+    check(
+        &[text.clone(), weather.clone(), thought.clone()],
+        &[&text, &thought, &weather],
+    );
+    check(&[thought.clone(), text.clone()], &[&thought, &text]);
+    // It cannot be sent back without its encrypted form.
+    check(&[text.clone(), reasoning(None)], &[&text]);
+}
+
 #[test]
 fn several_messages_remain_several_items() {
     let mut first = message("One.");

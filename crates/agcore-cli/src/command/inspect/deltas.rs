@@ -57,6 +57,7 @@ fn describe(delta: &ReplyDelta) -> (&'static str, String) {
         }
         ReplyDelta::BlockEnd { choice } => ("end", with_choice(*choice, String::new())),
         ReplyDelta::Item { choice, position } => ("item", with_choice(*choice, position.to_string())),
+        ReplyDelta::Move { choice, from, to } => ("move", with_choice(*choice, format!("{from} to {to}"))),
         ReplyDelta::Block { choice, block } => ("block", with_choice(*choice, format!("{block:?}"))),
         ReplyDelta::Usage(usage) => ("usage", serde_json::to_string(usage).unwrap_or_default()),
         ReplyDelta::Finish { choice, reason } => ("finish", with_choice(*choice, reason.as_str().to_owned())),

@@ -158,6 +158,7 @@ fn delta() -> impl Strategy<Value = ReplyDelta> {
         }),
         choice().prop_map(|choice| ReplyDelta::BlockEnd { choice }),
         (choice(), any::<u32>()).prop_map(|(choice, position)| ReplyDelta::Item { choice, position }),
+        (choice(), any::<u32>(), any::<u32>()).prop_map(|(choice, from, to)| ReplyDelta::Move { choice, from, to }),
         Just(ReplyDelta::Restart),
         (choice(), block()).prop_map(|(choice, block)| ReplyDelta::Block {
             choice,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json, value::RawValue};
 use super::delta::Delta;
 use crate::{
     anthropic::vendor::SIGNATURE,
-    decode::lenient::{LenientText, MemberName, is_blank},
+    decode::lenient::{AnswerText, LenientText, MemberName, is_blank},
 };
 
 /// A content block, complete or at its start in a stream.
@@ -102,7 +102,10 @@ impl<'de> Deserialize<'de> for StartedBlock {
                 while let Some(name) = map.next_key::<MemberName<'de>>()? {
                     let text = match name.as_str() {
                         "type" => &mut block.kind,
-                        "text" => &mut block.text,
+                        "text" => {
+                            block.text = map.next_value::<AnswerText<LenientText>>()?.0.0;
+                            continue;
+                        }
                         "thinking" => &mut block.thinking,
                         "id" => &mut block.id,
                         "name" => &mut block.name,

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     anthropic::vendor::SIGNATURE,
-    decode::lenient::{LenientText, LocatedText, MemberName, skip},
+    decode::lenient::{AnswerText, LenientText, LocatedText, MemberName, skip},
 };
 
 /// The members of a delta. Its `type` is ignored, because the other members imply it.
@@ -63,7 +63,7 @@ impl<'de> Deserialize<'de> for Delta<'de> {
                         }
                         name @ ("text" | "thinking") => {
                             let is_text = name == "text";
-                            let LocatedText { text, source } = map.next_value()?;
+                            let AnswerText(LocatedText { text, source }) = map.next_value()?;
                             if !text.is_empty() {
                                 delta.source = source;
                             }

@@ -73,7 +73,7 @@ impl MessageEvent<'_> {
     /// Parses the message that starts a stream.
     pub(super) fn message(&self) -> serde_json::Result<Message> {
         self.message
-            .map_or_else(|| Ok(Message::default()), |raw| serde_json::from_str(raw.get()))
+            .map_or_else(|| Ok(Message::default()), |raw| Message::read(raw.get().as_bytes()))
     }
 
     /// Parses the block that starts with this event.

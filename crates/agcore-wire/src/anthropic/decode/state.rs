@@ -60,6 +60,11 @@ impl State {
         self.id.is_some()
     }
 
+    /// Returns whether nothing was received yet.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.is_start_sent && !self.is_finished && self.usage.is_empty()
+    }
+
     /// Returns whether the answer has ended.
     pub(super) fn is_finished(&self) -> bool {
         self.is_finished

@@ -28,6 +28,8 @@ pub(super) enum LineKind {
     Part,
     /// The last line of a reply.
     Last,
+    /// The last line of a reply in which there is nothing at all.
+    Empty,
     /// An error instead of a part.
     Error,
     /// A line that belongs to no reply.
@@ -67,6 +69,10 @@ impl Line {
                 state.push_message(self.message, out);
             }
             return LineKind::Error;
+        }
+        let says_nothing = !self.message.is_present && self.reason.is_none() && self.counts.is_empty();
+        if is_part && says_nothing && !state.is_started() {
+            return LineKind::Empty;
         }
         if is_part {
             state.push_start(self.has_new_start, out);

@@ -5,7 +5,7 @@ use super::{
     state::State,
 };
 use crate::{
-    decode::{MAX_REPLY_BYTES, is_error_list},
+    decode::{MAX_REPLY_BYTES, is_error_list, reply_decoder::no_answer},
     delta::ReplyDelta,
     error::{LlmError, LlmErrorKind},
     failure::FailureReader,
@@ -132,6 +132,7 @@ impl LineReader {
         match kind {
             LineKind::Part => {}
             LineKind::Last => self.is_done = true,
+            LineKind::Empty => return Err(Stop::Failed(no_answer(&self.failure))),
             LineKind::Error => return Err(Stop::Failed(self.reported(data))),
             LineKind::Unknown if self.unknown.is_none() => self.unknown = Some(data.to_vec()),
             LineKind::Unknown => {}

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::call::Calls;
 use crate::{
-    decode::lenient::{MemberName, NonEmptyText, is_blank, skip},
+    decode::lenient::{AnswerText, MemberName, NonEmptyText, is_blank, skip},
     delta::{CallFragment, Place, ReplyDelta},
     ollama::vendor::CHOICE,
 };
@@ -103,7 +103,7 @@ impl<'de> de::Visitor<'de> for MessageSeed<'_> {
         while let Some(name) = map.next_key::<MemberName<'de>>()? {
             match name.as_str() {
                 "role" => skip(&mut map)?,
-                "content" => message.content = map.next_value::<NonEmptyText>()?.0,
+                "content" => message.content = map.next_value::<AnswerText<NonEmptyText>>()?.0.0,
                 "thinking" => message.thinking = map.next_value::<NonEmptyText>()?.0,
                 "tool_calls" => message.calls = map.next_value::<Calls>()?.0,
                 other => {

@@ -38,6 +38,12 @@ impl Counts {
         }
     }
 
+    /// Returns whether there is neither a count nor a duration.
+    pub(super) fn is_empty(&self) -> bool {
+        let counts = [self.prompt, self.cached, self.generated];
+        counts.iter().chain(&self.durations).all(Option::is_none)
+    }
+
     /// Logs a warning if the prompt fills the context window.
     ///
     /// The log is the only place for it: the reply looks like any other, and without the warning a user would never learn

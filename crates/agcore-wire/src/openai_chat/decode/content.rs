@@ -1,11 +1,12 @@
-//! [`Content`]: the content of a message or delta, which is text or an array of parts (Mistral sends both).
+//! [`Content`]: the content of a message or delta, which is text, an array of parts (Mistral sends both), or an answer that
+//! is JSON (Cloudflare).
 
 use std::borrow::Cow;
 
 use agcore_chat::Text;
 use serde_json::{Map, Result, Value};
 
-use crate::decode::json::JsonReader;
+use crate::decode::{answer::Answer, json::JsonReader, lenient::answer_text};
 
 /// The value of a `content` member.
 #[derive(Debug, Default)]
@@ -44,48 +45,53 @@ pub(super) enum Part {
 
 /// Reads the value of a `content` member.
 pub(super) fn read<'de>(json: &mut JsonReader<'de>) -> Result<Content<'de>> {
-    let mut parts = Vec::new();
     match json.peek() {
         Some(b'"') => {
             let text = json.str()?;
-            return Ok(match text {
+            Ok(match text {
                 text if text.is_empty() => Content::None,
                 Cow::Borrowed(text) => Content::Text(text.into(), Some(text)),
                 Cow::Owned(text) => Content::Text(text.into(), None),
-            });
+            })
         }
-        Some(b'n') => return json.skip().map(|()| Content::None),
-        Some(b'{') => read_part(json.value()?, &mut parts),
-        Some(b'[') => {
-            let mut list = json.list("an array of parts")?;
-            while json.next_item(&mut list)? {
-                read_part(json.value()?, &mut parts);
-            }
-        }
-        _ => return Err(json.type_error("content, which is a string or an array of parts")),
+        Some(b'n') => json.skip().map(|()| Content::None),
+        _ => Ok(Content::from_value(json.value()?)),
     }
-    Ok(Content::Parts(parts))
 }
 
-/// Reads a part as a value, because arrays are rare.
+impl Content<'_> {
+    /// Reads a content that is not a text, which is rare.
+    fn from_value(content: Value) -> Self {
+        match Answer::new(content) {
+            Answer::Text(text) if text.is_empty() => Self::None,
+            Answer::Text(text) => Self::Text(text.into(), None),
+            Answer::Parts(items) => {
+                let mut parts = Vec::new();
+                items.into_iter().for_each(|item| read_part(item, &mut parts));
+                Self::Parts(parts)
+            }
+        }
+    }
+}
+
 fn read_part(part: Value, parts: &mut Vec<Part>) {
     match part {
         Value::String(text) => parts.push(Part::Text(text.into())),
-        Value::Object(members) => match members.get("type").and_then(Value::as_str) {
-            Some("text" | "output_text") => push_text(&members, "text", Part::Text, parts),
-            Some("refusal") => push_text(&members, "refusal", Part::Refusal, parts),
+        Value::Object(mut members) => match members.get("type").and_then(Value::as_str) {
+            Some("text" | "output_text") => push_text(&mut members, "text", Part::Text, parts),
+            Some("refusal") => push_text(&mut members, "refusal", Part::Refusal, parts),
             Some("thinking") => push_thinking(members.get("thinking"), parts),
             // Text without a type.
-            None if members.get("text").is_some_and(Value::is_string) => push_text(&members, "text", Part::Text, parts),
-            _ => parts.push(Part::Other(Value::Object(members))),
+            None => push_text(&mut members, "text", Part::Text, parts),
+            Some(_) => parts.push(Part::Other(Value::Object(members))),
         },
         _ => {}
     }
 }
 
-fn push_text(members: &Map<String, Value>, name: &str, part: fn(Text) -> Part, parts: &mut Vec<Part>) {
-    if let Some(Value::String(text)) = members.get(name) {
-        parts.push(part(text.as_str().into()));
+fn push_text(members: &mut Map<String, Value>, name: &str, part: fn(Text) -> Part, parts: &mut Vec<Part>) {
+    if let Some(text) = members.shift_remove(name) {
+        parts.push(part(answer_text(text).into()));
     }
 }
 

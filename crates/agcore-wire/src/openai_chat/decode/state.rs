@@ -175,9 +175,14 @@ impl State {
         self.is_finished() && self.choices.iter().any(|choice| choice.ended_in_length)
     }
 
+    /// Returns whether there was any choice.
+    pub(super) fn has_choices(&self) -> bool {
+        !self.choices.is_empty()
+    }
+
     /// Ends every choice that has no finish reason. One that has started has stopped, in a stream as in a whole reply.
     pub(super) fn finish_all(&mut self, out: &mut Vec<ReplyDelta>) {
-        let has_started = self.source.is_whole || !self.choices.is_empty();
+        let has_started = self.source.is_whole || self.has_choices();
         if self.choices.is_empty() {
             ChoiceState::entry(&mut self.choices, 0);
         }

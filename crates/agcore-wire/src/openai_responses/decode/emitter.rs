@@ -119,6 +119,12 @@ impl DeltaEmitter {
         seal(SealedBlock::Reasoning, vendor_data(members), out);
     }
 
+    /// Moves an item to the position of another one.
+    pub(super) fn move_item(&mut self, from: u32, to: u32, out: &mut Vec<ReplyDelta>) {
+        let choice = CHOICE;
+        out.push(ReplyDelta::Move { choice, from, to });
+    }
+
     /// Emits annotations of the message.
     pub(super) fn annotations(&mut self, annotations: Vec<Value>, out: &mut Vec<ReplyDelta>) {
         if !annotations.is_empty() {

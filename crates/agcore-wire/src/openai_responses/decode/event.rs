@@ -10,7 +10,7 @@ use serde::{
 use serde_json::value::RawValue;
 
 use super::json;
-use crate::decode::lenient::{LenientCount, LenientStr, LenientText, LocatedText, MemberName, skip};
+use crate::decode::lenient::{AnswerText, LenientCount, LenientStr, LenientText, LocatedText, MemberName, skip};
 
 /// One event of a stream. All members are parsed alike, because the type may come last.
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ impl<'a> ResponseEvent<'a> {
         if raw.get().starts_with('{') {
             return Ok(raw.get().into());
         }
-        serde_json::from_str::<LenientText>(raw.get()).map(|text| text.0)
+        serde_json::from_str::<AnswerText<LenientText>>(raw.get()).map(|text| text.0.0)
     }
 }
 
@@ -84,7 +84,7 @@ impl<'de> ResponseEvent<'de> {
             "item_id" => self.item_id = map.next_value()?,
             "output_index" => self.output_index = map.next_value::<LenientCount>()?.0,
             "content_index" | "summary_index" => self.part_index = map.next_value::<LenientCount>()?.0.unwrap_or(0),
-            "delta" => self.delta = map.next_value()?,
+            "delta" => self.delta = map.next_value::<AnswerText<_>>()?.0,
             "text" | "refusal" | "arguments" | "input" => self.whole = map.next_value()?,
             "item" => self.item = map.next_value()?,
             "part" => self.part = map.next_value()?,

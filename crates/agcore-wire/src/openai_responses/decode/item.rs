@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use super::{
     call::CallProgress,
     event::ResponseEvent,
-    json::type_of,
     part::{Channel, Parts},
 };
 
@@ -102,6 +101,10 @@ impl Item {
         Some(self.parts.record(part, channel, text))
     }
 
+    fn is_encrypted_reasoning(&self) -> bool {
+        self.kind == ItemKind::Reasoning && self.is_done && !self.lacks_encryption
+    }
+
     /// Returns whether text or reasoning was emitted.
     pub(super) fn has_text(&self) -> bool {
         self.channel.is_some()
@@ -188,6 +191,17 @@ impl Items {
         self.0.is_empty()
     }
 
+    /// If encrypted reasoning ends the output, returns the positions of the item that it led to and of the end. The API
+    /// expects the reasoning back before that item, but some routers send it behind.
+    pub(super) fn behind_its_item(&self) -> Option<(u32, u32)> {
+        let mut items: Vec<&Item> = self.0.iter().collect();
+        items.sort_unstable_by_key(|item| item.position);
+        let reasoning = items.iter().rev().take_while(|item| item.is_encrypted_reasoning());
+        let at = items.len().checked_sub(reasoning.count() + 1)?;
+        let (item, last) = (items.get(at)?, items.last()?);
+        (item.position != last.position).then_some((item.position, last.position))
+    }
+
     /// Returns all items.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Item> {
         self.0.iter_mut()
@@ -240,17 +254,4 @@ impl Items {
 /// Returns whether a reasoning item contains its encrypted form.
 pub(super) fn is_encrypted(item: &Map<String, Value>) -> bool {
     item.get("encrypted_content").is_some_and(Value::is_string)
-}
-
-/// Puts encrypted reasoning at the end of a complete output before the item that it led to, where the API expects it back.
-/// Some routers list it behind.
-pub(super) fn put_last_reasoning_first(output: &mut [Value]) {
-    let is_reasoning = |item: &Value| match item {
-        Value::Object(item) => type_of(item) == "reasoning" && is_encrypted(item),
-        _ => false,
-    };
-    let reasoning = output.iter().rev().take_while(|item| is_reasoning(item)).count();
-    if let Some(at) = output.len().checked_sub(reasoning + 1).filter(|_| reasoning > 0) {
-        output[at..].rotate_left(1);
-    }
 }

@@ -79,6 +79,13 @@ impl<'a> ResponseBody<'a> {
         self.has_output || self.object == "response"
     }
 
+    /// Returns whether the response says nothing at all.
+    pub(super) fn is_blank(&self) -> bool {
+        let has_text = [&self.id, &self.model].into_iter().any(Option::is_some) || !self.status.is_empty();
+        let values = [self.error, self.incomplete_details, self.usage, self.output];
+        !has_text && values.into_iter().all(|value| json::non_blank(value).is_none())
+    }
+
     /// Returns whether the response is not complete yet, because it was requested in the background.
     pub(super) fn is_pending(&self) -> bool {
         matches!(&*self.status, "queued" | "in_progress") && self.error.is_none()

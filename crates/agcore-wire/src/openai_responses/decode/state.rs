@@ -9,7 +9,7 @@ use super::{
     emitter::{DeltaEmitter, member},
     event::ResponseEvent,
     hosted::PendingCalls,
-    item::{ItemKey, ItemKind, Items, put_last_reasoning_first},
+    item::{ItemKey, ItemKind, Items},
     json::{list, object, type_of},
     message::ResponseBody,
     part::Channel,
@@ -44,6 +44,11 @@ impl State {
             (self.is_started, self.has_new_start) = (true, false);
             out.insert(at, ReplyDelta::Start(Box::new(self.start.clone())));
         }
+    }
+
+    /// Returns whether nothing was received yet.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.is_started && !self.has_new_start && self.items.is_empty()
     }
 
     /// Handles the start of a response.
@@ -201,11 +206,7 @@ impl State {
         self.update_start(body);
         let tier = body.service_tier.as_ref().map(Text::to_string);
         self.has_new_start |= fill(&mut self.start.service_tier, tier);
-        let mut output = body.output()?;
-        if is_complete && self.items.is_empty() {
-            put_last_reasoning_first(&mut output);
-        }
-        for (index, item) in output.into_iter().enumerate() {
+        for (index, item) in body.output()?.into_iter().enumerate() {
             if let Value::Object(item) = item {
                 let id = event_id(&item).unwrap_or_default();
                 let at = self.items.find_final(index, id, ItemKind::from_type(type_of(&item)));
@@ -214,6 +215,9 @@ impl State {
         }
         if is_complete {
             self.replace_executed_calls(out);
+            if let Some((from, to)) = self.items.behind_its_item() {
+                self.emitter.move_item(from, to, out);
+            }
         }
         self.flush(out);
         push_usage(body, out)?;

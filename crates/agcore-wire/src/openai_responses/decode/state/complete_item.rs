@@ -1,15 +1,16 @@
 //! Complete items: what they add to what was emitted, and what they mean as a whole.
 
 use agcore_chat::Block;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::State;
 use crate::{
+    decode::answer::Answer,
     delta::ReplyDelta,
     openai_responses::{
         decode::{
             item::{ItemKind, is_encrypted},
-            json::list,
+            json::{list, take_text},
             part::{Channel, PartText},
         },
         vendor::vendor_data,
@@ -51,7 +52,7 @@ impl State {
 
     fn push_message(&mut self, at: usize, mut item: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
         let (mut logprobs, mut has_refusal) = (Vec::new(), false);
-        let mut parts = numbered_parts(item.shift_remove("content"));
+        let mut parts = numbered_parts(content_parts(item.shift_remove("content")));
         let mut texts = self.remainders(at, &mut parts).into_iter().peekable();
         for (number, mut part) in parts {
             let Some(remainder) = texts.next_if(|text| text.number == number) else {
@@ -75,7 +76,7 @@ impl State {
     fn push_reasoning(&mut self, at: usize, item: Map<String, Value>, out: &mut Vec<ReplyDelta>) {
         // Servers that send both stream the reasoning itself before its summary.
         for name in ["content", "summary"] {
-            let mut parts = numbered_parts(item.get(name).cloned());
+            let mut parts = numbered_parts(list(item.get(name).cloned()));
             for remainder in self.remainders(at, &mut parts) {
                 self.push_text(at, remainder.number, remainder.channel, remainder.text.into(), out);
             }
@@ -119,9 +120,28 @@ impl State {
     }
 }
 
-/// Returns the parts of a list with their numbers.
-fn numbered_parts(parts: Option<Value>) -> Vec<(u64, Map<String, Value>)> {
-    let objects = (0..).zip(list(parts)).filter_map(|(number, part)| match part {
+/// Returns the parts of the content of a message. A text, or an answer that is JSON, is a text part.
+fn content_parts(content: Option<Value>) -> Vec<Value> {
+    let text_part = |text: String| json!({ "type": "output_text", "text": text });
+    match Answer::new(content.unwrap_or_default()) {
+        Answer::Text(text) if text.is_empty() => Vec::new(),
+        Answer::Text(text) => vec![text_part(text)],
+        Answer::Parts(parts) => {
+            let read = |part| match part {
+                Value::String(text) => text_part(text),
+                Value::Object(mut members) if !members.contains_key("type") => {
+                    text_part(take_text(&mut members, "text"))
+                }
+                part => part,
+            };
+            parts.into_iter().map(read).collect()
+        }
+    }
+}
+
+/// Returns the objects in a list with their numbers.
+fn numbered_parts(parts: Vec<Value>) -> Vec<(u64, Map<String, Value>)> {
+    let objects = (0..).zip(parts).filter_map(|(number, part)| match part {
         Value::Object(part) => Some((number, part)),
         _ => None,
     });
