@@ -5,7 +5,7 @@ use std::{error::Error, fmt, time::Duration};
 use agcore_chat::{ChatResponse, Fault, FaultKind, text::error_chain};
 use agcore_cycle::{CycleError, CycleErrorKind, machine::MachineError};
 use agcore_llm::LlmError;
-use agcore_memory::{MemoryError, MemoryErrorKind};
+use agcore_memory::{Holder, MemoryError, MemoryErrorKind};
 use agcore_tools::ToolError;
 
 use crate::plan::PlanError;
@@ -69,6 +69,8 @@ pub enum AgentErrorKind {
     InvalidOutput,
     /// Another turn is running, and the [`BusyPolicy`](crate::BusyPolicy) is to refuse.
     Busy,
+    /// Another handle or another process drives the stored session; [`AgentError::holder`] says who. Nothing was changed.
+    Held,
     /// The builder lacks a part, a part is invalid, or an agent names a tool that is not registered.
     InvalidConfig,
     /// A saved session cannot be restored.
@@ -106,6 +108,17 @@ impl AgentError {
             AgentErrorKind::Busy,
             "the session is busy with another turn; wait for it, cancel it, or choose another BusyPolicy",
         )
+    }
+
+    /// Returns the error of a session that somebody else may drive.
+    pub(crate) fn held(session: &str, error: MemoryError) -> Self {
+        let Some(holder) = error.holder() else {
+            return error.into();
+        };
+        let message = format!(
+            "the session `{session}` is in use by {holder}; wait until that turn has ended, or continue in a branch of the session"
+        );
+        Self::new(AgentErrorKind::Held, message).with_source(Source::Memory(error))
     }
 
     pub(crate) fn config(field: &str, problem: &str) -> Self {
@@ -229,6 +242,14 @@ impl AgentError {
         }
     }
 
+    /// Returns who drives the session, if it is [`Held`](AgentErrorKind::Held).
+    pub fn holder(&self) -> Option<&Holder> {
+        match &self.0.source {
+            Some(Source::Memory(error)) => error.holder(),
+            _ => None,
+        }
+    }
+
     /// Returns the part of the reply that had arrived before the failure.
     pub fn partial(&self) -> Option<&ChatResponse> {
         self.cycle_error().and_then(CycleError::partial)
@@ -264,9 +285,13 @@ impl AgentError {
             (_, AgentErrorKind::ToolFailure) => FaultKind::Tool,
             (_, AgentErrorKind::LimitReached) => FaultKind::Limit,
             (_, AgentErrorKind::Storage | AgentErrorKind::InvalidState) => FaultKind::Storage,
-            (_, AgentErrorKind::InvalidInput | AgentErrorKind::Busy | AgentErrorKind::InvalidConfig) => {
-                FaultKind::InvalidRequest
-            }
+            (
+                _,
+                AgentErrorKind::InvalidInput
+                | AgentErrorKind::Busy
+                | AgentErrorKind::Held
+                | AgentErrorKind::InvalidConfig,
+            ) => FaultKind::InvalidRequest,
             (_, AgentErrorKind::NotFound) => FaultKind::NotFound,
             (_, AgentErrorKind::InvalidOutput | AgentErrorKind::InvalidPlan) => FaultKind::Malformed,
             (_, AgentErrorKind::Model) => FaultKind::Unknown,
@@ -363,6 +388,7 @@ impl From<MemoryError> for AgentError {
                 AgentErrorKind::InvalidInput
             }
             MemoryErrorKind::Serialization => AgentErrorKind::InvalidState,
+            MemoryErrorKind::Held => AgentErrorKind::Held,
             _ => AgentErrorKind::Storage,
         };
         Self::new(kind, error.to_string()).with_source(Source::Memory(error))

@@ -35,7 +35,9 @@ use crate::{
 /// twice, no call with a result runs twice. About a call that was running, see
 /// [`uncertain_calls`](AgentSession::uncertain_calls).
 ///
-/// Only one copy of a session can be used at a time. If another one has continued it, the next turn fails with
+/// Only one handle drives a session at a time: a turn has the session for as long as it runs, and another handle, in this process
+/// or in another one, is refused with [`Held`](crate::AgentErrorKind::Held), which says who has it since when. A turn that waits for
+/// a person has it not. If another handle has continued the session in between, the next turn fails with
 /// [`Storage`](crate::AgentErrorKind::Storage) and asks to open the session again.
 ///
 /// ```

@@ -123,7 +123,8 @@ impl<S: AnswerKind> AgentTurn<S> {
     ///
     /// # Errors
     /// An error of the model, a tool, a hook, or a limit. [`Busy`](crate::AgentErrorKind::Busy) while another turn runs,
-    /// unless the [`BusyPolicy`](crate::BusyPolicy) says otherwise.
+    /// unless the [`BusyPolicy`](crate::BusyPolicy) says otherwise. [`Held`](crate::AgentErrorKind::Held) while another handle or
+    /// another process drives the session.
     pub async fn run(self) -> Result<S::Outcome, AgentError> {
         run(self, None).await
     }
@@ -173,6 +174,11 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     let resumes = matches!(input, TurnInput::Resume(_));
     let mut permit = shared.conversation.acquire(token, resumes).await?;
     let conversation = &mut *permit.value;
+    let _hold = shared.hold().await?;
+    if let (true, Some(recorder)) = (resumes, &shared.recorder) {
+        // Before a call runs again.
+        recorder.check_is_newest().await?;
+    }
     check_limits(&shared, &input, &conversation.cycle).await?;
     let mut run = Run {
         token: &permit.token,
@@ -268,6 +274,7 @@ async fn note_suspension(recorder: &dyn SessionLog, cycle: &LlmCycle) {
 pub(crate) async fn compact(shared: Arc<Shared>, token: CancellationToken) -> Result<CompactionReport, AgentError> {
     let mut permit = shared.conversation.acquire(token, false).await?;
     let conversation = &mut *permit.value;
+    let _hold = shared.hold().await?;
     let run = Run {
         token: &permit.token,
         observer: None,

@@ -4,6 +4,8 @@ use std::{error::Error, fmt, sync::Arc};
 
 use agcore_chat::{Fault, FaultKind};
 
+use crate::hold::Holder;
+
 /// An error of a store.
 ///
 /// [`Display`](fmt::Display) prints one layer; the cause is in [`source`](Error::source). Messages never contain the
@@ -23,6 +25,7 @@ struct Inner {
     kind: MemoryErrorKind,
     message: String,
     source: Option<Box<dyn Error + Send + Sync>>,
+    holder: Option<Holder>,
 }
 
 /// The reason for an error.
@@ -42,6 +45,8 @@ pub enum MemoryErrorKind {
         /// The sequence number of the last record.
         found: u64,
     },
+    /// Somebody else holds what only one may have at a time; [`MemoryError::holder`] says who.
+    Held,
     /// The storage failed: a full disk, a file that cannot be written, an error of the database.
     Storage,
     /// Stored data cannot be read: it is corrupt, or was written by a newer version.
@@ -62,6 +67,7 @@ impl MemoryErrorKind {
             Self::AlreadyExists => "already_exists",
             Self::InvalidState => "invalid_state",
             Self::Conflict { .. } => "conflict",
+            Self::Held => "held",
             Self::Storage => "storage",
             Self::Serialization => "serialization",
             Self::InvalidInput => "invalid_input",
@@ -79,6 +85,7 @@ impl MemoryError {
             kind,
             message: message.into(),
             source: None,
+            holder: None,
         }))
     }
 
@@ -93,6 +100,7 @@ impl MemoryError {
             kind,
             message: message.into(),
             source: Some(source.into()),
+            holder: None,
         }))
     }
 
@@ -122,6 +130,22 @@ impl MemoryError {
         Self::new(MemoryErrorKind::Conflict { expected, found }, message)
     }
 
+    /// Creates a [`Held`](MemoryErrorKind::Held) error.
+    #[cold]
+    pub fn held(name: &str, holder: Holder) -> Self {
+        Self(Arc::new(Inner {
+            kind: MemoryErrorKind::Held,
+            message: format!("`{name}` is in use by {holder}; wait until it is free"),
+            source: None,
+            holder: Some(holder),
+        }))
+    }
+
+    /// Returns who has what is [`Held`](MemoryErrorKind::Held).
+    pub fn holder(&self) -> Option<&Holder> {
+        self.0.holder.as_ref()
+    }
+
     /// Returns the reason for the error.
     pub fn kind(&self) -> MemoryErrorKind {
         self.0.kind
@@ -136,7 +160,7 @@ impl MemoryError {
     pub fn is_recoverable(&self) -> bool {
         matches!(
             self.0.kind,
-            MemoryErrorKind::Conflict { .. } | MemoryErrorKind::Unavailable
+            MemoryErrorKind::Conflict { .. } | MemoryErrorKind::Held | MemoryErrorKind::Unavailable
         )
     }
 
@@ -144,9 +168,10 @@ impl MemoryError {
     pub fn fault(&self) -> Fault {
         let kind = match self.0.kind {
             MemoryErrorKind::NotFound => FaultKind::NotFound,
-            MemoryErrorKind::InvalidInput | MemoryErrorKind::AlreadyExists | MemoryErrorKind::InvalidState => {
-                FaultKind::InvalidRequest
-            }
+            MemoryErrorKind::InvalidInput
+            | MemoryErrorKind::AlreadyExists
+            | MemoryErrorKind::Held
+            | MemoryErrorKind::InvalidState => FaultKind::InvalidRequest,
             _ => FaultKind::Storage,
         };
         Fault::new(kind, self.to_string())

@@ -51,6 +51,7 @@
 struct Readme;
 
 mod error;
+mod hold;
 mod timestamp;
 pub mod id;
 mod item;
@@ -80,6 +81,7 @@ pub use conversation::{ConversationMemory, ConversationSettings, ConversationStr
 pub use error::{MemoryError, MemoryErrorKind};
 pub use eviction::{EvictionCandidate, EvictionConfig, EvictionPolicy, RESERVED_PREFIXES};
 pub use filter::{MemoryFilter, Order};
+pub use hold::{Hold, HoldGuard, Holder};
 #[cfg(feature = "in-memory")]
 pub use in_memory::InMemoryStore;
 pub use item::MemoryItem;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use agcore_flow::FlowError;
-use agcore_memory::MemoryError;
+use agcore_memory::{Holder, MemoryError};
 
 /// The reason a server cannot be built or cannot serve.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +34,12 @@ pub enum ServerError {
     /// The socket cannot be used.
     #[error("the address of the server cannot be used")]
     Listener(#[source] std::io::Error),
+    /// Another server uses the store.
+    #[error("another server uses the database: {0}; stop it first, or let this one wait for its end")]
+    InUse(Holder),
+    /// Another server has taken over the store, because this one had lost its connection.
+    #[error("another server has taken over the database; its runs continue there")]
+    TakenOver,
     /// The store cannot be read.
     #[error("the runs of the last process cannot be read")]
     Store(#[source] MemoryError),

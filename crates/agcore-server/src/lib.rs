@@ -103,6 +103,7 @@ pub use self::{
     queue::{LocalQueue, QueueError, RunQueue},
     run::RunJob,
     server::{Server, ServerBuilder},
+    service::SERVER_HOLD,
     settings::{BusyPolicy, Limits},
     stored::{
         ErasedServerData, SharedCatalog, StoredCatalog, StoredProfiles, UserProfile, erase_server_data,

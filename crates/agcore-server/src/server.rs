@@ -106,6 +106,34 @@ impl Server {
         }
     }
 
+    /// Waits until no other server uses the store, and takes it: for a restart in which the new process is started before the old one
+    /// has ended. Returns whether it was taken; it was not if `stop` was cancelled first. If another server uses it, `waiting` is
+    /// called with the [reason](ServerError::InUse).
+    ///
+    /// Followers of runs lose nothing: runs that the other server has left continue here, and so do their streams after the last event
+    /// that a client has received.
+    ///
+    /// Cancel safe.
+    ///
+    /// # Errors
+    /// [`Store`](ServerError::Store) if the store cannot be used, for another reason than an outage.
+    pub async fn wait_for_store(
+        &self,
+        stop: &CancellationToken,
+        waiting: impl FnOnce(&ServerError) + Send,
+    ) -> Result<bool, ServerError> {
+        self.app.service.wait_for_database(stop, waiting).await
+    }
+
+    /// Takes the store, as [`serve`](Self::serve) does otherwise.
+    ///
+    /// # Errors
+    /// [`InUse`](ServerError::InUse) if another server uses it, [`Store`](ServerError::Store) if it cannot be used.
+    pub async fn take_store(&self) -> Result<(), ServerError> {
+        let service = &self.app.service;
+        service.take_database().await
+    }
+
     /// Serves until `stop` is cancelled. Runs that an earlier process has left continue first.
     ///
     /// When `stop` is cancelled, no more connections are accepted and no more runs start. Those that are active have
@@ -116,7 +144,8 @@ impl Server {
     ///
     /// # Errors
     /// [`OpenAddress`](ServerError::OpenAddress) if other machines can reach the address and the server has no authenticator,
-    /// [`Store`](ServerError::Store) if the runs of the last process cannot be read.
+    /// [`InUse`](ServerError::InUse) if another server uses the store, [`TakenOver`](ServerError::TakenOver) if one has taken it over
+    /// because the connection to the database was lost, [`Store`](ServerError::Store) if the runs of the last process cannot be read.
     pub async fn serve(&self, listener: TcpListener, stop: CancellationToken) -> Result<(), ServerError> {
         let address = listener.local_addr().map_err(ServerError::Listener)?;
         if self.app.authenticators.is_empty() && !address.ip().to_canonical().is_loopback() {
@@ -133,6 +162,8 @@ impl Server {
             );
         }
         let service = Arc::clone(&self.app.service);
+        self.take_store().await?;
+        let hold = service.database.keep();
         let recovered = service.recover().await.map_err(ServerError::Store)?;
         if recovered > 0 {
             tracing::info!(recovered, "runs of an earlier process continue");
@@ -158,9 +189,33 @@ impl Server {
         }
         // Everything ends with this future.
         let guard = service.parking.clone().drop_guard();
-        serve::serve(listener, routes::router(Arc::clone(&self.app)), service, stop).await;
+        let stop = stop.child_token();
+        let lost = async {
+            match &hold {
+                Some(hold) => service.lost(hold).await,
+                None => std::future::pending().await,
+            }
+        };
+        let served = serve::serve(
+            listener,
+            routes::router(Arc::clone(&self.app)),
+            Arc::clone(&service),
+            stop.clone(),
+        );
+        tokio::pin!(served);
+        let is_lost = tokio::select! {
+            () = &mut served => false,
+            () = lost => true,
+        };
+        if is_lost {
+            // Nothing may be driven in two processes.
+            service.parking.cancel();
+            stop.cancel();
+            served.await;
+        }
         drop(guard);
-        Ok(())
+        drop(hold);
+        if is_lost { Err(ServerError::TakenOver) } else { Ok(()) }
     }
 
     /// Returns the document that describes the routes (OpenAPI 3.1), as JSON.
@@ -299,6 +354,7 @@ impl ServerBuilder {
                 .map(|storage| Files::new(storage, Arc::clone(&store), Arc::clone(&self.clock))),
             registry: Registry::new(Arc::clone(&store), Arc::clone(&self.clock)),
             guarded: GuardedStore::new(store),
+            database: Default::default(),
             checkpoints: self.checkpoints,
             clock: self.clock,
             random: self.random,

@@ -3,8 +3,10 @@
 mod billing;
 mod agents;
 mod active;
+mod database;
 mod state;
 mod owned;
+mod hold;
 mod streams;
 mod start;
 mod answers;
@@ -17,6 +19,7 @@ mod executor;
 mod recovery;
 mod upkeep;
 
+pub use self::database::SERVER_HOLD;
 pub(crate) use self::{
     agents::{AgentEntry, Agents, Work},
     billing::NewBilling,

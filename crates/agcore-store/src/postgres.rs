@@ -14,6 +14,7 @@ mod transaction;
 mod statements;
 mod memory;
 mod journal;
+mod holds;
 mod sessions;
 mod checkpoints;
 mod knowledge;
@@ -30,7 +31,7 @@ use agcore_memory::{EvictionConfig, MemoryError, Timestamp};
 
 pub use self::{options::PostgresOptions, text_index::PostgresTextIndex, vector_index::PostgresVectorIndex};
 
-use self::statements::Statements;
+use self::{holds::Holds, statements::Statements};
 use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_memory::Journal),
@@ -87,6 +88,7 @@ struct Shared {
     clock: Arc<dyn Clock>,
     eviction: EvictionConfig,
     statements: Statements,
+    holds: Holds,
     writes: WriteCounter,
 }
 
@@ -105,6 +107,7 @@ impl PostgresOptions {
         Ok(PostgresStore(Arc::new(Shared {
             clock,
             eviction: self.eviction.clone(),
+            holds: Holds::new(self.clone()),
             statements: Statements::new(self),
             writes: WriteCounter::default(),
         })))
@@ -124,6 +127,7 @@ impl PostgresStore {
     /// Waits until the operations that run are finished, and closes all connections, also those of clones. Dropping the store
     /// closes them without waiting.
     pub async fn close(self) {
+        self.0.holds.close();
         self.0.statements.close().await;
     }
 

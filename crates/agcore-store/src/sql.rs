@@ -2,6 +2,7 @@
 
 mod conditions;
 mod erasure;
+mod hold_key;
 mod knowledge;
 mod retention;
 mod sessions;
@@ -11,5 +12,6 @@ pub(crate) mod vector;
 pub(crate) use self::{
     conditions::{Conditions, Value},
     erasure::{TYPES_WITH_DATA, erased_metadata},
+    hold_key::hold_key,
     sessions::OPEN_RUNS,
 };

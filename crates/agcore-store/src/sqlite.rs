@@ -10,6 +10,7 @@ mod writer;
 mod readers;
 mod memory;
 mod journal;
+mod holds;
 mod sessions;
 mod checkpoints;
 mod knowledge;
@@ -31,7 +32,7 @@ pub use self::{
     vector_index::SqliteVectorIndex,
 };
 
-use self::{readers::Readers, writer::Writer};
+use self::{holds::Holds, readers::Readers, writer::Writer};
 use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_memory::Journal),
@@ -55,6 +56,7 @@ struct Shared {
     eviction: EvictionConfig,
     writer: Writer,
     readers: Readers,
+    holds: Holds,
     writes: WriteCounter,
 }
 
@@ -72,6 +74,7 @@ impl SqliteOptions {
             Ok(connection)
         });
         let writer = writer.await?;
+        let holds = Holds::new(&self.path, &self.program);
         let options = self.clone();
         let readers = Readers::start(threads, move || connection::open_for_reading(&options)).await?;
         Ok(SqliteStore(Arc::new(Shared {
@@ -79,6 +82,7 @@ impl SqliteOptions {
             eviction: self.eviction,
             writer,
             readers,
+            holds,
             writes: WriteCounter::default(),
         })))
     }

@@ -6,7 +6,7 @@ mod nested;
 
 use std::{
     pin::Pin,
-    sync::{self, Arc, PoisonError, atomic::AtomicBool},
+    sync::{self, Arc, PoisonError, Weak, atomic::AtomicBool},
 };
 
 use agcore_chat::{Clock, EventKind, Fault};
@@ -15,7 +15,7 @@ use agcore_cycle::{
     machine::{Limits, Machine, Outcome},
 };
 use agcore_memory::{
-    MemoryError, Timestamp,
+    Hold, MemoryError, Timestamp,
     session::{Commit, NewEvent, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore},
 };
 use agcore_tools::{RunState, ToolSession};
@@ -51,6 +51,8 @@ pub(crate) struct SessionRecorder {
     billing: Option<SessionBilling>,
     next: sync::Mutex<Next>,
     position: Arc<Mutex<Position>>,
+    /// The right to drive the session, while somebody keeps it.
+    held: sync::Mutex<Weak<Hold>>,
     /// The newest write of a sub-agent, which may be in progress.
     appended: sync::Mutex<Option<Write>>,
 }
@@ -125,6 +127,7 @@ impl SessionRecorder {
                 tools: continued.tools.export(),
                 run_state: continued.run_state.snapshot(),
             })),
+            held: sync::Mutex::default(),
             appended: sync::Mutex::default(),
         }
     }
@@ -149,6 +152,15 @@ impl SessionRecorder {
             drop(newest.await);
         }
         self.position.lock().await
+    }
+
+    /// Checks that the right to drive the session was not lost.
+    fn check_hold(&self) -> Result<(), MemoryError> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        match held.is_some_and(|held| held.is_lost()) {
+            true => Err(self.stream.out_of_date()),
+            false => Ok(()),
+        }
     }
 
     /// Adds the end of a turn that was abandoned: the session waits for the next input.
@@ -211,6 +223,7 @@ impl SessionRecorder {
 
     async fn write(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), MemoryError> {
         let mut position = self.position().await;
+        self.check_hold()?;
         let Draft { mut commit, mut after } = self.draft(&position, outcomes, events)?;
         if position.has_questions {
             let ends = after.turns != position.turns || !after.is_open;

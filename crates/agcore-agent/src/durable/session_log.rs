@@ -7,7 +7,7 @@ use agcore_cycle::{
     LlmCycle, Observer, OutcomeRecorder, Spent,
     machine::{Limits, Machine},
 };
-use agcore_memory::{Entry, MemoryError, Record, Timestamp, session::Commit};
+use agcore_memory::{Entry, Hold, MemoryError, Record, Timestamp, session::Commit};
 use agcore_tools::{RunState, ToolSession};
 use async_trait::async_trait;
 
@@ -48,6 +48,13 @@ pub(crate) trait SessionLog: OutcomeRecorder {
 
     /// Notes that the state has changed in another way than by outcomes.
     fn state_changed(&self);
+
+    /// Takes the right to drive the session, for as long as the result is kept. `None` if that belongs to another session: the one in
+    /// which a sub-agent works.
+    async fn hold(&self) -> Result<Option<Arc<Hold>>, MemoryError>;
+
+    /// Checks that no other handle has continued the session. What the store cannot tell now is found out by the next write.
+    async fn check_is_newest(&self) -> Result<(), MemoryError>;
 
     /// Prepares for a run of the loop, whose steps share these values.
     fn prepare(&self, cycle: &mut LlmCycle, run_state: &RunState);

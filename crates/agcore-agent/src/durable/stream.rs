@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use agcore_chat::{Fault, FaultKind};
 use agcore_memory::{
-    Entry, MemoryError, MemoryErrorKind, Record,
+    Entry, Hold, MemoryError, MemoryErrorKind, Record,
     session::{Commit, SessionStore, stream_of},
 };
+
+const OUT_OF_DATE: &str = "the session was continued elsewhere, so this copy of it is out of date; open it again";
 
 /// The records of a session in its store.
 pub(super) struct Stream {
@@ -19,6 +21,28 @@ impl Stream {
     /// Returns the records from a number on.
     pub(super) async fn read(&self, from: u64) -> Result<Vec<Entry>, MemoryError> {
         self.store.read(&stream_of(&self.tenant, &self.session), from).await
+    }
+
+    /// Takes the right to drive the session.
+    pub(super) async fn hold(&self) -> Result<Hold, MemoryError> {
+        self.store.hold(&stream_of(&self.tenant, &self.session)).await
+    }
+
+    /// Checks that the stream ends at this record, if the store can tell.
+    pub(super) async fn check_end(&self, end: u64) -> Result<(), MemoryError> {
+        match self.store.get_session(&self.tenant, &self.session).await {
+            Ok(Some(session)) if session.end > end => Err(self.conflict(end, session.end)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the error of a handle that has lost the right to drive the session.
+    pub(super) fn out_of_date(&self) -> MemoryError {
+        self.conflict(0, 0)
+    }
+
+    fn conflict(&self, expected: u64, found: u64) -> MemoryError {
+        MemoryError::new(MemoryErrorKind::Conflict { expected, found }, OUT_OF_DATE)
     }
 
     /// Makes a commit after the record `end`, unless exactly its records are written already: an earlier attempt took place, but
@@ -53,9 +77,7 @@ fn is_conflict(error: &MemoryError) -> bool {
 /// Returns why a turn was interrupted.
 pub(super) fn fault_of(error: &MemoryError) -> Fault {
     let message = match error.kind() {
-        MemoryErrorKind::Conflict { .. } => {
-            "the session was continued elsewhere, so this copy of it is out of date; open it again".to_owned()
-        }
+        MemoryErrorKind::Conflict { .. } => OUT_OF_DATE.to_owned(),
         MemoryErrorKind::NotFound => "the session does not exist any more: it was deleted".to_owned(),
         _ => error.message().to_owned(),
     };

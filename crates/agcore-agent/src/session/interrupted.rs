@@ -7,7 +7,7 @@ use agcore_cycle::{
     LlmCycle,
     machine::{End, Step},
 };
-use agcore_memory::session::Commit;
+use agcore_memory::{MemoryErrorKind, session::Commit};
 
 use super::{AgentSession, SessionState};
 use crate::{error::AgentError, shared::Conversation};
@@ -16,7 +16,27 @@ impl AgentSession {
     /// Returns whether a turn is open that neither runs nor waits for a person: its process died, its future was dropped, or its
     /// store failed. [`resume`](Self::resume) without answers continues it, and a new [`turn`](Self::turn) abandons it. Waits for
     /// the running turn.
+    ///
+    /// A turn that another handle or another process drives is not interrupted, and neither is one that was continued elsewhere
+    /// since this handle was opened. [`resume`](Self::resume) and [`turn`](Self::turn) then fail and say why.
     pub async fn is_interrupted(&self) -> bool {
+        self.has_open_turn().await && self.is_free().await
+    }
+
+    /// Returns whether nobody else drives the session or has continued it. If the store fails, that is left to the next write.
+    async fn is_free(&self) -> bool {
+        let Some(recorder) = &self.0.recorder else {
+            return true;
+        };
+        match recorder.hold().await {
+            Err(error) if error.kind() == MemoryErrorKind::Held => false,
+            // Kept while the store is asked.
+            _hold => recorder.check_is_newest().await.is_ok(),
+        }
+    }
+
+    /// Returns whether a turn is open that does not wait for a person, as far as this handle knows.
+    async fn has_open_turn(&self) -> bool {
         let read = |conversation: &Conversation| {
             let machine = conversation.cycle.machine();
             machine.is_open() && !matches!(machine.next(), Step::Wait(_))
@@ -82,7 +102,8 @@ impl AgentSession {
     /// ```
     ///
     /// # Errors
-    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails, [`Held`](crate::AgentErrorKind::Held) while another handle or
+    /// another process drives the session.
     pub async fn save(&self) -> Result<(), AgentError> {
         self.write_state(Commit::new(), &[]).await
     }
@@ -146,6 +167,7 @@ impl AgentSession {
         let Some(recorder) = &self.0.recorder else {
             return Ok(());
         };
+        let _hold = self.0.hold().await?;
         let base = |conversation: &mut Conversation| conversation.cycle.start_recording().clone();
         let machine = self.0.conversation.write(base).await;
         Ok(recorder.write_state(machine, commit, shown).await?)

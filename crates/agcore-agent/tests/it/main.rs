@@ -16,6 +16,7 @@ mod compaction;
 mod concurrency;
 mod contexts;
 mod crash;
+mod holds;
 mod kept_tasks;
 mod known_tools;
 #[cfg(feature = "knowledge")]

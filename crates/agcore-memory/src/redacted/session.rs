@@ -8,6 +8,7 @@ use super::Redacted;
 use crate::{
     checkpoint::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey},
     error::MemoryError,
+    hold::Hold,
     session::{
         Approval, ApprovalChange, ApprovalFilter, CallChange, Commit, Committed, EventFilter, MessageFilter,
         MessageMetadata, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunFilter, Session, SessionEvents,
@@ -135,6 +136,10 @@ impl<S: SessionStore> SessionStore for Redacted<S> {
     ) -> Result<Approval, MemoryError> {
         self.json(&mut answer);
         self.inner.answer(tenant, session, question, answer, by).await
+    }
+
+    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+        self.inner.hold(name).await
     }
 
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {

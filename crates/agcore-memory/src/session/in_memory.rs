@@ -5,6 +5,7 @@ mod changes;
 mod erasure;
 mod pruning;
 mod checkpoints;
+mod holds;
 
 use std::{
     collections::{BTreeMap, btree_map::Entry as Place},
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 use self::{
     changes::Changes,
+    holds::Holds,
     stored::{Stored, limit},
 };
 use super::{
@@ -33,6 +35,7 @@ use super::{
 };
 use crate::{
     error::{MemoryError, MemoryErrorKind},
+    hold::Hold,
     id,
     journal::{Entry, Journal, Record, Streams},
     timestamp::Timestamp,
@@ -63,6 +66,7 @@ use crate::{
 pub struct InMemorySessionStore {
     clock: Arc<dyn Clock>,
     state: Mutex<State>,
+    holds: Holds,
 }
 
 #[derive(Debug, Default)]
@@ -78,6 +82,7 @@ impl InMemorySessionStore {
         Self {
             clock,
             state: Mutex::default(),
+            holds: Holds::default(),
         }
     }
 
@@ -257,6 +262,11 @@ impl SessionStore for InMemorySessionStore {
             stored.session.updated_at = stored.session.updated_at.max(now);
         }
         Ok(approval)
+    }
+
+    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+        id::check_named("the name of the hold", name)?;
+        self.holds.take(name, self.now())
     }
 
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {

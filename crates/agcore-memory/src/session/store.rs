@@ -17,7 +17,7 @@ use super::{
     retention::{Pruned, Retention},
     run::Run,
 };
-use crate::{error::MemoryError, journal::Journal};
+use crate::{error::MemoryError, hold::Hold, journal::Journal};
 
 /// A store of sessions with their messages, events, runs, tool calls and approvals.
 ///
@@ -169,6 +169,22 @@ pub trait SessionStore: Journal {
         by: &Actor,
     ) -> Result<Approval, MemoryError>;
 
+    /// Takes the right to drive a session, if nobody has it: the name is that of its [stream](super::stream_of). Other names can be
+    /// used for other things that only one may do at a time. Keep the result as long as the right is needed.
+    ///
+    /// Every handle counts, in this process and in others that use the same database. A process that ends gives everything back,
+    /// also if it is killed. The store does not look at holds when it writes: they are an agreement between those who drive sessions.
+    ///
+    /// A hold that is taken and given back in between, such as by a look at who has it, makes others wait for some milliseconds and
+    /// not fail.
+    ///
+    /// Dropping the future leaves nothing behind.
+    ///
+    /// # Errors
+    /// [`Held`](crate::MemoryErrorKind::Held), with the [`holder`](MemoryError::holder), if another one has it, and other errors
+    /// when the storage fails.
+    async fn hold(&self, name: &str) -> Result<Hold, MemoryError>;
+
     /// Deletes a session with everything that belongs to it, including its parts, its records, its checkpoints and its bill. Returns
     /// whether it existed.
     ///
@@ -281,6 +297,10 @@ impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
         by: &Actor,
     ) -> Result<Approval, MemoryError> {
         (**self).answer(tenant, session, question, answer, by).await
+    }
+
+    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+        (**self).hold(name).await
     }
 
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {

@@ -78,6 +78,8 @@ flaws! {
     AllAnswersAreAccepted: sessions::a_hundred_answers_at_once,
     SessionsAreSortedById: sessions::lists_the_last_changed_first,
     TiesAreSkipped: sessions::pages_through_sessions,
+    EverybodyHolds: sessions::one_holder_at_a_time,
+    HoldsAreKept: sessions::one_holder_at_a_time,
     RecordsSurviveDeletion: sessions::deletes_everything_of_a_session,
     LinesSurviveErasure: sessions::erases_a_user,
     ErasureTakesTheBill: sessions::erasing_keeps_the_bill,

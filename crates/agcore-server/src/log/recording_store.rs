@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_chat::Actor;
 use agcore_flow::NODE_METADATA;
 use agcore_memory::{
-    Entry, Journal, MemoryError, Record,
+    Entry, Hold, Journal, MemoryError, Record,
     session::{
         Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned, Retention, Run,
         RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
@@ -154,6 +154,13 @@ impl SessionStore for RecordingStore {
         by: &Actor,
     ) -> Result<Approval, MemoryError> {
         self.store().answer(tenant, session, question, answer, by).await
+    }
+
+    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+        match self.log.hold_of(name) {
+            Some(hold) => Ok(hold),
+            None => self.store().hold(name).await,
+        }
     }
 
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {

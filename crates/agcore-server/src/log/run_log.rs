@@ -1,6 +1,7 @@
 //! [`RunLog`]: the events of one active run.
 
 mod facts;
+mod held;
 mod prepared;
 
 use std::{
@@ -16,7 +17,7 @@ use agcore_agent::RecordedEvent;
 use agcore_agui::EncoderSettings;
 use agcore_chat::{Clock, StreamEvent, Text};
 use agcore_memory::{
-    MemoryError, MemoryErrorKind, Timestamp,
+    Hold, MemoryError, MemoryErrorKind, Timestamp,
     session::{Commit, Committed, EventFilter, RunChange, SessionStore},
 };
 use tokio::sync::{Notify, mpsc};
@@ -67,6 +68,8 @@ pub(crate) struct RunLog {
     /// Notifies readers of events, and of the end of all writes.
     changed: Notify,
     writer: Arc<tokio::sync::Mutex<Writer>>,
+    /// The right to drive the session, while the run is executed.
+    hold: Mutex<Option<Arc<Hold>>>,
 }
 
 impl RunLog {
@@ -97,6 +100,7 @@ impl RunLog {
             is_closed: AtomicBool::new(false),
             changed: Notify::new(),
             writer: Arc::new(tokio::sync::Mutex::new(Writer::new(end, translator, first))),
+            hold: Mutex::default(),
         }
     }
 

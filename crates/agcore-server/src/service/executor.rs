@@ -16,7 +16,7 @@ use agcore_memory::{
 };
 use tracing::Instrument;
 
-use super::{agents::Work, state::Service};
+use super::{agents::Work, hold::is_held, state::Service};
 use crate::{
     log::{LogInput, RunLog},
     run::{RunInput, RunJob},
@@ -147,14 +147,35 @@ impl Service {
         if log.is_over() {
             return Attempt::Ended;
         }
-        match self.run_turn(log).await {
-            Ok(attempt) => attempt,
-            Err(error) if is_temporary(&error) => {
-                tracing::warn!(run = log.job.run, ?error, "a run waits for the database");
-                Attempt::Retry
-            }
-            Err(error) => self.fail(log, &error).await,
+        match self.hold_of(log).await {
+            Ok(hold) => log.set_hold(Some(hold)),
+            Err(error) if is_held(&error) => return self.wait_for_session(log, &error).await,
+            Err(error) => return self.failed(log, &error.into()).await,
         }
+        let attempt = match self.run_turn(log).await {
+            Ok(attempt) => attempt,
+            Err(error) => self.failed(log, &error).await,
+        };
+        log.set_hold(None);
+        attempt
+    }
+
+    /// Ends a run whose attempt has failed, unless it can continue later.
+    async fn failed(&self, log: &Arc<RunLog>, error: &AgentError) -> Attempt {
+        if is_temporary(error) {
+            tracing::warn!(run = log.job.run, ?error, "a run waits for the database");
+            return Attempt::Retry;
+        }
+        self.fail(log, error).await
+    }
+
+    /// Leaves a run for later whose session another program drives, unless it was cancelled.
+    async fn wait_for_session(&self, log: &Arc<RunLog>, error: &MemoryError) -> Attempt {
+        if log.token.is_cancelled() {
+            return self.end_stored(log, RunStatus::Cancelled, LogInput::Cancelled).await;
+        }
+        tracing::info!(run = log.job.run, ?error, "a run waits for its session");
+        Attempt::Retry
     }
 
     /// Runs the turn of a run, from its beginning or from where it was.
@@ -325,10 +346,13 @@ impl Service {
     }
 }
 
-/// Returns whether the run can continue when the store works again.
+/// Returns whether the run can continue when the store works again, or when nobody else drives its session.
 pub(super) fn is_temporary(error: &AgentError) -> bool {
     // The loop keeps the error of the store as a source of its own.
     let cause = error.cycle_error().and_then(|error| error.source());
     let fault = cause.and_then(|cause| cause.downcast_ref::<Fault>());
+    if error.kind() == AgentErrorKind::Held {
+        return true;
+    }
     error.kind() == AgentErrorKind::Storage && (error.is_retryable() || fault.is_some_and(Fault::is_retryable))
 }

@@ -83,6 +83,7 @@ impl Service {
         let job = RunJob::new(new.actor.clone(), &*new.thread, &*new.run);
         let place = self.active.reserve(&job, &self.limits)?;
         self.admit(&new, &open).await?;
+        self.check_is_free(&new.actor.tenant, &new.thread).await?;
         let own = match own {
             Some(own) => own,
             None => self.create(&new).await?,

@@ -18,6 +18,7 @@ use super::{
     active::Active,
     agents::{Agents, ServedAgent},
     billing::NewBilling,
+    database::DatabaseHold,
     owned::{GuardedStore, OwnedRun},
 };
 use crate::{
@@ -36,6 +37,8 @@ use crate::{
 pub(crate) struct Service {
     pub(crate) agents: Agents,
     pub(crate) guarded: GuardedStore,
+    /// The right to use the store.
+    pub(crate) database: DatabaseHold,
     /// The same store, for the checkpoints of flows.
     pub(crate) checkpoints: Option<Arc<dyn CheckpointStore>>,
     /// The files that users have uploaded, if the server keeps them.
@@ -179,6 +182,10 @@ impl From<MemoryError> for Problem {
         match error.kind() {
             MemoryErrorKind::NotFound => Self::unknown("thread"),
             MemoryErrorKind::InvalidInput => Self::invalid(error.message()),
+            MemoryErrorKind::Held => Self::new(
+                ProblemCode::SessionBusy,
+                "the thread is in use by another program; try again when its turn has ended",
+            ),
             MemoryErrorKind::Unavailable | MemoryErrorKind::Storage | MemoryErrorKind::Conflict { .. } => {
                 tracing::warn!(?error, "the store failed");
                 Self::new(

@@ -12,15 +12,44 @@ use tokio::time::timeout;
 use super::{
     error::{cannot_connect, unreachable},
     options::PostgresOptions,
+    url::ServerUrl,
 };
 
 /// Opens a connection.
 pub(super) async fn connect(options: &PostgresOptions, patience: Duration) -> Result<PgConnection, MemoryError> {
-    let settings = settings(options);
-    match timeout(patience, PgConnection::connect_with(&settings)).await {
-        Ok(connected) => connected.map_err(|error| cannot_connect(&options.server, error)),
-        Err(_) => Err(unreachable(&options.server)),
+    open(&options.server, &settings(options), patience).await
+}
+
+async fn open(
+    server: &ServerUrl,
+    settings: &PgConnectOptions,
+    patience: Duration,
+) -> Result<PgConnection, MemoryError> {
+    match timeout(patience, PgConnection::connect_with(settings)).await {
+        Ok(connected) => connected.map_err(|error| cannot_connect(server, error)),
+        Err(_) => Err(unreachable(server)),
     }
+}
+
+/// Opens a connection for locks, which ends soon after its process or its machine.
+pub(super) async fn connect_to_hold(
+    options: &PostgresOptions,
+    patience: Duration,
+) -> Result<PgConnection, MemoryError> {
+    // Names of connections are short and of ASCII only.
+    let program: String = options
+        .program
+        .chars()
+        .filter(|char| matches!(char, ' '..='~'))
+        .take(40)
+        .collect();
+    let name = format!("{program} ({})", std::process::id());
+    let settings = settings(options).application_name(&name).options([
+        ("tcp_keepalives_idle", "10"),
+        ("tcp_keepalives_interval", "5"),
+        ("tcp_keepalives_count", "3"),
+    ]);
+    open(&options.server, &settings, patience).await
 }
 
 fn settings(options: &PostgresOptions) -> PgConnectOptions {

@@ -13,6 +13,9 @@ use super::url::ServerUrl;
 const CONNECTION_LOST: &str =
     "the connection to the PostgreSQL server was lost; try again later. A write may have taken place";
 
+const READ_ONLY: &str = "the database is read-only, as between a standby and a primary server; try again later, and check that it \
+                         is the primary server and default_transaction_read_only is off";
+
 const NOT_ENCRYPTED: &str = "no encrypted connection could be made; check the certificates, or the sslmode of the URL";
 
 /// Converts an error of an operation, with what was attempted: `cannot save the items`.
@@ -104,6 +107,8 @@ pub(super) fn closed(attempt: &str) -> MemoryError {
 /// Returns whether the connection cannot be used any more after an error.
 pub(super) fn is_fatal(error: &Error) -> bool {
     match error {
+        // The next connection may be one to the new primary server.
+        Error::Database(error) if matches!(error.code().as_deref(), Some("25006" | "55000")) => true,
         Error::Database(error) => {
             let severity = error
                 .try_downcast_ref::<PgDatabaseError>()
@@ -138,6 +143,12 @@ pub(super) fn no_answer(attempt: &str) -> MemoryError {
     )
 }
 
+/// Returns the error of a server that takes no writes.
+#[cold]
+pub(super) fn standby(attempt: &str) -> MemoryError {
+    MemoryError::new(MemoryErrorKind::Unavailable, format!("{attempt}: {READ_ONLY}"))
+}
+
 /// Returns the error of a stored value that cannot be read.
 #[cold]
 pub(super) fn unreadable(what: &str, error: serde_json::Error) -> MemoryError {
@@ -167,7 +178,7 @@ fn by_state(state: &str) -> (MemoryErrorKind, &'static str) {
             "the statement took too long and was canceled, for example because others hold locks; try again later",
         ),
         "55P03" | "40P01" | "40001" => (Unavailable, "others hold the locks that are needed; try again later"),
-        "57P01" | "57P02" | "57P03" | "57P05" => (
+        "57P01" | "57P02" | "57P03" | "57P04" | "57P05" => (
             Unavailable,
             "the PostgreSQL server ended the connection or is starting up; try again later. A write may have taken place",
         ),
@@ -176,9 +187,11 @@ fn by_state(state: &str) -> (MemoryErrorKind, &'static str) {
             "the PostgreSQL server has too many connections; try again later, use fewer connections or raise max_connections",
         ),
         "53100" => (Storage, "the disk of the PostgreSQL server is full"),
-        "25006" => (
-            Storage,
-            "the database is read-only; use the primary server, not a standby, and check default_transaction_read_only",
+        // The usual state between two primary servers.
+        "25006" => (Unavailable, READ_ONLY),
+        "55000" | "55006" => (
+            Unavailable,
+            "the database takes no connections or changes at the moment; try again later, and check that it is allowed to",
         ),
         "42501" => (
             Storage,

@@ -31,6 +31,7 @@ pub struct PostgresOptions {
     pub(super) acquire_timeout: Duration,
     pub(super) statement_timeout: Duration,
     pub(super) eviction: EvictionConfig,
+    pub(super) program: String,
 }
 
 impl PostgresOptions {
@@ -57,6 +58,7 @@ impl PostgresOptions {
             acquire_timeout: Duration::from_secs(10),
             statement_timeout: Duration::from_secs(30),
             eviction: EvictionConfig::default(),
+            program: "a program".to_owned(),
         })
     }
 
@@ -91,6 +93,13 @@ impl PostgresOptions {
     /// Sets the eviction policies.
     pub fn with_eviction(mut self, eviction: EvictionConfig) -> Self {
         self.eviction = eviction;
+        self
+    }
+
+    /// Sets the name of the program, such as `agcore serve`. Others see it with the id of the process when they want to continue a
+    /// session that is in use here. A session that is in use takes one more connection, for all of them together.
+    pub fn with_program(mut self, name: impl Into<String>) -> Self {
+        self.program = name.into();
         self
     }
 

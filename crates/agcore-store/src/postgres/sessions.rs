@@ -12,7 +12,7 @@ mod pruning;
 
 use agcore_chat::Actor;
 use agcore_memory::{
-    MemoryError, MemoryErrorKind, Timestamp,
+    Hold, MemoryError, MemoryErrorKind, Timestamp, id,
     session::{
         Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned,
         Retention, Run, RunFilter, Session, SessionEvents, SessionFilter, SessionStore, StoredCall, StoredEvent,
@@ -196,6 +196,11 @@ impl SessionStore for PostgresStore {
         let mut transaction = self.statements().begin(attempt).await?;
         let answered = apply(&mut transaction, (tenant, session), change, self.now()).await;
         transaction.end(attempt, answered).await
+    }
+
+    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+        id::check(name)?;
+        self.0.holds.take(name, self.now()).await
     }
 
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {

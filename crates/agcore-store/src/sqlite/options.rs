@@ -37,6 +37,7 @@ pub struct SqliteOptions {
     pub(super) readers: usize,
     pub(super) busy_timeout: Duration,
     pub(super) max_pages: Option<u32>,
+    pub(super) program: String,
 }
 
 impl SqliteOptions {
@@ -49,6 +50,7 @@ impl SqliteOptions {
             readers: 4,
             busy_timeout: Duration::from_secs(5),
             max_pages: None,
+            program: "a program".to_owned(),
         }
     }
 
@@ -80,6 +82,13 @@ impl SqliteOptions {
     /// Limits the size of the file, in pages of 4 KiB. Writes that do not fit fail.
     pub fn with_max_pages(mut self, pages: u32) -> Self {
         self.max_pages = Some(pages);
+        self
+    }
+
+    /// Sets the name of the program, such as `agcore serve`. Others see it with the id of the process when they want to continue a
+    /// session that is in use here.
+    pub fn with_program(mut self, name: impl Into<String>) -> Self {
+        self.program = name.into();
         self
     }
 

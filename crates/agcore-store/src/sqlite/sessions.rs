@@ -13,7 +13,7 @@ mod pruning;
 
 use agcore_chat::Actor;
 use agcore_memory::{
-    MemoryError, MemoryErrorKind, Timestamp,
+    Hold, MemoryError, MemoryErrorKind, Timestamp, id,
     session::{
         Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned,
         Retention, Run, RunFilter, Session, SessionEvents, SessionFilter, SessionStore, StoredCall, StoredEvent,
@@ -28,6 +28,7 @@ pub(super) use self::row::{COLUMNS, KEY, session};
 use super::{
     SqliteStore,
     rows::{execute, select_one},
+    thread,
 };
 
 #[async_trait]
@@ -153,6 +154,19 @@ impl SessionStore for SqliteStore {
             Ok(approval)
         })
         .await
+    }
+
+    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+        id::check(name)?;
+        let (holds, now) = (self.0.holds.clone(), self.now());
+        // What another thread does is microseconds of work, so that this one does it itself.
+        match holds.take(name, now) {
+            Err(error) if error.kind() == MemoryErrorKind::Held => {
+                let name = name.to_owned();
+                thread::run("agcore-sqlite-hold", move || holds.take_patiently(&name, now)).await
+            }
+            taken => taken,
+        }
     }
 
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {

@@ -149,7 +149,7 @@ impl<S> FaultyStore<S> {
                 Err(failure(method, number, "was abandoned in the middle"))
             }
             Some(StoreFault::Hold) => {
-                self.hold(number).await;
+                self.wait_for_release(number).await;
                 call.await
             }
         }
@@ -163,7 +163,7 @@ impl<S> FaultyStore<S> {
         (number, fault)
     }
 
-    async fn hold(&self, number: usize) {
+    async fn wait_for_release(&self, number: usize) {
         let (release, released) = oneshot::channel();
         self.state().held.insert(number, release);
         self.count_held();

@@ -150,6 +150,9 @@ macro_rules! __session_store_behaviors {
                 lists_the_last_changed_first,
                 pages_through_sessions,
                 filters_sessions,
+                one_holder_at_a_time,
+                of_many_holders_one_wins,
+                a_hold_says_who_has_it,
                 sixty_four_writers_leave_no_gaps,
                 sixty_four_writers_try_again_after_conflicts,
             ]

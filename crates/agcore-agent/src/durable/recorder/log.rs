@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, PoisonError, atomic::Ordering},
 };
 
 use agcore_chat::{EventKind, Message, ModelCall, PersonEvent, Question};
@@ -11,7 +11,7 @@ use agcore_cycle::{
     machine::{Limits, Machine},
 };
 use agcore_memory::{
-    Entry, MemoryError, Record, Timestamp,
+    Entry, Hold, MemoryError, Record, Timestamp,
     session::{ApprovalChange, Commit, RunChange, RunStatus, SessionState, SessionStatus},
 };
 use agcore_tools::RunState;
@@ -41,6 +41,28 @@ impl SessionLog for SessionRecorder {
 
     fn state_changed(&self) {
         self.needs_state.store(true, Ordering::Relaxed);
+    }
+
+    async fn hold(&self) -> Result<Option<Arc<Hold>>, MemoryError> {
+        if self.nested.is_some() {
+            return Ok(None);
+        }
+        let known = self.held.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+        // A turn of this handle, between whose steps something else is written.
+        if let Some(known) = known.filter(|known| !known.is_lost()) {
+            return Ok(Some(known));
+        }
+        let hold = Arc::new(self.stream.hold().await?);
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&hold);
+        Ok(Some(hold))
+    }
+
+    async fn check_is_newest(&self) -> Result<(), MemoryError> {
+        let position = self.position().await;
+        match self.nested {
+            Some(_) => Ok(()),
+            None => self.stream.check_end(position.end).await,
+        }
     }
 
     fn prepare(&self, cycle: &mut LlmCycle, run_state: &RunState) {

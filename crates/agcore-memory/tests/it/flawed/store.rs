@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agcore_memory::{
-    Actor, Checkpoint, CheckpointStore, Clock, Entry, Journal, MemoryError, MemoryErrorKind, NewCheckpoint, Record,
-    RunKey,
+    Actor, Checkpoint, CheckpointStore, Clock, Entry, Hold, Journal, MemoryError, MemoryErrorKind, NewCheckpoint,
+    Record, RunKey,
     session::{
         Approval, ApprovalFilter, Commit, Committed, EventFilter, InMemorySessionStore, MessageFilter, MessagePart,
         NewSession, Pruned, Retention, Run, RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent,
@@ -41,6 +41,8 @@ pub(super) enum Flaw {
     AllAnswersAreAccepted,
     SessionsAreSortedById,
     TiesAreSkipped,
+    EverybodyHolds,
+    HoldsAreKept,
     RecordsSurviveDeletion,
     LinesSurviveErasure,
     ErasureTakesTheBill,
@@ -259,6 +261,17 @@ impl SessionStore for Flawed {
                 Ok(stored.unwrap_or(known))
             }
             _ => self.store.answer(tenant, session, question, answer, by).await,
+        }
+    }
+
+    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+        match self.flaw {
+            Flaw::EverybodyHolds => Ok(Hold::granted()),
+            Flaw::HoldsAreKept => {
+                std::mem::forget(self.store.hold(name).await?);
+                Ok(Hold::granted())
+            }
+            _ => self.store.hold(name).await,
         }
     }
 

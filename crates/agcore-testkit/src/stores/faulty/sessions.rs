@@ -1,7 +1,7 @@
 //! The calls of stores of sessions and checkpoints.
 
 use agcore_memory::{
-    Actor, Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey,
+    Actor, Checkpoint, CheckpointStore, Hold, MemoryError, NewCheckpoint, RunKey,
     session::{
         Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned, Retention, Run,
         RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
@@ -77,6 +77,11 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
     ) -> Result<Approval, MemoryError> {
         let answered = self.inner.answer(tenant, session, question, answer, by);
         self.call("answer", answered).await
+    }
+
+    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+        // Not counted: it writes nothing.
+        self.inner.hold(name).await
     }
 
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {

@@ -1,0 +1,53 @@
+//! [`Holds`]: who holds what in the memory of the process.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    error::MemoryError,
+    hold::{Hold, HoldGuard, Holder},
+    timestamp::Timestamp,
+};
+
+/// Who holds what. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Holds(Arc<Mutex<HashMap<String, Holder>>>);
+
+/// Gives a hold back.
+struct Guard {
+    holds: Holds,
+    name: String,
+}
+
+impl Holds {
+    pub(super) fn take(&self, name: &str, now: Timestamp) -> Result<Hold, MemoryError> {
+        match self.lock().entry(name.to_owned()) {
+            Entry::Occupied(held) => Err(MemoryError::held(name, held.get().clone())),
+            Entry::Vacant(free) => {
+                free.insert(Holder::new("this process", now));
+                Ok(Hold::new(Guard {
+                    holds: self.clone(),
+                    name: name.to_owned(),
+                }))
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Holder>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HoldGuard for Guard {
+    fn is_lost(&self) -> bool {
+        false
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.holds.lock().remove(&self.name);
+    }
+}

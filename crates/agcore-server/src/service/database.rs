@@ -1,0 +1,42 @@
+//! [`DatabaseHold`]: the right to use a database, which one server has at a time.
+
+use std::sync::{Mutex, PoisonError};
+
+use agcore_memory::{Hold, session::SessionStore};
+
+use crate::error::ServerError;
+
+/// The name of the hold of the server that uses a store. Take it to keep servers away, for example to restore a backup.
+pub const SERVER_HOLD: &str = "server";
+
+/// The right to use the database, once the server has it.
+#[derive(Default)]
+pub(crate) struct DatabaseHold(Mutex<Option<Hold>>);
+
+impl DatabaseHold {
+    /// Takes the database, unless this server has it already.
+    ///
+    /// # Errors
+    /// `InUse` if another server has it, and errors of the store.
+    pub(crate) async fn take(&self, store: &dyn SessionStore) -> Result<(), ServerError> {
+        if self.is_taken() {
+            return Ok(());
+        }
+        let taken = store.hold(SERVER_HOLD).await;
+        let hold = taken.map_err(|error| match error.holder() {
+            Some(holder) => ServerError::InUse(holder.clone()),
+            None => ServerError::Store(error),
+        })?;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(hold);
+        Ok(())
+    }
+
+    /// Gives it back when the result is dropped.
+    pub(crate) fn keep(&self) -> Option<Hold> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn is_taken(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+}

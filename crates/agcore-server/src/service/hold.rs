@@ -1,0 +1,88 @@
+//! Waiting for the right to use the database, and taking the right to drive a session.
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_memory::{Hold, MemoryError, MemoryErrorKind, session::stream_of};
+use tokio_util::sync::CancellationToken;
+
+use super::state::Service;
+use crate::{error::ServerError, log::RunLog};
+
+/// The pause between two looks whether another server has ended, or has taken over.
+const PAUSE: Duration = Duration::from_millis(500);
+
+impl Service {
+    /// Takes the database for this server, unless it has it already.
+    ///
+    /// # Errors
+    /// `InUse` if another server has it, and errors of the store.
+    pub(crate) async fn take_database(&self) -> Result<(), ServerError> {
+        self.database.take(&**self.store()).await
+    }
+
+    /// Waits until this server has the database. Returns whether it has: it has not if `stop` was cancelled first. Calls `waiting`
+    /// once if another server has it.
+    ///
+    /// # Errors
+    /// When the store cannot be used, for another reason than an outage.
+    pub(crate) async fn wait_for_database(
+        &self,
+        stop: &CancellationToken,
+        waiting: impl FnOnce(&ServerError) + Send,
+    ) -> Result<bool, ServerError> {
+        let mut waiting = Some(waiting);
+        loop {
+            match self.take_database().await {
+                Ok(()) => return Ok(true),
+                Err(error @ ServerError::InUse(_)) => {
+                    if let Some(waiting) = waiting.take() {
+                        waiting(&error);
+                    }
+                }
+                // As during a failover, which may be the reason for the restart.
+                Err(ServerError::Store(error)) if error.is_recoverable() => {
+                    tracing::warn!(?error, "the database cannot be used at the moment");
+                }
+                Err(error) => return Err(error),
+            }
+            tokio::select! {
+                () = stop.cancelled() => return Ok(false),
+                () = self.clock.sleep(PAUSE) => {}
+            }
+        }
+    }
+
+    /// Waits until the right to use the database is lost: the connection broke, and another server was faster.
+    pub(crate) async fn lost(&self, hold: &Hold) {
+        while !hold.is_lost() {
+            self.clock.sleep(PAUSE).await;
+        }
+        tracing::error!("another server has taken over the database: the connection was lost; this server ends");
+    }
+
+    /// Takes the right to drive the session of a run, for as long as the result is kept.
+    ///
+    /// # Errors
+    /// When another program drives it, or the store fails.
+    pub(super) async fn hold_of(&self, log: &RunLog) -> Result<Arc<Hold>, MemoryError> {
+        let (tenant, thread) = log.job.session();
+        Ok(Arc::new(self.store().hold(&stream_of(tenant, thread)).await?))
+    }
+
+    /// Checks that no other program drives a thread of which this server executes no run.
+    ///
+    /// # Errors
+    /// When another program drives it, or the store fails.
+    pub(super) async fn check_is_free(&self, tenant: &str, thread: &str) -> Result<(), MemoryError> {
+        if !self.active.of_thread(tenant, thread).is_empty() {
+            return Ok(());
+        }
+        drop(self.store().hold(&stream_of(tenant, thread)).await?);
+        Ok(())
+    }
+}
+
+/// Returns whether another program drives the session.
+pub(super) fn is_held(error: &MemoryError) -> bool {
+    error.kind() == MemoryErrorKind::Held
+}

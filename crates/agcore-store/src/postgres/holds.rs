@@ -1,0 +1,154 @@
+//! [`Holds`]: advisory locks on a connection of their own.
+//!
+//! PostgreSQL gives them back when the connection ends, however its process ends. A hold is two locks: one by the hash of its name,
+//! which excludes others, and one whose second half is the time, so that others can see since when it is held. The name of the
+//! connection says who has it.
+
+mod keeper;
+
+use std::{
+    process,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use agcore_memory::{Hold, HoldGuard, MemoryError, MemoryErrorKind, Timestamp};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::sleep,
+};
+
+use self::keeper::{Job, Keeper};
+use super::{error::closed, options::PostgresOptions};
+use crate::sql::hold_key;
+
+/// The number of looks at a hold that another one has, and the pause between them: it may only have looked itself, or be about to
+/// end.
+const ATTEMPTS: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(25);
+
+/// The holds of a store. A task keeps their connection.
+#[derive(Debug)]
+pub(super) struct Holds {
+    options: PostgresOptions,
+    jobs: Mutex<Option<mpsc::UnboundedSender<Job>>>,
+}
+
+/// The key of a hold, with its name for errors.
+#[derive(Debug, Clone)]
+pub(super) struct Key {
+    pub(super) name: String,
+    pub(super) lock: i64,
+}
+
+/// Gives a hold back.
+struct Guard {
+    jobs: mpsc::UnboundedSender<Job>,
+    lock: i64,
+    is_lost: Arc<AtomicBool>,
+}
+
+impl Holds {
+    pub(super) fn new(options: PostgresOptions) -> Self {
+        Self {
+            options,
+            jobs: Mutex::default(),
+        }
+    }
+
+    /// Takes a hold if nobody has it.
+    ///
+    /// # Errors
+    /// When another one has it, or the server cannot be used.
+    pub(super) async fn take(&self, name: &str, now: Timestamp) -> Result<Hold, MemoryError> {
+        let hash = hold_key(&self.options.schema, name);
+        let mut lock = [0; 8];
+        lock.copy_from_slice(&hash[..8]);
+        let key = Key {
+            name: name.to_owned(),
+            lock: i64::from_be_bytes(lock),
+        };
+        let mut attempt = 1;
+        loop {
+            match self.try_take(&key, now).await {
+                Err(error) if attempt < ATTEMPTS && is_elsewhere(&error) => {
+                    attempt += 1;
+                    sleep(PAUSE).await;
+                }
+                taken => return taken,
+            }
+        }
+    }
+
+    async fn try_take(&self, key: &Key, now: Timestamp) -> Result<Hold, MemoryError> {
+        let (answer, taken) = oneshot::channel();
+        let is_lost = Arc::new(AtomicBool::new(false));
+        let jobs = self.send(Job::Take {
+            key: key.clone(),
+            now,
+            is_lost: Arc::clone(&is_lost),
+            answer,
+        });
+        let guard = Guard {
+            jobs,
+            lock: key.lock,
+            is_lost,
+        };
+        match taken.await {
+            Ok(Ok(())) => Ok(Hold::new(guard)),
+            other => {
+                // Nothing is given back.
+                guard.is_lost.store(true, Ordering::Relaxed);
+                other
+                    .map_err(|_| closed("cannot lock a session"))?
+                    .map(|()| Hold::granted())
+            }
+        }
+    }
+
+    /// Sends a job to the task, which is started if there is none.
+    fn send(&self, job: Job) -> mpsc::UnboundedSender<Job> {
+        let mut current = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        let job = match &*current {
+            Some(jobs) => match jobs.send(job) {
+                Ok(()) => return jobs.clone(),
+                // The runtime of the task has ended.
+                Err(mpsc::error::SendError(job)) => job,
+            },
+            None => job,
+        };
+        let (jobs, received) = mpsc::unbounded_channel();
+        let _ = jobs.send(job);
+        tokio::spawn(Keeper::new(self.options.clone()).run(received));
+        current.insert(jobs).clone()
+    }
+
+    /// Ends the task when the last hold is given back.
+    pub(super) fn close(&self) {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+impl HoldGuard for Guard {
+    fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if !self.is_lost() {
+            // Without its task, the connection has ended, and with it the lock.
+            let _ = self.jobs.send(Job::Release(self.lock));
+        }
+    }
+}
+
+/// Returns whether another process has the hold: whether it still has is worth another look.
+fn is_elsewhere(error: &MemoryError) -> bool {
+    let holder = error.holder();
+    error.kind() == MemoryErrorKind::Held && holder.is_none_or(|holder| holder.process != Some(process::id()))
+}
