@@ -17,6 +17,7 @@
 //! # Ok::<(), Resource>(())
 //! ```
 
+pub(crate) mod learnt_limits;
 pub(crate) mod limit;
 pub(crate) mod pool;
 pub(crate) mod settings;
@@ -34,6 +35,7 @@ pub use pool::Reservation;
 pub use price::PriceError;
 pub use shortage::BudgetShortage;
 
+pub(crate) use learnt_limits::{Learnt, LearntLimits};
 pub(crate) use limit::Budget;
 pub(crate) use pool::{BudgetPool, RunningTurn};
 pub(crate) use settings::Budgets;

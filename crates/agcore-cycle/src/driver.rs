@@ -19,6 +19,7 @@ mod recording;
 mod hooks;
 mod request;
 mod reading;
+mod output_limit;
 mod begin;
 mod model;
 mod compaction;

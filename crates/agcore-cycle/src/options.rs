@@ -14,7 +14,7 @@ use agcore_chat::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    budget::Budgets,
+    budget::{Budgets, LearntLimits},
     compact::{CompactionSettings, ToolTokens},
     machine::{Begin, Limits},
     recorder::OutcomeRecorder,
@@ -55,6 +55,8 @@ pub struct CycleSettings {
     pub recorder: Option<Arc<dyn OutcomeRecorder>>,
     /// Shared by copies, so that many conversations count the tokens of their tools only once.
     pub(crate) tool_tokens: ToolTokens,
+    /// What servers have said about token limits. Shared by copies.
+    pub(crate) learnt: LearntLimits,
 }
 
 impl Default for CycleSettings {
@@ -70,6 +72,7 @@ impl Default for CycleSettings {
             keeps_tool_choice: false,
             recorder: None,
             tool_tokens: ToolTokens::default(),
+            learnt: LearntLimits::default(),
         }
     }
 }

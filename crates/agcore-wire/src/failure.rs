@@ -22,8 +22,10 @@ mod codes;
 mod duration;
 mod headers;
 mod hints;
+mod integers;
 mod members;
 mod numbers;
+mod output_limit;
 mod page;
 mod redact;
 mod wording;
@@ -31,8 +33,8 @@ mod wording;
 use agcore_chat::text::{clip, prefix};
 use serde_json::{Map, Value};
 
-pub use self::headers::response_metadata;
 use self::{body::ErrorBody, headers::UsefulHeaders};
+pub use self::{headers::response_metadata, output_limit::OutputLimit};
 use crate::{
     error::{LlmError, LlmErrorKind},
     wire::ReplyHead,

@@ -7,7 +7,7 @@ use agcore_llm::LlmProvider;
 
 use super::spending::{Refusal, Spending, holds_back, shortage_in, total};
 use crate::{
-    budget::{BudgetShortage, MIN_REPLY_TOKENS, PriceError, Reservation, Spent},
+    budget::{BudgetShortage, Learnt, MIN_REPLY_TOKENS, PriceError, Reservation, Spent},
     machine::{Machine, Purpose},
 };
 
@@ -28,6 +28,8 @@ pub(super) struct Hold {
     reservation: Option<Reservation>,
     /// The token limit to add to the request.
     pub(super) token_limit: Option<u64>,
+    /// Whether nobody has said that the model accepts a limit of this size.
+    pub(super) is_limit_a_guess: bool,
 }
 
 /// A call of a model that is about to be made.
@@ -40,6 +42,8 @@ pub(super) struct PlannedCall<'c> {
     pub(super) provider: &'c dyn LlmProvider,
     /// The assumed length of the reply if nothing limits it, in tokens.
     pub(super) default_output: u64,
+    /// What the server of the model has said about token limits.
+    pub(super) learnt: Learnt,
     /// The time at which it is sent.
     pub(super) at: SystemTime,
 }
@@ -53,6 +57,8 @@ struct Reply {
     least: u64,
     /// Whether the request gets it as its token limit.
     is_sent: bool,
+    /// Whether nobody has said that the model accepts it.
+    is_guess: bool,
 }
 
 /// The highest cost of a call.
@@ -75,16 +81,22 @@ impl PlannedCall<'_> {
             most,
             least: most,
             is_sent: false,
+            is_guess: false,
         };
         if let Some(limit) = self.request.token_limit() {
             return fixed(limit);
         }
-        let (mut wanted, mut most) = (None::<u64>, u64::MAX);
+        let (mut wanted, mut most) = (None::<u64>, self.learnt.output.unwrap_or(u64::MAX));
+        let mut is_guess = self.learnt.output.is_none();
         self.provider.visit_routes(&self.request.model, &mut |route| {
             let capabilities = route.capabilities;
             let own = capabilities.default_output_tokens.or(capabilities.max_output_tokens);
             wanted = wanted.max(Some(own.unwrap_or(self.default_output)));
             most = most.min(capabilities.max_output_tokens.unwrap_or(u64::MAX));
+            is_guess &= own.is_none();
+            if let Some(window) = self.learnt.window.or(capabilities.context_window) {
+                most = most.min(window.saturating_sub(self.worst_input()).max(MIN_REPLY_TOKENS));
+            }
         });
         let most = wanted.unwrap_or(self.default_output).min(most);
         if !is_limited {
@@ -94,6 +106,7 @@ impl PlannedCall<'_> {
             most,
             least: most.min(MIN_REPLY_TOKENS),
             is_sent: true,
+            is_guess,
         }
     }
 }
@@ -119,6 +132,7 @@ impl Spending<'_> {
                         attempt: costs.attempt,
                         reservation,
                         token_limit: reply.is_sent.then_some(output),
+                        is_limit_a_guess: reply.is_guess,
                     })));
                 }
                 // Another turn may have reserved something meanwhile, so this may happen more than once.

@@ -117,7 +117,9 @@ impl Driver<'_> {
             purpose,
             started,
             attempt: 0,
+            has_own_limit: false,
         };
+        call.has_own_limit = call.request.token_limit().is_some();
         self.reserve(&mut call, input).map_err(Unanswered::Refused)?;
         let mut answer = self.read_reply(&mut call).await;
         let limit = self.time_limit_behind(&answer, purpose);
@@ -165,6 +167,7 @@ impl Driver<'_> {
         let records_calls = self.recorder.as_ref().is_some_and(|recorder| recorder.records_calls());
         if !records_calls && !self.spending.is_active() {
             self.flight = Flight::new(None, None);
+            self.limit_reply(call);
             return Ok(());
         }
         let planned = PlannedCall {
@@ -173,12 +176,14 @@ impl Driver<'_> {
             purpose: call.purpose,
             provider: self.provider_for(call.purpose),
             default_output: self.settings.compaction.window.reserved_tokens,
+            learnt: self.learnt(call),
             at: self.clock.now(),
         };
         let log = records_calls.then(|| Box::new(CallLog::new(&planned, self.clock.monotonic())));
         let hold = self.spending.reserve(self.machine, planned)?;
-        if let Some(limit) = hold.as_ref().and_then(|hold| hold.token_limit) {
-            Arc::make_mut(&mut call.request).max_completion_tokens = Some(limit);
+        match hold.as_ref().and_then(|hold| hold.token_limit) {
+            Some(limit) => Arc::make_mut(&mut call.request).max_completion_tokens = Some(limit),
+            None => self.limit_reply(call),
         }
         self.flight = Flight::new(hold, log);
         Ok(())

@@ -19,6 +19,8 @@ pub(super) struct InFlight {
     pub(super) started: Duration,
     /// The number of the attempt, from 0.
     pub(super) attempt: u32,
+    /// Whether the application set the token limit of the request.
+    pub(super) has_own_limit: bool,
 }
 
 /// The reason a reply was not read to its end.
@@ -42,7 +44,7 @@ impl Unread {
 
 impl Driver<'_> {
     /// Sends the request and reads the reply, which becomes the last one.
-    pub(super) async fn read_reply(&mut self, in_flight: &mut InFlight) -> Result<(), Unread> {
+    pub(super) async fn read_attempt(&mut self, in_flight: &mut InFlight) -> Result<(), Unread> {
         let left = self.spending.time_left(self.machine, in_flight.purpose);
         let call = self.call(in_flight, left.longest());
         // A call that is cancelled before it is polled is not sent.
@@ -181,7 +183,7 @@ impl Driver<'_> {
     }
 
     /// An attempt has failed and the next one follows: runs the hooks for both.
-    async fn start_attempt(&self, call: &mut InFlight, next: u32, fault: &Fault) {
+    pub(super) async fn start_attempt(&self, call: &mut InFlight, next: u32, fault: &Fault) {
         if !self.hooks.is_empty() {
             let bounds = self.bounds(call.purpose);
             let mut context = self.attempt_context(call).with_error(fault);

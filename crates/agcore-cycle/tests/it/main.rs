@@ -29,6 +29,7 @@ mod gate;
 mod hooks;
 mod layers;
 mod machine;
+mod output_limits;
 mod prompt_cache;
 mod public_types;
 mod question_ids;

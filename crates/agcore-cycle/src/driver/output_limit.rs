@@ -1,0 +1,141 @@
+//! Token limits that a server refuses: a limit that agcore chose itself is lowered, and the call is made again.
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_chat::{Fault, ModelEvent};
+use agcore_llm::{LlmError, LlmErrorKind, wire::failure::OutputLimit};
+
+use super::{
+    context::Driver,
+    reading::{InFlight, Unread},
+};
+use crate::{
+    budget::{Learnt, MIN_REPLY_TOKENS},
+    machine::Purpose,
+};
+
+/// The limit that is tried if a server refuses a higher one and does not say which it accepts. All current models accept it.
+const SAFE_LIMIT: u64 = 4_096;
+
+/// The number of times that the limit of one call is lowered: several providers may refuse it one after the other.
+const MAX_LOWERED: u32 = 3;
+
+/// How the limit of a call was lowered so far.
+#[derive(Default)]
+pub(super) struct Lowering {
+    count: u32,
+    /// The refusal that did not say why.
+    unexplained: Option<LlmError>,
+}
+
+impl Lowering {
+    /// Returns the error of the call: that of its last attempt, unless that was made without a reason.
+    pub(super) fn error(self, last: LlmError) -> LlmError {
+        self.unexplained.unwrap_or(last)
+    }
+}
+
+impl Driver<'_> {
+    /// Sends the request and reads the reply, which becomes the last one. Sends it again if the server refuses a token limit
+    /// that the application did not set.
+    pub(super) async fn read_reply(&mut self, in_flight: &mut InFlight) -> Result<(), Unread> {
+        let mut lowering = Lowering::default();
+        loop {
+            let error = match self.read_attempt(in_flight).await {
+                Err(Unread::Failed(error)) => error,
+                read => return read,
+            };
+            match self.lower_limit(in_flight, error, &mut lowering) {
+                // Boxed because it is rarely needed.
+                Ok(fault) => Box::pin(self.repeat_call(in_flight, fault)).await,
+                Err(error) => return Err(Unread::Failed(lowering.error(error))),
+            }
+        }
+    }
+
+    /// Returns what is known about the model of a call.
+    pub(super) fn learnt(&self, call: &InFlight) -> Learnt {
+        let (provider, model) = self.asked(call.purpose, &call.request.model);
+        self.settings.learnt.get(provider, model)
+    }
+
+    /// Limits the reply of a call that would get a limit from elsewhere, which the server is known to refuse.
+    pub(super) fn limit_reply(&self, call: &mut InFlight) {
+        if call.has_own_limit {
+            return;
+        }
+        let learnt = self.learnt(call);
+        if let Some(limit) = learnt.output.filter(|_| learnt.is_needed) {
+            Arc::make_mut(&mut call.request).max_completion_tokens = Some(limit);
+        }
+    }
+
+    /// Lowers the token limit of a call that was refused because of it, so that the call can be made again. A limit that the
+    /// application set is never changed.
+    ///
+    /// # Errors
+    /// The error itself, if another limit would not help.
+    pub(super) fn lower_limit(
+        &mut self,
+        call: &mut InFlight,
+        error: LlmError,
+        lowering: &mut Lowering,
+    ) -> Result<Fault, LlmError> {
+        if call.has_own_limit || lowering.count == MAX_LOWERED || error.partial().is_some() {
+            return Err(error);
+        }
+        let is_guess = self.flight.hold.as_ref().is_some_and(|hold| hold.is_limit_a_guess);
+        let Some((limit, learnt)) = accepted(&error, call.request.token_limit(), is_guess) else {
+            return Err(error);
+        };
+        let fault = error.fault();
+        lowering.count += 1;
+        lowering.unexplained = learnt.is_none().then_some(error);
+        if let Some(learnt) = learnt {
+            let (provider, model) = self.asked(call.purpose, &call.request.model);
+            self.settings.learnt.learn(provider, model, learnt);
+        }
+        Arc::make_mut(&mut call.request).max_completion_tokens = Some(limit);
+        if let Some(hold) = &mut self.flight.hold {
+            (hold.token_limit, hold.is_limit_a_guess) = (Some(limit), false);
+        }
+        Ok(fault)
+    }
+
+    /// Reports that a refused call is made again.
+    pub(super) async fn repeat_call(&mut self, call: &mut InFlight, fault: Fault) {
+        self.flight.fold.restart();
+        self.flight.hold_back(self.clock.monotonic());
+        self.flight.rest();
+        let attempt = call.attempt.saturating_add(1);
+        self.start_attempt(call, attempt, &fault).await;
+        let delay = Duration::ZERO;
+        self.send(ModelEvent::RetryScheduled { attempt, delay, fault }).await;
+    }
+
+    /// Returns the names of the provider and the model that a call goes to first.
+    fn asked<'a>(&'a self, purpose: Purpose, model: &'a str) -> (&'a str, &'a str) {
+        let info = self.provider_for(purpose).info();
+        (&info.name, if model.is_empty() { &info.model } else { model })
+    }
+}
+
+/// Returns the limit to try after a refusal, and what the server has said, if it was about the limit. Otherwise, another limit
+/// is worth trying only if the one that was sent was a guess.
+fn accepted(error: &LlmError, sent: Option<u64>, is_guess: bool) -> Option<(u64, Option<Learnt>)> {
+    let Some(refusal) = OutputLimit::of(error, sent) else {
+        // Gateways hide the reason, and servers invent words.
+        let is_vague = *error.kind() == LlmErrorKind::InvalidRequest && matches!(error.status(), Some(400 | 422));
+        return (is_vague && is_guess && sent.is_some_and(|sent| sent > SAFE_LIMIT)).then_some((SAFE_LIMIT, None));
+    };
+    let limit = refusal.at_most.unwrap_or(SAFE_LIMIT);
+    // A prompt that leaves too little must become shorter.
+    let is_useful = refusal.window.is_none() || limit >= MIN_REPLY_TOKENS;
+    let is_lower = sent.is_none_or(|sent| limit < sent);
+    let learnt = Learnt {
+        output: refusal.window.is_none().then_some(limit),
+        window: refusal.window,
+        is_needed: sent.is_none(),
+    };
+    (is_useful && is_lower).then_some((limit, Some(learnt)))
+}
