@@ -135,6 +135,17 @@ pub(crate) struct Failure {
     is_not_found: bool,
     /// The time limit that was exceeded, if one of the program's was.
     timeout: Option<TimeoutStage>,
+    /// Why the session cannot be used, if it was used elsewhere.
+    elsewhere: Option<Elsewhere>,
+}
+
+/// What became of a session elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Elsewhere {
+    /// Another program is using it.
+    InUse,
+    /// It was continued, so that the copy here is out of date.
+    Continued,
 }
 
 impl Failure {
@@ -147,6 +158,7 @@ impl Failure {
             advice: None,
             is_not_found: false,
             timeout: None,
+            elsewhere: None,
         }
     }
 
@@ -231,6 +243,16 @@ impl Failure {
             self.advice = Some(advice(stage));
         }
         self
+    }
+
+    /// Returns whether another program is using the session.
+    pub(crate) fn is_held(&self) -> bool {
+        self.elsewhere == Some(Elsewhere::InUse)
+    }
+
+    /// Returns whether the session was continued elsewhere, so that the copy here is out of date.
+    pub(crate) fn is_out_of_date(&self) -> bool {
+        self.elsewhere == Some(Elsewhere::Continued)
     }
 
     /// Returns whether the command was interrupted with Ctrl-C.
@@ -331,8 +353,16 @@ impl From<AgentError> for Failure {
             (None, AgentErrorKind::LimitReached) => FailureKind::Limit,
             (None, _) => FailureKind::Task,
         };
+        let elsewhere = match error.kind() {
+            AgentErrorKind::Held => Some(Elsewhere::InUse),
+            _ if error.chain().contains("continued elsewhere") => Some(Elsewhere::Continued),
+            _ => None,
+        };
+        let advice = elsewhere.filter(|elsewhere| *elsewhere == Elsewhere::InUse);
         Self {
             fault: Some(error.fault().kind),
+            advice: advice.map(|_| "To continue in a copy of the session, add --fork.".to_owned()),
+            elsewhere,
             ..Self::new(kind, error.chain())
         }
     }

@@ -8,7 +8,8 @@ use clap::{Parser, ValueEnum};
 pub(super) const COST_HELP: &str = "\
 Adds what the model calls of the kept sessions cost, as it was stored with each message: prices of the catalog at that time, or \
 what the server reported. Amounts of different currencies are never added. Calls without a known price are counted, but not \
-part of the sums. Calls for summaries and of sub-agents are included.
+part of the sums. Calls for summaries and of sub-agents are included. With AGCORE_STORE and without --file, the sessions are those \
+of the server.
 
 agcore contains no prices, because vendors change them. Write those of your models to catalog.toml next to your own \
 agcore.toml; `agcore catalog check FILE` checks it. Later calls are then billed; earlier ones stay unknown. A catalog with one \

@@ -17,6 +17,9 @@ machine are served. The sessions are those of `agcore chat`.
 The table [serve] in agcore.toml sets the same, and limits and the keys of JSON Web Tokens. With AGCORE_STORE, a URL such as \
 postgres://USER:PASSWORD@HOST/DATABASE, the sessions are in a database server.
 
+One server at a time uses a database; a second one is refused. For a restart without a gap, start the new server with --hand-over \
+and stop the old one: the new one listens as soon as the old one has ended, and clients that reconnect miss no event.
+
 The flow files in `flows/` next to your user settings, and in `.agcore/flows/` of a trusted folder, are offered beside the agent: \
 `help.flow.yaml` answers at /api/v1/agent/agents/help/run.
 
@@ -62,6 +65,9 @@ pub(crate) struct ServeArgs {
     /// Catalog with the prices of models; by default catalog.toml next to your user settings, if it exists
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
+    /// If another server uses the database, wait until it has ended, and continue its runs; without it, refuse to start
+    #[arg(long)]
+    pub(crate) hand_over: bool,
     /// Check the settings, the address and the database, report all problems, and exit
     #[arg(long)]
     pub(crate) check: bool,

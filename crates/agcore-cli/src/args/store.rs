@@ -48,7 +48,8 @@ pub(crate) enum StoreCommand {
 
 const MIGRATE_HELP: &str = "\
 Programs migrate a database when they open it. This command does it beforehand, for example before several of them start. \
-A database of a newer version is left unchanged, and the exit code is 2.
+A database of a newer version is left unchanged, and the exit code is 2. With AGCORE_STORE and without --file, the database is that \
+of the server.
 
 Examples:
   agcore store migrate
@@ -56,7 +57,8 @@ Examples:
 
 const CHECK_HELP: &str = "\
 Checks the pages and indexes of the file, references between tables, gaps in the streams of the journal, and stored JSON \
-that cannot be read. Lists what is damaged; the exit code is then 1.
+that cannot be read. Lists what is damaged; the exit code is then 1. With AGCORE_STORE and without --file, nothing is checked: the \
+message names the program that checks a PostgreSQL server, and the exit code is 2.
 
 Examples:
   agcore store check
@@ -64,7 +66,8 @@ Examples:
 
 const BACKUP_HELP: &str = "\
 The copy contains the database as it is at one moment. Other programs can write meanwhile. TARGET appears when the copy is \
-complete, and only its owner can read it.
+complete, and only its owner can read it. With AGCORE_STORE and without --file, nothing is copied: the message names the command of \
+PostgreSQL that does it, and the exit code is 2.
 
 Examples:
   agcore store backup agcore-backup.db
@@ -80,7 +83,8 @@ Example:
 
 const REBUILD_HELP: &str = "\
 Rebuilds all indexes (SQLite's REINDEX). The tables stay as they are: messages and events of sessions are not rebuilt from \
-their records.
+their records. With AGCORE_STORE and without --file, nothing is rebuilt: the message names the command of PostgreSQL that does it, and \
+the exit code is 2.
 
 Example:
   agcore store rebuild --file agcore.db";

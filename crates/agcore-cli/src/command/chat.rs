@@ -33,6 +33,7 @@ mod rewind;
 mod paste_image;
 mod last_model;
 mod model;
+mod elsewhere;
 mod settle;
 mod resume;
 mod commands;

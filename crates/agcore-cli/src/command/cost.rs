@@ -47,13 +47,13 @@ pub(crate) async fn run(args: &CostArgs) -> Result<(), Failure> {
 async fn open(args: &CostArgs) -> Result<Sessions, Failure> {
     match &args.file {
         Some(file) => Sessions::open_file(file).await,
-        None => Sessions::open().await,
+        None => Sessions::of_server().await,
     }
 }
 
 #[cfg(not(feature = "sqlite"))]
 async fn open(_: &CostArgs) -> Result<Sessions, Failure> {
-    Sessions::open().await
+    Sessions::of_server().await
 }
 
 fn is_wanted(entry: &CostEntry, args: &CostArgs) -> bool {

@@ -8,6 +8,7 @@ mod tokens;
 
 use std::{
     io::{self, Write as _},
+    net::SocketAddr,
     sync::Arc,
 };
 
@@ -73,7 +74,7 @@ async fn check(config: &ServeConfig, settings: &Settings, mut problems: Vec<Stri
         Err(_) => Ok(()),
     };
     let listening = TcpListener::bind(config.listen).await.map(drop);
-    let listening = listening.map_err(|error| cannot_listen(config, &error));
+    let listening = listening.map_err(|error| cannot_listen(config.listen, &error));
     let found = [
         tools.as_ref().err().map(ToString::to_string),
         bundle.err().map(|failure| failure.to_string()),
@@ -112,13 +113,18 @@ async fn serve(
     let mut problems = Vec::new();
     let flows = flows::flows(settings, &bundle, &config, &mut problems);
     refuse(problems)?;
-    let listening = TcpListener::bind(config.listen).await;
-    let listener = listening.map_err(|error| cannot_listen(&config, &error))?;
-    let address = listener.local_addr().unwrap_or(config.listen);
+    let (listen, hands_over) = (config.listen, config.hands_over);
     let server = server(config, (bundle, flows), settings, prices, sessions)?;
     // Before the address is known: the program may be stopped as soon as it is.
     let stop = CancellationToken::new();
     let _meaning = interrupts.cancel(&stop);
+    if !take_database(&server, hands_over, &stop).await? {
+        return Ok(());
+    }
+    // After the other server: it may have the same address.
+    let listening = TcpListener::bind(listen).await;
+    let listener = listening.map_err(|error| cannot_listen(listen, &error))?;
+    let address = listener.local_addr().unwrap_or(listen);
     writeln!(
         io::stderr(),
         "Serving agents at http://{address}; /docs describes the routes"
@@ -127,8 +133,34 @@ async fn serve(
     server.serve(listener, stop).await.map_err(failure)
 }
 
-fn cannot_listen(config: &ServeConfig, error: &io::Error) -> Failure {
-    Failure::usage(format!("cannot listen on {}: {error}", config.listen))
+/// Takes the database, or waits until another server has ended. Returns whether it was taken; it was not if the program is to end.
+async fn take_database(server: &Server, hands_over: bool, stop: &CancellationToken) -> Result<bool, Failure> {
+    if !hands_over {
+        return server.take_store().await.map(|()| true).map_err(failure);
+    }
+    let say = |error: &ServerError| {
+        // If standard error cannot be written, the server still waits.
+        let _ = writeln!(io::stderr(), "Waiting: {}", in_use(error));
+    };
+    server.wait_for_store(stop, say).await.map_err(failure)
+}
+
+fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
+    Failure::usage(format!("cannot listen on {address}: {error}"))
+}
+
+/// Returns who uses the database, with the address of the machine.
+fn in_use(error: &ServerError) -> String {
+    match error {
+        ServerError::InUse(holder) => {
+            let address = holder.address.as_ref().map(|address| format!(", at {address}"));
+            format!(
+                "another server uses the database: {holder}{}",
+                address.unwrap_or_default()
+            )
+        }
+        error => error.to_string(),
+    }
 }
 
 /// Returns the parts of the agent, with the provider, the tools and the rules of a chat.
@@ -182,5 +214,11 @@ fn server(
 }
 
 fn failure(error: ServerError) -> Failure {
+    if let ServerError::InUse(_) = &error {
+        let text = in_use(&error);
+        return Failure::task(format!(
+            "{text}\nStop it first, or pass --hand-over to wait until it has ended and to continue its runs."
+        ));
+    }
     Failure::task(agcore::chat::text::error_chain(&error))
 }

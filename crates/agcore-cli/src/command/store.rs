@@ -6,6 +6,8 @@ mod profiles;
 mod prune;
 mod user;
 
+use std::path::Path;
+
 use agcore::store::sqlite::maintenance::{self, CheckReport, NEWEST_VERSION};
 use serde_json::{Value, json};
 
@@ -38,6 +40,14 @@ pub(crate) async fn run(command: &StoreCommand) -> Result<(), Failure> {
 }
 
 async fn migrate(args: &FileArgs) -> Result<(), Failure> {
+    if let Some(url) = server_of(args.file.as_deref()) {
+        opened::migrate_server(&url).await?;
+        let name = format!("the database of {STORE}");
+        return print(&match args.json {
+            true => format!("{:#}\n", json!({ "file": name })),
+            false => format!("The tables of {name} have the newest version.\n"),
+        });
+    }
     let database = Database::of(args)?;
     database.create_directory()?;
     let migrated = maintenance::migrate(&database.options).await?;
@@ -51,6 +61,11 @@ async fn migrate(args: &FileArgs) -> Result<(), Failure> {
 }
 
 async fn check(args: &FileArgs) -> Result<(), Failure> {
+    refuse_server(
+        args,
+        "checks files of SQLite",
+        &["pg_amcheck --install-missing --dbname=\"$AGCORE_STORE\""],
+    )?;
     let database = Database::of(args)?;
     let report = maintenance::check(&database.options).await?;
     let name = &database.name;
@@ -86,6 +101,10 @@ fn as_json(report: &CheckReport) -> Value {
 }
 
 async fn backup(args: &BackupArgs) -> Result<(), Failure> {
+    let target = quoted(&shown(&args.target));
+    let dump = format!("pg_dump --format=custom --schema=agcore --file={target} --dbname=\"$AGCORE_STORE\"");
+    let restore = format!("pg_restore --clean --if-exists --dbname=\"$AGCORE_STORE\" {target}   (restores it)");
+    refuse_server(&args.database, "copies files of SQLite", &[&dump, &restore])?;
     let database = Database::of(&args.database)?;
     let bytes = maintenance::backup(&database.options, &args.target, args.force).await?;
     let target = shown(&args.target);
@@ -94,9 +113,7 @@ async fn backup(args: &BackupArgs) -> Result<(), Failure> {
 }
 
 async fn vacuum(args: &FileArgs) -> Result<(), Failure> {
-    if args.file.is_none()
-        && let Some(url) = variable(STORE)
-    {
+    if let Some(url) = server_of(args.file.as_deref()) {
         opened::vacuum_server(&url).await?;
         let name = format!("the database of {STORE}");
         return print(&match args.json {
@@ -112,8 +129,38 @@ async fn vacuum(args: &FileArgs) -> Result<(), Failure> {
 }
 
 async fn rebuild(args: &FileArgs) -> Result<(), Failure> {
+    refuse_server(
+        args,
+        "rebuilds files of SQLite",
+        &["psql \"$AGCORE_STORE\" -c 'REINDEX SCHEMA agcore'"],
+    )?;
     let database = Database::of(args)?;
     let rebuilt = maintenance::rebuild(&database.options).await?;
     let text = format!("{} indexes of {} were rebuilt.", rebuilt.indexes, database.name);
     database.print(json!({ "indexes": rebuilt.indexes }), &text)
+}
+
+/// Returns the URL of the database server, unless a file is named.
+fn server_of(file: Option<&Path>) -> Option<String> {
+    match file {
+        Some(_) => None,
+        None => variable(STORE),
+    }
+}
+
+/// Fails if the database is that of a server, for which there is another program.
+fn refuse_server(args: &FileArgs, what: &str, lines: &[&str]) -> Result<(), Failure> {
+    if server_of(args.file.as_deref()).is_none() {
+        return Ok(());
+    }
+    let lines: String = lines.iter().map(|line| format!("\n  {line}")).collect();
+    Err(Failure::usage(format!(
+        "nothing was done: this command {what}, and {STORE} names a database server\nFor the server, use:{lines}\n\
+         To work on a file in spite of {STORE}, name it with --file."
+    )))
+}
+
+/// Returns a text as a word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
 }

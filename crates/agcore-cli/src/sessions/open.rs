@@ -18,6 +18,9 @@ use crate::{args::SessionArgs, exit::Failure, process::variable};
 /// The variable with the URL of the database of a server.
 pub(crate) const STORE: &str = "AGCORE_STORE";
 
+/// The name of the server for other programs that want to use its database or its sessions.
+const SERVER: &str = "agcore serve";
+
 impl Sessions {
     /// Opens the sessions for a chat. If the database cannot be used, a new chat continues without it, with a warning.
     ///
@@ -47,6 +50,11 @@ impl Sessions {
     /// When the database cannot be created or read, or the program was built without one.
     #[cfg(feature = "sqlite")]
     pub(crate) async fn open() -> Result<Self, Failure> {
+        Self::open_as("agcore").await
+    }
+
+    #[cfg(feature = "sqlite")]
+    async fn open_as(program: &str) -> Result<Self, Failure> {
         use agcore::store::sqlite::SqliteOptions;
 
         use crate::places::{create_private_directory, create_private_file, database};
@@ -64,7 +72,11 @@ impl Sessions {
         // SQLite gives its other files the same permissions.
         create_private_file(&path)
             .map_err(|error| Failure::task(format!("cannot create the database {}: {error}", path.display())))?;
-        let store = SqliteOptions::new(path).with_readers(1).open(clock()).await?;
+        let store = SqliteOptions::new(path)
+            .with_readers(1)
+            .with_program(program)
+            .open(clock())
+            .await?;
         Ok(Self::of(store))
     }
 
@@ -75,7 +87,7 @@ impl Sessions {
     pub(crate) async fn of_server() -> Result<Self, Failure> {
         match variable(STORE) {
             Some(url) => Self::open_server(&url).await,
-            None => Self::open().await,
+            None => Self::open_as(SERVER).await,
         }
     }
 
@@ -92,8 +104,8 @@ impl Sessions {
         }
         #[cfg(feature = "postgres")]
         {
-            let store = agcore::store::postgres::PostgresStore::open(url, clock()).await?;
-            Ok(Self::of(store))
+            let options = agcore::store::postgres::PostgresOptions::new(url)?.with_program(SERVER);
+            Ok(Self::of(options.open(clock()).await?))
         }
         #[cfg(not(feature = "postgres"))]
         Err(Failure::usage(
@@ -122,6 +134,11 @@ impl Sessions {
         Err(Failure::usage(
             "this build keeps no sessions; build agcore-cli with the feature `sqlite`",
         ))
+    }
+
+    #[cfg(not(feature = "sqlite"))]
+    async fn open_as(_: &str) -> Result<Self, Failure> {
+        Self::open().await
     }
 
     fn in_memory() -> Self {

@@ -9,6 +9,7 @@ use agcore::{
 
 use super::{
     disabled::{Part, disabled},
+    elsewhere,
     partial::{self, Kept},
     paste_image::PastedImages,
     screen::Screen,
@@ -141,6 +142,26 @@ impl Conversation {
         ended
     }
 
+    /// Reports a turn that did not start or go on, because the session is in use or was continued elsewhere.
+    async fn refused(&mut self, failure: &Failure) -> Result<(), Failure> {
+        self.screen.error(&failure.to_string())?;
+        if failure.is_out_of_date() {
+            return self
+                .screen
+                .note("Type /resume to open the session as it is now.")
+                .and_then(|()| self.note_resend());
+        }
+        match elsewhere::resolve(self).await? {
+            true => self.note_resend(),
+            false => Ok(()),
+        }
+    }
+
+    fn note_resend(&self) -> Result<(), Failure> {
+        self.screen
+            .note("Your message was not sent. Press ↑ to edit and resend it.")
+    }
+
     async fn run_turn(&mut self, message: Option<Message>, input: Input) -> Result<bool, Failure> {
         self.screen.speaker("agent")?;
         let before = self.session.messages().await;
@@ -153,6 +174,9 @@ impl Conversation {
             TurnEnd::Suspended => return Ok(true),
             TurnEnd::Failed(failure) => failure,
         };
+        if failure.is_held() || failure.is_out_of_date() {
+            return self.refused(&failure).await.map(|()| false);
+        }
         let is_cancelled = failure.is_cancelled();
         let partial = self.turns.log.take_partial();
         let kept = partial::keep(&self.session, &before, message, &partial, is_cancelled).await;

@@ -4,6 +4,7 @@ use agcore::memory::session::Session;
 
 use super::{
     conversation::Conversation,
+    elsewhere::reopen,
     last_model::{note_other_provider, switch_to_last},
     picker::{choose, choose_from},
     settle::settle,
@@ -69,7 +70,11 @@ pub(super) async fn rename(conversation: &Conversation, name: &str) -> Result<()
 async fn open(conversation: &mut Conversation, selected: &Session) -> Result<(), Failure> {
     let screen = conversation.screen;
     if selected.id == conversation.session.id() {
-        return screen.note("This is the current session.");
+        screen.note("This is the current session. It is opened again.")?;
+        return match reopen(conversation).await? {
+            true => settle(conversation).await,
+            false => Ok(()),
+        };
     }
     let agent = conversation.agent.clone();
     match conversation.chats.start(Some(selected), false, &agent).await {

@@ -220,6 +220,16 @@ impl ChatSessions {
         }
     }
 
+    /// Creates a copy of a session, which another program may be using.
+    ///
+    /// # Errors
+    /// When the session is damaged, or the database fails.
+    pub(super) async fn fork(&self, id: &str, agent: &AgentSpec) -> Result<AgentSession, Failure> {
+        let copy = self.stored.branch_new(id, agent.clone()).await?;
+        self.hooks.set_session(copy.id());
+        Ok(copy)
+    }
+
     /// Opens a session again, with the settings of these sessions.
     ///
     /// # Errors

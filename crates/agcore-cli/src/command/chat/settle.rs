@@ -4,6 +4,7 @@ use agcore::chat::{Answer, Question};
 
 use super::{
     conversation::Conversation,
+    elsewhere::resolve,
     saved::{last_exchange, shortened},
 };
 use crate::{console::Line, exit::Failure, open_question, render::uncertain_line, sessions::answers_of, turn::Input};
@@ -17,9 +18,14 @@ pub(super) async fn settle(conversation: &mut Conversation) -> Result<(), Failur
     for (speaker, text) in last_exchange(&conversation.session).await {
         screen.note(&format!("{speaker}: {text}"))?;
     }
-    let id = conversation.session.id().to_owned();
     let count = conversation.session.messages().await.len();
-    screen.note(&format!("Session {id}, {count} messages in the conversation."))?;
+    screen.note(&format!(
+        "Session {}, {count} messages in the conversation.",
+        conversation.session.id()
+    ))?;
+    if !resolve(conversation).await? {
+        return Ok(());
+    }
     if conversation.session.is_suspended().await {
         screen.note("The last turn waits for answers.")?;
         return go_on(conversation).await;
@@ -29,6 +35,7 @@ pub(super) async fn settle(conversation: &mut Conversation) -> Result<(), Failur
     }
     screen.note("The last turn was interrupted before it ended. What it had finished is kept. It began with:")?;
     // The conversation ends before the turn that is open.
+    let id = conversation.session.id().to_owned();
     match conversation.chats.sessions.last_input(&id).await {
         Ok(input) => screen.note(&format!("you: {}", shortened(&input.unwrap_or_default())))?,
         Err(failure) => screen.error(&failure.to_string())?,

@@ -39,6 +39,8 @@ pub(super) struct ServeConfig {
     /// The pause after which the server looks for a new version of the stored catalog, if it uses that.
     pub(super) stored_catalog: Option<Duration>,
     pub(super) profiles: bool,
+    /// Whether to wait for the end of another server.
+    pub(super) hands_over: bool,
 }
 
 impl ServeConfig {
@@ -94,6 +96,7 @@ impl ServeConfig {
             files,
             stored_catalog: (table.stored_catalog == Some(true)).then_some(reload),
             profiles: table.profiles == Some(true),
+            hands_over: args.hand_over,
             offers_tools: !args.no_tools && (args.tools || wants_tools),
         }
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore::{catalog::CatalogSource, llm::SystemClock, memory::Journal};
-use agcore_server::{ServerBuilder, SharedCatalog, StoredCatalog};
+use agcore_server::{SERVER_HOLD, ServerBuilder, ServerError, SharedCatalog, StoredCatalog};
 
 use super::config::ServeConfig;
 use crate::{exit::Failure, prices::Prices, sessions::Sessions};
@@ -34,9 +34,23 @@ pub(super) async fn prices(sessions: &Sessions) -> Result<Prices, Failure> {
 /// When it cannot be used, or lacks a catalog that is asked for.
 pub(super) async fn check(config: &ServeConfig) -> Result<(), Failure> {
     let sessions = Sessions::of_server().await?;
+    if !config.hands_over {
+        check_is_free(&sessions).await?;
+    }
     match config.stored_catalog {
         Some(_) => prices(&sessions).await.map(drop),
         None => Ok(()),
+    }
+}
+
+/// Checks that no other server uses the database.
+async fn check_is_free(sessions: &Sessions) -> Result<(), Failure> {
+    match sessions.store().hold(SERVER_HOLD).await {
+        Ok(_hold) => Ok(()),
+        Err(error) => match error.holder() {
+            Some(holder) => Err(super::failure(ServerError::InUse(holder.clone()))),
+            None => Err(error.into()),
+        },
     }
 }
 

@@ -80,6 +80,14 @@ async fn open_server(url: &str, clock: Arc<dyn Clock>) -> Result<Arc<dyn UserDat
     ))
 }
 
+/// Creates the tables of a database server, or brings them to the newest version.
+///
+/// # Errors
+/// When the server cannot be used, or has tables of a newer version.
+pub(super) async fn migrate_server(url: &str) -> Result<(), Failure> {
+    open_server(url, Arc::new(SystemClock::new())).await.map(drop)
+}
+
 /// Removes what erased rows have left in the files of a database server.
 ///
 /// # Errors

@@ -180,11 +180,11 @@ async fn a_read_only_database_can_be_read() {
     let store = open(options_of(&url, "agcore")).await.unwrap();
     assert_eq!(store.get("local", "a").await.unwrap(), None);
     let error = store.save(MemoryItem::new("a", "")).await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::Storage);
+    assert_eq!(error.kind(), MemoryErrorKind::Unavailable);
     assert!(error.message().contains("the database is read-only"), "{error:?}");
     check(
         options_of(&url, "other"),
-        MemoryErrorKind::Storage,
+        MemoryErrorKind::Unavailable,
         "the database is read-only",
     )
     .await;
