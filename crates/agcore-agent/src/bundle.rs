@@ -1,6 +1,6 @@
 //! [`RuntimeBundle`]: the parts that sessions share.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Actor, Biller, Clock};
 use agcore_cycle::Hooks;
@@ -82,6 +82,7 @@ pub(crate) struct SessionSettings {
     pub(crate) keeps_events: bool,
     pub(crate) biller: Option<Arc<dyn Biller>>,
     pub(crate) billing: Option<Billing>,
+    pub(crate) patience: Duration,
 }
 
 impl RuntimeBundle {

@@ -2,11 +2,12 @@
 
 mod billing;
 mod contexts;
+mod patience;
 mod shared;
 
 pub use self::contexts::CONTEXT_METADATA;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Actor, Biller};
 use agcore_cycle::machine::Machine;
@@ -74,6 +75,8 @@ pub struct StoredSessions {
     keeps_events: bool,
     biller: Option<Arc<dyn Biller>>,
     billing: Option<Billing>,
+    /// How long a turn waits for a store that is away.
+    patience: Duration,
 }
 
 impl StoredSessions {
@@ -364,7 +367,7 @@ impl StoredSessions {
         if self.keeps_events {
             recorder = recorder.with_events(folded.agent.as_deref().unwrap_or(agent.name()));
         }
-        let recorder = self.with_bills(recorder, &session);
+        let recorder = self.with_bills(recorder, &session).with_patience(self.patience);
         let created = time_of(session.created_at).min(parts.clock.now());
         let session = SessionParts {
             id: session.id.into(),

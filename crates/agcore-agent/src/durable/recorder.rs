@@ -7,6 +7,7 @@ mod nested;
 use std::{
     pin::Pin,
     sync::{self, Arc, PoisonError, Weak, atomic::AtomicBool},
+    time::Duration,
 };
 
 use agcore_chat::{Clock, EventKind, Fault};
@@ -15,7 +16,7 @@ use agcore_cycle::{
     machine::{Limits, Machine, Outcome},
 };
 use agcore_memory::{
-    Hold, MemoryError, Timestamp,
+    Hold, MemoryError, MemoryErrorKind, Timestamp,
     session::{Commit, NewEvent, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore},
 };
 use agcore_tools::{RunState, ToolSession};
@@ -33,6 +34,9 @@ use super::{
     stream::{Stream, fault_of},
 };
 
+/// The pauses between two attempts to write to a store that is away: the first, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+
 /// Writes what a session absorbs: one commit for each write of the agent loop, with the record from which the session is
 /// restored, and what is derived from it: messages, the status, the run, the title.
 pub(crate) struct SessionRecorder {
@@ -49,6 +53,8 @@ pub(crate) struct SessionRecorder {
     events: Option<EventLog>,
     /// How the model calls are billed, if they are.
     billing: Option<SessionBilling>,
+    /// How long to wait for a store that is away, when there is something to store that has happened.
+    patience: Duration,
     next: sync::Mutex<Next>,
     position: Arc<Mutex<Position>>,
     /// The right to drive the session, while somebody keeps it.
@@ -112,6 +118,7 @@ impl SessionRecorder {
             nested: None,
             events: None,
             billing: None,
+            patience: Duration::ZERO,
             next: sync::Mutex::new(Next {
                 limits: limits.filter(|_| continued.has_state),
                 ..Next::default()
@@ -141,6 +148,12 @@ impl SessionRecorder {
     /// Stores what the model calls cost.
     pub(crate) fn with_billing(mut self, billing: SessionBilling) -> Self {
         self.billing = Some(billing);
+        self
+    }
+
+    /// Sets how long to wait for a store that is away.
+    pub(crate) fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 
@@ -221,6 +234,23 @@ impl SessionRecorder {
         )
     }
 
+    /// Writes outcomes, and tries again for some time if the store is away and they must not be lost.
+    async fn write_patiently(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), MemoryError> {
+        let (started, mut pause) = (self.clock.monotonic(), PAUSES.0);
+        loop {
+            let error = match self.write(outcomes, events).await {
+                Err(error) if error.kind() == MemoryErrorKind::Unavailable && has_happened(outcomes) => error,
+                written => return written,
+            };
+            if self.clock.monotonic().saturating_sub(started) + pause > self.patience {
+                return Err(error);
+            }
+            tracing::warn!(session = self.stream.session, ?error, "a result waits for the store");
+            self.clock.sleep(pause).await;
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+
     async fn write(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), MemoryError> {
         let mut position = self.position().await;
         self.check_hold()?;
@@ -239,6 +269,13 @@ impl SessionRecorder {
         (next.state, next.limits, next.agent) = (None, None, None);
         Ok(())
     }
+}
+
+/// Returns whether one of these cannot be had again: a reply that costs money, or what a tool did.
+fn has_happened(outcomes: &[Outcome]) -> bool {
+    outcomes
+        .iter()
+        .any(|outcome| matches!(outcome, Outcome::Reply(_) | Outcome::Tool { .. }))
 }
 
 #[async_trait]
@@ -263,7 +300,7 @@ impl OutcomeRecorder for SessionRecorder {
     }
 
     async fn record_with_events(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), Fault> {
-        let written = self.write(outcomes, events).await;
+        let written = self.write_patiently(outcomes, events).await;
         written.map_err(|error| {
             tracing::warn!(session = self.stream.session, ?error, "a session was not written");
             fault_of(&error)

@@ -51,22 +51,24 @@ impl Stream {
         let records = commit.records.clone();
         let committed = self.store.commit(&self.tenant, &self.session, end, commit).await;
         match committed {
-            Err(error) if !is_conflict(&error) || !self.is_written(end, &records).await => Err(error),
-            _ => Ok(()),
+            // Whether it was written is unknown as long as that cannot be read.
+            Err(error) if is_conflict(&error) => match self.is_written(end, &records).await? {
+                true => Ok(()),
+                false => Err(error),
+            },
+            committed => committed.map(drop),
         }
     }
 
     /// Returns whether these records are the end of the stream.
-    async fn is_written(&self, end: u64, records: &[Record]) -> bool {
-        let Ok(found) = self.read(end + 1).await else {
-            return false;
-        };
-        !records.is_empty()
+    async fn is_written(&self, end: u64, records: &[Record]) -> Result<bool, MemoryError> {
+        let found = self.read(end + 1).await?;
+        Ok(!records.is_empty()
             && found.len() == records.len()
             && found
                 .iter()
                 .zip(records)
-                .all(|(entry, own)| entry.record.data == own.data)
+                .all(|(entry, own)| entry.record.data == own.data))
     }
 }
 

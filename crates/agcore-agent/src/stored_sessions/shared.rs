@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_memory::session::SessionStore;
 use serde_json::Map;
 
-use super::StoredSessions;
+use super::{StoredSessions, patience::PATIENCE};
 use crate::{
     bundle::{Parts, RuntimeBundle, SessionSettings},
     error::AgentError,
@@ -37,6 +37,7 @@ impl RuntimeBundle {
             keeps_events: false,
             biller: None,
             billing: None,
+            patience: PATIENCE,
         }
     }
 
@@ -68,6 +69,7 @@ impl RuntimeBundle {
             keeps_events: sessions.keeps_events,
             biller: sessions.biller.clone(),
             billing: sessions.billing.clone(),
+            patience: sessions.patience,
         };
         Self::new(Parts {
             store: Some(Arc::clone(&sessions.store)),
@@ -85,6 +87,7 @@ impl StoredSessions {
             keeps_events,
             biller,
             billing,
+            patience,
         } = settings.clone();
         Self {
             actor,
@@ -92,6 +95,7 @@ impl StoredSessions {
             keeps_events,
             biller,
             billing,
+            patience,
             ..self
         }
     }

@@ -1,6 +1,9 @@
 //! A store that fails in the middle of a turn.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec, StoredSessions};
 use agcore_chat::{Answer, ChatResponse, QuestionKind};
@@ -73,7 +76,8 @@ fn sessions(log: &Log, store: impl SessionStore + 'static) -> StoredSessions {
         .with_session_store(store)
         .build()
         .unwrap();
-    bundle.stored_sessions().unwrap()
+    // Otherwise, no turn would notice that the store fails once.
+    bundle.stored_sessions().unwrap().with_store_patience(Duration::ZERO)
 }
 
 /// Continues the session until its turn has ended. Returns the ids of the calls about which a person was asked.
@@ -195,4 +199,40 @@ async fn the_same_session_continues_when_the_store_works_again() {
             assert_eq!(opened.messages().await, session.messages().await, "{place}");
         }
     }
+}
+
+/// A store that is away for a while, at any write: with the default patience, what has happened is stored when it is back.
+#[tokio::test]
+async fn a_result_is_kept_until_the_store_is_back() {
+    let mut healed = 0;
+    for fault in [
+        StoreFault::Fail,
+        StoreFault::LoseAnswer,
+        StoreFault::Abandon { polls: 0 },
+    ] {
+        for number in 1..7 {
+            let (log, inner) = (Log::default(), store());
+            let plan = (number..number + 5).fold(FaultPlan::new(), |plan, number| plan.with_fault(number, fault));
+            let faulty = FaultyStore::new(Arc::clone(&inner), plan);
+            let sessions = sessions(&log, faulty).with_store_patience(Duration::from_secs(30));
+            let session = sessions.create("s-1", spec()).await.unwrap();
+            let Ok(outcome) = session.turn("Go").await else {
+                continue;
+            };
+            healed += 1;
+            assert_eq!(outcome.text(), "Done.");
+            assert_eq!(
+                (log.count("append"), log.count("put")),
+                (2, 1),
+                "{fault:?} at call {number}"
+            );
+            let opened = sessions.open("s-1", spec()).await;
+            // The faults of calls that the turn did not need.
+            if let Ok(opened) = opened {
+                assert_eq!(opened.messages().await, session.messages().await);
+                assert!(!opened.is_interrupted().await && opened.uncertain_calls().await.is_empty());
+            }
+        }
+    }
+    assert_eq!(healed, 3 * 5);
 }

@@ -48,10 +48,14 @@ mod rate_limits;
 mod run_task;
 mod schema;
 mod stored_keys;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod serve;
 #[cfg(all(unix, feature = "sqlite"))]
 mod guards;
+#[cfg(all(feature = "postgres", feature = "sqlite"))]
+mod server_store;
 mod sessions;
 #[cfg(feature = "sqlite")]
 mod store;
@@ -117,6 +121,8 @@ mod terminal_output;
 mod terminal;
 #[cfg(unix)]
 mod trust_question;
+#[cfg(all(unix, feature = "sqlite"))]
+mod two_terminals;
 #[cfg(unix)]
 mod typed_ahead;
 #[cfg(unix)]

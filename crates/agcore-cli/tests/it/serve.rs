@@ -5,6 +5,8 @@ mod cuts;
 mod flow_model;
 mod documents;
 mod flows;
+#[cfg(all(unix, feature = "postgres"))]
+mod overlap;
 mod settings;
 mod uploads;
 

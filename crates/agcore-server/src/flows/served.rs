@@ -1,6 +1,6 @@
 //! [`ServedFlow`]: a flow that a server offers. [`FlowSetup`]: what it is built with.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_agent::RuntimeBundle;
 use agcore_chat::{Actor, Biller, Clock};
@@ -118,7 +118,8 @@ impl FlowSetup {
             return bundle.clone();
         };
         let sessions = bundle.stored_sessions_in(Arc::clone(&own.store));
-        let mut sessions = sessions.with_actor(self.actor.clone()).with_events();
+        let sessions = sessions.with_actor(self.actor.clone()).with_events();
+        let mut sessions = sessions.with_store_patience(Duration::MAX);
         if let Some(biller) = &own.biller {
             sessions = sessions.with_biller(Arc::clone(biller));
         }

@@ -1,6 +1,6 @@
 //! [`Service`]: what all requests and runs share.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use agcore_agent::{CONTEXT_METADATA, StoredSessions};
 use agcore_agui::EncoderSettings;
@@ -105,7 +105,10 @@ impl Service {
     pub(super) fn sessions_of(&self, agent: &ServedAgent, log: &Arc<RunLog>) -> StoredSessions {
         let store = Arc::new(RecordingStore::new(Arc::clone(log)));
         let sessions = agent.bundle.stored_sessions_in(store);
-        let sessions = sessions.with_actor(log.job.actor.clone());
+        // A run waits until the database works again: it is no use to end it.
+        let sessions = sessions
+            .with_actor(log.job.actor.clone())
+            .with_store_patience(Duration::MAX);
         match &self.biller {
             Some(biller) => sessions.with_biller(Arc::clone(biller)),
             None => sessions,

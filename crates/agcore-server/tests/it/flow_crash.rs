@@ -138,6 +138,7 @@ async fn a_flow_that_is_killed_at_any_write_loses_and_repeats_nothing() {
             () = faulty.wait_for_held(1) => false,
         };
         server.kill().await;
+        faulty.drop_holds();
         if is_over {
             assert!(kill > 10, "only {kill} writes");
             break;

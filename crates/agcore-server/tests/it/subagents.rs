@@ -161,6 +161,7 @@ async fn kill_at_any_write(served: Served) {
             () = faulty.wait_for_held(1) => false,
         };
         server.kill().await;
+        faulty.drop_holds();
         if is_over {
             assert!(kill > 8, "only {kill} writes");
             return;

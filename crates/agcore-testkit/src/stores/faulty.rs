@@ -1,6 +1,7 @@
 //! [`FaultyStore`]: a store around another one whose calls fail, lose their answers, wait or are abandoned.
 
 mod plan;
+mod holds;
 mod memory_store;
 mod journal;
 mod sessions;
@@ -53,6 +54,7 @@ struct Shared {
     plan: FaultPlan,
     state: Mutex<State>,
     held: watch::Sender<usize>,
+    holds: holds::Holds,
 }
 
 #[derive(Debug, Default)]
@@ -82,6 +84,7 @@ impl<S> FaultyStore<S> {
                 plan,
                 state: Mutex::default(),
                 held: watch::Sender::new(0),
+                holds: holds::Holds::default(),
             }),
         }
     }

@@ -59,6 +59,7 @@ impl SessionRecorder {
             nested: Some(nested),
             events,
             billing: root.billing.clone(),
+            patience: root.patience,
             ..Self::new(store, clock, &session, writer, continued)
         }
     }
