@@ -212,3 +212,21 @@ fn by_state(state: &str) -> (MemoryErrorKind, &'static str) {
         _ => (Storage, "PostgreSQL reported an error"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_by_itself_is_an_outage() {
+        for state in [
+            "08000", "08001", "08003", "08004", "08006", "08P01", "25006", "40001", "40P01", "53000", "53200", "53300", "55000",
+            "55006", "55P03", "57014", "57P01", "57P02", "57P03", "57P04", "57P05",
+        ] {
+            assert_eq!(by_state(state).0, MemoryErrorKind::Unavailable, "{state}");
+        }
+        for state in ["53100", "42501", "42P01", "XX001", "28P01"] {
+            assert_eq!(by_state(state).0, MemoryErrorKind::Storage, "{state}");
+        }
+    }
+}

@@ -157,6 +157,11 @@ impl Lease<'_> {
         &mut self.pooled.connection
     }
 
+    /// Closes this connection and those that are idle: after the end of one, as in a failover, the others are those of the same server.
+    pub(super) fn replace_all(self) {
+        self.pool.idle().clear();
+    }
+
     /// Makes the connection available to others. Nothing may be outstanding on it.
     pub(super) fn give_back(mut self) {
         if self.pooled.opened.elapsed() < MAX_AGE {

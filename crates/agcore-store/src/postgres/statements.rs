@@ -83,11 +83,15 @@ fn finish<T>(attempt: &str, lease: Lease<'_>, done: Result<Result<T, Error>, Ela
             Ok(result)
         }
         Ok(Err(error)) => {
-            if !is_fatal(&error) {
-                lease.give_back();
+            match is_fatal(&error) {
+                true => lease.replace_all(),
+                false => lease.give_back(),
             }
             Err(convert(attempt, error))
         }
-        Err(_) => Err(no_answer(attempt)),
+        Err(_) => {
+            lease.replace_all();
+            Err(no_answer(attempt))
+        }
     }
 }

@@ -46,14 +46,16 @@ impl<'p> Transaction<'p> {
     /// Commits the transaction if all went well, else rolls it back.
     pub(super) async fn end<T>(mut self, attempt: &str, result: Result<T, MemoryError>) -> Result<T, MemoryError> {
         if self.is_lost {
+            self.lease.replace_all();
             return result;
         }
         let ended = match &result {
             Ok(_) => self.run(attempt, "COMMIT").await,
             Err(_) => self.run(attempt, "ROLLBACK").await,
         };
-        if !self.is_lost {
-            self.lease.give_back();
+        match self.is_lost {
+            true => self.lease.replace_all(),
+            false => self.lease.give_back(),
         }
         // What went wrong first is the reason.
         result.and_then(|value| ended.map(|()| value))

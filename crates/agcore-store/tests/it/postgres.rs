@@ -2,6 +2,7 @@
 
 mod erasure;
 mod faults;
+mod holds;
 mod indexes;
 mod killed;
 mod older;

@@ -1,0 +1,138 @@
+//! Holds whose connection is lost, and databases that take no writes for a while.
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_chat::SystemClock;
+use agcore_memory::{Hold, MemoryErrorKind, MemoryItem, MemoryStore, session::SessionStore};
+use agcore_store::postgres::{PostgresOptions, PostgresStore};
+use sqlx::{Connection, PgConnection};
+
+use super::{
+    proxy::Proxy,
+    server::{Names, admin, need_server, options_of, url, url_at, url_of},
+};
+
+/// The longest time for what happens within moments. Only a bug exceeds it.
+const LIMIT: Duration = Duration::from_secs(60);
+
+async fn open(options: PostgresOptions) -> PostgresStore {
+    options.open(Arc::new(SystemClock::new())).await.unwrap()
+}
+
+/// Waits until something is so, looking again and again.
+async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    let looked = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    assert!(tokio::time::timeout(LIMIT, looked).await.is_ok(), "{what}");
+}
+
+/// Ends the connection of the holds of a program.
+async fn end_connection(program: &str) {
+    admin(&format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE '{program} (%'"
+    ))
+    .await;
+}
+
+/// Returns the number of locks of a program.
+async fn locks(program: &str) -> i64 {
+    let mut connection = PgConnection::connect(&url()).await.unwrap();
+    let sql = "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) \
+               WHERE a.application_name LIKE $1 AND l.locktype = 'advisory' AND l.granted";
+    let count = sqlx::query_scalar(sql).bind(format!("{program} (%"));
+    count.fetch_one(&mut connection).await.unwrap()
+}
+
+fn is_held(taken: &Result<Hold, agcore_memory::MemoryError>) -> bool {
+    taken.as_ref().is_err_and(|error| error.kind() == MemoryErrorKind::Held)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hold_is_taken_again_when_its_connection_was_lost() {
+    need_server!();
+    let names = Names::default();
+    let schema = names.name();
+    let store = open(options_of(&url(), &schema).with_program(&schema)).await;
+    let other = open(options_of(&url(), &schema).with_program("other")).await;
+    let hold = store.hold("name").await.unwrap();
+    end_connection(&schema).await;
+    until("the locks are there again", async || locks(&schema).await == 2).await;
+    assert!(!hold.is_lost());
+    let refused = other.hold("name").await.unwrap_err();
+    assert_eq!(refused.kind(), MemoryErrorKind::Held, "{refused:?}");
+    let holder = refused.holder().unwrap();
+    assert_eq!((holder.program.as_str(), holder.process), (&*schema, Some(std::process::id())));
+    drop(hold);
+    until("it is given back", async || other.hold("name").await.is_ok()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hold_that_another_one_has_taken_meanwhile_is_lost() {
+    need_server!();
+    let names = Names::default();
+    let schema = names.name();
+    let proxy = Proxy::start().await;
+    let store = open(options_of(&url_at(proxy.address), &schema).with_program(&schema)).await;
+    let other = open(options_of(&url(), &schema).with_program("other")).await;
+    let hold = store.hold("name").await.unwrap();
+    proxy.set_silent(true);
+    end_connection(&schema).await;
+    let mut taken = other.hold("name").await;
+    while is_held(&taken) {
+        taken = other.hold("name").await;
+    }
+    let taken = taken.unwrap();
+    proxy.set_silent(false);
+    until("it is noticed", async || hold.is_lost()).await;
+    assert!(!taken.is_lost());
+    // Giving back what was lost takes nothing away from the other one.
+    drop(hold);
+    let refused = store.hold("name").await;
+    assert!(is_held(&refused), "{refused:?}");
+    drop(taken);
+    until("it is given back", async || store.hold("name").await.is_ok()).await;
+}
+
+/// Between two primary servers, a database is read-only or takes no connections. The store works again without being opened again.
+#[tokio::test]
+async fn a_database_that_takes_no_writes_for_a_while_is_waited_for() {
+    need_server!();
+    let names = Names::default();
+    let name = names.name();
+    admin(&format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING UTF8")).await;
+    let url = url_of(&name);
+    let store = open(options_of(&url, "agcore").with_acquire_timeout(Duration::from_secs(2))).await;
+    store.save(MemoryItem::new("a", "")).await.unwrap();
+    for (away, back) in [
+        (
+            format!("ALTER DATABASE {name} SET default_transaction_read_only = on"),
+            format!("ALTER DATABASE {name} RESET default_transaction_read_only"),
+        ),
+        (
+            format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"),
+            format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"),
+        ),
+    ] {
+        admin(&away).await;
+        admin(&format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        ))
+        .await;
+        for _ in 0..5 {
+            let error = store.save(MemoryItem::new("b", "")).await.unwrap_err();
+            assert_eq!(error.kind(), MemoryErrorKind::Unavailable, "{away}: {error:?}");
+        }
+        admin(&back).await;
+        until("it works again", async || match store.save(MemoryItem::new("c", "")).await {
+            Ok(()) => true,
+            Err(error) => {
+                assert_eq!(error.kind(), MemoryErrorKind::Unavailable, "{back}: {error:?}");
+                false
+            }
+        })
+        .await;
+    }
+}
