@@ -3,6 +3,7 @@
 mod event;
 mod merge;
 mod pending;
+mod for_users;
 mod translator;
 mod unfinished;
 mod writer;

@@ -12,6 +12,7 @@ mod start;
 mod answers;
 mod thread_parts;
 mod cancel;
+mod run_end;
 mod flow_end;
 mod flow_run;
 mod personal;

@@ -182,7 +182,11 @@ impl SessionRecorder {
         if position.has_questions {
             commit.approvals = closed_approvals(&self.stream, &[], true).await?;
         }
-        Ok(commit.with_state(SessionState::pending()))
+        // A server may have noted that the turn has failed.
+        Ok(match position.status.can_become(SessionStatus::Pending) {
+            true => commit.with_state(SessionState::pending()),
+            false => commit,
+        })
     }
 
     fn next(&self) -> sync::MutexGuard<'_, Next> {

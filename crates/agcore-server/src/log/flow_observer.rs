@@ -12,7 +12,7 @@ use agcore_flow::{FlowEvent, Record};
 use agcore_memory::session::{MessageMetadata, MessageRole, NewMessage, Visibility};
 use serde_json::{Value, json};
 
-use super::{node_calls::NodeCalls, pending::Pending, pending::is_preview, stages::Stages};
+use super::{for_users::fault_for_users, node_calls::NodeCalls, pending::Pending, pending::is_preview, stages::Stages};
 use crate::flows::{FlowPlace, Shown, WorkStatus};
 
 /// The source of the records of a flow.
@@ -115,6 +115,7 @@ impl FlowObserver {
                 fault,
                 ..
             } => {
+                let fault = fault_for_users(fault, &self.stages.log.job.run);
                 let value = json!({
                     "step": self.step(node).as_str(),
                     "attempt": attempt,

@@ -6,7 +6,10 @@ use agcore_agent::RecordedEvent;
 use agcore_agui::{AguiEvent, Encoder, EncoderSettings, Input, Interrupt, Run};
 use agcore_chat::{EventKind, Fault, FaultKind, PersonEvent, TurnEvent};
 
-use super::event::{LogEvent, LogItem};
+use super::{
+    event::{LogEvent, LogItem},
+    for_users::{fault_for_users, input_for_users},
+};
 
 /// Something that happens in a run.
 #[derive(Debug, Clone)]
@@ -29,6 +32,7 @@ pub(crate) enum LogInput {
 #[derive(Debug, Clone)]
 pub(super) struct Translator {
     encoder: Encoder,
+    run: String,
     /// Why the turn has failed that is about to end.
     fault: Option<Fault>,
 }
@@ -51,7 +55,12 @@ impl Translator {
                 Err(error) => tracing::error!(%error, run, "the events of a run cannot be continued"),
             }
         }
-        (Self { encoder, fault: None }, ends)
+        let translator = Self {
+            encoder,
+            run: run.to_owned(),
+            fault: None,
+        };
+        (translator, ends)
     }
 
     /// Returns the events for something.
@@ -61,7 +70,7 @@ impl Translator {
             LogInput::CancelRequested => return vec![LogEvent::CancelRequested],
             LogInput::Started => inputs.push(Run::started().into()),
             LogInput::Report(input) => inputs.push(*input),
-            LogInput::Failed(fault) => inputs.push(end(Some(&fault)).into()),
+            LogInput::Failed(fault) => inputs.push(self.end(Some(&fault)).into()),
             LogInput::Cancelled => inputs.push(Run::cancelled().into()),
             LogInput::Recorded(event) => self.recorded(*event, &mut inputs),
         }
@@ -72,7 +81,7 @@ impl Translator {
     pub(super) fn report(&mut self, inputs: impl IntoIterator<Item = Input>, millis: u64) -> Vec<LogEvent> {
         let mut events = Vec::new();
         for input in inputs {
-            match self.encoder.push(input) {
+            match self.encoder.push(input_for_users(input, &self.run)) {
                 Ok(encoded) => events.extend(encoded.into_iter().map(|event| {
                     let event = event.with_timestamp(millis);
                     LogEvent::Agui(Box::new(event))
@@ -95,13 +104,26 @@ impl Translator {
                 inputs.push(interrupts.into());
                 return;
             }
-            EventKind::Turn(TurnEvent::Error(fault)) => self.fault = Some(fault.clone()),
+            EventKind::Turn(TurnEvent::Error(fault)) => {
+                tracing::warn!(run = self.run, kind = %fault.kind, fault = fault.message, "a run has failed");
+                self.fault = Some(fault.clone());
+            }
             _ => {}
         }
         let is_end = matches!(event.kind, EventKind::Turn(TurnEvent::Complete { .. }));
         inputs.push(event.into_event().into());
         if is_end {
-            inputs.push(end(self.fault.take().as_ref()).into());
+            let fault = self.fault.take();
+            inputs.push(self.end(fault.as_ref()).into());
+        }
+    }
+
+    /// Returns the end of the run.
+    fn end(&self, fault: Option<&Fault>) -> Run {
+        match fault {
+            None => Run::finished(),
+            Some(fault) if fault.kind == FaultKind::Cancelled => Run::cancelled(),
+            Some(fault) => Run::failed(fault_for_users(fault, &self.run).message, fault.kind.as_str()),
         }
     }
 }
@@ -110,14 +132,5 @@ fn as_agui(event: &LogEvent) -> Option<&AguiEvent> {
     match event {
         LogEvent::Agui(event) => Some(event),
         _ => None,
-    }
-}
-
-/// Returns the end of a run.
-fn end(fault: Option<&Fault>) -> Run {
-    match fault {
-        None => Run::finished(),
-        Some(fault) if fault.kind == FaultKind::Cancelled => Run::cancelled(),
-        Some(fault) => Run::failed(fault.message.clone(), fault.kind.as_str()),
     }
 }

@@ -11,8 +11,8 @@ use std::{
 use agcore_agent::{AgentError, AgentErrorKind, AgentSession, AgentTurn};
 use agcore_chat::{Fault, FaultKind};
 use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{MessageFilter, RunChange, RunStatus},
+    MemoryError,
+    session::{MessageFilter, RunStatus},
 };
 use tracing::Instrument;
 
@@ -274,71 +274,11 @@ impl Service {
     }
 
     /// Returns the input of a run, unless the run is over.
-    async fn input_of(&self, log: &Arc<RunLog>) -> Result<Option<RunInput>, AgentError> {
+    pub(super) async fn input_of(&self, log: &RunLog) -> Result<Option<RunInput>, MemoryError> {
         let found = self.stored_run(&log.job, &log.job.run).await?;
         let run = found.filter(|run| !run.status.is_over());
         let input = run.and_then(|run| run.input);
         Ok(input.and_then(|input| serde_json::from_value(input).ok()))
-    }
-
-    /// Ends a run whose turn could not report it.
-    async fn fail(&self, log: &Arc<RunLog>, error: &AgentError) -> Attempt {
-        let (status, entry) = match error.is_cancelled() {
-            true => (RunStatus::Cancelled, LogInput::Cancelled),
-            false => (RunStatus::Failed, LogInput::Failed(error.fault())),
-        };
-        self.end_stored(log, status, entry).await
-    }
-
-    async fn end_stored(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Attempt {
-        if let Err(error) = log.flush().await
-            && !error.is_recoverable()
-        {
-            // What cannot be stored must not keep the run from its end.
-            tracing::error!(?error, run = log.job.run, "a part of a run cannot be stored");
-            log.discard().await;
-        }
-        match self.end(log, status, entry.clone()).await {
-            Ok(attempt) => attempt,
-            Err(error) => {
-                tracing::warn!(run = log.job.run, ?error, "the end of a run waits for the database");
-                Attempt::EndLater(status, Box::new(entry))
-            }
-        }
-    }
-
-    /// Ends a run whose end could not be stored.
-    async fn end_again(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Attempt {
-        if self.parking.is_cancelled() {
-            return Attempt::Parked;
-        }
-        match log.is_over() {
-            true => Attempt::Ended,
-            false => self.end_stored(log, status, entry).await,
-        }
-    }
-
-    pub(super) async fn end(
-        &self,
-        log: &Arc<RunLog>,
-        status: RunStatus,
-        entry: LogInput,
-    ) -> Result<Attempt, MemoryError> {
-        let mut changes = Vec::new();
-        if status == RunStatus::Failed {
-            // A run that waits fails only after it has started.
-            changes.push(RunChange::new(&*log.job.run, RunStatus::Running));
-        }
-        changes.push(RunChange::new(&*log.job.run, status));
-        match log.append(changes, vec![entry]).await {
-            Ok(()) => Ok(Attempt::Ended),
-            Err(error) if matches!(error.kind(), MemoryErrorKind::NotFound | MemoryErrorKind::InvalidState) => {
-                // The session was deleted, or the run has ended elsewhere.
-                tracing::warn!(?error, run = log.job.run, "the end of a run was not stored");
-                Ok(Attempt::Ended)
-            }
-            Err(error) => Err(error),
-        }
     }
 
     fn count_end(&self, log: &RunLog) {

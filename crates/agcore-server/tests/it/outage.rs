@@ -121,8 +121,15 @@ async fn run_out_of_space(
         (&"RUN_ERROR".into(), &"storage".into()),
         "{end}"
     );
-    let run = &server.get("/api/v1/agent/sessions/t").await.json()["runs"][0];
-    assert_eq!(run["status"], "failed");
+    assert_eq!(
+        end["message"],
+        "the database of the server has failed; try again later (run r1)"
+    );
+    let session = server.get("/api/v1/agent/sessions/t").await.json();
+    assert_eq!(
+        (&session["runs"][0]["status"], &session["status"], &session["errorId"]),
+        (&"failed".into(), &"failed".into(), &"storage".into())
+    );
     // The conversation continues.
     let events = server.run(&input("t", "r2", "Are you there?")).await;
     assert_eq!((text_of(&events).as_str(), model.calls()), ("Here I am.", 2));
