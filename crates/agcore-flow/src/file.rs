@@ -74,7 +74,7 @@ const VERSION: &str = "1";
 pub struct FlowFile {
     /// The shape of the flow.
     pub kind: FlowKind,
-    /// The name of the flow.
+    /// The name of the flow; by default that of the file, without its folder and extension.
     pub name: String,
     /// The variables that a run must be given besides the request.
     pub variables: Vec<String>,
@@ -156,6 +156,15 @@ impl FlowFile {
     }
 }
 
+/// Returns the name of a flow whose file has no `name`. Clients see it, so it must not show where the file is.
+fn name_of(path: &str) -> &str {
+    let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let name = [".flow.yaml", ".flow.yml", ".yaml", ".yml"]
+        .iter()
+        .find_map(|end| file.strip_suffix(end));
+    name.filter(|name| !name.is_empty()).unwrap_or(file)
+}
+
 fn read(
     name: &str,
     text: &str,
@@ -172,7 +181,7 @@ fn read(
     let variables = table.take("variables").map(|node| reader.texts(node));
     // The file is refused without a kind; until then, it is read as if it had the first one.
     let mut file = FlowFile::empty(kind.unwrap_or(FlowKind::Staged));
-    file.name = flow.unwrap_or_else(|| name.trim_end_matches(".flow.yaml").to_owned());
+    file.name = flow.unwrap_or_else(|| name_of(name).to_owned());
     file.variables = variables.unwrap_or_default();
     let mut places = Places::default();
     if let Some(node) = table.take("limits") {
@@ -337,4 +346,23 @@ fn parse(name: &str, text: &str, problems: &mut Problems) -> Option<Node> {
     parsed
         .map_err(|(place, problem)| problems.add(name, place, problem))
         .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_does_not_show_where_the_file_is() {
+        for (path, name) in [
+            ("help.flow.yaml", "help"),
+            ("/home/ann/.agcore/flows/help desk.flow.yml", "help desk"),
+            (r"C:\Users\ann\flows\help.flow.yaml", "help"),
+            ("flows/help.yaml", "help"),
+            ("flows/.flow.yaml", ".flow"),
+            ("help", "help"),
+        ] {
+            assert_eq!(name_of(path), name, "{path}");
+        }
+    }
 }

@@ -17,10 +17,7 @@ pub(super) async fn agents(State(app): State<Arc<App>>) -> Json<AgentList> {
     let agents = app.service.agents.iter().map(|entry| {
         let (kind, description) = match &entry.work {
             Work::Agent(agent) => (AgentKind::Agent, agent.spec.description.clone()),
-            Work::Flow(flow) => {
-                let name = flow.file().map_or(&entry.name, |file| &file.name);
-                (AgentKind::Flow, name.clone())
-            }
+            Work::Flow(_) => (AgentKind::Flow, entry.title().to_owned()),
         };
         AgentView {
             name: entry.name.clone(),

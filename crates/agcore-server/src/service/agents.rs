@@ -44,6 +44,14 @@ impl AgentEntry {
         Self { name, work }
     }
 
+    /// Returns the name for people: that of the file of a flow, if there is one.
+    pub(crate) fn title(&self) -> &str {
+        match &self.work {
+            Work::Flow(flow) => flow.file().map_or(&self.name, |file| &file.name),
+            Work::Agent(_) => &self.name,
+        }
+    }
+
     pub(crate) fn is_flow(&self) -> bool {
         matches!(self.work, Work::Flow(_))
     }

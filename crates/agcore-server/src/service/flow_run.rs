@@ -10,12 +10,13 @@ use agcore_memory::{
     MemoryError, MemoryErrorKind,
     session::{
         ApprovalChange, Commit, MessageMetadata, MessageRole, NewApproval, NewMessage, Run, RunChange, RunStatus,
-        SessionState, title_of,
+        SessionState, Visibility, title_of,
     },
 };
 use serde_json::{Map, Value};
 
 use super::{
+    agents::AgentEntry,
     executor::{Attempt, is_temporary},
     state::Service,
 };
@@ -201,8 +202,7 @@ impl Service {
             .with_state(SessionState::running());
         if let Some(message) = message {
             let text = message.own_text().into_owned();
-            let title = title_of(&text, "");
-            commit.title = Some(title).filter(|title| !title.is_empty());
+            commit.title = Some(self.title_of_flow(log, face, &text).await?);
             let row = NewMessage::new(format!("{run}:request"), MessageRole::User, text);
             let row = row.with_metadata(MessageMetadata::UserInput { data: Map::new() });
             let row = row.with_visibility(face.request_visibility()).with_run(run);
@@ -215,6 +215,15 @@ impl Service {
             commit = commit.with_approval(answer);
         }
         log.append_commit(commit, Vec::new()).await
+    }
+
+    /// Returns the title of a thread that a flow begins: what users see of the request, else the name of the flow.
+    async fn title_of_flow(&self, log: &RunLog, face: &Face, text: &str) -> Result<String, MemoryError> {
+        let input = self.input_of(log).await?;
+        let entry = input.and_then(|input| self.agents.get(&input.agent));
+        let name = entry.map_or("", AgentEntry::title);
+        let is_visible = face.request_visibility().includes(Visibility::HISTORY);
+        Ok(title_of(if is_visible { text } else { "" }, name))
     }
 
     /// Stores the questions for which a flow waits.

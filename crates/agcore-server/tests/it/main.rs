@@ -20,6 +20,7 @@ mod files;
 mod flow_crash;
 mod flows;
 mod gather;
+mod hidden;
 #[cfg(target_os = "linux")]
 mod hostile;
 #[cfg(feature = "jwt")]
