@@ -85,8 +85,8 @@ codes! {
     MethodNotAllowed = 405, "method_not_allowed", "The method is not allowed";
     /// The body did not arrive in time.
     BodyTimeout = 408, "body_timeout", "The body did not arrive in time";
-    /// Another run is active on the thread.
-    SessionBusy = 409, "session_busy", "Another run is active on this thread";
+    /// Another run is active on the thread, or waits for the answer to a question.
+    SessionBusy = 409, "session_busy", "Another run is active on this thread, or waits for an answer";
     /// The id of the run is used by a run with another input.
     RunIdTaken = 409, "run_id_taken", "The run id is used by another run";
     /// The thread was started by a flow, and an agent is to continue it, or the other way round.

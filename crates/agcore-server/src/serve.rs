@@ -60,10 +60,11 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, service: Arc<Se
 }
 
 /// Lets runs end, and leaves those that take too long to the next process.
-async fn drain(service: &Service) {
+async fn drain(service: &Arc<Service>) {
     service.stopping.cancel();
     let ended = async {
-        while service.active.len() > 0 {
+        // Those that wait for a person do not end.
+        while service.active.len() > service.lanes.held() {
             service.idle.notified().await;
         }
     };
@@ -72,6 +73,7 @@ async fn drain(service: &Service) {
         () = service.clock.sleep(service.limits.drain) => {}
     }
     service.parking.cancel();
+    service.park_held();
     service.tasks.close();
     service.tasks.wait().await;
 }

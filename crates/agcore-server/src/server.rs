@@ -34,7 +34,7 @@ use crate::{
     registry::Registry,
     routes, serve,
     service::App,
-    service::{Admission, AgentEntry, Agents, FilePruning, GuardedStore, NewBilling, Service, Work},
+    service::{Admission, AgentEntry, Agents, FilePruning, GuardedStore, Lanes, NewBilling, Service, Work},
     settings::{BusyPolicy, Limits},
     stored::{SharedCatalog, StoredCatalog},
 };
@@ -368,6 +368,7 @@ impl ServerBuilder {
             metrics: Metrics::new(),
             queue,
             active: Default::default(),
+            lanes: Lanes::default(),
             flushes,
             flusher: tokio::sync::Mutex::new(flusher),
             admission: Admission::default(),

@@ -16,6 +16,8 @@ mod run_end;
 mod flow_end;
 mod flow_run;
 mod personal;
+mod lanes;
+mod questions;
 mod executor;
 mod recovery;
 mod upkeep;
@@ -24,6 +26,7 @@ pub use self::database::SERVER_HOLD;
 pub(crate) use self::{
     agents::{AgentEntry, Agents, Work},
     billing::NewBilling,
+    lanes::Lanes,
     owned::{GuardedStore, OwnedRun},
     start::{NewRun, agent_of},
     state::{Admission, Service, check_id},

@@ -49,16 +49,16 @@ pub struct Limits {
     pub drain: Duration,
 }
 
-/// The treatment of a run that is started on a thread with an active run.
+/// The treatment of a run that is started on a thread with an active run, or with one that waits for the answer to a question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BusyPolicy {
     /// It is refused with the code `session_busy`.
     #[default]
     Refuse,
-    /// It waits until the runs before it have ended.
+    /// It waits until the runs before it have ended, and their questions are answered. The run with the answer overtakes it.
     Queue,
-    /// The runs before it are cancelled, then it runs.
+    /// The runs before it are cancelled and their questions withdrawn, then it runs.
     Interrupt,
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct ServeArgs {
     /// Allow web pages of this origin, such as https://app.example.org; may be repeated
     #[arg(long = "origin", value_name = "ORIGIN")]
     pub(crate) origins: Vec<String>,
-    /// The handling of a run on a thread with an active run; by default, it is refused
+    /// The handling of a run on a thread with an active run or an open question; by default, it is refused
     #[arg(long, value_enum, value_name = "POLICY")]
     pub(crate) busy: Option<Busy>,
     /// Offer tools to the model even if clients need credentials

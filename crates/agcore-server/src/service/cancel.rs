@@ -23,7 +23,7 @@ impl Service {
     ///
     /// # Errors
     /// `not_found` if there is no such run, and errors of the store.
-    pub(crate) async fn cancel(&self, actor: &Actor, thread: &str, run: &str) -> Result<Run, Problem> {
+    pub(crate) async fn cancel(self: &Arc<Self>, actor: &Actor, thread: &str, run: &str) -> Result<Run, Problem> {
         let lock = self.admission.of(actor, thread);
         let _guard = lock.lock().await;
         let own = self.own(actor, thread).await?;
@@ -39,6 +39,8 @@ impl Service {
                 return Err(Problem::new(ProblemCode::StoreUnavailable, detail));
             }
         }
+        // A message may wait for the answer, or may be what was cancelled.
+        self.release_lane((actor.tenant.to_string(), thread.to_owned()));
         Ok(own.run(run).await?.1)
     }
 

@@ -1,12 +1,6 @@
 //! Executing runs.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    error::Error as _,
-    pin::pin,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{error::Error as _, pin::pin, sync::Arc, time::Duration};
 
 use agcore_agent::{AgentError, AgentErrorKind, AgentSession, AgentTurn};
 use agcore_chat::{Fault, FaultKind};
@@ -16,7 +10,12 @@ use agcore_memory::{
 };
 use tracing::Instrument;
 
-use super::{agents::Work, hold::is_held, state::Service};
+use super::{
+    agents::Work,
+    hold::is_held,
+    lanes::{LaneKey, lane_of},
+    state::Service,
+};
 use crate::{
     log::{LogInput, RunLog},
     run::{RunInput, RunJob},
@@ -32,47 +31,17 @@ pub(super) enum Attempt {
     Ended,
     /// The run is left to the next process.
     Parked,
+    /// An earlier run of the thread waits for a person.
+    Held,
     /// The store failed. The run continues when it works again.
     Retry,
     /// The run has ended like this, but the store failed. Only its end is left to be stored.
     EndLater(RunStatus, Box<LogInput>),
 }
 
-/// The jobs of each session that are being executed, one after the other.
-#[derive(Default)]
-struct Sessions(Mutex<HashMap<(String, String), VecDeque<RunJob>>>);
-
-impl Sessions {
-    /// Adds a job. Returns whether the jobs of this session are not being executed yet.
-    fn add(&self, job: RunJob) -> bool {
-        let (tenant, thread) = job.session();
-        let key = (tenant.to_owned(), thread.to_owned());
-        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(waiting) = sessions.get_mut(&key) {
-            waiting.push_back(job);
-            return false;
-        }
-        sessions.insert(key, VecDeque::new());
-        true
-    }
-
-    /// Returns the next job of a session. Without one, its jobs are not being executed any more.
-    fn next(&self, last: &RunJob) -> Option<RunJob> {
-        let (tenant, thread) = last.session();
-        let key = (tenant.to_owned(), thread.to_owned());
-        let mut sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = sessions.get_mut(&key)?.pop_front();
-        if next.is_none() {
-            sessions.remove(&key);
-        }
-        next
-    }
-}
-
 impl Service {
     /// Executes the runs of the queue until the server parks.
     pub(crate) async fn execute_all(self: Arc<Self>) {
-        let sessions = Arc::new(Sessions::default());
         loop {
             let job = tokio::select! {
                 biased;
@@ -80,20 +49,44 @@ impl Service {
                 job = self.queue.next() => job,
             };
             let Some(job) = job else { return };
-            if sessions.add(job.clone()) {
-                let (service, sessions) = (Arc::clone(&self), Arc::clone(&sessions));
-                self.tasks.spawn(async move {
-                    let mut next = Some(job);
-                    while let Some(job) = next {
-                        service.execute(&job).await;
-                        next = sessions.next(&job);
-                    }
-                });
+            let lane = lane_of(&job);
+            if self.lanes.add(job) {
+                self.execute_lane(lane);
             }
         }
     }
 
-    async fn execute(self: &Arc<Self>, job: &RunJob) {
+    /// Executes the jobs of a thread until there are no more that can be executed.
+    fn execute_lane(self: &Arc<Self>, lane: LaneKey) {
+        let service = Arc::clone(self);
+        self.tasks.spawn(async move {
+            while let Some((job, releases)) = service.lanes.next(&lane) {
+                if service.execute(&job).await {
+                    service.lanes.release(&lane);
+                } else {
+                    service.lanes.hold(job, releases);
+                    service.idle.notify_one();
+                }
+            }
+        });
+    }
+
+    /// Has the held runs of a thread tried again, because what they wait for may be gone.
+    pub(super) fn release_lane(self: &Arc<Self>, lane: LaneKey) {
+        if self.lanes.release(&lane) {
+            self.execute_lane(lane);
+        }
+    }
+
+    /// Leaves all held runs to the next process.
+    pub(crate) fn park_held(self: &Arc<Self>) {
+        for lane in self.lanes.holding() {
+            self.release_lane(lane);
+        }
+    }
+
+    /// Executes a job to its end. Returns false if it has to wait for a person who answers an earlier run.
+    async fn execute(self: &Arc<Self>, job: &RunJob) -> bool {
         if let Some(log) = self.active.get(job) {
             let mut pause = PAUSES.0;
             let mut end = None;
@@ -125,6 +118,7 @@ impl Service {
                         log.close();
                         break;
                     }
+                    Attempt::Held => return false,
                     Attempt::Retry | Attempt::EndLater(..) => {
                         tokio::select! {
                             () = self.parking.cancelled() => {}
@@ -138,6 +132,7 @@ impl Service {
             self.queue.done(job).await;
         }
         self.idle.notify_one();
+        true
     }
 
     async fn attempt(&self, log: &Arc<RunLog>) -> Attempt {
@@ -185,6 +180,9 @@ impl Service {
             log.flush().await?;
             return Ok(Attempt::Ended);
         };
+        if self.has_to_wait(log, &input).await? {
+            return Ok(Attempt::Held);
+        }
         let Ok(entry) = self.agents.choose(Some(&input.agent)) else {
             let fault = Fault::new(FaultKind::NotFound, "the agent of the run does not exist any more");
             return Ok(self.end(log, RunStatus::Failed, LogInput::Failed(fault)).await?);
@@ -236,6 +234,7 @@ impl Service {
             }
             if is_open {
                 // Its end is not part of this run.
+                log.append(self.withdrawn_runs(log).await?, Vec::new()).await?;
                 session.abandon_turn().await?;
                 session.save().await?;
             }

@@ -12,6 +12,7 @@ use super::{executor::Attempt, flow_run::to_json, state::Service};
 use crate::{
     flows::FlowPlace,
     log::{FlowObserver, LogInput, RunLog},
+    settings::BusyPolicy,
 };
 
 /// Returns the status of a run, the state of its session and the event with which the run ends.
@@ -88,9 +89,13 @@ impl Service {
     /// Ends a run that was cancelled before it started. Its open questions are withdrawn.
     pub(super) async fn cancel_flow(&self, log: &RunLog, place: &FlowPlace) -> Result<Attempt, MemoryError> {
         let mut commit = Commit::new().with_run(RunChange::new(&*log.job.run, RunStatus::Cancelled));
-        commit.approvals = self.withdrawals(log).await?;
+        let is_new = place.run == log.job.run;
+        // A new one has asked nothing: the questions are those of a run before it.
+        if !is_new || self.busy == BusyPolicy::Interrupt {
+            commit.approvals = self.withdrawals(log).await?;
+        }
         let inputs = vec![LogInput::Cancelled];
-        if place.run == log.job.run {
+        if is_new {
             log.append_commit(commit, inputs).await?;
         } else {
             self.cancel_waiting_flow(log, place, commit, inputs).await?;

@@ -208,6 +208,7 @@ impl Service {
             let row = row.with_visibility(face.request_visibility()).with_run(run);
             commit = commit.with_message(row);
             commit.approvals = self.withdrawals(log).await?;
+            commit.runs.extend(self.withdrawn_runs(log).await?);
         }
         let by = &log.job.actor;
         for given in &input.answers {

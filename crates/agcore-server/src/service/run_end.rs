@@ -25,7 +25,7 @@ impl Service {
         self.end_stored(log, status, entry).await
     }
 
-    async fn end_stored(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Attempt {
+    pub(super) async fn end_stored(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Attempt {
         if let Err(error) = log.flush().await
             && !error.is_recoverable()
         {

@@ -133,25 +133,14 @@ impl Service {
         if self.queue.len() >= self.limits.max_runs {
             return Err(queue_problem(QueueError::Full));
         }
-        if !open
-            .iter()
-            .any(|run| matches!(run.status, RunStatus::Queued | RunStatus::Running))
-        {
-            return Ok(());
-        }
-        match self.busy {
-            BusyPolicy::Queue => Ok(()),
-            BusyPolicy::Interrupt => {
-                for log in self.active.of_thread(&new.actor.tenant, &new.thread) {
-                    self.request_cancel(&log).await?;
-                }
-                Ok(())
+        self.check_busy(&new.input, open)?;
+        let is_active = |run: &Run| matches!(run.status, RunStatus::Queued | RunStatus::Running);
+        if self.busy == BusyPolicy::Interrupt && open.iter().any(is_active) {
+            for log in self.active.of_thread(&new.actor.tenant, &new.thread) {
+                self.request_cancel(&log).await?;
             }
-            BusyPolicy::Refuse => Err(Problem::new(
-                ProblemCode::SessionBusy,
-                "another run is active on this thread; wait for its end, or cancel it",
-            )),
         }
+        Ok(())
     }
 
     async fn create(&self, new: &NewRun) -> Result<OwnedThread<'_>, Problem> {
@@ -165,17 +154,9 @@ impl Service {
         })
     }
 
-    /// Stores the run, and ends those that wait for a person: it continues them or replaces them.
+    /// Stores the run, and ends those that wait for a person if it continues or replaces them.
     async fn store_run(&self, log: &RunLog, input: &RunInput, open: &[Run]) -> Result<(), Problem> {
-        let mut changes = Vec::new();
-        for run in open.iter().filter(|run| run.status == RunStatus::Interrupted) {
-            if input.is_continuation() {
-                changes.push(RunChange::new(&*run.id, RunStatus::Running));
-                changes.push(RunChange::new(&*run.id, RunStatus::Completed));
-            } else {
-                changes.push(RunChange::new(&*run.id, RunStatus::Cancelled));
-            }
-        }
+        let mut changes = self.replaced_runs(input, open);
         let input = serde_json::to_value(input).map_err(|error| Problem::invalid(error.to_string()))?;
         changes.push(RunChange::new(&*log.job.run, RunStatus::Queued).with_input(input));
         Ok(log.append(changes, vec![LogInput::Started]).await?)

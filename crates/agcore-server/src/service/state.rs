@@ -19,6 +19,7 @@ use super::{
     agents::{Agents, ServedAgent},
     billing::NewBilling,
     database::DatabaseHold,
+    lanes::Lanes,
     owned::{GuardedStore, OwnedRun},
 };
 use crate::{
@@ -60,6 +61,7 @@ pub(crate) struct Service {
     pub(crate) queue: Arc<dyn RunQueue>,
     pub(crate) registry: Registry,
     pub(crate) active: Active,
+    pub(crate) lanes: Lanes,
     /// Takes logs with previews.
     pub(crate) flushes: FlushQueue,
     pub(crate) flusher: Mutex<Flusher>,

@@ -1,5 +1,6 @@
 //! Questions that are answered by later requests.
 
+use agcore_server::BusyPolicy;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use serde_json::{Value, json};
 
@@ -135,9 +136,9 @@ async fn answers_that_do_not_fit_change_nothing() {
 }
 
 #[tokio::test]
-async fn a_new_message_abandons_the_question() {
+async fn a_new_message_withdraws_the_question_if_the_policy_says_so() {
     let provider = ScriptedProvider::new([ScriptStep::calls([call("c1", "pay")]), ScriptStep::text("Fine.")]);
-    let server = Running::start(builder(&provider, &store())).await;
+    let server = Running::start(builder(&provider, &store()).busy(BusyPolicy::Interrupt)).await;
     let interrupt = interrupted(&server).await;
     let events = server.run(&input("t", "r2", "Never mind.")).await;
     assert_eq!((types(&events)[0], text_of(&events).as_str()), ("RUN_STARTED", "Fine."));
@@ -151,6 +152,100 @@ async fn a_new_message_abandons_the_question() {
         .post("/api/v1/agent/run", &resume("r3", &interrupt, &json!(true)))
         .await;
     late.assert_problem(409, "already_answered");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_new_message_is_refused_while_a_question_is_open() {
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("c1", "pay")]),
+        ScriptStep::text("Done."),
+        ScriptStep::text("Fine."),
+    ]);
+    let server = Running::start(builder(&provider, &store())).await;
+    let interrupt = interrupted(&server).await;
+    let refused = server.post("/api/v1/agent/run", &input("t", "r2", "Never mind.")).await;
+    refused.assert_problem(409, "session_busy");
+    let session = server.get("/api/v1/agent/sessions/t").await.json();
+    assert_eq!(
+        (&session["runs"][0]["status"], &session["questions"][0]["interruptId"]),
+        (&json!("interrupted"), &json!(interrupt))
+    );
+    let events = server.run(&resume("r3", &interrupt, &json!(true))).await;
+    assert_eq!(text_of(&events), "Done.");
+    let events = server.run(&input("t", "r2", "Never mind.")).await;
+    assert_eq!(text_of(&events), "Fine.");
+    server.stop().await;
+}
+
+/// Waits until runs have these statuses, in their order.
+async fn wait_for(server: &Running, expected: &[&str]) -> Value {
+    loop {
+        let session = server.get("/api/v1/agent/sessions/t").await.json();
+        let runs = session["runs"].as_array().unwrap();
+        if runs
+            .iter()
+            .map(|run| run["status"].as_str().unwrap())
+            .eq(expected.iter().copied())
+        {
+            return session;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn queued_messages_wait_for_the_answer() {
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("c1", "pay")]),
+        ScriptStep::text("Done."),
+        ScriptStep::text("Second."),
+        ScriptStep::text("Third."),
+    ]);
+    let store = store();
+    let queueing = || builder(&provider, &store).busy(BusyPolicy::Queue);
+    let server = Running::start(queueing()).await;
+    // Two are queued while the run is active that asks then, and one after it.
+    let path = "/api/v1/agent/runs/t";
+    for run in ["r1", "r2"] {
+        assert_eq!(server.post(path, &input("t", run, "Pay.")).await.status.as_u16(), 202);
+    }
+    wait_for(&server, &["interrupted", "queued"]).await;
+    assert_eq!(server.post(path, &input("t", "r3", "Hello")).await.status.as_u16(), 202);
+    assert_eq!(server.post(path, &input("t", "r4", "Hello")).await.status.as_u16(), 202);
+    let cancelled = server.post("/api/v1/agent/runs/t/r4/cancel", &json!({})).await;
+    assert_eq!(cancelled.status.as_u16(), 200, "{}", cancelled.text);
+    let session = wait_for(&server, &["interrupted", "queued", "queued", "cancelled"]).await;
+    let interrupt = session["questions"][0]["interruptId"].as_str().unwrap().to_owned();
+    server.stop().await;
+
+    // The question and the order survive the server.
+    let server = Running::start(queueing()).await;
+    let events = server.run(&resume("r5", &interrupt, &json!(true))).await;
+    assert_eq!(text_of(&events), "Done.");
+    for (run, text) in [("r2", "Second."), ("r3", "Third.")] {
+        let events = server.follow("t", run, None).await;
+        assert_eq!(text_of(events.iter().map(|event| &event.data)), text);
+    }
+    let session = server.get("/api/v1/agent/sessions/t").await.json();
+    assert_eq!(
+        (&session["status"], &session["questions"]),
+        (&json!("completed"), &json!([]))
+    );
+    provider.assert_done();
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn queued_messages_continue_when_the_asking_run_is_cancelled() {
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("c1", "pay")]), ScriptStep::text("Second.")]);
+    let server = Running::start(builder(&provider, &store()).busy(BusyPolicy::Queue)).await;
+    interrupted(&server).await;
+    server.post("/api/v1/agent/runs/t", &input("t", "r2", "Hello")).await;
+    let cancelled = server.post("/api/v1/agent/runs/t/r1/cancel", &json!({})).await;
+    assert_eq!(cancelled.json()["status"], "cancelled", "{}", cancelled.text);
+    let events = server.follow("t", "r2", None).await;
+    assert_eq!(text_of(events.iter().map(|event| &event.data)), "Second.");
     server.stop().await;
 }
 

@@ -12,7 +12,7 @@ use agcore_memory::{
     CheckpointStore,
     session::{MessageFilter, MessageMetadata, RunFilter, SessionFilter, SessionStatus, Visibility},
 };
-use agcore_server::{Server, ServerBuilder, ServerError};
+use agcore_server::{BusyPolicy, Server, ServerBuilder, ServerError};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, ToolError, typed};
 use http::{Method, StatusCode};
@@ -485,7 +485,8 @@ async fn a_flow_that_waits_can_be_cancelled_or_replaced() {
     let asks = || [needs("Pay."), ScriptStep::calls([call("c1", "pay")])];
     let provider = ScriptedProvider::new(asks().into_iter().chain(asks()).chain([direct("Never mind.")]));
     let (store, tools) = (flow_store(), Tools::default());
-    let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;
+    let builder = builder(tools.flow(ROUTER, &provider), &store).busy(BusyPolicy::Interrupt);
+    let server = Running::start(builder).await;
     let first = interrupts(&server.run(&input("t", "r1", "Pay.")).await);
     server.post("/api/v1/agent/runs/t/r1/cancel", &json!({})).await;
     let session = server.get("/api/v1/agent/sessions/t").await.json();

@@ -1,0 +1,104 @@
+//! Messages that arrive while an earlier run of the thread waits for a person.
+//!
+//! The question is never withdrawn silently: the [policy](BusyPolicy) decides whether the message is refused, waits for the answer, or
+//! withdraws the question, whose run is then cancelled.
+
+use agcore_memory::{
+    MemoryError,
+    session::{Run, RunChange, RunFilter, RunStatus},
+};
+
+use super::state::Service;
+use crate::{
+    log::RunLog,
+    problem::{Problem, ProblemCode},
+    run::RunInput,
+    settings::BusyPolicy,
+};
+
+impl Service {
+    /// Checks that a run with this input may be added to the open runs of its thread.
+    ///
+    /// # Errors
+    /// `session_busy` if the policy refuses it.
+    pub(super) fn check_busy(&self, input: &RunInput, open: &[Run]) -> Result<(), Problem> {
+        if self.busy != BusyPolicy::Refuse {
+            return Ok(());
+        }
+        if open.iter().any(|run| is_in_the_way(run, input)) {
+            let detail = "another run is active on this thread; wait for its end, or cancel it";
+            return Err(Problem::new(ProblemCode::SessionBusy, detail));
+        }
+        let asking = open.iter().any(|run| run.status == RunStatus::Interrupted);
+        if asking && !input.is_continuation() {
+            let detail = "a run of this thread waits for the answer to a question; answer it, or cancel the run";
+            return Err(Problem::new(ProblemCode::SessionBusy, detail));
+        }
+        Ok(())
+    }
+
+    /// Returns the changes of runs that wait for a person, when another run is added to their thread.
+    pub(super) fn replaced_runs(&self, input: &RunInput, open: &[Run]) -> Vec<RunChange> {
+        let asking = open.iter().filter(|run| run.status == RunStatus::Interrupted);
+        let changes = asking.flat_map(|run| match (input.is_continuation(), self.busy) {
+            (true, _) => vec![RunStatus::Running, RunStatus::Completed]
+                .into_iter()
+                .map(|status| RunChange::new(&*run.id, status))
+                .collect(),
+            (false, BusyPolicy::Interrupt) => vec![RunChange::new(&*run.id, RunStatus::Cancelled)],
+            (false, _) => Vec::new(),
+        });
+        changes.collect()
+    }
+
+    /// Returns whether a run has to wait until a question of its thread is answered, or until the run with the answer has ended.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn has_to_wait(&self, log: &RunLog, input: &RunInput) -> Result<bool, MemoryError> {
+        if self.busy == BusyPolicy::Interrupt || input.is_continuation() || log.is_cancel_requested() {
+            return Ok(false);
+        }
+        let open = self.open_runs(log).await?;
+        let has_begun = |run: &Run| run.id == log.job.run && run.status != RunStatus::Queued;
+        if open.iter().any(has_begun) {
+            return Ok(false);
+        }
+        let others = open.iter().filter(|run| run.id != log.job.run);
+        Ok(others
+            .into_iter()
+            .any(|run| run.status == RunStatus::Interrupted || is_continuation(run)))
+    }
+
+    /// Returns the changes of runs whose questions are withdrawn because another run begins.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn withdrawn_runs(&self, log: &RunLog) -> Result<Vec<RunChange>, MemoryError> {
+        let open = self.open_runs(log).await?;
+        let asking = open.into_iter().filter(|run| run.status == RunStatus::Interrupted);
+        Ok(asking.map(|run| RunChange::new(run.id, RunStatus::Cancelled)).collect())
+    }
+
+    async fn open_runs(&self, log: &RunLog) -> Result<Vec<Run>, MemoryError> {
+        let (tenant, thread) = log.job.session();
+        self.store().runs(tenant, thread, &RunFilter::new().open()).await
+    }
+}
+
+/// Returns whether an open run keeps a new one from its thread. A message that waits for an answer does not keep the answer away.
+fn is_in_the_way(run: &Run, new: &RunInput) -> bool {
+    match run.status {
+        RunStatus::Running => true,
+        RunStatus::Queued => !new.is_continuation() || is_continuation(run),
+        _ => false,
+    }
+}
+
+fn is_continuation(run: &Run) -> bool {
+    let input = run
+        .input
+        .clone()
+        .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
+    input.is_some_and(|input| input.is_continuation())
+}
