@@ -197,9 +197,11 @@ impl StoredSessions {
     ) -> Result<AgentSession, AgentError> {
         let (machine, rows) = self.state_after(id, message).await?;
         let number = i64::try_from(message).unwrap_or(i64::MAX);
-        let new = self
+        let mut new = self
             .new_session(new_id.into())
             .with_origin(SessionOrigin::new(id, number));
+        // An empty conversation gets the title of its own first message.
+        new.title = self.find(id).await?.title.filter(|_| message > 0);
         let created = self.store.create(new).await?;
         let session = self.session(created, Folded::new(machine), Arc::new(agent));
         self.write_branch(session, rows, Ok(())).await
@@ -219,9 +221,10 @@ impl StoredSessions {
         folded.machine.reset_usage();
         let parts = self.bundle.parts();
         let new_id = uuid_v7(parts.clock.now(), &parts.random);
-        let new = self
+        let mut new = self
             .new_session(new_id)
             .with_origin(SessionOrigin::new(origin.id, last));
+        new.title = origin.title;
         let created = self.store.create(new).await?;
         let handed_to = folded.agent.take();
         let mut continued = Folded::new(folded.machine);

@@ -289,6 +289,8 @@ async fn a_branch_begins_after_a_turn() {
         let id = format!("s-2-{message}");
         let branch = sessions.branch("s-2", message, id.as_str(), ada()).await.unwrap();
         assert_eq!(texts(&branch).await.len(), expected);
+        let title = sessions.get(&id).await.unwrap().unwrap().title;
+        assert_eq!(title.as_deref(), (message > 0).then_some("1"));
         assert_eq!(texts(&sessions.open(&id, ada()).await.unwrap()).await.len(), expected);
     }
     for (message, reason) in [(1, "inside a turn"), (3, "inside a turn"), (9, "has 4 messages")] {

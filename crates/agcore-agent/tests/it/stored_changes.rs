@@ -118,6 +118,7 @@ async fn a_copy_ends_an_open_turn_and_leaves_the_original_alone() {
     let info = sessions.get(&id).await.unwrap().unwrap();
     assert_eq!(info.metadata["folder"], "notes");
     assert_eq!(info.origin.unwrap().session, "s-1");
+    assert_eq!(info.title.as_deref(), Some("Hello."));
 
     let original = sessions.open("s-1", ada()).await.unwrap();
     assert!(original.is_suspended().await);

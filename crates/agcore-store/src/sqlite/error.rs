@@ -12,6 +12,8 @@ pub(super) fn convert(attempt: &str, error: Error) -> MemoryError {
             "another process holds the database for too long; try again later",
         ),
         Some(ErrorCode::DiskFull) => (MemoryErrorKind::Storage, "the disk or the database is full"),
+        // The index of the write-ahead log cannot grow.
+        _ if is_without_space(&error) => (MemoryErrorKind::Storage, "the disk is full"),
         Some(ErrorCode::ReadOnly) => (
             MemoryErrorKind::Storage,
             "the database or its directory is read-only; check their permissions",
@@ -34,6 +36,12 @@ pub(super) fn convert(attempt: &str, error: Error) -> MemoryError {
     MemoryError::with_source(kind, format!("{attempt}: {reason}"), error)
 }
 
+/// Returns whether SQLite found no space in another way than by writing to the database.
+fn is_without_space(error: &Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+}
+
 fn is_unreadable(error: &Error) -> bool {
     matches!(
         error,
@@ -49,4 +57,18 @@ pub(super) fn unreadable(what: &str, error: serde_json::Error) -> MemoryError {
         format!("{what} is damaged: its JSON cannot be read"),
         error,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_named() {
+        for code in [rusqlite::ffi::SQLITE_FULL, rusqlite::ffi::SQLITE_IOERR_SHMSIZE] {
+            let error = Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+            let error = convert("cannot save the items", error);
+            assert!(error.message().contains("full"), "{error}");
+        }
+    }
 }

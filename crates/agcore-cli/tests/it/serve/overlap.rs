@@ -57,18 +57,33 @@ fn refuse(agcore: &Agcore) {
 #[test]
 fn overlapping_restarts_lose_nothing() {
     let model = slow_model();
-    restart_again_and_again(&Agcore::talking_to(&model).at_home());
+    restart_again_and_again(&Agcore::talking_to(&model).at_home(), Signal::TERM);
+}
+
+#[test]
+fn killed_servers_lose_nothing() {
+    let model = slow_model();
+    restart_again_and_again(&Agcore::talking_to(&model).at_home(), Signal::KILL);
+}
+
+#[test]
+fn killed_servers_lose_nothing_on_postgres() {
+    let Some(database) = Database::create() else { return };
+    let model = slow_model();
+    let agcore = Agcore::talking_to(&model)
+        .at_home()
+        .with("AGCORE_STORE", &database.url());
+    restart_again_and_again(&agcore, Signal::KILL);
 }
 
 #[test]
 fn overlapping_restarts_lose_nothing_on_postgres() {
     let Some(database) = Database::create() else { return };
     let model = slow_model();
-    restart_again_and_again(
-        &Agcore::talking_to(&model)
-            .at_home()
-            .with("AGCORE_STORE", &database.url()),
-    );
+    let agcore = Agcore::talking_to(&model)
+        .at_home()
+        .with("AGCORE_STORE", &database.url());
+    restart_again_and_again(&agcore, Signal::TERM);
 }
 
 fn slow_model() -> Server {
@@ -78,12 +93,12 @@ fn slow_model() -> Server {
     )
 }
 
-/// Starts a new server beside the one that runs, and then stops that one, at random moments of the runs of several clients.
-fn restart_again_and_again(agcore: &Agcore) {
-    let restarts: u64 = if std::env::var_os("AGCORE_SOAK").is_some() {
-        20
-    } else {
-        3
+/// Starts a new server beside the one that runs, and then stops or kills that one, at random moments of the runs of several clients.
+fn restart_again_and_again(agcore: &Agcore, signal: Signal) {
+    let restarts: u64 = match (std::env::var_os("AGCORE_SOAK").is_some(), signal) {
+        (false, _) => 3,
+        (true, Signal::KILL) => 100,
+        (true, _) => 20,
     };
     let mut serving = Serving::start(agcore, &[]);
     for restart in 0..restarts {
@@ -102,7 +117,7 @@ fn restart_again_and_again(agcore: &Agcore) {
             let waiting = scope.spawn(|| Serving::start(agcore, &["--hand-over"]));
             // Some moment of the runs, another one each time.
             thread::sleep(Duration::from_millis(restart * 137 % 400));
-            kill_process(Pid::from_child(&serving.child), Signal::TERM).unwrap();
+            kill_process(Pid::from_child(&serving.child), signal).unwrap();
             serving.child.wait().unwrap();
             waiting.join().unwrap()
         });

@@ -64,7 +64,10 @@ async fn a_hold_is_taken_again_when_its_connection_was_lost() {
     let refused = other.hold("name").await.unwrap_err();
     assert_eq!(refused.kind(), MemoryErrorKind::Held, "{refused:?}");
     let holder = refused.holder().unwrap();
-    assert_eq!((holder.program.as_str(), holder.process), (&*schema, Some(std::process::id())));
+    assert_eq!(
+        (holder.program.as_str(), holder.process),
+        (&*schema, Some(std::process::id()))
+    );
     drop(hold);
     until("it is given back", async || other.hold("name").await.is_ok()).await;
 }
@@ -126,11 +129,13 @@ async fn a_database_that_takes_no_writes_for_a_while_is_waited_for() {
             assert_eq!(error.kind(), MemoryErrorKind::Unavailable, "{away}: {error:?}");
         }
         admin(&back).await;
-        until("it works again", async || match store.save(MemoryItem::new("c", "")).await {
-            Ok(()) => true,
-            Err(error) => {
-                assert_eq!(error.kind(), MemoryErrorKind::Unavailable, "{back}: {error:?}");
-                false
+        until("it works again", async || {
+            match store.save(MemoryItem::new("c", "")).await {
+                Ok(()) => true,
+                Err(error) => {
+                    assert_eq!(error.kind(), MemoryErrorKind::Unavailable, "{back}: {error:?}");
+                    false
+                }
             }
         })
         .await;
