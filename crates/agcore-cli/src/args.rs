@@ -117,6 +117,24 @@ pub(crate) struct Args {
         hide_possible_values = true
     )]
     pub(crate) log: Option<LogLevel>,
+    /// Form of the log: text, or json for an object on each line
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "FORM",
+        ignore_case = true,
+        hide_possible_values = true
+    )]
+    pub(crate) log_format: Option<LogFormat>,
+}
+
+/// The form of the log.
+// The variants carry no documentation: clap would repeat it on every help page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
 }
 
 /// The least severe level that is logged.

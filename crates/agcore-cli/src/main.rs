@@ -67,13 +67,13 @@ use tokio::{
 };
 
 use crate::{
-    args::{Args, ChatArgs, Command, FlowCommand, InspectCommand},
+    args::{Args, ChatArgs, Command, FlowCommand, InspectCommand, LogFormat},
     exit::{Failure, FailureKind},
     interrupt::Interrupts,
     output::Output,
     process::print,
     render::{Color, hanging, sanitized},
-    telemetry::Telemetry,
+    telemetry::{LogForm, Telemetry},
     terminal_mode::TerminalMode,
 };
 
@@ -120,6 +120,16 @@ fn report(failure: &Failure) {
     let _ = writeln!(io::stderr(), "{message}");
 }
 
+/// Returns the form of the log: that of a server has other readers than that of a chat.
+fn log_form(args: &Args) -> LogForm {
+    let is_server = matches!(&args.command, Command::Serve(serve) if serve.command.is_none());
+    match args.log_format {
+        Some(LogFormat::Json) => LogForm::Json,
+        _ if is_server => LogForm::Server,
+        _ => LogForm::Short,
+    }
+}
+
 /// The runtimes of a command, and its log.
 struct Runtimes {
     /// Runs the command. It can block these threads, for example while it writes to a full pipe, and they would also have to
@@ -137,7 +147,8 @@ impl Runtimes {
             started.map_err(|error| Failure::task(format!("cannot start the async runtime: {error}")))
         };
         let commands = start(runtime::Builder::new_multi_thread())?;
-        let telemetry = Telemetry::install(args.log, shows_conversation(&args.command), commands.handle())?;
+        let log = (args.log, log_form(args));
+        let telemetry = Telemetry::install(log, shows_conversation(&args.command), commands.handle())?;
         Ok(Self {
             commands,
             control: start(runtime::Builder::new_current_thread())?,

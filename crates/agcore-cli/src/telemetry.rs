@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use tokio::runtime::Handle;
 use tracing_subscriber::{Layer, Registry, layer::SubscriberExt, util::SubscriberInitExt};
 
-pub(crate) use self::collector::Collector;
+pub(crate) use self::{collector::Collector, log::LogForm};
 
 use crate::{args::LogLevel, exit::Failure, process::variable, render::sanitized};
 
@@ -40,17 +40,17 @@ impl Telemetry {
     /// # Errors
     /// When the log level is invalid.
     pub(crate) fn install(
-        level: Option<LogLevel>,
+        (level, form): (Option<LogLevel>, LogForm),
         shows_conversation: bool,
         runtime: &Handle,
     ) -> Result<Self, Failure> {
-        let level = log_level(level)?;
+        let level = log_level(level, form)?;
         let mut layers: Vec<Box<dyn Layer<Registry> + Send + Sync>> = Vec::new();
         match level {
             Some(_) if shows_conversation => {
                 warn("the log is off because the chat uses this terminal; redirect it with `2> FILE`");
             }
-            Some(level) => layers.push(log::layer(level)),
+            Some(level) => layers.push(log::layer(level, form)),
             None => {}
         }
         let telemetry = Self::with_exporter(&mut layers, runtime);
@@ -95,11 +95,12 @@ impl Drop for Telemetry {
     }
 }
 
-/// Returns the log level from the option or the variable, or `None` if the log is off.
-fn log_level(option: Option<LogLevel>) -> Result<Option<LogLevel>, Failure> {
+/// Returns the log level from the option or the variable, or `None` if the log is off. That of a server has warnings by default.
+fn log_level(option: Option<LogLevel>, form: LogForm) -> Result<Option<LogLevel>, Failure> {
     let level = match (option, variable(LOG_VARIABLE)) {
         (Some(level), _) => level,
-        (None, None) => return Ok(None),
+        (None, None) if form == LogForm::Short => return Ok(None),
+        (None, None) => LogLevel::Warn,
         (None, Some(name)) => clap::ValueEnum::from_str(&name, true).map_err(|_| {
             Failure::usage(format!(
                 "{LOG_VARIABLE}: unknown log level; expected off, error, warn, info, debug or trace"

@@ -27,6 +27,9 @@ pub(crate) struct ProblemBody {
     code: &'static str,
     /// A description of this case, and what to do next.
     detail: String,
+    /// The id of the request, by which the operator of the server finds it in the log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
 }
 
 macro_rules! codes {
@@ -141,14 +144,17 @@ impl Problem {
         Self::new(ProblemCode::InvalidRequest, detail)
     }
 
-    pub(crate) fn body(&self) -> ProblemBody {
-        ProblemBody {
+    /// Returns the body of the answer.
+    pub(crate) fn to_json(&self, request_id: Option<String>) -> Vec<u8> {
+        let body = ProblemBody {
             r#type: "about:blank",
             title: self.code.title(),
             status: self.code.status(),
             code: self.code.as_str(),
             detail: self.detail.clone(),
-        }
+            request_id,
+        };
+        serde_json::to_vec(&body).unwrap_or_default()
     }
 }
 
@@ -163,8 +169,7 @@ impl std::error::Error for Problem {}
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let body = serde_json::to_vec(&self.body()).unwrap_or_default();
-        let mut response = (status, body).into_response();
+        let mut response = (status, self.to_json(None)).into_response();
         let headers = response.headers_mut();
         headers.insert(
             header::CONTENT_TYPE,
@@ -177,6 +182,8 @@ impl IntoResponse for Problem {
         if self.code == ProblemCode::Unauthenticated {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        // The id of the request is added where it is known.
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -3,6 +3,7 @@
 mod body;
 mod query;
 mod guard;
+mod observe;
 mod dialect;
 mod runs;
 mod events;
@@ -107,8 +108,8 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .layer(authenticate)
         .merge(with(public()))
         .fallback(operations::route)
-        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::count))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::origin))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), observe::observe))
         .with_state(app)
 }
 

@@ -2,28 +2,62 @@
 //!
 //! Attribute names of HTTP: <https://opentelemetry.io/docs/specs/semconv/http/http-spans/>.
 
+use agcore_chat::Actor;
 use http::Method;
-use tracing::{Span, field::Empty};
+use tracing::{Level, Span, field::Empty};
 
 use crate::run::RunJob;
 
 /// Creates the span of a request. It ends with the head of the answer: a stream may continue for hours.
-pub(crate) fn request(method: &Method, route: Option<&str>) -> Span {
+/// Those of probes are of interest to nobody who reads the log.
+pub(crate) fn request(method: &Method, route: Option<&str>, id: &str) -> Span {
     let is_known = matches!(
         method.as_str(),
         "GET" | "POST" | "PATCH" | "DELETE" | "OPTIONS" | "HEAD"
     );
     let method = if is_known { method.as_str() } else { "_OTHER" };
-    tracing::info_span!(
-        "http_request",
-        otel.name = format!("{method} {}", route.unwrap_or_default()).trim_end(),
-        otel.kind = "server",
-        otel.status_code = Empty,
-        error.type = Empty,
-        http.request.method = method,
-        http.route = route,
-        http.response.status_code = Empty,
-    )
+    let name = format!("{method} {}", route.unwrap_or_default());
+    macro_rules! span {
+        ($level:expr) => {
+            tracing::span!(
+                $level,
+                "http_request",
+                otel.name = name.trim_end(),
+                otel.kind = "server",
+                otel.status_code = Empty,
+                error.type = Empty,
+                http.request.method = method,
+                http.route = route,
+                http.response.status_code = Empty,
+                agcore.request.id = id,
+                agcore.tenant = Empty,
+                agcore.user = Empty,
+                gen_ai.conversation.id = Empty,
+                agcore.run.id = Empty,
+            )
+        };
+    }
+    match route {
+        Some("/health" | "/ready" | "/metrics") => span!(Level::DEBUG),
+        _ => span!(Level::INFO),
+    }
+}
+
+/// Records who has sent the current request.
+pub(crate) fn sent_by(actor: &Actor) {
+    let span = Span::current();
+    span.record("agcore.tenant", &*actor.tenant);
+    span.record("agcore.user", &*actor.user);
+}
+
+/// Records the thread that the current request is about.
+pub(crate) fn is_about_thread(thread: &str) {
+    Span::current().record("gen_ai.conversation.id", thread);
+}
+
+/// Records the run that the current request is about.
+pub(crate) fn is_about_run(run: &str) {
+    Span::current().record("agcore.run.id", run);
 }
 
 /// Records the status of an answer. Only errors of the server are failures.
@@ -43,6 +77,8 @@ pub(crate) fn run(job: &RunJob) -> Span {
         otel.kind = "internal",
         otel.status_code = Empty,
         error.type = Empty,
+        agcore.tenant = &*job.actor.tenant,
+        agcore.user = &*job.actor.user,
         gen_ai.conversation.id = job.thread,
         agcore.run.id = job.run,
         agcore.run.outcome = Empty,

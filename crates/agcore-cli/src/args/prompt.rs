@@ -95,9 +95,9 @@ fn first_argument(arguments: &[OsString]) -> usize {
     let mut position = 1;
     while let Some(argument) = arguments.get(position).and_then(|argument| argument.to_str()) {
         position += match argument {
-            "--log" => 2,
+            "--log" | "--log-format" => 2,
             "--no-color" | "--no-colour" => 1,
-            _ if argument.starts_with("--log=") => 1,
+            _ if argument.starts_with("--log=") || argument.starts_with("--log-format=") => 1,
             _ => break,
         };
     }

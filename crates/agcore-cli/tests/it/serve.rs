@@ -7,6 +7,7 @@ mod documents;
 mod flows;
 #[cfg(all(unix, feature = "postgres"))]
 mod overlap;
+mod logs;
 mod settings;
 mod uploads;
 
@@ -30,7 +31,7 @@ pub(crate) struct Serving {
     child: Child,
     address: String,
     /// Kept open, so that the program can write to it.
-    _stderr: BufReader<ChildStderr>,
+    stderr: BufReader<ChildStderr>,
 }
 
 impl Serving {
@@ -57,11 +58,7 @@ impl Serving {
                 break rest.split(';').next().unwrap().to_owned();
             }
         };
-        Self {
-            child,
-            address,
-            _stderr: stderr,
-        }
+        Self { child, address, stderr }
     }
 
     fn open(&self, method: &str, path: &str, headers: &str, body: &str) -> BufReader<TcpStream> {

@@ -1,15 +1,14 @@
-//! Checks of every request: credentials, origins, counting.
+//! Checks of every request: credentials and origins.
 
 use std::{net::IpAddr, sync::Arc};
 
 use agcore_chat::Actor;
 use axum::{
-    extract::{MatchedPath, Request, State},
+    extract::{Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts};
-use tracing::Instrument;
 
 use crate::{
     auth::{AuthError, Client},
@@ -28,6 +27,7 @@ pub(super) async fn authenticate(State(app): State<Arc<App>>, request: Request, 
     let (mut parts, body) = request.into_parts();
     match actor_of(&app, &parts).await {
         Ok(actor) => {
+            span::sent_by(&actor);
             parts.extensions.insert(actor);
             next.run(Request::from_parts(parts, body)).await
         }
@@ -98,8 +98,9 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue) {
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, PATCH, DELETE"),
         (
             header::ACCESS_CONTROL_ALLOW_HEADERS,
-            "authorization, content-type, last-event-id",
+            "authorization, content-type, last-event-id, x-agcore-dialect, x-request-id",
         ),
+        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "retry-after, x-request-id"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     for (name, value) in rules {
@@ -124,19 +125,6 @@ fn is_loopback_host(headers: &HeaderMap) -> bool {
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),
     };
     name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// Counts requests by route and status, each in a span.
-pub(super) async fn count(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let route = route.as_ref().map(MatchedPath::as_str);
-    let span = span::request(&method, route);
-    let response = next.run(request).instrument(span.clone()).await;
-    let status = response.status().as_u16();
-    span::answered(&span, status);
-    app.service.metrics.request(&method, route, status);
-    response
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use agcore_memory::{
 };
 
 use super::state::{Service, check_id, is_thread};
-use crate::{problem::Problem, run::RunJob};
+use crate::{problem::Problem, run::RunJob, span};
 
 /// The store of sessions. Only the service can use it: routes have to ask for what belongs to their user.
 pub(crate) struct GuardedStore(Arc<dyn SessionStore>);
@@ -59,6 +59,7 @@ impl Service {
     /// `not_found` if the id cannot be one of the actor's: it belongs to someone else, was erased or is that of a part of a thread.
     pub(crate) async fn find_own(&self, actor: &Actor, thread: &str) -> Result<Option<OwnedThread<'_>>, Problem> {
         check_id("thread", thread).map_err(|_| Problem::unknown("thread"))?;
+        span::is_about_thread(thread);
         let Some(session) = self.store().get_session(&actor.tenant, thread).await? else {
             return Ok(None);
         };
@@ -141,6 +142,7 @@ impl OwnedThread<'_> {
 
     /// Returns a run of this thread that is stored, or is about to be.
     pub(super) fn with_run(&self, run: &str) -> OwnedRun {
+        span::is_about_run(run);
         let job = RunJob::new(self.session.owner.clone(), &*self.session.id, run);
         OwnedRun { job }
     }

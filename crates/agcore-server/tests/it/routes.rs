@@ -58,6 +58,49 @@ async fn the_document_has_every_route_and_code() {
 }
 
 #[tokio::test]
+async fn answers_have_the_id_of_their_request() {
+    let server = Running::start(builder(&texts([]), &store()).origin("https://app.example.org")).await;
+    let ask = async |id: &str, origin: &str| {
+        let headers = [("x-request-id", id), ("origin", origin)];
+        server
+            .with(http::Method::GET, "/api/v1/agent/sessions/none", &headers, None)
+            .await
+    };
+    let answer = ask("proxy-7", "https://app.example.org").await;
+    answer.assert_problem(404, "not_found");
+    assert_eq!(
+        (&answer.headers["x-request-id"], &answer.json()["request_id"]),
+        (&"proxy-7".parse().unwrap(), &Value::from("proxy-7"))
+    );
+    assert_eq!(
+        answer.headers["access-control-expose-headers"],
+        "retry-after, x-request-id"
+    );
+    assert!(
+        answer.headers["access-control-allow-headers"]
+            .to_str()
+            .unwrap()
+            .contains("x-agcore-dialect")
+    );
+    // Ids that are not plain are replaced, also where the request is refused early.
+    for (id, origin) in [("a b", "https://app.example.org"), ("<script>", "https://evil.example")] {
+        let answer = ask(id, origin).await;
+        let given = answer.headers["x-request-id"].to_str().unwrap();
+        assert!(
+            given.starts_with("req-") && answer.json()["request_id"] == given,
+            "{}",
+            answer.text
+        );
+    }
+    let list = server.get("/api/v1/agent/sessions").await;
+    assert_eq!(
+        (&list.headers["cache-control"], &list.headers["x-content-type-options"]),
+        (&"no-store".parse().unwrap(), &"nosniff".parse().unwrap())
+    );
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn lists_have_pages() {
     let server = Running::start(builder(&texts(["1", "2", "3"]), &store())).await;
     for thread in ["a", "b", "c"] {

@@ -30,6 +30,7 @@ async fn requests_and_runs_have_spans() {
         .await
         .assert_problem(404, "not_found");
     server.with(Method::GET, "/nowhere", &[], None).await;
+    server.get("/health").await;
     server.stop().await;
     drop(guard);
 
@@ -66,6 +67,22 @@ async fn requests_and_runs_have_spans() {
                 None
             ],
             [Some("GET"), None, Some("404"), None],
+            [Some("GET /health"), Some("/health"), Some("200"), None],
+        ]
+    );
+    let belongs = [
+        "agcore.request.id",
+        "agcore.tenant",
+        "agcore.user",
+        "gen_ai.conversation.id",
+        "agcore.run.id",
+    ];
+    assert_eq!(
+        rows(&requests, &belongs)[..3],
+        [
+            [Some("test"), Some("local"), Some("local"), Some("t"), Some("r1")],
+            [Some("test"), Some("local"), Some("local"), Some("t"), Some("r2")],
+            [Some("test"), Some("local"), Some("local"), Some("secret-id"), None],
         ]
     );
     assert_eq!(

@@ -15,7 +15,7 @@ tasks: {answer: {agent: helper, description: 'Repeat NAME: {{request}}', expecte
 
 const PEOPLE: &str = "helper: {role: You help., goal: Help well., backstory: ''}\n";
 
-fn agcore(model: &Server) -> Agcore {
+pub(super) fn agcore(model: &Server) -> Agcore {
     let agcore = Agcore::talking_to(model)
         .at_home()
         .with_user_settings("[serve]\nfiles = 'uploads'\n");
