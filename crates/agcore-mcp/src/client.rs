@@ -11,6 +11,7 @@ mod connection;
 mod listen;
 mod reconnect;
 mod input;
+mod list;
 mod tools;
 mod lists;
 

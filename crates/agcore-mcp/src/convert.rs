@@ -3,9 +3,13 @@
 #[cfg(feature = "server")]
 mod blocks;
 #[cfg(feature = "client")]
+mod call_result;
+#[cfg(feature = "client")]
 mod content;
 #[cfg(feature = "client")]
 mod received;
+#[cfg(feature = "client")]
+mod schema;
 #[cfg(feature = "server")]
 mod sampling;
 #[cfg(feature = "server")]
@@ -22,6 +26,8 @@ pub(crate) use self::{
 };
 #[cfg(feature = "client")]
 pub(crate) use self::{
+    call_result::lenient_result,
     content::{part, tool_output},
     received::{prompt, prompt_info, resource_contents, resource_info, resource_template},
+    schema::mend as mend_schema,
 };

@@ -9,7 +9,7 @@ use std::fmt;
 use agcore_tools::{ToolError, ToolRegistry};
 use tokio_util::task::AbortOnDropHandle;
 
-use self::refresh::Refresh;
+use self::refresh::{Findings, Refresh};
 pub use self::{adapter::McpTool, options::ToolsetOptions};
 use crate::{client::McpClient, error::McpError};
 
@@ -19,15 +19,21 @@ use crate::{client::McpClient, error::McpError};
 /// snapshot. Dropping this ends the updates and leaves the tools registered.
 pub struct McpToolset {
     refresh: Refresh,
-    problems: Vec<ToolError>,
+    findings: Findings,
     _task: AbortOnDropHandle<()>,
 }
 
 impl McpToolset {
-    /// Returns why tools of the server were not registered, as of the first list: an invalid schema, or a name that is
-    /// in use.
+    /// Returns why tools of the server were not registered, as of the first list: a missing or invalid schema, or a name
+    /// that is in use.
     pub fn problems(&self) -> &[ToolError] {
-        &self.problems
+        &self.findings.problems
+    }
+
+    /// Returns what is not used of the list and its tools, as of the first list: an invalid output schema, or the rest of a
+    /// list whose cursor leads nowhere. The tools themselves are registered.
+    pub fn warnings(&self) -> &[String] {
+        &self.findings.warnings
     }
 
     /// Asks the server for its tools now, and updates the registry. Returns why tools could not be registered.
@@ -35,7 +41,7 @@ impl McpToolset {
     /// # Errors
     /// As for [`McpClient::list_tools`]. The registry is unchanged then.
     pub async fn refresh(&self) -> Result<Vec<ToolError>, McpError> {
-        self.refresh.run().await
+        Ok(self.refresh.run().await?.problems)
     }
 
     /// Ends the updates and removes the tools from the registry.
@@ -47,7 +53,7 @@ impl McpToolset {
 impl fmt::Debug for McpToolset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("McpToolset")
-            .field("problems", &self.problems)
+            .field("findings", &self.findings)
             .finish_non_exhaustive()
     }
 }
@@ -61,7 +67,15 @@ impl McpClient {
     /// As for [`list_tools`](Self::list_tools).
     pub async fn tools(&self, options: &ToolsetOptions) -> Result<Vec<McpTool>, McpError> {
         let tools = self.list_tools().await?;
-        Ok(adapter::adapt(self, tools, options))
+        let (tools, warnings) = adapter::adapt(self, tools, options);
+        for warning in warnings {
+            tracing::warn!(
+                server = self.name(),
+                warning,
+                "a part of what an MCP server lists is not used"
+            );
+        }
+        Ok(tools)
     }
 
     /// Registers the tools of the server, and updates the registry when the server changes them.
@@ -81,14 +95,12 @@ impl McpClient {
         let refresh = Refresh::new(self, registry, options);
         // Before the list, so that no change is missed.
         let events = self.events();
-        let problems = refresh.run().await?;
-        for problem in &problems {
-            tracing::warn!(server = self.name(), %problem, "a tool of an MCP server is not registered");
-        }
+        let findings = refresh.run().await?;
+        findings.log(self.name());
         let task = tokio::spawn(refresh.clone().follow(events));
         Ok(McpToolset {
             refresh,
-            problems,
+            findings,
             _task: AbortOnDropHandle::new(task),
         })
     }

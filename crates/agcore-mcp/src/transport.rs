@@ -1,6 +1,12 @@
 //! [`McpTransport`]: how a client reaches a server.
 
-pub(crate) mod line_guard;
+#[cfg_attr(
+    not(feature = "client-http"),
+    allow(dead_code, reason = "only HTTP knows which request a text answers")
+)]
+mod message;
+mod handshake;
+pub(crate) mod lines;
 pub(crate) mod tap;
 mod stdio;
 #[cfg(feature = "client-http")]
@@ -13,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 #[cfg(feature = "client-http")]
 pub use self::http::HttpTransport;
 #[cfg(feature = "client-http")]
-pub(crate) use self::http::http_error;
+pub(crate) use self::http::{HttpClient, Settings as HttpSettings, http_error};
 pub use self::stdio::StdioTransport;
 
 /// The way in which a client reaches a server.

@@ -239,6 +239,25 @@ impl ToolOutput {
         }
     }
 
+    /// Removes the value, and returns whether there is a content that the model can use without it.
+    pub(crate) fn remove_value(&mut self) -> bool {
+        match &mut self.body {
+            OutputBody::Rich { content, structured } if !content.is_empty() => {
+                *structured = None;
+                true
+            }
+            OutputBody::Value(Value::String(text)) if !text.trim().is_empty() => {
+                let content = Content::Text(std::mem::take(text));
+                self.body = OutputBody::Rich {
+                    content,
+                    structured: None,
+                };
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Converts the output into the content for the model. Returns `None` for a stream or a request for input, which
     /// are not results yet.
     pub fn into_content(self) -> Option<Content> {

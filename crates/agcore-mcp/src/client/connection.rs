@@ -8,11 +8,12 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
+use agcore_chat::text::prefix;
 use rmcp::{
     RoleClient,
     model::ProtocolVersion,
     service::{ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle},
-    transport::{Transport, async_rw::AsyncRwTransport},
+    transport::Transport,
 };
 use tokio::{
     sync::Mutex,
@@ -33,10 +34,13 @@ use crate::{
     process::{Process, Started},
     transport::{
         StdioTransport, Streams,
-        line_guard::LineGuard,
+        lines::JsonLines,
         tap::{Link, Tap},
     },
 };
+
+/// The most of an answer that an error quotes, in bytes.
+const ANSWER_BYTES: usize = 300;
 
 /// One connection to a server. Dropping it kills the process of the server.
 pub(crate) struct Connection {
@@ -75,7 +79,7 @@ impl Connector<'_> {
     async fn start(&self, transport: &StdioTransport, lifecycle: Lifecycle) -> Result<Connection, McpError> {
         let Started { process, stdin, stdout } = transport.start(self.server)?;
         let limit = self.options.max_message_bytes;
-        let transport = AsyncRwTransport::new(LineGuard::new(stdout, limit), stdin).with_max_line_length(limit);
+        let transport = JsonLines::new(stdout, stdin, limit);
         self.connect(transport, Some(Arc::new(process)), lifecycle).await
     }
 
@@ -83,20 +87,24 @@ impl Connector<'_> {
     pub(crate) async fn streams(self, streams: Streams) -> Result<Connection, McpError> {
         let limit = self.options.max_message_bytes;
         let Streams { read, write } = streams;
-        let transport = AsyncRwTransport::new(LineGuard::new(read, limit), write).with_max_line_length(limit);
+        let transport = JsonLines::new(read, write, limit);
         self.connect(transport, None, self.options.lifecycle).await
     }
 
     /// Connects to a server over HTTP.
     #[cfg(feature = "client-http")]
     pub(crate) async fn http(self, transport: &crate::transport::HttpTransport) -> Result<Connection, McpError> {
-        let limits = (self.options.connect_timeout, self.options.max_message_bytes);
+        let settings = crate::transport::HttpSettings {
+            connect: self.options.connect_timeout,
+            max_message_bytes: self.options.max_message_bytes,
+            tries_handshake: self.options.lifecycle == Lifecycle::Negotiate,
+        };
         #[cfg(feature = "oauth")]
         if let Some(oauth) = transport.oauth() {
-            let transport = transport.open_with(oauth, self.server, limits).await?;
+            let transport = transport.open_with(oauth, self.server, settings).await?;
             return self.connect(transport, None, self.options.lifecycle).await;
         }
-        let transport = transport.open(self.server, limits)?;
+        let transport = transport.open(self.server, settings)?;
         self.connect(transport, None, self.options.lifecycle).await
     }
 
@@ -112,7 +120,8 @@ impl Connector<'_> {
             Arc::clone(&link),
             process.clone(),
             self.options.close_timeout,
-        );
+        )
+        .with_handshake(lifecycle == Lifecycle::Negotiate);
         // Kills the process if this future is dropped, or fails.
         let mut guard = KillGuard(process.clone());
         // Boxed because the compiler could not prove otherwise that the futures of callers are `Send`.
@@ -168,17 +177,19 @@ impl Connector<'_> {
     async fn connect_error(&self, error: ClientInitializeError, process: Option<&Process>) -> McpError {
         use ClientInitializeError as E;
         let server = self.server;
+        let error = match error {
+            E::LegacyFallbackFailed { discover, fallback } => {
+                let error = Box::pin(self.connect_error(*fallback, process)).await;
+                return with_probe(error, &discover);
+            }
+            other => other,
+        };
         let (kind, reason) = match &error {
             E::TransportError { error: cause, .. } if process.is_none() => {
                 return transport_error(server, "the first request", cause);
             }
             E::ConnectionClosed(_) | E::TransportError { .. } => {
                 return closed(server, process, "before the connection was established")
-                    .await
-                    .with_source(error);
-            }
-            E::LegacyFallbackFailed { fallback, .. } if matches!(**fallback, E::ConnectionClosed(_)) => {
-                return closed(server, process, "before it answered initialize")
                     .await
                     .with_source(error);
             }
@@ -194,10 +205,31 @@ impl Connector<'_> {
                 return McpError::from_response(server, "the first request", data.code.0, &data.message)
                     .with_source(error);
             }
+            E::ExpectedInitResult(result) => {
+                let result = result.as_ref().and_then(|result| serde_json::to_string(result).ok());
+                let result = quote(prefix(&result.unwrap_or_default(), ANSWER_BYTES));
+                (
+                    McpErrorKind::Protocol,
+                    format!("it answered initialize with `{result}`"),
+                )
+            }
             other => (McpErrorKind::Protocol, quote(&other.to_string())),
         };
         McpError::new(kind, format!("the MCP server {server:?} cannot be connected: {reason}")).with_source(error)
     }
+}
+
+/// Adds why the server did not say which revisions it speaks, if that is not the same reason, or just unknown to it.
+fn with_probe(error: McpError, discover: &ClientInitializeError) -> McpError {
+    let ClientInitializeError::JsonRpcError(data) = discover else {
+        return error;
+    };
+    let reason = quote(prefix(&data.message, ANSWER_BYTES));
+    if error.message().contains(&reason) || reason.to_ascii_lowercase().contains("method not found") {
+        return error;
+    }
+    let message = format!("{}; before, server/discover failed: {reason}", error.message());
+    McpError::new(error.kind(), message).with_source(error)
 }
 
 /// Returns the library's form of a lifecycle.

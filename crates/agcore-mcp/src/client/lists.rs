@@ -7,16 +7,23 @@
 use std::collections::BTreeMap;
 
 use rmcp::model::{
-    ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, GetPromptRequest, GetPromptRequestParams,
-    ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, LoggingLevel, PaginatedRequestParams,
-    ReadResourceRequest, ReadResourceRequestParams, Reference, ServerResult, SetLevelRequest, SetLevelRequestParams,
-    SubscribeRequest, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequest, UnsubscribeRequestParams,
+    self, ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, GetPromptRequest,
+    GetPromptRequestParams, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest, LoggingLevel,
+    PaginatedRequestParams, ReadResourceRequest, ReadResourceRequestParams, Reference, ServerResult, SetLevelRequest,
+    SetLevelRequestParams, SubscribeRequest, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequest,
+    UnsubscribeRequestParams,
 };
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{
-    McpClient, connection::Connection, input::Input, listen::forward, remote_tool::JsonObject, request::Limits,
+    McpClient,
+    connection::Connection,
+    input::Input,
+    list::{Cursors, List, Next, Page, lenient_page, without_repeated},
+    listen::forward,
+    remote_tool::JsonObject,
+    request::Limits,
 };
 use crate::{
     convert,
@@ -24,9 +31,6 @@ use crate::{
     prompt::{Prompt, PromptInfo},
     resource::{ResourceContents, ResourceInfo, ResourceTemplate},
 };
-
-/// A page of a list, with the cursor of the next one.
-type Page<T> = (Vec<T>, Option<String>);
 
 impl McpClient {
     /// Returns the prompts of the server, from all pages of its list. Cancel safe.
@@ -45,14 +49,18 @@ impl McpClient {
             }
             .into()
         };
-        let page = |result| match result {
-            ServerResult::ListPromptsResult(page) => Some((
-                page.prompts.into_iter().map(convert::prompt_info).collect(),
-                page.next_cursor,
-            )),
-            _ => None,
+        let page = |result| {
+            let (list, next): Page<model::Prompt> = match result {
+                ServerResult::ListPromptsResult(page) => (page.prompts.into_iter().map(Ok).collect(), page.next_cursor),
+                other => lenient_page(other, "prompts")?,
+            };
+            Some((
+                list.into_iter().map(|entry| entry.map(convert::prompt_info)).collect(),
+                next,
+            ))
         };
-        self.all_pages(&connection, "prompts/list", request, page).await
+        let list = self.all_pages(&connection, "prompts/list", request, page, |prompt| &prompt.name);
+        Ok(list.await?.entries)
     }
 
     /// Fills in a prompt.
@@ -95,14 +103,22 @@ impl McpClient {
             }
             .into()
         };
-        let page = |result| match result {
-            ServerResult::ListResourcesResult(page) => Some((
-                page.resources.into_iter().map(convert::resource_info).collect(),
-                page.next_cursor,
-            )),
-            _ => None,
+        let page = |result| {
+            let (list, next): Page<model::Resource> = match result {
+                ServerResult::ListResourcesResult(page) => {
+                    (page.resources.into_iter().map(Ok).collect(), page.next_cursor)
+                }
+                other => lenient_page(other, "resources")?,
+            };
+            Some((
+                list.into_iter()
+                    .map(|entry| entry.map(convert::resource_info))
+                    .collect(),
+                next,
+            ))
         };
-        self.all_pages(&connection, "resources/list", request, page).await
+        let list = self.all_pages(&connection, "resources/list", request, page, |resource| &resource.uri);
+        Ok(list.await?.entries)
     }
 
     /// Returns the families of resources of the server, from all pages of its list. Cancel safe.
@@ -121,15 +137,23 @@ impl McpClient {
             }
             .into()
         };
-        let page = |result| match result {
-            ServerResult::ListResourceTemplatesResult(page) => {
-                let templates = page.resource_templates.into_iter().map(convert::resource_template);
-                Some((templates.collect(), page.next_cursor))
-            }
-            _ => None,
+        let page = |result| {
+            let (list, next): Page<model::ResourceTemplate> = match result {
+                ServerResult::ListResourceTemplatesResult(page) => {
+                    (page.resource_templates.into_iter().map(Ok).collect(), page.next_cursor)
+                }
+                other => lenient_page(other, "resourceTemplates")?,
+            };
+            Some((
+                list.into_iter()
+                    .map(|entry| entry.map(convert::resource_template))
+                    .collect(),
+                next,
+            ))
         };
-        self.all_pages(&connection, "resources/templates/list", request, page)
-            .await
+        let what = "resources/templates/list";
+        let list = self.all_pages(&connection, what, request, page, |template| &template.uri_template);
+        Ok(list.await?.entries)
     }
 
     /// Reads a resource, which may have several parts.
@@ -264,17 +288,21 @@ impl McpClient {
             .await
     }
 
-    /// Reads all pages of a list, within the limits of the client.
-    async fn all_pages<T>(
+    /// Reads all pages of a list, within the limits of the client. `key` identifies an entry.
+    ///
+    /// Malformed entries, and a cursor that leads nowhere, are logged as well.
+    pub(super) async fn all_pages<T>(
         &self,
         connection: &Connection,
         what: &str,
         request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
         page: impl Fn(ServerResult) -> Option<Page<T>>,
-    ) -> Result<Vec<T>, McpError> {
+        key: impl Fn(&T) -> &str,
+    ) -> Result<List<T>, McpError> {
         let options = &self.0.options;
         let deadline = Instant::now() + options.list_timeout;
-        let (mut entries, mut cursor) = (Vec::new(), None::<String>);
+        let mut cursors = Cursors::new(connection.info.is_stateless());
+        let (mut all, mut cursor) = (List::default(), None::<String>);
         loop {
             let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
             let limits = Limits::within(deadline.saturating_duration_since(Instant::now()));
@@ -285,16 +313,27 @@ impl McpClient {
             let Some((list, next)) = page(result) else {
                 return Err(connection.requests.unexpected(what, "a list"));
             };
-            entries.extend(list);
-            if entries.len() > options.max_list_entries {
+            for entry in list {
+                match entry {
+                    Ok(entry) => all.entries.push(entry),
+                    Err(problem) => {
+                        tracing::warn!(server = self.name(), what, problem, "an entry of a list is left out");
+                        all.problems.push(problem);
+                    }
+                }
+            }
+            if all.entries.len() + all.problems.len() > options.max_list_entries {
                 return Err(self.list_error(&format!("more than {} entries", options.max_list_entries)));
             }
-            match next {
-                None => return Ok(entries),
-                Some(next) if cursor.as_ref() == Some(&next) => {
-                    return Err(self.list_error("the same page again and again"));
+            match cursors.next(next) {
+                Next::Page(next) => cursor = Some(next),
+                Next::End => return Ok(all),
+                Next::Stuck(reason) => {
+                    tracing::warn!(server = self.name(), what, reason, "a list may be incomplete");
+                    without_repeated(&mut all.entries, key);
+                    all.warning = Some(format!("{what} may be incomplete: {reason}"));
+                    return Ok(all);
                 }
-                Some(next) => cursor = Some(next),
             }
         }
     }

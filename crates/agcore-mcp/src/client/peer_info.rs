@@ -42,10 +42,11 @@ impl PeerInfo {
     pub(crate) fn new(info: &ServerPeerInfo) -> Self {
         let name = |text: &str| clip(&visible(text), NAME_BYTES).into_owned();
         let implementation = info.server_info.as_ref();
+        let known = |text: &str| Some(name(text)).filter(|text| !text.is_empty());
         let capabilities = &info.capabilities;
         Self {
-            name: implementation.map(|implementation| name(&implementation.name)),
-            version: implementation.map(|implementation| name(&implementation.version)),
+            name: implementation.and_then(|implementation| known(&implementation.name)),
+            version: implementation.and_then(|implementation| known(&implementation.version)),
             protocol: name(info.protocol_version.as_str()),
             instructions: info
                 .instructions

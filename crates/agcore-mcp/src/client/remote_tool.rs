@@ -10,6 +10,8 @@ use agcore_chat::{
 use rmcp::model::Tool;
 use serde_json::{Map, Value, json};
 
+use crate::convert::mend_schema;
+
 /// The longest description that is kept, in bytes.
 const DESCRIPTION_BYTES: usize = 16 * 1024;
 
@@ -36,10 +38,16 @@ pub struct RemoteTool {
 impl RemoteTool {
     pub(crate) fn new(tool: Tool) -> Self {
         let mut parameters = Value::Object(tool.input_schema.as_ref().clone());
+        mend_schema(&mut parameters);
         // Every schema of arguments describes an object; some servers leave that out.
         if let Value::Object(members) = &mut parameters {
             members.entry("type").or_insert_with(|| json!("object"));
         }
+        let output_schema = tool.output_schema.map(|schema| {
+            let mut schema = Value::Object(schema.as_ref().clone());
+            mend_schema(&mut schema);
+            schema
+        });
         let mut annotations = ToolAnnotations::new();
         let hints = tool.annotations.unwrap_or_default();
         annotations.title = tool.title.or(hints.title).map(|title| clip(&title, 200).into_owned());
@@ -51,22 +59,9 @@ impl RemoteTool {
             name: tool.name.into_owned(),
             description: clip(tool.description.as_deref().unwrap_or_default(), DESCRIPTION_BYTES).into_owned(),
             parameters,
-            output_schema: tool.output_schema.map(|schema| Value::Object(schema.as_ref().clone())),
+            output_schema,
             annotations,
         }
-    }
-
-    /// Reads the tools of a list in which at least one tool is malformed, and returns the others.
-    pub(crate) fn read_valid(list: Vec<Value>) -> (Vec<Self>, Vec<String>) {
-        let (mut tools, mut problems) = (Vec::new(), Vec::new());
-        for value in list {
-            let name = value.get("name").and_then(Value::as_str).unwrap_or("").to_owned();
-            match serde_json::from_value::<Tool>(value) {
-                Ok(tool) => tools.push(Self::new(tool)),
-                Err(error) => problems.push(format!("{:?}: {error}", prefix(&name, 100))),
-            }
-        }
-        (tools, problems)
     }
 
     /// Returns the name under which the tool is registered: every character that agcore does not accept becomes `_`.
@@ -112,14 +107,5 @@ mod tests {
         check("größe\n", "gr__e_");
         check("", "_");
         check(&"x".repeat(200), &"x".repeat(128));
-    }
-
-    #[test]
-    fn malformed_tools_do_not_hide_the_others() {
-        let good = json!({"name": "a", "inputSchema": {"type": "object"}});
-        let (tools, problems) = RemoteTool::read_valid(vec![json!({"name": "b"}), good, json!(7)]);
-        assert_eq!((tools.len(), problems.len()), (1, 2));
-        assert_eq!(tools[0].name, "a");
-        assert!(problems[0].starts_with("\"b\": missing field"), "{}", problems[0]);
     }
 }

@@ -4,16 +4,14 @@ use std::time::Duration;
 
 use agcore_chat::Progress;
 use agcore_tools::{ToolError, ToolOutput};
-use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ListToolsRequest, PaginatedRequestParams, ServerResult,
-};
+use rmcp::model::{CallToolRequest, CallToolRequestParams, CallToolResult, ListToolsRequest, ServerResult, Tool};
 use serde_json::Value;
-use tokio::time::Instant;
 
 use super::{
     McpClient,
     connection::Connection,
     input::Input,
+    list::{List, Page, lenient_page},
     remote_tool::{JsonObject, RemoteTool},
     request::Limits,
 };
@@ -73,61 +71,37 @@ impl From<&str> for ToolCallRequest {
 impl McpClient {
     /// Returns the tools of the server, from all pages of its list. A server without tools has an empty list.
     ///
-    /// A malformed tool is left out, with a warning in the log. Cancel safe.
+    /// A malformed tool is left out, and a list ends at a cursor that is empty or repeats, with a warning in the log.
+    /// Cancel safe.
     ///
     /// # Errors
-    /// When the server does not answer in time, answers with an error, repeats a page, or lists too many tools.
+    /// When the server does not answer in time, answers with an error, or lists too many tools.
     pub async fn list_tools(&self) -> Result<Vec<RemoteTool>, McpError> {
-        let connection = self.0.connection().await?;
-        if !connection.info.has_tools {
-            return Ok(Vec::new());
-        }
-        let deadline = Instant::now() + self.0.options.list_timeout;
-        let (mut tools, mut cursor) = (Vec::new(), None::<String>);
-        loop {
-            let (page, next) = self.page_of_tools(&connection, cursor.clone(), deadline).await?;
-            tools.extend(page);
-            if tools.len() > self.0.options.max_list_entries {
-                return Err(self.list_error(&format!("more than {} tools", self.0.options.max_list_entries)));
-            }
-            match next {
-                None => return Ok(tools),
-                Some(next) if cursor.as_ref() == Some(&next) => {
-                    return Err(self.list_error("the same page of tools again and again"));
-                }
-                Some(next) => cursor = Some(next),
-            }
-        }
+        Ok(self.read_tools().await?.entries)
     }
 
-    async fn page_of_tools(
-        &self,
-        connection: &Connection,
-        cursor: Option<String>,
-        deadline: Instant,
-    ) -> Result<(Vec<RemoteTool>, Option<String>), McpError> {
-        let what = "tools/list";
-        let params = PaginatedRequestParams::default().with_cursor(cursor);
-        let request = ListToolsRequest {
-            params: Some(params),
-            ..ListToolsRequest::default()
-        };
-        let limits = Limits::within(deadline.saturating_duration_since(Instant::now()));
-        match connection.requests.send(what, request, limits, &mut |_| {}).await? {
-            ServerResult::ListToolsResult(page) => {
-                Ok((page.tools.into_iter().map(RemoteTool::new).collect(), page.next_cursor))
-            }
-            other => match lenient_list(other, "tools") {
-                Some((list, next)) => {
-                    let (tools, problems) = RemoteTool::read_valid(list);
-                    for problem in problems {
-                        tracing::warn!(server = self.name(), problem, "a malformed tool is left out");
-                    }
-                    Ok((tools, next))
-                }
-                None => Err(connection.requests.unexpected(what, "a list of tools")),
-            },
+    /// Returns the tools of the server, with what was left out.
+    pub(crate) async fn read_tools(&self) -> Result<List<RemoteTool>, McpError> {
+        let connection = self.0.connection().await?;
+        if !connection.info.has_tools {
+            return Ok(List::default());
         }
+        let request = |params| {
+            ListToolsRequest {
+                params,
+                ..ListToolsRequest::default()
+            }
+            .into()
+        };
+        let page = |result| {
+            let (tools, next): Page<Tool> = match result {
+                ServerResult::ListToolsResult(page) => (page.tools.into_iter().map(Ok).collect(), page.next_cursor),
+                other => lenient_page(other, "tools")?,
+            };
+            Some((tools.into_iter().map(|tool| tool.map(RemoteTool::new)).collect(), next))
+        };
+        self.all_pages(&connection, "tools/list", request, page, |tool| &tool.name)
+            .await
     }
 
     pub(super) fn list_error(&self, problem: &str) -> McpError {
@@ -193,22 +167,15 @@ impl McpClient {
             ServerResult::CallToolResult(result) => Ok(result),
             // A result without any member.
             ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
+            ServerResult::CustomResult(result) => {
+                tracing::warn!(
+                    server = self.name(),
+                    "the result of a call has a wrong form; what can be used is kept"
+                );
+                let result = convert::lenient_result(result.0);
+                result.ok_or_else(|| connection.requests.unexpected(&what, "the result of a call"))
+            }
             _ => Err(connection.requests.unexpected(&what, "the result of a call")),
         }
-    }
-}
-
-/// Returns the entries of a list in which at least one is malformed, with the cursor of the next page.
-pub(super) fn lenient_list(result: ServerResult, member: &str) -> Option<(Vec<Value>, Option<String>)> {
-    let ServerResult::CustomResult(result) = result else {
-        return None;
-    };
-    let Value::Object(mut members) = result.0 else {
-        return None;
-    };
-    let next = members.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
-    match members.remove(member) {
-        Some(Value::Array(list)) => Some((list, next)),
-        _ => None,
     }
 }

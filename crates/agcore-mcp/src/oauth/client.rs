@@ -17,8 +17,8 @@ use sse_stream::{Error as SseError, Sse};
 use url::Url;
 
 use super::{http::AuthorizationHttp, settings::OAuth, sign_in::SignIn};
+use crate::transport::HttpClient;
 
-type Client = reqwest::Client;
 type HttpError = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
@@ -26,18 +26,23 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 /// the request that the server has refused once more.
 #[derive(Clone)]
 pub(crate) struct AuthorizedClient {
-    inner: AuthClient<Client>,
+    inner: AuthClient<HttpClient>,
     sign_in: Arc<SignIn>,
 }
 
 impl AuthorizedClient {
-    /// Creates a client with the tokens that are stored for the server.
-    pub(crate) async fn new(server: &str, url: &Url, oauth: &OAuth, client: Client) -> Result<Self, AuthError> {
+    /// Creates a client with the tokens that are stored for the server, from the clients for messages and for authorization.
+    pub(crate) async fn new(
+        server: &str,
+        url: &Url,
+        oauth: &OAuth,
+        (client, plain): (HttpClient, reqwest::Client),
+    ) -> Result<Self, AuthError> {
         let sign_in = SignIn {
             server: server.to_owned(),
             url: url.clone(),
             oauth: oauth.clone(),
-            http: Arc::new(AuthorizationHttp(client.clone())),
+            http: Arc::new(AuthorizationHttp(plain)),
             turn: tokio::sync::Mutex::default(),
         };
         let mut manager = sign_in.manager().await?;

@@ -2,13 +2,16 @@
 
 use std::collections::HashSet;
 
-use agcore_chat::ToolAnnotations;
-use agcore_tools::{Arguments, BaseTool, Permission, ToolContext, ToolError, ToolOutput};
+use agcore_chat::{ToolAnnotations, text::prefix};
+use agcore_tools::{Arguments, BaseTool, Permission, SchemaValidator, ToolContext, ToolError, ToolOutput};
 use async_trait::async_trait;
 use serde_json::Value;
 
 use super::options::ToolsetOptions;
-use crate::client::{McpClient, RemoteTool, ToolCallRequest};
+use crate::{
+    client::{McpClient, RemoteTool, ToolCallRequest},
+    error::quote,
+};
 
 /// A tool of a server as a tool of agcore. It shares the connection of its client.
 #[derive(Debug, Clone)]
@@ -28,13 +31,18 @@ impl McpTool {
     }
 }
 
-/// Makes tools of the tools of a server. Two tools get the same name only if the server lists it twice.
-pub(super) fn adapt(client: &McpClient, tools: Vec<RemoteTool>, options: &ToolsetOptions) -> Vec<McpTool> {
+/// Makes tools of the tools of a server, and returns what is not used of them. Two tools get the same name only if the
+/// server lists it twice.
+pub(super) fn adapt(
+    client: &McpClient,
+    tools: Vec<RemoteTool>,
+    options: &ToolsetOptions,
+) -> (Vec<McpTool>, Vec<String>) {
     let permissions = match &options.permissions {
         Some(permissions) => permissions.clone(),
         None => vec![server_permission(client.name())],
     };
-    let mut taken = HashSet::new();
+    let (mut taken, mut warnings) = (HashSet::new(), Vec::new());
     let mut adapted = Vec::with_capacity(tools.len());
     for mut tool in tools {
         if let Some(filter) = &options.filter
@@ -42,6 +50,7 @@ pub(super) fn adapt(client: &McpClient, tools: Vec<RemoteTool>, options: &Toolse
         {
             continue;
         }
+        warnings.extend(without_invalid_output_schema(&mut tool));
         let mut name = tool.local_name(options.prefix.len()).into_owned();
         // Names that differ only in refused characters.
         if name != tool.name {
@@ -50,7 +59,7 @@ pub(super) fn adapt(client: &McpClient, tools: Vec<RemoteTool>, options: &Toolse
             while taken.contains(&name) {
                 let suffix = format!("_{number}");
                 let room = agcore_chat::tool_name::MAX_BYTES.saturating_sub(options.prefix.len() + suffix.len());
-                name = format!("{}{suffix}", agcore_chat::text::prefix(&base, room));
+                name = format!("{}{suffix}", prefix(&base, room));
                 number += 1;
             }
         }
@@ -63,7 +72,16 @@ pub(super) fn adapt(client: &McpClient, tools: Vec<RemoteTool>, options: &Toolse
             timeout: options.timeout,
         });
     }
-    adapted
+    (adapted, warnings)
+}
+
+/// Removes an output schema that cannot be used, since the text of the results can. Returns the reason.
+fn without_invalid_output_schema(tool: &mut RemoteTool) -> Option<String> {
+    let checked = SchemaValidator::new().check_schema(tool.output_schema.as_ref()?);
+    let reason = checked.err()?;
+    tool.output_schema = None;
+    let name = quote(prefix(&tool.name, 100));
+    Some(format!("the output schema of {name:?} is not used: {}", quote(&reason)))
 }
 
 /// Returns the permission that stands for the tools of a server.

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use agcore_tools::{BaseTool, Registration, ToolError, ToolRegistry};
+use agcore_tools::{BaseTool, Registration, ToolError, ToolErrorKind, ToolRegistry};
 
 use super::{adapter, options::ToolsetOptions};
 use crate::{
@@ -36,6 +36,27 @@ pub(super) struct Refresh {
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
+/// What an update found to be wrong.
+#[derive(Debug)]
+pub(super) struct Findings {
+    /// Why tools are not registered.
+    pub(super) problems: Vec<ToolError>,
+    /// What is not used of the list and its tools.
+    pub(super) warnings: Vec<String>,
+}
+
+impl Findings {
+    /// Writes the findings to the log.
+    pub(super) fn log(&self, server: &str) {
+        for problem in &self.problems {
+            tracing::warn!(server, %problem, "a tool of an MCP server is not registered");
+        }
+        for warning in &self.warnings {
+            tracing::warn!(server, warning, "a part of what an MCP server lists is not used");
+        }
+    }
+}
+
 impl Refresh {
     pub(super) fn new(client: &McpClient, registry: &ToolRegistry, options: ToolsetOptions) -> Self {
         let server_tag = format!("mcp:{}", client.name());
@@ -50,15 +71,21 @@ impl Refresh {
         }
     }
 
-    /// Lists the tools of the server, and replaces what changed. Returns why tools could not be registered.
-    pub(super) async fn run(&self) -> Result<Vec<ToolError>, McpError> {
+    /// Lists the tools of the server, and replaces what changed.
+    pub(super) async fn run(&self) -> Result<Findings, McpError> {
         let _turn = self.turn.lock().await;
         let Some(client) = self.client.upgrade().map(McpClient) else {
             return Err(McpError::new(McpErrorKind::Closed, "the client was dropped"));
         };
-        let tools = client.list_tools().await?;
-        let tools = adapter::adapt(&client, tools, &self.options);
-        Ok(self.apply(tools))
+        let list = client.read_tools().await?;
+        let (tools, mut warnings) = adapter::adapt(&client, list.entries, &self.options);
+        warnings.extend(list.warning);
+        let left_out = list.problems.into_iter();
+        let mut problems: Vec<_> = left_out
+            .map(|problem| ToolError::new(ToolErrorKind::Config, problem))
+            .collect();
+        problems.extend(self.apply(tools));
+        Ok(Findings { problems, warnings })
     }
 
     fn apply(&self, tools: Vec<adapter::McpTool>) -> Vec<ToolError> {
@@ -107,11 +134,7 @@ impl Refresh {
         let matters = |event: &ServerEvent| matches!(event, ServerEvent::ToolsChanged | ServerEvent::Reconnected);
         while events.wait_for(matters).await {
             match self.run().await {
-                Ok(problems) => {
-                    for problem in problems {
-                        tracing::warn!(%problem, "a tool of an MCP server is not registered");
-                    }
-                }
+                Ok(findings) => findings.log(&self.server_tag),
                 Err(error) => tracing::warn!(%error, "the tools of an MCP server are not updated"),
             }
             // A server that reports changes without end must not keep this process busy. Changes in the meantime are

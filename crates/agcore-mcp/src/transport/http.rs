@@ -1,19 +1,22 @@
 //! [`HttpTransport`]: a server over Streamable HTTP.
 
+mod events;
+mod failure;
+mod session;
+mod client;
+
 use std::{collections::HashMap, error::Error, fmt, sync::Arc, time::Duration};
 
 use http::{HeaderName, HeaderValue};
 use rmcp::transport::{
-    StreamableHttpClientTransport,
-    common::client_side_sse::ExponentialBackoff,
-    streamable_http_client::{
-        AuthRequiredError, InsufficientScopeError, StreamableHttpClientTransportConfig, StreamableHttpError,
-    },
+    StreamableHttpClientTransport, common::client_side_sse::ExponentialBackoff,
+    streamable_http_client::StreamableHttpClientTransportConfig,
 };
 use rustls::{ClientConfig, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 use url::Url;
 
+pub(crate) use self::{client::HttpClient, failure::http_error};
 use crate::error::{McpError, McpErrorKind, quote};
 
 /// The number of times in a row that a broken stream is resumed.
@@ -22,12 +25,23 @@ const MAX_RESUMPTIONS: usize = 8;
 /// The longest wait before a stream is resumed.
 const MAX_RESUMPTION_DELAY: Duration = Duration::from_secs(30);
 
+/// The settings of a connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    /// The time to establish a connection of TCP and TLS.
+    pub(crate) connect: Duration,
+    pub(crate) max_message_bytes: usize,
+    /// Whether the handshake is tried after any failure of the question for the revisions.
+    pub(crate) tries_handshake: bool,
+}
+
 /// A server over Streamable HTTP.
 ///
 /// Redirects are not followed, so that keys stay with the host that was configured. An answer that breaks off is resumed
 /// where it ended, if the server supports it. When the server has forgotten the session, a new one is made once, and the
-/// request that the server refused for that reason is sent in it; requests that the server may have seen are never
-/// repeated.
+/// request that the server refused for that reason is sent in it; requests that the server may have carried out are never
+/// repeated. An answer that is no answer of the protocol fails its request at once, with the status and the beginning of
+/// the text.
 ///
 /// ```
 /// use agcore_mcp::HttpTransport;
@@ -125,14 +139,15 @@ impl HttpTransport {
         self.oauth.as_ref()
     }
 
-    /// Opens the transport, with a limit for connecting and one for the size of messages.
+    /// Opens the transport.
     pub(crate) fn open(
         &self,
         server: &str,
-        (connect, bytes): (Duration, usize),
-    ) -> Result<StreamableHttpClientTransport<reqwest::Client>, McpError> {
-        let client = Self::client(server, connect)?;
-        Ok(StreamableHttpClientTransport::with_client(client, self.config(bytes)))
+        settings: Settings,
+    ) -> Result<StreamableHttpClientTransport<HttpClient>, McpError> {
+        let client = HttpClient::new(Self::client(server, settings.connect)?, settings.tries_handshake);
+        let config = self.config(settings.max_message_bytes);
+        Ok(StreamableHttpClientTransport::with_client(client, config))
     }
 
     /// Opens the transport with the tokens that are stored for the server.
@@ -141,16 +156,18 @@ impl HttpTransport {
         &self,
         oauth: &crate::oauth::OAuth,
         server: &str,
-        (connect, bytes): (Duration, usize),
+        settings: Settings,
     ) -> Result<StreamableHttpClientTransport<crate::oauth::AuthorizedClient>, McpError> {
-        let client = Self::client(server, connect)?;
-        let client = crate::oauth::AuthorizedClient::new(server, &self.url, oauth, client).await;
+        let plain = Self::client(server, settings.connect)?;
+        let client = HttpClient::new(plain.clone(), settings.tries_handshake);
+        let client = crate::oauth::AuthorizedClient::new(server, &self.url, oauth, (client, plain)).await;
         let client = client.map_err(|error| {
-            let reason = authorization_reason(&error);
+            let reason = failure::authorization_reason(&error);
             let message = format!("the client of the MCP server {server:?} cannot be authorized: {reason}");
             McpError::new(McpErrorKind::Unauthorized, message).with_source(error)
         })?;
-        Ok(StreamableHttpClientTransport::with_client(client, self.config(bytes)))
+        let config = self.config(settings.max_message_bytes);
+        Ok(StreamableHttpClientTransport::with_client(client, config))
     }
 
     fn client(server: &str, connect: Duration) -> Result<reqwest::Client, McpError> {
@@ -193,101 +210,6 @@ fn client(connect: Duration) -> Result<reqwest::Client, Box<dyn Error>> {
         // Nothing is sent twice behind the back of the protocol.
         .retry(reqwest::retry::never().max_retries_per_request(0));
     Ok(client.build().map_err(reqwest::Error::without_url)?)
-}
-
-/// Describes a failure of HTTP. Returns `None` for other failures.
-pub(crate) fn http_error(server: &str, what: &str, cause: &(dyn Error + 'static)) -> Option<McpError> {
-    let mut next = Some(cause);
-    let mut found = None;
-    while let (Some(error), None) = (next, &found) {
-        found = explain(error);
-        next = error.source();
-    }
-    let (kind, reason) = found?;
-    Some(McpError::new(
-        kind,
-        format!("{what} failed at the MCP server {server:?}: {reason}"),
-    ))
-}
-
-fn explain(error: &(dyn Error + 'static)) -> Option<(McpErrorKind, String)> {
-    if error.is::<AuthRequiredError>() || error.is::<InsufficientScopeError>() {
-        let reason = "it requires authorization, or refuses the token: check the bearer token and its scopes";
-        return Some((McpErrorKind::Unauthorized, reason.to_owned()));
-    }
-    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
-        StreamableHttpError::SessionExpired => {
-            let reason = "it has forgotten the session, and a new one was refused";
-            Some((McpErrorKind::Closed, reason.to_owned()))
-        }
-        StreamableHttpError::Client(error) => Some((McpErrorKind::Closed, innermost(error))),
-        #[cfg(feature = "oauth")]
-        StreamableHttpError::Auth(error) => Some((McpErrorKind::Unauthorized, authorization_reason(error))),
-        StreamableHttpError::HttpStatus(status) => Some(status_error(status.status)),
-        // Explained by their causes.
-        StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => None,
-        // The text begins with the status, if the answer has none of the forms of the protocol.
-        StreamableHttpError::UnexpectedServerResponse(text) => Some(match status_in(text) {
-            Some(code) => status_error(code),
-            None => (McpErrorKind::Protocol, quote(text)),
-        }),
-        other => Some((McpErrorKind::Protocol, quote(&other.to_string()))),
-    }
-}
-
-/// Explains why there is no token.
-#[cfg(feature = "oauth")]
-fn authorization_reason(error: &rmcp::transport::auth::AuthError) -> String {
-    use rmcp::transport::auth::AuthError as E;
-
-    match error {
-        E::AuthorizationRequired => "a person has to sign in".to_owned(),
-        E::TokenRefreshRejected(_) => {
-            "its authorization server no longer accepts the sign-in; sign in again".to_owned()
-        }
-        // Its text may contain a URL with a key.
-        E::HttpError(error) => format!("its authorization server cannot be reached: {}", innermost(error)),
-        other => quote(&other.to_string()),
-    }
-}
-
-/// Reads the status from a text that begins with `HTTP 404 Not Found`.
-fn status_in(text: &str) -> Option<u16> {
-    text.strip_prefix("HTTP ")?.get(..3)?.parse().ok()
-}
-
-fn status_error(code: u16) -> (McpErrorKind, String) {
-    match code {
-        401 | 403 => (
-            McpErrorKind::Unauthorized,
-            format!("it answered with HTTP status {code}: check the bearer token"),
-        ),
-        300..=399 => (
-            McpErrorKind::Protocol,
-            format!(
-                "it redirects (HTTP status {code}), and redirects are not followed, so that keys stay with its host; \
-                     configure the URL that it redirects to"
-            ),
-        ),
-        404 => (
-            McpErrorKind::Protocol,
-            "it answered with HTTP status 404: check the path of the URL, which is often /mcp".to_owned(),
-        ),
-        _ => (McpErrorKind::Protocol, format!("it answered with HTTP status {code}")),
-    }
-}
-
-/// Returns the text of the innermost cause, which does not contain the URL.
-fn innermost(error: &(dyn Error + 'static)) -> String {
-    let mut last = error;
-    while let Some(source) = last.source() {
-        last = source;
-    }
-    if last.is::<reqwest::Error>() {
-        "the request failed".to_owned()
-    } else {
-        quote(&last.to_string())
-    }
 }
 
 impl fmt::Debug for HttpTransport {

@@ -1,7 +1,7 @@
 //! [`Tap`]: observes the messages of a connection, in their order.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -13,13 +13,15 @@ use agcore_chat::Progress;
 use rmcp::{
     RoleClient,
     model::{
-        ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcMessage, ProgressToken, RequestId, ServerNotification,
+        ClientNotification, ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcMessage, ProgressToken, RequestId,
+        ServerNotification,
     },
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
 use tokio::time::timeout;
 
+use super::handshake::{judged_probe, mend_initialized};
 use crate::{inbox::Inbox, process::Process};
 
 /// The state that a connection and its transport share.
@@ -75,6 +77,9 @@ impl Link {
 
 /// A transport that delivers progress before the response that follows it, reports the end of the connection, and ends
 /// the process of the server when it is closed.
+///
+/// It also repairs the answers that establish the connection, and gives an error without an id to the only request that
+/// waits for an answer.
 pub(crate) struct Tap<T> {
     inner: T,
     link: Arc<Link>,
@@ -84,6 +89,12 @@ pub(crate) struct Tap<T> {
     probe: Option<RequestId>,
     /// The same after the client has stopped waiting for the answer.
     given_up: Option<RequestId>,
+    /// The handshake, while it is not answered.
+    handshake: Option<RequestId>,
+    /// Whether every answer to the question for the revisions that is not a description leads to the handshake.
+    tries_handshake: bool,
+    /// The requests that wait for an answer.
+    waiting: HashSet<RequestId>,
 }
 
 impl<T> Tap<T> {
@@ -96,15 +107,67 @@ impl<T> Tap<T> {
             close_limit,
             probe: None,
             given_up: None,
+            handshake: None,
+            tries_handshake: false,
+            waiting: HashSet::new(),
         }
+    }
+
+    /// Tries the handshake after any failure of the question for the revisions.
+    pub(crate) fn with_handshake(mut self, tries: bool) -> Self {
+        self.tries_handshake = tries;
+        self
     }
 
     /// Notes the requests that negotiate the revision.
     fn sends(&mut self, id: &RequestId, request: &ClientRequest) {
         match request {
             ClientRequest::DiscoverRequest(_) => self.probe = Some(id.clone()),
-            ClientRequest::InitializeRequest(_) => self.given_up = self.probe.take(),
+            ClientRequest::InitializeRequest(_) => {
+                self.given_up = self.probe.take();
+                self.handshake = Some(id.clone());
+            }
             _ => {}
+        }
+        self.waiting.insert(id.clone());
+    }
+
+    /// Notes that a request ended, and returns its id.
+    fn ends(&mut self, id: &RequestId) -> Option<RequestId> {
+        let number = match id {
+            RequestId::String(text) => text.parse().ok().map(RequestId::Number),
+            RequestId::Number(_) => None,
+        };
+        let found = self.waiting.take(id);
+        found.or_else(|| self.waiting.take(&number?))
+    }
+
+    /// Returns an answer as the library expects it.
+    fn mended(&mut self, mut message: RxJsonRpcMessage<RoleClient>) -> RxJsonRpcMessage<RoleClient> {
+        let id = match &message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => return message,
+        };
+        let asked = match id {
+            Some(id) => self.ends(id),
+            // It can belong only to the request that waits, if one does.
+            None if self.waiting.len() == 1 => self.waiting.drain().next(),
+            None => None,
+        };
+        if let (JsonRpcMessage::Error(error), Some(asked)) = (&mut message, &asked)
+            && error.id.is_none()
+        {
+            error.id = Some(asked.clone());
+        }
+        match (asked, &mut message) {
+            (Some(id), _) if self.tries_handshake && self.probe.as_ref() == Some(&id) => judged_probe(message, &id),
+            (Some(id), JsonRpcMessage::Response(response)) if self.handshake.as_ref() == Some(&id) => {
+                self.handshake = None;
+                mend_initialized(&mut response.result);
+                message
+            }
+            _ => message,
         }
     }
 
@@ -141,12 +204,19 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
             }
             self.sends(&request.id, &request.request);
         }
+        if let JsonRpcMessage::Notification(notification) = &message
+            && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+            && let Some(id) = &cancelled.params.request_id
+        {
+            self.waiting.remove(id);
+        }
         self.inner.send(message)
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
-            match self.inner.receive().await {
+            let received = self.inner.receive().await;
+            match received.map(|message| self.mended(message)) {
                 Some(JsonRpcMessage::Notification(message)) => match message.notification {
                     ServerNotification::ProgressNotification(notification) => {
                         let params = notification.params;

@@ -81,15 +81,6 @@ async fn answers_to_nothing_are_ignored() {
 
 #[tokio::test]
 async fn lists_without_end_are_refused() {
-    let Some(endless) = server("endless") else { return };
-    let client = connect(endless).await;
-    let error = client.list_tools().await.unwrap_err();
-    assert_eq!(error.kind(), McpErrorKind::Protocol);
-    assert!(
-        error.message().contains("the same page of tools again and again"),
-        "{error}"
-    );
-
     let Some(many) = server("many") else { return };
     let client = connect(many.clone()).await;
     assert_eq!(client.list_tools().await.unwrap().len(), 10_000);
@@ -97,7 +88,7 @@ async fn lists_without_end_are_refused() {
         .await
         .unwrap();
     let error = client.list_tools().await.unwrap_err();
-    assert!(error.message().contains("lists more than 2500 tools"), "{error}");
+    assert!(error.message().contains("lists more than 2500 entries"), "{error}");
 }
 
 #[tokio::test]

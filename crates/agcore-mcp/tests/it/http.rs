@@ -37,7 +37,7 @@ async fn start(options: HttpServerOptions) -> String {
     format!("http://{address}/mcp")
 }
 
-async fn connect(transport: HttpTransport, lifecycle: Lifecycle) -> Result<McpClient, McpError> {
+pub(crate) async fn connect(transport: HttpTransport, lifecycle: Lifecycle) -> Result<McpClient, McpError> {
     let options = ClientOptions::new()
         .with_lifecycle(lifecycle)
         .with_connect_timeout(Duration::from_secs(10));
@@ -183,7 +183,7 @@ async fn stopping_ends_the_server() {
 }
 
 /// Answers every request with `answer`, which gets the number of the request, its head and its body.
-async fn fake(answer: impl Fn(usize, &str, &str) -> String + Send + Sync + 'static) -> String {
+pub(crate) async fn fake(answer: impl Fn(usize, &str, &str) -> String + Send + Sync + 'static) -> String {
     let (listener, address) = listener().await;
     let (answer, count) = (Arc::new(answer), Arc::new(AtomicUsize::new(0)));
     tokio::spawn(async move {
@@ -217,7 +217,7 @@ async fn fake(answer: impl Fn(usize, &str, &str) -> String + Send + Sync + 'stat
     format!("http://{address}/mcp?key=hunter2hunter2")
 }
 
-fn response(status: &str, headers: &str, body: &str) -> String {
+pub(crate) fn response(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
 }

@@ -13,6 +13,8 @@ mod client;
 #[cfg(feature = "client")]
 mod bad_servers;
 #[cfg(feature = "client")]
+mod field;
+#[cfg(feature = "client")]
 mod processes;
 #[cfg(feature = "client")]
 mod support;
@@ -28,6 +30,8 @@ mod server;
 mod spawned;
 #[cfg(all(feature = "client-http", feature = "server-http"))]
 mod http;
+#[cfg(all(feature = "client-http", feature = "server-http"))]
+mod field_http;
 #[cfg(all(feature = "oauth", feature = "server-http"))]
 mod oauth;
 #[cfg(all(feature = "config", feature = "client-http"))]

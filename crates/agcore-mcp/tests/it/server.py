@@ -61,13 +61,60 @@ TOOLS = [
 ]
 
 
+NUMBERS = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+DANGLING = {"type": "object", "properties": {"x": {"$ref": "#/$defs/Nope"}}}
+
+
+def field_tools():
+    """Tools as they are found in the field."""
+    listed = [tool(name) for name in FIELD if not name.startswith("structured")]
+    listed += [tool(name, outputSchema=NUMBERS) for name in FIELD if name.startswith("structured")]
+    listed.append(tool("dangling_output", outputSchema=DANGLING))
+    listed.append({"name": "php", "inputSchema": {"type": "object", "properties": [], "required": None}, "annotations": []})
+    listed.append({"name": "no_schema"})
+    listed.append({"name": "null_schema", "inputSchema": None})
+    listed.append({"name": "text_schema", "inputSchema": "{}"})
+    listed.append({"name": "dangling", "inputSchema": DANGLING})
+    return listed
+
+
+def raw(request, text):
+    write(text.replace("ID", json.dumps(request["id"])))
+
+
+CONTENT = [{"type": "text", "text": "TEXT"}]
+FIELD = {
+    "surrogate": lambda r: raw(r, r'{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"a\ud83d"}]}}'),
+    "nan": lambda r: raw(r, '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"v"}],"structuredContent":{"v":NaN}}}'),
+    "text_code": lambda r: raw(r, '{"jsonrpc":"2.0","id":ID,"error":{"code":"E_BAD","message":null}}'),
+    "no_id": lambda r: raw(r, '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal"}}'),
+    "cut": lambda r: raw(r, '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"bro'),
+    "batch": lambda r: raw(r, '[{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"v"}]}}]'),
+    "log_line": lambda r: (raw(r, '{"level":"info","id":ID,"message":"result"}'), reply(r, {"content": CONTENT})),
+    "hologram": lambda r: reply(r, {"content": [{"type": "hologram", "x": 1}] + CONTENT}),
+    "annotated": lambda r: reply(r, {"content": [CONTENT[0] | {"annotations": {"priority": 2.5, "audience": ["robot"]}}]}),
+    "string_content": lambda r: reply(r, {"content": "plain"}),
+    "structured_wrong": lambda r: reply(r, {"content": CONTENT, "structuredContent": {"n": "x"}}),
+    "structured_missing": lambda r: reply(r, {"content": CONTENT}),
+    "structured_only": lambda r: reply(r, {"content": [], "structuredContent": {"n": 1}}),
+    "structured_only_wrong": lambda r: reply(r, {"content": [], "structuredContent": {"n": "x"}}),
+}
+
+
 def pages(params):
+    if MODE == "field":
+        return {"tools": field_tools()}
+    if MODE in ("cursor_empty", "cursor_same"):
+        return {"tools": [tool("a"), tool("b")], "nextCursor": "" if MODE == "cursor_empty" else "same"}
+    if MODE == "cursor_circle":
+        cursor = (params or {}).get("cursor") or "0"
+        return {"tools": [tool(f"t{cursor}")], "nextCursor": {"0": "1", "1": "2", "2": "1"}[cursor]}
+    if MODE == "php":
+        return {"tools": {"0": tool("a"), "2": tool("b")}}
     if MODE == "many":
         start = int((params or {}).get("cursor") or 0)
         page = {"tools": [tool(f"t{number}") for number in range(start, start + 1000)]}
         return page | ({"nextCursor": str(start + 1000)} if start < 9000 else {})
-    if MODE == "endless":
-        return {"tools": [tool("t")], "nextCursor": "again"}
     if MODE == "names":
         names = ["fs.read", "read file", "read\tfile", "größe", "", "x" * 200, "twice", "twice", "no schema"]
         listed = [tool(name) for name in names]
@@ -83,6 +130,8 @@ def call(request):
     params = request["params"]
     name, arguments = params["name"], params.get("arguments") or {}
     token = (params.get("_meta") or {}).get("progressToken")
+    if name in FIELD:
+        return FIELD[name](request)
     if name == "add":
         return reply(request, text(str(arguments["a"] + arguments["b"])))
     if name == "fail":
@@ -141,14 +190,22 @@ def handle(message):
         if MODE == "strict":
             print("expected initialize", file=sys.stderr, flush=True)
             os._exit(3)
+        if MODE == "php":
+            return reply(message, [])
+        if MODE == "field":
+            return reply(message, {})
         return fail(message, -32601, "Method not found")
     if method == "initialize":
         if MODE == "silent":
             return None
+        if MODE == "php":
+            return reply(message, {"protocolVersion": "2025-11-25", "capabilities": {"tools": [], "prompts": []}})
         version = "1999-01-01" if MODE == "old" else message["params"]["protocolVersion"]
         capabilities = {} if MODE == "empty" else {"tools": {"listChanged": True}}
         return reply(message, {"protocolVersion": version, "capabilities": capabilities,
                                "serverInfo": {"name": "bad\u001b[31m", "version": "1"}, "instructions": "Be nice."})
+    if method == "prompts/list":
+        return reply(message, {"prompts": [{"name": "p", "arguments": []}, {"name": 7}], "nextCursor": ""})
     if method == "tools/list":
         return reply(message, pages(message.get("params")))
     if method == "tools/call":

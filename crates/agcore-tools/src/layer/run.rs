@@ -98,9 +98,7 @@ async fn execute(call: &PreparedCall) -> Result<ToolOutput, ToolError> {
     if let OutputBody::Stream(stream) = output.body {
         output = stream.finish(|part| call.context.report_part(part)).await?;
     }
-    if let Some(value) = output.as_value() {
-        call.tool.check_output(value)?;
-    }
+    call.tool.check_output(&mut output)?;
     if !call.tool.annotations().stable_display {
         output.ui_hints = None;
     }

@@ -8,6 +8,7 @@ use super::stats::{Stats, ToolStatistics};
 use crate::{
     arguments::Arguments,
     error::{ToolError, ToolErrorKind},
+    output::ToolOutput,
     permission::Permission,
     schema::CompiledSchema,
     tool::BaseTool,
@@ -311,8 +312,14 @@ impl RegisteredTool {
     }
 
     /// Validates an output's value against the output schema.
-    pub(crate) fn check_output(&self, value: &serde_json::Value) -> Result<(), ToolError> {
-        let Some(Err(violations)) = self.0.output.as_ref().map(|check| check.check(value)) else {
+    ///
+    /// A value that violates it is removed from an output with a content of its own, which the model can use without it. A
+    /// text is such a content, whether or not a value was expected.
+    pub(crate) fn check_output(&self, output: &mut ToolOutput) -> Result<(), ToolError> {
+        let (Some(schema), Some(value)) = (&self.0.output, output.as_value()) else {
+            return Ok(());
+        };
+        let Err(violations) = schema.check(value) else {
             return Ok(());
         };
         let list = violations
@@ -320,6 +327,14 @@ impl RegisteredTool {
             .map(ToString::to_string)
             .collect::<Vec<_>>()
             .join("; ");
+        if output.remove_value() {
+            tracing::warn!(
+                tool = %self.name(),
+                violations = list,
+                "the value of an output violates the output schema of the tool; only the content is used"
+            );
+            return Ok(());
+        }
         let message = format!(
             "{} returned a value that violates its own output schema: {list}",
             self.name()

@@ -1,7 +1,7 @@
 //! JSON Schema validation, which is the same with and without the feature `schema`.
 
 use agcore_chat::SchemaCheck;
-use agcore_tools::{NoArguments, SchemaValidator, ToolErrorKind, ToolRegistry, typed};
+use agcore_tools::{NoArguments, SchemaValidator, ToolErrorKind, ToolOutput, ToolRegistry, typed};
 use serde_json::{Value, json};
 
 use crate::support::{Echo, call, context, error_text, executor_for, registry, settle, text};
@@ -137,6 +137,27 @@ async fn rejects_results_that_violate_the_output_schema() {
             error.to_string(),
             r#"weather returned a value that violates its own output schema: $.degrees: "warm" is not of type "number""#
         );
+    }
+}
+
+#[tokio::test]
+async fn content_survives_a_value_that_violates_the_output_schema() {
+    let outputs: [fn() -> ToolOutput; 3] = [
+        || ToolOutput::content_and_value("21 degrees", json!({"degrees": "warm"})),
+        || ToolOutput::text("21 degrees"),
+        || ToolOutput::content("21 degrees"),
+    ];
+    for output in outputs {
+        let tool = typed("weather", "Weather.", move |_: NoArguments| async move { Ok(output()) })
+            .with_output_schema(json!({"type": "object", "properties": {"degrees": {"type": "number"}}}));
+        let tools = registry([tool]);
+        let output = tools
+            .invoke(call("c", "weather", &json!({})), &context())
+            .await
+            .result
+            .unwrap();
+        assert_eq!(output.as_value(), None);
+        assert_eq!(output.into_content().unwrap().text(), "21 degrees");
     }
 }
 

@@ -1,0 +1,141 @@
+//! Servers on stdio as they are found in the field: answers, lists and descriptions with the mistakes of their encoders.
+
+use std::sync::Arc;
+
+use agcore_chat::{SystemClock, ToolCall};
+use agcore_mcp::{McpClient, McpErrorKind, McpToolset, ToolsetOptions};
+use agcore_tools::{ToolContext, ToolErrorKind, ToolRegistry};
+use serde_json::json;
+
+use crate::{
+    client::call,
+    support::{connect, server},
+};
+
+async fn registered(client: &McpClient) -> (ToolRegistry, McpToolset) {
+    let registry = ToolRegistry::new();
+    let options = ToolsetOptions::new().with_permissions([]);
+    let toolset = client.register_into(&registry, options).await.unwrap();
+    (registry, toolset)
+}
+
+async fn invoke(registry: &ToolRegistry, name: &str) -> Result<agcore_tools::ToolOutput, agcore_tools::ToolError> {
+    let context = ToolContext::builder(Arc::new(SystemClock::new())).build();
+    registry
+        .invoke(ToolCall::function("c", name, "{}"), &context)
+        .await
+        .result
+}
+
+#[tokio::test]
+async fn answers_that_can_be_repaired_are_used() {
+    let Some(server) = server("field") else { return };
+    let client = connect(server).await;
+    for (tool, text) in [
+        ("surrogate", "a\u{fffd}"),
+        ("nan", "v"),
+        ("batch", "v"),
+        ("log_line", "TEXT"),
+        ("annotated", "TEXT"),
+        ("string_content", "plain"),
+        ("hologram", "{\"type\":\"hologram\",\"x\":1}TEXT"),
+    ] {
+        assert_eq!(call(&client, tool).await, text, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn answers_that_cannot_be_decoded_fail_their_call() {
+    let Some(server) = server("field") else { return };
+    let client = connect(server).await;
+    for (tool, text) in [
+        ("text_code", "with error -32603: E_BAD: it gave no reason"),
+        ("no_id", "with error -32603: Internal"),
+        ("cut", "the answer cannot be decoded: EOF while parsing a string"),
+    ] {
+        let error = client.call_tool(tool, |_| {}).await.unwrap_err();
+        assert_eq!(error.kind(), McpErrorKind::Server, "{error}");
+        assert!(error.message().contains(text), "{error}");
+    }
+    assert_eq!(call(&client, "batch").await, "v");
+}
+
+#[tokio::test]
+async fn text_survives_a_structure_that_violates_the_output_schema() {
+    let Some(server) = server("field") else { return };
+    let client = connect(server).await;
+    let (registry, _toolset) = registered(&client).await;
+    for tool in ["structured_wrong", "structured_missing"] {
+        let output = invoke(&registry, tool).await.unwrap();
+        assert_eq!(output.as_value(), None, "{tool}");
+        assert_eq!(output.into_content().unwrap().text(), "TEXT", "{tool}");
+    }
+    let output = invoke(&registry, "structured_only").await.unwrap();
+    assert_eq!(output.as_value(), Some(&json!({"n": 1})));
+    let error = invoke(&registry, "structured_only_wrong").await.unwrap_err();
+    assert_eq!(error.kind(), ToolErrorKind::ExecutionFailed);
+}
+
+#[tokio::test]
+async fn tools_that_are_left_out_have_a_reason() {
+    let Some(server) = server("field") else { return };
+    let client = connect(server).await;
+    let (registry, toolset) = registered(&client).await;
+    for kept in ["php", "dangling_output"] {
+        assert!(registry.get(kept).is_some(), "{kept}");
+    }
+    assert_eq!(registry.get("dangling_output").unwrap().tool().output_schema(), None);
+    let problems: Vec<_> = toolset.problems().iter().map(ToString::to_string).collect();
+    let expected = [
+        "\"no_schema\" is malformed: missing field `inputSchema`",
+        "\"null_schema\" is malformed: its `inputSchema` is null",
+        "\"text_schema\" is malformed: its `inputSchema` is a string",
+        "dangling cannot be registered: invalid JSON Schema: ",
+    ];
+    assert_eq!(problems.len(), expected.len(), "{problems:?}");
+    for (problem, expected) in problems.iter().zip(expected) {
+        assert!(problem.starts_with(expected), "{problem}");
+    }
+    assert_eq!(toolset.warnings().len(), 1);
+    assert!(toolset.warnings()[0].starts_with("the output schema of \"dangling_output\" is not used: "));
+}
+
+#[tokio::test]
+async fn lists_end_at_a_cursor_that_leads_nowhere() {
+    for (mode, names, reason) in [
+        (
+            "cursor_empty",
+            vec!["a", "b"],
+            "the server gives an empty cursor for the next page",
+        ),
+        ("cursor_same", vec!["a", "b"], "the server repeats the cursor \"same\""),
+        (
+            "cursor_circle",
+            vec!["t0", "t1", "t2"],
+            "the server repeats the cursor \"1\"",
+        ),
+    ] {
+        let Some(server) = server(mode) else { return };
+        let client = connect(server).await;
+        let tools = client.list_tools().await.unwrap();
+        assert_eq!(
+            tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(),
+            names,
+            "{mode}"
+        );
+        let (registry, toolset) = registered(&client).await;
+        assert_eq!(registry.list().len(), names.len());
+        assert_eq!(toolset.warnings(), [format!("tools/list may be incomplete: {reason}")]);
+    }
+}
+
+#[tokio::test]
+async fn servers_in_php_write_empty_objects_as_lists() {
+    let Some(server) = server("php") else { return };
+    let client = connect(server).await;
+    let peer = client.server();
+    assert_eq!((peer.name, peer.has_tools, peer.has_prompts), (None, true, true));
+    assert_eq!(client.list_tools().await.unwrap().len(), 2);
+    let prompts = client.list_prompts().await.unwrap();
+    assert_eq!(prompts.iter().map(|prompt| &*prompt.name).collect::<Vec<_>>(), ["p"]);
+}
