@@ -50,6 +50,9 @@ pub struct Preprocessed {
     pub tables: Vec<Table>,
     /// Files without text, and files that could not be read.
     pub other_files: Vec<OtherFile>,
+    /// What could not be read of the documents and tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<FileProblem>,
 }
 
 impl Preprocessed {
@@ -63,5 +66,6 @@ impl Preprocessed {
         self.documents.append(&mut other.documents);
         self.tables.append(&mut other.tables);
         self.other_files.append(&mut other.other_files);
+        self.warnings.append(&mut other.warnings);
     }
 }

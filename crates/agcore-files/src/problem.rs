@@ -26,6 +26,8 @@ pub enum FileProblemKind {
     Crashed,
     /// The content could not be read from its storage.
     Unavailable,
+    /// A part of the file could not be read, but the rest was: a warning in [`Preprocessed`](crate::Preprocessed).
+    Incomplete,
 }
 
 /// Why a file could not be read: a record that can be stored and shown, and an error.
@@ -84,7 +86,11 @@ impl FileProblem {
 
 impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot read {:?}: {}", self.file, self.message)
+        let what = match self.kind {
+            FileProblemKind::Incomplete => "all of ",
+            _ => "",
+        };
+        write!(f, "cannot read {what}{:?}: {}", self.file, self.message)
     }
 }
 

@@ -1,9 +1,11 @@
 //! PDF: the text of each page, in lines and paragraphs.
 
 mod font;
+mod losses;
 mod matrix;
 mod page_text;
 mod reader;
+mod text_state;
 mod values;
 
 use lopdf::{Document as Pdf, LoadOptions, decode_text_string};
@@ -37,18 +39,24 @@ pub(crate) fn parse(work: &Work<'_>) -> Result<Preprocessed, FileProblem> {
             return Err(work.exceeded(&format!("it has more than {limit} pages")));
         }
         outline.set_page(number);
-        for paragraph in reader.read(page)?.split("\n\n") {
+        for paragraph in reader.read(number, page)?.split("\n\n") {
             outline.push(paragraph, None)?;
         }
     }
     if pages == 0 {
         return Err(work.broken("it has no pages"));
     }
+    if reader.losses().is_everything() {
+        let message = "it has text, but its fonts do not say which characters it consists of; recognize the text with another \
+                       program first";
+        return Err(FileProblem::new(work.name, FileProblemKind::Unsupported, message));
+    }
     if outline.is_empty() {
         let message = "it has no text, its pages may be pictures; recognize the text with another program first";
         return Err(FileProblem::new(work.name, FileProblemKind::Unsupported, message));
     }
     Ok(Preprocessed {
+        warnings: reader.losses().warnings(work),
         documents: vec![outline.into_document(FileKind::Pdf)?],
         ..Preprocessed::new()
     })

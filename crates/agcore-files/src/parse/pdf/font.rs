@@ -1,63 +1,165 @@
 //! [`Font`]: turns the bytes of a text into characters and their width.
 
-use lopdf::{Dictionary, Document as Pdf, Encoding, Error};
+mod bytes;
+mod cff;
+mod cmap;
+mod composite;
+mod encodings;
+mod glyph_names;
+mod predefined;
+mod simple;
+mod source;
+mod standard;
+mod true_type;
+mod type1;
+mod widths;
 
-/// The width of a character of which it is not known, in parts of the font size.
-const USUAL_WIDTH: f32 = 0.5;
+use lopdf::{Dictionary, Object};
 
-/// The largest number of widths, one for each code of a font with one byte per character.
-const MAX_WIDTHS: usize = 256;
+pub(super) use self::source::Source;
+use self::{cmap::CMap, composite::CompositeFont, simple::SimpleFont};
+
+/// What stands for characters that are not known.
+pub(super) const UNKNOWN: char = char::REPLACEMENT_CHARACTER;
+
+/// The smallest and the largest space, in parts of the font size.
+const SMALLEST_SPACE: f32 = 0.15;
+const LARGEST_SPACE: f32 = 0.5;
 
 /// A font of a page.
-pub(super) struct Font<'p> {
-    encoding: Encoding<'p>,
-    /// The first code with a width, and the widths in thousandths of the font size.
-    widths: Option<(usize, Vec<f32>)>,
+#[derive(Debug)]
+pub(super) struct Font {
+    kind: Kind,
+    space: f32,
 }
 
-impl<'p> Font<'p> {
-    /// Reads a font. Its tables may have at most `limit` bytes after decompression.
-    pub(super) fn read(pdf: &'p Pdf, font: &'p Dictionary, limit: usize) -> Result<Self, Error> {
-        Ok(Self {
-            encoding: font.get_font_encoding_with_limit(pdf, limit)?,
-            widths: widths(pdf, font),
-        })
-    }
+#[derive(Debug)]
+enum Kind {
+    Simple(SimpleFont),
+    Composite(CompositeFont),
+}
 
-    /// Returns the characters of a text. Codes without a character are left out.
-    pub(super) fn text(&self, bytes: &[u8]) -> String {
-        // Most fonts for scripts with many characters have no table that translates all of them.
-        self.encoding.bytes_to_string(bytes).unwrap_or_default()
-    }
+/// What a text consists of.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Shown {
+    /// The width, or the height in texts from top to bottom, in parts of the font size.
+    pub(super) width: f32,
+    /// The number of codes.
+    pub(super) codes: usize,
+    /// The number of codes that are the single byte 32.
+    pub(super) spaces: usize,
+    /// The number of codes whose characters are not known.
+    pub(super) unknown: usize,
+}
 
-    /// Returns the width of a text in parts of the font size.
-    pub(super) fn width(&self, bytes: &[u8], text: &str) -> f32 {
-        let Some((first, widths)) = &self.widths else {
-            return text.chars().map(usual_width).sum();
+impl Shown {
+    /// Adds a code.
+    fn add(&mut self, meaning: Meaning<'_>, width: f32, is_space: bool, text: &mut String) {
+        self.width += width;
+        self.codes += 1;
+        self.spaces += usize::from(is_space);
+        match meaning {
+            Meaning::Text(characters) => text.push_str(characters),
+            Meaning::Nothing => {}
+            Meaning::Unknown => {
+                self.unknown += 1;
+                if !text.ends_with(UNKNOWN) {
+                    text.push(UNKNOWN);
+                }
+            }
+        }
+    }
+}
+
+/// What a code stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning<'a> {
+    Text(&'a str),
+    /// There is no glyph, or it has no characters.
+    Nothing,
+    /// There is a glyph, and nobody knows its characters.
+    Unknown,
+}
+
+impl<'a> Meaning<'a> {
+    /// Returns the meaning of what a table says about a code. Tables use U+0000 and U+FFFD for what they do not know.
+    fn of(characters: &'a str, code: u32) -> Self {
+        match characters {
+            "" => Self::Nothing,
+            "\0" if code == 0 => Self::Nothing,
+            "\0" | "\u{fffd}" => Self::Unknown,
+            characters => Self::Text(characters),
+        }
+    }
+}
+
+impl Font {
+    /// Reads a font. What cannot be read is replaced with what is usual.
+    pub(super) fn read<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Self {
+        let to_unicode = to_unicode(source, font);
+        let is_composite = font.has(b"DescendantFonts");
+        let (kind, space) = if is_composite {
+            let font = CompositeFont::read(source, font, to_unicode);
+            let space = font.space();
+            (Kind::Composite(font), space)
+        } else {
+            let font = SimpleFont::read(source, font, to_unicode.as_ref());
+            let space = font.space();
+            (Kind::Simple(font), space)
         };
-        let of_code = |byte: &u8| {
-            usize::from(*byte)
-                .checked_sub(*first)
-                .and_then(|index| widths.get(index))
-        };
-        bytes
-            .iter()
-            .map(|byte| of_code(byte).map_or(USUAL_WIDTH, |width| width / 1000.0))
-            .sum()
+        Self {
+            kind,
+            space: space.clamp(SMALLEST_SPACE, LARGEST_SPACE),
+        }
+    }
+
+    /// Returns whether texts are written from top to bottom.
+    pub(super) fn is_vertical(&self) -> bool {
+        matches!(&self.kind, Kind::Composite(font) if font.is_vertical())
+    }
+
+    /// Returns the smallest gap between two words, in parts of the font size: half of the width of a space.
+    pub(super) fn gap(&self) -> f32 {
+        self.space / 2.0
+    }
+
+    /// Adds the characters of a text, and returns what it consists of.
+    pub(super) fn show(&self, bytes: &[u8], text: &mut String) -> Shown {
+        match &self.kind {
+            Kind::Simple(font) => font.show(bytes, text),
+            Kind::Composite(font) => font.show(bytes, text),
+        }
     }
 }
 
-fn widths(pdf: &Pdf, font: &Dictionary) -> Option<(usize, Vec<f32>)> {
-    let first = font.get_deref(b"FirstChar", pdf).ok()?.as_i64().ok()?;
-    let widths = font.get_deref(b"Widths", pdf).ok()?.as_array().ok()?;
-    let widths = widths
-        .iter()
-        .take(MAX_WIDTHS)
-        .map(|width| width.as_float().unwrap_or(0.0));
-    Some((usize::try_from(first).ok()?, widths.collect()))
+impl Default for Font {
+    /// The font of texts whose font is missing.
+    fn default() -> Self {
+        let font = SimpleFont::default();
+        Self {
+            space: font.space(),
+            kind: Kind::Simple(font),
+        }
+    }
 }
 
-/// Chinese, Japanese and Korean characters are as wide as they are high.
-fn usual_width(char: char) -> f32 {
-    if char >= '\u{2e80}' { 1.0 } else { USUAL_WIDTH }
+/// Reads the table that translates codes to characters. ISO 32000-1, 9.10.2, has it before all others.
+fn to_unicode<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Option<CMap> {
+    let map = match source.member(font, b"ToUnicode")? {
+        Object::Stream(stream) => {
+            let content = source.content(stream)?;
+            let mut map = CMap::parse(&content);
+            if let Some(name) = source.name(&stream.dict, b"UseCMap") {
+                map.extend(name.as_bytes());
+            }
+            map
+        }
+        Object::Name(name) => {
+            let mut map = CMap::default();
+            map.extend(name);
+            map
+        }
+        _ => return None,
+    };
+    source.keep(map.len()).then_some(map)
 }

@@ -2,6 +2,8 @@
 
 use lopdf::Object;
 
+use super::page_text::Point;
+
 /// A transformation as in PDF: the six numbers `a b c d e f`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Matrix([f32; 6]);
@@ -39,18 +41,33 @@ impl Matrix {
         ])
     }
 
-    /// Returns where the origin is moved to.
-    pub(super) fn origin(self) -> (f32, f32) {
-        (self.0[4], self.0[5])
+    /// Returns where a point is moved to.
+    pub(super) fn point(self, x: f32, y: f32) -> Point {
+        let [a, b, c, d, e, f] = self.0;
+        Point {
+            x: a * x + c * y + e,
+            y: b * x + d * y + f,
+        }
     }
 
-    /// Returns how much a length in the direction of lines grows.
-    pub(super) fn width_scale(self) -> f32 {
-        self.0[0].hypot(self.0[1])
+    /// Returns the direction of lines and how much lengths in it grow.
+    pub(super) fn right(self) -> (Point, f32) {
+        direction(self.0[0], self.0[1], Point { x: 1.0, y: 0.0 })
     }
 
-    /// Returns how much the height of a line grows.
-    pub(super) fn height_scale(self) -> f32 {
-        self.0[2].hypot(self.0[3])
+    /// Returns the direction from a line to the one above it and how much lengths in it grow.
+    pub(super) fn up(self) -> (Point, f32) {
+        direction(self.0[2], self.0[3], Point { x: 0.0, y: 1.0 })
+    }
+}
+
+/// Returns the direction of a way, and its length. A way without a length has the usual direction.
+fn direction(x: f32, y: f32, usual: Point) -> (Point, f32) {
+    let length = x.hypot(y);
+    if length > 0.0 && length.is_finite() {
+        let (x, y) = (x / length, y / length);
+        (Point { x, y }, length)
+    } else {
+        (usual, 0.0)
     }
 }

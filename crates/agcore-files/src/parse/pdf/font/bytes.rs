@@ -1,0 +1,30 @@
+//! [`Bytes`]: reads big-endian numbers of a font file.
+
+/// A part of a font file. Reading beyond its end is `None`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+
+impl<'a> Bytes<'a> {
+    /// Returns what follows an offset.
+    pub(super) fn from(self, offset: usize) -> Option<Self> {
+        self.0.get(offset..).map(Self)
+    }
+
+    pub(super) fn slice(self, offset: usize, length: usize) -> Option<&'a [u8]> {
+        self.0.get(offset..offset.checked_add(length)?)
+    }
+
+    pub(super) fn u8(self, offset: usize) -> Option<u8> {
+        self.0.get(offset).copied()
+    }
+
+    pub(super) fn u16(self, offset: usize) -> Option<u16> {
+        let bytes = self.slice(offset, 2)?;
+        Some(u16::from_be_bytes(bytes.try_into().ok()?))
+    }
+
+    pub(super) fn u32(self, offset: usize) -> Option<u32> {
+        let bytes = self.slice(offset, 4)?;
+        Some(u32::from_be_bytes(bytes.try_into().ok()?))
+    }
+}
