@@ -40,3 +40,4 @@ mod sample_app;
 mod spans;
 mod subagents;
 mod tenants;
+mod tool_outage;

@@ -192,8 +192,8 @@ async fn a_database_server_without_space_costs_one_call() {
 }
 
 /// A proxy in front of a database server, which can go away.
-struct Proxy {
-    url: String,
+pub(crate) struct Proxy {
+    pub(crate) url: String,
     state: Arc<ProxyState>,
 }
 
@@ -204,7 +204,7 @@ struct ProxyState {
 }
 
 impl Proxy {
-    fn start(url: &str) -> Self {
+    pub(crate) fn start(url: &str) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address: SocketAddr = listener.local_addr().unwrap();
@@ -234,12 +234,12 @@ impl Proxy {
         Self { url, state }
     }
 
-    fn go_away(&self) {
+    pub(crate) fn go_away(&self) {
         self.state.is_down.store(true, Ordering::SeqCst);
         self.state.cut.notify_waiters();
     }
 
-    fn come_back(&self) {
+    pub(crate) fn come_back(&self) {
         self.state.is_down.store(false, Ordering::SeqCst);
     }
 }
