@@ -3,7 +3,8 @@
 use std::{
     collections::HashMap,
     fmt::{self, Write as _},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use agcore_chat::{Actor, Clock};
@@ -12,7 +13,6 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tokio::sync::Mutex;
 
 use super::{AuthError, Authenticator, Client};
 
@@ -22,10 +22,17 @@ const PREFIX: &str = "agcore_";
 /// The number of times a record is appended again because another process has appended one.
 const ATTEMPTS: usize = 20;
 
+/// The longest time for which a request waits for the journal to check its token.
+const LOOKUP: Duration = Duration::from_secs(2);
+
+/// The time for which a token that was valid is accepted while the journal cannot be asked.
+const GRACE: Duration = Duration::from_secs(10);
+
 /// Bearer tokens in the journal of a store. Only their SHA-256 hashes are stored; a token has 256 random bits, so that a slow hash
 /// would add nothing.
 ///
-/// Tokens that another process creates or revokes take effect with the next request.
+/// Tokens that another process creates or revokes take effect with the next request. Requests are checked beside each other. While the
+/// journal does not answer, tokens that were valid less than 10 s ago are accepted, and others are refused after 2 s.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -79,9 +86,12 @@ pub struct NewToken {
     text: String,
 }
 
+/// The tokens as of the last complete look into the journal.
 #[derive(Debug, Default)]
 struct Known {
     end: u64,
+    /// When that look began; `None` before the first one.
+    as_of: Option<Duration>,
     by_hash: HashMap<String, Token>,
 }
 
@@ -149,15 +159,17 @@ impl TokenStore {
     /// When the journal fails.
     pub async fn erase(&self, user: &Actor) -> Result<u64, MemoryError> {
         let is_theirs = |token: &Token| token.actor.tenant == user.tenant && token.actor.user == user.user;
-        let mut known = self.known.lock().await;
         let mut attempt = 0;
         loop {
-            self.update(&mut known).await?;
-            let end = known.end;
+            self.update().await?;
+            let (end, known) = {
+                let known = self.known();
+                (known.end, known.by_hash.clone())
+            };
             if end == 0 {
                 return Ok(0);
             }
-            let (theirs, others): (Vec<_>, Vec<_>) = known.by_hash.iter().partition(|(_, token)| is_theirs(token));
+            let (theirs, others): (Vec<_>, Vec<_>) = known.iter().partition(|(_, token)| is_theirs(token));
             let record = |kind: &str, data| Record::new(kind, 1, Timestamp::from(self.clock.now()), data);
             // What came before is forgotten, also by processes that have not read it.
             let mut records = vec![record("reset", json!({}))];
@@ -171,7 +183,7 @@ impl TokenStore {
             match self.journal.append(&self.stream, end, records).await {
                 Ok(_) => {
                     self.journal.trim(&self.stream, end + 1).await?;
-                    self.update(&mut known).await?;
+                    self.update().await?;
                     return Ok(erased);
                 }
                 Err(error) => match error.kind() {
@@ -187,9 +199,8 @@ impl TokenStore {
     /// # Errors
     /// When the journal fails.
     pub async fn list(&self) -> Result<Vec<Token>, MemoryError> {
-        let mut known = self.known.lock().await;
-        self.update(&mut known).await?;
-        let mut tokens: Vec<_> = known.by_hash.values().cloned().collect();
+        self.update().await?;
+        let mut tokens: Vec<_> = self.known().by_hash.values().cloned().collect();
         tokens.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
         Ok(tokens)
     }
@@ -197,37 +208,49 @@ impl TokenStore {
     /// Returns the token with this text, if it is valid.
     ///
     /// # Errors
-    /// When the journal fails.
+    /// When the journal fails or does not answer in time, unless the token was valid a moment ago.
     pub async fn find(&self, text: &str) -> Result<Option<Token>, MemoryError> {
-        let mut known = self.known.lock().await;
-        self.update(&mut known).await?;
-        Ok(known.by_hash.get(&hash_of(text)).cloned())
+        let hash = hash_of(text);
+        let updated = tokio::select! {
+            biased;
+            updated = self.update() => updated,
+            () = self.clock.sleep(LOOKUP) => {
+                Err(MemoryError::new(MemoryErrorKind::Unavailable, "the journal of tokens does not answer; try again later"))
+            }
+        };
+        let known = self.known();
+        let found = known.by_hash.get(&hash).cloned();
+        let Err(error) = updated else { return Ok(found) };
+        let age = known.as_of.map(|as_of| self.clock.monotonic().saturating_sub(as_of));
+        match found.is_some() && age.is_some_and(|age| age <= GRACE + LOOKUP) {
+            true => Ok(found),
+            false => Err(error),
+        }
     }
 
-    /// Reads what was appended since the last time.
-    async fn update(&self, known: &mut Known) -> Result<(), MemoryError> {
-        for Entry { seq, record, .. } in self.journal.read(&self.stream, known.end + 1).await? {
-            known.end = seq;
-            let data = record.data;
-            match (&*record.kind, data["hash"].as_str(), data["id"].as_str()) {
-                ("created", Some(hash), _) => {
-                    if let Ok(token) = serde_json::from_value(data["token"].clone()) {
-                        known.by_hash.insert(hash.to_owned(), token);
-                    }
-                }
-                ("reset", ..) => known.by_hash.clear(),
-                ("revoked", _, Some(id)) => known.by_hash.retain(|_, token| token.id != id),
-                _ => {}
+    /// Reads what was appended since the last time. Nothing is locked meanwhile, so that a request does not wait for others.
+    async fn update(&self) -> Result<(), MemoryError> {
+        let (from, began) = (self.known().end + 1, self.clock.monotonic());
+        let entries = self.journal.read(&self.stream, from).await?;
+        let mut known = self.known();
+        known.as_of = known.as_of.max(Some(began));
+        for Entry { seq, record, .. } in entries {
+            // Another request may have read it first.
+            if seq > known.end {
+                known.apply(seq, &record);
             }
         }
         Ok(())
     }
 
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn append(&self, kind: &str, data: Value) -> Result<(), MemoryError> {
         let record = Record::new(kind, 1, Timestamp::from(self.clock.now()), data);
-        let mut known = self.known.lock().await;
-        self.update(&mut known).await?;
-        let mut end = known.end;
+        self.update().await?;
+        let mut end = self.known().end;
         for _ in 0..ATTEMPTS {
             match self.journal.append(&self.stream, end, vec![record.clone()]).await {
                 Ok(_) => break,
@@ -237,7 +260,24 @@ impl TokenStore {
                 },
             }
         }
-        self.update(&mut known).await
+        self.update().await
+    }
+}
+
+impl Known {
+    fn apply(&mut self, seq: u64, record: &Record) {
+        self.end = seq;
+        let data = &record.data;
+        match (&*record.kind, data["hash"].as_str(), data["id"].as_str()) {
+            ("created", Some(hash), _) => {
+                if let Ok(token) = serde_json::from_value(data["token"].clone()) {
+                    self.by_hash.insert(hash.to_owned(), token);
+                }
+            }
+            ("reset", ..) => self.by_hash.clear(),
+            ("revoked", _, Some(id)) => self.by_hash.retain(|_, token| token.id != id),
+            _ => {}
+        }
     }
 }
 
@@ -274,6 +314,7 @@ fn hex(bytes: &[u8]) -> String {
 mod tests {
     use agcore_chat::SystemClock;
     use agcore_memory::InMemoryJournal;
+    use agcore_testkit::clock::ManualClock;
 
     use super::*;
 
@@ -334,5 +375,69 @@ mod tests {
         assert_eq!(here.erase(&user).await.unwrap(), 0);
         assert!(here.revoke(&new[2].token.id).await.unwrap());
         assert_eq!(there.list().await.unwrap(), [new[3].token.clone()]);
+    }
+
+    /// A journal that stops to answer reads.
+    #[derive(Debug)]
+    struct Stalling(InMemoryJournal, std::sync::atomic::AtomicBool);
+
+    #[async_trait]
+    impl Journal for Stalling {
+        async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, MemoryError> {
+            self.0.append(stream, expected, records).await
+        }
+
+        async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, MemoryError> {
+            if self.1.load(std::sync::atomic::Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
+            self.0.read(stream, from).await
+        }
+
+        async fn trim(&self, stream: &str, before: u64) -> Result<(), MemoryError> {
+            self.0.trim(stream, before).await
+        }
+
+        async fn delete(&self, stream: &str) -> Result<bool, MemoryError> {
+            self.0.delete(stream).await
+        }
+    }
+
+    #[tokio::test]
+    async fn a_journal_that_does_not_answer_makes_no_queue() {
+        let clock = Arc::new(ManualClock::new());
+        let journal = Arc::new(Stalling(InMemoryJournal::new(), Default::default()));
+        let shared: Arc<Stalling> = Arc::clone(&journal);
+        let tokens = Arc::new(TokenStore::new(shared, Arc::<ManualClock>::clone(&clock)));
+        let ann = tokens.create([1; 32], Actor::user("ann"), "a").await.unwrap();
+        journal.1.store(true, std::sync::atomic::Ordering::SeqCst);
+        let find_all = async |sleeps: usize| {
+            let finds: Vec<_> = [ann.text(), "agcore_unknown", "agcore_other"]
+                .map(|text| {
+                    let (tokens, text) = (Arc::clone(&tokens), text.to_owned());
+                    tokio::spawn(async move { tokens.find(&text).await })
+                })
+                .into_iter()
+                .collect();
+            clock.wait_for_sleeps(sleeps).await;
+            // All of them wait for the same time, not one after the other.
+            clock.advance(LOOKUP);
+            let mut found = Vec::new();
+            for find in finds {
+                found.push(
+                    find.await
+                        .unwrap()
+                        .map(|found| found.is_some())
+                        .map_err(|error| error.kind()),
+                );
+            }
+            found
+        };
+        let unavailable = Err(MemoryErrorKind::Unavailable);
+        assert_eq!(find_all(3).await, [Ok(true), unavailable, unavailable]);
+        clock.advance(GRACE);
+        assert_eq!(find_all(6).await, [unavailable, unavailable, unavailable]);
+        journal.1.store(false, std::sync::atomic::Ordering::SeqCst);
+        assert!(tokens.find(ann.text()).await.unwrap().is_some());
     }
 }

@@ -34,6 +34,9 @@ use crate::{
     stored::SharedCatalog,
 };
 
+/// The longest time for which a probe waits for the database.
+const READY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(2);
+
 /// Runs and sessions, without HTTP.
 pub(crate) struct Service {
     pub(crate) agents: Agents,
@@ -120,9 +123,15 @@ impl Service {
     /// Checks that the store answers.
     ///
     /// # Errors
-    /// When it does not.
+    /// When it does not, or not in time.
     pub(crate) async fn check_store(&self) -> Result<(), MemoryError> {
-        self.store().get_session("server", "ready").await.map(drop)
+        tokio::select! {
+            biased;
+            found = self.store().get_session("server", "ready") => found.map(drop),
+            () = self.clock.sleep(READY_TIMEOUT) => {
+                Err(MemoryError::new(MemoryErrorKind::Unavailable, "the database does not answer in time"))
+            }
+        }
     }
 
     /// Returns a run of the thread of a job, as it is stored.
