@@ -31,6 +31,7 @@ pub(super) async fn read(
         let detail = "the body must be JSON, with the header `Content-Type: application/json`";
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, detail));
     }
+    check_head(headers, limits.max_body_bytes)?;
     tokio::select! {
         read = collect(body, limits.max_body_bytes) => read,
         () = clock.sleep(limits.read_timeout) => {
@@ -43,7 +44,13 @@ pub(super) async fn read(
 ///
 /// # Errors
 /// When the body is too large, breaks off or does not arrive in time.
-pub(super) async fn read_file(body: Body, limits: &Limits, clock: &dyn Clock) -> Result<Bytes, Problem> {
+pub(super) async fn read_file(
+    headers: &HeaderMap,
+    body: Body,
+    limits: &Limits,
+    clock: &dyn Clock,
+) -> Result<Bytes, Problem> {
+    check_head(headers, limits.max_file_bytes)?;
     tokio::select! {
         read = collect(body, limits.max_file_bytes) => read,
         () = clock.sleep(limits.read_timeout * FILE_TIMEOUTS) => {
@@ -68,14 +75,38 @@ pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     })
 }
 
+/// Checks what the head of a request says about the body.
+///
+/// # Errors
+/// When the body is compressed, or larger than the limit: it is not read then.
+fn check_head(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
+    let coding = headers.get(header::CONTENT_ENCODING);
+    if coding.is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        let detail = "compressed bodies are not read; send it without Content-Encoding";
+        return Err(Problem::new(ProblemCode::UnsupportedMediaType, detail));
+    }
+    let length = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok());
+    let length = length.and_then(|length| length.parse::<u64>().ok());
+    match length.is_some_and(|length| length > limit as u64) {
+        true => Err(too_large(limit)),
+        false => Ok(()),
+    }
+}
+
+fn too_large(limit: usize) -> Problem {
+    let detail = format!("the body has more than {limit} bytes; send less");
+    Problem::new(ProblemCode::BodyTooLarge, detail)
+}
+
 async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Problem::new(ProblemCode::InvalidBody, "the body broke off; send it again"))?;
         let Ok(data) = frame.into_data() else { continue };
         if read.len() + data.len() > limit {
-            let detail = format!("the body has more than {limit} bytes; send less");
-            return Err(Problem::new(ProblemCode::BodyTooLarge, detail));
+            return Err(too_large(limit));
         }
         read.extend_from_slice(&data);
     }

@@ -10,7 +10,7 @@ use axum::{
     extract::{Path, State},
     response::{IntoResponse, Response},
 };
-use http::{StatusCode, Uri};
+use http::{HeaderMap, StatusCode, Uri};
 use serde::Deserialize;
 
 use super::{body, query};
@@ -31,6 +31,7 @@ pub(super) async fn upload(
     State(app): State<Arc<App>>,
     Extension(actor): Extension<Actor>,
     uri: Uri,
+    headers: HeaderMap,
     content: Body,
 ) -> Result<Response, Problem> {
     let service = &app.service;
@@ -40,7 +41,7 @@ pub(super) async fn upload(
     let name = check_name(&name).map_err(|rule| Problem::invalid(format!("`name` {rule}")))?;
     let limits = &service.limits;
     check_space(service, files, &actor).await?;
-    let content = body::read_file(content, limits, &*service.clock).await?;
+    let content = body::read_file(&headers, content, limits, &*service.clock).await?;
     if content.is_empty() {
         return Err(Problem::new(
             ProblemCode::InvalidBody,
