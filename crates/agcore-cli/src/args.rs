@@ -117,7 +117,7 @@ pub(crate) struct Args {
         hide_possible_values = true
     )]
     pub(crate) log: Option<LogLevel>,
-    /// Form of the log: text, or json for an object on each line
+    /// Form of the log: text or json
     #[arg(
         long,
         global = true,

@@ -104,7 +104,7 @@ pub use self::{
     run::RunJob,
     server::{Server, ServerBuilder},
     service::SERVER_HOLD,
-    settings::{BusyPolicy, Limits},
+    settings::{BusyPolicy, Limits, MediaSources, Unfinished},
     stored::{
         ErasedServerData, SharedCatalog, StoredCatalog, StoredProfiles, UserProfile, erase_server_data,
         export_server_data,

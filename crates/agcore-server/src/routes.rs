@@ -2,6 +2,7 @@
 
 mod body;
 mod query;
+mod media;
 mod guard;
 mod observe;
 mod dialect;

@@ -28,9 +28,16 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) async fn serve(listener: TcpListener, router: Router, service: Arc<Service>, stop: CancellationToken) {
     let connections = Arc::new(Semaphore::new(service.limits.max_connections.max(1)));
     let (tracker, closing) = (TaskTracker::new(), CancellationToken::new());
+    let stopped = async {
+        stop.cancelled().await;
+        // From here on, `/ready` says that the server stops, and no more runs start.
+        service.stopping.cancel();
+        service.clock.sleep(service.limits.lame_duck).await;
+    };
+    let mut stopped = std::pin::pin!(stopped);
     loop {
         let accepted = tokio::select! {
-            () = stop.cancelled() => break,
+            () = stopped.as_mut() => break,
             accepted = accept(&listener, &connections) => accepted,
         };
         match accepted {
@@ -61,7 +68,6 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, service: Arc<Se
 
 /// Lets runs end, and leaves those that take too long to the next process.
 async fn drain(service: &Arc<Service>) {
-    service.stopping.cancel();
     let ended = async {
         // Those that wait for a person do not end.
         while service.active.len() > service.lanes.held() {

@@ -35,7 +35,7 @@ use crate::{
     routes, serve,
     service::App,
     service::{Admission, AgentEntry, Agents, FilePruning, GuardedStore, Lanes, NewBilling, Service, Work},
-    settings::{BusyPolicy, Limits},
+    settings::{BusyPolicy, Limits, Unfinished},
     stored::{SharedCatalog, StoredCatalog},
 };
 
@@ -51,6 +51,7 @@ pub struct Server {
     retention: Retention,
     file_pruning: Option<FilePruning>,
     prune_pause: Duration,
+    unfinished: Unfinished,
     stored_catalog: Option<(StoredCatalog, Duration)>,
 }
 
@@ -75,6 +76,7 @@ pub struct ServerBuilder {
     retention: Retention,
     file_retention: Option<(FileRetention, Arc<dyn UserDataStore>)>,
     prune_pause: Duration,
+    unfinished: Unfinished,
     clock: Arc<dyn Clock>,
     random: Random,
 }
@@ -101,6 +103,7 @@ impl Server {
             retention: Retention::new(),
             file_retention: None,
             prune_pause: PRUNE_PAUSE,
+            unfinished: Unfinished::default(),
             clock: Arc::new(SystemClock::new()),
             random: system_random(),
         }
@@ -164,9 +167,9 @@ impl Server {
         let service = Arc::clone(&self.app.service);
         self.take_store().await?;
         let hold = service.database.keep();
-        let recovered = service.recover().await.map_err(ServerError::Store)?;
+        let recovered = service.recover(self.unfinished).await.map_err(ServerError::Store)?;
         if recovered > 0 {
-            tracing::info!(recovered, "runs of an earlier process continue");
+            tracing::info!(recovered, unfinished = ?self.unfinished, "runs of an earlier process were found");
         }
         let executing = Arc::clone(&service);
         service.tasks.spawn(executing.execute_all());
@@ -323,6 +326,12 @@ impl ServerBuilder {
         self
     }
 
+    /// Sets what happens to the runs that an earlier process has left unfinished. By default, they continue.
+    pub fn unfinished(mut self, unfinished: Unfinished) -> Self {
+        self.unfinished = unfinished;
+        self
+    }
+
     /// Sets the clock.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
@@ -381,6 +390,7 @@ impl ServerBuilder {
             retention: self.retention,
             file_pruning: FilePruning::of(self.file_retention, self.files),
             prune_pause: self.prune_pause,
+            unfinished: self.unfinished,
             stored_catalog: self.stored_catalog,
             app: Arc::new(App {
                 service: Arc::new(service),

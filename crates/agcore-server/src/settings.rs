@@ -37,6 +37,8 @@ pub struct Limits {
     pub max_files_per_user: usize,
     /// The kinds of files that are kept; by default those that flows can read, which is all but [`Other`](FileKind::Other).
     pub file_kinds: Vec<FileKind>,
+    /// Where images in messages may come from; by default the internet, and the message itself.
+    pub media: MediaSources,
     /// The time for a client to send the head of a request, and then its body; 30 s by default.
     pub read_timeout: Duration,
     /// The time after which a client that does not read is cut off; 30 s by default.
@@ -45,8 +47,36 @@ pub struct Limits {
     pub keep_alive: Duration,
     /// How long deltas of a text are gathered before they are written and sent; 50 ms by default, which is the most.
     pub gather: Duration,
+    /// The time for which a server that stops still accepts connections, while `/ready` says that it is stopping, so that load balancers
+    /// notice before clients do; 0 by default.
+    pub lame_duck: Duration,
     /// The time that runs have to end when the server stops; 10 s by default. Those that take longer continue when it starts again.
     pub drain: Duration,
+}
+
+/// What happens to the runs that an earlier process has left unfinished, when a server starts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unfinished {
+    /// They continue after their last step.
+    #[default]
+    Continue,
+    /// They are cancelled before another model or tool is called. Use this for the copy of a database whose original is still used.
+    Cancel,
+}
+
+/// Where images and documents in messages of users may come from. The server opens no addresses, but model servers do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MediaSources {
+    /// Only from the message: as `data:` URLs.
+    Data,
+    /// Also from addresses on the internet, with `https:` or `http:`. Names that only a private network knows, and addresses of private
+    /// networks, are refused. What a public name means in the network of the model server is not checked.
+    #[default]
+    Public,
+    /// Also from private networks, and by ids of files that were uploaded to the vendor.
+    Any,
 }
 
 /// The treatment of a run that is started on a thread with an active run, or with one that waits for the answer to a question.
@@ -149,6 +179,13 @@ impl Limits {
         self
     }
 
+    /// Sets where images in messages may come from.
+    #[must_use]
+    pub fn with_media(mut self, sources: MediaSources) -> Self {
+        self.media = sources;
+        self
+    }
+
     /// Sets the time for a client to send the head of a request, and then its body.
     #[must_use]
     pub fn with_read_timeout(mut self, time: Duration) -> Self {
@@ -174,6 +211,13 @@ impl Limits {
     #[must_use]
     pub fn with_gather(mut self, time: Duration) -> Self {
         self.gather = time.min(Duration::from_millis(50));
+        self
+    }
+
+    /// Sets the time for which a server that stops still accepts connections.
+    #[must_use]
+    pub fn with_lame_duck(mut self, time: Duration) -> Self {
+        self.lame_duck = time;
         self
     }
 
@@ -208,10 +252,12 @@ impl Default for Limits {
                 FileKind::Pdf,
                 FileKind::Docx,
             ],
+            media: MediaSources::default(),
             read_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
             gather: Duration::from_millis(50),
+            lame_duck: Duration::ZERO,
             drain: Duration::from_secs(10),
         }
     }

@@ -56,6 +56,9 @@ pub(crate) struct ServeArgs {
     /// The handling of a run on a thread with an active run or an open question; by default, it is refused
     #[arg(long, value_enum, value_name = "POLICY")]
     pub(crate) busy: Option<Busy>,
+    /// Cancel the runs that an earlier process has left, instead of continuing them; for the copy of a database
+    #[arg(long)]
+    pub(crate) cancel_unfinished: bool,
     /// Offer tools to the model even if clients need credentials
     #[arg(long, conflicts_with = "no_tools")]
     pub(crate) tools: bool,

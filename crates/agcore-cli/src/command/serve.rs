@@ -187,7 +187,8 @@ fn server(
         .limits(config.limits)
         .retention(config.retention.rules)
         .prune_pause(config.retention.pause)
-        .busy(config.busy);
+        .busy(config.busy)
+        .unfinished(config.unfinished);
     builder = builder.billing_of_model(&settings.provider.model);
     builder = documents::served(builder, (config.stored_catalog, config.profiles), prices, sessions);
     for (name, flow) in flows {

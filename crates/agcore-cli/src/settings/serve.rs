@@ -39,6 +39,8 @@ pub(crate) struct ServeTable {
     /// The table `[serve.retention]`.
     #[serde(default)]
     pub(crate) retention: RetentionTable,
+    /// Where images in messages may come from.
+    pub(crate) media: Option<MediaName>,
     /// The table `[serve.jwt]`.
     pub(crate) jwt: Option<JwtTable>,
 }
@@ -53,6 +55,18 @@ pub(crate) enum BusyName {
     Queue,
     /// The run before it is cancelled.
     Interrupt,
+}
+
+/// Where images in messages may come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MediaName {
+    /// Only from the message.
+    Data,
+    /// Also from the internet.
+    Public,
+    /// Also from private networks.
+    Any,
 }
 
 /// Limits; those that are missing keep their defaults.
@@ -72,6 +86,7 @@ pub(crate) struct LimitsTable {
     pub(crate) write_timeout_seconds: Option<u64>,
     pub(crate) keep_alive_seconds: Option<u64>,
     pub(crate) drain_seconds: Option<u64>,
+    pub(crate) lame_duck_seconds: Option<u64>,
 }
 
 /// The time that sessions and their data are kept. Without a rule, everything is kept.

@@ -14,7 +14,7 @@ use axum::{
 use http::{HeaderMap, StatusCode, Uri};
 use serde_json::{Map, Value, json};
 
-use super::{body, dialect::dialect, events};
+use super::{body, dialect::dialect, events, media};
 use crate::{
     api::{RunView, StartedView},
     files::StoredFile,
@@ -153,12 +153,14 @@ async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAg
         let (thread, run) = (&input.thread_id, &input.run_id);
         return service.resume(actor, thread, run, agent, &answers).await;
     }
+    let message = message_of(&input)?;
+    media::check(&message, service.limits.media)?;
     let new = NewRun {
         actor: actor.clone(),
         thread: input.thread_id.clone(),
         run: input.run_id.clone(),
         agent,
-        input: RunInput::message(message_of(&input)?),
+        input: RunInput::message(message),
         values: FlowValues {
             job: given(&input, "job"),
             variables: given(&input, "variables"),

@@ -9,25 +9,34 @@ use agcore_memory::{
 
 use super::state::Service;
 use crate::{
-    log::{LogItem, RunLog},
+    log::{LogInput, LogItem, RunLog},
     queue::QueueError,
     run::RunJob,
+    settings::Unfinished,
 };
 
 /// The pause before a run is added again to a queue without space.
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Service {
-    /// Continues the runs that an earlier process has left. Returns their number.
+    /// Continues the runs that an earlier process has left, or cancels them. Returns their number.
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn recover(self: &Arc<Self>) -> Result<usize, MemoryError> {
+    pub(crate) async fn recover(self: &Arc<Self>, unfinished: Unfinished) -> Result<usize, MemoryError> {
         let mut found = Vec::new();
         for job in self.registry.open_jobs().await? {
             match self.read_log(&job).await? {
                 Some(log) => found.push(log),
                 None => self.registry.ended(&job).await?,
+            }
+        }
+        if unfinished == Unfinished::Cancel {
+            for log in &found {
+                if !log.is_cancel_requested() {
+                    log.append(Vec::new(), vec![LogInput::CancelRequested]).await?;
+                }
+                log.token.cancel();
             }
         }
         let count = found.len();

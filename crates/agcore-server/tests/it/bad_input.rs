@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agcore_server::Limits;
+use agcore_server::{Limits, MediaSources};
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::Full;
@@ -12,7 +12,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::support::{Running, builder, input, store, texts};
+use crate::support::{Running, builder, input, store, text_of, texts};
 
 async fn raw(server: &Running, body: &str, kind: &str) -> crate::support::Answer {
     let request = Request::post("/api/v1/agent/run")
@@ -209,5 +209,66 @@ async fn web_pages_need_permission() {
     ];
     let answer = server.with(Method::OPTIONS, "/api/v1/agent/run", &foreign, None).await;
     answer.assert_problem(403, "forbidden_origin");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn images_do_not_lead_into_the_network_of_the_operator() {
+    let with = |part: Value| {
+        let mut body = input("t", "r1", "Look.");
+        body["messages"][0]["content"] = json!([{"type": "text", "text": "Look."}, part]);
+        body
+    };
+    let image = |url: &str| with(json!({"type": "image", "source": {"type": "url", "value": url}}));
+    let store = store();
+    let server = Running::start(builder(&texts(["Nice.", "Nice."]), &store)).await;
+    for body in [
+        image("http://127.0.0.1:8080/admin"),
+        image("http://169.254.169.254/latest/meta-data"),
+        image("file:///etc/passwd"),
+        with(json!({"type": "binary", "mimeType": "image/png", "url": "http://10.0.0.7/a.png"})),
+        with(json!({"type": "document", "source": {"type": "file", "value": "file-1"}})),
+        with(json!({"type": "image_url", "image_url": {"url": "http://127.0.0.1/"}})),
+        with(json!({"type": "video", "source": {"type": "url", "value": "http://127.0.0.1/"}})),
+    ] {
+        for path in ["/api/v1/agent/run", "/api/v1/agent/runs/t"] {
+            server.post(path, &body).await.assert_problem(400, "invalid_request");
+        }
+    }
+    server
+        .get("/api/v1/agent/sessions/t")
+        .await
+        .assert_problem(404, "not_found");
+    let events = server.run(&image("https://example.org/a.png")).await;
+    assert_eq!(text_of(&events), "Nice.");
+    server.stop().await;
+
+    let any = builder(&texts(["Nice."]), &store).limits(Limits::new().with_media(MediaSources::Any));
+    let server = Running::start(any).await;
+    let mut body = image("http://127.0.0.1:8080/a.png");
+    body["runId"] = json!("r2");
+    assert_eq!(text_of(&server.run(&body).await), "Nice.");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn heads_tell_which_bodies_are_not_read() {
+    let server = Running::start(builder(&texts([]), &store())).await;
+    let headers = [("content-encoding", "gzip")];
+    let body = input("t", "r1", "Hello");
+    let answer = server
+        .with(Method::POST, "/api/v1/agent/run", &headers, Some(&body))
+        .await;
+    answer.assert_problem(415, "unsupported_media_type");
+    // The body never comes: the answer does not wait for it.
+    let mut raw = TcpStream::connect(server.address).await.unwrap();
+    let head = "POST /api/v1/agent/run HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 50000000\r\n\r\n";
+    raw.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    raw.read_to_string(&mut answer).await.unwrap();
+    assert!(
+        answer.starts_with("HTTP/1.1 413") && answer.contains("body_too_large"),
+        "{answer}"
+    );
     server.stop().await;
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use agcore_chat::SystemClock;
-use agcore_server::Limits;
+use agcore_server::{Limits, Unfinished};
 use agcore_store::sqlite::SqliteStore;
 use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
@@ -183,4 +183,43 @@ async fn a_run_survives_a_database_that_fails_and_loses_answers() {
         assert!(results <= 1, "{offset} {fault:?}: {results}");
         server.stop().await;
     }
+}
+
+#[tokio::test]
+async fn the_runs_of_a_copied_database_can_be_cancelled_instead() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::text("a").then_hang()]);
+    let server = Running::start(builder(&provider, &store)).await;
+    let path = "/api/v1/agent/run";
+    let mut events = server
+        .stream(http::Method::POST, path, &[], Some(&input("t", "r1", "Hello")))
+        .await;
+    events.until("TEXT_MESSAGE_CONTENT").await;
+    server.kill().await;
+
+    let copy = builder(&provider, &store).unfinished(Unfinished::Cancel);
+    let server = Running::start(copy).await;
+    server.follow("t", "r1", None).await;
+    let session = server.get("/api/v1/agent/sessions/t").await.json();
+    assert_eq!(session["runs"][0]["status"], "cancelled", "{session}");
+    // No model was asked.
+    provider.assert_done();
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_says_so_before_it_closes_the_door() {
+    let limits = Limits::new().with_lame_duck(Duration::from_secs(3600));
+    let server = Running::start(builder(&ScriptedProvider::new([]), &store()).limits(limits)).await;
+    assert_eq!(server.get("/ready").await.status.as_u16(), 200);
+    server.stop.cancel();
+    // Each request is a connection of its own.
+    while server.get("/ready").await.status.as_u16() == 200 {
+        tokio::task::yield_now().await;
+    }
+    server.get("/ready").await.assert_problem(503, "shutting_down");
+    let refused = server.post("/api/v1/agent/run", &input("t", "r1", "Hello")).await;
+    refused.assert_problem(503, "shutting_down");
+    assert_eq!(server.get("/health").await.status.as_u16(), 200);
+    server.kill().await;
 }

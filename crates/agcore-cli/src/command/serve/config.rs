@@ -9,12 +9,12 @@ use std::{
 };
 
 use agcore::{files::LocalStorage, llm::SystemClock};
-use agcore_server::{BusyPolicy, JwtVerifier, Limits};
+use agcore_server::{BusyPolicy, JwtVerifier, Limits, MediaSources, Unfinished};
 
 use super::retention::RetentionConfig;
 use crate::{
     args::{Busy, ServeArgs},
-    settings::{BusyName, Chosen, JwtTable, LimitsTable, Origin, ServeTable},
+    settings::{BusyName, Chosen, JwtTable, LimitsTable, MediaName, Origin, ServeTable},
 };
 
 /// The address without options and settings.
@@ -31,6 +31,7 @@ pub(super) struct ServeConfig {
     pub(super) proxies: Vec<IpAddr>,
     pub(super) origins: Vec<String>,
     pub(super) busy: BusyPolicy,
+    pub(super) unfinished: Unfinished,
     pub(super) limits: Limits,
     pub(super) retention: RetentionConfig,
     pub(super) jwt: Option<JwtVerifier>,
@@ -90,7 +91,11 @@ impl ServeConfig {
             proxies,
             origins,
             busy: busy(args.busy, table.busy),
-            limits: limits(&table.limits, problems),
+            unfinished: match args.cancel_unfinished {
+                true => Unfinished::Cancel,
+                false => Unfinished::Continue,
+            },
+            limits: limits(&table.limits, problems).with_media(media(table.media)),
             retention: RetentionConfig::new(&table.retention, problems),
             jwt,
             files,
@@ -157,6 +162,14 @@ fn busy(option: Option<Busy>, setting: Option<BusyName>) -> BusyPolicy {
     }
 }
 
+fn media(setting: Option<MediaName>) -> MediaSources {
+    match setting {
+        Some(MediaName::Data) => MediaSources::Data,
+        Some(MediaName::Public) | None => MediaSources::Public,
+        Some(MediaName::Any) => MediaSources::Any,
+    }
+}
+
 fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
     let mut limits = Limits::new();
     let counts = [
@@ -207,6 +220,9 @@ fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
             Some(setting) => *limit = Duration::from_secs(setting),
             None => {}
         }
+    }
+    if let Some(seconds) = table.lame_duck_seconds {
+        limits.lame_duck = Duration::from_secs(seconds);
     }
     if let Some(seconds) = table.drain_seconds {
         // 0 is a choice: runs are left to the next process at once.

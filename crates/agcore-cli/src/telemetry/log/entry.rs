@@ -124,7 +124,7 @@ mod tests {
         ]));
         assert_eq!(
             entry.to_text(),
-            "2000-02-29T00:00:00.042Z WARN  a run has failed tenant=acme thread=\"my thread\" run=r1 status=200 \
+            "2000-02-29T00:00:00.042Z WARN  a run has failed tenant=acme thread=\"my thread\" status=200 run=r1 \
              error=\"no\\nluck \\u{1b}[2J\"\n"
         );
         let parsed: Value = serde_json::from_str(&entry.to_json()).unwrap();

@@ -1,0 +1,194 @@
+//! [`check`]: what messages of users may contain beside text.
+//!
+//! The server opens no address itself, but a model server may: one that runs in the operator's network would fetch addresses there for
+//! every user.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use agcore_chat::{Content, ContentPart, Message};
+use url::{Host, Url};
+
+use crate::{problem::Problem, settings::MediaSources};
+
+/// The ends of names that only a private network knows.
+const PRIVATE_NAMES: [&str; 6] = [".localhost", ".local", ".internal", ".lan", ".home.arpa", ".svc"];
+
+/// Checks the parts of a message of a user.
+///
+/// # Errors
+/// `invalid_request` if there is a part of an unknown kind, or one that names a place from which media may not come.
+pub(super) fn check(message: &Message, allowed: MediaSources) -> Result<(), Problem> {
+    let Message::User(message) = message else { return Ok(()) };
+    let Content::Parts(parts) = &message.content else {
+        return Ok(());
+    };
+    for part in parts {
+        match part {
+            ContentPart::Text(_) | ContentPart::InputAudio(_) => {}
+            ContentPart::ImageUrl(image) => check_url(&image.image_url.url, allowed)?,
+            ContentPart::File(file) => {
+                if let Some(url) = file.file.file_data.as_deref().filter(|data| data.contains("://")) {
+                    check_url(url, allowed)?;
+                }
+                // An id of the vendor: a file of the operator's account, whoever has uploaded it.
+                if file.file.file_id.is_some() && allowed != MediaSources::Any {
+                    return Err(Problem::invalid(
+                        "a part names a file by an id of the vendor; send its content",
+                    ));
+                }
+            }
+            _ => {
+                let detail = "a part of the message is of an unknown kind; send texts, images, audio and documents with their content";
+                return Err(Problem::invalid(detail));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_url(text: &str, allowed: MediaSources) -> Result<(), Problem> {
+    let url = Url::parse(text).map_err(|_| Problem::invalid("the address of an image is not a URL"))?;
+    let is_allowed = match (url.scheme(), allowed) {
+        ("data", _) => true,
+        ("http" | "https", MediaSources::Any) => true,
+        ("http" | "https", MediaSources::Public) => is_public_host(&url),
+        _ => false,
+    };
+    if is_allowed {
+        return Ok(());
+    }
+    let detail = match allowed {
+        MediaSources::Data => "images cannot be named by an address here; send the content",
+        _ => "the address of an image must be on the internet, with https or http; send the content instead",
+    };
+    Err(Problem::invalid(detail))
+}
+
+/// Returns whether the host is one on the internet, as far as its name tells.
+fn is_public_host(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => is_public(IpAddr::V4(address)),
+        Some(Host::Ipv6(address)) => is_public(IpAddr::V6(address)),
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.').to_ascii_lowercase();
+            name.contains('.') && !PRIVATE_NAMES.iter().any(|end| name.ends_with(end))
+        }
+        None => false,
+    }
+}
+
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let is_special = match address.octets() {
+        [0 | 240..=255, ..] | [192, 0, 0, _] => true,
+        [100, second, ..] => (64..128).contains(&second),
+        [198, second, ..] => (18..20).contains(&second),
+        _ => false,
+    };
+    !(is_special
+        || address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_multicast()
+        || address.is_documentation())
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    match address.segments() {
+        // IPv4 in IPv6: mapped, translated and 6to4.
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+            let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+            is_public_v4(Ipv4Addr::new(a, b, c, d))
+        }
+        // Documentation and Teredo.
+        [0x2001, 0xdb8 | 0, ..] => false,
+        [first, ..] => (0x2000..0x4000).contains(&first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn urls(allowed: MediaSources, expected: bool, urls: &[&str]) {
+        for url in urls {
+            assert_eq!(check_url(url, allowed).is_ok(), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn images_come_from_the_internet_or_from_the_message() {
+        let data = "data:image/png;base64,AAAA";
+        let public = [
+            "https://example.org/a.png",
+            "http://93.184.216.34/a.png",
+            "https://[2606:4700::1]/a.png",
+        ];
+        let private = [
+            "http://127.0.0.1:8080/",
+            "http://127.1/",
+            "http://2130706433/",
+            "http://0x7f.1/",
+            "http://LOCALHOST/",
+            "http://localhost./",
+            "http://db/",
+            "http://db.internal/",
+            "http://a.svc/",
+            "http://10.0.0.7/",
+            "http://169.254.169.254/latest/meta-data/",
+            "http://[::1]/",
+            "http://[::ffff:10.0.0.7]/",
+            "http://[fd00::1]/",
+            "http://user@192.168.0.1/",
+            "http://%31%32%37.0.0.1/",
+        ];
+        let other = [
+            "file:///etc/passwd",
+            "ftp://example.org/a",
+            "gopher://example.org",
+            "/etc/passwd",
+            "",
+        ];
+        urls(MediaSources::Public, true, &public);
+        urls(MediaSources::Public, true, &[data]);
+        urls(MediaSources::Public, false, &private);
+        urls(MediaSources::Data, true, &[data]);
+        urls(MediaSources::Data, false, &public);
+        urls(MediaSources::Any, true, &private);
+        for allowed in [MediaSources::Data, MediaSources::Public, MediaSources::Any] {
+            urls(allowed, false, &other);
+        }
+    }
+
+    #[test]
+    fn parts_of_unknown_kinds_and_files_of_the_operator_are_refused() {
+        let message = |part: ContentPart| {
+            Message::User(agcore_chat::UserMessage {
+                content: Content::Parts(vec![ContentPart::text("Look."), part]),
+                ..Default::default()
+            })
+        };
+        let check = |part, allowed| check(&message(part), allowed).is_ok();
+        let unknown = || {
+            ContentPart::Other(serde_json::json!({"type": "video", "source": {"type": "url", "value": "http://a/"}}))
+        };
+        assert!(!check(unknown(), MediaSources::Any));
+        assert!(!check(ContentPart::file_id("file-1"), MediaSources::Public));
+        assert!(check(ContentPart::file_id("file-1"), MediaSources::Any));
+        assert!(check(
+            ContentPart::file_data("a.pdf", "data:application/pdf;base64,AAAA"),
+            MediaSources::Data
+        ));
+        assert!(!check(
+            ContentPart::file_data("a.pdf", "http://127.0.0.1/a.pdf"),
+            MediaSources::Public
+        ));
+    }
+}
