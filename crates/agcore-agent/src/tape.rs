@@ -14,7 +14,7 @@ use std::{
 use agcore_chat::{Message, Role, Text, ToolOutcome};
 use agcore_cycle::{
     OutputMode,
-    machine::{Failure, Reply, Verdict},
+    machine::{Failure, MediaRefusal, Reply, Verdict},
 };
 use tokio_util::sync::CancellationToken;
 
@@ -31,6 +31,8 @@ pub(crate) enum RecordedCall {
     Summary(Reply),
     /// It failed.
     Failure(Failure),
+    /// The provider refused media of the conversation, and was asked again without them.
+    MediaRefused(Box<MediaRefusal>),
     /// The provider refused the way in which it was asked for typed output, and was asked in this one instead.
     Recast(OutputMode),
 }
@@ -111,7 +113,10 @@ impl Tape {
         };
         let difference = match &call {
             RecordedCall::Reply { seen, .. } => first_difference(seen, conversation(asked, seen)),
-            RecordedCall::Summary(_) | RecordedCall::Failure(_) | RecordedCall::Recast(_) => None,
+            RecordedCall::Summary(_)
+            | RecordedCall::Failure(_)
+            | RecordedCall::MediaRefused(_)
+            | RecordedCall::Recast(_) => None,
         };
         if let RecordedCall::Recast(mode) = &call {
             state.recast = Some(*mode);

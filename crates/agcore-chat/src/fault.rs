@@ -147,6 +147,8 @@ pub enum FaultKind {
     Limit,
     /// A store failed.
     Storage,
+    /// Another process or copy has changed the same data, so the operation did not take place.
+    Conflict,
 }
 
 impl FaultKind {
@@ -174,6 +176,7 @@ impl FaultKind {
             Self::Tool => "tool",
             Self::Limit => "limit",
             Self::Storage => "storage",
+            Self::Conflict => "conflict",
         }
     }
 }

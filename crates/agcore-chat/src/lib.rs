@@ -44,6 +44,7 @@ mod tool_call;
 mod tool_choice;
 mod assistant;
 mod message;
+mod media;
 mod finish;
 mod usage;
 mod request;
@@ -90,6 +91,7 @@ pub use {
     fault::{Fault, FaultKind},
     finish::FinishReason,
     marks::{CacheMark, EXTENSION_MEMBER, Marks, Origin},
+    media::{MediaKind, media_of, without_media},
     message::{FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage},
     model_call::ModelCall,
     money::{Money, MoneyError},

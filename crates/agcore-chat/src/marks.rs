@@ -44,7 +44,7 @@ pub enum Origin {
     Context,
     /// A note that another agent took over the conversation; not displayed.
     Handoff,
-    /// A placeholder for an old tool result that a compaction removed.
+    /// A placeholder for content that was removed: an old tool result by a compaction, or media that the model cannot read.
     Pruned,
     /// A hint for the model: how to repair its output, or that it has no rounds left.
     Hint,

@@ -22,6 +22,8 @@ mod reading;
 mod output_limit;
 mod begin;
 mod model;
+mod media;
+mod no_tools;
 mod compaction;
 mod running;
 mod call_ids;

@@ -247,7 +247,7 @@ impl From<Fault> for CycleError {
             FaultKind::HookBlocked => CycleErrorKind::HookBlocked,
             FaultKind::Tool => CycleErrorKind::ToolFailure,
             FaultKind::Limit => CycleErrorKind::LimitReached,
-            FaultKind::Storage => CycleErrorKind::Storage,
+            FaultKind::Storage | FaultKind::Conflict => CycleErrorKind::Storage,
             _ => return LlmError::from(fault).into(),
         };
         Self::new(kind, fault.message)

@@ -57,7 +57,7 @@ pub use {
     observer::Observer,
     options::{CycleSettings, PauseFlag, TurnInput, TurnOptions},
     outcome::{TurnOutcome, TurnReport},
-    recorder::{OutcomeRecorder, RecordedReply},
+    recorder::{OutcomeRecorder, RecordedFailure, RecordedReply},
     turn::{AnswerKind, CycleTurn, FreeText},
     turn_stream::{TextStream, TurnStream},
     typed::{error::OutputError, mode::OutputMode, options::TypedOptions, output::Output},

@@ -1,8 +1,9 @@
 //! [`OutcomeRecorder`]: what a journal implements.
 
-use std::{any::Any, fmt, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
+use std::{any::Any, error::Error, fmt, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 
 use agcore_chat::{EventKind, Fault, FaultKind};
+use agcore_llm::LlmError;
 use async_trait::async_trait;
 use futures_util::{FutureExt, future::Shared};
 
@@ -105,6 +106,18 @@ pub trait OutcomeRecorder: Send + Sync {
     fn reply_id(&self, reply: RecordedReply) -> Option<Arc<str>> {
         let _ = reply;
         None
+    }
+}
+
+/// The source of the error of a call that failed in a recording. The loop does not try to avoid such a failure: what was tried
+/// is part of the recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the call failed in the recording")]
+pub struct RecordedFailure;
+
+impl RecordedFailure {
+    pub(crate) fn is_source_of(error: &LlmError) -> bool {
+        error.source().is_some_and(|source| source.is::<Self>())
     }
 }
 
@@ -314,9 +327,13 @@ fn panic_message(panic: &(dyn Any + Send)) -> &str {
 
 /// Converts the fault of a recorder into the error of the turn.
 pub(crate) fn storage_error(fault: Fault) -> CycleError {
-    let message = format!(
-        "what happened could not be recorded ({}), so the turn was interrupted; resume it when the store works again",
-        fault.message
-    );
+    let message = match fault.kind {
+        // The message says what to do.
+        FaultKind::Conflict => format!("the turn was interrupted: {}", fault.message),
+        _ => format!(
+            "what happened could not be recorded ({}), so the turn was interrupted; resume it when the store works again",
+            fault.message
+        ),
+    };
     CycleError::new(CycleErrorKind::Storage, message).with_source(fault)
 }

@@ -172,9 +172,10 @@ impl MemoryError {
             | MemoryErrorKind::AlreadyExists
             | MemoryErrorKind::Held
             | MemoryErrorKind::InvalidState => FaultKind::InvalidRequest,
+            MemoryErrorKind::Conflict { .. } => FaultKind::Conflict,
             _ => FaultKind::Storage,
         };
-        Fault::new(kind, self.to_string())
+        Fault::new(kind, self.to_string()).with_retryable(self.0.kind == MemoryErrorKind::Unavailable)
     }
 }
 

@@ -142,6 +142,7 @@ impl Runs {
                     .push_back(outcome.clone());
             }
             Outcome::Verdict(verdict) => recorded.verdicts.push_back(verdict.clone()),
+            Outcome::MediaRefused(refusal) => recorded.calls.push_back(RecordedCall::MediaRefused(refusal.clone())),
             Outcome::Recast(mode) => recorded.calls.push_back(RecordedCall::Recast(*mode)),
             Outcome::Stop(_) => recorded.stops = true,
             _ => {}

@@ -62,7 +62,8 @@ impl Player {
             end,
         } = run;
         self.report.turns += usize::from(matches!(start, Start::Turn(_)));
-        let is_answered = |call: &&RecordedCall| !matches!(call, RecordedCall::Recast(_));
+        let is_refused = |call: &RecordedCall| matches!(call, RecordedCall::Recast(_) | RecordedCall::MediaRefused(_));
+        let is_answered = |call: &&RecordedCall| !is_refused(call);
         self.report.replies += recorded.calls.iter().filter(is_answered).count();
         self.report.tool_results += recorded.results.values().map(VecDeque::len).sum::<usize>();
         let token = CancellationToken::new();

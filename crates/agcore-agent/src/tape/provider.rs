@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use agcore_chat::{ChatResponse, FaultKind, FinishReason};
-use agcore_cycle::machine::{Failure, Reply};
+use agcore_cycle::{
+    RecordedFailure,
+    machine::{Failure, MediaRefusal, Reply},
+};
 use agcore_llm::{Call, LlmError, LlmErrorKind, LlmProvider, ProviderInfo, ProviderRoute, ReplyStream, provider_fn};
 
 use super::{Next, RecordedCall, Tape};
@@ -43,11 +46,13 @@ impl LlmProvider for TapeProvider {
 fn answer(tape: &Tape, call: &Call) -> Result<ChatResponse, LlmError> {
     match tape.call(&call.request.messages) {
         Next::Answer(RecordedCall::Reply { reply, .. } | RecordedCall::Summary(reply)) => Ok(response(reply)),
-        Next::Answer(RecordedCall::Failure(failure)) => Err(error(&failure)),
+        Next::Answer(RecordedCall::Failure(failure)) => Err(error(&failure).with_source(RecordedFailure)),
+        Next::Answer(RecordedCall::MediaRefused(refused)) => Err(refusal(&refused)),
         Next::Answer(RecordedCall::Recast(_)) => Err(LlmError::new(
             LlmErrorKind::InvalidRequest,
             "the provider refused this way of asking for typed output",
-        )),
+        )
+        .with_source(RecordedFailure)),
         Next::Stopped => Err(LlmError::cancelled()),
         Next::Different(problem) => Err(LlmError::new(LlmErrorKind::InvalidRequest, problem)),
     }
@@ -78,4 +83,10 @@ fn error(failure: &Failure) -> LlmError {
         _ => LlmErrorKind::Unknown,
     };
     LlmError::new(kind, fault.message.clone())
+}
+
+/// Returns the error after which the agent loop left out media, as it did when this was recorded.
+fn refusal(refusal: &MediaRefusal) -> LlmError {
+    // Without the status, which is part of the message.
+    LlmError::new(refusal.fault.kind.into(), refusal.fault.message.clone())
 }

@@ -266,7 +266,8 @@ impl BudgetLimit {
                 )+}
             };
         }
-        names!(Turn "turn", Cycle "cycle", Pool "pool")
+        // Applications call the conversation a session.
+        names!(Turn "turn", Cycle "session", Pool "pool")
     }
 }
 

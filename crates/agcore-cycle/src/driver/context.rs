@@ -65,6 +65,8 @@ pub(crate) struct Driver<'a> {
     pub(super) staged: Option<Box<Staged>>,
     /// The calls whose begin was recorded with the reply that made them. They are executed next.
     pub(super) started: Vec<ToolWork>,
+    /// The number of replies with calls although no tools were offered.
+    pub(super) replies_with_invented_calls: u32,
 }
 
 impl<'a> Driver<'a> {
@@ -96,6 +98,7 @@ impl<'a> Driver<'a> {
             unrecorded: context.unrecorded,
             staged: None,
             started: Vec::new(),
+            replies_with_invented_calls: 0,
         }
     }
 

@@ -18,7 +18,7 @@ use crate::{
     budget::BudgetLimit,
     error::{CycleError, CycleErrorKind},
     hooks::{HookContext, HookStop},
-    machine::{Cause, Failure, Lost, Outcome, Purpose, Reply},
+    machine::{Cause, Failure, Lost, MediaRefusal, Outcome, Purpose, Reply},
     recorder::RecordedReply,
 };
 
@@ -36,6 +36,20 @@ pub(super) enum Unanswered {
     Invalid(CycleError),
 }
 
+/// A call that was answered.
+pub(super) struct Asked {
+    /// What other attempts have used.
+    pub(super) lost: Lost,
+    /// The media that were left out of the request because the server had refused them.
+    pub(super) media: Option<Box<MediaRefusal>>,
+}
+
+impl From<Lost> for Asked {
+    fn from(lost: Lost) -> Self {
+        Self { lost, media: None }
+    }
+}
+
 impl Driver<'_> {
     /// Calls the model and reports the outcome to the machine.
     pub(super) async fn call_model(&mut self, purpose: Purpose) -> Result<(), CycleError> {
@@ -48,9 +62,17 @@ impl Driver<'_> {
             0
         };
         let request = self.request(purpose);
-        let outcome = match self.ask(request, tokens, purpose).await {
-            Ok(lost) => {
+        let mut asked = self.ask(request, tokens, purpose).await.map(Asked::from);
+        if let Err(unanswered @ Unanswered::Failed { .. }) = asked {
+            // Boxed because it is rarely needed.
+            asked = Box::pin(self.ask_without_media(purpose, tokens, unanswered)).await;
+        }
+        let outcome = match asked {
+            Ok(Asked { lost, media }) => {
                 self.compactor.accepted();
+                if let Some(refusal) = media {
+                    self.stage(Outcome::MediaRefused(refusal))?;
+                }
                 Outcome::Reply(reply_of(self.response.as_deref(), lost))
             }
             Err(Unanswered::Invalid(error)) => return Err(error),
@@ -83,12 +105,17 @@ impl Driver<'_> {
         self.flight = Flight::default();
         // The next request may be compacted again.
         self.compactor.rearm();
-        let may_begin = self.recorder.is_some() && matches!(outcome, Outcome::Reply(_));
+        let is_reply = matches!(outcome, Outcome::Reply(_));
+        let invented = if is_reply { self.invented_tool(purpose) } else { None };
         self.stage(outcome)?;
-        if may_begin {
+        if is_reply && self.recorder.is_some() && invented.is_none() {
             self.stage_begin()?;
         }
-        self.commit().await
+        self.commit().await?;
+        match invented {
+            Some(tool) if self.machine.is_open() => Box::pin(self.stop_inventing(&tool)).await,
+            _ => Ok(()),
+        }
     }
 
     /// Makes one call: hooks, budgets, the provider, hooks. `tokens` is the estimated size of the request. The reply becomes the

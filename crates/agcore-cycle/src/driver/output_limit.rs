@@ -12,6 +12,7 @@ use super::{
 use crate::{
     budget::{Learnt, MIN_REPLY_TOKENS},
     machine::Purpose,
+    recorder::RecordedFailure,
 };
 
 /// The limit that is tried if a server refuses a higher one and does not say which it accepts. All current models accept it.
@@ -81,7 +82,8 @@ impl Driver<'_> {
         error: LlmError,
         lowering: &mut Lowering,
     ) -> Result<Fault, LlmError> {
-        if call.has_own_limit || lowering.count == MAX_LOWERED || error.partial().is_some() {
+        let is_settled = call.has_own_limit || error.partial().is_some() || RecordedFailure::is_source_of(&error);
+        if is_settled || lowering.count == MAX_LOWERED {
             return Err(error);
         }
         let is_guess = self.flight.hold.as_ref().is_some_and(|hold| hold.is_limit_a_guess);

@@ -14,6 +14,7 @@ impl Driver<'_> {
         let mut shared = Arc::new(self.settings.request.clone());
         let request = Arc::make_mut(&mut shared);
         request.messages = messages;
+        self.leave_out_unreadable(request);
         self.offer_tools(purpose, request);
         if let (Some(typed), Some(expectation)) = (&self.typed, self.machine.expectation()) {
             let must_answer = self.machine.is_last_round() || purpose == Purpose::WrapUp;

@@ -65,6 +65,7 @@ impl Machine {
             Outcome::Redo(call) => self.redo(&call, changes),
             Outcome::Stop(cause) => self.stop(cause, changes),
             Outcome::Compact(compact) => self.compact(compact, changes),
+            Outcome::MediaRefused(refusal) => self.refuse_media(&refusal, changes),
             Outcome::Summary(summary) => self.summary(summary, changes),
             Outcome::Verdict(verdict) => self.verdict(verdict, changes),
             Outcome::Recast(mode) => self.recast(mode),

@@ -16,7 +16,7 @@ const USUAL_EVENTS: usize = 7;
 pub struct Changes {
     /// Whether the history was cleared before messages were appended.
     pub replaced: bool,
-    /// Whether a compaction changed or removed messages of the history, so that it must be read again.
+    /// Whether a compaction or a refusal of media changed or removed messages of the history, so that it must be read again.
     pub rewritten: bool,
     /// The number of messages that were appended to the history, after all other changes.
     pub appended: usize,
@@ -95,6 +95,9 @@ pub enum MachineError {
     /// A compaction that does not fit the conversation.
     #[error("this compaction does not fit the conversation: {0}")]
     InvalidCompaction(&'static str),
+    /// A refusal of media that does not fit the conversation.
+    #[error("the refused media do not fit the conversation: a message has none")]
+    InvalidMedia,
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::{
     expectation::{Expectation, Verdict},
     limits::Limits,
     lost::Lost,
+    media::MediaRefusal,
     reply::{Failure, Reply},
 };
 use crate::{
@@ -51,6 +52,8 @@ pub enum Outcome {
     Stop(Cause),
     /// The conversation is compacted according to this plan.
     Compact(Compact),
+    /// A server refused media of the conversation; notes take their place.
+    MediaRefused(Box<MediaRefusal>),
     /// The summary that a compaction waits for.
     Summary(Summary),
     /// The answer of a typed turn was checked.
@@ -112,6 +115,7 @@ impl Outcome {
             | Self::Limit { .. }
             | Self::Limits(_) => true,
             Self::Reply(_)
+            | Self::MediaRefused(_)
             | Self::Failed(_)
             | Self::Lost(_)
             | Self::Tool { .. }

@@ -287,8 +287,8 @@ async fn the_budget_of_a_cycle_covers_all_turns_and_survives_saving() {
     second.settings_mut().budgets = budgets;
     second.turn("Two").await.unwrap();
     let (outcome, reached) = turn(&mut second, None).await;
-    assert_refused(outcome, "cycle.model_calls");
-    assert_eq!(reached, ["cycle.model_calls"]);
+    assert_refused(outcome, "session.model_calls");
+    assert_eq!(reached, ["session.model_calls"]);
     second.reset_usage();
     second.turn("Three").await.unwrap();
 }
@@ -317,7 +317,9 @@ async fn a_call_for_a_summary_is_counted_or_refused() {
         assert_eq!((report.is_unchanged(), provider.unused()), (!fits, usize::from(!fits)));
         assert_eq!(cycle.spent().tokens, if fits { 15 } else { 0 });
         assert_eq!(
-            report.fault.is_some_and(|fault| fault.message.contains("cycle.tokens")),
+            report
+                .fault
+                .is_some_and(|fault| fault.message.contains("session.tokens")),
             !fits
         );
     }

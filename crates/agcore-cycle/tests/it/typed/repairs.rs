@@ -60,7 +60,7 @@ async fn the_model_corrects_an_answer_that_does_not_fit() {
 async fn an_answer_that_never_fits_is_a_typed_error() {
     for mode in MODES {
         for repairs in [0, 1, 3] {
-            let steps = (0..10).map(|_| answer(mode, BAD));
+            let steps = (0..=repairs).map(|_| answer(mode, BAD));
             let provider = model_for(mode, steps);
             let mut cycle = cycle(&provider);
             let error = run(&mut cycle, TypedOptions::new().with_max_repairs(repairs))

@@ -1,0 +1,169 @@
+//! Media that the model cannot read: left out if that is known, and after a server has refused them.
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_chat::{ChatRequest, MediaKind, Message, ModelEvent, media_of, without_media};
+use agcore_llm::{Capabilities, LlmError, LlmErrorKind};
+
+use super::{
+    context::Driver,
+    model::{Asked, Unanswered},
+};
+use crate::{
+    machine::{MediaRefusal, Purpose},
+    recorder::RecordedFailure,
+};
+
+/// Words in lower case, one of which a refusal of media contains.
+const WORDS: &[&str] = &[
+    "image",
+    "vision",
+    "picture",
+    "audio",
+    "file",
+    "media",
+    "multimodal",
+    "modalit",
+    "pdf",
+    "document",
+    "mime",
+    "mmproj",
+    "content type",
+    "content part",
+    "attachment",
+];
+
+impl Driver<'_> {
+    /// Makes a call again if it may have failed because of media of the conversation, with notes in their place. What the server
+    /// then answers decides: the notes stay in the conversation only if they have helped.
+    pub(super) async fn ask_without_media(
+        &mut self,
+        purpose: Purpose,
+        tokens: u64,
+        unanswered: Unanswered,
+    ) -> Result<Asked, Unanswered> {
+        let refusal = match &unanswered {
+            Unanswered::Failed { error, lost } if lost.get().is_none() => {
+                error.llm_error().and_then(|error| self.refused_media(error, purpose))
+            }
+            _ => None,
+        };
+        let Some(refusal) = refusal else {
+            return Err(unanswered);
+        };
+        let request = self.request_without_media(purpose, &refusal);
+        let (attempt, delay, fault) = (1, Duration::ZERO, refusal.fault.clone());
+        self.send(ModelEvent::RetryScheduled { attempt, delay, fault }).await;
+        match self.ask(request, tokens, purpose).await {
+            Ok(lost) => {
+                tracing::warn!(reason = %refusal.fault.message, "media that the server refused were replaced by notes");
+                let media = Some(Box::new(refusal));
+                Ok(Asked { lost, media })
+            }
+            Err(invalid @ Unanswered::Invalid(_)) => Err(invalid),
+            Err(Unanswered::Failed { error, lost }) if error.is_cancelled() => Err(Unanswered::Failed { error, lost }),
+            Err(_) => Err(unanswered),
+        }
+    }
+
+    /// Returns the media that may be the reason of a failure: those that the model has not answered yet, else all, unless the
+    /// input of the turn has some, too. Those of the input leave the conversation with a turn that fails.
+    fn refused_media(&self, error: &LlmError, purpose: Purpose) -> Option<MediaRefusal> {
+        if purpose == Purpose::Summary || error.partial().is_some() || RecordedFailure::is_source_of(error) {
+            return None;
+        }
+        let message = error.message().to_lowercase();
+        let names_media = WORDS.iter().any(|word| message.contains(word));
+        let is_likely = match error.kind() {
+            LlmErrorKind::InvalidRequest | LlmErrorKind::ContentFilter | LlmErrorKind::Unknown => true,
+            LlmErrorKind::NotFound
+            | LlmErrorKind::Permission
+            | LlmErrorKind::Server
+            | LlmErrorKind::ContextLength { .. } => names_media,
+            _ => false,
+        };
+        if !is_likely {
+            return None;
+        }
+        let view = self.machine.view();
+        let is_answer = |message: &Arc<Message>| message.as_assistant().is_some();
+        let answered = view.older.iter().rposition(is_answer).map_or(0, |last| last + 1);
+        let media = |from: usize| {
+            let messages = view.older.iter().enumerate().skip(from);
+            let messages = messages.filter(|(_, message)| media_of(message).next().is_some());
+            messages.map(|(at, _)| at).collect::<Vec<_>>()
+        };
+        let mut messages = media(answered);
+        let is_in_input = || view.added.iter().any(|message| media_of(message).next().is_some());
+        if messages.is_empty() && names_media && !is_in_input() {
+            messages = media(0);
+        }
+        (!messages.is_empty()).then(|| MediaRefusal::new(error.fault(), messages))
+    }
+
+    fn request_without_media(&mut self, purpose: Purpose, refusal: &MediaRefusal) -> Arc<ChatRequest> {
+        let mut request = self.request(purpose);
+        let (start, reason) = (self.settings.prelude.len(), refusal.reason());
+        let messages = &mut Arc::make_mut(&mut request).messages;
+        for at in &refusal.messages {
+            if let Some(message) = messages.get_mut(start + at)
+                && let Some(without) = without_media(message, |_| false, &reason)
+            {
+                *message = Arc::new(without);
+            }
+        }
+        request
+    }
+
+    /// Replaces media of the conversation that no route of the provider can read. The input of a turn stays as it is: whoever
+    /// wrote it should learn that the model cannot read it.
+    pub(super) fn leave_out_unreadable(&self, request: &mut ChatRequest) {
+        let readable = self.readable();
+        if readable.all() {
+            return;
+        }
+        let (start, count) = (self.settings.prelude.len(), self.machine.view().older.len());
+        for message in request.messages.iter_mut().skip(start).take(count) {
+            if let Some(without) = without_media(message, |kind| readable.has(kind), "the model cannot read it") {
+                *message = Arc::new(without);
+            }
+        }
+    }
+
+    fn readable(&self) -> Readable {
+        let mut readable = Readable::default();
+        self.provider.visit_routes(&self.settings.request.model, &mut |route| {
+            readable.add(route.capabilities);
+        });
+        readable
+    }
+}
+
+/// The media that at least one route of a provider can read.
+#[derive(Default)]
+struct Readable {
+    images: bool,
+    audio: bool,
+    files: bool,
+}
+
+impl Readable {
+    fn add(&mut self, capabilities: &Capabilities) {
+        self.images |= capabilities.images;
+        self.audio |= capabilities.audio;
+        self.files |= capabilities.files;
+    }
+
+    fn all(&self) -> bool {
+        self.images && self.audio && self.files
+    }
+
+    fn has(&self, kind: MediaKind) -> bool {
+        match kind {
+            MediaKind::Image => self.images,
+            MediaKind::Audio => self.audio,
+            MediaKind::File => self.files,
+            _ => true,
+        }
+    }
+}
