@@ -2,7 +2,14 @@
 
 use agcore_chat::{Content, ContentPart};
 use agcore_tools::{ToolError, ToolOutput};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+
+/// The media type of PDF files.
+const PDF: &str = "application/pdf";
+
+/// The media type of contents of unknown type.
+const UNKNOWN: &str = "application/octet-stream";
 
 /// Converts the result of a call. A failure that the tool reports is an error with the server's text.
 pub(crate) fn tool_output(result: CallToolResult) -> Result<ToolOutput, ToolError> {
@@ -44,8 +51,8 @@ fn parts(content: Vec<ContentBlock>) -> Vec<ContentPart> {
 pub(crate) fn part(block: ContentBlock) -> ContentPart {
     match block {
         ContentBlock::Text(text) => ContentPart::text(text.text),
-        ContentBlock::Image(image) => ContentPart::image_url(data_url(&image.mime_type, &image.data)),
-        ContentBlock::Audio(audio) => self::audio(&audio.mime_type, audio.data),
+        ContentBlock::Image(image) => blob("image", &image.mime_type, image.data),
+        ContentBlock::Audio(audio) => blob("audio", &audio.mime_type, audio.data),
         ContentBlock::Resource(resource) => self::resource(resource.resource),
         ContentBlock::ResourceLink(link) => {
             let title = link.title.as_deref().unwrap_or(&link.name);
@@ -63,23 +70,39 @@ fn resource(contents: ResourceContents) -> ContentPart {
         ResourceContents::TextResourceContents { text, .. } => ContentPart::text(text),
         ResourceContents::BlobResourceContents {
             uri, mime_type, blob, ..
-        } => match mime_type {
-            Some(mime) if mime.starts_with("image/") => ContentPart::image_url(data_url(&mime, &blob)),
-            Some(mime) if mime.starts_with("audio/") => audio(&mime, blob),
-            mime => {
-                let mime = mime.unwrap_or_else(|| "application/octet-stream".to_owned());
-                ContentPart::file_data(file_name(&uri), data_url(&mime, &blob))
-            }
-        },
+        } => self::blob(&file_name(&uri), mime_type.as_deref().unwrap_or(UNKNOWN), blob),
         other => ContentPart::text(serde_json::to_string(&other).unwrap_or_default()),
     }
 }
 
-fn audio(mime: &str, data: String) -> ContentPart {
-    match mime {
-        "audio/wav" | "audio/x-wav" | "audio/wave" => ContentPart::input_audio(data, "wav"),
-        "audio/mpeg" | "audio/mp3" => ContentPart::input_audio(data, "mp3"),
-        _ => ContentPart::file_data("audio", data_url(mime, &data)),
+/// Converts binary contents into what models can read: an image, a recording, a PDF file, or text. Of anything else, which
+/// vendors refuse together with the whole conversation, only the name and the size are told.
+fn blob(name: &str, mime: &str, base64: String) -> ContentPart {
+    let kind = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match &*kind {
+        "image/svg+xml" => {}
+        "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => {
+            return ContentPart::input_audio(base64, "wav");
+        }
+        "audio/mpeg" | "audio/mp3" => return ContentPart::input_audio(base64, "mp3"),
+        PDF => return ContentPart::file_data(name, data_url(PDF, &base64)),
+        kind if kind.starts_with("image/") => return ContentPart::image_url(data_url(kind, &base64)),
+        _ => {}
+    }
+    let Ok(bytes) = STANDARD.decode(&base64) else {
+        return ContentPart::text(format!(
+            "[`{name}` ({mime}) cannot be read: its content is not valid base64]"
+        ));
+    };
+    if bytes.starts_with(b"%PDF-") {
+        return ContentPart::file_data(name, data_url(PDF, &base64));
+    }
+    let size = bytes.len();
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => ContentPart::text(text),
+        _ => ContentPart::text(format!(
+            "[`{name}` ({mime}, {size} bytes) is left out: models cannot read files of this kind]"
+        )),
     }
 }
 
@@ -161,6 +184,45 @@ mod tests {
             ]),
             None,
         );
+    }
+
+    #[test]
+    fn files_that_models_cannot_read_become_text_or_a_note() {
+        let file = |mime: Option<&str>, bytes: &[u8]| {
+            let mut resource = json!({"uri": "file:///a/b.bin", "blob": STANDARD.encode(bytes)});
+            if let Some(mime) = mime {
+                resource["mimeType"] = mime.into();
+            }
+            let output = convert(json!({"content": [{"type": "resource", "resource": resource}]})).unwrap();
+            serde_json::to_value(output.into_content().unwrap()).unwrap()
+        };
+        let zip = b"PK\x03\x04\0\0";
+        let note = |mime: &str| {
+            json!(format!(
+                "[`b.bin` ({mime}, 6 bytes) is left out: models cannot read files of this kind]"
+            ))
+        };
+        assert_eq!(file(None, zip), note("application/octet-stream"));
+        assert_eq!(file(Some("application/zip"), zip), note("application/zip"));
+        assert_eq!(file(Some("video/mp4"), zip), note("video/mp4"));
+        assert_eq!(file(Some("audio/ogg"), zip), note("audio/ogg"));
+        for mime in [
+            None,
+            Some("text/csv; charset=utf-8"),
+            Some("application/json"),
+            Some("application/octet-stream"),
+        ] {
+            assert_eq!(file(mime, "a,ü\n".as_bytes()), json!("a,ü\n"), "{mime:?}");
+        }
+        assert_eq!(file(Some("image/svg+xml"), b"<svg/>"), json!("<svg/>"));
+        assert_eq!(file(None, b"%PDF-1.7 \0")[0]["type"], json!("file"));
+        assert_eq!(
+            file(Some("Image/PNG"), zip)[0]["image_url"]["url"],
+            json!("data:image/png;base64,UEsDBAAA")
+        );
+        let damaged = json!({"content": [{"type": "audio", "mimeType": "audio/ogg", "data": "?"}]});
+        let text = convert(damaged).unwrap().into_content().unwrap();
+        assert!(text.text().contains("not valid base64"), "{text:?}");
     }
 
     #[track_caller]
