@@ -8,6 +8,8 @@
     reason = "tests fail by panicking"
 )]
 
+#[cfg(all(feature = "agent", feature = "http", feature = "openai-chat"))]
+mod budgets;
 #[cfg(all(feature = "agent", feature = "http", feature = "macros"))]
 mod diagnostics;
 #[cfg(feature = "all-apis")]
