@@ -258,10 +258,11 @@ impl fmt::Display for LlmError {
             write!(f, "{provider}: ")?;
         }
         f.write_str(&self.0.message)?;
-        if let Some(status) = self.0.status {
-            write!(f, " (HTTP {status})")?;
+        match self.0.status {
+            // A summary of several attempts states the status of each.
+            Some(status) if !self.0.message.ends_with(&format!("(HTTP {status})")) => write!(f, " (HTTP {status})"),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

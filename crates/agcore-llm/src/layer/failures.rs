@@ -151,7 +151,8 @@ impl fmt::Display for Failures {
 
 impl Error for Failures {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.last().map(|failure| &failure.error as _)
+        // The errors themselves are in the text already.
+        self.0.last()?.error.source()
     }
 }
 
@@ -160,6 +161,24 @@ mod tests {
     use agcore_wire::LlmErrorKind;
 
     use super::*;
+
+    #[test]
+    fn a_chain_says_nothing_twice() {
+        let mut failures = Failures::default();
+        for name in ["main", "spare"] {
+            let error = LlmError::new(LlmErrorKind::Overloaded, "The engine is overloaded.")
+                .with_provider("compatible")
+                .with_status(503)
+                .with_source("the connection was closed");
+            failures.push(name.into(), error);
+        }
+        let error = failures.into_summary("all providers failed").unwrap();
+        assert_eq!(
+            error.chain(),
+            "all providers failed; main: The engine is overloaded (HTTP 503); spare: The engine is overloaded (HTTP 503): the \
+             connection was closed"
+        );
+    }
 
     #[test]
     fn lists_sentences_without_stray_marks_and_names_only_once() {
