@@ -20,7 +20,7 @@ use crate::knowledge_tools::KnowledgeTools;
 use crate::{
     agent::{Agent, AgentSpec},
     agent_settings::AgentSettings,
-    bundle::{Parts, RuntimeBundle},
+    bundle::{DEFAULT_AGENT, Parts, RuntimeBundle},
     config::AgentConfig,
     error::AgentError,
     known_tools::KnownTools,
@@ -98,7 +98,7 @@ impl Default for AgentBuilder {
     fn default() -> Self {
         Self {
             provider: None,
-            agent: AgentSpec::new("assistant", ""),
+            agent: AgentSpec::new(DEFAULT_AGENT, ""),
             members: Members::default(),
             member_twice: None,
             tools: ToolRegistry::default(),
@@ -129,7 +129,10 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets the instructions of the default agent.
+    /// Sets the instructions of the default agent, which answers in sessions that get no agent of their own: those of
+    /// [`session`](Self::session) and [`RuntimeBundle::new_session`]. A session that is created with an
+    /// [`AgentSpec`](crate::AgentSpec) has the instructions of that agent, and a warning is logged. For instructions to all agents,
+    /// see [`AgentConfig::with_base_prompt`](crate::AgentConfig::with_base_prompt).
     pub fn with_instructions(mut self, system_prompt: impl Into<String>) -> Self {
         self.agent.system_prompt = system_prompt.into();
         self

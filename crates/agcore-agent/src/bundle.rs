@@ -15,13 +15,16 @@ use serde_json::{Map, Value};
 use crate::{
     agent::{Agent, AgentSpec},
     agent_settings::AgentSettings,
-    config::AgentConfig,
+    config::{AgentConfig, OpenQuestionPolicy},
     error::AgentError,
     members::Members,
     skills::{Skills, USE_SKILL},
     tape::{Tape, TapeProvider},
     tool_source::ToolSource,
 };
+
+/// The name of the default agent of a builder.
+pub(crate) const DEFAULT_AGENT: &str = "assistant";
 
 /// The parts that sessions share: provider, tools, permissions, hooks, clock, settings. Cheap to clone. Built by
 /// [`AgentBuilder`](crate::AgentBuilder).
@@ -125,6 +128,8 @@ impl RuntimeBundle {
         let parts = self.parts();
         let mut config = parts.config.clone();
         config.session_ttl = None;
+        // On the tape, every turn that was started ran.
+        config.open_questions = OpenQuestionPolicy::Withdraw;
         config.compaction.provider = None;
         Self::new(Parts {
             provider: Arc::new(TapeProvider::new(Arc::clone(&tape), Arc::clone(&parts.provider))),
@@ -149,6 +154,19 @@ impl RuntimeBundle {
     /// Returns the default agent.
     pub fn agent(&self) -> &AgentSpec {
         &self.0.agent
+    }
+
+    /// Warns if instructions of the builder have no effect on a session, because the session has an agent of its own.
+    pub(crate) fn warn_of_unused_instructions(&self, agent: &dyn Agent) {
+        let own = self.agent();
+        let is_set = own.name == DEFAULT_AGENT && !own.system_prompt.is_empty();
+        if is_set && self.0.members.get(agent.name()).is_none() && agent.system_prompt() != own.system_prompt {
+            tracing::warn!(
+                agent = agent.name(),
+                "`with_instructions` has no effect on a session with an agent of its own; put the instructions into its AgentSpec, \
+                 or use AgentConfig::with_base_prompt for all agents"
+            );
+        }
     }
 
     /// Returns the provider, wrapped in the layers for retries and tracing.

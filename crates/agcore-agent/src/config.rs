@@ -7,6 +7,9 @@ use agcore_llm::layer::retry::RetryPolicy;
 
 use crate::{environment::Environment, team_limits::TeamLimits, tool_settings::ToolSettings};
 
+/// The default of [`AgentConfig::max_input_bytes`].
+const MAX_INPUT_BYTES: usize = 4 * 1024 * 1024;
+
 /// Settings for all sessions of a bundle.
 ///
 /// ```
@@ -20,13 +23,17 @@ use crate::{environment::Environment, team_limits::TeamLimits, tool_settings::To
 ///     .with_session_ttl(Duration::from_secs(3600));
 /// assert_eq!(config.busy, BusyPolicy::Queue);
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AgentConfig {
     /// Limits of every turn: tool rounds (10), the length of tool results.
     pub limits: Limits,
     /// The maximum number of turns of a session, including failed ones; `None` means no limit.
     pub max_turns: Option<u32>,
+    /// The longest text of the message that starts a turn, in bytes; 4 MiB by default. A longer one is refused with
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) before anything else happens, and so is one that is longer than the
+    /// context window of the model, where that is known.
+    pub max_input_bytes: usize,
     /// How long a session may be used after it was created, by the wall clock; `None` means no limit.
     pub session_ttl: Option<Duration>,
     /// The behavior of a turn that is started while another one runs.
@@ -45,6 +52,8 @@ pub struct AgentConfig {
     /// # }).unwrap();
     /// ```
     pub busy: BusyPolicy,
+    /// The behavior of a turn that is started while questions of the turn before it are open.
+    pub open_questions: OpenQuestionPolicy,
     /// When a failed call of the model is retried.
     pub retry: RetryPolicy,
     /// When and how conversations are compacted.
@@ -63,6 +72,28 @@ pub struct AgentConfig {
     pub environment: Option<Environment>,
     /// Whether spans contain the content of messages; see [`Trace`](agcore_llm::layer::trace::Trace).
     pub trace_content: bool,
+}
+
+impl Default for AgentConfig {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            max_turns: None,
+            max_input_bytes: MAX_INPUT_BYTES,
+            session_ttl: None,
+            busy: BusyPolicy::default(),
+            open_questions: OpenQuestionPolicy::default(),
+            retry: RetryPolicy::default(),
+            compaction: CompactionSettings::default(),
+            tools: ToolSettings::default(),
+            budgets: Budgets::default(),
+            team: TeamLimits::default(),
+            base_prompt: None,
+            profile_block: None,
+            environment: None,
+            trace_content: false,
+        }
+    }
 }
 
 impl AgentConfig {
@@ -85,6 +116,26 @@ impl AgentConfig {
         self
     }
 
+    /// Sets the longest text of the message that starts a turn, in bytes.
+    ///
+    /// ```
+    /// use agcore_agent::{AgentConfig, AgentErrorKind, agent};
+    /// # use agcore_testkit::scripted::ScriptedProvider;
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let model = ScriptedProvider::new([]);
+    /// let session = agent(model).with_config(AgentConfig::new().with_max_input_bytes(10)).session()?;
+    /// let error = session.turn("Is this too long?").await.unwrap_err();
+    /// assert_eq!(error.kind(), AgentErrorKind::InvalidInput);
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn with_max_input_bytes(mut self, bytes: usize) -> Self {
+        self.max_input_bytes = bytes;
+        self
+    }
+
     /// Sets how long a session may be used after it was created.
     #[must_use]
     pub fn with_session_ttl(mut self, ttl: Duration) -> Self {
@@ -96,6 +147,36 @@ impl AgentConfig {
     #[must_use]
     pub fn with_busy(mut self, policy: BusyPolicy) -> Self {
         self.busy = policy;
+        self
+    }
+
+    /// Sets what happens to a turn that is started while questions of the turn before it are open.
+    ///
+    /// ```
+    /// use agcore_agent::{AgentConfig, AgentErrorKind, OpenQuestionPolicy, agent};
+    /// use agcore_chat::ToolCall;
+    /// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    /// use agcore_tools::{NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, typed};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let model = ScriptedProvider::new([ScriptStep::calls([ToolCall::function("call_1", "pay", "{}")])]);
+    /// let session = agent(model)
+    ///     .with_tool(typed("pay", "Pays the bill.", |_: NoArguments| async { Ok("paid") }))
+    ///     .with_permissions(PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "pay")))
+    ///     .with_approver(SuspendingApprover)
+    ///     .with_config(AgentConfig::new().with_open_questions(OpenQuestionPolicy::Refuse))
+    ///     .session()?;
+    /// session.turn("Pay the bill.").await?;
+    ///
+    /// let error = session.turn("And the other one?").await.unwrap_err();
+    /// assert_eq!(error.kind(), AgentErrorKind::Busy);
+    /// assert_eq!(session.questions().await.len(), 1, "the question is still open");
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    #[must_use]
+    pub fn with_open_questions(mut self, policy: OpenQuestionPolicy) -> Self {
+        self.open_questions = policy;
         self
     }
 
@@ -175,4 +256,20 @@ pub enum BusyPolicy {
     /// The running turn and all waiting turns are cancelled, then the new turn runs. Answers to questions never
     /// interrupt a turn: a turn that resumes waits as with `Queue`.
     Interrupt,
+}
+
+/// The behavior of a turn that is started while questions of the turn before it are open: an approval, say, that a person has
+/// not decided yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OpenQuestionPolicy {
+    /// It waits until the questions are answered and their turn has ended, or
+    /// [`abandon_turn`](crate::AgentSession::abandon_turn) withdraws them. Its future must not be what answers them: it would
+    /// wait forever.
+    #[default]
+    Queue,
+    /// It fails with [`AgentErrorKind::Busy`](crate::AgentErrorKind::Busy). The questions stay open.
+    Refuse,
+    /// The questions are withdrawn: the calls behind them do not run, and the history records that. Then the new turn runs.
+    Withdraw,
 }

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt, time::Duration};
 
-use agcore_chat::{ChatResponse, Fault, FaultKind, text::error_chain};
+use agcore_chat::{ChatResponse, Fault, FaultKind, Question, text::error_chain};
 use agcore_cycle::{CycleError, CycleErrorKind, machine::MachineError};
 use agcore_llm::LlmError;
 use agcore_memory::{Holder, MemoryError, MemoryErrorKind};
@@ -60,20 +60,28 @@ pub enum AgentErrorKind {
     ToolFailure,
     /// A limit or a budget was reached.
     LimitReached,
-    /// A store failed.
+    /// A store failed: a full disk, an error of the database. What to do is in its message.
     Storage,
+    /// The store cannot be reached, or is locked, at the moment. Wait, then [resume](crate::AgentSession::resume) the turn; a
+    /// server can do that by itself.
+    Unavailable,
+    /// The session was continued by another copy of it, in this process or in another one. This copy is out of date:
+    /// [open](crate::StoredSessions::open) the session again. Repeating the call does not help.
+    Conflict,
     /// The input does not fit the state of the session: messages that cannot be sent, an answer to an unknown question, no
     /// turn to resume.
     InvalidInput,
     /// No answer of a typed turn fits its type, after all repairs.
     InvalidOutput,
-    /// Another turn is running, and the [`BusyPolicy`](crate::BusyPolicy) is to refuse.
+    /// Another turn is running, and the [`BusyPolicy`](crate::BusyPolicy) is to refuse; or one waits for answers, and the
+    /// [`OpenQuestionPolicy`](crate::OpenQuestionPolicy) is to refuse.
     Busy,
     /// Another handle or another process drives the stored session; [`AgentError::holder`] says who. Nothing was changed.
     Held,
     /// The builder lacks a part, a part is invalid, or an agent names a tool that is not registered.
     InvalidConfig,
-    /// A saved session cannot be restored.
+    /// A saved session cannot be restored: its data are damaged, or were written by a newer version. Trying again does not help;
+    /// restore a backup, or use the newer version.
     InvalidState,
     /// The store has no session with this id.
     NotFound,
@@ -119,6 +127,25 @@ impl AgentError {
             "the session `{session}` is in use by {holder}; wait until that turn has ended, or continue in a branch of the session"
         );
         Self::new(AgentErrorKind::Held, message).with_source(Source::Memory(error))
+    }
+
+    pub(crate) fn asking(first: &Question, count: usize) -> Self {
+        let about = if first.tool.is_empty() {
+            String::new()
+        } else {
+            format!(" about the tool `{}`", first.tool)
+        };
+        let which = match count {
+            1 => format!("a question{about}"),
+            _ => format!("{count} questions, the first one{about}"),
+        };
+        Self::new(
+            AgentErrorKind::Busy,
+            format!(
+                "the session waits for the answer to {which}; answer with `resume`, withdraw with `abandon_turn`, or choose \
+                 another OpenQuestionPolicy"
+            ),
+        )
     }
 
     pub(crate) fn config(field: &str, problem: &str) -> Self {
@@ -257,11 +284,13 @@ impl AgentError {
 
     /// Returns whether the same call may succeed later.
     pub fn is_retryable(&self) -> bool {
-        match &self.0.source {
-            Some(Source::Cycle(error)) => error.is_retryable(),
-            Some(Source::Tool(error)) => error.fault().retryable,
-            Some(Source::Memory(error)) => error.is_recoverable(),
-            _ => self.0.kind == AgentErrorKind::Busy,
+        match (self.0.kind, &self.0.source) {
+            (AgentErrorKind::Busy | AgentErrorKind::Unavailable, _) => true,
+            (AgentErrorKind::Conflict, _) => false,
+            (_, Some(Source::Cycle(error))) => error.is_retryable(),
+            (_, Some(Source::Tool(error))) => error.fault().retryable,
+            (_, Some(Source::Memory(error))) => error.is_recoverable(),
+            _ => false,
         }
     }
 
@@ -278,13 +307,20 @@ impl AgentError {
     /// Returns the error as data, for events and journals.
     pub fn fault(&self) -> Fault {
         let kind = match (&self.0.source, self.0.kind) {
+            (Some(Source::Cycle(error)), AgentErrorKind::Conflict | AgentErrorKind::Unavailable) => {
+                let kind = storage_fault(error).map_or(FaultKind::Storage, |fault| fault.kind);
+                return Fault::new(kind, error.message()).with_retryable(self.is_retryable());
+            }
             (Some(Source::Cycle(error)), _) => return error.fault(),
             (Some(Source::Tool(error)), AgentErrorKind::ToolFailure) => return error.fault(),
             (_, AgentErrorKind::Cancelled) => FaultKind::Cancelled,
             (_, AgentErrorKind::HookBlocked) => FaultKind::HookBlocked,
             (_, AgentErrorKind::ToolFailure) => FaultKind::Tool,
             (_, AgentErrorKind::LimitReached) => FaultKind::Limit,
-            (_, AgentErrorKind::Storage | AgentErrorKind::InvalidState) => FaultKind::Storage,
+            (_, AgentErrorKind::Storage | AgentErrorKind::Unavailable | AgentErrorKind::InvalidState) => {
+                FaultKind::Storage
+            }
+            (_, AgentErrorKind::Conflict) => FaultKind::Conflict,
             (
                 _,
                 AgentErrorKind::InvalidInput
@@ -356,7 +392,11 @@ impl From<CycleError> for AgentError {
             CycleErrorKind::HookBlocked => AgentErrorKind::HookBlocked,
             CycleErrorKind::ToolFailure => AgentErrorKind::ToolFailure,
             CycleErrorKind::LimitReached => AgentErrorKind::LimitReached,
-            CycleErrorKind::Storage => AgentErrorKind::Storage,
+            CycleErrorKind::Storage => match storage_fault(&error) {
+                Some(fault) if fault.kind == FaultKind::Conflict => AgentErrorKind::Conflict,
+                Some(fault) if fault.is_retryable() => AgentErrorKind::Unavailable,
+                _ => AgentErrorKind::Storage,
+            },
             CycleErrorKind::InvalidInput => AgentErrorKind::InvalidInput,
             CycleErrorKind::InvalidOutput => AgentErrorKind::InvalidOutput,
             // `Model`, and kinds that this version does not know.
@@ -364,6 +404,11 @@ impl From<CycleError> for AgentError {
         };
         Self::new(kind, String::new()).with_source(Source::Cycle(error))
     }
+}
+
+/// Returns what a recorder reported, if that is why a turn was interrupted.
+fn storage_fault(error: &CycleError) -> Option<&Fault> {
+    error.source()?.downcast_ref()
 }
 
 /// The provider could not be created, so that `agent(model(name, key)?).session()?` needs a single error type.
@@ -389,6 +434,8 @@ impl From<MemoryError> for AgentError {
             }
             MemoryErrorKind::Serialization => AgentErrorKind::InvalidState,
             MemoryErrorKind::Held => AgentErrorKind::Held,
+            MemoryErrorKind::Conflict { .. } => AgentErrorKind::Conflict,
+            MemoryErrorKind::Unavailable => AgentErrorKind::Unavailable,
             _ => AgentErrorKind::Storage,
         };
         Self::new(kind, error.to_string()).with_source(Source::Memory(error))

@@ -50,6 +50,7 @@ mod data_text;
 mod session_memory;
 mod durable;
 mod turn_scope;
+mod input_check;
 mod queue;
 mod shared;
 mod team_budget;
@@ -79,7 +80,7 @@ pub use {
     agent::{Agent, AgentSpec, Parameters},
     builder::{AgentBuilder, agent},
     bundle::RuntimeBundle,
-    config::{AgentConfig, BusyPolicy},
+    config::{AgentConfig, BusyPolicy, OpenQuestionPolicy},
     context_manager::{ContextManager, ContextsState},
     durable::RecordedEvent,
     environment::Environment,

@@ -2,18 +2,32 @@
 
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::sync::{Mutex, Notify, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
-use crate::{config::BusyPolicy, error::AgentError};
+use crate::{
+    config::{BusyPolicy, OpenQuestionPolicy},
+    error::AgentError,
+};
 
 /// A value that one turn uses at a time.
 pub(crate) struct TurnQueue<T> {
     value: Arc<Mutex<T>>,
     /// Held by the running turn. Readers of the value do not hold it, so they keep no turn waiting.
     running: Arc<Mutex<()>>,
-    policy: BusyPolicy,
+    busy: BusyPolicy,
+    questions: OpenQuestionPolicy,
     turns: Arc<Turns>,
+}
+
+/// What a permit is for.
+pub(crate) enum Purpose<'q, T> {
+    /// A new turn. The function returns the error for open questions of the turn before it.
+    Start(&'q (dyn Fn(&T) -> Option<AgentError> + Sync)),
+    /// Answers to open questions.
+    Resume,
+    /// Anything else, which interrupts turns like a new one.
+    Other,
 }
 
 /// The permit of one turn, returned when dropped.
@@ -21,8 +35,16 @@ pub(crate) struct TurnPermit<T> {
     pub(crate) value: OwnedMutexGuard<T>,
     /// The turn's own token, also cancelled by a turn that interrupts it.
     pub(crate) token: CancellationToken,
-    _entry: Entry,
+    entry: Entry,
     _running: OwnedMutexGuard<()>,
+}
+
+impl<T> TurnPermit<T> {
+    /// Returns the permit, and keeps the turn in the list.
+    fn give_back(self) -> Entry {
+        self.entry.set_running(false);
+        self.entry
+    }
 }
 
 /// The turns that run or wait.
@@ -39,6 +61,18 @@ struct Turn {
     number: u64,
     token: CancellationToken,
     runs: bool,
+    /// Whether it is a new turn that has not started yet. New turns start in order.
+    starts: bool,
+    /// Notified of changes, if the turn waits for one.
+    changes: Option<Arc<Notify>>,
+}
+
+impl TurnList {
+    /// Wakes all turns that wait for a change: a turn has started or ended, or the value has changed otherwise.
+    fn notify(&self) {
+        let waiting = self.turns.iter().filter_map(|turn| turn.changes.as_ref());
+        waiting.for_each(|changes| changes.notify_one());
+    }
 }
 
 /// The entry of a turn in the list, removed when dropped.
@@ -53,17 +87,23 @@ impl Turns {
     }
 
     /// Adds a turn that waits. If it `interrupts`, all before it are cancelled.
-    fn add(self: &Arc<Self>, token: CancellationToken, interrupts: bool) -> Entry {
+    fn add(self: &Arc<Self>, token: CancellationToken, interrupts: bool, starts: bool) -> Entry {
         let mut list = self.lock();
         if interrupts {
             list.turns.iter().for_each(|turn| turn.token.cancel());
         }
         let number = list.next;
         list.next += 1;
+        // Most sessions have one turn at a time, and keep this space while they are idle.
+        if list.turns.is_empty() {
+            list.turns.reserve_exact(1);
+        }
         list.turns.push(Turn {
             number,
             token,
             runs: false,
+            starts,
+            changes: None,
         });
         Entry {
             turns: Arc::clone(self),
@@ -79,51 +119,118 @@ impl Turns {
 }
 
 impl Entry {
-    fn start(&self) {
-        let mut list = self.turns.lock();
-        if let Some(turn) = list.turns.iter_mut().find(|turn| turn.number == self.number) {
-            turn.runs = true;
+    fn set_running(&self, runs: bool) {
+        self.turn(|turn| turn.runs = runs);
+    }
+
+    /// Records that the turn has started, so that the next one may.
+    fn started(&self) {
+        self.turn(|turn| turn.starts = false);
+        self.turns.lock().notify();
+    }
+
+    /// Returns what is notified of all changes from now on.
+    fn changes(&self) -> Arc<Notify> {
+        let changes = self.turn(|turn| Arc::clone(turn.changes.get_or_insert_default()));
+        changes.unwrap_or_default()
+    }
+
+    /// Waits until all new turns before this one have started.
+    async fn is_next(&self, token: &CancellationToken) -> Result<(), AgentError> {
+        let has_earlier = || {
+            let list = self.turns.lock();
+            list.turns.iter().any(|turn| turn.starts && turn.number < self.number)
+        };
+        if !has_earlier() {
+            return Ok(());
         }
+        let changes = self.changes();
+        while has_earlier() {
+            changed(&changes, token).await?;
+        }
+        Ok(())
+    }
+
+    fn turn<R>(&self, with: impl FnOnce(&mut Turn) -> R) -> Option<R> {
+        let mut list = self.turns.lock();
+        let turn = list.turns.iter_mut().find(|turn| turn.number == self.number);
+        turn.map(with)
     }
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.turns.lock().turns.retain(|turn| turn.number != self.number);
+        let mut list = self.turns.lock();
+        list.turns.retain(|turn| turn.number != self.number);
+        // The questions of the turn may be answered now.
+        list.notify();
     }
 }
 
 impl<T> TurnQueue<T> {
-    pub(crate) fn new(value: T, policy: BusyPolicy) -> Self {
+    pub(crate) fn new(value: T, busy: BusyPolicy, questions: OpenQuestionPolicy) -> Self {
         Self {
             value: Arc::new(Mutex::new(value)),
             running: Arc::default(),
-            policy,
+            busy,
+            questions,
             turns: Arc::default(),
         }
     }
 
-    /// Acquires the permit for a turn, according to the policy. `token` is the turn's own: a turn that interrupts it cancels
-    /// it. A turn that `resumes` interrupts nothing. Cancel safe: a turn that is dropped while it waits leaves the queue.
-    pub(crate) async fn acquire(&self, token: CancellationToken, resumes: bool) -> Result<TurnPermit<T>, AgentError> {
-        let (entry, running) = match self.policy {
-            BusyPolicy::Refuse => {
-                let running = Arc::clone(&self.running).try_lock_owned();
-                let running = running.map_err(|_| AgentError::busy())?;
-                (self.turns.add(token.clone(), false), running)
-            }
-            BusyPolicy::Queue | BusyPolicy::Interrupt => {
-                let interrupts = self.policy == BusyPolicy::Interrupt && !resumes;
-                let entry = self.turns.add(token.clone(), interrupts);
-                (entry, wait(&self.running, &token).await?)
-            }
+    /// Acquires the permit for a turn, according to the policies. `token` is the turn's own: a turn that interrupts it cancels
+    /// it. A turn that resumes interrupts nothing. Cancel safe: a turn that is dropped while it waits leaves the queue.
+    pub(crate) async fn acquire(
+        &self,
+        token: CancellationToken,
+        purpose: Purpose<'_, T>,
+    ) -> Result<TurnPermit<T>, AgentError> {
+        let interrupts = self.busy == BusyPolicy::Interrupt && !matches!(purpose, Purpose::Resume);
+        let is_refused = self.busy == BusyPolicy::Refuse;
+        let Purpose::Start(asks) = purpose else {
+            let entry = self.turns.add(token.clone(), interrupts, false);
+            return self.permit(entry, &token, is_refused).await;
         };
-        entry.start();
-        let value = wait(&self.value, &token).await?;
+        let entry = self.turns.add(token.clone(), interrupts, true);
+        entry.is_next(&token).await?;
+        let mut permit = self.permit(entry, &token, is_refused).await?;
+        while let Some(error) = asks(&permit.value) {
+            match self.questions {
+                OpenQuestionPolicy::Refuse => return Err(error),
+                OpenQuestionPolicy::Withdraw => break,
+                OpenQuestionPolicy::Queue => {
+                    tracing::info!("a turn waits until the questions of the one before it are answered or withdrawn");
+                    // From now on, no change is missed.
+                    let changes = permit.entry.changes();
+                    let entry = permit.give_back();
+                    changed(&changes, &token).await?;
+                    permit = self.permit(entry, &token, false).await?;
+                }
+            }
+        }
+        permit.entry.started();
+        Ok(permit)
+    }
+
+    /// Waits for the turn that runs, unless that `is_refused`.
+    async fn permit(
+        &self,
+        entry: Entry,
+        token: &CancellationToken,
+        is_refused: bool,
+    ) -> Result<TurnPermit<T>, AgentError> {
+        let running = if is_refused {
+            let running = Arc::clone(&self.running).try_lock_owned();
+            running.map_err(|_| AgentError::busy())?
+        } else {
+            wait(&self.running, token).await?
+        };
+        entry.set_running(true);
+        let value = wait(&self.value, token).await?;
         Ok(TurnPermit {
             value,
-            token,
-            _entry: entry,
+            token: token.clone(),
+            entry,
             _running: running,
         })
     }
@@ -140,7 +247,17 @@ impl<T> TurnQueue<T> {
 
     /// Changes the value after the running turn.
     pub(crate) async fn write<R>(&self, write: impl FnOnce(&mut T) -> R) -> R {
-        write(&mut *self.value.lock().await)
+        let written = write(&mut *self.value.lock().await);
+        self.turns.lock().notify();
+        written
+    }
+}
+
+async fn changed(changes: &Notify, token: &CancellationToken) -> Result<(), AgentError> {
+    tokio::select! {
+        biased;
+        () = token.cancelled() => Err(AgentError::cancelled()),
+        () = changes.notified() => Ok(()),
     }
 }
 

@@ -102,7 +102,7 @@ impl AgentSession {
             team: None,
             shown_memory: None,
         };
-        let conversation = TurnQueue::new(conversation, parts.config.busy);
+        let conversation = TurnQueue::new(conversation, parts.config.busy, parts.config.open_questions);
         Self(Arc::new(Shared {
             id: session.id,
             bundle,
@@ -184,8 +184,9 @@ impl AgentSession {
 
     /// Starts a turn: await it for the outcome, or [stream](AgentTurn::stream) it.
     ///
-    /// The input is a user message, or a whole list of messages that replaces the history. A suspended turn is stopped
-    /// first.
+    /// The input is a user message, or a whole list of messages that replaces the history. While questions of a suspended turn
+    /// are open, the [`OpenQuestionPolicy`](crate::OpenQuestionPolicy) decides; by default, this turn waits until they are
+    /// answered. An interrupted turn without questions is stopped first.
     pub fn turn(&self, input: impl Into<TurnInput>) -> AgentTurn {
         AgentTurn::new(Arc::clone(&self.0), input.into())
     }
@@ -318,7 +319,8 @@ impl AgentSession {
     /// Abandons a suspended turn without answering its questions. The calls that wait are not run, and the history
     /// records that. Returns whether there was one. Waits for the running turn.
     ///
-    /// A new [`turn`](Self::turn) does the same before it starts. A [stored](crate::StoredSessions) session stores this with its
+    /// With [`OpenQuestionPolicy::Withdraw`](crate::OpenQuestionPolicy::Withdraw), a new [`turn`](Self::turn) does the same before
+    /// it starts. A [stored](crate::StoredSessions) session stores this with its
     /// next turn.
     ///
     /// # Errors

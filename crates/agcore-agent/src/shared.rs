@@ -24,6 +24,7 @@ use crate::{
     durable::SessionLog,
     error::AgentError,
     handoff_state::HandoffState,
+    input_check::InputLimits,
     known_tools::unknown_tool,
     members::{CATEGORY, handoff_target},
     prompt_layers::system_prompt,
@@ -216,6 +217,18 @@ impl Shared {
     fn age(&self) -> Duration {
         let now = self.bundle.parts().clock.now();
         now.duration_since(self.created).unwrap_or_default()
+    }
+
+    /// Checks the message that starts a turn, before anything else happens.
+    pub(crate) fn check_input(&self, newest: Option<&Message>) -> Result<(), AgentError> {
+        let parts = self.bundle.parts();
+        let window = parts.config.compaction.window.context_window;
+        let limits = InputLimits {
+            max_bytes: parts.config.max_input_bytes,
+            window: window.or(parts.provider.info().capabilities.context_window),
+            estimator: &*parts.settings.base().estimator,
+        };
+        limits.check(newest)
     }
 
     /// Checks that the session may have another turn.

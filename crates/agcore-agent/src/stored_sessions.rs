@@ -38,8 +38,8 @@ use crate::{
 ///
 /// Only one handle drives a session at a time: a turn has the session for as long as it runs, and another handle, in this process
 /// or in another one, is refused with [`Held`](crate::AgentErrorKind::Held), which says who has it since when. A turn that waits for
-/// a person has it not. If another handle has continued the session in between, the next turn fails with
-/// [`Storage`](crate::AgentErrorKind::Storage) and asks to open the session again.
+/// a person does not have it. If another handle has continued the session in between, the next turn fails with
+/// [`Conflict`](crate::AgentErrorKind::Conflict) and asks to open the session again.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -118,6 +118,7 @@ impl StoredSessions {
     /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the id is taken or not acceptable,
     /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
     pub async fn create(&self, id: impl Into<String>, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
+        self.bundle.warn_of_unused_instructions(&agent);
         let created = self.store.create(self.new_session(id.into())).await?;
         let empty = Folded::new(Machine::new(self.bundle.config().limits.clone()));
         Ok(self.session(created, empty, Arc::new(agent)))

@@ -17,6 +17,7 @@ use tracing::Instrument;
 use crate::{
     durable::SessionLog,
     error::AgentError,
+    queue::Purpose,
     shared::{Conversation, Run, Shared},
     span,
 };
@@ -172,7 +173,15 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
         answer,
     } = turn;
     let resumes = matches!(input, TurnInput::Resume(_));
-    let mut permit = shared.conversation.acquire(token, resumes).await?;
+    let purpose = if resumes {
+        Purpose::Resume
+    } else {
+        Purpose::Start(&open_questions)
+    };
+    if let TurnInput::Begin(begin) = &input {
+        shared.check_input(begin.messages.last().map(|message| &**message))?;
+    }
+    let mut permit = shared.conversation.acquire(token, purpose).await?;
     let conversation = &mut *permit.value;
     let _hold = shared.hold().await?;
     if let (true, Some(recorder)) = (resumes, &shared.recorder) {
@@ -228,6 +237,13 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     outcome
 }
 
+/// Returns the error for questions that are open.
+fn open_questions(conversation: &Conversation) -> Option<AgentError> {
+    let mut questions = conversation.cycle.machine().questions();
+    let first = questions.next()?;
+    Some(AgentError::asking(first, 1 + questions.count()))
+}
+
 /// Checks whether the turn may run. Of a session that is too old, the memory is cleared.
 async fn check_limits(shared: &Shared, input: &TurnInput, cycle: &LlmCycle) -> Result<(), AgentError> {
     let checked = shared.check_limits(input, cycle);
@@ -272,7 +288,7 @@ async fn note_suspension(recorder: &dyn SessionLog, cycle: &LlmCycle) {
 
 /// Compacts the conversation, between turns or while one is suspended.
 pub(crate) async fn compact(shared: Arc<Shared>, token: CancellationToken) -> Result<CompactionReport, AgentError> {
-    let mut permit = shared.conversation.acquire(token, false).await?;
+    let mut permit = shared.conversation.acquire(token, Purpose::Other).await?;
     let conversation = &mut *permit.value;
     let _hold = shared.hold().await?;
     let run = Run {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore::{
     AgentBuilder, LlmProvider,
-    agent::{AgentConfig, Skills, ToolSettings as ToolCalls},
+    agent::{AgentConfig, OpenQuestionPolicy, Skills, ToolSettings as ToolCalls},
     chat::PriceFn,
     llm::Budgets,
     tools::{AuditSink, ToolPolicy, ToolRegistry},
@@ -67,6 +67,12 @@ impl Guards {
     /// Reports decisions about calls.
     pub(crate) fn with_audit(mut self, audit: Option<Arc<dyn AuditSink>>) -> Self {
         self.audit = audit;
+        self
+    }
+
+    /// Sets what happens to a message while a question waits for its answer.
+    pub(crate) fn with_open_questions(mut self, policy: OpenQuestionPolicy) -> Self {
+        self.config = self.config.with_open_questions(policy);
         self
     }
 

@@ -21,6 +21,7 @@ impl RuntimeBundle {
 
     /// Creates a session with an agent, under an id of your choice.
     pub fn session(&self, id: impl Into<Arc<str>>, agent: impl Agent + 'static) -> AgentSession {
+        self.warn_of_unused_instructions(&agent);
         AgentSession::new(self.clone(), id.into(), Arc::new(agent))
     }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    config::BusyPolicy,
+    config::{BusyPolicy, OpenQuestionPolicy},
     durable::{Folded, Report},
     error::{AgentError, AgentErrorKind},
     known_tools::KnownTools,
@@ -348,6 +348,7 @@ impl Call<'_> {
         budgets.price = config.budgets.price.take();
         config.budgets = budgets;
         (config.max_turns, config.session_ttl, config.busy) = (None, None, BusyPolicy::Refuse);
+        config.open_questions = OpenQuestionPolicy::Refuse;
         config.team = self.scope.bundle.config().team.clone();
         if let Some(rounds) = self.sub_agent.max_tool_turns {
             config.limits.max_tool_turns = rounds;

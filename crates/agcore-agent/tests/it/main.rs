@@ -24,6 +24,8 @@ mod knowledge;
 mod session_memory;
 mod skills;
 mod many_users;
+mod input_check;
+mod open_questions;
 mod parts;
 mod prefix;
 mod session;

@@ -58,6 +58,7 @@ async fn questions_are_rows_that_close_with_the_turn() {
 
     // A question without an answer is withdrawn with its turn.
     session.turn("Pay again.").await.unwrap();
+    assert!(session.abandon_turn().await.unwrap());
     session.turn("Stop.").await.unwrap();
     assert_eq!(approvals(&*store).await[2].status, ApprovalStatus::Withdrawn);
 }

@@ -17,7 +17,7 @@ use super::{
     last_model::continued,
     picker::selected,
     session::{ChatSessions, ChatTools, People, agent_of, model_of},
-    suspended::{continuation, report_abandoned, report_unfinished},
+    suspended::{continuation, end_open_turn, report_unfinished},
     turn_runner::Questions,
 };
 use crate::{
@@ -69,7 +69,7 @@ pub(super) async fn run(
     let mut one_shot = OneShot::new(args, settings, tools, sessions, selected, (front, asked)).await?;
     let turn_input = match message {
         Some(message) => {
-            report_abandoned(&one_shot.session).await?;
+            end_open_turn(&one_shot.session).await?;
             Input::from(Message::user(message))
         }
         None => continuation(&one_shot.chats.sessions, &one_shot.session).await?,

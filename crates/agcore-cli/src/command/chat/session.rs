@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore::{
     AgentSession, AgentSpec, ToolRegistry,
-    agent::{Skills, StoredSessions, SubAgent, ToolSource},
+    agent::{OpenQuestionPolicy, Skills, StoredSessions, SubAgent, ToolSource},
     llm::ProviderConfig,
     memory::session::Session,
     tools::{AuditSink, Registration, ToolError, ToolPolicy},
@@ -145,7 +145,10 @@ impl ChatSessions {
         sessions: Sessions,
         people: People,
     ) -> Result<Self, Failure> {
-        let guards = Guards::new(settings, people.policy, people.mode, people.folder)?.with_audit(people.audit);
+        // The terminal shows questions before it takes a message; nothing may wait for them unseen.
+        let guards = Guards::new(settings, people.policy, people.mode, people.folder)?
+            .with_audit(people.audit)
+            .with_open_questions(OpenQuestionPolicy::Refuse);
         let provider = settings.provider.build();
         let mut provider = provider.map_err(|error| settings.setup_failure(error))?;
         let recording = args

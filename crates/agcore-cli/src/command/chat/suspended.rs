@@ -39,11 +39,11 @@ pub(super) async fn continuation(sessions: &Sessions, session: &AgentSession) ->
     Ok(input::message(None).await?.into())
 }
 
-/// Reports that a new message ends an open turn.
+/// Ends an open turn because of a new message, and says so.
 ///
 /// # Errors
-/// When standard error is closed.
-pub(super) async fn report_abandoned(session: &AgentSession) -> Result<(), Failure> {
+/// When standard error is closed, or the state of the turn is damaged.
+pub(super) async fn end_open_turn(session: &AgentSession) -> Result<(), Failure> {
     if !session.is_suspended().await && !session.is_interrupted().await {
         return Ok(());
     }
@@ -51,6 +51,7 @@ pub(super) async fn report_abandoned(session: &AgentSession) -> Result<(), Failu
     for call in session.uncertain_calls().await {
         note(&uncertain_line(&call))?;
     }
+    session.abandon_turn().await?;
     Ok(())
 }
 
