@@ -260,10 +260,16 @@ impl fmt::Display for LlmError {
         f.write_str(&self.0.message)?;
         match self.0.status {
             // A summary of several attempts states the status of each.
-            Some(status) if !self.0.message.ends_with(&format!("(HTTP {status})")) => write!(f, " (HTTP {status})"),
+            Some(status) if !ends_with_status(&self.0.message, status) => write!(f, " (HTTP {status})"),
             _ => Ok(()),
         }
     }
+}
+
+/// Returns whether a message ends with this status, as `Display` writes it.
+fn ends_with_status(message: &str, status: u16) -> bool {
+    let stated = message.strip_suffix(')').and_then(|text| text.rsplit_once("(HTTP "));
+    stated.is_some_and(|(_, number)| number.parse() == Ok(status))
 }
 
 /// Returns whether a message begins with the name of its provider, so that the name need not be repeated.

@@ -83,5 +83,10 @@ pub(super) fn fault_of(error: &MemoryError) -> Fault {
         MemoryErrorKind::NotFound => "the session does not exist any more: it was deleted".to_owned(),
         _ => error.message().to_owned(),
     };
-    Fault::new(FaultKind::Storage, message).with_retryable(error.kind() == MemoryErrorKind::Unavailable)
+    let kind = if is_conflict(error) {
+        FaultKind::Conflict
+    } else {
+        FaultKind::Storage
+    };
+    Fault::new(kind, message).with_retryable(error.kind() == MemoryErrorKind::Unavailable)
 }

@@ -193,7 +193,7 @@ impl Execution {
             let Done { index, result, usage } = done;
             let result = match result {
                 // The step can be continued later.
-                Err(error) if error.is_cancelled() || error.kind() == AgentErrorKind::Storage => return Err(error),
+                Err(error) if error.is_cancelled() || is_of_store(error.kind()) => return Err(error),
                 Err(error) => Err(error.to_string()),
                 Ok(text) => match text.trim_start().strip_prefix(prompts::FAILED) {
                     Some(reason) => Err(reason.trim().to_owned()),
@@ -364,4 +364,12 @@ struct Done {
     index: usize,
     result: Result<String, AgentError>,
     usage: UsageTracker,
+}
+
+/// Returns whether the work can continue later, when the store works again or the session was opened again.
+fn is_of_store(kind: AgentErrorKind) -> bool {
+    matches!(
+        kind,
+        AgentErrorKind::Storage | AgentErrorKind::Unavailable | AgentErrorKind::Conflict
+    )
 }

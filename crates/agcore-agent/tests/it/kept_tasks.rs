@@ -127,7 +127,7 @@ async fn a_task_continues_after_each_write() {
             let (task, sessions) = world.process(plan, true);
             let session = world.open(&sessions).await;
             let error = task.run_in(&session, "Find and use x.").await.unwrap_err();
-            assert_eq!(error.kind(), AgentErrorKind::Storage, "{failing}: {error}");
+            assert_eq!(error.kind(), AgentErrorKind::Unavailable, "{failing}: {error}");
             drop((task, sessions, session));
 
             let (task, sessions) = world.process(FaultPlan::new(), true);

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec, RecordedEvent, StoredSessions};
 use agcore_chat::{
-    Actor, Answer, Clock, EventKind, Message, ModelEvent, PersonEvent, TextEvent, ToolCall, ToolEvent, TurnEvent,
+    Actor, Answer, Clock, EventKind, FaultKind, Message, ModelEvent, PersonEvent, TextEvent, ToolCall, ToolEvent,
+    TurnEvent,
 };
 use agcore_cycle::machine::Limits;
 use agcore_memory::{
@@ -96,8 +97,12 @@ async fn a_round_of_tools_is_four_writes_and_continues_elsewhere() {
 
     // The first copy is out of date now.
     let error = session.turn("Hello?").await.unwrap_err();
-    assert_eq!(error.kind(), AgentErrorKind::Storage);
-    assert!(error.to_string().contains("open it again"), "{error}");
+    assert_eq!((error.kind(), error.is_retryable()), (AgentErrorKind::Conflict, false));
+    assert_eq!(error.fault().kind, FaultKind::Conflict);
+    assert_eq!(
+        error.to_string(),
+        "the turn was interrupted: the session was continued elsewhere, so this copy of it is out of date; open it again"
+    );
     assert_eq!(texts(&sessions.open("s-1", ada()).await.unwrap()).await.len(), 7);
 }
 

@@ -147,7 +147,7 @@ async fn a_change_that_the_store_refuses_does_not_happen() {
         contexts.switch("b").await.unwrap_err(),
         contexts.destroy("b").await.unwrap_err(),
     ] {
-        assert_eq!(error.kind(), AgentErrorKind::Storage, "{error}");
+        assert_eq!(error.kind(), AgentErrorKind::Unavailable, "{error}");
     }
     assert_eq!((contexts.names().len(), contexts.current_name().as_str()), (2, "a"));
     fails_at.store(usize::MAX, Ordering::SeqCst);
@@ -221,7 +221,7 @@ async fn a_process_that_died_between_two_writes_leaves_usable_contexts() {
     // A manager that another one has overtaken does not write.
     store.commit("local", "s", 5, change("current", "c")).await.unwrap();
     let error = contexts.switch("b").await.unwrap_err();
-    assert_eq!(error.kind(), AgentErrorKind::Storage);
+    assert_eq!(error.kind(), AgentErrorKind::Conflict);
     assert_eq!(contexts.current_name(), "a");
 
     // Damaged records, and those of newer versions.

@@ -124,7 +124,8 @@ async fn check(fault: StoreFault, number: usize) -> bool {
         return false;
     }
     let error = first.expect_err(&place);
-    assert_eq!(error.kind(), AgentErrorKind::Storage, "{place}: {error}");
+    assert_eq!(error.kind(), AgentErrorKind::Unavailable, "{place}: {error}");
+    assert!(error.is_retryable() && error.fault().retryable, "{place}");
     assert!(
         error.to_string().contains("resume it when the store works again"),
         "{place}: {error}"

@@ -290,8 +290,11 @@ pub(super) fn is_temporary(error: &AgentError) -> bool {
     // The loop keeps the error of the store as a source of its own.
     let cause = error.cycle_error().and_then(|error| error.source());
     let fault = cause.and_then(|cause| cause.downcast_ref::<Fault>());
-    if error.kind() == AgentErrorKind::Held {
-        return true;
+    match error.kind() {
+        AgentErrorKind::Unavailable | AgentErrorKind::Held => true,
+        // A turn that was continued elsewhere is not this one's to repeat.
+        AgentErrorKind::Conflict => error.cycle_error().is_none(),
+        AgentErrorKind::Storage => error.is_retryable() || fault.is_some_and(Fault::is_retryable),
+        _ => false,
     }
-    error.kind() == AgentErrorKind::Storage && (error.is_retryable() || fault.is_some_and(Fault::is_retryable))
 }
