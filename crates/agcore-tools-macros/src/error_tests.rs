@@ -96,6 +96,24 @@ fn rejects_unknown_options() {
 }
 
 #[test]
+fn rejects_timeouts_without_a_unit() {
+    for (value, mark) in [("5", "^"), ("\"5\"", "^^^"), ("\"fast\"", "^^^^^^")] {
+        check_options(
+            &format!("#[tool(timeout = {value})]"),
+            &format!("                 {mark} write the timeout with its unit, such as"),
+        );
+    }
+    check_options(
+        "#[tool(timeout = \"0s\")]",
+        "                 ^^^^ the timeout is zero, so that no call would succeed",
+    );
+    check_options(
+        "#[tool(timeout)]",
+        "       ^^^^^^^ `timeout` needs a value: write `timeout = …`",
+    );
+}
+
+#[test]
 fn rejects_duplicate_options() {
     check_options(
         r#"#[tool(name = "x", read_only, name = "y")]"#,

@@ -27,6 +27,7 @@ pub(crate) fn expand(tool: &Tool) -> TokenStream {
     let (function, checks, call) = (self::function(tool), checks(tool), call(tool, &ty));
     let (permissions, annotations, output) = (permissions(options), annotations(options), output(options));
     let blocking = options.is_blocking.then(|| quote!(.with_blocking(true)));
+    let timeout = options.timeout.as_ref().map(|timeout| quote!(.with_timeout(#timeout)));
     let unknown_members = options.has_unknown_members.then(|| quote!(.with_unknown_members()));
     quote! {
         #function
@@ -39,7 +40,7 @@ pub(crate) fn expand(tool: &Tool) -> TokenStream {
             #checks
             #tools::Registration::new(
                 #call #blocking #unknown_members #permissions #annotations #output
-            )
+            ) #timeout
         }
     }
 }

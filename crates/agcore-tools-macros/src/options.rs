@@ -1,6 +1,7 @@
 //! [`Options`]: the options in `#[tool(…)]`.
 
 mod permission;
+mod timeout;
 
 use syn::{
     Error, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Path, Result, Token, Type,
@@ -23,6 +24,8 @@ pub(crate) struct Options {
     pub(crate) output: Option<Type>,
     pub(crate) permissions: Vec<Permission>,
     pub(crate) annotations: Vec<Annotation>,
+    /// The timeout of a call, as an expression of the type `Duration`.
+    pub(crate) timeout: Option<Expr>,
     /// Whether the function blocks its thread.
     pub(crate) is_blocking: bool,
     /// Whether the function is an associated function, so that it is called as `Self::name`.
@@ -38,7 +41,7 @@ pub(crate) struct Annotation {
 }
 
 const KNOWN: &str = "name, description, title, permissions(…), read_only, destructive, idempotent, open_world, \
-                     stable_display, concurrency_key, output, blocking, unknown_members, associated, crate";
+                     stable_display, concurrency_key, output, timeout, blocking, unknown_members, associated, crate";
 
 impl Options {
     /// Parses the options; `tools` is the path of agcore-tools unless the option `crate` sets another one.
@@ -50,6 +53,7 @@ impl Options {
             output: None,
             permissions: Vec::new(),
             annotations: Vec::new(),
+            timeout: None,
             is_blocking: false,
             is_associated: false,
             has_unknown_members: false,
@@ -114,6 +118,7 @@ impl Options {
                 let value = flag(key, input)?;
                 self.annotate(key, value);
             }
+            "timeout" => self.timeout = Some(value(key, input, timeout::parse)?),
             "blocking" => self.is_blocking = boolean(key, input)?,
             "associated" => self.is_associated = boolean(key, input)?,
             "unknown_members" => self.has_unknown_members = boolean(key, input)?,

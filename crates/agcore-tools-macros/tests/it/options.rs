@@ -1,7 +1,9 @@
 //! Options: permissions, annotations, the output schema.
 
+use std::time::Duration;
+
 use agcore_tools::{
-    Permission, ToolAnnotations, ToolError,
+    Permission, ToolAnnotations, ToolError, ToolRegistry,
     schemars::{self, JsonSchema},
     tool,
 };
@@ -75,4 +77,30 @@ fn derives_the_output_schema_from_a_type() {
     assert_eq!(schema["properties"]["amount"]["description"], "In cents.");
     assert_eq!(schema["required"], json!(["amount"]));
     assert_eq!(nothing_tool().tool().output_schema(), None);
+}
+
+/// Takes its time.
+#[tool(timeout = "1500ms")]
+async fn patient() -> Result<(), ToolError> {
+    Ok(())
+}
+
+/// Takes its time, too.
+#[tool(timeout = LIMIT * 2)]
+async fn more_patient() -> Result<(), ToolError> {
+    Ok(())
+}
+
+const LIMIT: Duration = Duration::from_secs(5);
+
+#[test]
+fn sets_the_timeout_of_calls() {
+    let tools = ToolRegistry::new();
+    tools
+        .register_all([patient_tool(), more_patient_tool(), nothing_tool()])
+        .unwrap();
+    let timeout = |name: &str| tools.get(name).unwrap().timeout();
+    assert_eq!(timeout("patient"), Some(Duration::from_millis(1500)));
+    assert_eq!(timeout("more_patient"), Some(Duration::from_secs(10)));
+    assert_eq!(timeout("nothing"), None);
 }
