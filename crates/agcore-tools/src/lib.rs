@@ -78,6 +78,7 @@ pub use agcore_tools_macros::output;
 /// Turns a function into a tool. Its doc comment and those on its parameters become descriptions.
 #[cfg(feature = "macros")]
 pub use agcore_tools_macros::tool;
+#[cfg(feature = "schema")]
 pub use schema::SchemaValidator;
 /// The crate with the `JsonSchema` derive macro for the arguments of typed tools.
 pub use schemars;

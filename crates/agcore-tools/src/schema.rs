@@ -1,22 +1,19 @@
-//! JSON Schema validation: [`SchemaValidator`], and the compiled schemas of registered tools.
+//! JSON Schema validation: the compiled schemas of registered tools, and [`SchemaValidator`].
 //!
-//! With the feature `schema`, the crate jsonschema validates. Without it, a small validator does: it understands the usual
-//! keywords and refuses schemas with others.
+//! The small validator checks the arguments and outputs of tools in every build. The full one, the crate jsonschema behind the
+//! feature `schema`, checks only where it is asked for, so that a feature that another crate enables changes nothing.
 
 mod alternatives;
-#[cfg(any(test, not(feature = "schema")))]
 mod basic;
 mod constants;
 #[cfg(feature = "schema")]
 mod full;
 mod unknown;
+#[cfg(feature = "schema")]
 mod validator;
 
-#[cfg(not(feature = "schema"))]
-use self::basic::Validator;
-#[cfg(feature = "schema")]
-use self::full::Validator;
 pub(crate) use self::unknown::unknown_member_message;
+#[cfg(feature = "schema")]
 pub use self::validator::SchemaValidator;
 
 use agcore_chat::SchemaViolation;
@@ -27,14 +24,29 @@ use crate::{
     tool::BaseTool,
 };
 
+/// The validator of a tool's schemas.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Validation {
+    /// The keywords that Rust types produce and people usually write.
+    #[default]
+    Usual,
+    /// All keywords of all drafts.
+    #[cfg(feature = "schema")]
+    Full,
+}
+
 /// A schema compiled once to check many values.
 #[derive(Debug)]
-pub(crate) struct CompiledSchema(Validator);
+pub(crate) enum CompiledSchema {
+    Usual(basic::Validator),
+    #[cfg(feature = "schema")]
+    Full(Box<full::Validator>),
+}
 
 impl CompiledSchema {
-    /// Compiles the schema of a tool's arguments, which must describe an object. Returns `None` if the tool validates them well
-    /// enough for this build.
-    pub(crate) fn of_tool(tool: &dyn BaseTool) -> Result<Option<Self>, ToolError> {
+    /// Compiles the schema of a tool's arguments, which must describe an object. Returns `None` if the tool validates them
+    /// itself.
+    pub(crate) fn of_tool(tool: &dyn BaseTool, validation: Validation) -> Result<Option<Self>, ToolError> {
         let schema = tool.parameters();
         match schema.get("type") {
             Some(Value::String(kind)) if kind == "object" => {}
@@ -44,28 +56,44 @@ impl CompiledSchema {
                 ));
             }
         }
-        if !cfg!(feature = "schema") && tool.validates_arguments() {
+        if validation == Validation::Usual && tool.validates_arguments() {
             return Ok(None);
         }
-        Self::new(schema).map(Some)
+        Self::new(schema, validation).map(Some)
     }
 
     /// Compiles a schema.
-    pub(crate) fn new(schema: &Value) -> Result<Self, ToolError> {
-        Validator::new(schema)
-            .map(Self)
-            .map_err(|reason| invalid_schema(&reason))
+    pub(crate) fn new(schema: &Value, validation: Validation) -> Result<Self, ToolError> {
+        let compiled = match validation {
+            Validation::Usual => basic::Validator::new(schema).map(Self::Usual),
+            #[cfg(feature = "schema")]
+            Validation::Full => full::Validator::new(schema).map(|validator| Self::Full(Box::new(validator))),
+        };
+        compiled.map_err(|reason| invalid_schema(&reason))
+    }
+
+    /// Returns the places of keywords that are not enforced.
+    pub(crate) fn not_enforced(&self) -> &[String] {
+        match self {
+            Self::Usual(validator) => validator.not_enforced(),
+            #[cfg(feature = "schema")]
+            Self::Full(_) => &[],
+        }
     }
 
     /// Checks a value and returns all violations.
     pub(crate) fn check(&self, value: &Value) -> Result<(), Vec<SchemaViolation>> {
-        self.0.check(value)
+        match self {
+            Self::Usual(validator) => validator.check(value),
+            #[cfg(feature = "schema")]
+            Self::Full(validator) => validator.check(value),
+        }
     }
 }
 
 /// Explains why arguments could not be deserialized: what the schema has against them, or else `found`.
 pub(crate) fn explain_mismatch(schema: &Value, value: &Value, found: SchemaViolation) -> Vec<SchemaViolation> {
-    let checked = Validator::new(schema).map(|validator| validator.check(value));
+    let checked = basic::Validator::new(schema).map(|validator| validator.check(value));
     checked.ok().and_then(Result::err).unwrap_or_else(|| vec![found])
 }
 

@@ -108,8 +108,8 @@ pub trait BaseTool: Send + Sync {
     /// Returns whether the tool itself refuses all arguments that its schema does not accept.
     ///
     /// Tools from typed functions do, because they deserialize the arguments into the type that the schema is derived from;
-    /// unless the schema demands more than the type, such as the greatest value of a number. Without the feature `schema`, the
-    /// arguments of such a tool are not validated a second time. With the feature, all arguments are.
+    /// unless the schema demands more than the type, such as the greatest value of a number. The arguments of such a tool are not
+    /// validated a second time, unless its registration asks for full validation.
     fn validates_arguments(&self) -> bool {
         false
     }

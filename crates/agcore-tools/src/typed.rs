@@ -183,9 +183,7 @@ impl<F: ToolFunction<Marker>, Marker> Typed<F, Marker> {
     }
 
     fn read(&self, arguments: &Arguments) -> Result<F::Arguments, ToolError> {
-        // With the feature `schema`, the schema has been checked before.
-        if !cfg!(feature = "schema")
-            && let Some(known) = &self.known_members
+        if let Some(known) = &self.known_members
             && let Some(violation) = unknown_member(known, arguments)
         {
             return Err(self.invalid(vec![violation]));

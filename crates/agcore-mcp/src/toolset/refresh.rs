@@ -110,6 +110,8 @@ impl Refresh {
                     None => {}
                 }
                 let registration = Registration::new(tool)
+                    // The schemas are those of foreign programs, in any draft.
+                    .with_full_validation()
                     .with_prefix(prefix)
                     .with_tag(&self.tag)
                     .with_tag(&self.server_tag)

@@ -9,7 +9,12 @@ use agcore_chat::{
 use serde_json::Value;
 
 use super::{admission::AdmissionRequest, start::SavedCall};
-use crate::{arguments::Arguments, output::InputRequest, registry::RegisteredTool, schema::CompiledSchema};
+use crate::{
+    arguments::Arguments,
+    output::InputRequest,
+    registry::RegisteredTool,
+    schema::{CompiledSchema, Validation},
+};
 
 /// The longest text of all arguments in the prompt of a question that is not shortened, in bytes.
 const PROMPT_BYTES: usize = 2000;
@@ -92,8 +97,8 @@ fn forwarded_question(call: &ToolCall, number: u32, inner: Question, saved: Save
 
 /// Returns the question again, with a new number, if the answer does not match its schema.
 pub(super) fn ask_again(question: &Question, value: &Value, number: u32) -> Option<Question> {
-    // A schema that is invalid, or needs the feature `schema`, cannot be enforced: any answer is accepted.
-    let violations = CompiledSchema::new(question.schema.as_ref()?)
+    // A schema that is invalid cannot be enforced: any answer is accepted.
+    let violations = CompiledSchema::new(question.schema.as_ref()?, Validation::Usual)
         .ok()?
         .check(value)
         .err()?;

@@ -10,7 +10,7 @@ use crate::{
     error::{ToolError, ToolErrorKind},
     output::ToolOutput,
     permission::Permission,
-    schema::CompiledSchema,
+    schema::{CompiledSchema, Validation},
     tool::BaseTool,
 };
 
@@ -48,6 +48,7 @@ pub struct Registration {
     version: Option<String>,
     timeout: Option<Duration>,
     strict: Option<bool>,
+    validation: Validation,
 }
 
 impl Registration {
@@ -66,6 +67,7 @@ impl Registration {
             version: None,
             timeout: None,
             strict: None,
+            validation: Validation::default(),
         }
     }
 
@@ -101,6 +103,16 @@ impl Registration {
     /// Sets the timeout of the tool's calls, which replaces that of the executor.
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
+        self
+    }
+
+    /// Enforces all keywords of all drafts of JSON Schema in the schemas of the tool. Requires the feature `schema`.
+    ///
+    /// Without this, the keywords of the draft 2020-12 that Rust types produce and people usually write are enforced, and the
+    /// others, such as `pattern`, are not; a warning in the log names them.
+    #[cfg(feature = "schema")]
+    pub fn with_full_validation(mut self) -> Self {
+        self.validation = Validation::Full;
         self
     }
 
@@ -206,6 +218,7 @@ impl RegisteredTool {
             version,
             timeout,
             strict,
+            validation,
         } = registration;
         let name = format!("{prefix}{}", tool.name());
         tool_name::check(&name).map_err(|error| ToolError::new(ToolErrorKind::Config, error.to_string()))?;
@@ -215,12 +228,23 @@ impl RegisteredTool {
                 format!("{name} cannot be registered: {}", error.message()),
             )
         };
-        let arguments = CompiledSchema::of_tool(&*tool).map_err(cannot_register)?;
+        let arguments = CompiledSchema::of_tool(&*tool, validation).map_err(cannot_register)?;
         let output = tool
             .output_schema()
-            .map(CompiledSchema::new)
+            .map(|schema| CompiledSchema::new(schema, validation))
             .transpose()
             .map_err(cannot_register)?;
+        for schema in [&arguments, &output].into_iter().flatten() {
+            let places = schema.not_enforced();
+            if !places.is_empty() {
+                let places = places.join(", ");
+                tracing::warn!(
+                    tool = name,
+                    places,
+                    "keywords of a schema are not enforced; see `with_full_validation`"
+                );
+            }
+        }
         let annotations = tool.annotations();
         let key_lock = annotations.concurrency_key.as_ref().map(key_lock);
         Ok(Self(Arc::new(Entry {

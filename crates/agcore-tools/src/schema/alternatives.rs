@@ -27,7 +27,6 @@ impl<'a> Alternatives<'a> {
         Some(Self(list.iter().map(|branch| resolve(root, branch)).collect()))
     }
 
-    #[cfg(any(test, not(feature = "schema")))]
     pub(super) fn get(&self, index: usize) -> Option<&'a Value> {
         self.0.get(index).copied()
     }

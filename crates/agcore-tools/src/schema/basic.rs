@@ -1,7 +1,7 @@
 //! [`Validator`]: the keywords of JSON Schema that Rust types produce and people usually write, without any dependency.
 //!
-//! It serves builds without the feature `schema`. A schema with a keyword that it does not understand is refused and never
-//! enforced in part.
+//! It checks the arguments and outputs of all tools that do not ask for the full validator, in every build. Keywords that it
+//! does not understand are not enforced, and never refuse a value that the schema accepts.
 
 #[cfg(all(test, feature = "schema"))]
 mod comparison;
@@ -25,26 +25,39 @@ const MAX_STEPS: usize = 10_000;
 /// The number of additional times for each value in a large one.
 const STEPS_PER_VALUE: usize = 100;
 
-/// A schema of which every keyword is understood.
+/// A schema whose form is valid.
 #[derive(Debug)]
-pub(super) struct Validator(Value);
+pub(crate) struct Validator {
+    schema: Value,
+    /// The places of keywords that are not understood.
+    not_enforced: Vec<String>,
+}
 
 impl Validator {
     pub(super) fn new(schema: &Value) -> Result<Self, String> {
-        form::check(schema)?;
-        Ok(Self(schema.clone()))
+        let not_enforced = form::check(schema)?;
+        Ok(Self {
+            schema: schema.clone(),
+            not_enforced,
+        })
+    }
+
+    /// Returns the places of keywords that are not enforced.
+    pub(super) fn not_enforced(&self) -> &[String] {
+        &self.not_enforced
     }
 
     pub(super) fn check(&self, value: &Value) -> Result<(), Vec<SchemaViolation>> {
-        let violations = violations(&self.0, value);
+        let violations = violations(&self.schema, value, self.not_enforced.is_empty());
         if violations.is_empty() { Ok(()) } else { Err(violations) }
     }
 }
 
-/// Returns what is wrong with a value.
-fn violations<'a>(schema: &'a Value, value: &'a Value) -> Vec<SchemaViolation> {
+/// Returns what is wrong with a value. `is_whole` states whether every keyword of the schema is understood.
+fn violations<'a>(schema: &'a Value, value: &'a Value, is_whole: bool) -> Vec<SchemaViolation> {
     let mut check = Check {
         root: schema,
+        is_whole,
         value,
         violations: Vec::new(),
         is_quiet: false,
@@ -65,6 +78,9 @@ fn violations<'a>(schema: &'a Value, value: &'a Value) -> Vec<SchemaViolation> {
 /// The check of one value.
 struct Check<'a> {
     root: &'a Value,
+    /// Whether every keyword is understood. If not, a schema may seem to accept a value that it refuses, so keywords that
+    /// refuse a value because a schema accepts it are not enforced.
+    is_whole: bool,
     value: &'a Value,
     violations: Vec<SchemaViolation>,
     /// Whether only the result counts, and not what is wrong.
@@ -126,6 +142,7 @@ impl<'a> Check<'a> {
                 }
             }
             ("anyOf" | "oneOf", _) => self.alternatives(keyword, operand, value, place),
+            ("not" | "if", _) if !self.is_whole => {}
             ("not", _) => {
                 if self.accepts(operand, value) {
                     self.fail(place, || format!("{operand} is not allowed for {value}"));
@@ -200,6 +217,7 @@ impl<'a> Check<'a> {
                     }
                 }
             }
+            "additionalProperties" if keywords::has_other_patterns(keywords) => {}
             "additionalProperties" => {
                 for (name, member) in members.iter().filter(|(name, _)| !keywords::names(keywords, name)) {
                     let place = Place::Member(place, name);
@@ -236,7 +254,7 @@ impl<'a> Check<'a> {
     /// Checks that one of several schemas accepts the value, or exactly one for `oneOf`.
     fn alternatives(&mut self, keyword: &str, list: &'a Value, value: &Value, place: &Place<'_>) {
         let schemas = || list.as_array().into_iter().flatten();
-        let limit = if keyword == "oneOf" { 2 } else { 1 };
+        let limit = if keyword == "oneOf" && self.is_whole { 2 } else { 1 };
         let accepted = schemas()
             .filter(|schema| self.accepts(schema, value))
             .take(limit)

@@ -19,7 +19,7 @@ use crate::{arguments::MESSAGE_BYTES, error::NAME_BYTES};
 
 /// A compiled schema.
 #[derive(Debug)]
-pub(super) struct Validator {
+pub(crate) struct Validator {
     compiled: jsonschema::Validator,
     schema: Value,
 }

@@ -3,13 +3,12 @@
 use agcore_chat::{SchemaCheck, SchemaViolation};
 use serde_json::Value;
 
-use super::Validator;
+use super::full::Validator;
 
-/// Checks values against JSON Schemas, for the typed output of the agent loop.
+/// Checks values against JSON Schemas, for the typed output of the agent loop. Requires the feature `schema`.
 ///
-/// With the feature `schema`, all keywords of all drafts are understood. Without it, those of the draft 2020-12 that Rust types
-/// produce and people usually write are; the others, such as `pattern`, are not. References to other documents are never
-/// followed. A schema that is invalid or not understood is reported as a violation at the root.
+/// All keywords of all drafts are understood. References to other documents are never followed. A schema that is invalid is
+/// reported as a violation at the root.
 ///
 /// ```
 /// use agcore_chat::SchemaCheck;
@@ -35,7 +34,7 @@ impl SchemaValidator {
     /// Checks a schema itself, before a model is asked for values that match it.
     ///
     /// # Errors
-    /// A message for people if the schema is invalid or not understood.
+    /// A message for people if the schema is invalid.
     ///
     /// ```
     /// use agcore_tools::SchemaValidator;

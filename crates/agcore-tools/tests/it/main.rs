@@ -28,7 +28,6 @@ mod permission_model;
 mod registry;
 mod resume;
 mod schema;
-#[cfg(not(feature = "schema"))]
 mod schema_basic;
 #[cfg(feature = "schema")]
 mod schema_full;

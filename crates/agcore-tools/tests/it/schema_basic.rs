@@ -1,4 +1,4 @@
-//! Validation without the feature `schema`, where it differs.
+//! The validation of tools that do not ask for full validation, in every build.
 
 use agcore_tools::{
     BaseTool as _, ToolErrorKind, ToolRegistry,
@@ -10,27 +10,38 @@ use serde_json::{Value, json};
 
 use crate::support::{Echo, error_text, executor_for, settle, text};
 
-#[test]
-fn refuses_schemas_that_need_the_full_validator() {
-    for (schema, place) in [
+/// The result does not depend on the features of the build: this test runs in each of them.
+#[tokio::test]
+async fn keywords_that_are_not_understood_are_not_enforced() {
+    for (schema, accepted) in [
+        (json!({"properties": {"a": {"pattern": "^a"}}}), json!({"a": "b"})),
         (
-            json!({"properties": {"a": {"pattern": "^a"}}}),
-            "$.properties.a.pattern",
+            json!({"patternProperties": {"^a": {}}, "additionalProperties": false}),
+            json!({"ab": 1}),
         ),
-        (json!({"patternProperties": {"^a": {}}}), "$.patternProperties.^a"),
-        (json!({"unevaluatedProperties": false}), "$.unevaluatedProperties"),
-        (json!({"properties": {"a": {"items": [{}]}}}), "$.properties.a.items"),
+        (json!({"unevaluatedProperties": false}), json!({"a": 1})),
         (
-            json!({"$schema": "http://json-schema.org/draft-07/schema#"}),
-            "$.$schema",
-        ),
-        (
-            json!({"properties": {"a": {"multipleOf": 0.1}}}),
-            "$.properties.a.multipleOf",
+            json!({"properties": {"a": {"items": [{"type": "string"}]}}}),
+            json!({"a": [1]}),
         ),
         (
-            json!({"properties": {"a": {"$ref": "#/x-parts/b"}}, "x-parts": {"b": {"pattern": "^a"}}}),
-            "$.properties.a.$ref.pattern",
+            json!({"$schema": "http://json-schema.org/draft-04/schema#",
+                "properties": {"a": {"minimum": 0, "exclusiveMinimum": true}}}),
+            json!({"a": 1}),
+        ),
+        (json!({"properties": {"a": {"multipleOf": 0.1}}}), json!({"a": 0.15})),
+        // What refuses a value because a schema accepts it is not enforced either.
+        (
+            json!({"properties": {"a": {"not": {"pattern": "^b"}}}}),
+            json!({"a": "a"}),
+        ),
+        (
+            json!({"properties": {"a": {"if": {"pattern": "^b"}, "then": {"type": "integer"}}}}),
+            json!({"a": "a"}),
+        ),
+        (
+            json!({"properties": {"a": {"oneOf": [{"pattern": "^a"}, {"pattern": "^b"}]}}}),
+            json!({"a": "a"}),
         ),
     ] {
         let mut parameters = json!({"type": "object"});
@@ -38,14 +49,41 @@ fn refuses_schemas_that_need_the_full_validator() {
             .as_object_mut()
             .unwrap()
             .extend(schema.as_object().unwrap().clone());
+        let executor = executor_for([Echo::new("t").with_parameters(parameters)])
+            .build()
+            .unwrap();
+        text(&settle(&executor, "t", accepted).await);
+    }
+}
+
+#[tokio::test]
+async fn the_rest_of_such_a_schema_is_enforced() {
+    let schema = json!({"type": "object", "required": ["a"], "additionalProperties": false,
+        "properties": {"a": {"type": "string", "pattern": "^a"}}});
+    let executor = executor_for([Echo::new("t").with_parameters(schema)]).build().unwrap();
+    for (value, message) in [
+        (json!({"a": 1}), "$.a: 1 is not of type \"string\""),
+        (json!({}), "$: \"a\" is a required property"),
+    ] {
+        let shown = error_text(&settle(&executor, "t", value).await);
+        assert_eq!(shown, format!("invalid arguments for t: {message}"));
+    }
+}
+
+#[test]
+fn invalid_schemas_are_refused() {
+    for schema in [
+        json!({"properties": {"a": {"type": "strng"}}}),
+        json!({"properties": {"a": {"$ref": "#/$defs/nope"}}}),
+        json!({"required": "a"}),
+    ] {
+        let mut parameters = json!({"type": "object"});
+        parameters
+            .as_object_mut()
+            .unwrap()
+            .extend(schema.as_object().unwrap().clone());
         let registered = ToolRegistry::new().register(Echo::new("t").with_parameters(parameters));
-        let error = registered.expect_err("the schema needs the full validator");
-        assert_eq!(error.kind(), ToolErrorKind::Config);
-        let expected = format!(
-            "t cannot be registered: invalid JSON Schema: {place} needs the full validator: enable the feature `schema` of the \
-             crate agcore (or agcore-tools), or do without this keyword"
-        );
-        assert_eq!(error.message(), expected);
+        assert_eq!(registered.unwrap_err().kind(), ToolErrorKind::Config, "{schema}");
     }
 }
 
@@ -73,10 +111,8 @@ async fn limits_of_types_are_checked_before_the_tool_runs() {
     );
 
     let word = typed("word", "Takes a word.", |args: Word| async move { Ok(args.word) });
-    let error = ToolRegistry::new()
-        .register(word)
-        .expect_err("patterns are not understood");
-    assert!(error.message().contains("$.properties.word.pattern needs"), "{error}");
+    let executor = executor_for([word]).build().unwrap();
+    text(&settle(&executor, "word", json!({"word": "UPPER"})).await);
 }
 
 #[tokio::test]

@@ -7,9 +7,9 @@ use std::sync::{
 
 use agcore_chat::{Answer, Question, ToolCall, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolWork};
 use agcore_tools::{
-    Approval, ApprovalRequest, Approver, Arguments, BaseTool, ExecutorBuilder, Permission, PermissionRules,
-    RegistryExecutor, Rule, RuleState, SystemClock, ToolAnnotations, ToolContext, ToolContextBuilder, ToolError,
-    ToolOutput, ToolPolicy, ToolRegistry,
+    Approval, ApprovalRequest, Approver, Arguments, BaseTool, ExecutorBuilder, IntoRegistration, Permission,
+    PermissionRules, RegistryExecutor, Rule, RuleState, SystemClock, ToolAnnotations, ToolContext, ToolContextBuilder,
+    ToolError, ToolOutput, ToolPolicy, ToolRegistry,
 };
 use async_trait::async_trait;
 use futures_util::StreamExt;
@@ -128,14 +128,14 @@ impl Approver for ScriptedApprover {
     }
 }
 
-pub(crate) fn registry<T: BaseTool + 'static>(tools: impl IntoIterator<Item = T>) -> ToolRegistry {
+pub(crate) fn registry<T: IntoRegistration>(tools: impl IntoIterator<Item = T>) -> ToolRegistry {
     let registry = ToolRegistry::new();
     registry.register_all(tools).unwrap();
     registry
 }
 
 /// Returns a builder for an executor of these tools.
-pub(crate) fn executor_for<T: BaseTool + 'static>(tools: impl IntoIterator<Item = T>) -> ExecutorBuilder {
+pub(crate) fn executor_for<T: IntoRegistration>(tools: impl IntoIterator<Item = T>) -> ExecutorBuilder {
     registry(tools).executor(context())
 }
 

@@ -1,4 +1,5 @@
-//! [`check`]: finds out whether every keyword of a schema is understood, and whether its operand is of the right kind.
+//! [`check`]: finds out which keywords of a schema are not understood, and whether the operands of the others are of the right
+//! kind.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use super::{
     place::Place,
 };
 
-/// Keywords that need the feature `schema`.
+/// Keywords that only the full validator understands.
 const NOT_UNDERSTOOD: [&str; 13] = [
     "$dynamicRef",
     "$recursiveRef",
@@ -35,14 +36,24 @@ const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "obje
 /// The depth to which a schema may be nested.
 const MAX_DEPTH: usize = 128;
 
-/// Checks a schema. The error names the place that is wrong or needs the feature `schema`.
-pub(super) fn check(schema: &Value) -> Result<(), String> {
+/// The largest number of places that are listed.
+const MAX_PLACES: usize = 20;
+
+/// Checks a schema, and returns the places of the keywords that are not understood. The error names the place that is wrong.
+pub(super) fn check(schema: &Value) -> Result<Vec<String>, String> {
     let mut form = Form {
         root: schema,
         followed: BTreeSet::new(),
         depth: 0,
+        not_understood: Vec::new(),
     };
-    form.schema(schema, &Place::Root)
+    // Other drafts give some keywords another meaning.
+    let draft = schema.get("$schema").and_then(Value::as_str);
+    if draft.is_some_and(|draft| draft.trim_end_matches('#') != DRAFT) {
+        return Ok(vec!["$.$schema".to_owned()]);
+    }
+    form.schema(schema, &Place::Root)?;
+    Ok(form.not_understood)
 }
 
 struct Form<'a> {
@@ -50,9 +61,18 @@ struct Form<'a> {
     /// References whose targets are checked.
     followed: BTreeSet<&'a str>,
     depth: usize,
+    /// The places of keywords that are not understood.
+    not_understood: Vec<String>,
 }
 
 impl<'a> Form<'a> {
+    fn ignore(&mut self, place: &Place<'_>) -> Result<(), String> {
+        if self.not_understood.len() < MAX_PLACES {
+            self.not_understood.push(place.to_string());
+        }
+        Ok(())
+    }
+
     fn schema(&mut self, schema: &'a Value, place: &Place<'_>) -> Result<(), String> {
         let keywords = match schema {
             Value::Bool(_) => return Ok(()),
@@ -80,13 +100,13 @@ impl<'a> Form<'a> {
             "patternProperties" => {
                 let patterns = operand.as_object().into_iter().flat_map(Map::keys);
                 let mut other = patterns.filter(|pattern| !PATTERNS.contains(&pattern.as_str()));
-                match other.next() {
-                    Some(pattern) => Err(needs_feature(&Place::Member(place, pattern))),
-                    None => self.schemas(operand, place),
+                if let Some(pattern) = other.next() {
+                    self.ignore(&Place::Member(place, pattern))?;
                 }
+                self.schemas(operand, place)
             }
             // Earlier drafts have lists here.
-            "items" if operand.is_array() => Err(needs_feature(place)),
+            "items" if operand.is_array() => self.ignore(place),
             "additionalProperties" | "else" | "if" | "items" | "not" | "propertyNames" | "then" => {
                 self.schema(operand, place)
             }
@@ -109,18 +129,14 @@ impl<'a> Form<'a> {
                 expected(operand.is_number(), "a number")
             }
             // The remainder of fractions is not exact.
-            "multipleOf" if operand.as_f64().is_some_and(|number| number.fract() != 0.0) => Err(needs_feature(place)),
+            "multipleOf" if operand.as_f64().is_some_and(|number| number.fract() != 0.0) => self.ignore(place),
             "multipleOf" => expected(operand.as_f64().is_some_and(|number| number > 0.0), "a positive number"),
             "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
                 expected(operand.is_u64(), "a whole number that is not negative")
             }
-            // Other drafts give some keywords another meaning.
-            "$schema" if operand.as_str().map(|draft| draft.trim_end_matches('#')) != Some(DRAFT) => {
-                Err(needs_feature(place))
-            }
             // References would be relative to it.
-            "$id" | "id" if self.depth > 1 && operand.is_string() => Err(needs_feature(place)),
-            _ if NOT_UNDERSTOOD.contains(&keyword) => Err(needs_feature(place)),
+            "$id" | "id" if self.depth > 1 && operand.is_string() => self.ignore(place),
+            _ if NOT_UNDERSTOOD.contains(&keyword) => self.ignore(place),
             // Annotations, and keywords that are not of JSON Schema.
             _ => Ok(()),
         }
@@ -143,13 +159,6 @@ impl<'a> Form<'a> {
             _ => Ok(()),
         }
     }
-}
-
-fn needs_feature(place: &Place<'_>) -> String {
-    format!(
-        "{place} needs the full validator: enable the feature `schema` of the crate agcore (or agcore-tools), or do without \
-         this keyword"
-    )
 }
 
 fn is_type(operand: &Value) -> bool {

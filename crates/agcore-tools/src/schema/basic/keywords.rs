@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::schema::{alternatives::is_type, constants::not_one_of, unknown_member_message};
 
-/// The patterns of names that maps with integers as keys have. Others need the feature `schema`.
+/// The patterns of names that maps with integers as keys have. Only the full validator understands others.
 pub(super) const PATTERNS: [&str; 2] = [r"^\d+$", r"^-?\d+$"];
 
 /// Returns the message if a value does not match a keyword.
@@ -64,7 +64,10 @@ fn wrong_number(keyword: &str, limit: &Number, number: &Number) -> Option<String
         "maximum" if order.is_gt() => "greater than the maximum of",
         "exclusiveMinimum" if order.is_le() => "less than or equal to the minimum of",
         "exclusiveMaximum" if order.is_ge() => "greater than or equal to the maximum of",
-        "multipleOf" if !is_multiple(number, limit) => "not a multiple of",
+        // The remainder of fractions is not exact.
+        "multipleOf" if limit.as_f64().is_some_and(|limit| limit.fract() == 0.0) && !is_multiple(number, limit) => {
+            "not a multiple of"
+        }
         _ => return None,
     };
     Some(format!("{number} is {reason} {limit}"))
@@ -89,6 +92,12 @@ pub(super) fn names(keywords: &Map<String, Value>, name: &str) -> bool {
     let of = |keyword| keywords.get(keyword).and_then(Value::as_object);
     of("properties").is_some_and(|properties| properties.contains_key(name))
         || of("patternProperties").is_some_and(|patterns| patterns.keys().any(|pattern| matches(pattern, name)))
+}
+
+/// Returns whether members may be those of patterns that are not understood.
+pub(super) fn has_other_patterns(keywords: &Map<String, Value>) -> bool {
+    let patterns = keywords.get("patternProperties").and_then(Value::as_object);
+    patterns.is_some_and(|patterns| patterns.keys().any(|pattern| !PATTERNS.contains(&pattern.as_str())))
 }
 
 /// Returns whether a name matches one of the [`PATTERNS`].
