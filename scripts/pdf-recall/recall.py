@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures how many words of PDF files are extracted, compared with pypdf.
+"""Measures how many words of PDF files are extracted, compared with pypdf and PDFium.
 
     pip install -r requirements.txt
     cargo build --package agcore-files --features formats --example extract
     python recall.py --program target/debug/examples/extract FOLDER…
 
-Each PDF file below the folders is read by pypdf and by the program, which gets the path as its last argument and prints the
-text. The recall of a file is the share of pypdf's words (separated by white space, after NFKC, as a multiset) that the program
-found too. The table lists all files; the last lines count those with a recall of at least 0.99 and below 0.9. Files in which
-pypdf finds no words are listed, but have no recall.
+Each PDF file below the folders is read by pypdf, by PDFium and by the program, which gets the path as its last argument and
+prints the text. The recall of a file is the share of pypdf's words (separated by white space, after NFKC, as a multiset) that the
+program found too. Both readers make mistakes, so a second column has the share of the words that both of them found. The table
+lists all files; the last lines count those with a recall of at least 0.99 and below 0.9. A file without words has a recall of 1.
 """
 
 import argparse
@@ -18,7 +18,6 @@ import logging
 import multiprocessing
 import pathlib
 import subprocess
-import sys
 import unicodedata
 
 GOOD, BAD = 0.99, 0.9
@@ -30,7 +29,7 @@ def words(text):
     return collections.Counter(text.split())
 
 
-def pages(path, queue):
+def by_pypdf(path, queue):
     import pypdf
 
     logging.disable()
@@ -40,21 +39,37 @@ def pages(path, queue):
     queue.put("\n".join(page.extract_text() for page in reader.pages))
 
 
-def oracle(path, cache):
-    """Returns the text that pypdf finds, or None if it fails or takes too long. Cached by the content of the file."""
-    kept = cache / hashlib.sha256(path.read_bytes()).hexdigest() if cache else None
+def by_pdfium(path, queue):
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(path)
+    queue.put("\n".join(page.get_textpage().get_text_bounded() for page in document))
+
+
+def quietly(read, path, queue):
+    try:
+        read(path, queue)
+    except Exception:  # noqa: BLE001: a file that cannot be read has no words
+        queue.put("")
+
+
+def oracle(read, path, cache):
+    """Returns the text that a reader finds, which is empty if it fails or takes too long. Cached by the content of the file."""
+    name = f"{read.__name__}-{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    kept = cache / name if cache else None
     if kept and kept.exists():
         return kept.read_text(errors="surrogateescape")
     queue = multiprocessing.Queue()
-    process = multiprocessing.Process(target=pages, args=(path, queue))
+    process = multiprocessing.Process(target=quietly, args=(read, path, queue))
     process.start()
     try:
-        text = queue.get(timeout=SECONDS) if wait(process, queue) else None
+        text = queue.get(timeout=SECONDS) if wait(process, queue) else ""
     finally:
         process.kill()
         process.join()
-    if kept and text is not None:
-        kept.write_text(text, errors="surrogatepass")
+    text = text.encode("utf-8", "replace").decode()
+    if kept:
+        kept.write_text(text)
     return text
 
 
@@ -79,39 +94,44 @@ def ours(path, program):
     return done.stdout.decode(errors="replace"), said
 
 
+def share(wanted, found):
+    return 1 - (wanted - found).total() / wanted.total() if wanted else 1.0
+
+
+def summary(name, recalls):
+    good, bad = sum(recall >= GOOD for recall in recalls), sum(recall < BAD for recall in recalls)
+    print(f"{name}: of {len(recalls)} files, {good} have a recall of at least {GOOD} and {bad} below {BAD}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="the program and its first arguments, separated by spaces")
-    parser.add_argument("--cache", type=pathlib.Path, help="a folder that keeps what pypdf finds")
-    parser.add_argument("--missing", type=int, default=0, help="show so many words of each file that are missing")
+    parser.add_argument("--cache", type=pathlib.Path, help="a folder that keeps what the readers find")
+    parser.add_argument("--missing", type=int, default=0, help="list so many missing words of each file")
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     if options.cache:
         options.cache.mkdir(parents=True, exist_ok=True)
-    good, bad, silent, measured, silent_files = 0, 0, 0, 0, []
-    print("| file | words | recall | message |\n| --- | ---: | ---: | --- |")
+    recalls, agreed, silent = [], [], []
+    print("| file | words | of pypdf | of both | message |\n| --- | ---: | ---: | ---: | --- |")
     for folder in options.folders:
         for path in sorted(folder.rglob("*.pdf")):
-            expected = oracle(path, options.cache)
+            wanted = words(oracle(by_pypdf, path, options.cache))
+            both = wanted & words(oracle(by_pdfium, path, options.cache))
             text, said = ours(path, options.program.split())
+            found = words(text)
+            recalls.append(share(wanted, found))
+            agreed.append(share(both, found))
             name = f"{folder.name}/{path.relative_to(folder)}"
-            wanted = words(expected or "")
-            if not wanted:
-                reason = "pypdf fails" if expected is None else "pypdf finds no words"
-                print(f"| {name} | 0 | – | {reason}; {said[:100]} |")
-                continue
-            missing = wanted - words(text)
-            recall = 1 - missing.total() / wanted.total()
-            measured += 1
-            good += recall >= GOOD
-            bad += recall < BAD
-            if recall < BAD and not said:
-                silent_files.append(name)
-            print(f"| {name} | {wanted.total()} | {recall:.3f} | {said[:100]} |")
-            if options.missing and missing:
-                print("   ", [word for word, _ in missing.most_common(options.missing)], file=sys.stderr)
-    print(f"\n{measured} files with words: {good} with a recall of at least {GOOD}, {bad} below {BAD}")
-    print(f"below {BAD} without a message: {len(silent_files)} {' '.join(silent_files)}")
+            print(f"| {name} | {wanted.total()} | {recalls[-1]:.3f} | {agreed[-1]:.3f} | {said[:160]} |")
+            if agreed[-1] < BAD and not said:
+                silent.append(name)
+            if options.missing:
+                print("".join(f"| | | | | `{word}` |\n" for word, _ in (both - found).most_common(options.missing)), end="")
+    print()
+    summary("words of pypdf", recalls)
+    summary("words of both", agreed)
+    print(f"below {BAD} of both without a message: {' '.join(silent) or 'none'}")
 
 
 if __name__ == "__main__":

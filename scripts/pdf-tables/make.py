@@ -4,7 +4,8 @@
     pip install -r requirements.txt
     make.py FOLDER
 
-- glyphs.txt: the Adobe Glyph List and the names of ZapfDingbats (from fontTools), as "name code…" in hexadecimal.
+- glyphs.txt: the Adobe Glyph List and the names of ZapfDingbats (from fontTools), as "name code…" in hexadecimal;
+  the latter begin with "ZapfDingbats.".
 - encodings.txt: the encodings of PDF (from reportlab), as a line of 256 names each.
 - strings.txt: the names of glyphs that CFF fonts have as numbers (from fontTools).
 - widths.txt: the widths in the metrics of the 14 standard fonts (from reportlab), as "name width…".
@@ -31,9 +32,27 @@ MORE = {
     "precedesequal": "2AAF",
     "followsequal": "2AB0",
     "coproduct": "2210",
-    "integraltext": "222B",
-    "summationtext": "2211",
-    "producttext": "220F",
+    "triangle": "25B3",
+    "arrowhookleft": "21AA",
+    "arrowhookright": "21A9",
+    "Rfractur": "211C",
+    "Ifractur": "2111",
+    "angbracketleft": "27E8",
+    "angbracketright": "27E9",
+    "subsetnoteql": "228A",
+    "notexistential": "2204",
+    "squaresolid": "25A0",
+    "measuredangle": "2221",
+    "prime": "2032",
+    "vextendsingle": "23D0",
+    "vextenddouble": "2016",
+    "tildewide": "02DC",
+    "tildewider": "02DC",
+    "tildewidest": "02DC",
+    "hatwide": "02C6",
+    "hatwider": "02C6",
+    "hatwidest": "02C6",
+    "Bullet": "2022",
     "latticetop": "22A4",
     "turnstileleft": "22A2",
     "turnstileright": "22A3",
@@ -62,11 +81,14 @@ LATIN = ["Helvetica", "Helvetica-Bold", "Times-Roman", "Times-Bold", "Times-Ital
 
 def glyphs():
     names = {}
-    for text in (agl._AGL_ZAPF_DINGBATS, agl._aglText):
-        for line in text.splitlines():
-            if ";" in line and not line.startswith("#"):
-                name, codes = line.split(";")
-                names[name] = codes
+    for line in agl._aglText.splitlines():
+        if ";" in line and not line.startswith("#"):
+            name, codes = line.split(";")
+            names[name] = codes
+    for name in data.widthsByFontGlyph["ZapfDingbats"]:
+        text = agl._zapfDingbatsToUnicode(name)
+        if text:
+            names["ZapfDingbats." + name] = f"{ord(text):04X}"
     names.update(MORE)
     return "".join(f"{name} {codes}\n" for name, codes in sorted(names.items()))
 

@@ -37,6 +37,24 @@
 //! never believed, each kind of growth has one of the [`Limits`], parsers run on threads of their own with a limit of time, and
 //! a parser that panics concerns only its file. Entities that a document defines are refused.
 //!
+//! # PDF
+//!
+//! The characters of a PDF file are those of its `ToUnicode` tables, otherwise of the predefined tables for Chinese, Japanese and
+//! Korean, of encodings, names of glyphs and font files. Characters that none of them knows become U+FFFD, and a warning in
+//! [`Preprocessed::warnings`] says on which pages; a file without any known character is refused. The values of form fields
+//! follow the text of their page. Texts that are drawn twice to look bold are read once.
+//!
+//! `scripts/pdf-recall` compares the words with those of other readers. In 83 public files (py-pdf/sample-files and
+//! jsvine/pdfplumber, November 2026), a recall of at least 0.99 is reached in:
+//!
+//! | words | files |
+//! |---|---|
+//! | of pypdf 7.1.1 | 66 |
+//! | that pypdf and PDFium both find | 81 |
+//!
+//! The difference are words that pypdf joins, splits, or reads twice. With their default settings, `pdf-extract` 0.12 reaches 62
+//! of pypdf's, `pdf_oxide` 0.3 51, and `pdf-inspector` 1.25, which writes Markdown, 27.
+//!
 //! # Features
 //!
 //! <!-- features -->

@@ -271,3 +271,39 @@ fn documents_and_tables_become_several_pages() {
         .run(["knowledge", "add", &picture])
         .assert_failed(2, &["it has no text"]);
 }
+
+/// Returns a PDF file with a known text, and a text in a font that does not say what its characters are.
+fn pdf_with_unknown_text() -> Vec<u8> {
+    let content = "BT /F1 10 Tf 50 700 Td (harvest) Tj /F2 10 Tf 0 -12 Td <00010002> Tj ET";
+    let stream = format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len());
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F1 5 0 R /F2 6 0 R >> >> >>",
+        &stream,
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        "<< /Type /Font /Subtype /Type0 /BaseFont /X /Encoding /Identity-H /DescendantFonts [7 0 R] >>",
+        "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /X >>",
+    ];
+    let mut file = String::from("%PDF-1.4\n");
+    let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
+    for (number, object) in (1..).zip(objects) {
+        table.push_str(&format!("{:010} 00000 n \n", file.len()));
+        file.push_str(&format!("{number} 0 obj\n{object}\nendobj\n"));
+    }
+    let start = file.len();
+    let size = objects.len() + 1;
+    format!("{file}{table}trailer\n<< /Size {size} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n").into_bytes()
+}
+
+#[test]
+fn text_that_cannot_be_read_is_reported() {
+    let agcore = Agcore::new().at_home();
+    fs::write(agcore.directory.path().join("report.pdf"), pdf_with_unknown_text()).unwrap();
+    let ran = agcore.run(["knowledge", "add", "report.pdf"]);
+    assert_eq!(ran.assert_success(), "1 page was added, 0 replaced, 0 unchanged.\n");
+    let warning = "warning: cannot read all of \"report.pdf\": its fonts do not say what 2 of its 9 characters are (page 1)";
+    assert!(ran.stderr.starts_with(warning), "{}", ran.stderr);
+    let result = json(&agcore, &["knowledge", "add", "report.pdf", "--json"]);
+    assert_eq!(result["warnings"].as_array().map(Vec::len), Some(1), "{result}");
+}

@@ -1,6 +1,7 @@
 //! PDF: the text of each page, in lines and paragraphs.
 
 mod font;
+mod form_fields;
 mod losses;
 mod matrix;
 mod page_text;
@@ -10,7 +11,10 @@ mod values;
 
 use lopdf::{Document as Pdf, LoadOptions, decode_text_string};
 
-use self::reader::{PageReader, encrypted, problem};
+use self::{
+    form_fields::FormFields,
+    reader::{PageReader, encrypted, problem},
+};
 use crate::{
     kind::FileKind,
     outline::Outline,
@@ -30,7 +34,35 @@ pub(crate) fn parse(work: &Work<'_>) -> Result<Preprocessed, FileProblem> {
         outline.set_title(&title);
     }
     let mut reader = PageReader::new(work, &pdf);
-    let mut pages = 0;
+    let has_values = read_pages(work, &pdf, &mut reader, &mut outline)?;
+    let unsupported = |message: &str| FileProblem::new(work.name, FileProblemKind::Unsupported, message);
+    if reader.losses().is_everything() && !has_values {
+        return Err(unsupported(
+            "it has text, but its fonts do not say which characters it consists of; recognize the text with another program \
+             first",
+        ));
+    }
+    if outline.is_empty() {
+        return Err(unsupported(
+            "it has no text, its pages may be pictures; recognize the text with another program first",
+        ));
+    }
+    Ok(Preprocessed {
+        warnings: reader.losses().warnings(work),
+        documents: vec![outline.into_document(FileKind::Pdf)?],
+        ..Preprocessed::new()
+    })
+}
+
+/// Reads the text of all pages with the values of their form fields, and returns whether there are such values.
+fn read_pages<'p>(
+    work: &Work<'_>,
+    pdf: &'p Pdf,
+    reader: &mut PageReader<'_, 'p>,
+    outline: &mut Outline<'_>,
+) -> Result<bool, FileProblem> {
+    let mut fields = FormFields::new(work, pdf);
+    let (mut pages, mut has_values) = (0, false);
     for (number, page) in (1..).zip(pdf.page_iter()) {
         work.check()?;
         pages += 1;
@@ -42,24 +74,17 @@ pub(crate) fn parse(work: &Work<'_>) -> Result<Preprocessed, FileProblem> {
         for paragraph in reader.read(number, page)?.split("\n\n") {
             outline.push(paragraph, None)?;
         }
+        let values = fields.of_page(page)?;
+        has_values |= !values.is_empty();
+        outline.push(&values, None)?;
     }
     if pages == 0 {
         return Err(work.broken("it has no pages"));
     }
-    if reader.losses().is_everything() {
-        let message = "it has text, but its fonts do not say which characters it consists of; recognize the text with another \
-                       program first";
-        return Err(FileProblem::new(work.name, FileProblemKind::Unsupported, message));
-    }
-    if outline.is_empty() {
-        let message = "it has no text, its pages may be pictures; recognize the text with another program first";
-        return Err(FileProblem::new(work.name, FileProblemKind::Unsupported, message));
-    }
-    Ok(Preprocessed {
-        warnings: reader.losses().warnings(work),
-        documents: vec![outline.into_document(FileKind::Pdf)?],
-        ..Preprocessed::new()
-    })
+    let values = fields.of_no_page()?;
+    has_values |= !values.is_empty();
+    outline.push(&values, None)?;
+    Ok(has_values)
 }
 
 fn load(work: &Work<'_>) -> Result<Pdf, FileProblem> {

@@ -22,7 +22,7 @@ fn a_report_is_read_page_by_page() {
 
 #[test]
 fn positions_become_words_and_lines() {
-    let content = b"BT /F1 10 Tf 50 700 Td (One) Tj 18 0 Td (two) Tj 0 -12 Td [(thr) 20 (ee) -300 (four)] TJ \
+    let content = b"BT /F1 10 Tf 50 700 Td (One) Tj 22 0 Td (two) Tj 0 -12 Td [(thr) 20 (ee) -300 (four)] TJ \
                     14 TL T* (five) Tj ET q 1 0 0 1 0 -100 cm BT /F1 10 Tf 1 0 0 1 50 700 Tm (six) Tj (\\(7\\)) ' ET Q";
     let text = document("a.pdf", &pdf(content, "")).text();
     assert_eq!(text, "One two\nthree four\nfive\n\nsix\n(7)");

@@ -116,38 +116,49 @@ pub(crate) fn workbook(sheet: &str, shared: &str) -> Vec<u8> {
 
 /// Returns a PDF file whose single page has this content, with these entries in its dictionary.
 pub(crate) fn pdf(content: &[u8], filter: &str) -> Vec<u8> {
+    let font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>";
+    pdf_file(content, filter, "", &[font])
+}
+
+/// Returns a PDF file whose page has this content in the font F1, the first of these objects, which have the numbers from 5.
+pub(crate) fn pdf_with_font(content: &str, objects: &[&[u8]]) -> Vec<u8> {
+    pdf_file(content.as_bytes(), "", "", objects)
+}
+
+/// Returns a PDF file with one page. `page` has further entries of the page, and the objects have the numbers from 5.
+pub(crate) fn pdf_file(content: &[u8], filter: &str, page: &str, objects: &[&[u8]]) -> Vec<u8> {
+    let page = format!(
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> {page} >>"
+    );
+    let stream = pdf_stream(filter, content);
+    let mut bodies: Vec<&[u8]> = vec![
+        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R 7 0 R] >> >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        page.as_bytes(),
+        &stream,
+    ];
+    bodies.extend(objects);
     let mut file = b"%PDF-1.4\n".to_vec();
-    let mut offsets = Vec::new();
-    let mut object = |file: &mut Vec<u8>, body: &[u8]| {
-        offsets.push(file.len());
-        let number = offsets.len();
+    let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", bodies.len() + 1);
+    for (number, body) in (1..).zip(&bodies) {
+        table.push_str(&format!("{:010} 00000 n \n", file.len()));
         file.extend_from_slice(format!("{number} 0 obj\n").as_bytes());
         file.extend_from_slice(body);
         file.extend_from_slice(b"\nendobj\n");
-    };
-    object(&mut file, b"<< /Type /Catalog /Pages 2 0 R >>");
-    object(&mut file, b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>");
-    object(
-        &mut file,
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-    );
-    let mut stream = format!("<< /Length {} {filter} >>\nstream\n", content.len()).into_bytes();
+    }
+    let start = file.len();
+    table.push_str(&format!(
+        "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n",
+        bodies.len() + 1
+    ));
+    file.extend_from_slice(table.as_bytes());
+    file
+}
+
+/// Returns a stream with these entries in its dictionary.
+pub(crate) fn pdf_stream(entries: &str, content: &[u8]) -> Vec<u8> {
+    let mut stream = format!("<< /Length {} {entries} >>\nstream\n", content.len()).into_bytes();
     stream.extend_from_slice(content);
     stream.extend_from_slice(b"\nendstream");
-    object(&mut file, &stream);
-    object(
-        &mut file,
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-    );
-    let start = file.len();
-    file.extend_from_slice(format!("xref\n0 {}\n0000000000 65535 f \n", offsets.len() + 1).as_bytes());
-    for offset in &offsets {
-        file.extend_from_slice(format!("{offset:010} 00000 n \n").as_bytes());
-    }
-    let trailer = format!(
-        "trailer\n<< /Size {} /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n",
-        offsets.len() + 1
-    );
-    file.extend_from_slice(trailer.as_bytes());
-    file
+    stream
 }

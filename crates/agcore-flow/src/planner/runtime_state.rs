@@ -219,6 +219,7 @@ impl RuntimeState {
         found.documents.retain(|document| !is_new(&document.name));
         found.tables.retain(|table| !is_new(&table.name));
         found.other_files.retain(|other| !is_new(&other.file.name));
+        found.warnings.retain(|warning| !is_new(warning.file()));
         self.origin_files.retain(|file| !is_new(&file.name));
         self.origin_files.extend(own.origin_files);
         found.append(own.preprocessed_files);

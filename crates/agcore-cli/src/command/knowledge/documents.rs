@@ -21,11 +21,16 @@ pub(super) fn is_document(path: &Path) -> bool {
 }
 
 /// Reads a file. Each passage becomes a page, as do the rows of a table, 50 at a time. Their ids begin with `id`, and their summaries
-/// have the file and the position.
+/// have the file and the position. What could not be read of the file is added to the warnings.
 ///
 /// # Errors
 /// When the file cannot be read, is broken or too large, or contains no text.
-pub(super) async fn pages(path: &Path, id: &str, title: Option<&str>) -> Result<Vec<KnowledgePage>, Failure> {
+pub(super) async fn pages(
+    path: &Path,
+    id: &str,
+    title: Option<&str>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<KnowledgePage>, Failure> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let failed = |reason: String| Failure::usage(format!("cannot read {}: {reason}", shown(path)));
     let preprocessor = StandardPreprocessor::new(Arc::new(SystemClock::new()));
@@ -40,6 +45,7 @@ pub(super) async fn pages(path: &Path, id: &str, title: Option<&str>) -> Result<
     let content = tokio::fs::read(path).await.map_err(|error| failed(error.to_string()))?;
     let found = preprocessor.preprocess(&OriginFile::new(name.as_str()), content).await;
     let found = found.map_err(|problem| Failure::usage(problem.to_string()))?;
+    warnings.extend(found.warnings.iter().map(ToString::to_string));
     let mut pages = Vec::new();
     for document in &found.documents {
         let title = title.or(document.title.as_deref()).unwrap_or(&name);

@@ -30,6 +30,8 @@ use crate::{
 struct Files {
     pages: Vec<KnowledgePage>,
     skipped: Vec<markdown::Skipped>,
+    /// What could not be read of files that became pages.
+    warnings: Vec<String>,
 }
 
 /// Pages that were saved, or did not need to be.
@@ -67,7 +69,7 @@ pub(super) async fn add(args: &KnowledgeAddArgs) -> Result<(), Failure> {
     let database = Database::of(&args.database)?;
     let store = database.create().await?;
     let saved = save(&store, files.pages).await?;
-    report(&database, &saved, &files.skipped, None)
+    report(&database, &saved, &files.skipped, &files.warnings, None)
 }
 
 /// Saves the pages of a folder.
@@ -95,7 +97,7 @@ pub(super) async fn import(args: &KnowledgeImportArgs) -> Result<(), Failure> {
         }
     }
     let deleted = Some(deleted).filter(|_| args.delete_others);
-    report(&database, &saved, &folder.skipped, deleted.as_deref())
+    report(&database, &saved, &folder.skipped, &[], deleted.as_deref())
 }
 
 /// Reads a file, a folder, or standard input.
@@ -124,7 +126,8 @@ async fn read(path: &Path, args: &KnowledgeAddArgs, files: &mut Files) -> Result
         }
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let id = args.id.as_deref().unwrap_or(&name);
-        files.pages.extend(pages(path, id, args.title.as_deref()).await?);
+        let pages = pages(path, id, args.title.as_deref(), &mut files.warnings).await?;
+        files.pages.extend(pages);
     } else {
         let page = markdown::read_file(path, &Actor::local()).map_err(unreadable)?;
         files.pages.push(named(page, args, is_single)?);
@@ -203,12 +206,14 @@ fn report(
     database: &Database,
     saved: &Saved,
     skipped: &[markdown::Skipped],
+    warnings: &[String],
     deleted: Option<&[String]>,
 ) -> Result<(), Failure> {
     let notes = skipped.iter().map(|skipped| {
         let path = skipped.path.display();
         format!("warning: {path} was skipped: {}", skipped.reason)
     });
+    let notes = notes.chain(warnings.iter().map(|warning| format!("warning: {warning}")));
     print_notices(&notes.collect::<Vec<_>>())?;
     let mut parts = vec![
         counted(saved.added.len(), "was added", "were added"),
@@ -220,6 +225,9 @@ fn report(
         "added": saved.added, "replaced": saved.replaced, "unchanged": saved.unchanged,
         "skipped": skipped_as_json(skipped),
     });
+    if !warnings.is_empty() {
+        result["warnings"] = json!(warnings);
+    }
     if let Some(deleted) = deleted {
         result["deleted"] = json!(deleted);
     }

@@ -26,6 +26,9 @@ pub(super) const UNKNOWN: char = char::REPLACEMENT_CHARACTER;
 const SMALLEST_SPACE: f32 = 0.15;
 const LARGEST_SPACE: f32 = 0.5;
 
+/// What the smallest gap is multiplied with, because places are rounded.
+const TOLERANCE: f32 = 0.98;
+
 /// A font of a page.
 #[derive(Debug)]
 pub(super) struct Font {
@@ -97,7 +100,7 @@ impl Font {
     /// Reads a font. What cannot be read is replaced with what is usual.
     pub(super) fn read<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Self {
         let to_unicode = to_unicode(source, font);
-        let is_composite = font.has(b"DescendantFonts");
+        let is_composite = font.has(b"DescendantFonts") || source.name(font, b"Subtype").is_some_and(|kind| kind == "Type0");
         let (kind, space) = if is_composite {
             let font = CompositeFont::read(source, font, to_unicode);
             let space = font.space();
@@ -120,7 +123,7 @@ impl Font {
 
     /// Returns the smallest gap between two words, in parts of the font size: half of the width of a space.
     pub(super) fn gap(&self) -> f32 {
-        self.space / 2.0
+        self.space / 2.0 * TOLERANCE
     }
 
     /// Adds the characters of a text, and returns what it consists of.

@@ -132,6 +132,8 @@ impl PageText {
         let is_same_size = (last.size - place.size).abs() <= SAME_SIZE * size;
         // Indices and exponents are smaller than what is before or after them.
         let is_raised = !is_same_size && (gap / size).abs() <= SAME_LINE && down.abs() <= SAME_LINE_NEXT;
+        // The font of an index is smaller, and its distance is not.
+        let smallest = if is_raised { 2.0 * last.gap.max(place.gap) } else { last.gap.min(place.gap) };
         if last.forward.along(place.forward) < SAME_DIRECTION {
             self.text.push_str("\n\n");
         } else if down.abs() > SAME_LINE && !is_raised {
@@ -140,7 +142,7 @@ impl PageText {
             self.text.push_str(if is_next_line { "\n" } else { "\n\n" });
         } else if !self.text.ends_with(char::is_whitespace)
             && !text.starts_with(char::is_whitespace)
-            && (gap >= last.gap.min(place.gap)
+            && (gap >= smallest
                 || way.along(last.forward) < 0.0
                 || (is_raised && down.abs() >= RAISED && self.is_number(text)))
         {

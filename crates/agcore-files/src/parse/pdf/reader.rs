@@ -23,6 +23,9 @@ const MAX_PAGE_BYTES: usize = 16 << 20;
 /// The number of fonts of a file.
 const MAX_FONTS: usize = 1_000;
 
+/// An operator that no file has, after the content of a page.
+const END: &str = "\nagcoreEnd\n";
+
 /// The depth of forms in forms that is read. Forms can contain themselves.
 const MAX_FORM_DEPTH: usize = 5;
 
@@ -69,7 +72,7 @@ impl<'w, 'p> PageReader<'w, 'p> {
         let inherited = inherited.iter().filter_map(|id| self.pdf.get_dictionary(*id).ok());
         let resources: Vec<&Dictionary> = own.into_iter().chain(inherited).collect();
         let mut state = TextState::new(Rc::clone(&self.fallback));
-        let is_whole = self.run(&content, &fonts, &resources, &mut state, 0)?;
+        let is_whole = self.run(content, &fonts, &resources, &mut state, 0)?;
         self.losses.add(number, state.counts(), is_whole);
         Ok(state.into_text())
     }
@@ -77,7 +80,7 @@ impl<'w, 'p> PageReader<'w, 'p> {
     /// Carries out the operators of a page or form, and returns whether all of them can be read.
     fn run(
         &mut self,
-        content: &[u8],
+        mut content: Vec<u8>,
         fonts: &Fonts,
         resources: &[&'p Dictionary],
         state: &mut TextState,
@@ -88,17 +91,19 @@ impl<'w, 'p> PageReader<'w, 'p> {
             .left
             .checked_sub(content.len())
             .ok_or_else(|| self.work.unpacked_too_large())?;
-        let mut is_whole = true;
-        for operation in Content::decode_iter(content) {
+        // The library stops at an error, often without saying so: then the end is not found.
+        content.extend_from_slice(END.as_bytes());
+        let (mut is_whole, mut is_at_end) = (true, false);
+        for operation in Content::decode_iter(&content) {
             self.work.check()?;
-            // What follows an error cannot be read, but what comes before it has been.
-            let Ok(operation) = operation else { return Ok(false) };
+            let Ok(operation) = operation else { break };
+            is_at_end = operation.operator.as_str() == END.trim();
             match operation.operator.as_str() {
                 "Do" if depth < MAX_FORM_DEPTH => is_whole &= self.form(&operation, fonts, resources, state, depth)?,
                 _ => state.apply(&operation, fonts),
             }
         }
-        Ok(is_whole)
+        Ok(is_whole && is_at_end)
     }
 
     /// Reads a form, which is a page inside of a page.
@@ -147,7 +152,7 @@ impl<'w, 'p> PageReader<'w, 'p> {
         let fonts = if own_fonts.is_empty() { fonts } else { &own_fonts };
         let own: Vec<&Dictionary> = own.into_iter().collect();
         let resources = if own.is_empty() { resources } else { own.as_slice() };
-        let is_whole = self.run(&content, fonts, resources, state, depth + 1)?;
+        let is_whole = self.run(content, fonts, resources, state, depth + 1)?;
         state.restore(kept);
         Ok(is_whole)
     }

@@ -66,7 +66,7 @@ impl CompositeFont {
             Some(code) => self.encoding.cid(code, &code.to_be_bytes()[2..]),
             None => self.encoding.base().and_then(|base| base.cid(b" ")).filter(|cid| *cid != u32::from(b' ')),
         };
-        cid.map_or(self.widths.usual() / 2.0, |cid| self.widths.width(Some(cid)))
+        cid.map_or(self.widths.average() / 2.0, |cid| self.widths.width(Some(cid)))
     }
 
     pub(super) fn show(&self, mut bytes: &[u8], text: &mut String) -> Shown {

@@ -26,6 +26,11 @@ pub(super) fn characters(name: &str) -> Option<String> {
     parts.into_iter().map(component).collect()
 }
 
+/// Returns the characters of a glyph of ZapfDingbats, whose names mean something else in other fonts.
+pub(super) fn dingbat(name: &str) -> Option<String> {
+    NAMES.get(format!("ZapfDingbats.{name}").as_str()).and_then(|codes| text(codes))
+}
+
 /// Returns the characters of a glyph whose name is a letter or two with its own code, such as `g65`, `G41` or `C065`.
 pub(super) fn numbered(name: &str, code: u8) -> Option<char> {
     let digits = name.trim_start_matches(|char: char| char.is_ascii_alphabetic());
@@ -35,8 +40,11 @@ pub(super) fn numbered(name: &str, code: u8) -> Option<char> {
 }
 
 fn component(name: &str) -> Option<String> {
-    if let Some(codes) = NAMES.get(name) {
-        return codes.split(' ').map(|code| char_of(code, 4..=6)).collect();
+    // TeX has delimiters and operators in several sizes, such as `parenleftbigg`.
+    let sizes = ["bigg", "Bigg", "big", "Big", "text", "display"];
+    let stem = || sizes.iter().find_map(|size| name.strip_suffix(size)).filter(|stem| stem.len() > 2);
+    if let Some(codes) = NAMES.get(name).or_else(|| NAMES.get(stem()?)) {
+        return text(codes);
     }
     if let Some(codes) = name.strip_prefix("uni") {
         return of_units(codes);
@@ -45,9 +53,14 @@ fn component(name: &str) -> Option<String> {
     char_of(code, 4..=6).map(String::from)
 }
 
+fn text(codes: &str) -> Option<String> {
+    codes.split(' ').map(|code| char_of(code, 4..=6)).collect()
+}
+
 /// Reads `uni` names: four digits for each UTF-16 code unit.
 fn of_units(digits: &str) -> Option<String> {
-    if digits.is_empty() || digits.len() % 4 != 0 || digits.len() > 4 * MAX_COMPONENTS {
+    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if digits.is_empty() || !is_hex || digits.len() % 4 != 0 || digits.len() > 4 * MAX_COMPONENTS {
         return None;
     }
     let units: Option<Vec<u16>> = (0..digits.len())
@@ -83,14 +96,22 @@ mod tests {
             ("uniD83DDE00", "😀"),
             ("u1F600", "😀"),
             ("u4E00.vert", "一"),
-            ("a1", "✁"),
+            ("parenleftbigg", "("),
+            ("summationdisplay", "∑"),
+            ("radicalBig", "√"),
             ("dalethatafpatah", "דֲ"),
         ] {
             assert_eq!(characters(name).as_deref(), Some(expected), "{name}");
         }
-        for name in [".notdef", "", "g12", "uni12", "uniD800", "u+041", "uni+041", "_", "a_", "nonsense", "u123é"] {
+        for name in [".notdef", "", "g12", "uni12", "uniD800", "u+041", "uni+041", "a1", "Atext", "_", "a_", "nonsense", "u123é"] {
             assert_eq!(characters(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn dingbats_have_their_own_names() {
+        assert_eq!(dingbat("a1").as_deref(), Some("✁"));
+        assert_eq!(dingbat("A"), None);
     }
 
     #[test]

@@ -37,16 +37,30 @@ struct Names {
     names: Vec<Option<String>>,
     /// Whether a code without a name can have a glyph nevertheless.
     is_guess: bool,
+    /// Whether the names are those of ZapfDingbats.
+    is_dingbats: bool,
+}
+
+impl Names {
+    /// The names of an encoding in which codes without a name have no glyph.
+    fn sure(names: Vec<Option<String>>) -> Self {
+        Self {
+            names,
+            is_guess: false,
+            is_dingbats: false,
+        }
+    }
 }
 
 impl SimpleFont {
     pub(super) fn read<'p>(source: &mut Source<'p>, font: &'p Dictionary, to_unicode: Option<&CMap>) -> Self {
-        let Names { names, is_guess } = names(source, font);
+        let mut found = names(source, font);
+        let names = std::mem::take(&mut found.names);
         let widths = Widths::read(source, font);
         let code = |(code, name): (usize, Option<String>)| {
             let byte = u8::try_from(code).unwrap_or(0);
             Code {
-                text: text(byte, name.as_deref(), is_guess, to_unicode),
+                text: text(byte, name.as_deref(), &found, to_unicode),
                 width: widths.width(code, name.as_deref()),
             }
         };
@@ -88,7 +102,7 @@ impl Default for SimpleFont {
         let names = named("WinAnsiEncoding").into_iter().enumerate();
         let standard = StandardFont::new("Helvetica", 0);
         let code = |(code, name): (usize, Option<String>)| Code {
-            text: text(u8::try_from(code).unwrap_or(0), name.as_deref(), false, None),
+            text: text(u8::try_from(code).unwrap_or(0), name.as_deref(), &Names::sure(Vec::new()), None),
             width: name.and_then(|name| standard.width(&name)).map(|width| width / 1000.0),
         };
         Self {
@@ -98,7 +112,7 @@ impl Default for SimpleFont {
 }
 
 /// Returns the characters of a code: those of the table of the file, otherwise those that the name of the glyph says.
-fn text(code: u8, name: Option<&str>, is_guess: bool, to_unicode: Option<&CMap>) -> Option<Box<str>> {
+fn text(code: u8, name: Option<&str>, names: &Names, to_unicode: Option<&CMap>) -> Option<Box<str>> {
     let number = u32::from(code);
     let found = to_unicode.and_then(|map| {
         let base = || map.base()?.unicode(&[code]).map(Into::into);
@@ -110,13 +124,14 @@ fn text(code: u8, name: Option<&str>, is_guess: bool, to_unicode: Option<&CMap>)
         Some(Meaning::Unknown) | None => {}
     }
     let Some(name) = name else {
-        return (!is_guess).then(|| "".into());
+        return (!names.is_guess).then(|| "".into());
     };
     if name.is_empty() || name == ".notdef" {
         return Some("".into());
     }
     let numbered = || glyph_names::numbered(name, code).map(String::from);
-    Some(glyph_names::characters(name).or_else(numbered)?.into())
+    let dingbat = || glyph_names::dingbat(name).filter(|_| names.is_dingbats);
+    Some(dingbat().or_else(|| glyph_names::characters(name)).or_else(numbered)?.into())
 }
 
 /// Finds the names of the glyphs: the base encoding, which the font file has if no other is named, with the differences.
@@ -129,12 +144,11 @@ fn names<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
     };
     let base = base.as_deref().and_then(encoding);
     let mut found = match base {
-        Some(table) => Names {
-            names: owned(table),
-            is_guess: false,
-        },
+        Some(table) => Names::sure(owned(table)),
         None => implicit(source, font),
     };
+    let name = source.name(font, b"BaseFont").unwrap_or_default();
+    found.is_dingbats = StandardFont::new(&name, 0) == StandardFont::ZapfDingbats;
     let differences = dictionary.and_then(|dictionary| source.array(dictionary, b"Differences"));
     let mut code = 0;
     for item in differences.unwrap_or_default() {
@@ -154,19 +168,18 @@ fn names<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
 
 /// Returns the encoding of a font that names none.
 fn implicit<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
-    let sure = |names| Names { names, is_guess: false };
     let descriptor = source.dictionary(font, b"FontDescriptor");
     let built_in = descriptor.and_then(|descriptor| {
         let type1 = source.stream(descriptor, b"FontFile").and_then(|file| type1::encoding(&file));
         type1.or_else(|| cff::encoding(&source.stream(descriptor, b"FontFile3")?))
     });
     if let Some(names) = built_in {
-        return sure(names);
+        return Names::sure(names);
     }
     let name = source.name(font, b"BaseFont").unwrap_or_default();
     match StandardFont::new(&name, 0) {
-        StandardFont::Symbol => return sure(named("SymbolEncoding")),
-        StandardFont::ZapfDingbats => return sure(named("ZapfDingbatsEncoding")),
+        StandardFont::Symbol => return Names::sure(named("SymbolEncoding")),
+        StandardFont::ZapfDingbats => return Names::sure(named("ZapfDingbatsEncoding")),
         StandardFont::Courier | StandardFont::Latin(_) => {}
     }
     let kind = source.name(font, b"Subtype").unwrap_or_default();
@@ -181,6 +194,7 @@ fn implicit<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
     Names {
         names,
         is_guess: is_embedded || kind == "Type3",
+        is_dingbats: false,
     }
 }
 

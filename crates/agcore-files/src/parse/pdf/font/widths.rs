@@ -78,9 +78,11 @@ impl CidWidths {
         found.unwrap_or(self.usual)
     }
 
-    /// Returns the width of glyphs without an entry.
-    pub(super) fn usual(&self) -> f32 {
-        self.usual
+    /// Returns the width of a typical glyph.
+    pub(super) fn average(&self) -> f32 {
+        let widths = self.widths.values().copied().chain(self.ranges.iter().map(|(.., width)| *width));
+        let (count, sum) = widths.fold((0.0, 0.0), |(count, sum), width| (count + 1.0, sum + width));
+        if count > 0.0 { self.usual.min(sum / count) } else { self.usual }
     }
 }
 
