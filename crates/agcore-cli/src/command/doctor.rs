@@ -35,7 +35,10 @@ pub(crate) async fn run(args: &ReportArgs, color: Color) -> Result<(), Failure> 
             report.add(settings::checks(&choices))?;
             report.add(proxy::check(&choices).into_iter().collect())?;
             report.add(named::checks(&choices).await)?;
-            report.add(server::checks(&choices).await)?;
+            // Whether a key is needed is known only when the server was asked.
+            let (answer, checks) = server::checks(&choices).await;
+            report.add(vec![settings::key(&choices, answer)])?;
+            report.add(checks)?;
         }
         Err(failure) => report.add(vec![Check::fail("settings", &failure)])?,
     }

@@ -73,6 +73,29 @@ fn missing_key() {
     assert!(ran.stderr.starts_with("error: 1 of "), "{}", ran.stderr);
 }
 
+/// A server of a type that usually needs no key may want one.
+#[test]
+fn a_server_that_wants_a_key_makes_its_absence_a_failure() {
+    let server = server();
+    let url = server.base_url();
+    for provider in ["compatible", "vllm", "openai"] {
+        let agcore = Agcore::new()
+            .with("AGCORE_BASE_URL", &url)
+            .with("AGCORE_PROVIDER", provider);
+        let ran = agcore.run(["doctor", "--json", "-m", "gpt-5"]);
+        assert_eq!(ran.code(), Some(3), "{provider}: {}", ran.stdout);
+        assert_check(&ran, "key", "fail", "not set, but the server requires one");
+        assert_check(&ran, "key", "fail", "AGCORE_API_KEY");
+        assert_check(&ran, "server", "fail", "401");
+    }
+    let open = Server::start(MockOptions::new().with_models(["gpt-5"]), Playground::new());
+    let agcore = Agcore::new().with("AGCORE_BASE_URL", &open.base_url());
+    let ran = agcore
+        .with("AGCORE_PROVIDER", "compatible")
+        .run(["doctor", "--json", "-m", "gpt-5"]);
+    assert_check(&ran, "key", "ok", "not set; the server lists its models without one");
+}
+
 #[test]
 fn wrong_key() {
     let server = server();

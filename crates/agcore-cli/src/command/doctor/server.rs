@@ -15,14 +15,31 @@ use crate::{
 /// The advice for a server that does not answer within the short limits of the check.
 const SLOW: &str = "Check that the server is running and not overloaded, then try again.";
 
+/// What the answer of the server says about keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ServerAnswer {
+    /// The server lists its models.
+    Lists,
+    /// The server refused the request for want of a valid key.
+    WantsKey,
+    /// Nothing.
+    Unknown,
+}
+
 /// Requests the server's list of models, with short timeouts.
-pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
+pub(super) async fn checks(choices: &Choices) -> (ServerAnswer, Vec<Check>) {
     let config = choices.provider_config().with_timeouts(check_timeouts());
     match config.build() {
         Err(error) if *error.kind() == LlmErrorKind::Authentication => {
-            return vec![Check::warn("server", "skipped: no API key", "Set the API key first.")];
+            let skipped = Check::warn("server", "skipped: no API key", "Set the API key first.");
+            return (ServerAnswer::Unknown, vec![skipped]);
         }
-        Err(error) => return vec![Check::fail("server", &Failure::setup(error))],
+        Err(error) => {
+            return (
+                ServerAnswer::Unknown,
+                vec![Check::fail("server", &Failure::setup(error))],
+            );
+        }
         Ok(_) => {}
     }
     match config.list_models().await {
@@ -31,13 +48,14 @@ pub(super) async fn checks(choices: &Choices) -> Vec<Check> {
                 "server",
                 format!("{} is reachable; models: {}", address(&config), models.len()),
             );
-            [Some(found), model_check(&config.model, &models)]
-                .into_iter()
-                .flatten()
-                .collect()
+            let checks = [Some(found), model_check(&config.model, &models)];
+            (ServerAnswer::Lists, checks.into_iter().flatten().collect())
         }
-        Ok(None) => vec![no_list(&config)],
-        Err(error) => vec![list_failed(&config, error)],
+        Ok(None) => (ServerAnswer::Unknown, vec![no_list(&config)]),
+        Err(error) if *error.kind() == LlmErrorKind::Authentication => {
+            (ServerAnswer::WantsKey, vec![list_failed(&config, error)])
+        }
+        Err(error) => (ServerAnswer::Unknown, vec![list_failed(&config, error)]),
     }
 }
 

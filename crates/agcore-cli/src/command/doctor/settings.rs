@@ -2,9 +2,9 @@
 
 use agcore::llm::LlmErrorKind;
 
-use super::check::Check;
+use super::{check::Check, server::ServerAnswer};
 use crate::{
-    exit::Failure,
+    exit::{Failure, FailureKind},
     history,
     policy::Policy,
     program_tools,
@@ -22,7 +22,6 @@ pub(super) fn checks(choices: &Choices) -> Vec<Check> {
     checks.extend([
         trust(choices),
         model(choices),
-        key(choices),
         secrets(),
         tools(choices),
         history(choices),
@@ -102,23 +101,29 @@ fn model(choices: &Choices) -> Check {
     }
 }
 
-/// Checks that a key is set. The key itself is never shown.
-fn key(choices: &Choices) -> Check {
+/// Checks that a key is set if the server wants one, judging by its answer. The key itself is never shown.
+pub(super) fn key(choices: &Choices, answer: ServerAnswer) -> Check {
     let provider = &choices.provider.value;
-    match (choices.provider_config().build(), &choices.key) {
-        (Err(error), _) if *error.kind() == LlmErrorKind::Authentication => {
+    let advice = format!("set {} or AGCORE_API_KEY.", key_variable(provider));
+    let built = choices.provider_config().build();
+    match (built, &choices.key, answer) {
+        (Err(error), ..) if *error.kind() == LlmErrorKind::Authentication => {
             Check::fail("key", &choices.report.setup_failure(error))
         }
-        (_, Some(key)) => Check::ok("key", format!("set ({})", key.origin)),
-        (_, None) if provider.key_variable().is_some() => Check::warn(
+        (_, Some(key), _) => Check::ok("key", format!("set ({})", key.origin)),
+        (_, None, ServerAnswer::WantsKey) => {
+            let message = format!("not set, but the server requires one\nTo send one, {advice}");
+            Check::fail("key", &Failure::new(FailureKind::Key, message))
+        }
+        (_, None, ServerAnswer::Lists) if provider.key_variable().is_none() => {
+            Check::ok("key", "not set; the server lists its models without one")
+        }
+        (_, None, _) if provider.key_variable().is_some() => Check::warn(
             "key",
             "not set; a self-hosted server may not need one",
-            format!(
-                "If the server needs one, set {} or AGCORE_API_KEY.",
-                key_variable(provider)
-            ),
+            format!("If the server needs one, {advice}"),
         ),
-        (_, None) => Check::ok("key", "not set; not needed"),
+        (_, None, _) => Check::ok("key", format!("not set; servers of type {provider} usually need none")),
     }
 }
 
