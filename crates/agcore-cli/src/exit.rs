@@ -26,7 +26,7 @@ pub(crate) enum FailureKind {
     Key,
     /// The server could not be reached, or did not answer in time.
     Unreachable,
-    /// The answer was cut off at the token limit, or blocked by a content filter.
+    /// The answer was cut off at the token limit, blocked by a content filter, or has no text.
     Incomplete,
     /// A tool call was denied because no one could be asked.
     Denied,
@@ -86,7 +86,9 @@ impl FailureKind {
             Self::Usage => "invalid arguments, input or settings",
             Self::Key => "API key missing, rejected or lacking a permission",
             Self::Unreachable => "server unreachable, or no answer in time",
-            Self::Incomplete => "the answer is incomplete: cut off at the token limit, or blocked by a content filter",
+            Self::Incomplete => {
+                "the answer is incomplete: cut off at the token limit, blocked by a content filter, or without any text"
+            }
             Self::Denied => "a tool call was denied because no one could be asked",
             Self::Limit => "a limit was reached: tool rounds or budget",
             Self::Suspended => "the turn waits for approvals; `agcore approvals` answers them",

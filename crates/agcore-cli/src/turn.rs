@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore::{
     AgentError, AgentSession, Message, StreamEvent,
     agent::AgentTurn,
-    chat::{Answer, EventKind, FinishReason, Question, QuestionId, TurnEvent},
+    chat::{Answer, Block, ChatResponse, EventKind, FinishReason, Question, QuestionId, TurnEvent},
     llm::{Output, TurnOutcome, TurnReport, TurnStream, TypedOptions},
     tools::SchemaValidator,
 };
@@ -171,9 +171,24 @@ impl Verdict {
             )),
             (None, Some(FinishReason::Length)) => incomplete("it was cut off at the token limit"),
             (None, Some(FinishReason::ContentFilter)) => incomplete("it was blocked by a content filter"),
+            // After a call, the effects of the tools may be all that was asked for.
+            (None, _) if report.rounds == 0 && is_empty(&report.response) => {
+                incomplete("it has no text, although the model ended it properly")
+            }
             (None, _) => Ok(()),
         }
     }
+}
+
+/// Returns whether a reply has nothing for the user: no text, no refusal, and nothing that a tool of the vendor made.
+fn is_empty(response: &ChatResponse) -> bool {
+    let Some(message) = response.message() else { return true };
+    let is_nothing = |block: &Block| match block {
+        Block::Text(text) => text.text.trim().is_empty(),
+        Block::Reasoning(_) => true,
+        _ => false,
+    };
+    message.refusal_text().is_none() && message.audio.is_none() && message.blocks.iter().all(is_nothing)
 }
 
 /// Returns the interval at which renderers update their progress display.

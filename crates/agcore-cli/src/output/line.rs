@@ -330,7 +330,7 @@ pub(crate) enum Status {
     Suspended,
     /// The run was interrupted or terminated.
     Interrupted,
-    /// The answer was cut off at the token limit, or blocked by a content filter.
+    /// The answer was cut off at the token limit, blocked by a content filter, or has no text.
     Incomplete,
 }
 

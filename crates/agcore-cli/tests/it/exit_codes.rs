@@ -61,6 +61,28 @@ fn invalid_settings_are_2() {
 }
 
 #[test]
+fn an_answer_without_text_is_5_unless_tools_ran() {
+    for empty in ["", " \n"] {
+        let server = Server::start(MockOptions::new(), move |_: &RecordedRequest| Reply::text(empty));
+        let agcore = Agcore::talking_to(&server);
+        check(&agcore, 5, "incomplete");
+        let ran = agcore.run(["-p", "hi", "-q"]);
+        ran.assert_failed(5, &["the answer is incomplete: it has no text"]);
+    }
+    let server = Server::start(
+        MockOptions::new(),
+        |request: &RecordedRequest| match request.json()["messages"]
+            .as_array()
+            .is_some_and(|messages| messages.len() > 2)
+        {
+            true => Reply::text(""),
+            false => Reply::tool_calls([ToolCall::new("arithmetic", &json!({"expression": "1 + 1"}))]),
+        },
+    );
+    Agcore::talking_to(&server).run(["-p", "hi"]).assert_success();
+}
+
+#[test]
 fn a_missing_or_rejected_key_is_3() {
     let result = check(&Agcore::new(), 3, "error");
     assert_eq!(result["error"]["kind"], "auth");
