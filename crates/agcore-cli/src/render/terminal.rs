@@ -38,8 +38,10 @@ pub(crate) struct Terminal<A: Write, N: Write> {
     /// Whether the notes are shown in the window, and not written to a file.
     notes_are_wrapped: bool,
     palette: Palette,
-    /// Formats the answer. Without it, the answer is written as received.
+    /// Formats the answer.
     markdown: Option<Markdown>,
+    /// Whether an unformatted answer is written as received, because no terminal shows it.
+    is_raw: bool,
     /// The progress display, if the terminal supports it.
     status: Option<StatusLines>,
     /// The lines below the output.
@@ -68,6 +70,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             notes_are_wrapped: true,
             palette,
             markdown: None,
+            is_raw: false,
             status: palette.is_colored.then(StatusLines::default),
             footer: Footer::default(),
             edited: Vec::new(),
@@ -79,6 +82,13 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     /// Formats answers as Markdown, with styles if the palette is colored.
     pub(crate) fn with_markdown(mut self, palette: Palette) -> Self {
         self.markdown = Some(Markdown::new(palette.is_colored, palette.theme));
+        self
+    }
+
+    /// Writes answers exactly as the model wrote them, for a stream that is not a terminal. Characters that control a terminal
+    /// are kept, too.
+    pub(crate) fn with_raw_answer(mut self) -> Self {
+        self.is_raw = true;
         self
     }
 
@@ -124,7 +134,10 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         }
         let Some(markdown) = &mut self.markdown else {
             self.last = after(text, self.last, LastOutput::Text);
-            return write_all(&mut self.answer, &sanitized(text));
+            return match self.is_raw {
+                true => write_all(&mut self.answer, text),
+                false => write_all(&mut self.answer, &sanitized(text)),
+            };
         };
         let mut out = String::new();
         markdown.set_width(window_width());

@@ -323,17 +323,6 @@ fn uses_no_colors_without_a_terminal() {
     }
 }
 
-#[test]
-fn replaces_control_characters() {
-    let server = Server::playground();
-    let ran = Agcore::talking_to(&server).run(["chat", "\u{1b}[2J\u{7}sneaky"]);
-    assert!(
-        ran.assert_success().contains("\u{fffd}[2J\u{fffd}sneaky"),
-        "{}",
-        ran.stdout
-    );
-}
-
 /// Like `head -1`. The rest of the answer does not fit into the pipe.
 #[test]
 fn exits_silently_when_the_reader_goes_away() {

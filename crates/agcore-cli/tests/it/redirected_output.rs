@@ -2,7 +2,28 @@
 
 use std::fs::{self, File};
 
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply};
+
 use crate::support::{Agcore, RunOutput, Server};
+
+/// Programs get what the model wrote, with the line ends of its files and characters that would control a terminal.
+#[test]
+fn an_answer_in_a_pipe_is_not_changed() {
+    const ANSWER: &str = "a\r\nb\tc\u{c}\u{1b}[31md\u{202e}e\u{a0}\u{200b}\r\n";
+    let server = Server::start(MockOptions::new(), |_: &RecordedRequest| Reply::text(ANSWER));
+    let agcore = Agcore::talking_to(&server);
+    for arguments in [
+        &["-p", "hi"][..],
+        &["-p", "hi", "-q"],
+        &["chat", "hi"],
+        &["-p", "hi", "--no-tools"],
+    ] {
+        assert_eq!(agcore.run(arguments).stdout, ANSWER, "{arguments:?}");
+    }
+    let server = Server::start(MockOptions::new(), |_: &RecordedRequest| Reply::text("a\rb"));
+    let ran = Agcore::talking_to(&server).run(["-p", "hi"]);
+    assert_eq!(ran.stdout, "a\rb\n", "the last line is ended");
+}
 
 #[test]
 fn every_command_prints_to_a_file() {

@@ -340,6 +340,6 @@ fn renderer(front: &Front<'_>, theme: Theme, args: &ChatArgs) -> Box<dyn Render>
     match io::stdout().is_terminal() {
         true => Box::new(terminal.with_markdown(front.color.palette(&io::stdout()).with_theme(theme))),
         // Programs get what the model wrote.
-        false => Box::new(terminal),
+        false => Box::new(terminal.with_raw_answer()),
     }
 }
