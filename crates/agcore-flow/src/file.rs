@@ -200,15 +200,21 @@ fn read(
     let agents = reader.required(&mut table, "agents").cloned();
     let tasks = reader.required(&mut table, "tasks").cloned();
     reader.no_more(table);
-    let (agents_file, agents) = follow(name, agents?, load, problems)?;
-    let (tasks_file, tasks) = follow(name, tasks?, load, problems)?;
-    let (names, agents) = template::agents(&mut Reader::new(&agents_file, problems), &agents, &file.variables);
-    file.agents = agents;
+    // What is missing does not hide what is wrong with the rest.
+    let agents = agents.and_then(|node| follow(name, node, load, problems));
+    let tasks = tasks.and_then(|node| follow(name, node, load, problems));
+    let names = agents.map(|(agents_file, node)| {
+        let (names, agents) = template::agents(&mut Reader::new(&agents_file, problems), &node, &file.variables);
+        file.agents = agents;
+        names
+    });
     let results = graph.as_ref().and_then(GraphParts::names);
-    let mut reader = Reader::new(&tasks_file, problems);
-    file.tasks = tasks_of(&mut reader, &tasks, &file, (&names, results.as_ref()));
+    if let Some((tasks_file, node)) = &tasks {
+        let mut reader = Reader::new(tasks_file, problems);
+        file.tasks = tasks_of(&mut reader, node, &file, (names.as_deref(), results.as_ref()));
+    }
     if let Some(graph) = graph {
-        let tasks = names_of(&tasks);
+        let tasks = tasks.as_ref().map(|(_, node)| names_of(node));
         read_graph(
             &mut Reader::new(name, problems),
             &graph,
@@ -248,7 +254,7 @@ impl GraphParts<'_> {
 fn read_graph(
     reader: &mut Reader<'_>,
     graph: &GraphParts<'_>,
-    tasks: Vec<String>,
+    tasks: Option<Vec<String>>,
     mut named: Places,
     file: &mut FlowFile,
     at: Place,
@@ -261,29 +267,23 @@ fn read_graph(
         ..Known::new(GRAPH_VARIABLES, &file.variables)
     };
     let mut places = Places::default();
-    file.nodes = graph::nodes(reader, nodes, &tasks, &known, &mut places);
-    file.edges = graph::edges(reader, edges, &mut places);
+    file.nodes = graph::nodes(reader, nodes, tasks.as_deref(), &known, &mut places);
+    let edges_are_complete;
+    (file.edges, edges_are_complete) = graph::edges(reader, edges, &mut places);
     if let Some(node) = graph.start {
         file.start = reader.text(node);
         file.start.iter().for_each(|name| places.add(name, node.place));
     }
     named.append_to(&mut places);
-    // What a node that could not be read would change is unknown.
-    if known
-        .results
-        .as_ref()
-        .is_some_and(|names| names.len() == file.nodes.len())
-    {
-        let graph = graph::graph_of(&file.nodes, &file.edges, file.start.as_ref(), &file.limits.visits);
-        graph::check_graph(reader, &graph, &places, at);
-    }
+    let graph = graph::graph_of(&file.nodes, &file.edges, file.start.as_ref(), &file.limits.visits);
+    graph::check_graph(reader, &graph, &places, (at, edges_are_complete));
 }
 
 fn tasks_of(
     reader: &mut Reader<'_>,
     node: &Node,
     file: &FlowFile,
-    (agents, results): (&[String], Option<&Vec<String>>),
+    (agents, results): (Option<&[String]>, Option<&Vec<String>>),
 ) -> BTreeMap<String, TaskTemplate> {
     let mut tasks = BTreeMap::new();
     let Some(mut table) = reader.table(node) else {

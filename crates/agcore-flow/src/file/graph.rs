@@ -8,7 +8,7 @@ use std::{
 use agcore_prompt::PromptTemplate;
 
 use super::{
-    node::{Node, Place, Value},
+    node::{Member, Node, Place, Value},
     problem::listed,
     reader::{Reader, Table},
     variables::{self, Known},
@@ -73,45 +73,56 @@ impl Places {
     }
 }
 
-/// Reads the nodes. Those that are wrong are in the names, too.
+/// Reads the nodes. Those that are wrong are among them, too, so that edges to them are not. `tasks` are the names of all tasks,
+/// if they could be read.
 pub(super) fn nodes(
     reader: &mut Reader<'_>,
     node: &Node,
-    tasks: &[String],
+    tasks: Option<&[String]>,
     known: &Known,
     places: &mut Places,
 ) -> Vec<NodeTemplate> {
     let mut nodes = Vec::new();
     for member in reader.table(node).map(Table::all).unwrap_or_default() {
         places.add(&member.name, member.place);
-        let Some(mut table) = reader.table(&member.node) else {
-            continue;
-        };
-        let timeout = table.take("timeout_seconds").and_then(|node| reader.number(node));
-        let attempts = table.take("attempts").and_then(|node| reader.number(node));
-        let work = match table.take("question") {
-            Some(node) => variables::compile(reader, node, known).map(NodeWork::Question),
-            None => {
-                let named = table.take("task");
-                let task = named.map_or_else(|| Some(member.name.clone()), |node| reader.text(node));
-                let place = named.map_or(member.place, |node| node.place);
-                task.filter(|task| is_known(reader, task, tasks, place))
-                    .map(NodeWork::Task)
-            }
-        };
-        reader.no_more(table);
-        let mut options = NodeOptions::new();
-        options.timeout = timeout.map(|seconds| Duration::from_secs(u64::from(seconds)));
-        if let Some(attempts) = attempts {
-            options = options.with_retry(Retry::new(attempts.max(1)));
-        }
-        nodes.extend(work.map(|work| NodeTemplate {
+        let (work, options) = node_of(reader, member, (tasks, known));
+        nodes.push(NodeTemplate {
             name: member.name.clone(),
-            work,
+            work: work.unwrap_or_else(|| NodeWork::Task(member.name.clone())),
             options,
-        }));
+        });
     }
     nodes
+}
+
+/// Reads a node. Its work is `None` if that is wrong.
+fn node_of(
+    reader: &mut Reader<'_>,
+    member: &Member,
+    (tasks, known): (Option<&[String]>, &Known),
+) -> (Option<NodeWork>, NodeOptions) {
+    let mut options = NodeOptions::new();
+    let Some(mut table) = reader.table(&member.node) else {
+        return (None, options);
+    };
+    let timeout = table.take("timeout_seconds").and_then(|node| reader.number(node));
+    let attempts = table.take("attempts").and_then(|node| reader.number(node));
+    let work = match table.take("question") {
+        Some(node) => variables::compile(reader, node, known).map(NodeWork::Question),
+        None => {
+            let named = table.take("task");
+            let task = named.map_or_else(|| Some(member.name.clone()), |node| reader.text(node));
+            let place = named.map_or(member.place, |node| node.place);
+            task.filter(|task| tasks.is_none_or(|tasks| is_known(reader, task, tasks, place)))
+                .map(NodeWork::Task)
+        }
+    };
+    reader.no_more(table);
+    options.timeout = timeout.map(|seconds| Duration::from_secs(u64::from(seconds)));
+    if let Some(attempts) = attempts {
+        options = options.with_retry(Retry::new(attempts.max(1)));
+    }
+    (work, options)
 }
 
 fn is_known(reader: &mut Reader<'_>, task: &str, tasks: &[String], place: Place) -> bool {
@@ -124,13 +135,15 @@ fn is_known(reader: &mut Reader<'_>, task: &str, tasks: &[String], place: Place)
     is_known
 }
 
-/// Reads the edges.
-pub(super) fn edges(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> Vec<EdgeTemplate> {
+/// Reads the edges. Also returns whether all of them could be read.
+pub(super) fn edges(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> (Vec<EdgeTemplate>, bool) {
     let Value::List(items) = &node.value else {
         reader.problem(node.place, "a list of edges is expected here");
-        return Vec::new();
+        return (Vec::new(), false);
     };
-    items.iter().filter_map(|item| edge(reader, item, places)).collect()
+    let edges: Vec<EdgeTemplate> = items.iter().filter_map(|item| edge(reader, item, places)).collect();
+    let are_complete = edges.len() == items.len();
+    (edges, are_complete)
 }
 
 fn edge(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> Option<EdgeTemplate> {
@@ -169,9 +182,18 @@ fn edge(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> Option<Edg
     })
 }
 
-/// Checks the graph, and reports each problem at the place of the node that it is about.
-pub(super) fn check_graph(reader: &mut Reader<'_>, graph: &Graph, places: &Places, at: Place) {
+/// Checks the graph, and reports each problem at the place of the node that it is about. Where an edge that could not be read would
+/// lead is unknown, so what depends on it is not reported.
+pub(super) fn check_graph(
+    reader: &mut Reader<'_>,
+    graph: &Graph,
+    places: &Places,
+    (at, edges_are_complete): (Place, bool),
+) {
     for problem in check::problems(graph) {
+        if !edges_are_complete && depends_on_edges(&problem) {
+            continue;
+        }
         let place = subject(&problem).and_then(|name| places.0.get(name)).copied();
         reader.problem(place.unwrap_or(at), problem.to_string());
     }
@@ -208,6 +230,17 @@ pub(super) fn graph_of(
         }
     }
     graph
+}
+
+fn depends_on_edges(problem: &FlowProblem) -> bool {
+    matches!(
+        problem,
+        FlowProblem::Unreachable(_)
+            | FlowProblem::NoEnd(_)
+            | FlowProblem::LoopWithoutLimit(_)
+            | FlowProblem::JoinNeverFires { .. }
+            | FlowProblem::JoinWithoutFork(_)
+    )
 }
 
 /// Returns the name of the node that a problem is about.

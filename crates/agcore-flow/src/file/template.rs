@@ -119,17 +119,17 @@ fn agent(reader: &mut Reader<'_>, node: &Node, known: &Known) -> Option<AgentTem
     })
 }
 
-/// Reads a task, whose templates can use the variables `known`.
+/// Reads a task, whose templates can use the variables `known`. `agents` are the names of all agents, if they could be read.
 pub(super) fn task(
     reader: &mut Reader<'_>,
     node: &Node,
     (known, outputs, members): (&Known, Outputs, Members),
-    agents: &[String],
+    agents: Option<&[String]>,
 ) -> Option<TaskTemplate> {
     let mut table = reader.table(node)?;
     let named = reader.required(&mut table, "agent");
     let agent = named.and_then(|node| reader.text(node));
-    if let (Some(node), Some(agent)) = (named, &agent)
+    if let (Some(node), Some(agent), Some(agents)) = (named, &agent, agents)
         && !agents.contains(agent)
     {
         let message = format!("there is no agent `{agent}`; the agents are {}", listed(agents));
