@@ -63,6 +63,12 @@ fn a_run_waits_for_an_answer_and_continues() {
             "--resume ",
         ],
     );
+    // The question is not an approval, and `agcore -p` cannot continue a flow.
+    assert!(
+        !ran.stderr.contains("agcore approvals") && !ran.stderr.contains("agcore -p"),
+        "{}",
+        ran.stderr
+    );
     assert!(
         ran.stderr.contains("article starts\n  draft …\n  draft ✓ "),
         "{}",
@@ -260,4 +266,99 @@ fn pictures_have_the_path_of_a_run() {
 fn the_schema_is_that_of_the_documentation() {
     let ran = Agcore::new().run(["flow", "schema"]);
     assert_eq!(ran.assert_success(), include_str!("../../../../docs/flow-schema.json"));
+}
+
+/// Reads a flow file of the examples.
+fn example(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/flows/");
+    std::fs::read_to_string(format!("{folder}{name}")).unwrap()
+}
+
+#[test]
+fn the_examples_run_or_say_which_tools_they_need() {
+    let server = Server::start(MockOptions::new(), author);
+    let mut agcore = Agcore::talking_to(&server).at_home();
+    for name in ["article.flow.yaml", "help-desk.flow.yaml", "garden.flow.yaml"] {
+        agcore = agcore.with_file(name, &example(name));
+    }
+    let checked = agcore.run(["flow", "check", "article.flow.yaml"]);
+    assert_eq!(
+        checked.assert_success(),
+        "article.flow.yaml: ok (graph, 2 agents, 3 tasks)\n"
+    );
+    assert_eq!(checked.stderr, "");
+    let ran = agcore.run(["flow", "run", "article.flow.yaml", "tea", "--set", "tone=calm"]);
+    ran.assert_failed(8, &["publish: Publish this? Tea is a drink."]);
+    let answer = "0:publish#1:question=yes";
+    let ran = agcore.run(["flow", "run", "article.flow.yaml", "--continue", "--answer", answer]);
+    assert_eq!(ran.assert_success(), "Tea is a drink.\n");
+    for (name, tool) in [("help-desk.flow.yaml", "order"), ("garden.flow.yaml", "measure")] {
+        let checked = agcore.run(["flow", "check", name]);
+        checked.assert_success();
+        let note = format!("needs `{tool}`, which agcore does not have");
+        assert!(checked.stderr.contains(&note), "{}", checked.stderr);
+    }
+}
+
+#[test]
+fn a_variable_without_a_value_is_reported_before_anything_is_sent() {
+    let server = Server::start(MockOptions::new(), author);
+    let agcore = home(&server);
+    let ran = agcore.run(["flow", "run", "article.flow.yaml", "tea"]);
+    ran.assert_failed(2, &["the flow needs a value for `tone`", "--set tone=VALUE"]);
+    let ran = agcore.run([
+        "flow",
+        "run",
+        "article.flow.yaml",
+        "tea",
+        "--set",
+        "tone=x",
+        "--set",
+        "tones=y",
+    ]);
+    ran.assert_failed(2, &["the flow has no variable `tones`; did you mean `tone`?"]);
+    assert_eq!(server.requests().len(), 0);
+}
+
+/// One mistake does not hide another kind of mistakes.
+#[test]
+fn a_check_reports_mistakes_of_every_kind_at_once() {
+    let server = Server::start(MockOptions::new(), author);
+    let text = "\
+version: 1
+kind: graph
+nodes:
+  draft: {task: nothing}
+  note: {}
+edges:
+  - {from: draft, to: nowhere}
+  - {from: note, to: end}
+agents:
+  author: {role: You write., goal: '{{tune}}', backstory: ''}
+tasks:
+  draft: {agent: cook, description: 'Write about {{requests}}.', expected_output: A text.}
+  note: {agent: author, description: 'x', expected_output: A note., colour: red}
+";
+    let agcore = home(&server).with_file("bad.flow.yaml", text);
+    let ran = agcore.run(["flow", "check", "bad.flow.yaml"]);
+    let expected = [
+        "task `nothing`",
+        "`nowhere`",
+        "`tune`",
+        "agent `cook`",
+        "`requests`",
+        "`colour`",
+    ];
+    ran.assert_failed(2, &expected);
+    // Without agents, the rest is still checked.
+    let start = text.find("agents:").unwrap();
+    let end = text.find("tasks:").unwrap();
+    let without = format!("{}{}", &text[..start], &text[end..]);
+    let agcore = agcore.with_file("worse.flow.yaml", &without);
+    let ran = agcore.run(["flow", "check", "worse.flow.yaml"]);
+    ran.assert_failed(
+        2,
+        &["`agents`", "task `nothing`", "`nowhere`", "`requests`", "`colour`"],
+    );
+    assert!(!ran.stderr.contains("agent `cook`"), "{}", ran.stderr);
 }

@@ -8,7 +8,7 @@ use std::{
 use agcore::{chat::SchemaCheck, flow::FlowFile, tools::SchemaValidator};
 
 use super::file::read;
-use crate::{exit::Failure, process::print};
+use crate::{exit::Failure, process::print, program_tools, render::sanitized_line};
 
 /// Checks all files, and reports everything that is wrong.
 ///
@@ -27,6 +27,7 @@ pub(super) fn check(files: &[PathBuf]) -> Result<(), Failure> {
                     let (kind, agents, tasks) = (file.kind, file.agents.len(), file.tasks.len());
                     let (agents, tasks) = (counted(agents, "agent"), counted(tasks, "task"));
                     print(&format!("{name}: ok ({kind}, {agents}, {tasks})\n"))?;
+                    report(&missing_tools(&name.to_string(), &file)?)?;
                 }
             }
             Err(failure) => {
@@ -41,6 +42,30 @@ pub(super) fn check(files: &[PathBuf]) -> Result<(), Failure> {
         1 => Err(Failure::usage("1 problem was found")),
         more => Err(Failure::usage(format!("{more} problems were found"))),
     }
+}
+
+/// Returns a note for each agent that names tools which the program does not have itself. Others can: such a file has no
+/// problem.
+fn missing_tools(name: &str, file: &FlowFile) -> Result<Vec<String>, Failure> {
+    let known = program_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
+    let known = known.snapshot();
+    let notes = file.agents.iter().filter_map(|(agent, template)| {
+        let missing: Vec<String> = template
+            .tools
+            .iter()
+            .filter(|tool| known.get(tool).is_none())
+            .map(|tool| format!("`{}`", sanitized_line(tool)))
+            .collect();
+        (!missing.is_empty()).then(|| {
+            format!(
+                "{name}: note: the agent `{}` needs {}, which agcore does not have: `agcore flow run` needs an MCP server that \
+                 offers it; a program registers it itself",
+                sanitized_line(agent),
+                missing.join(", ")
+            )
+        })
+    });
+    Ok(notes.collect())
 }
 
 /// Compares a file with the JSON Schema that editors use.

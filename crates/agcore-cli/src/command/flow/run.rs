@@ -34,7 +34,7 @@ use crate::{
     args::{ChatArgs, FlowValues, OutputFormat},
     attachments::with_files,
     command::chat::{ChatTools, Front, OneShot, selected},
-    exit::{Failure, FailureKind},
+    exit::{Failure, FailureKind, suggestion},
     input,
     output::Output,
     process::print,
@@ -58,6 +58,9 @@ pub(crate) struct FlowRun<'a> {
 pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -> Result<(), Failure> {
     let file = read(run.file)?;
     let chat = run.chat;
+    if chat.quiet {
+        trust_dialog::silence_notices();
+    }
     let may_ask = chat.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&chat.settings, may_ask, front.interrupts, front.color).await?;
     let settings = settings.allowing(&chat.allow)?;
@@ -131,6 +134,7 @@ async fn prompt(run: &FlowRun<'_>, file: &FlowFile, is_selected: bool) -> Result
             false => Err(Failure::usage("--file sends a file with a message: add a PROMPT")),
         };
     }
+    check_variables(file, run.values)?;
     let text = input::message(chat.message.as_deref()).await?;
     let mut request = FlowRequest::default();
     for (name, value) in &run.values.set {
@@ -148,6 +152,35 @@ async fn prompt(run: &FlowRun<'_>, file: &FlowFile, is_selected: bool) -> Result
         content: Content::from(text),
         request,
     }))
+}
+
+/// Checks that every variable of the file has a value, before anything is asked or sent.
+///
+/// # Errors
+/// When one of them has none, or a value is for a variable that the file does not have.
+fn check_variables(file: &FlowFile, values: &FlowValues) -> Result<(), Failure> {
+    let is_set = |name: &&String| values.set.iter().any(|(set, _)| set == *name);
+    let missing: Vec<&String> = file.variables.iter().filter(|name| !is_set(name)).collect();
+    if !missing.is_empty() {
+        let options: Vec<String> = missing.iter().map(|name| format!("--set {name}=VALUE")).collect();
+        return Err(Failure::usage(format!(
+            "the flow needs a value for {}\nAdd {}.",
+            missing
+                .iter()
+                .map(|name| format!("`{name}`"))
+                .collect::<Vec<_>>()
+                .join(", "),
+            options.join(" ")
+        )));
+    }
+    let unknown = values.set.iter().find(|(set, _)| !file.variables.contains(set));
+    match unknown {
+        None => Ok(()),
+        Some((name, _)) => {
+            let near = suggestion(name, &file.variables);
+            Err(Failure::usage(format!("the flow has no variable `{name}`{near}")))
+        }
+    }
 }
 
 /// Adds the message to the conversation. The title of a new one is the beginning of the message, or else the name of the file.
