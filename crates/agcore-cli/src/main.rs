@@ -31,6 +31,7 @@ mod hook_commands;
 mod sample_tools;
 mod render;
 mod program_tools;
+mod chat_prompt;
 mod size;
 mod attachments;
 mod permission_mode;

@@ -72,6 +72,8 @@ pub(crate) struct Settings {
     pub(crate) prices: Option<Chosen<Vec<ModelPrice>>>,
     /// The instructions for the agent, including those of the project.
     pub(crate) system: String,
+    /// The default instructions, if no setting replaces them. Chats add their environment.
+    pub(crate) default_system: Option<String>,
     /// Whether typed lines are kept for the next chat.
     pub(crate) history: bool,
     /// The theme of the output.
@@ -104,6 +106,7 @@ impl Settings {
             limits: choices.limits,
             prices: choices.prices,
             system: choices.context_files.appended_to(&choices.system.value),
+            default_system: (choices.system.origin == Origin::Default).then_some(choices.system.value),
             history: choices.history.value,
             theme: choices.theme.value,
             trace_content: choices.trace_content.value,

@@ -64,6 +64,7 @@ mod suspended_runs;
 mod stream;
 mod permission_mode;
 mod redirected_output;
+mod chat_prompt;
 mod chat_tools;
 mod program_tools;
 mod project_files;

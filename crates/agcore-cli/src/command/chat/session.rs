@@ -5,7 +5,8 @@ use std::sync::Arc;
 use agcore::{
     AgentSession, AgentSpec, ToolRegistry,
     agent::{OpenQuestionPolicy, Skills, StoredSessions, SubAgent, ToolSource},
-    llm::ProviderConfig,
+    chat::{Clock, HeuristicEstimator, TokenEstimator},
+    llm::{ProviderConfig, SystemClock},
     memory::session::Session,
     tools::{AuditSink, Registration, ToolError, ToolPolicy},
 };
@@ -14,6 +15,7 @@ use url::Url;
 use super::{agent_tools::remove_unusable, options_hook::OptionsHook, recording::Recording};
 use crate::{
     args::{ChatArgs, ModelOption},
+    chat_prompt::chat_prompt,
     exit::{Failure, suggestion},
     guards::Guards,
     hook_commands::CommandHooks,
@@ -287,7 +289,7 @@ pub(in crate::command) fn agent(settings: &Settings) -> AgentSpec {
 /// When there is no agent with this name.
 pub(super) fn agent_of(args: &ChatArgs, settings: &Settings) -> Result<AgentSpec, Failure> {
     let mut agent = match &args.agent {
-        None => agent(settings),
+        None => chat_agent(args, settings),
         Some(name) => file_agent(&settings.tools.project, name, &settings.context_files)?,
     };
     agent.request = ModelOption::applied(&args.options, &agent.request).map_err(Failure::usage)?;
@@ -321,3 +323,13 @@ pub(super) fn file_agent(project: &Project, name: &str, context: &ContextFiles) 
     agent.system_prompt = context.appended_to(&found.system_prompt);
     Ok(agent)
 }
+/// Returns the default agent. Unless the settings contain instructions, it knows where it works.
+fn chat_agent(args: &ChatArgs, settings: &Settings) -> AgentSpec {
+    let mut agent = agent(settings);
+    if let (Some(base), Ok(folder)) = (&settings.default_system, settings.tools.folder()) {
+        let prompt = chat_prompt(base, folder.path(), !args.no_tools, SystemClock::new().now());
+        agent.system_prompt = settings.context_files.appended_to(&prompt);
+    }
+    agent
+}
+
