@@ -159,3 +159,48 @@ fn reports_automatic_compaction() {
     person.presses('d');
     person.leaves_with(0);
 }
+
+/// The server lists the window of its models, so no request has to be refused before the conversation is compacted.
+#[test]
+fn compacts_before_the_window_that_the_server_lists_is_full() {
+    let list = |_: &RecordedRequest| {
+        let entry = |name: &str, window: u64| json!({"id": name, "object": "model", "context_window": window});
+        Reply::json(
+            200,
+            &json!({"object": "list", "data": [entry("other", 512), entry("gpt-5-mini", 16_384)]}),
+        )
+    };
+    let reply = |request: &RecordedRequest| match is_summary_request(request) {
+        true => Reply::text(SUMMARY),
+        false => Reply::text(format!("{}Done.", "purr ".repeat(4_000))),
+    };
+    let server = Server::start(MockOptions::new().with_route("GET", "/v1/models", list), reply);
+    let mut person = Person::at(&server, &[]);
+    for message in ["one", "two"] {
+        person.types(message);
+        person.sees("Done.");
+        person.next();
+    }
+    person.types("/context");
+    person.sees("%");
+    person.sees("The context window has 16384 tokens.");
+    person.next();
+    for message in ["three", "four", "five"] {
+        person.types(message);
+        person.sees("Done.");
+        person.next();
+    }
+    let asked = server.requests();
+    let is_chat = |request: &&RecordedRequest| request.path().ends_with("/chat/completions");
+    assert!(
+        asked.iter().filter(is_chat).any(is_summary_request),
+        "nothing was compacted"
+    );
+    let lists = asked
+        .iter()
+        .filter(|request| request.path().ends_with("/models"))
+        .count();
+    assert_eq!(lists, 1, "the list is requested once");
+    person.presses('d');
+    person.leaves_with(0);
+}

@@ -66,6 +66,7 @@ impl Conversation {
     /// Notes which model answers from now on.
     pub(super) fn use_model(&mut self, model: &str) {
         model.clone_into(&mut self.model);
+        self.chats.window.use_model(model);
         if let Some(costs) = &mut self.turns.log.costs {
             costs.set_model(model);
         }
@@ -164,6 +165,7 @@ impl Conversation {
 
     async fn run_turn(&mut self, message: Option<Message>, input: Input) -> Result<bool, Failure> {
         self.screen.speaker("agent")?;
+        self.chats.learn_window(&self.session, &self.model).await;
         let before = self.session.messages().await;
         let is_new = message.is_some();
         if is_new {

@@ -75,6 +75,7 @@ pub(super) async fn run(
         None => continuation(&one_shot.chats.sessions, &one_shot.session).await?,
     };
     one_shot.announce(args, tools, front.output)?;
+    one_shot.chats.learn_window(&one_shot.session, &one_shot.model).await;
     let (session, render) = (&one_shot.session, &mut *one_shot.render);
     let result = match schema {
         None => turn::run(session, turn_input, front.interrupts, render).await.map(drop),
@@ -148,6 +149,8 @@ impl<'a> OneShot<'a> {
         let chats = ChatSessions::new(args, settings, tools, sessions, people)?;
         let agent = agent_of(args, settings)?;
         let agent = continued(agent, (args, settings), &chats.sessions, selected).await?;
+        let model = model_of(&agent, settings);
+        chats.window.use_model(&model);
         let session = chats.start(selected, args.session.fork_session, &agent).await?;
         chats.name(&session, args).await?;
         let (mut render, mut answers) = (renderer(front, settings.theme, args), None);
@@ -175,7 +178,7 @@ impl<'a> OneShot<'a> {
             answers,
             chats,
             settings,
-            model: model_of(&agent, settings),
+            model,
             mode,
             policy,
             denials,

@@ -95,6 +95,7 @@ pub(super) async fn context(conversation: &Conversation) -> Result<(), Failure> 
     let message_tokens: u64 = messages.iter().map(|message| estimator.message(message)).sum();
     let waiting: u64 = conversation.attached.iter().map(|block| estimator.text(block)).sum();
     let total = system + tool_tokens.iter().map(|(_, _, tokens)| tokens).sum::<u64>() + message_tokens + waiting;
+    conversation.chats.window.learn(&conversation.model).await;
     let Capabilities { context_window, .. } = bundle.provider().info().capabilities;
     let percent = |tokens: u64| match context_window {
         Some(window) if window > 0 => format!("{}%", tokens.saturating_mul(100).div_ceil(window)),

@@ -20,6 +20,7 @@ use crate::{
     guards::Guards,
     hook_commands::CommandHooks,
     mcp::Servers,
+    model_window::ModelWindow,
     permission_mode::{ASKS_AGENT, CurrentMode},
     prices::Prices,
     program_tools::{self, ToolFolder},
@@ -29,6 +30,9 @@ use crate::{
     settings::{ContextFiles, McpServers, Project, Settings, ToolSettings},
     trust_dialog::print_notices,
 };
+
+/// The estimated tokens from which a conversation may be too long for a small model.
+const LONG: u64 = 2_000;
 
 /// The tools that a chat offers to the model: those of the program, and those of MCP servers.
 #[derive(Clone)]
@@ -124,6 +128,8 @@ pub(super) struct ChatSessions {
     /// The commands of the settings.
     pub(super) hooks: Arc<CommandHooks>,
 }
+    /// The context window of the model.
+    pub(super) window: Arc<ModelWindow>,
 
 /// The rules and the approver of calls, and the sink of decisions about them.
 pub(super) struct People {
@@ -161,14 +167,18 @@ impl ChatSessions {
         if let Some(recording) = &recording {
             provider = recording.provider();
         }
+        let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?;
+        let catalog = prices.as_ref().map(Prices::catalog);
+        let window = Arc::new(ModelWindow::new(provider, settings.provider.clone(), catalog));
         let offered = tools.offered(!args.no_tools);
-        let mut builder = guards.builder(provider, offered).with_session_store(sessions.store());
+        let mut builder = guards
+            .builder(Arc::clone(&window), offered)
+            .with_session_store(sessions.store());
         if sessions.flow_options().is_some()
             && let Some(hook) = OptionsHook::new(&args.options).map_err(Failure::usage)?
         {
             builder = builder.with_hook(hook);
         }
-        let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?;
         let stored = builder.build()?.stored_sessions()?;
         let stored = Prices::billed(prices.as_ref(), stored, &settings.provider.model);
         let stored = described(stored, &sessions);
@@ -181,6 +191,7 @@ impl ChatSessions {
         })
     }
 
+            window,
     /// Creates a session, or opens the one that was selected, or a copy of it.
     ///
     /// # Errors
@@ -257,6 +268,16 @@ impl ChatSessions {
         {
             // It is not listed, so it does no harm if this fails.
             let _ = self.stored.delete(id).await;
+    /// Finds out how long a conversation may become before the model is sent one that may be too long.
+    pub(super) async fn learn_window(&self, session: &AgentSession, model: &str) {
+        let estimator = HeuristicEstimator::default();
+        let messages = session.messages().await;
+        let tokens: u64 = messages.iter().map(|message| estimator.message(message)).sum();
+        if tokens >= LONG {
+            self.window.learn(model).await;
+        }
+    }
+
         }
     }
 }
