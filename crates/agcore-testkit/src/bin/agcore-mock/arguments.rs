@@ -40,6 +40,19 @@ Options:
   -h, --help            Print this help
   -V, --version         Print the version
 
+Scripts:
+  A script is a JSON object: {\"steps\": [STEP, ...], \"repeat\": true|false}. Each request is answered by the next step; with
+  'repeat', the first one follows the last. A step is an answer, an error or a raw response:
+    answer  \"text\", \"reasoning\", \"refusal\": strings
+            \"tool_calls\": [{\"name\": \"weather\", \"arguments\": {\"city\": \"Oslo\"}, \"id\": \"call_1\"}]; a string as
+            'arguments' is sent as it is
+            \"finish\": \"stop\", \"length\", \"tool_calls\", \"content_filter\"
+            \"usage\": {\"input\": 9, \"output\": 3}, \"model\": \"NAME\"
+    error   \"error\": {\"status\": 429, \"message\": \"slow down\", \"retry_after\": \"2\"}
+    raw     \"raw\": {\"status\": 200, \"headers\": {\"content-type\": \"text/html\"}, \"body\": \"<html>\"}
+  Every step may also have \"pace_ms\": 20, \"headers\": {\"name\": \"value\"} and \"faults\": [{\"cut\": {\"at\": {\"after_events\": 2},
+  \"ending\": \"reset\"}}].
+
 Examples:
   agcore-mock --port 8080 --log
   agcore-mock --behavior demo

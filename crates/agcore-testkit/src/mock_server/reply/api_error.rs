@@ -172,7 +172,7 @@ fn default_code_and_message(status: u16) -> (Option<&'static str>, &'static str)
 
 /// The JSON form of an error in a script.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an error, as in {\"status\": 429}")]
 struct JsonError {
     status: u16,
     message: Option<String>,

@@ -36,7 +36,10 @@ pub(super) fn parse(text: &str) -> Result<(Vec<Reply>, bool), ScriptParseError> 
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a script, as in {\"steps\": [{\"text\": \"Hello\"}]}"
+)]
 struct JsonScript {
     steps: Vec<Step>,
     #[serde(default)]
@@ -44,7 +47,7 @@ struct JsonScript {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a step, as in {\"text\": \"Hello\"}")]
 struct Step {
     reasoning: Option<String>,
     text: Option<String>,
@@ -67,7 +70,10 @@ struct Step {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a call, as in {\"name\": \"weather\", \"arguments\": {}}"
+)]
 struct Call {
     name: String,
     /// A string is used verbatim; any other value is serialized to JSON.
@@ -77,7 +83,10 @@ struct Call {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a response, as in {\"status\": 200, \"body\": \"\"}"
+)]
 struct Raw {
     status: u16,
     #[serde(default)]
