@@ -186,12 +186,12 @@ impl ChatSessions {
             sessions,
             stored,
             recording,
+            window,
             provider: settings.provider.clone(),
             hooks: Arc::clone(guards.hooks()),
         })
     }
 
-            window,
     /// Creates a session, or opens the one that was selected, or a copy of it.
     ///
     /// # Errors
