@@ -20,6 +20,9 @@ pub(super) struct Prefixed<'m> {
 /// Names of providers that are also names of models.
 const FAMILIES: [&str; 8] = ["claude", "deepseek", "gemini", "grok", "kimi", "mistral", "qwen", "yi"];
 
+/// The beginning of the names of fine-tuned models of OpenAI and Mistral, in front of a colon.
+const FINE_TUNED: &str = "ft";
+
 /// Splits a model name if it begins with the name of a provider.
 pub(super) fn split(name: &str) -> Option<Prefixed<'_>> {
     let at = name.find([':', '/'])?;
@@ -35,8 +38,8 @@ pub(super) fn split(name: &str) -> Option<Prefixed<'_>> {
     })
 }
 
-/// Describes the mistake in a model name that is only the name of a provider, or begins with one that is mistyped. No server has
-/// such models, apart from those that choose the names of their models themselves.
+/// Describes the mistake in a model name that is only the name of a provider, or begins with one that is mistyped or, in front of a
+/// colon, unknown. No server has such models, apart from those that choose the names of their models themselves.
 pub(super) fn mistake(name: &str) -> Option<String> {
     let (provider, model) = name.split_once([':', '/']).unwrap_or((name, ""));
     match (provider.parse::<ProviderType>(), model.trim()) {
@@ -53,7 +56,11 @@ pub(super) fn mistake(name: &str) -> Option<String> {
             let names = known
                 .iter()
                 .flat_map(|known| known.aliases().iter().copied().chain([known.name()]));
-            nearest(provider, names)?;
+            // Vendors have no other names with a colon, but some have names with a slash.
+            let has_colon = name[provider.len()..].starts_with(':') && provider != FINE_TUNED;
+            if !has_colon {
+                nearest(provider, names)?;
+            }
             Some(format!(
                 "{error}\nIf `{name}` is the name of a model, select its provider, as in `ollama:{name}` or with --provider."
             ))
@@ -70,7 +77,6 @@ mod tests {
         for name in [
             "gpt-5",
             "openai:gpt-5",
-            "llama3.2:1b",
             "ft:gpt-4o-mini-2024-07-18:acme::9Xy",
             "meta-llama/llama-3",
             "some-model:",
@@ -86,6 +92,9 @@ mod tests {
         for (name, expected) in [
             ("opnai:gpt-5", "unknown provider type `opnai`, did you mean `openai`?"),
             ("anthropc/claude", "did you mean `anthropic`?"),
+            ("antropic:claude", "did you mean `anthropic`?"),
+            ("nosuch:gpt", "unknown provider type `nosuch`"),
+            ("llama3.2:1b", "select its provider, as in `ollama:llama3.2:1b`"),
             (
                 "opnai:gpt-5",
                 "If `opnai:gpt-5` is the name of a model, select its provider",
