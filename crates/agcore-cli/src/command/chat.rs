@@ -28,6 +28,7 @@ mod clipboard;
 mod reports;
 mod permissions;
 mod compact;
+mod markdown_export;
 mod saved;
 mod rewind;
 mod paste_image;

@@ -48,6 +48,21 @@ fn a_saved_conversation_continues_in_another_process() {
 }
 
 #[test]
+fn saves_markdown_for_people() {
+    let server = Server::playground();
+    let mut person = Person::at(&server, &[]);
+    person.types("remember 42");
+    person.next();
+    person.types("/export talk.md");
+    person.sees("2 messages saved to talk.md.");
+    person.next();
+    let text = fs::read_to_string(person.agcore.directory.path().join("talk.md")).unwrap();
+    assert!(text.starts_with("## You\n\nremember 42\n\n## Agent\n\n"), "{text}");
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
 fn asks_before_overwriting_a_file() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server).with_file("talk.json", "precious");

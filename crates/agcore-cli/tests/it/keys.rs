@@ -125,7 +125,7 @@ fn tab_completes_commands_and_file_names() {
     person.next();
     person.keys("/s\t");
     person.sees("show the model, the server and the files in use");
-    person.sees("save the conversation to a file");
+    person.sees("save the conversation as JSON");
     person.presses('c');
     person.types("/load pl\t");
     person.sees("plan of ann.md is not a saved conversation");

@@ -5,7 +5,10 @@ use std::{fs, io, path::Path, sync::Arc};
 use agcore::{AgentSession, Message, agent::SessionState};
 use serde_json::Value;
 
-use super::conversation::Conversation;
+use super::{
+    conversation::Conversation,
+    markdown_export::{EXTENSIONS, markdown},
+};
 use crate::{
     atomic_file::{create, replace},
     console::Line,
@@ -29,7 +32,12 @@ const NO_ANSWER: &str = "(no answer)";
 /// When the terminal was closed.
 pub(super) async fn save(conversation: &Conversation, name: &str) -> Result<(), Failure> {
     let (path, screen) = (expand_home(name), conversation.screen);
-    let text = match serialized(conversation).await {
+    let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let text = match EXTENSIONS.iter().any(|known| extension == *known) {
+        true => Ok(markdown(&conversation.session.messages().await)),
+        false => serialized(conversation).await,
+    };
+    let text = match text {
         Ok(text) => text,
         Err(error) => return screen.error(&format!("cannot serialize the conversation: {error}")),
     };

@@ -215,7 +215,7 @@ pub(super) const TABLE: [Entry; 29] = [
         &["/export"],
         Argument::Required,
         "FILE",
-        "save the conversation to a file",
+        "save the conversation as JSON, or as Markdown (.md)",
     ),
     entry(
         Kind::Load,
