@@ -1,6 +1,9 @@
 //! Shows what the files of a folder would change, and asks whether to trust them.
 
-use std::io::{self, IsTerminal, Write as _};
+use std::{
+    io::{self, IsTerminal, Write as _},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use agcore::{chat::Clock, llm::SystemClock};
 
@@ -17,6 +20,9 @@ use crate::{
 
 /// The prompt of the question.
 const PROMPT: &str = "Trust this folder? [y]es, [n]o: ";
+
+/// Whether notices are left out.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
 /// The headings of settings that do not need trust, and of those that do.
 const ALWAYS: &str = "Used even without trust:";
@@ -52,12 +58,28 @@ pub(crate) async fn settings(
     Settings::new(choices)
 }
 
-/// Prints messages to standard error, each on one line.
+/// Leaves out all notices from now on, because only the answer and errors are wanted.
+pub(crate) fn silence_notices() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Prints messages to standard error, each on one line, unless they are [silenced](silence_notices).
 ///
 /// # Errors
 /// When standard error is closed.
 pub(crate) fn print_notices(notices: &[String]) -> Result<(), Failure> {
-    notices
+    match IS_QUIET.load(Ordering::Relaxed) {
+        true => Ok(()),
+        false => print_problems(notices),
+    }
+}
+
+/// Prints messages to standard error that are never silenced, each on one line.
+///
+/// # Errors
+/// When standard error is closed.
+pub(crate) fn print_problems(problems: &[String]) -> Result<(), Failure> {
+    problems
         .iter()
         .try_for_each(|notice| print_line(&sanitized_line(notice)))
 }

@@ -93,7 +93,7 @@ fn check_answer(question: &OpenQuestion, answer: &Answer) -> Result<(), Failure>
         (ApprovalStatus::Answered, Some(given)) if given != *answer => {
             let at = approval
                 .closed_at
-                .map_or_else(String::new, |at| format!(" at {} UTC", time(at)));
+                .map_or_else(String::new, |at| format!(" at {}", time(at)));
             format!("it was {} already{at}, which cannot be changed", verb(&given))
         }
         _ => return Ok(()),

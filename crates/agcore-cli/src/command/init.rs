@@ -283,7 +283,10 @@ impl Setup<'_> {
                 )));
             };
             print_list(&format!("{shown} exists. These settings would change:\n{lines}"))?;
-            if !questions.confirm("Change them? [y]es, [n]o: ", false).await? {
+            if !questions
+                .confirm("Change them? [y]es, [n]o (Enter: no): ", false)
+                .await?
+            {
                 return Err(Failure::task(format!("you answered no; {shown} is unchanged")));
             }
         }

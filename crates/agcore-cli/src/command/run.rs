@@ -73,6 +73,9 @@ pub(crate) async fn run(
             "--schema is for single messages\nUse `agcore -p` with --schema.",
         ));
     }
+    if args.chat.quiet {
+        trust_dialog::silence_notices();
+    }
     let may_ask = args.chat.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&args.chat.settings, may_ask, interrupts, color)
         .await?

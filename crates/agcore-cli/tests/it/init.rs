@@ -267,7 +267,7 @@ mod at_a_terminal {
         person.sees("can be used and lists 1 model.");
         person.sees("Model [small] (? lists ");
         person.types("");
-        person.sees("Change them? [y]es, [n]o: ");
+        person.sees("Change them? [y]es, [n]o (Enter: no): ");
         person.types("y");
         person.sees("The settings are in ");
         let agcore = person.leaves_with(0);
@@ -352,7 +352,7 @@ mod at_a_terminal {
         person.sees("Base URL [http://127.0.0.1:9/v1]: ");
         person.types("");
         person.sees("provider = \"xai\" (was 'openai')");
-        person.sees("Change them? [y]es, [n]o: ");
+        person.sees("Change them? [y]es, [n]o (Enter: no): ");
         person.types("n");
         person.sees("is unchanged");
         let agcore = person.leaves_with(1);

@@ -160,6 +160,16 @@ fn agents_that_name_unknown_tools_are_reported_and_not_offered() {
     );
     let ran = agcore.run(["chat", "hi", "--no-tools"]);
     assert!(!ran.stderr.contains("read_fil"), "{}", ran.stderr);
+    #[cfg(unix)]
+    {
+        let mut person = crate::person::Person::chatting(agcore, &[]);
+        person.types("/agents");
+        person.sees("reader: Helps.");
+        person.sees("the agent `reader` cannot be used");
+        person.next();
+        person.presses('d');
+        person.leaves_with(0);
+    }
 }
 
 /// Calls a tool with these arguments in the first round, and repeats its result.

@@ -180,6 +180,11 @@ fn a_fork_leaves_the_session_as_it_is() {
     let copy = shown(&id(&fork));
     assert_eq!(copy["messages"].as_array().unwrap().len(), 4);
     assert_eq!(copy["origin"]["session"], original);
+    let titles: Vec<Value> = listed(&agcore, &[])
+        .into_iter()
+        .map(|session| session["title"].clone())
+        .collect();
+    assert_eq!(titles, ["one", "one"], "a copy has the title of the original");
 }
 
 #[test]

@@ -326,3 +326,15 @@ fn reports_what_is_disabled() {
             .contains("agcore.toml (permissions) is ignored")
     );
 }
+
+/// Only the answer and errors are printed with `-q`.
+#[test]
+fn quiet_runs_do_not_list_what_is_ignored() {
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server).with_file("AGENTS.md", "Be brief.");
+    let ran = agcore.run(["-p", "hi"]);
+    assert!(ran.stderr.contains("AGENTS.md is ignored"), "{}", ran.stderr);
+    let ran = agcore.run(["-p", "hi", "-q"]);
+    ran.assert_success();
+    assert_eq!(ran.stderr, "");
+}

@@ -12,7 +12,9 @@ use crate::{exit::Failure, project_list::agent_list, render::sanitized_line};
 pub(super) fn agents(conversation: &mut Conversation, name: &str) -> Result<(), Failure> {
     let screen = conversation.screen;
     if name.is_empty() {
-        return screen.list(&agent_list(&conversation.tools.project));
+        let unusable = conversation.tools.unusable.iter();
+        let unusable: String = unusable.map(|problem| sanitized_line(problem) + "\n").collect();
+        return screen.list(&(agent_list(&conversation.tools.project) + &unusable));
     }
     let mut agent = match file_agent(&conversation.tools.project, name, &conversation.project_instructions) {
         Ok(agent) => agent,

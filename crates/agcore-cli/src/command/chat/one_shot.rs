@@ -246,7 +246,7 @@ impl<'a> OneShot<'a> {
             .recording_problems()
             .into_iter()
             .chain(chats.hooks.take_problems());
-        trust_dialog::print_notices(
+        trust_dialog::print_problems(
             &problems
                 .map(|problem| format!("warning: {problem}"))
                 .collect::<Vec<_>>(),

@@ -43,6 +43,8 @@ pub(in crate::command) struct ChatTools {
     pub(in crate::command) servers: Arc<Servers>,
     /// The skills and agents in files.
     pub(in crate::command) project: Project,
+    /// Why some agents in files cannot be used, one sentence for each.
+    pub(super) unusable: Vec<String>,
 }
 
 impl ChatTools {
@@ -81,9 +83,11 @@ impl ChatTools {
         let servers = if is_offered { &settings.mcp } else { &none };
         let servers = Arc::new(Servers::connect(servers, &registry, answers).await);
         let mut warnings = servers.warnings();
-        if is_offered {
-            warnings.extend(remove_unusable(&registry, &settings.project.agents, &settings.mcp));
-        }
+        let unusable = match is_offered {
+            true => remove_unusable(&registry, &settings.project.agents, &settings.mcp),
+            false => Vec::new(),
+        };
+        warnings.extend(unusable.iter().cloned());
         let warnings = warnings.into_iter();
         let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
         print_notices(&warnings)?;
@@ -91,6 +95,7 @@ impl ChatTools {
             registry,
             servers,
             project: settings.project.clone(),
+            unusable,
         })
     }
 
@@ -123,13 +128,13 @@ pub(super) struct ChatSessions {
     pub(super) sessions: Sessions,
     stored: StoredSessions,
     recording: Option<Recording>,
+    /// The context window of the model.
+    pub(super) window: Arc<ModelWindow>,
     /// The provider, with the model of agents that name none.
     pub(super) provider: ProviderConfig,
     /// The commands of the settings.
     pub(super) hooks: Arc<CommandHooks>,
 }
-    /// The context window of the model.
-    pub(super) window: Arc<ModelWindow>,
 
 /// The rules and the approver of calls, and the sink of decisions about them.
 pub(super) struct People {
@@ -208,6 +213,13 @@ impl ChatSessions {
             Some(session) => self.stored.open(&session.id, agent.clone()).await,
         };
         let opened = opened?;
+        // Lists show a copy under the title of what it continues.
+        if let Some(title) = selected
+            .and_then(|session| session.title.as_deref())
+            .filter(|_| is_fork)
+        {
+            self.sessions.rename(opened.id(), title).await?;
+        }
         self.hooks.set_session(opened.id());
         Ok(opened)
     }
@@ -256,6 +268,16 @@ impl ChatSessions {
         Ok(opened)
     }
 
+    /// Finds out how long a conversation may become before the model is sent one that may be too long.
+    pub(super) async fn learn_window(&self, session: &AgentSession, model: &str) {
+        let estimator = HeuristicEstimator::default();
+        let messages = session.messages().await;
+        let tokens: u64 = messages.iter().map(|message| estimator.message(message)).sum();
+        if tokens >= LONG {
+            self.window.learn(model).await;
+        }
+    }
+
     /// Returns a message for each exchange that could not be recorded.
     pub(super) fn recording_problems(&self) -> Vec<String> {
         self.recording.as_ref().map(Recording::problems).unwrap_or_default()
@@ -268,16 +290,6 @@ impl ChatSessions {
         {
             // It is not listed, so it does no harm if this fails.
             let _ = self.stored.delete(id).await;
-    /// Finds out how long a conversation may become before the model is sent one that may be too long.
-    pub(super) async fn learn_window(&self, session: &AgentSession, model: &str) {
-        let estimator = HeuristicEstimator::default();
-        let messages = session.messages().await;
-        let tokens: u64 = messages.iter().map(|message| estimator.message(message)).sum();
-        if tokens >= LONG {
-            self.window.learn(model).await;
-        }
-    }
-
         }
     }
 }
@@ -317,6 +329,16 @@ pub(super) fn agent_of(args: &ChatArgs, settings: &Settings) -> Result<AgentSpec
     Ok(agent)
 }
 
+/// Returns the default agent. Unless the settings contain instructions, it knows where it works.
+fn chat_agent(args: &ChatArgs, settings: &Settings) -> AgentSpec {
+    let mut agent = agent(settings);
+    if let (Some(base), Ok(folder)) = (&settings.default_system, settings.tools.folder()) {
+        let prompt = chat_prompt(base, folder.path(), !args.no_tools, SystemClock::new().now());
+        agent.system_prompt = settings.context_files.appended_to(&prompt);
+    }
+    agent
+}
+
 /// Returns the model with which an agent answers: its own, or that of the settings.
 pub(super) fn model_of(agent: &AgentSpec, settings: &Settings) -> String {
     agent_model(agent).unwrap_or(&settings.provider.model).to_owned()
@@ -344,13 +366,3 @@ pub(super) fn file_agent(project: &Project, name: &str, context: &ContextFiles) 
     agent.system_prompt = context.appended_to(&found.system_prompt);
     Ok(agent)
 }
-/// Returns the default agent. Unless the settings contain instructions, it knows where it works.
-fn chat_agent(args: &ChatArgs, settings: &Settings) -> AgentSpec {
-    let mut agent = agent(settings);
-    if let (Some(base), Ok(folder)) = (&settings.default_system, settings.tools.folder()) {
-        let prompt = chat_prompt(base, folder.path(), !args.no_tools, SystemClock::new().now());
-        agent.system_prompt = settings.context_files.appended_to(&prompt);
-    }
-    agent
-}
-

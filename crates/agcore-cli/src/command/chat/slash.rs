@@ -41,8 +41,9 @@ Ctrl-L         clear the screen
 Ctrl-Z         suspend; `fg` continues
 Ctrl-A E K U W Y, Alt-B F D
                move and delete, as in a shell
-Pasted text is one message. What is typed during a turn, up to Enter or Tab, is sent after it; if
-you cancel the turn, it is in the input again.
+
+Pasted text is one message. What is typed during a turn, up to Enter or Tab,
+is sent after it; if you cancel the turn, it is in the input again.
 ";
 
 /// The meaning of a line that starts with a slash.
