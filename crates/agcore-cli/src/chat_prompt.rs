@@ -15,7 +15,7 @@ const ADVICE: &str = "\
 # Work on files
 
 - Read a file before you change it, and look for similar code with `search` and `list_files` before you write your own.
-- Make the smallest change that does what is asked, in the style of the file. Prefer `edit_file` to `write_file` for existing files.
+- Make the smallest change that fulfills the request, in the style of the file. Prefer `edit_file` to `write_file` for existing files.
 - After a change, run the tests or the build of the project with `shell` if there are any, and report the result as it is.
 - Use paths relative to the working directory. Commands do not wait for input.
 - Do not commit, publish, install or delete anything that you were not asked to.";

@@ -24,7 +24,7 @@ pub(crate) struct ModelWindow {
     inner: Arc<dyn LlmProvider>,
     config: ProviderConfig,
     catalog: Option<Arc<Catalog>>,
-    /// Lives as long as the program, because callers keep it without a lock. There is one for each model that the user switches to.
+    /// Lives as long as the program, because callers keep it without a lock. Each model that the user switches to has its own.
     info: RwLock<&'static ProviderInfo>,
     /// The models that the server lists; empty if it does not answer.
     listed: OnceCell<Vec<ModelEntry>>,

@@ -58,9 +58,9 @@ pub(crate) async fn settings(
     Settings::new(choices)
 }
 
-/// Leaves out all notices from now on, because only the answer and errors are wanted.
-pub(crate) fn silence_notices() {
-    IS_QUIET.store(true, Ordering::Relaxed);
+/// Sets whether notices are left out from now on, because only the answer and errors are wanted.
+pub(crate) fn silence_notices(is_quiet: bool) {
+    IS_QUIET.store(is_quiet, Ordering::Relaxed);
 }
 
 /// Prints messages to standard error, each on one line, unless they are [silenced](silence_notices).

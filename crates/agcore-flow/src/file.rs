@@ -165,6 +165,7 @@ fn name_of(path: &str) -> &str {
     name.filter(|name| !name.is_empty()).unwrap_or(file)
 }
 
+/// Reads all of a file: a missing part does not hide the problems of the others.
 fn read(
     name: &str,
     text: &str,
@@ -200,7 +201,6 @@ fn read(
     let agents = reader.required(&mut table, "agents").cloned();
     let tasks = reader.required(&mut table, "tasks").cloned();
     reader.no_more(table);
-    // What is missing does not hide what is wrong with the rest.
     let agents = agents.and_then(|node| follow(name, node, load, problems));
     let tasks = tasks.and_then(|node| follow(name, node, load, problems));
     let names = agents.map(|(agents_file, node)| {

@@ -69,9 +69,7 @@ pub(crate) async fn chat(
     output: Option<&Output>,
 ) -> Result<(), Failure> {
     let is_single = is_single(args);
-    if args.quiet && is_single {
-        trust_dialog::silence_notices();
-    }
+    trust_dialog::silence_notices(args.quiet && is_single);
     if args.message.is_none() && !args.files.is_empty() {
         return Err(Failure::usage(
             "--file sends a file with a message: add a PROMPT, or - to read it from standard input\nIn a chat, write @PATH.",

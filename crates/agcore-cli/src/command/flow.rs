@@ -16,7 +16,10 @@ pub(in crate::command) use self::run::{FlowRun, run_file};
 
 use self::{check::check, draw::draw};
 use super::chat::Front;
-use crate::{args::FlowCommand, exit::Failure, interrupt::Interrupts, output::Output, process::print, render::Color};
+use crate::{
+    args::FlowCommand, exit::Failure, interrupt::Interrupts, output::Output, process::print, render::Color,
+    trust_dialog::silence_notices,
+};
 
 /// Runs a `flow` command.
 ///
@@ -30,6 +33,7 @@ pub(crate) async fn run(
 ) -> Result<(), Failure> {
     match command {
         FlowCommand::Run(args) => {
+            silence_notices(args.chat.quiet);
             let front = Front {
                 interrupts,
                 color,

@@ -42,6 +42,7 @@ pub(crate) async fn run(
     color: Color,
     output: Option<&Output>,
 ) -> Result<(), Failure> {
+    trust_dialog::silence_notices(args.chat.quiet);
     if let Some(file) = &args.flow {
         let flow = FlowRun {
             file,
@@ -72,9 +73,6 @@ pub(crate) async fn run(
         return Err(Failure::usage(
             "--schema is for single messages\nUse `agcore -p` with --schema.",
         ));
-    }
-    if args.chat.quiet {
-        trust_dialog::silence_notices();
     }
     let may_ask = args.chat.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&args.chat.settings, may_ask, interrupts, color)

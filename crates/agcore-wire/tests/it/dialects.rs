@@ -492,6 +492,28 @@ fn omits_annotations_of_a_reply_and_sends_members_for_the_vendor() {
     );
 }
 
+/// Requests that vendors answered are not refused.
+#[test]
+fn sends_what_vendors_accepted() {
+    let root = json!({"name": "square_root", "description": "Root.", "parameters": {"type": "object",
+        "properties": {"number": {"type": "number"}}, "required": ["number"]}});
+    let required = json!({"model": "qwen3-vl-flash", "messages": [{"role": "user", "content": "Root of 132413?"}],
+        "tools": [{"type": "function", "function": root}], "tool_choice": "required", "enable_thinking": false});
+    let open = json!({"type": "object", "properties": {"thought": {"type": "string"},
+        "tool_input": {"type": ["object", "null"], "additionalProperties": {"type": "string"}}},
+        "required": ["thought", "tool_input"], "additionalProperties": false});
+    let format = json!({"type": "json_schema", "json_schema": {"name": "o", "strict": true, "schema": open}});
+    let strict = json!({"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Search."}],
+        "response_format": format});
+    for (make, sent) in [(dialect::qwen as fn() -> Dialect, required), (dialect::openai, strict)] {
+        let request: ChatRequest = serde_json::from_value(sent.clone()).unwrap();
+        let encoded = body(make(), &request);
+        for (name, value) in sent.as_object().unwrap() {
+            assert_eq!(encoded[name], *value, "{name}");
+        }
+    }
+}
+
 #[test]
 fn qwen_always_streams() {
     let request = hi();

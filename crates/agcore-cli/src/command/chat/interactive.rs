@@ -236,7 +236,6 @@ async fn conversation(
     let agent = agent_of(args, settings)?;
     let agent = continued(agent, (args, settings), &chats.sessions, selected.as_ref()).await?;
     let model = model_of(&agent, settings);
-    chats.window.use_model(&model);
     let session = chats
         .start(selected.as_ref(), args.session.fork_session, &agent)
         .await?;

@@ -149,8 +149,6 @@ impl<'a> OneShot<'a> {
         let chats = ChatSessions::new(args, settings, tools, sessions, people)?;
         let agent = agent_of(args, settings)?;
         let agent = continued(agent, (args, settings), &chats.sessions, selected).await?;
-        let model = model_of(&agent, settings);
-        chats.window.use_model(&model);
         let session = chats.start(selected, args.session.fork_session, &agent).await?;
         chats.name(&session, args).await?;
         let (mut render, mut answers) = (renderer(front, settings.theme, args), None);
@@ -178,7 +176,7 @@ impl<'a> OneShot<'a> {
             answers,
             chats,
             settings,
-            model,
+            model: model_of(&agent, settings),
             mode,
             policy,
             denials,

@@ -163,15 +163,11 @@ impl ChatSessions {
             .with_audit(people.audit)
             .with_open_questions(OpenQuestionPolicy::Refuse);
         let provider = settings.provider.build();
-        let mut provider = provider.map_err(|error| settings.setup_failure(error))?;
-        let recording = args
-            .record
-            .as_deref()
-            .map(|file| Recording::start(file, Arc::clone(&provider)));
+        let provider = provider.map_err(|error| settings.setup_failure(error))?;
+        let record = args.record.as_deref();
+        let recording = record.map(|file| Recording::start(file, Arc::clone(&provider)));
         let recording = recording.transpose()?;
-        if let Some(recording) = &recording {
-            provider = recording.provider();
-        }
+        let provider = recording.as_ref().map_or(provider, Recording::provider);
         let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?;
         let catalog = prices.as_ref().map(Prices::catalog);
         let window = Arc::new(ModelWindow::new(provider, settings.provider.clone(), catalog));
@@ -207,6 +203,8 @@ impl ChatSessions {
         is_fork: bool,
         agent: &AgentSpec,
     ) -> Result<AgentSession, Failure> {
+        self.window
+            .use_model(agent_model(agent).unwrap_or(&self.provider.model));
         let opened = match selected {
             None => self.new_for(agent).create_new(agent.clone()).await,
             Some(session) if is_fork => self.stored.branch_new(&session.id, agent.clone()).await,

@@ -58,9 +58,6 @@ pub(crate) struct FlowRun<'a> {
 pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -> Result<(), Failure> {
     let file = read(run.file)?;
     let chat = run.chat;
-    if chat.quiet {
-        trust_dialog::silence_notices();
-    }
     let may_ask = chat.output_format() == OutputFormat::Text;
     let settings = trust_dialog::settings(&chat.settings, may_ask, front.interrupts, front.color).await?;
     let settings = settings.allowing(&chat.allow)?;
