@@ -1,11 +1,13 @@
 //! [`AgentError`]: why a turn or a session failed.
 
+mod held;
+
 use std::{error::Error, fmt, time::Duration};
 
 use agcore_chat::{ChatResponse, Fault, FaultKind, Question, text::error_chain};
 use agcore_cycle::{CycleError, CycleErrorKind, machine::MachineError};
 use agcore_llm::LlmError;
-use agcore_memory::{Holder, MemoryError, MemoryErrorKind};
+use agcore_memory::{MemoryError, MemoryErrorKind};
 use agcore_tools::ToolError;
 
 use crate::plan::PlanError;
@@ -116,17 +118,6 @@ impl AgentError {
             AgentErrorKind::Busy,
             "the session is busy with another turn; wait for it, cancel it, or choose another BusyPolicy",
         )
-    }
-
-    /// Returns the error of a session that somebody else may drive.
-    pub(crate) fn held(session: &str, error: MemoryError) -> Self {
-        let Some(holder) = error.holder() else {
-            return error.into();
-        };
-        let message = format!(
-            "the session `{session}` is in use by {holder}; wait until that turn has ended, or continue in a branch of the session"
-        );
-        Self::new(AgentErrorKind::Held, message).with_source(Source::Memory(error))
     }
 
     pub(crate) fn asking(first: &Question, count: usize) -> Self {
@@ -265,14 +256,6 @@ impl AgentError {
     pub fn tool_error(&self) -> Option<&ToolError> {
         match &self.0.source {
             Some(Source::Tool(error)) => Some(error),
-            _ => None,
-        }
-    }
-
-    /// Returns who drives the session, if it is [`Held`](AgentErrorKind::Held).
-    pub fn holder(&self) -> Option<&Holder> {
-        match &self.0.source {
-            Some(Source::Memory(error)) => error.holder(),
             _ => None,
         }
     }

@@ -1,5 +1,7 @@
 //! [`Shared`]: the state that all clones of a session share.
 
+mod hold;
+
 use std::{
     collections::HashSet,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -13,7 +15,6 @@ use agcore_cycle::{
     BudgetPool, LlmCycle, Observer, OutcomeRecorder, PauseFlag, TurnInput, TurnOptions,
     machine::{Begin, Step},
 };
-use agcore_memory::Hold;
 use agcore_tools::{ExecutorBuilder, RunState, ToolContext, ToolSession, ToolSnapshot};
 use tokio_util::sync::CancellationToken;
 
@@ -89,18 +90,6 @@ impl Shared {
 
     pub(crate) fn agent(&self) -> Arc<dyn Agent> {
         Arc::clone(&self.current().agent)
-    }
-
-    /// Takes the right to drive the session, for as long as the result is kept. Without a store, there is only this handle.
-    ///
-    /// # Errors
-    /// [`Held`](crate::AgentErrorKind::Held) if another handle drives it.
-    pub(crate) async fn hold(&self) -> Result<Option<Arc<Hold>>, AgentError> {
-        let Some(recorder) = &self.recorder else {
-            return Ok(None);
-        };
-        let held = recorder.hold().await;
-        held.map_err(|error| AgentError::held(&self.id, error))
     }
 
     /// Returns the name of the agent to which the conversation was handed over.

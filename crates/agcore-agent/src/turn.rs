@@ -183,11 +183,7 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     }
     let mut permit = shared.conversation.acquire(token, purpose).await?;
     let conversation = &mut *permit.value;
-    let _hold = shared.hold().await?;
-    if let (true, Some(recorder)) = (resumes, &shared.recorder) {
-        // Before a call runs again.
-        recorder.check_is_newest().await?;
-    }
+    let _hold = shared.hold_for(resumes).await?;
     check_limits(&shared, &input, &conversation.cycle).await?;
     let mut run = Run {
         token: &permit.token,

@@ -1,6 +1,7 @@
 //! [`Server`]: serves agents over HTTP.
 
 mod catalog;
+mod store_hold;
 
 use std::{
     fmt,
@@ -32,7 +33,6 @@ use crate::{
     openapi,
     queue::{LocalQueue, RunQueue},
     registry::Registry,
-    routes, serve,
     service::App,
     service::{Admission, AgentEntry, Agents, FilePruning, GuardedStore, Lanes, NewBilling, Service, Work},
     settings::{BusyPolicy, Limits, Unfinished},
@@ -109,34 +109,6 @@ impl Server {
         }
     }
 
-    /// Waits until no other server uses the store, and takes it: for a restart in which the new process is started before the old one
-    /// has ended. Returns whether it was taken; it was not if `stop` was cancelled first. If another server uses it, `waiting` is
-    /// called with the [reason](ServerError::InUse).
-    ///
-    /// Followers of runs lose nothing: runs that the other server has left continue here, and so do their streams after the last event
-    /// that a client has received.
-    ///
-    /// Cancel safe.
-    ///
-    /// # Errors
-    /// [`Store`](ServerError::Store) if the store cannot be used, for another reason than an outage.
-    pub async fn wait_for_store(
-        &self,
-        stop: &CancellationToken,
-        waiting: impl FnOnce(&ServerError) + Send,
-    ) -> Result<bool, ServerError> {
-        self.app.service.wait_for_database(stop, waiting).await
-    }
-
-    /// Takes the store, as [`serve`](Self::serve) does otherwise.
-    ///
-    /// # Errors
-    /// [`InUse`](ServerError::InUse) if another server uses it, [`Store`](ServerError::Store) if it cannot be used.
-    pub async fn take_store(&self) -> Result<(), ServerError> {
-        let service = &self.app.service;
-        service.take_database().await
-    }
-
     /// Serves until `stop` is cancelled. Runs that an earlier process has left continue first.
     ///
     /// When `stop` is cancelled, no more connections are accepted and no more runs start. Those that are active have
@@ -192,33 +164,10 @@ impl Server {
         }
         // Everything ends with this future.
         let guard = service.parking.clone().drop_guard();
-        let stop = stop.child_token();
-        let lost = async {
-            match &hold {
-                Some(hold) => service.lost(hold).await,
-                None => std::future::pending().await,
-            }
-        };
-        let served = serve::serve(
-            listener,
-            routes::router(Arc::clone(&self.app)),
-            Arc::clone(&service),
-            stop.clone(),
-        );
-        tokio::pin!(served);
-        let is_lost = tokio::select! {
-            () = &mut served => false,
-            () = lost => true,
-        };
-        if is_lost {
-            // Nothing may be driven in two processes.
-            service.parking.cancel();
-            stop.cancel();
-            served.await;
-        }
+        let result = self.serve_while_held(listener, &stop, hold.as_ref()).await;
         drop(guard);
         drop(hold);
-        if is_lost { Err(ServerError::TakenOver) } else { Ok(()) }
+        result
     }
 
     /// Returns the document that describes the routes (OpenAPI 3.1), as JSON.
