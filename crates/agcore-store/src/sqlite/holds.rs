@@ -56,17 +56,22 @@ impl Holds {
         match self.try_take(name, &holder) {
             Ok(Ok(guard)) => Ok(Hold::new(guard)),
             Ok(Err(other)) => Err(MemoryError::held(name, other)),
-            Err(error) => {
-                let directory = self.directory.display();
-                Err(MemoryError::with_source(
-                    MemoryErrorKind::Storage,
-                    format!(
-                        "cannot lock a session in {directory}; check that the directory of the database is writable"
-                    ),
-                    error,
-                ))
-            }
+            Err(error) => Err(self.failure(error)),
         }
+    }
+
+    #[cold]
+    fn failure(&self, error: io::Error) -> MemoryError {
+        let attempt = format!("cannot lock a session in {}", self.directory.display());
+        // Nothing is lost: what needs the session waits until there is space.
+        let (kind, reason) = match error.kind() {
+            io::ErrorKind::StorageFull => (MemoryErrorKind::Unavailable, "the disk is full"),
+            _ => (
+                MemoryErrorKind::Storage,
+                "check that the directory of the database is writable",
+            ),
+        };
+        MemoryError::with_source(kind, format!("{attempt}: {reason}"), error)
     }
 
     /// Takes a hold, which another one may be about to give back. Blocks meanwhile.

@@ -246,10 +246,14 @@ impl Keeper {
         let (high, low) = ((lock >> 32) & 0xffff_ffff, lock & 0xffff_ffff);
         let connection = self.connected().await?;
         let query = sqlx::query(WHO).bind(high).bind(low);
-        let found = timeout(PATIENCE, query.fetch_optional(connection)).await;
-        let found = found
-            .map_err(|_| no_answer(ATTEMPT))?
-            .map_err(|error| convert(ATTEMPT, error))?;
+        let found = match timeout(PATIENCE, query.fetch_optional(connection)).await {
+            Ok(found) => found.map_err(|error| convert(ATTEMPT, error))?,
+            Err(_) => {
+                // Its answer may still come.
+                self.connection = None;
+                return Err(no_answer(ATTEMPT));
+            }
+        };
         let unknown = Holder::new("a program", Timestamp::default());
         let Some(row) = found else { return Ok(unknown) };
         let name: Option<String> = row.try_get(0).unwrap_or_default();
