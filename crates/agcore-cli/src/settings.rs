@@ -54,7 +54,7 @@ pub(crate) use self::{
     project::{FileAgent, FlowFiles, Project},
     proxy::shown_proxy,
     report::FolderReport,
-    serve::{BusyName, JwtTable, LimitsTable, RetentionTable, ServeTable},
+    serve::{BusyName, JwtTable, LimitsTable, MediaName, RetentionTable, ServeTable},
     tools::ToolSettings,
 };
 
