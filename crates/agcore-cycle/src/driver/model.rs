@@ -62,12 +62,7 @@ impl Driver<'_> {
             0
         };
         let request = self.request(purpose);
-        let mut asked = self.ask(request, tokens, purpose).await.map(Asked::from);
-        if let Err(unanswered @ Unanswered::Failed { .. }) = asked {
-            // Boxed because it is rarely needed.
-            asked = Box::pin(self.ask_without_media(purpose, tokens, unanswered)).await;
-        }
-        let outcome = match asked {
+        let outcome = match self.ask_patiently(request, tokens, purpose).await {
             Ok(Asked { lost, media }) => {
                 self.compactor.accepted();
                 if let Some(refusal) = media {
@@ -115,6 +110,21 @@ impl Driver<'_> {
         match invented {
             Some(tool) if self.machine.is_open() => Box::pin(self.stop_inventing(&tool)).await,
             _ => Ok(()),
+        }
+    }
+
+    /// Makes one call like [`ask`](Self::ask), and another one if the server may have refused media.
+    async fn ask_patiently(
+        &mut self,
+        request: Arc<ChatRequest>,
+        tokens: u64,
+        purpose: Purpose,
+    ) -> Result<Asked, Unanswered> {
+        match self.ask(request, tokens, purpose).await {
+            Ok(lost) => Ok(lost.into()),
+            // Boxed because it is rarely needed.
+            Err(failed @ Unanswered::Failed { .. }) => Box::pin(self.ask_without_media(purpose, tokens, failed)).await,
+            Err(unanswered) => Err(unanswered),
         }
     }
 
