@@ -1,5 +1,12 @@
 //! Prints the text of files, and on standard error what could not be read of them.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "this program reads files and prints them"
+)]
+
 use std::{env, error::Error, fs, sync::Arc};
 
 use agcore_chat::SystemClock;
@@ -9,7 +16,9 @@ use agcore_files::{FilePreprocessor, OriginFile, StandardPreprocessor};
 async fn main() -> Result<(), Box<dyn Error>> {
     let preprocessor = StandardPreprocessor::new(Arc::new(SystemClock::new()));
     for path in env::args().skip(1) {
-        let found = preprocessor.preprocess(&OriginFile::new(path.as_str()), fs::read(&path)?).await?;
+        let found = preprocessor
+            .preprocess(&OriginFile::new(path.as_str()), fs::read(&path)?)
+            .await?;
         for warning in &found.warnings {
             eprintln!("{warning}");
         }

@@ -302,7 +302,8 @@ fn text_that_cannot_be_read_is_reported() {
     fs::write(agcore.directory.path().join("report.pdf"), pdf_with_unknown_text()).unwrap();
     let ran = agcore.run(["knowledge", "add", "report.pdf"]);
     assert_eq!(ran.assert_success(), "1 page was added, 0 replaced, 0 unchanged.\n");
-    let warning = "warning: cannot read all of \"report.pdf\": its fonts do not say what 2 of its 9 characters are (page 1)";
+    let warning =
+        "warning: cannot read all of \"report.pdf\": its fonts do not say what 2 of its 9 characters are (page 1)";
     assert!(ran.stderr.starts_with(warning), "{}", ran.stderr);
     let result = json(&agcore, &["knowledge", "add", "report.pdf", "--json"]);
     assert_eq!(result["warnings"].as_array().map(Vec::len), Some(1), "{result}");

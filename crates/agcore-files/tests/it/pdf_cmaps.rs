@@ -12,7 +12,11 @@ fn composite(encoding: &str, to_unicode: Option<&str>, hex: &str) -> String {
     let descendant = b"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /X /DW 1000 >>";
     let table = pdf_stream("", to_unicode.unwrap_or_default().as_bytes());
     let content = format!("BT /F1 10 Tf 50 700 Td <{hex}> Tj ET");
-    document("a.pdf", &pdf_with_font(&content, &[font.as_bytes(), descendant, &table])).text()
+    document(
+        "a.pdf",
+        &pdf_with_font(&content, &[font.as_bytes(), descendant, &table]),
+    )
+    .text()
 }
 
 /// Shows bytes in a simple font with a table of characters.
@@ -74,7 +78,11 @@ fn tables_are_read_in_many_spellings() {
         "2 begincidchar <0001> 72 <0002> 105 endcidchar",
     ] {
         assert_eq!(composite("Identity-H", Some(table), "00010002"), "Hi", "{table}");
-        assert_eq!(composite("Identity-H", Some(&format!("{usual}{table}")), "00010002"), "Hi", "{table}");
+        assert_eq!(
+            composite("Identity-H", Some(&format!("{usual}{table}")), "00010002"),
+            "Hi",
+            "{table}"
+        );
     }
 }
 
@@ -94,12 +102,30 @@ fn codes_can_be_several_characters_or_none() {
 #[test]
 fn the_table_of_the_file_comes_before_encodings() {
     let table = "1 beginbfchar <4F> <00740069> endbfchar";
-    for encoding in ["", "/Encoding /WinAnsiEncoding", "/Encoding << /Differences [79 /g79] >>"] {
+    for encoding in [
+        "",
+        "/Encoding /WinAnsiEncoding",
+        "/Encoding << /Differences [79 /g79] >>",
+    ] {
         assert_eq!(simple(encoding, table, "operaOons"), "operations", "{encoding}");
     }
     // Codes that it does not have, or does not know, have the characters of the encoding.
-    assert_eq!(simple("/Encoding /WinAnsiEncoding", "1 beginbfchar <4F> <0000> endbfchar", "aO\\351"), "aOé");
-    assert_eq!(simple("/Encoding /WinAnsiEncoding", "1 beginbfchar <4F> <FFFD> endbfchar", "aO"), "aO");
+    assert_eq!(
+        simple(
+            "/Encoding /WinAnsiEncoding",
+            "1 beginbfchar <4F> <0000> endbfchar",
+            "aO\\351"
+        ),
+        "aOé"
+    );
+    assert_eq!(
+        simple(
+            "/Encoding /WinAnsiEncoding",
+            "1 beginbfchar <4F> <FFFD> endbfchar",
+            "aO"
+        ),
+        "aO"
+    );
     assert_eq!(simple("/Encoding /WinAnsiEncoding", "no table", "aO"), "aO");
     assert_eq!(simple("", "1 beginbfrange <0041> <005A> <0061> endbfrange", "AZ"), "az");
 }
@@ -143,7 +169,11 @@ fn predefined_tables_are_known_by_name() {
         ("UniKS-UTF8", "ed9a8cec9d98", "회의"),
     ] {
         for direction in ["H", "V"] {
-            assert_eq!(composite(&format!("{name}-{direction}"), None, hex), expected, "{name}-{direction}");
+            assert_eq!(
+                composite(&format!("{name}-{direction}"), None, hex),
+                expected,
+                "{name}-{direction}"
+            );
         }
     }
     for name in ["H", "V"] {
@@ -157,14 +187,19 @@ fn encodings_in_the_file_divide_texts_into_codes() {
                     <8000> <80FF> 100 endcidrange";
     let to_unicode = "2 beginbfchar <41> <0048> <8001> <0069> endbfchar";
     let show = |entries: &str, encoding: &str, hex: &str| {
-        let font = b"<< /Type /Font /Subtype /Type0 /BaseFont /X /Encoding 8 0 R /DescendantFonts [6 0 R] /ToUnicode 7 0 R >>";
+        let font =
+            b"<< /Type /Font /Subtype /Type0 /BaseFont /X /Encoding 8 0 R /DescendantFonts [6 0 R] /ToUnicode 7 0 R >>";
         let descendant = b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /X /DW 1000 /W [1 [500] 101 [250]] >>";
         let content = format!("BT /F1 10 Tf 50 700 Td <{hex}> Tj 14 0 Td <{hex}> Tj ET");
         let (table, encoding) = (
             pdf_stream("", to_unicode.as_bytes()),
             pdf_stream(entries, encoding.as_bytes()),
         );
-        document("a.pdf", &pdf_with_font(&content, &[font, descendant, &table, &encoding])).text()
+        document(
+            "a.pdf",
+            &pdf_with_font(&content, &[font, descendant, &table, &encoding]),
+        )
+        .text()
     };
     // 5 and 2.5 units wide, before a gap.
     assert_eq!(show("", encoding, "418001"), "Hi Hi");

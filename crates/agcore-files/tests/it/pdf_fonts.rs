@@ -12,7 +12,11 @@ fn show(font: &str, content: &str, objects: &[&[u8]]) -> String {
     let font = format!("<< /Type /Font {font} >>");
     let mut all: Vec<&[u8]> = vec![font.as_bytes()];
     all.extend(objects);
-    document("a.pdf", &pdf_with_font(&format!("BT /F1 10 Tf 50 700 Td {content} ET"), &all)).text()
+    document(
+        "a.pdf",
+        &pdf_with_font(&format!("BT /F1 10 Tf 50 700 Td {content} ET"), &all),
+    )
+    .text()
 }
 
 /// Shows two texts in a font, the second of which begins at this distance.
@@ -24,11 +28,21 @@ fn apart(font: &str, setup: &str, first: &str, distance: f32, objects: &[&[u8]])
 #[test]
 fn samples_have_whole_words() {
     for (name, expected) in [
-        ("cid-widths.pdf", "Invoice: MAMMOTH women warm WILLIAM. Total amount 42 EUR"),
-        ("standard-fonts.pdf", "Swimming women in a warm illicit little Wyoming lilli ill fit"),
+        (
+            "cid-widths.pdf",
+            "Invoice: MAMMOTH women warm WILLIAM. Total amount 42 EUR",
+        ),
+        (
+            "standard-fonts.pdf",
+            "Swimming women in a warm illicit little Wyoming lilli ill fit",
+        ),
     ] {
         let text = document(name, &sample(name)).text();
-        assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), expected, "{name}");
+        assert_eq!(
+            text.split_whitespace().collect::<Vec<_>>().join(" "),
+            expected,
+            "{name}"
+        );
     }
 }
 
@@ -85,8 +99,16 @@ fn simple_fonts_have_widths() {
     for (widths, distance, expected) in [
         ("/FirstChar 97 /LastChar 98 /Widths [300 900]", 3.2, "ax"),
         ("/FirstChar 97 /LastChar 98 /Widths [300 900]", 7.0, "a x"),
-        ("/FirstChar 98 /Widths [900] /FontDescriptor << /MissingWidth 300 >>", 3.2, "ax"),
-        ("/FirstChar 98 /Widths [900] /FontDescriptor << /MissingWidth 300 >>", 7.0, "a x"),
+        (
+            "/FirstChar 98 /Widths [900] /FontDescriptor << /MissingWidth 300 >>",
+            3.2,
+            "ax",
+        ),
+        (
+            "/FirstChar 98 /Widths [900] /FontDescriptor << /MissingWidth 300 >>",
+            7.0,
+            "a x",
+        ),
         ("/FontDescriptor << /Flags 1 >>", 6.2, "ax"),
         ("/FontDescriptor << /Flags 1 >>", 9.5, "a x"),
     ] {
@@ -119,7 +141,11 @@ fn spacing_operators_move_texts() {
         ("2 TL 3 2 (a) \"", "(aa)", 22.9, "aaax"),
         ("2 TL 3 2 (a) \"", "(aa)", 27.0, "aaa x"),
     ] {
-        assert_eq!(apart(HELVETICA, setup, first, distance, &[]), expected, "{setup} {first} {distance}");
+        assert_eq!(
+            apart(HELVETICA, setup, first, distance, &[]),
+            expected,
+            "{setup} {first} {distance}"
+        );
     }
     // Movements in arrays.
     for (array, expected) in [
@@ -137,7 +163,11 @@ fn spacing_operators_move_texts() {
 fn texts_from_top_to_bottom_are_lines() {
     let descendant = b"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /X /DW 1000 >>";
     let font = "/Subtype /Type0 /BaseFont /X /Encoding /GBK-EUC-V /DescendantFonts [6 0 R]";
-    let text = show(font, "<bbe1d2e9> Tj 0 -20.2 Td <bbe1> Tj 0 -15 Td <d2e9> Tj -14 35.2 Td <bbe1> Tj", &[descendant]);
+    let text = show(
+        font,
+        "<bbe1d2e9> Tj 0 -20.2 Td <bbe1> Tj 0 -15 Td <d2e9> Tj -14 35.2 Td <bbe1> Tj",
+        &[descendant],
+    );
     assert_eq!(text, "会议会 议\n会");
 }
 
@@ -145,8 +175,14 @@ fn texts_from_top_to_bottom_are_lines() {
 fn names_of_glyphs_have_characters() {
     for (entries, expected) in [
         ("/Encoding << /Differences [97 /eacute /f_f_i /uni4E00 98] >>", "éffi一"),
-        ("/Encoding << /BaseEncoding /MacRomanEncoding /Differences [97 /a.sc] >>", "abc"),
-        ("/Encoding << /BaseEncoding /WinAnsiEncoding /Differences [97 /u1F600 /g98 /.notdef] >>", "😀b"),
+        (
+            "/Encoding << /BaseEncoding /MacRomanEncoding /Differences [97 /a.sc] >>",
+            "abc",
+        ),
+        (
+            "/Encoding << /BaseEncoding /WinAnsiEncoding /Differences [97 /u1F600 /g98 /.notdef] >>",
+            "😀b",
+        ),
         ("/Encoding << /Differences [6 0 R 97 /Euro 99 /fi] >>", "€bfi"),
         ("", "abc"),
         ("/Encoding /Unknown", "abc"),
@@ -160,7 +196,10 @@ fn names_of_glyphs_have_characters() {
 
 #[test]
 fn font_files_have_encodings() {
-    let type1 = pdf_stream("", b"%!\n/Encoding 256 array dup 97 /element put dup 98/mapsto put readonly def currentfile eexec");
+    let type1 = pdf_stream(
+        "",
+        b"%!\n/Encoding 256 array dup 97 /element put dup 98/mapsto put readonly def currentfile eexec",
+    );
     let descriptor = b"<< /Type /FontDescriptor /Flags 4 /FontFile 7 0 R >>";
     let font = "/Subtype /Type1 /BaseFont /CMSY10 /FontDescriptor 6 0 R";
     assert_eq!(show(font, "(ab) Tj", &[descriptor, &type1]), "∈↦");
@@ -195,10 +234,16 @@ fn glyphs_of_font_files_have_characters() {
     let descendant = "/Type /Font /Subtype /CIDFontType2 /BaseFont /X /FontDescriptor 7 0 R";
     let file = pdf_stream("", &true_type());
     let identity = format!("<< {descendant} /CIDToGIDMap /Identity >>");
-    assert_eq!(show(font, "<00010002> Tj", &[identity.as_bytes(), descriptor, &file]), "会议");
+    assert_eq!(
+        show(font, "<00010002> Tj", &[identity.as_bytes(), descriptor, &file]),
+        "会议"
+    );
     let mapped = format!("<< {descendant} /CIDToGIDMap 9 0 R >>");
     let glyphs = pdf_stream("", &[0, 0, 0, 2, 0, 1]);
-    assert_eq!(show(font, "<00010002> Tj", &[mapped.as_bytes(), descriptor, &file, &glyphs]), "议会");
+    assert_eq!(
+        show(font, "<00010002> Tj", &[mapped.as_bytes(), descriptor, &file, &glyphs]),
+        "议会"
+    );
 }
 
 /// Returns a TrueType font that has nothing but the characters of its glyphs 1 and 2.

@@ -9,7 +9,11 @@ fn form(annotations: &str, objects: &[&[u8]]) -> String {
     let mut all = vec![font];
     all.extend(objects);
     let page = format!("/Annots [{annotations}]");
-    document("a.pdf", &pdf_file(b"BT /F1 10 Tf 50 700 Td (Form) Tj ET", "", &page, &all)).text()
+    document(
+        "a.pdf",
+        &pdf_file(b"BT /F1 10 Tf 50 700 Td (Form) Tj ET", "", &page, &all),
+    )
+    .text()
 }
 
 #[test]
@@ -23,13 +27,19 @@ fn samples_have_values_and_single_titles() {
 fn values_follow_the_text_of_their_page() {
     for (field, expected) in [
         ("/FT /Tx /T (name) /V (Ada)", "Form\n\nname: Ada"),
-        ("/FT /Tx /T (name) /TU (Your name) /V <FEFF4F1A>", "Form\n\nYour name: 会"),
+        (
+            "/FT /Tx /T (name) /TU (Your name) /V <FEFF4F1A>",
+            "Form\n\nYour name: 会",
+        ),
         ("/FT /Tx /V (Ada)", "Form\n\nAda"),
         ("/FT /Tx /T (name) /V ( )", "Form"),
         ("/FT /Tx /T (name)", "Form"),
         ("/FT /Tx /T (secret) /Ff 8192 /V (hunter2)", "Form"),
         ("/FT /Tx /T (hidden) /F 2 /V (x)", "Form"),
-        ("/FT /Ch /T (color) /V (r) /Opt [[(g) (Green)] [(r) (Red)]]", "Form\n\ncolor: Red"),
+        (
+            "/FT /Ch /T (color) /V (r) /Opt [[(g) (Green)] [(r) (Red)]]",
+            "Form\n\ncolor: Red",
+        ),
         ("/FT /Ch /T (color) /V [(a) (b)]", "Form\n\ncolor: a, b"),
         ("/FT /Btn /T (agree) /V /Yes", "Form\n\nagree: Yes"),
         ("/FT /Btn /T (agree) /AS /Off", "Form"),
@@ -52,6 +62,8 @@ fn fields_can_be_in_fields_or_on_no_page() {
     // Fields that contain themselves.
     let own = b"<< /FT /Tx /T (own) /V (1) /Kids [6 0 R] /Parent 6 0 R >>";
     assert_eq!(form("6 0 R", &[own]), "Form\n\nown: 1");
+    let choice = b"<< /Subtype /Widget /FT /Ch /T (own) /V 7 0 R >>";
+    assert_eq!(form("6 0 R", &[choice, b"[(a) 7 0 R (b)]"]), "Form\n\nown: a, b");
 }
 
 #[test]

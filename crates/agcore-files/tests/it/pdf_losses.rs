@@ -2,7 +2,10 @@
 
 use std::io::Write;
 
-use agcore_files::FileProblemKind::{Incomplete, LimitExceeded, Unsupported};
+use agcore_files::{
+    FileProblem,
+    FileProblemKind::{Incomplete, LimitExceeded, Unsupported},
+};
 
 use crate::support::{patient, pdf, pdf_file, pdf_stream, pdf_with_font, problem, read, read_with};
 
@@ -24,8 +27,16 @@ fn unknown_characters_are_shown_and_reported() {
     assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
     let warning = &found.warnings[0];
     assert_eq!((warning.kind(), warning.file()), (Incomplete, "a.pdf"));
-    assert!(warning.message().contains("2 of its 7 characters are (page 1)"), "{warning}");
-    assert!(warning.to_string().starts_with("cannot read all of \"a.pdf\": its fonts"), "{warning}");
+    assert!(
+        warning.message().contains("2 of its 7 characters are (page 1)"),
+        "{warning}"
+    );
+    assert!(
+        warning
+            .to_string()
+            .starts_with("cannot read all of \"a.pdf\": its fonts"),
+        "{warning}"
+    );
     assert!(read("a.pdf", &pdf(b"BT /F1 9 Tf (x) Tj ET", "")).warnings.is_empty());
 }
 
@@ -38,7 +49,10 @@ fn files_without_known_characters_are_refused() {
         "/Subtype /Type3 /Encoding << /Differences [0 /g1 /g2 /g3 /g4 /g5] >>",
     ] {
         let font = format!("<< /Type /Font /BaseFont /X {font} >>");
-        let file = pdf_with_font("BT /F1 10 Tf <00010002> Tj ET", &[font.as_bytes(), b"<< /Type /Font >>"]);
+        let file = pdf_with_font(
+            "BT /F1 10 Tf <00010002> Tj ET",
+            &[font.as_bytes(), b"<< /Type /Font >>"],
+        );
         problem(patient(), "a.pdf", &file, Unsupported, "do not say which characters");
     }
 }
@@ -47,7 +61,7 @@ fn files_without_known_characters_are_refused() {
 fn damaged_content_is_reported() {
     let found = read("a.pdf", &pdf(b"BT /F1 9 Tf (before) Tj ET BT (after", ""));
     assert_eq!(found.documents[0].text(), "before");
-    let messages: Vec<&str> = found.warnings.iter().map(|warning| warning.message()).collect();
+    let messages: Vec<&str> = found.warnings.iter().map(FileProblem::message).collect();
     assert!(
         matches!(messages.as_slice(), [message] if message.contains("damaged") && message.contains("(page 1)")),
         "{messages:?}"
@@ -65,13 +79,25 @@ fn large_tables_of_fonts_are_not_kept() {
     let font = b"<< /Type /Font /Subtype /Type0 /BaseFont /X /Encoding /Identity-H /DescendantFonts [6 0 R] /ToUnicode 7 0 R >>";
     let descendant = b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /X >>";
     let entries: String = (0..20_000).map(|code| format!("<{code:04X}><0041>")).collect();
-    let table = pdf_stream("/Filter /FlateDecode", &deflated(&format!("1 beginbfchar {entries} endbfchar")));
+    let table = pdf_stream(
+        "/Filter /FlateDecode",
+        &deflated(&format!("1 beginbfchar {entries} endbfchar")),
+    );
     let file = pdf_with_font("BT /F1 10 Tf <0001> Tj ET", &[font, descendant, &table]);
     assert_eq!(read("a.pdf", &file).documents[0].text(), "A");
-    problem(patient().with_cells(15_000), "a.pdf", &file, Unsupported, "do not say which characters");
+    problem(
+        patient().with_cells(15_000),
+        "a.pdf",
+        &file,
+        Unsupported,
+        "do not say which characters",
+    );
     // Ranges are not expanded.
     let ranges = "<00000000> <FFFFFFFF> <0041> ".repeat(1_000);
-    let table = pdf_stream("/Filter /FlateDecode", &deflated(&format!("1 beginbfrange {ranges} endbfrange")));
+    let table = pdf_stream(
+        "/Filter /FlateDecode",
+        &deflated(&format!("1 beginbfrange {ranges} endbfrange")),
+    );
     let file = pdf_with_font("BT /F1 10 Tf <0000> Tj ET", &[font, descendant, &table]);
     assert!(read_with(patient().with_cells(10_000), "a.pdf", &file).is_ok());
 }
@@ -83,5 +109,11 @@ fn values_of_form_fields_are_limited() {
     let font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
     let file = pdf_file(b"BT /F1 10 Tf (x) Tj ET", "", &fields, &[font]);
     assert!(read_with(patient(), "a.pdf", &file).is_ok());
-    problem(patient().with_unpacked_bytes(8_000), "a.pdf", &file, LimitExceeded, "after decompression");
+    problem(
+        patient().with_unpacked_bytes(8_000),
+        "a.pdf",
+        &file,
+        LimitExceeded,
+        "after decompression",
+    );
 }

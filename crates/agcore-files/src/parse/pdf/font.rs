@@ -7,6 +7,7 @@ mod composite;
 mod encodings;
 mod glyph_names;
 mod predefined;
+mod shown;
 mod simple;
 mod source;
 mod standard;
@@ -16,11 +17,8 @@ mod widths;
 
 use lopdf::{Dictionary, Object};
 
-pub(super) use self::source::Source;
 use self::{cmap::CMap, composite::CompositeFont, simple::SimpleFont};
-
-/// What stands for characters that are not known.
-pub(super) const UNKNOWN: char = char::REPLACEMENT_CHARACTER;
+pub(super) use self::{shown::Shown, source::Source};
 
 /// The smallest and the largest space, in parts of the font size.
 const SMALLEST_SPACE: f32 = 0.15;
@@ -39,72 +37,19 @@ pub(super) struct Font {
 #[derive(Debug)]
 enum Kind {
     Simple(SimpleFont),
-    Composite(CompositeFont),
-}
-
-/// What a text consists of.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct Shown {
-    /// The width, or the height in texts from top to bottom, in parts of the font size.
-    pub(super) width: f32,
-    /// The number of codes.
-    pub(super) codes: usize,
-    /// The number of codes that are the single byte 32.
-    pub(super) spaces: usize,
-    /// The number of codes whose characters are not known.
-    pub(super) unknown: usize,
-}
-
-impl Shown {
-    /// Adds a code.
-    fn add(&mut self, meaning: Meaning<'_>, width: f32, is_space: bool, text: &mut String) {
-        self.width += width;
-        self.codes += 1;
-        self.spaces += usize::from(is_space);
-        match meaning {
-            Meaning::Text(characters) => text.push_str(characters),
-            Meaning::Nothing => {}
-            Meaning::Unknown => {
-                self.unknown += 1;
-                if !text.ends_with(UNKNOWN) {
-                    text.push(UNKNOWN);
-                }
-            }
-        }
-    }
-}
-
-/// What a code stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Meaning<'a> {
-    Text(&'a str),
-    /// There is no glyph, or it has no characters.
-    Nothing,
-    /// There is a glyph, and nobody knows its characters.
-    Unknown,
-}
-
-impl<'a> Meaning<'a> {
-    /// Returns the meaning of what a table says about a code. Tables use U+0000 and U+FFFD for what they do not know.
-    fn of(characters: &'a str, code: u32) -> Self {
-        match characters {
-            "" => Self::Nothing,
-            "\0" if code == 0 => Self::Nothing,
-            "\0" | "\u{fffd}" => Self::Unknown,
-            characters => Self::Text(characters),
-        }
-    }
+    Composite(Box<CompositeFont>),
 }
 
 impl Font {
     /// Reads a font. What cannot be read is replaced with what is usual.
     pub(super) fn read<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Self {
         let to_unicode = to_unicode(source, font);
-        let is_composite = font.has(b"DescendantFonts") || source.name(font, b"Subtype").is_some_and(|kind| kind == "Type0");
+        let is_composite =
+            font.has(b"DescendantFonts") || source.name(font, b"Subtype").is_some_and(|kind| kind == "Type0");
         let (kind, space) = if is_composite {
             let font = CompositeFont::read(source, font, to_unicode);
             let space = font.space();
-            (Kind::Composite(font), space)
+            (Kind::Composite(Box::new(font)), space)
         } else {
             let font = SimpleFont::read(source, font, to_unicode.as_ref());
             let space = font.space();

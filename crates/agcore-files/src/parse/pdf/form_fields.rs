@@ -43,8 +43,13 @@ impl<'w, 'p> FormFields<'w, 'p> {
         let mut lines = Vec::new();
         for annotation in annotations.iter().take(MAX_FIELDS) {
             self.work.check()?;
-            let Some(annotation) = self.dictionary(annotation) else { continue };
-            let is_field = annotation.get(b"Subtype").and_then(Object::as_name).is_ok_and(|kind| kind == b"Widget");
+            let Some(annotation) = self.dictionary(annotation) else {
+                continue;
+            };
+            let is_field = annotation
+                .get(b"Subtype")
+                .and_then(Object::as_name)
+                .is_ok_and(|kind| kind == b"Widget");
             if is_field {
                 lines.extend(self.line(&self.chain(annotation))?);
             }
@@ -54,12 +59,17 @@ impl<'w, 'p> FormFields<'w, 'p> {
 
     /// Returns a line for each field with a value that is on no page.
     pub(super) fn of_no_page(&mut self) -> Result<String, FileProblem> {
-        let form = self.pdf.catalog().ok().and_then(|catalog| catalog.get_deref(b"AcroForm", self.pdf).ok());
+        let form = self
+            .pdf
+            .catalog()
+            .ok()
+            .and_then(|catalog| catalog.get_deref(b"AcroForm", self.pdf).ok());
         let Some(form) = form.and_then(|form| form.as_dict().ok()) else {
             return Ok(String::new());
         };
         let mut lines = Vec::new();
-        let mut stack: Vec<&'p Object> = self.array(form, b"Fields").iter().rev().collect();
+        let fields = self.array(form, b"Fields").iter();
+        let mut stack: Vec<&'p Object> = fields.take(MAX_FIELDS).rev().collect();
         let mut seen = HashSet::new();
         while let Some(field) = stack.pop() {
             self.work.check()?;
@@ -67,8 +77,9 @@ impl<'w, 'p> FormFields<'w, 'p> {
             if seen.len() == MAX_FIELDS || !seen.insert(ptr::from_ref(field)) {
                 continue;
             }
-            let kids = self.array(field, b"Kids");
-            stack.extend(kids.iter().rev());
+            // Fields can share their kids.
+            let room = MAX_FIELDS.saturating_sub(stack.len());
+            stack.extend(self.array(field, b"Kids").iter().take(room).rev());
             if field.has(b"T") {
                 lines.extend(self.line(&self.chain(field))?);
             }
@@ -82,8 +93,14 @@ impl<'w, 'p> FormFields<'w, 'p> {
         if field.is_none_or(|field| !self.shown.insert(ptr::from_ref(*field))) {
             return Ok(None);
         }
-        let flags = |key: &[u8]| self.inherited(chain, key).and_then(|flags| flags.as_i64().ok()).unwrap_or(0);
-        let is_hidden = chain.first().is_some_and(|part| part.get(b"F").and_then(Object::as_i64).unwrap_or(0) & HIDDEN != 0);
+        let flags = |key: &[u8]| {
+            self.inherited(chain, key)
+                .and_then(|flags| flags.as_i64().ok())
+                .unwrap_or(0)
+        };
+        let is_hidden = chain
+            .first()
+            .is_some_and(|part| part.get(b"F").and_then(Object::as_i64).unwrap_or(0) & HIDDEN != 0);
         if is_hidden || flags(b"Ff") & PASSWORD != 0 && self.kind(chain) == b"Tx" {
             return Ok(None);
         }
@@ -96,7 +113,9 @@ impl<'w, 'p> FormFields<'w, 'p> {
             return Ok(None);
         };
         let label = self.inherited(chain, b"TU").or_else(|| self.inherited(chain, b"T"));
-        let label = label.and_then(|label| decode_text_string(label).ok()).unwrap_or_default();
+        let label = label
+            .and_then(|label| decode_text_string(label).ok())
+            .unwrap_or_default();
         let line = match label.trim() {
             "" => value,
             label => format!("{label}: {value}"),
@@ -115,8 +134,11 @@ impl<'w, 'p> FormFields<'w, 'p> {
     fn value(&self, chain: &[&'p Dictionary], value: &'p Object) -> Option<String> {
         match value {
             Object::Array(values) => {
-                let values = values.iter().filter_map(|value| self.value(chain, self.resolve(value)?));
-                Some(values.collect::<Vec<_>>().join(", "))
+                // An array can contain itself.
+                let values = values.iter().filter_map(|value| self.resolve(value));
+                let values = values.filter(|value| !matches!(value, Object::Array(_)));
+                let texts: Vec<String> = values.filter_map(|value| self.value(chain, value)).collect();
+                Some(texts.join(", "))
             }
             Object::Stream(stream) => {
                 let content = stream.get_plain_content_with_limit(self.left).ok()?;
@@ -124,7 +146,9 @@ impl<'w, 'p> FormFields<'w, 'p> {
             }
             value => {
                 let text = decode_text_string(value).ok()?;
-                let options = self.inherited(chain, b"Opt").and_then(|options| options.as_array().ok());
+                let options = self
+                    .inherited(chain, b"Opt")
+                    .and_then(|options| options.as_array().ok());
                 let shown = options.into_iter().flatten().find_map(|option| {
                     let [exported, shown] = self.resolve(option)?.as_array().ok()?.as_slice() else {
                         return None;

@@ -26,6 +26,9 @@ const SAME_PLACE: f32 = 0.12;
 /// The number of places that are kept for each text, to find copies of it.
 const MAX_PLACES: usize = 16;
 
+/// The number of different texts whose places are kept.
+const MAX_TEXTS: usize = 10_000;
+
 /// The smallest cosine of the angle between two texts in the same direction.
 const SAME_DIRECTION: f32 = 0.9;
 
@@ -101,6 +104,9 @@ impl PageText {
         if text.trim().is_empty() {
             return false;
         }
+        if self.places.len() == MAX_TEXTS {
+            self.places.clear();
+        }
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         let places = self.places.entry(hasher.finish()).or_default();
@@ -133,7 +139,11 @@ impl PageText {
         // Indices and exponents are smaller than what is before or after them.
         let is_raised = !is_same_size && (gap / size).abs() <= SAME_LINE && down.abs() <= SAME_LINE_NEXT;
         // The font of an index is smaller, and its distance is not.
-        let smallest = if is_raised { 2.0 * last.gap.max(place.gap) } else { last.gap.min(place.gap) };
+        let smallest = if is_raised {
+            last.gap.max(place.gap)
+        } else {
+            last.gap.min(place.gap)
+        };
         if last.forward.along(place.forward) < SAME_DIRECTION {
             self.text.push_str("\n\n");
         } else if down.abs() > SAME_LINE && !is_raised {
@@ -197,7 +207,10 @@ mod tests {
 
     #[test]
     fn indices_and_exponents_stay_on_their_line() {
-        let small = Placed { size: 6.0, ..placed(5.0, 105.0) };
+        let small = Placed {
+            size: 6.0,
+            ..placed(5.0, 105.0)
+        };
         for (text, expected) in [("2", "H2\n\nx"), ("*", "H*\n\nx")] {
             let mut page = PageText::default();
             page.push("H", placed(0.0, 100.0));
@@ -216,8 +229,14 @@ mod tests {
 
     #[test]
     fn copies_that_make_texts_look_bold_are_left_out() {
-        check(&[("Title", 0.0, 100.0), ("Title", 0.3, 100.0), ("x", 9.0, 100.0)], "Title x");
-        check(&[("Title", 0.0, 100.0), ("a", 0.0, 50.0), ("Title", 0.5, 99.6)], "Title\n\na");
+        check(
+            &[("Title", 0.0, 100.0), ("Title", 0.3, 100.0), ("x", 9.0, 100.0)],
+            "Title x",
+        );
+        check(
+            &[("Title", 0.0, 100.0), ("a", 0.0, 50.0), ("Title", 0.5, 99.6)],
+            "Title\n\na",
+        );
         check(&[("l", 0.0, 100.0), ("l", 5.0, 100.0)], "ll");
         check(&[("a", 0.0, 100.0), ("a", 0.0, 88.0)], "a\na");
         check(&[("a", 0.0, 100.0), ("b", 0.0, 100.0)], "ab");
@@ -233,7 +252,13 @@ mod tests {
             ..placed(5.0, 100.0)
         };
         page.push("b", up);
-        page.push("c", Placed { start: Point { x: 17.0, y: 100.0 }, ..up });
+        page.push(
+            "c",
+            Placed {
+                start: Point { x: 17.0, y: 100.0 },
+                ..up
+            },
+        );
         assert_eq!(page.into_text(), "a\n\nb\nc");
     }
 }

@@ -187,7 +187,9 @@ impl TextState {
                 start = if is_first { at } else { start };
                 at += self.advance(&found, &font);
                 // Negative spacing moves the next code over this one, which ends later nevertheless.
-                let overlap = self.scaled(backward(&font) * self.graphics.code_spacing, &font).min(0.0);
+                let overlap = self
+                    .scaled(backward(&font) * self.graphics.code_spacing, &font)
+                    .min(0.0);
                 (end, gap) = (at - overlap, 0.0);
                 self.codes += found.codes;
                 self.unknown += found.unknown;
@@ -207,7 +209,11 @@ impl TextState {
 
     /// Widths are scaled, but not heights.
     fn scaled(&self, length: f32, font: &Font) -> f32 {
-        if font.is_vertical() { length } else { length * self.graphics.width_scale }
+        if font.is_vertical() {
+            length
+        } else {
+            length * self.graphics.width_scale
+        }
     }
 
     fn placed(&self, font: &Font, start: f32, end: f32) -> Placed {

@@ -1,4 +1,4 @@
-//! [`Bytes`]: reads big-endian numbers of a font file.
+//! [`Bytes`]: reads big-endian numbers.
 
 /// A part of a font file. Reading beyond its end is `None`.
 #[derive(Debug, Clone, Copy)]
@@ -27,4 +27,9 @@ impl<'a> Bytes<'a> {
         let bytes = self.slice(offset, 4)?;
         Some(u32::from_be_bytes(bytes.try_into().ok()?))
     }
+}
+
+/// Returns the number that bytes are. Of too many bytes, the last ones count.
+pub(super) fn number_of(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }

@@ -16,8 +16,8 @@ pub(super) fn encoding(file: &[u8]) -> Option<Vec<Option<String>>> {
     let (strings, _) = Index::read(file, end)?;
     let top = Top::read(top.get(0)?)?;
     match top.encoding {
-        0 => return Some(of_table("StandardEncoding")?),
-        1 => return Some(of_table("MacExpertEncoding")?),
+        0 => return of_table("StandardEncoding"),
+        1 => return of_table("MacExpertEncoding"),
         _ => {}
     }
     let (glyphs, _) = Index::read(file, top.char_strings)?;
@@ -43,7 +43,12 @@ pub(super) fn encoding(file: &[u8]) -> Option<Vec<Option<String>>> {
 }
 
 fn of_table(name: &str) -> Option<Vec<Option<String>>> {
-    Some(encodings::encoding(name)?.iter().map(|name| name.map(str::to_owned)).collect())
+    Some(
+        encodings::encoding(name)?
+            .iter()
+            .map(|name| name.map(str::to_owned))
+            .collect(),
+    )
 }
 
 /// A list of byte strings.
@@ -63,13 +68,26 @@ impl<'a> Index<'a> {
         let start = at.checked_add(2)?;
         if count == 0 {
             let (offsets, data) = (Bytes(&[]), Bytes(&[]));
-            return Some((Self { count, size: 1, offsets, data }, start));
+            return Some((
+                Self {
+                    count,
+                    size: 1,
+                    offsets,
+                    data,
+                },
+                start,
+            ));
         }
         let size = usize::from(file.u8(start)?);
         let offsets = file.from(start + 1)?;
         let before_data = start + size.checked_mul(count + 1)?;
         let data = file.from(before_data)?;
-        let index = Self { count, size, offsets, data };
+        let index = Self {
+            count,
+            size,
+            offsets,
+            data,
+        };
         let end = before_data.checked_add(index.offset(count)?)?;
         Some((index, end))
     }

@@ -2,14 +2,16 @@
 
 mod lexer;
 
-
 use std::{borrow::Cow, collections::HashMap, iter::Peekable};
 
 pub(super) use self::lexer::{Lexer, Token};
-use super::{glyph_names, predefined::Predefined};
+use super::{bytes::number_of, glyph_names, predefined::Predefined};
 
 /// The longest code in bytes.
 const MAX_CODE_BYTES: usize = 4;
+
+/// The number of codespaces that are kept: each is compared with each code.
+const MAX_CODESPACES: usize = 100;
 
 /// The number of overlapping ranges that are inspected for a code.
 const MAX_OVERLAPS: usize = 16;
@@ -130,12 +132,15 @@ impl CMap {
             let mut limits = space.low.iter().zip(&space.high).zip(bytes);
             bytes.len() >= space.low.len() && limits.all(|((low, high), byte)| (low..=high).contains(&byte))
         };
-        let found = self.codespaces.iter().filter(contains).map(|space| space.low.len()).min();
+        let found = self
+            .codespaces
+            .iter()
+            .filter(contains)
+            .map(|space| space.low.len())
+            .min();
         // Undefined codes are as long as the shortest that are defined.
         let shortest = || self.codespaces.iter().map(|space| space.low.len()).min();
-        found
-            .or_else(|| Some(self.base?.code_length(bytes)))
-            .or_else(shortest)
+        found.or_else(|| Some(self.base?.code_length(bytes))).or_else(shortest)
     }
 
     fn own_cid(&self, code: u32) -> Option<u32> {
@@ -169,7 +174,8 @@ impl CMap {
 
     fn read_codespaces(&mut self, words: &mut Words<'_>) {
         while let (Some(Token::Bytes(low)), Some(Token::Bytes(high))) = (operand(words), operand(words)) {
-            if low.len() == high.len() && (1..=MAX_CODE_BYTES).contains(&low.len()) {
+            let has_room = self.codespaces.len() < MAX_CODESPACES;
+            if has_room && low.len() == high.len() && (1..=MAX_CODE_BYTES).contains(&low.len()) {
                 self.codespaces.push(Codespace { low, high });
             }
         }
@@ -247,11 +253,6 @@ fn value(words: &mut Words<'_>) -> Option<Value> {
         }
         Token::ArrayEnd | Token::Word(_) => None,
     }
-}
-
-/// Returns the number that bytes are. Of too many bytes, the last ones count.
-pub(super) fn number_of(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
 /// Decodes UTF-16. A single byte is a character of its own.

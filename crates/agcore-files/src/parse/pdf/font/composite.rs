@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use lopdf::{Dictionary, Object};
 
 use super::{
-    Meaning, Shown,
-    cmap::{CMap, number_of},
+    bytes::number_of,
+    cmap::CMap,
+    shown::{Meaning, Shown},
     source::Source,
     true_type,
     widths::CidWidths,
@@ -36,7 +37,9 @@ impl CompositeFont {
     pub(super) fn read<'p>(source: &mut Source<'p>, font: &'p Dictionary, to_unicode: Option<CMap>) -> Self {
         let encoding = encoding(source, font);
         let descendants = source.array(font, b"DescendantFonts").unwrap_or_default();
-        let descendant = descendants.first().and_then(|font| source.resolve(font)?.as_dict().ok());
+        let descendant = descendants
+            .first()
+            .and_then(|font| source.resolve(font)?.as_dict().ok());
         let widths = match descendant {
             Some(descendant) => CidWidths::read(source, descendant),
             None => CidWidths::unknown(),
@@ -64,7 +67,11 @@ impl CompositeFont {
         let code = self.to_unicode.as_ref().and_then(CMap::space);
         let cid = match code {
             Some(code) => self.encoding.cid(code, &code.to_be_bytes()[2..]),
-            None => self.encoding.base().and_then(|base| base.cid(b" ")).filter(|cid| *cid != u32::from(b' ')),
+            None => self
+                .encoding
+                .base()
+                .and_then(|base| base.cid(b" "))
+                .filter(|cid| *cid != u32::from(b' ')),
         };
         cid.map_or(self.widths.average() / 2.0, |cid| self.widths.width(Some(cid)))
     }
@@ -111,7 +118,10 @@ impl CompositeFont {
 
     /// Returns whether the characters of some codes can only be found in the font file.
     fn needs_glyphs(&self) -> bool {
-        let is_identity = self.encoding.base().is_none_or(|base| base.characters(b"\0A").is_none());
+        let is_identity = self
+            .encoding
+            .base()
+            .is_none_or(|base| base.characters(b"\0A").is_none());
         is_identity && self.to_unicode.as_ref().is_none_or(|map| map.len() == 0)
     }
 }

@@ -8,7 +8,8 @@ const TABLES: &str = include_str!("encodings.txt");
 /// The names of the glyphs of the 256 codes.
 pub(super) type NameTable = [Option<&'static str>; 256];
 
-static ENCODINGS: LazyLock<Vec<(&'static str, NameTable)>> = LazyLock::new(|| TABLES.lines().filter_map(table).collect());
+static ENCODINGS: LazyLock<Vec<(&'static str, NameTable)>> =
+    LazyLock::new(|| TABLES.lines().filter_map(table).collect());
 
 /// Returns an encoding, such as `WinAnsiEncoding`.
 pub(super) fn encoding(name: &str) -> Option<&'static NameTable> {

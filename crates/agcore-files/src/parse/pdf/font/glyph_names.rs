@@ -28,7 +28,9 @@ pub(super) fn characters(name: &str) -> Option<String> {
 
 /// Returns the characters of a glyph of ZapfDingbats, whose names mean something else in other fonts.
 pub(super) fn dingbat(name: &str) -> Option<String> {
-    NAMES.get(format!("ZapfDingbats.{name}").as_str()).and_then(|codes| text(codes))
+    NAMES
+        .get(format!("ZapfDingbats.{name}").as_str())
+        .and_then(|codes| text(codes))
 }
 
 /// Returns the characters of a glyph whose name is a letter or two with its own code, such as `g65`, `G41` or `C065`.
@@ -42,7 +44,12 @@ pub(super) fn numbered(name: &str, code: u8) -> Option<char> {
 fn component(name: &str) -> Option<String> {
     // TeX has delimiters and operators in several sizes, such as `parenleftbigg`.
     let sizes = ["bigg", "Bigg", "big", "Big", "text", "display"];
-    let stem = || sizes.iter().find_map(|size| name.strip_suffix(size)).filter(|stem| stem.len() > 2);
+    let stem = || {
+        sizes
+            .iter()
+            .find_map(|size| name.strip_suffix(size))
+            .filter(|stem| stem.len() > 2)
+    };
     if let Some(codes) = NAMES.get(name).or_else(|| NAMES.get(stem()?)) {
         return text(codes);
     }
@@ -60,7 +67,7 @@ fn text(codes: &str) -> Option<String> {
 /// Reads `uni` names: four digits for each UTF-16 code unit.
 fn of_units(digits: &str) -> Option<String> {
     let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if digits.is_empty() || !is_hex || digits.len() % 4 != 0 || digits.len() > 4 * MAX_COMPONENTS {
+    if digits.is_empty() || !is_hex || !digits.len().is_multiple_of(4) || digits.len() > 4 * MAX_COMPONENTS {
         return None;
     }
     let units: Option<Vec<u16>> = (0..digits.len())
@@ -103,7 +110,9 @@ mod tests {
         ] {
             assert_eq!(characters(name).as_deref(), Some(expected), "{name}");
         }
-        for name in [".notdef", "", "g12", "uni12", "uniD800", "u+041", "uni+041", "a1", "Atext", "_", "a_", "nonsense", "u123é"] {
+        for name in [
+            ".notdef", "", "g12", "uni12", "uniD800", "u+041", "uni+041", "a1", "Atext", "_", "a_", "nonsense", "u123é",
+        ] {
             assert_eq!(characters(name), None, "{name}");
         }
     }

@@ -2,6 +2,8 @@
 
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, SHIFT_JIS};
 
+use super::bytes::number_of;
+
 /// How the bytes of a code are found, and the characters that they are.
 #[derive(Debug, Clone, Copy)]
 enum Form {
@@ -91,10 +93,10 @@ impl Predefined {
             Form::Identity => None,
             Form::Utf8 => String::from_utf8(bytes.to_vec()).ok(),
             Form::Utf16 => {
-                let units = bytes.chunks(2).map(|unit| u16::try_from(super::cmap::number_of(unit)).unwrap_or(0));
+                let units = bytes.chunks(2).map(|unit| u16::try_from(number_of(unit)).unwrap_or(0));
                 String::from_utf16(&units.collect::<Vec<u16>>()).ok()
             }
-            Form::Utf32 => char::from_u32(super::cmap::number_of(bytes)).map(String::from),
+            Form::Utf32 => char::from_u32(number_of(bytes)).map(String::from),
             Form::Bytes(encoding, ..) => decode(encoding, bytes),
             Form::ShiftJis => decode(SHIFT_JIS, bytes),
             Form::Gb18030 => decode(GB18030, bytes),
@@ -116,7 +118,7 @@ impl Predefined {
 
     /// Returns the number of the glyph of a code, if it is an ASCII character or the code itself is the number.
     pub(super) fn cid(self, bytes: &[u8]) -> Option<u32> {
-        let code = super::cmap::number_of(bytes);
+        let code = number_of(bytes);
         match self.form {
             Form::Identity => Some(code),
             Form::SevenBits(_) => None,
@@ -159,7 +161,10 @@ fn form(base: &str) -> Option<(Form, u32)> {
 fn unicode(base: &str) -> Option<(Form, u32)> {
     let mut words = base.strip_prefix("Uni")?.split('-');
     let collection = words.next()?;
-    if !["GB", "CNS", "JIS", "KS", "AKR"].iter().any(|known| collection.starts_with(known)) {
+    if !["GB", "CNS", "JIS", "KS", "AKR"]
+        .iter()
+        .any(|known| collection.starts_with(known))
+    {
         return None;
     }
     let form = match words.next()? {

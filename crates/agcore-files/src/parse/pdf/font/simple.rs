@@ -3,10 +3,11 @@
 use lopdf::{Dictionary, Object};
 
 use super::{
-    Meaning, Shown, cff,
+    cff,
     cmap::CMap,
     encodings::{NameTable, encoding},
     glyph_names,
+    shown::{Meaning, Shown},
     source::Source,
     standard::StandardFont,
     type1, widths,
@@ -85,7 +86,9 @@ impl SimpleFont {
     pub(super) fn show(&self, bytes: &[u8], text: &mut String) -> Shown {
         let mut shown = Shown::default();
         for byte in bytes {
-            let Some(code) = self.codes.get(usize::from(*byte)) else { continue };
+            let Some(code) = self.codes.get(usize::from(*byte)) else {
+                continue;
+            };
             let meaning = match code.text.as_deref() {
                 Some("") => Meaning::Nothing,
                 Some(text) => Meaning::Text(text),
@@ -102,7 +105,12 @@ impl Default for SimpleFont {
         let names = named("WinAnsiEncoding").into_iter().enumerate();
         let standard = StandardFont::new("Helvetica", 0);
         let code = |(code, name): (usize, Option<String>)| Code {
-            text: text(u8::try_from(code).unwrap_or(0), name.as_deref(), &Names::sure(Vec::new()), None),
+            text: text(
+                u8::try_from(code).unwrap_or(0),
+                name.as_deref(),
+                &Names::sure(Vec::new()),
+                None,
+            ),
             width: name.and_then(|name| standard.width(&name)).map(|width| width / 1000.0),
         };
         Self {
@@ -131,7 +139,12 @@ fn text(code: u8, name: Option<&str>, names: &Names, to_unicode: Option<&CMap>) 
     }
     let numbered = || glyph_names::numbered(name, code).map(String::from);
     let dingbat = || glyph_names::dingbat(name).filter(|_| names.is_dingbats);
-    Some(dingbat().or_else(|| glyph_names::characters(name)).or_else(numbered)?.into())
+    Some(
+        dingbat()
+            .or_else(|| glyph_names::characters(name))
+            .or_else(numbered)?
+            .into(),
+    )
 }
 
 /// Finds the names of the glyphs: the base encoding, which the font file has if no other is named, with the differences.
@@ -159,7 +172,10 @@ fn names<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
                 }
                 code = code.saturating_add(1);
             }
-            Some(number) => code = number.as_float().map_or(CODES, |number| number.clamp(0.0, 256.0) as usize),
+            Some(number) => {
+                let number = number.as_float().map(|number| number.clamp(0.0, 256.0) as usize);
+                code = number.unwrap_or(CODES);
+            }
             None => {}
         }
     }
@@ -170,7 +186,9 @@ fn names<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
 fn implicit<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
     let descriptor = source.dictionary(font, b"FontDescriptor");
     let built_in = descriptor.and_then(|descriptor| {
-        let type1 = source.stream(descriptor, b"FontFile").and_then(|file| type1::encoding(&file));
+        let type1 = source
+            .stream(descriptor, b"FontFile")
+            .and_then(|file| type1::encoding(&file));
         type1.or_else(|| cff::encoding(&source.stream(descriptor, b"FontFile3")?))
     });
     if let Some(names) = built_in {
@@ -183,7 +201,11 @@ fn implicit<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
         StandardFont::Courier | StandardFont::Latin(_) => {}
     }
     let kind = source.name(font, b"Subtype").unwrap_or_default();
-    let mut names = named(if kind == "TrueType" { "WinAnsiEncoding" } else { "StandardEncoding" });
+    let mut names = named(if kind == "TrueType" {
+        "WinAnsiEncoding"
+    } else {
+        "StandardEncoding"
+    });
     for (name, usual) in names.iter_mut().zip(named("WinAnsiEncoding")) {
         *name = name.take().or(usual);
     }
@@ -217,7 +239,9 @@ struct Widths {
 impl Widths {
     fn read<'p>(source: &Source<'p>, font: &'p Dictionary) -> Self {
         // The glyphs of Type 3 fonts have a unit of their own.
-        let matrix = source.array(font, b"FontMatrix").and_then(|matrix| matrix.first()?.as_float().ok());
+        let matrix = source
+            .array(font, b"FontMatrix")
+            .and_then(|matrix| matrix.first()?.as_float().ok());
         let unit = matrix.map(f32::abs).filter(|unit| *unit > 0.0).unwrap_or(0.001);
         let descriptor = source.dictionary(font, b"FontDescriptor");
         let of_descriptor = |key| descriptor.and_then(|descriptor| source.number(descriptor, key));

@@ -72,7 +72,9 @@ struct Widths {
 static WIDTHS: LazyLock<Widths> = LazyLock::new(|| {
     let mut widths = Widths::default();
     for line in TABLES.lines() {
-        let Some((name, rest)) = line.split_once(' ') else { continue };
+        let Some((name, rest)) = line.split_once(' ') else {
+            continue;
+        };
         match name {
             "Symbol:" => widths.symbol = pairs(rest),
             "ZapfDingbats:" => widths.dingbats = pairs(rest),
@@ -88,7 +90,9 @@ static WIDTHS: LazyLock<Widths> = LazyLock::new(|| {
 fn pairs(text: &'static str) -> HashMap<&'static str, f32> {
     let words: Vec<&str> = text.split(' ').collect();
     let pairs = words.chunks_exact(2);
-    pairs.filter_map(|pair| Some((*pair.first()?, pair.get(1)?.parse().ok()?))).collect()
+    pairs
+        .filter_map(|pair| Some((*pair.first()?, pair.get(1)?.parse().ok()?)))
+        .collect()
 }
 
 #[cfg(test)]

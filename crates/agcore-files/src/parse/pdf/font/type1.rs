@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 
-use super::{cmap::Token, cmap::Lexer, encodings::encoding as known};
+use super::{cmap::Lexer, cmap::Token, encodings::encoding as known};
 
 /// Returns the names of the glyphs of the 256 codes.
 pub(super) fn encoding(file: &[u8]) -> Option<Vec<Option<String>>> {
@@ -12,7 +12,12 @@ pub(super) fn encoding(file: &[u8]) -> Option<Vec<Option<String>>> {
     let start = memmem::find(clear, b"/Encoding")? + b"/Encoding".len();
     let mut words = Lexer::new(clear.get(start..)?).peekable();
     if words.peek() == Some(&Token::Word(b"StandardEncoding")) {
-        return Some(known("StandardEncoding")?.iter().map(|name| name.map(str::to_owned)).collect());
+        return Some(
+            known("StandardEncoding")?
+                .iter()
+                .map(|name| name.map(str::to_owned))
+                .collect(),
+        );
     }
     let mut names = vec![None; 256];
     while let Some(word) = words.next() {

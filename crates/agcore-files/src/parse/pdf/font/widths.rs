@@ -44,7 +44,8 @@ impl CidWidths {
                 let list = list.iter().take(MAX_WIDTHS.saturating_sub(widths.len()));
                 let listed = (first..).zip(list);
                 widths.extend(listed.filter_map(|(cid, width)| Some((cid, number(source, width)? * UNIT))));
-            } else if let (Some(last), Some(width)) = (cid(second), next(source).and_then(|width| width.as_float().ok()))
+            } else if let (Some(last), Some(width)) =
+                (cid(second), next(source).and_then(|width| width.as_float().ok()))
                 && ranges.len() < MAX_WIDTHS
             {
                 ranges.push((first, last, width * UNIT));
@@ -80,9 +81,17 @@ impl CidWidths {
 
     /// Returns the width of a typical glyph.
     pub(super) fn average(&self) -> f32 {
-        let widths = self.widths.values().copied().chain(self.ranges.iter().map(|(.., width)| *width));
+        let widths = self
+            .widths
+            .values()
+            .copied()
+            .chain(self.ranges.iter().map(|(.., width)| *width));
         let (count, sum) = widths.fold((0.0, 0.0), |(count, sum), width| (count + 1.0, sum + width));
-        if count > 0.0 { self.usual.min(sum / count) } else { self.usual }
+        if count > 0.0 {
+            self.usual.min(sum / count)
+        } else {
+            self.usual
+        }
     }
 }
 

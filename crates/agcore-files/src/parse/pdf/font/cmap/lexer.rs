@@ -27,7 +27,11 @@ impl<'a> Lexer<'a> {
 
     /// Takes bytes from the beginning as long as they fulfil a condition.
     fn take_while(&mut self, keep: impl Fn(u8) -> bool) -> &'a [u8] {
-        let end = self.rest.iter().position(|byte| !keep(*byte)).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .iter()
+            .position(|byte| !keep(*byte))
+            .unwrap_or(self.rest.len());
         let (taken, rest) = self.rest.split_at(end);
         self.rest = rest;
         taken
@@ -36,10 +40,16 @@ impl<'a> Lexer<'a> {
     fn hex_text(&mut self) -> Token<'a> {
         let inner = self.take_while(|byte| byte != b'>');
         self.rest = self.rest.get(1..).unwrap_or_default();
-        let digits: Vec<u8> = inner.iter().filter_map(|byte| char::from(*byte).to_digit(16)).map(|digit| digit as u8).collect();
+        let digits: Vec<u8> = inner
+            .iter()
+            .filter_map(|byte| char::from(*byte).to_digit(16))
+            .map(|digit| digit as u8)
+            .collect();
         // Some programs leave out zeros at the beginning.
         let (first, pairs) = digits.split_at(digits.len() % 2);
-        let pairs = pairs.chunks_exact(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit));
+        let pairs = pairs
+            .chunks_exact(2)
+            .map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit));
         Token::Bytes(first.iter().copied().chain(pairs).collect())
     }
 
@@ -80,7 +90,11 @@ impl<'a> Iterator for Lexer<'a> {
             self.rest = rest;
             match first {
                 b'%' => drop(self.take_while(|byte| byte != b'\n' && byte != b'\r')),
-                b'/' => return Some(Token::Name(self.take_while(|byte| !is_delimiter(byte) && !is_white(byte)))),
+                b'/' => {
+                    return Some(Token::Name(
+                        self.take_while(|byte| !is_delimiter(byte) && !is_white(byte)),
+                    ));
+                }
                 b'[' => return Some(Token::ArrayStart),
                 b']' => return Some(Token::ArrayEnd),
                 // Two open a dictionary, whose members are words like all others.
@@ -99,7 +113,11 @@ fn is_white(byte: u8) -> bool {
 
 /// White space is a delimiter, too: it is skipped where a word can begin.
 fn is_delimiter(byte: u8) -> bool {
-    is_white(byte) || matches!(byte, b'%' | b'/' | b'[' | b']' | b'<' | b'>' | b'(' | b')' | b'{' | b'}')
+    is_white(byte)
+        || matches!(
+            byte,
+            b'%' | b'/' | b'[' | b']' | b'<' | b'>' | b'(' | b')' | b'{' | b'}'
+        )
 }
 
 #[cfg(test)]
@@ -109,7 +127,8 @@ mod tests {
     #[test]
     fn words_need_no_space_between_them() {
         let bytes = |bytes: &[u8]| Token::Bytes(bytes.to_vec());
-        let found: Vec<Token<'_>> = Lexer::new(b"1begin 2 beginbfchar<01><00 4 8>[<041>]/N<>(a\\)(b))<</K 5>>%no\nend").collect();
+        let found: Vec<Token<'_>> =
+            Lexer::new(b"1begin 2 beginbfchar<01><00 4 8>[<041>]/N<>(a\\)(b))<</K 5>>%no\nend").collect();
         let expected = [
             Token::Word(b"1begin"),
             Token::Number(2),
