@@ -26,21 +26,70 @@ impl Grid {
         Ok(())
     }
 
+    /// Returns the number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Returns the only row, or `None` if there are more or none.
+    #[cfg(any(feature = "html", feature = "docx"))]
+    pub(crate) fn only_row(&self) -> Option<&[Value]> {
+        match self.rows.as_slice() {
+            [row] => Some(row),
+            _ => None,
+        }
+    }
+
     /// Returns the table whose first row has the names of the columns, or `None` if there are no columns.
-    pub(crate) fn into_table(mut self, name: &str) -> Option<Table> {
+    ///
+    /// A single row that cannot be names, because it has a number, an empty cell or the same text twice, is a row of the table.
+    pub(crate) fn into_table(self, name: &str) -> Option<Table> {
+        self.into_table_below(name, 1)
+    }
+
+    /// Returns the table whose first rows have the names of the columns. Names in several rows are joined: a column below
+    /// `2026` and `May` is `2026 May`.
+    pub(crate) fn into_table_below(mut self, name: &str, header: usize) -> Option<Table> {
         if self.width == 0 {
             return None;
         }
-        let rows = self.rows.split_off(1.min(self.rows.len()));
-        let mut header = self.rows.pop()?;
-        header.resize(self.width, Value::Null);
-        let header = header.into_iter().map(|cell| match cell {
-            Value::Null => String::new(),
-            Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
-            other => other.to_string(),
+        if self.rows.len() == 1 && !is_names(&self.rows[0], self.width) {
+            let columns = distinct(vec![String::new(); self.width]);
+            return Some(Table::new(name, columns, self.rows));
+        }
+        let header = header.clamp(1, self.rows.len().saturating_sub(1).max(1));
+        let rows = self.rows.split_off(header.min(self.rows.len()));
+        let names = (0..self.width).map(|column| {
+            let mut parts: Vec<String> = Vec::new();
+            for part in self.rows.iter().filter_map(|row| row.get(column)).map(name_of) {
+                // A cell that reaches over several rows is the same in each.
+                if !part.is_empty() && parts.last() != Some(&part) {
+                    parts.push(part);
+                }
+            }
+            parts.join(" ")
         });
-        Some(Table::new(name, distinct(header.collect()), rows))
+        let names = distinct(names.collect());
+        Some(Table::new(name, names, rows))
     }
+}
+
+/// Returns a cell as the name of a column: one line.
+fn name_of(cell: &Value) -> String {
+    match cell {
+        Value::Null => String::new(),
+        Value::String(text) => text.split_whitespace().collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    }
+}
+
+/// Returns whether all cells of a row can be names of columns.
+fn is_names(row: &[Value], width: usize) -> bool {
+    let mut seen = HashSet::new();
+    row.len() == width
+        && row
+            .iter()
+            .all(|cell| cell.as_str().is_some_and(|text| seen.insert(text)))
 }
 
 /// Names nameless columns by their numbers, and numbers those with the same name.
@@ -75,6 +124,42 @@ mod tests {
     fn check(names: &[&str], expected: &[&str]) {
         let names = names.iter().map(|&name| name.to_owned()).collect();
         assert_eq!(distinct(names), expected);
+    }
+
+    #[track_caller]
+    fn check_table(rows: &[&[Value]], header: usize, columns: &[&str], below: usize) {
+        let width = rows.iter().map(|row| row.len()).max().unwrap_or_default();
+        let rows = rows.iter().map(|row| row.to_vec()).collect();
+        let table = Grid { rows, width }.into_table_below("a", header).unwrap();
+        assert_eq!(
+            (table.columns.as_slice(), table.rows.len()),
+            (&columns.iter().map(|&c| c.to_owned()).collect::<Vec<_>>()[..], below)
+        );
+    }
+
+    #[test]
+    fn the_names_of_columns_may_have_several_rows() {
+        let text = |text: &str| Value::from(text);
+        let row: &[Value] = &[text("City"), text("2026"), text("2026")];
+        let months: &[Value] = &[text("City"), text("May"), text("June")];
+        let values: &[Value] = &[text("Ulm"), Value::from(1), Value::Null];
+        check_table(&[row, months, values], 2, &["City", "2026 May", "2026 June"], 1);
+        check_table(&[row, values], 1, &["City", "2026", "2026_3"], 1);
+        // The last row is never a name.
+        check_table(&[row, months], 5, &["City", "2026", "2026_3"], 1);
+    }
+
+    #[test]
+    fn a_single_row_is_names_or_values() {
+        check_table(&[&[Value::from("a"), Value::from("b")]], 1, &["a", "b"], 0);
+        check_table(&[&[Value::from("a"), Value::from(1)]], 1, &["column_1", "column_2"], 1);
+        check_table(
+            &[&[Value::from("a"), Value::from("a")]],
+            1,
+            &["column_1", "column_2"],
+            1,
+        );
+        check_table(&[&[Value::from("a"), Value::Null]], 1, &["column_1", "column_2"], 1);
     }
 
     #[test]

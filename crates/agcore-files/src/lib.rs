@@ -29,6 +29,7 @@
 //! | read files from a storage | [`preprocess_all`] |
 //! | read files in a way of your own | [`FilePreprocessor`] |
 //! | find out the kind of a file | [`FileKind::detect`] |
+//! | decode a text in any encoding | `decode_text` |
 //! | keep files | [`FileStorage`], `LocalStorage`, `ObjectStorage` |
 //!
 //! # Hostile files
@@ -110,6 +111,8 @@ mod parse;
 mod preprocessor;
 mod standard;
 
+#[cfg(feature = "_text")]
+pub use decode::decode_text;
 pub use document::{Document, Passage, Position};
 pub use kind::FileKind;
 pub use limits::Limits;

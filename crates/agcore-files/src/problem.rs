@@ -26,7 +26,7 @@ pub enum FileProblemKind {
     Crashed,
     /// The content could not be read from its storage.
     Unavailable,
-    /// A part of the file could not be read, but the rest was: a warning in [`Preprocessed`](crate::Preprocessed).
+    /// The file was read, but a part of its content was not.
     Incomplete,
 }
 
@@ -86,11 +86,10 @@ impl FileProblem {
 
 impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.kind {
-            FileProblemKind::Incomplete => "all of ",
-            _ => "",
-        };
-        write!(f, "cannot read {what}{:?}: {}", self.file, self.message)
+        match self.kind {
+            FileProblemKind::Incomplete => write!(f, "a part of {:?} was not read: {}", self.file, self.message),
+            _ => write!(f, "cannot read {:?}: {}", self.file, self.message),
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use self::worker::{Job, Stop};
 use crate::{
-    kind::{FileKind, media_type},
+    kind::{FileKind, legacy_office, media_type},
     limits::Limits,
     origin::OriginFile,
     parse::{Parser, parser},
@@ -128,6 +128,9 @@ impl FilePreprocessor for StandardPreprocessor {
         }
         let kind = file.kind.unwrap_or_else(|| FileKind::detect(&file.name, &content));
         if kind == FileKind::Other {
+            if let Some(problem) = unreadable(file, &content) {
+                return Err(problem);
+            }
             let mut other = OtherFile::new(file.clone());
             other.media_type = media_type(&content);
             other.bytes = Some(content.len());
@@ -147,6 +150,22 @@ impl FilePreprocessor for StandardPreprocessor {
     fn max_bytes(&self) -> usize {
         self.limits.bytes
     }
+}
+
+/// Returns why a file has no text although its name or its format says so.
+fn unreadable(file: &OriginFile, content: &[u8]) -> Option<FileProblem> {
+    if let Some((kind, message)) = legacy_office(content) {
+        return Some(FileProblem::new(&file.name, kind, message));
+    }
+    let named = FileKind::from_name(&file.name)?;
+    let message = match media_type(content) {
+        Some(media_type) => format!("its name is that of a {named} file, but its content is {media_type}; rename it"),
+        None if memchr::memchr(0, content).is_some() => {
+            "it contains NUL bytes, which texts do not; save it as text in UTF-8".to_owned()
+        }
+        None => return None,
+    };
+    Some(FileProblem::new(&file.name, FileProblemKind::Broken, message))
 }
 
 #[cfg(test)]

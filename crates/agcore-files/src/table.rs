@@ -27,6 +27,9 @@ pub struct Table {
     /// The headings above the table, the outermost first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headings: Vec<String>,
+    /// The caption of the table, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caption: Option<String>,
     /// The names of the columns; all different.
     pub columns: Vec<String>,
     /// The rows: texts, numbers, booleans, and `null` for empty cells. Dates are texts as in ISO 8601.
@@ -44,6 +47,7 @@ impl Table {
             sheet: None,
             line: None,
             headings: Vec::new(),
+            caption: None,
             columns,
             rows,
         }

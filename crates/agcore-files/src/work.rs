@@ -82,6 +82,11 @@ impl<'a> Work<'a> {
         FileProblem::new(self.name, FileProblemKind::Broken, message)
     }
 
+    /// Returns the warning that a part of the file is not read. The text completes "it".
+    pub(crate) fn incomplete(&self, what: &str) -> FileProblem {
+        FileProblem::new(self.name, FileProblemKind::Incomplete, what)
+    }
+
     /// Returns the problem of a file that exceeds a limit. The text completes "it".
     pub(crate) fn exceeded(&self, what: &str) -> FileProblem {
         exceeded(self.name, what)

@@ -1,113 +1,109 @@
 //! CSV and TSV.
 
+mod dialect;
+mod preamble;
+
 use serde_json::Value;
 
+use self::{
+    dialect::Dialect,
+    preamble::{MAX_ROWS, Row, preamble},
+};
 use crate::{decode::decode, grid::Grid, preprocessed::Preprocessed, problem::FileProblem, work::Work};
-
-/// The number of bytes that are inspected to find the separator.
-const SNIFFED_BYTES: usize = 8192;
-
-/// The separators in use. On a tie, the first one wins.
-const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// Reads values whose separator is detected.
 pub(crate) fn parse_csv(work: &Work<'_>) -> Result<Preprocessed, FileProblem> {
     let text = decode(work)?;
-    parse(work, &text, separator(&text))
+    parse(work, &text, Dialect::detect(&text))
 }
 
 /// Reads values that are separated by tabs.
 pub(crate) fn parse_tsv(work: &Work<'_>) -> Result<Preprocessed, FileProblem> {
-    parse(work, &decode(work)?, b'\t')
+    let text = decode(work)?;
+    parse(work, &text, Dialect::of_tabs(&text))
 }
 
-fn parse(work: &Work<'_>, text: &str, separator: u8) -> Result<Preprocessed, FileProblem> {
+fn parse(work: &Work<'_>, text: &str, dialect: Dialect) -> Result<Preprocessed, FileProblem> {
+    let rows = &text.as_bytes()[dialect.start..];
     let mut reader = csv::ReaderBuilder::new()
-        .delimiter(separator)
+        .delimiter(dialect.separator)
         .has_headers(false)
         .flexible(true)
-        .from_reader(text.as_bytes());
-    let mut grid = Grid::default();
+        .from_reader(rows);
     let mut record = csv::StringRecord::new();
+    let mut first = Vec::new();
+    let mut grid = Grid::default();
+    let mut is_after_blank = false;
+    let mut headings = None;
     while reader
         .read_record(&mut record)
         .map_err(|error| work.broken("its rows cannot be separated").with_source(error))?
     {
         work.check_row(record.len())?;
-        let cells = record.iter().map(|cell| {
-            if cell.is_empty() {
-                Value::Null
-            } else {
-                Value::from(cell)
-            }
+        is_after_blank |= record
+            .position()
+            .is_some_and(|position| has_blank_line(rows, position.byte()));
+        // A line of spaces is blank.
+        if record.len() == 1 && record[0].trim().is_empty() {
+            is_after_blank = true;
+            continue;
+        }
+        let cells: Vec<Value> = record.iter().map(cell).collect();
+        if headings.is_some() {
+            grid.push(work, cells)?;
+            continue;
+        }
+        first.push(Row {
+            is_after_blank: std::mem::take(&mut is_after_blank),
+            cells,
         });
-        grid.push(work, cells.collect())?;
-    }
-    Ok(Preprocessed {
-        tables: grid.into_table(work.name).into_iter().collect(),
-        ..Preprocessed::new()
-    })
-}
-
-/// Returns the separator that occurs in the first lines outside of quotes, and most evenly.
-fn separator(text: &str) -> u8 {
-    let mut end = text.len().min(SNIFFED_BYTES);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    let sample = &text[..end];
-    let mut best = (0, SEPARATORS[0]);
-    for separator in SEPARATORS {
-        let score = score(sample, separator);
-        if score > best.0 {
-            best = (score, separator);
+        if first.len() == MAX_ROWS {
+            headings = Some(begin(work, &mut first, &mut grid)?);
         }
     }
-    best.1
+    let headings = match headings {
+        Some(headings) => headings,
+        None => begin(work, &mut first, &mut grid)?,
+    };
+    let mut found = Preprocessed::new();
+    if let Some(mut table) = grid.into_table(work.name) {
+        table.headings = headings;
+        found.tables.push(table);
+    }
+    Ok(found)
 }
 
-/// Returns how many lines have as many of the separators as the first line, which has at least one.
-fn score(sample: &str, separator: u8) -> usize {
-    let mut counts = Vec::new();
-    let (mut count, mut is_quoted) = (0_usize, false);
-    for byte in sample.bytes() {
-        match byte {
-            b'"' => is_quoted = !is_quoted,
-            b'\n' if !is_quoted => {
-                counts.push(count);
-                count = 0;
-            }
-            byte if byte == separator && !is_quoted => count += 1,
-            _ => {}
+/// Returns whether the text at a place, which is the end of a row, begins with a blank line.
+fn has_blank_line(text: &[u8], at: u64) -> bool {
+    let at = usize::try_from(at).unwrap_or(usize::MAX).min(text.len());
+    // The reader ends a row between the two characters of a line break.
+    let is_inside = at > 0 && text[at - 1] == b'\r' && text.get(at) == Some(&b'\n');
+    matches!(text.get(at + usize::from(is_inside)), Some(b'\r' | b'\n'))
+}
+
+fn cell(text: &str) -> Value {
+    if text.is_empty() {
+        Value::Null
+    } else {
+        Value::from(text)
+    }
+}
+
+/// Moves the first rows to the table, and returns those that are above its header as texts.
+fn begin(work: &Work<'_>, first: &mut Vec<Row>, grid: &mut Grid) -> Result<Vec<String>, FileProblem> {
+    let rows = std::mem::take(first);
+    let above = preamble(&rows);
+    let mut headings = Vec::new();
+    for (number, row) in rows.into_iter().enumerate() {
+        if number >= above {
+            grid.push(work, row.cells)?;
+            continue;
+        }
+        let texts = row.cells.iter().filter_map(Value::as_str).map(str::trim);
+        let text = texts.collect::<Vec<_>>().join(" ");
+        if !text.is_empty() {
+            headings.push(text);
         }
     }
-    if counts.is_empty() {
-        counts.push(count);
-    }
-    let first = counts[0];
-    if first == 0 {
-        return 0;
-    }
-    counts.iter().filter(|count| **count == first).count()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(text: &str, expected: u8) {
-        assert_eq!(char::from(separator(text)), char::from(expected));
-    }
-
-    #[test]
-    fn the_separator_is_detected() {
-        check("a,b\n1,2\n", b',');
-        check("a;b\n1,5;2\n2,5;3\n", b';');
-        check("a\tb\n1\t2", b'\t');
-        check("a|b|c\n1|2|3\n", b'|');
-        check("\"a;b\",c\n\"d;e\",f\n", b',');
-        check("one column\nonly\n", b',');
-        check("", b',');
-    }
+    Ok(headings)
 }

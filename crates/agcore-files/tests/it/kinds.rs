@@ -84,3 +84,55 @@ fn files_that_are_not_what_they_are_called_are_refused() {
         "password or in an older format",
     );
 }
+
+#[test]
+fn main_parts_may_have_other_names() {
+    check("x", &archive(&[("word/document2.xml", b"a")]), FileKind::Docx);
+    check("x", &archive(&[("word\\document.xml", b"a")]), FileKind::Docx);
+    check("x", &archive(&[("xl\\workbook.xml", b"a")]), FileKind::Xlsx);
+}
+
+#[test]
+fn texts_are_known_without_a_mark_and_under_the_names_of_other_programs() {
+    let little: Vec<u8> = "name;Ort\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    check("a.csv", &little, FileKind::Csv);
+    check("a.xls", b"<html xmlns:x=\"urn:x\"><table>", FileKind::Html);
+    check("a.XLS", b"\xef\xbb\xbf<!-- x -->\n<table><tr>", FileKind::Html);
+    check("a.xls", b"a\tb\n1\t2\n", FileKind::Csv);
+    check("a.xls", b"\xff\xfea\0\t\0b\0", FileKind::Csv);
+    check("a.xhtml", b"<p>", FileKind::Html);
+    check("noname", b"<?xml version='1.0'?><!DOCTYPE html><html>", FileKind::Html);
+    check("a.bin", b"a\0\x01\0", FileKind::Other);
+}
+
+#[test]
+fn older_formats_are_named() {
+    use agcore_files::FileProblemKind::Unsupported;
+    let container = |name: &str| {
+        let mut content = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec();
+        content.extend(name.encode_utf16().flat_map(u16::to_le_bytes));
+        content
+    };
+    problem(
+        patient(),
+        "a.xls",
+        &container("Workbook"),
+        Unsupported,
+        "save it as .xlsx",
+    );
+    problem(
+        patient(),
+        "a.doc",
+        &container("WordDocument"),
+        Unsupported,
+        "save it as .docx",
+    );
+    let encrypted = container("EncryptedPackage");
+    problem(
+        patient(),
+        "a.xlsx",
+        &encrypted,
+        agcore_files::FileProblemKind::Encrypted,
+        "password",
+    );
+}

@@ -65,3 +65,79 @@ fn cells_are_limited() {
     let unclosed = format!("a,b\n\"{}", "x".repeat(100_000));
     assert_eq!(read("quote.csv", unclosed.as_bytes()).tables[0].rows.len(), 1);
 }
+
+#[track_caller]
+fn check(name: &str, text: &[u8], headings: &[&str], columns: &[&str], rows: Value) {
+    let found = read(name, text);
+    let table = &found.tables[0];
+    let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+    assert_eq!((&table.headings, &table.columns), (&texts(headings), &texts(columns)));
+    assert_eq!(json!(table.rows), rows);
+}
+
+#[test]
+fn a_table_may_have_lines_above_it() {
+    let account = "Umsätze Girokonto\n\nBuchungstag;Empfänger;Betrag\n02.01.2026;Stadtwerke;-1.234,50\n03.01.2026;Bäckerei;-4,20\n";
+    let columns = ["Buchungstag", "Empfänger", "Betrag"];
+    let rows = json!([
+        ["02.01.2026", "Stadtwerke", "-1.234,50"],
+        ["03.01.2026", "Bäckerei", "-4,20"]
+    ]);
+    check(
+        "a.csv",
+        account.as_bytes(),
+        &["Umsätze Girokonto"],
+        &columns,
+        rows.clone(),
+    );
+    // The same with marks of lines, in another encoding, and with a declared separator.
+    let windows = account.replace('\n', "\r\n");
+    check(
+        "a.csv",
+        windows.as_bytes(),
+        &["Umsätze Girokonto"],
+        &columns,
+        rows.clone(),
+    );
+    let latin: Vec<u8> = account.chars().map(|char| char as u8).collect();
+    check("a.csv", &latin, &["Umsätze Girokonto"], &columns, rows.clone());
+    let little: Vec<u8> = account.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    check("a.csv", &little, &["Umsätze Girokonto"], &columns, rows.clone());
+    let declared = format!("sep=;\n{}", &account["Umsätze Girokonto\n\n".len()..]);
+    check("a.csv", declared.as_bytes(), &[], &columns, rows);
+    check("a.csv", b"\n\na;b\n1;2\n", &[], &["a", "b"], json!([["1", "2"]]));
+    check("a.csv", b"  \na;b\n1;2\n", &[], &["a", "b"], json!([["1", "2"]]));
+    check(
+        "a.tab",
+        b"Report\na\tb\n1\t2\n3\t4\n",
+        &["Report"],
+        &["a", "b"],
+        json!([["1", "2"], ["3", "4"]]),
+    );
+    let account = "Account;DE12\nFrom;2026-01-01\n\nday;text;sum\n1;x;2\n2;y;3\n";
+    check(
+        "a.csv",
+        account.as_bytes(),
+        &["Account DE12", "From 2026-01-01"],
+        &["day", "text", "sum"],
+        json!([["1", "x", "2"], ["2", "y", "3"]]),
+    );
+}
+
+#[test]
+fn values_are_never_names() {
+    check("a.csv", b"5,5\n", &[], &["column_1", "column_2"], json!([["5", "5"]]));
+}
+
+#[test]
+fn bytes_that_no_text_has_are_named() {
+    use agcore_files::FileProblemKind::Broken;
+    problem(patient(), "a.csv", b"a,b\n1,\x002\n", Broken, "contains NUL bytes");
+    problem(
+        patient(),
+        "a.md",
+        b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR",
+        Broken,
+        "its content is image/png",
+    );
+}

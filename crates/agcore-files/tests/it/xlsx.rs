@@ -65,7 +65,7 @@ fn cells_in_opposite_corners_need_no_memory_for_those_between() {
 fn dimensions_are_not_believed() {
     let sheet = "<dimension ref=\"A1:XFD1048576\"/><sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c><c r=\"B1\"><v>2</v></c></row></sheetData>";
     let found = read_with(patient().with_cells(10), "a.xlsx", &workbook(sheet, "")).unwrap();
-    assert_eq!(found.tables[0].columns, ["1", "2"]);
+    assert_eq!(found.tables[0].rows, [[json!(1), json!(2)]]);
 }
 
 #[test]
@@ -113,5 +113,66 @@ fn hostile_workbooks_are_refused() {
         &sample("harvest.xlsx"),
         LimitExceeded,
         "more than 2 sheets",
+    );
+}
+
+const MERGED: &str = "<sheetData>\
+    <row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>Region</t></is></c><c r=\"B1\" t=\"inlineStr\"><is><t>2026</t></is></c></row>\
+    <row r=\"2\"><c r=\"B2\" t=\"inlineStr\"><is><t>May</t></is></c><c r=\"C2\" t=\"inlineStr\"><is><t>June</t></is></c></row>\
+    <row r=\"3\"><c r=\"A3\" t=\"inlineStr\"><is><t>North</t></is></c><c r=\"B3\"><v>1</v></c><c r=\"C3\"><v>2</v></c></row>\
+    <row r=\"4\"><c r=\"B4\"><v>3</v></c><c r=\"C4\"><v>4</v></c></row></sheetData>";
+
+#[test]
+fn merged_cells_name_their_columns_and_fill_their_rows() {
+    let merges = "<mergeCells count=\"3\"><mergeCell ref=\"B1:C1\"/><mergeCell ref=\"A3:A4\"/>A1</mergeCells>";
+    for merges in [
+        merges.replace("A1</", "<mergeCell ref=\"A1:A2\"/></"),
+        merges.replace("A1</", "</"),
+    ] {
+        let found = read("a.xlsx", &workbook(&format!("{MERGED}{merges}"), ""));
+        let table = &found.tables[0];
+        assert_eq!(table.columns, ["Region", "2026 May", "2026 June"], "{merges}");
+        assert_eq!(
+            table.rows,
+            [
+                [json!("North"), json!(1), json!(2)],
+                [json!("North"), json!(3), json!(4)]
+            ]
+        );
+    }
+}
+
+#[test]
+fn merged_cells_of_hostile_sheets_are_limited() {
+    let rows: String = (1..1100)
+        .map(|row| format!("<row r=\"{row}\"><c r=\"A{row}\"><v>1</v></c></row>"))
+        .collect();
+    let merges = "<mergeCell ref=\"A1:XFD1048576\"/>".repeat(200);
+    let sheet = format!("<sheetData>{rows}</sheetData><mergeCells>{merges}</mergeCells>");
+    problem(patient(), "a.xlsx", &workbook(&sheet, ""), LimitExceeded, "cells");
+}
+
+#[test]
+fn formulas_without_values_are_reported() {
+    let sheet = "<sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c><c r=\"B1\"><f>A1*2</f></c></row>\
+                 <row r=\"2\"><c r=\"A2\"><f>A1*3</f><v>3</v></c><c r=\"B2\"><f>A1*2</f><v></v></c></row></sheetData>";
+    let found = read("a.xlsx", &workbook(sheet, ""));
+    let warning = found.warnings[0].to_string();
+    assert!(
+        warning.contains("formulas whose values were not saved (2)"),
+        "{warning}"
+    );
+    let harvest = read("harvest.xlsx", &sample("harvest.xlsx"));
+    assert_eq!(harvest.warnings.len(), 1);
+}
+
+#[test]
+fn sheets_with_one_row_keep_their_values() {
+    let text = "<sheetData><row r=\"1\"><c r=\"A1\" t=\"inlineStr\"><is><t>Only a note</t></is></c></row></sheetData>";
+    assert_eq!(read("a.xlsx", &workbook(text, "")).tables[0].columns, ["Only a note"]);
+    let values = "<sheetData><row r=\"1\"><c r=\"A1\"><v>7</v></c><c r=\"B1\"><v>7</v></c></row></sheetData>";
+    assert_eq!(
+        read("a.xlsm", &workbook(values, "")).tables[0].rows,
+        [[json!(7), json!(7)]]
     );
 }

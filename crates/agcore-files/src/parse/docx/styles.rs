@@ -17,6 +17,8 @@ pub(super) enum Role {
     Title,
     /// A heading, from level 1.
     Heading(u32),
+    /// The caption of a table or a picture.
+    Caption,
 }
 
 /// The styles of a document that are titles or headings, by their ids.
@@ -65,8 +67,10 @@ pub(super) fn role_of_outline(level: &str) -> Option<Role> {
 
 fn role_of_name(name: &str) -> Option<Role> {
     let name = name.trim().to_ascii_lowercase();
-    if name == "title" {
-        return Some(Role::Title);
+    match name.as_str() {
+        "title" => return Some(Role::Title),
+        "caption" => return Some(Role::Caption),
+        _ => {}
     }
     let level: u32 = name.strip_prefix("heading ")?.parse().ok()?;
     (1..=LEVELS).contains(&level).then_some(Role::Heading(level))

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use calamine::DataRef;
+use calamine::{DataRef, Dimensions};
 use serde_json::{Number, Value};
 
+use super::merged::{fill, header_rows};
 use crate::{grid::Grid, problem::FileProblem, table::Table, work::Work};
 
 /// The number of rows above a table that can be its headings.
@@ -28,24 +29,26 @@ impl<'w> Sheet<'w> {
         }
     }
 
-    /// Adds a cell. Empty cells are not kept.
-    pub(super) fn push(&mut self, row: u32, column: u32, cell: &DataRef<'_>) -> Result<(), FileProblem> {
+    /// Adds a cell, and returns whether it has a value. Empty cells are not kept.
+    pub(super) fn push(&mut self, row: u32, column: u32, cell: &DataRef<'_>) -> Result<bool, FileProblem> {
         self.work.check()?;
         let Some(value) = value(cell) else {
-            return Ok(());
+            return Ok(false);
         };
         self.work.count_cells(1)?;
         if let Value::String(text) = &value {
             self.work.count_text(text.len())?;
         }
         self.rows.entry(row).or_default().insert(column, value);
-        Ok(())
+        Ok(true)
     }
 
     /// Returns the table of the rows and columns that have values, or `None` if the sheet is empty. The first row has the names
-    /// of the columns; rows with a single cell above it are headings.
-    pub(super) fn into_table(mut self, name: &str) -> Result<Option<Table>, FileProblem> {
+    /// of the columns; rows with a single cell above it are headings. Merged cells have their value in all of their rows.
+    pub(super) fn into_table(mut self, name: &str, merged: &[Dimensions]) -> Result<Option<Table>, FileProblem> {
         let headings = self.take_headings();
+        fill(self.work, &mut self.rows, merged)?;
+        let header = header_rows(&self.rows, merged);
         let columns = || self.rows.values().flat_map(|row| row.keys().copied());
         let (Some(first), Some(last)) = (columns().min(), columns().max()) else {
             return Ok(None);
@@ -62,7 +65,7 @@ impl<'w> Sheet<'w> {
             }
             grid.push(self.work, row)?;
         }
-        Ok(grid.into_table(self.work.name).map(|mut table| {
+        Ok(grid.into_table_below(self.work.name, header).map(|mut table| {
             table.sheet = Some(name.to_owned());
             table.line = line;
             table.headings = headings;
