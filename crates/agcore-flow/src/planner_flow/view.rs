@@ -112,6 +112,8 @@ fn table(table: &agcore_files::Table) -> Value {
     json!({
         "name": table.name,
         "sheet": table.sheet,
+        "headings": table.headings,
+        "caption": table.caption,
         "columns": table.columns,
         "rows": table.rows.len(),
         "text": clip(&first.to_markdown(), DOCUMENT_BYTES),
