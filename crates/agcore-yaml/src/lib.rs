@@ -16,12 +16,16 @@
 //! Scalars are resolved by the core schema of YAML 1.2, except that hexadecimal and octal numbers, `.inf` and `.nan` are texts.
 //! Keys are texts, and none occurs twice in a table. Of tags, only `!!str` is supported; merge keys and several documents in one
 //! text are not. JSON is YAML, so it is read as well.
+//!
+//! [`FrontMatter`] is the data at the beginning of a Markdown file, in YAML or TOML.
 
 mod build;
 mod node;
 mod scalar;
+mod front_matter;
 
 pub use build::{Limits, YamlError, parse};
+pub use front_matter::{FrontMatter, FrontMatterError, FrontMatterFormat};
 pub use node::{Member, Node, Place, Value};
 
 #[cfg(doctest)]
