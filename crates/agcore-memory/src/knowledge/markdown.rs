@@ -10,7 +10,7 @@
 //! # Ok::<(), agcore_memory::MemoryError>(())
 //! ```
 //!
-//! The front matter is YAML with the members `id`, `title`, `summary`, `tags`, `references`, `created_at` and `updated_at`, none of
+//! The front matter is YAML between lines with `---` (the last may be `...`), or TOML between lines with `+++`, with the members `id`, `title`, `summary`, `tags`, `references`, `created_at` and `updated_at`, none of
 //! which is required. Other members are ignored. [`write_folder`] and [`read_folder`] convert all pages of a wiki.
 
 mod front_matter;
@@ -18,6 +18,7 @@ mod file_name;
 mod folder;
 
 use agcore_chat::Actor;
+use agcore_yaml::{FrontMatter as SplitMatter, FrontMatterError, FrontMatterFormat};
 
 pub use self::{
     file_name::file_name,
@@ -47,8 +48,17 @@ pub fn to_markdown(page: &KnowledgePage) -> String {
 /// [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if the front matter cannot be read or the page is not acceptable.
 pub fn from_markdown(id: &str, text: &str, owner: &Actor) -> Result<KnowledgePage, MemoryError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let (front_matter, content) = split(text)?;
-    let front = FrontMatter::parse(front_matter)?;
+    let invalid = |error: FrontMatterError| MemoryError::invalid(error.to_string());
+    let (front, content) = match SplitMatter::split(text).map_err(invalid)? {
+        None => (FrontMatter::default(), text),
+        Some(split) => {
+            let front = match split.format {
+                FrontMatterFormat::Toml => FrontMatter::of_json(split.toml().map_err(invalid)?)?,
+                _ => FrontMatter::parse(split.text)?,
+            };
+            (front, without_blank_line(split.body))
+        }
+    };
     let id = front.id.unwrap_or_else(|| id.to_owned());
     let title = front.title.or_else(|| heading(content));
     let title = title.unwrap_or_else(|| id.rsplit('/').next().unwrap_or_default().to_owned());
@@ -66,28 +76,10 @@ pub fn from_markdown(id: &str, text: &str, owner: &Actor) -> Result<KnowledgePag
     Ok(page)
 }
 
-/// Splits a text into its front matter, which may be empty, and its content.
-fn split(text: &str) -> Result<(&str, &str), MemoryError> {
-    let Some(rest) = after_delimiter(text) else {
-        return Ok(("", text));
-    };
-    let mut end = 0;
-    for line in rest.split_inclusive('\n') {
-        if line.trim_end_matches(['\r', '\n']) == "---" {
-            let content = &rest[end + line.len()..];
-            let without_blank = content.strip_prefix("\r\n").or_else(|| content.strip_prefix('\n'));
-            return Ok((&rest[..end], without_blank.unwrap_or(content)));
-        }
-        end += line.len();
-    }
-    Err(MemoryError::invalid(
-        "the front matter that begins in line 1 does not end: add a line with `---` after it",
-    ))
-}
-
-fn after_delimiter(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix("---")?;
-    rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'))
+/// Returns a text without the blank line between it and the front matter.
+fn without_blank_line(content: &str) -> &str {
+    let without_blank = content.strip_prefix("\r\n").or_else(|| content.strip_prefix('\n'));
+    without_blank.unwrap_or(content)
 }
 
 /// Returns the text of the first heading of level 1, unless it is in a code block.
@@ -148,10 +140,6 @@ mod tests {
         for (text, expected) in [
             ("---\ntitle: a\n", "the front matter that begins in line 1 does not end"),
             ("---\ntitle: [a\n---\n", "the front matter is not YAML"),
-            (
-                "---\n- a\n---\n",
-                "the front matter is not a list of members, such as `title: Tea`",
-            ),
             ("---\ntitle: a\ntitle: b\n---\n", "the front matter has `title` twice"),
             ("---\ntitle: {a: b}\n---\n", "`title` in the front matter is not a text"),
             (
@@ -176,6 +164,26 @@ mod tests {
             let error = read(text).unwrap_err();
             assert!(error.to_string().starts_with(expected), "{text:?}: {error}");
         }
+    }
+
+    #[test]
+    fn a_rule_is_not_front_matter() {
+        for text in ["---\n\nJust a rule\n\n---\n\nmore\n", "---\n- a\n---\n", "---\ntext\n"] {
+            assert_eq!(read(text).unwrap().content, text);
+        }
+    }
+
+    #[test]
+    fn front_matter_may_end_with_dots_and_be_toml() {
+        let page = read("---\ntitle: x\n...\nbody\n").unwrap();
+        assert_eq!((page.title.as_str(), page.content.as_str()), ("x", "body\n"));
+        let text = "+++\ntitle = \"Tea\"\ntags = [\"Food\", 2026]\ncreated_at = 2026-01-31T12:00:00Z\ndraft = true\n+++\n\nGreen.\n";
+        let page = read(text).unwrap();
+        assert_eq!((page.title.as_str(), page.content.as_str()), ("Tea", "Green.\n"));
+        assert_eq!(page.tags, ["food", "2026"]);
+        assert_eq!(page.created_at.as_millis(), 1_769_860_800_000);
+        let error = read("+++\ntitle = [1, {a = 2}]\n+++\n").unwrap_err().to_string();
+        assert_eq!(error, "`title` in the front matter is not a text");
     }
 
     #[test]

@@ -23,9 +23,6 @@ const MAX_FILE_BYTES: u64 = 2 * MAX_PAGE_BYTES as u64;
 /// The maximum depth of subfolders.
 const MAX_DEPTH: usize = 64;
 
-/// The number of problems that an error lists.
-const LISTED: usize = 10;
-
 /// The result of [`read_folder`].
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
@@ -36,14 +33,16 @@ pub struct Folder {
     pub skipped: Vec<Skipped>,
 }
 
-/// A file or folder that was not read, for a reason that is not an error.
+/// A file or folder that was not read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
     /// The path within the folder.
     pub path: PathBuf,
     /// The reason.
-    pub reason: &'static str,
+    pub reason: String,
+    /// Whether it is a file that would be a page if it could be read.
+    pub is_page: bool,
 }
 
 /// Writes pages to a folder, each to the file that [`file_name`] returns. Returns the number of files.
@@ -111,13 +110,12 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
 /// Reads all files of a folder and its subfolders whose names end with `.md` or `.markdown`. Without an `id` in its front matter,
 /// a page has the path of its file without the extension as its id, such as `garden/tomatoes`.
 ///
-/// Files and folders whose names begin with a dot are ignored. Symbolic links are not followed, and are listed as skipped. Blocks
-/// the thread.
+/// Files and folders whose names begin with a dot are ignored. Symbolic links are not followed, and are listed as skipped. So are
+/// files that cannot be read as pages: front matter with an error, an id that a file before has, bytes that are not UTF-8, too much
+/// text. Blocks the thread.
 ///
 /// # Errors
-/// - [`InvalidInput`](MemoryErrorKind::InvalidInput) if files are not acceptable, with all of their problems: front matter that
-///   cannot be read, an id that two files have, bytes that are not UTF-8, too much text.
-/// - [`Storage`](MemoryErrorKind::Storage) if the folder or a file cannot be read.
+/// [`Storage`](MemoryErrorKind::Storage) if the folder cannot be read.
 pub fn read_folder(folder: &Path, owner: &Actor) -> Result<Folder, MemoryError> {
     let mut found = Found::default();
     found.walk(folder, Path::new(""), 0)?;
@@ -125,45 +123,41 @@ pub fn read_folder(folder: &Path, owner: &Actor) -> Result<Folder, MemoryError> 
         pages: Vec::with_capacity(found.files.len()),
         skipped: found.skipped,
     };
-    let mut problems = Vec::new();
     let mut files_of_ids: BTreeMap<String, PathBuf> = BTreeMap::new();
     for name in found.files {
-        match read_page(&folder.join(&name), &name, owner) {
-            Ok(page) => {
-                if let Some(other) = files_of_ids.insert(page.id.clone(), name.clone()) {
-                    problems.push(format!(
-                        "{}: its page has the id `{}`, as that of {}; change the `id` of one of them",
-                        name.display(),
-                        page.id,
-                        other.display()
-                    ));
+        let reason = match read_page(&folder.join(&name), &name, owner) {
+            Ok(page) => match files_of_ids.get(&page.id) {
+                None => {
+                    files_of_ids.insert(page.id.clone(), name);
+                    read.pages.push(page);
+                    continue;
                 }
-                read.pages.push(page);
+                Some(other) => format!(
+                    "its page has the id `{}`, as that of {}; change the `id` of one of them",
+                    page.id,
+                    other.display()
+                ),
+            },
+            Err(error) => {
+                let causes = std::iter::successors(std::error::Error::source(&error), |&cause| cause.source());
+                causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
             }
-            Err(error) if error.kind() == MemoryErrorKind::InvalidInput => {
-                problems.push(format!("{}: {error}", name.display()));
-            }
-            Err(error) => return Err(error),
-        }
+        };
+        read.skipped.push(Skipped {
+            path: name,
+            reason,
+            is_page: true,
+        });
     }
-    if problems.is_empty() {
-        return Ok(read);
-    }
-    let number = problems.len();
-    let more = if number > LISTED { "\n…" } else { "" };
-    problems.truncate(LISTED);
-    Err(MemoryError::invalid(format!(
-        "{number} of the files in {} cannot be read as pages:\n{}{more}",
-        folder.display(),
-        problems.join("\n")
-    )))
+    Ok(read)
 }
 
 /// Reads a file as a page. Without an `id` in its front matter, the page has the name of the file without its extension as its id.
 /// Blocks the thread.
 ///
 /// # Errors
-/// As [`read_folder`].
+/// - [`InvalidInput`](MemoryErrorKind::InvalidInput) if the front matter cannot be read, or the page is not acceptable.
+/// - [`Storage`](MemoryErrorKind::Storage) if the file cannot be read.
 pub fn read_file(path: &Path, owner: &Actor) -> Result<KnowledgePage, MemoryError> {
     let name = PathBuf::from(path.file_name().unwrap_or_default());
     read_page(path, &name, owner).map_err(|error| match error.kind() {
@@ -200,6 +194,14 @@ struct Found {
 }
 
 impl Found {
+    fn skip(&mut self, path: PathBuf, reason: &str) {
+        self.skipped.push(Skipped {
+            path,
+            reason: reason.to_owned(),
+            is_page: false,
+        });
+    }
+
     /// Finds the files of a folder, in the order of their names.
     fn walk(&mut self, folder: &Path, within: &Path, depth: usize) -> Result<(), MemoryError> {
         let path: PathBuf = folder.iter().chain(within).collect();
@@ -218,11 +220,9 @@ impl Found {
             let extension = name.extension().and_then(|extension| extension.to_str());
             let is_page = extension.is_some_and(|extension| matches!(extension, "md" | "markdown"));
             if kind.is_symlink() {
-                let reason = "it is a symbolic link";
-                self.skipped.push(Skipped { path: name, reason });
+                self.skip(name, "it is a symbolic link");
             } else if kind.is_dir() && depth == MAX_DEPTH {
-                let reason = "it is too deep";
-                self.skipped.push(Skipped { path: name, reason });
+                self.skip(name, "it is too deep");
             } else if kind.is_dir() {
                 self.walk(folder, &name, depth + 1)?;
             } else if is_page && kind.is_file() {

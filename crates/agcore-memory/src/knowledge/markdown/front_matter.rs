@@ -1,6 +1,7 @@
 //! [`FrontMatter`]: the YAML at the beginning of a file.
 
 use saphyr_parser::{Event, Parser, StrInput};
+use serde_json::{Map, Value as Json};
 
 use crate::{
     error::{MemoryError, MemoryErrorKind},
@@ -33,6 +34,24 @@ enum Value {
     Other,
 }
 
+impl From<Json> for Value {
+    fn from(value: Json) -> Self {
+        match value {
+            Json::Null => Self::Nothing,
+            Json::String(text) => Self::Text(text),
+            Json::Bool(_) | Json::Number(_) => Self::Text(value.to_string()),
+            Json::Array(items) => {
+                let texts = items.into_iter().map(|item| match Self::from(item) {
+                    Self::Text(text) => Some(text),
+                    _ => None,
+                });
+                texts.collect::<Option<Vec<_>>>().map_or(Self::Other, Self::Texts)
+            }
+            Json::Object(_) => Self::Other,
+        }
+    }
+}
+
 impl FrontMatter {
     /// Reads the text between the lines with `---`.
     pub(super) fn parse(text: &str) -> Result<Self, MemoryError> {
@@ -53,6 +72,15 @@ impl FrontMatter {
             }
             front.set(&name, value)?;
             known.push(name);
+        }
+        Ok(front)
+    }
+
+    /// Reads the members of TOML.
+    pub(super) fn of_json(members: Map<String, Json>) -> Result<Self, MemoryError> {
+        let mut front = Self::default();
+        for (name, value) in members {
+            front.set(&name, value.into())?;
         }
         Ok(front)
     }
