@@ -27,6 +27,7 @@ mod text_index;
 mod bm25;
 mod vector_index;
 mod overlap;
+mod passages;
 mod turns;
 mod fusion;
 mod embedder_calls;
@@ -42,6 +43,7 @@ pub use self::{
     fusion::{Channel, ChannelScore, Fusion, ScoreBreakdown},
     knowledge_index::KnowledgeIndex,
     overlap::overlap,
+    passages::{PagePart, matching_parts, page_part},
     retrieval::{ChannelFailure, Retrieval, RetrievalSettings, RetrievedPage, Scorer},
     retriever::MemoryRetriever,
     text_index::{IndexChanges, IndexHit, MAX_QUERY_BYTES, TextDocument, TextIndex, check_query},
