@@ -1,5 +1,6 @@
-//! The YAML at the beginning of a Markdown file.
+//! The YAML or TOML at the beginning of a Markdown file.
 
+use agcore_yaml::{FrontMatter, FrontMatterFormat};
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput};
 use serde_json::{Map, Value};
 
@@ -12,20 +13,13 @@ const MAX_DEPTH: usize = 32;
 /// What is wrong with the front matter.
 pub(crate) fn split(text: &str) -> Result<(Map<String, Value>, &str), String> {
     let missing = "it must begin with front matter: a line `---`, members such as `name: NAME`, and another line `---`";
-    let text = text.trim_start_matches('\u{feff}');
-    let rest = text.strip_prefix("---").ok_or(missing)?;
-    let rest = rest
-        .strip_prefix("\r\n")
-        .or_else(|| rest.strip_prefix('\n'))
-        .ok_or(missing)?;
-    let mut at = 0;
-    for line in rest.split_inclusive('\n') {
-        if line.trim_end() == "---" {
-            return Ok((parse(&rest[..at])?, &rest[at + line.len()..]));
-        }
-        at += line.len();
-    }
-    Err(missing.to_owned())
+    let split = FrontMatter::split(text).map_err(|error| error.to_string())?;
+    let split = split.ok_or(missing)?;
+    let members = match split.format {
+        FrontMatterFormat::Toml => split.toml().map_err(|error| error.to_string())?,
+        _ => parse(split.text)?,
+    };
+    Ok((members, split.body))
 }
 
 /// Returns a member that is one line or block of text; an empty text if it is missing or something else.
@@ -153,11 +147,25 @@ mod tests {
         let expected = json!({"a": "one two\n", "b": {"x": 0.5, "y": "007", "z": true}, "c": 1, "d": null});
         assert_eq!(Value::Object(front), expected);
         assert!(split("---\n---\n").unwrap().0.is_empty());
+        let (front, body) = split("+++\nname = 'tea'\ntools = ['a']\n+++\nBody").unwrap();
+        assert_eq!(
+            (Value::Object(front), body),
+            (json!({"name": "tea", "tools": ["a"]}), "Body")
+        );
+        assert_eq!(split("---\nname: tea\n...\nBody").unwrap().1, "Body");
     }
 
     #[test]
     fn mistakes_are_named() {
-        for broken in ["", "name: tea", "---\nname: tea\n", "---x\n---\n"] {
+        let error = split("---\nname: tea\n").unwrap_err();
+        assert!(error.contains("does not end"), "{error}");
+        for broken in [
+            "",
+            "name: tea",
+            "---x\n---\n",
+            "---\n- a\n---\n",
+            "---\n\nname: tea\n---\n",
+        ] {
             let error = split(broken).unwrap_err();
             assert!(error.contains("must begin with front matter"), "{broken}: {error}");
         }
@@ -167,8 +175,7 @@ mod tests {
         };
         check("name: [", "not YAML: line");
         check("a: 1\na: 2", "line 3: a key occurs twice");
-        check("- a", "must have members");
-        check("[a]: b", "a key must be a text");
-        check(&"[".repeat(40), "more than 32");
+        check("? [a]\n: b", "a key must be a text");
+        check(&format!("a: {}", "[".repeat(40)), "more than 32");
     }
 }
