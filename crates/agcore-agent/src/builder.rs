@@ -198,7 +198,7 @@ impl AgentBuilder {
         self
     }
 
-    /// Adds the tools of a wiki: `retrieve`, `remember`, `update_page` and `forget`. Pass a
+    /// Adds the tools of a wiki: `retrieve`, `read_page`, `remember`, `update_page` and `forget`. Pass a
     /// [`MemoryRetriever`](agcore_memory::search::MemoryRetriever), or [`KnowledgeTools`] with other settings.
     /// [`build`](Self::build) reports tools that cannot be registered.
     #[cfg(feature = "knowledge")]

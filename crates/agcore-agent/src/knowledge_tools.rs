@@ -2,6 +2,7 @@
 
 mod arguments;
 mod forget;
+mod read_page;
 mod remember;
 mod retrieve;
 mod update_page;
@@ -9,7 +10,7 @@ mod wiki;
 
 use std::{fmt, sync::Arc};
 
-use agcore_memory::search::MemoryRetriever;
+use agcore_memory::search::{Keywords, MemoryRetriever};
 use agcore_tools::{ToolError, ToolRegistry};
 
 use self::wiki::Wiki;
@@ -19,7 +20,8 @@ use crate::tool_source::ToolSource;
 ///
 /// | tool | permission | |
 /// |---|---|---|
-/// | `retrieve` | read | finds the pages for a question; the result names their ids, so that the model can cite them |
+/// | `retrieve` | read | finds the pages for a question, and of long pages the passages that match; the result names their ids, so that the model can cite them |
+/// | `read_page` | read | reads a part of a page, to read on where `retrieve` found a passage |
 /// | `remember` | write | saves a new page |
 /// | `update_page` | write | changes parts of a page |
 /// | `forget` | delete | deletes a page |
@@ -71,13 +73,14 @@ impl KnowledgeTools {
         Self {
             wiki: Arc::new(Wiki {
                 retriever,
+                keywords: Arc::new(Keywords::new()),
                 shares_pages: false,
             }),
             is_read_only: false,
         }
     }
 
-    /// Leaves only `retrieve`.
+    /// Leaves only `retrieve` and `read_page`.
     pub fn with_read_only(mut self) -> Self {
         self.is_read_only = true;
         self
@@ -109,6 +112,7 @@ impl fmt::Debug for KnowledgeTools {
 impl ToolSource for KnowledgeTools {
     fn add_to(self, registry: &mut ToolRegistry) -> Result<(), ToolError> {
         registry.register(retrieve::tool(Arc::clone(&self.wiki)))?;
+        registry.register(read_page::tool(Arc::clone(&self.wiki)))?;
         if self.is_read_only {
             return Ok(());
         }

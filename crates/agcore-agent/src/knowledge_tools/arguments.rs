@@ -13,6 +13,14 @@ pub(super) struct Retrieve {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ReadPage {
+    /// The id of the page.
+    pub(super) id: String,
+    /// The number of characters before the part: a position of another result, 0 by default.
+    pub(super) start: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Remember {
     /// The id, such as `garden/tomatoes`. By default, the words of the title.
     pub(super) id: Option<String>,

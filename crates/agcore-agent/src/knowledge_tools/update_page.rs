@@ -12,7 +12,7 @@ use super::{
 };
 
 const DESCRIPTION: &str = "Changes a page of the wiki. What is not passed stays as it is; a text that is passed replaces the whole \
-                           text, so read the page with `retrieve` first.";
+                           text, so read the whole page with `read_page` first.";
 
 pub(super) fn tool(wiki: Arc<Wiki>) -> impl BaseTool + 'static {
     let update = move |arguments: UpdatePage, context: ToolContext| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_memory::{
     Actor, MemoryError, MemoryErrorKind,
     knowledge::{KnowledgePage, KnowledgeStore},
-    search::MemoryRetriever,
+    search::{Keywords, MemoryRetriever},
 };
 use agcore_tools::{ToolError, ToolErrorKind};
 
@@ -13,6 +13,8 @@ use agcore_tools::{ToolError, ToolErrorKind};
 #[derive(Clone)]
 pub(super) struct Wiki {
     pub(super) retriever: MemoryRetriever,
+    /// Finds the passages of a page that match.
+    pub(super) keywords: Arc<Keywords>,
     pub(super) shares_pages: bool,
 }
 

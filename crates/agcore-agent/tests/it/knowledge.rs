@@ -84,17 +84,95 @@ async fn pages_are_found_with_their_ids() {
         (&"garden/tomatoes".into(), &"早上浇水最好。".into())
     );
     assert_eq!(
-        (&page["tags"][0], &page["score"], page.get("is_cut")),
+        (&page["tags"][0], &page["score"], page.get("passages")),
         (&"garden".into(), &1.0.into(), None)
     );
     let found: Value = serde_json::from_str(&results[1]).unwrap();
-    assert_eq!(found["pages"][0]["content"].as_str().unwrap().chars().count(), 4000);
-    assert_eq!(found["pages"][0]["is_cut"], true);
+    let long = &found["pages"][0];
+    let part = long["passages"][0]["text"].as_str().unwrap();
+    assert!(part.starts_with("bees 字") && part.chars().count() <= 4000, "{long}");
+    assert_eq!((&long["characters"], long.get("content")), (&10_005.into(), None));
     assert_eq!(results[2], json!({"pages": []}).to_string());
     assert!(results[3].contains("the query has 70000 bytes"), "{}", results[3]);
     // What was found is counted.
     let recalls = wiki.store.recall_statistics("local", 5).await.unwrap();
     assert_eq!(recalls.len(), 2);
+}
+
+#[tokio::test]
+async fn a_fact_far_behind_the_beginning_of_a_page_is_returned_and_read_on() {
+    let wiki = Wiki::new().await;
+    for (id, number, filler, fact) in [
+        (
+            "manual",
+            500,
+            "The pump hums in the cellar all day. ",
+            "The reset code of the pump is 4711.",
+        ),
+        (
+            "megabyte",
+            28_000,
+            "The motor runs in the attic all night. ",
+            "The reset code of the motor is 0815.",
+        ),
+        ("手册", 2_000, "水泵整天在地下室里嗡嗡作响。", "水泵的复位密码是4711。"),
+    ] {
+        let filler = filler.repeat(number);
+        let text = format!("# Operation\n\n{filler}\n\n## Reset\n\n{fact}\n\nThen wait.\n\n# End\n\n{filler}");
+        wiki.store.add(KnowledgePage::new(id, id, text)).await.unwrap();
+    }
+    let calls = [
+        ("retrieve", json!({"query": "reset code of the pump", "limit": 1})),
+        ("retrieve", json!({"query": "reset code of the motor", "limit": 1})),
+        ("retrieve", json!({"query": "水泵的复位密码是什么？", "limit": 1})),
+    ];
+    let found = results(wiki.retriever.clone(), PermissionRules::default(), &calls).await;
+    for (result, fact) in found
+        .iter()
+        .zip(["pump is 4711.", "motor is 0815.", "水泵的复位密码是4711。"])
+    {
+        let page = &serde_json::from_str::<Value>(result).unwrap()["pages"][0];
+        let passages = page["passages"].as_array().unwrap();
+        let passage = passages
+            .iter()
+            .find(|passage| passage["text"].as_str().unwrap().contains(fact))
+            .unwrap();
+        // With its neighborhood, and its section.
+        assert!(passage["text"].as_str().unwrap().contains("Then wait."), "{passage}");
+        assert!(result.chars().count() < 6000, "{}", result.len());
+        let start = passage["start"].as_u64().unwrap();
+        let calls = [
+            ("read_page", json!({"id": page["id"], "start": start})),
+            ("read_page", json!({"id": page["id"], "start": 100_000_000})),
+            ("read_page", json!({"id": "nowhere"})),
+        ];
+        let read = results(wiki.retriever.clone(), PermissionRules::default(), &calls).await;
+        let part: Value = serde_json::from_str(&read[0]).unwrap();
+        assert!(part["text"].as_str().unwrap().contains(fact), "{part}");
+        assert!(
+            part["next"].as_u64() == part["end"].as_u64() && part["previous"].as_u64().unwrap() < start,
+            "{part}"
+        );
+        assert!(read[1].contains("pass a smaller `start`"), "{}", read[1]);
+        assert!(read[2].contains("there is no page `nowhere`"), "{}", read[2]);
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_read_from_beginning_to_end() {
+    let wiki = Wiki::new().await;
+    let (mut start, mut text) = (0, String::new());
+    loop {
+        let calls = [("read_page", json!({"id": "long", "start": start}))];
+        let read = results(wiki.retriever.clone(), PermissionRules::default(), &calls).await;
+        let part: Value = serde_json::from_str(&read[0]).unwrap();
+        text += part["text"].as_str().unwrap();
+        match part["next"].as_u64() {
+            Some(next) => start = next,
+            None => break,
+        }
+    }
+    assert_eq!(text, wiki.page("long").await.unwrap().content);
 }
 
 #[tokio::test]
