@@ -1,6 +1,6 @@
 //! [`Page`]: a reply of a web server, and its text.
 
-use agcore::{chat::text::prefix, tools::ToolError};
+use agcore::{chat::text::prefix, files::decode_text, tools::ToolError};
 use http::{HeaderMap, header};
 use url::Url;
 
@@ -47,13 +47,14 @@ impl Page {
     pub(super) fn text(&self, url: &Url) -> Result<String, ToolError> {
         let kind = self.kind.split(';').next().unwrap_or_default().trim();
         let is_text = kind.is_empty() || kind.starts_with("text/") || TEXTS.iter().any(|text| kind.contains(text));
-        if !is_text || self.body.contains(&0) {
+        let decoded = decode_text(&self.body, &self.kind);
+        if !is_text || decoded.contains('\0') {
             return Err(ToolError::failed(format!("{url} is not text but {kind:?}")));
         }
         let text = match kind.contains("html") {
-            true => html2text::from_read(self.body.as_slice(), WIDTH)
+            true => html2text::from_read(decoded.as_bytes(), WIDTH)
                 .map_err(|error| ToolError::failed(format!("the HTML of {url} cannot be converted: {error}")))?,
-            false => String::from_utf8_lossy(&self.body).into_owned(),
+            false => decoded,
         };
         let shown = prefix(&text, MAX_TEXT);
         let end = match self.is_cut || shown.len() < text.len() {
@@ -93,6 +94,26 @@ mod tests {
         assert!(page("application/json", b"{}").text(&url).unwrap().ends_with("{}"));
         assert!(page("image/png", b"x").text(&url).is_err());
         assert!(page("text/plain", b"a\0b").text(&url).is_err());
+        assert!(
+            page("text/plain; charset=utf-16le", b"a\0b\0")
+                .text(&url)
+                .unwrap()
+                .ends_with("ab")
+        );
+        // 价格 in GBK, declared by the server or the page.
+        for (kind, html) in [
+            ("text/html; charset=gbk", &b"<p>\xbc\xdb\xb8\xf1</p>"[..]),
+            ("text/html", b"<meta charset=gb2312><p>\xbc\xdb\xb8\xf1</p>"),
+            ("", b"<?xml version='1.0' encoding='gbk'?><p>\xbc\xdb\xb8\xf1</p>"),
+        ] {
+            let text = page(kind, html).text(&url).unwrap();
+            assert!(text.contains("\u{4ef7}\u{683c}"), "{kind}: {text}");
+        }
+        let layout = page(
+            "text/html",
+            b"<table><tr><td>Layout table text of the page</td></tr></table>",
+        );
+        assert!(layout.text(&url).unwrap().contains("Layout table text"));
         let long = page("text/plain", "字".repeat(MAX_TEXT).as_bytes()).text(&url).unwrap();
         assert!(long.len() < MAX_TEXT + 200 && long.contains("left out"));
     }
