@@ -32,6 +32,7 @@ mod hook_commands;
 mod sample_tools;
 mod render;
 mod chat_prompt;
+mod kept_tools;
 mod program_tools;
 mod size;
 mod attachments;

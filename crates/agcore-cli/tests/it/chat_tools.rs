@@ -83,3 +83,40 @@ fn no_tools_option_offers_none() {
         .assert_success();
     assert_eq!(server.requests()[0].json().get("tools"), None);
 }
+
+#[test]
+fn a_chat_reads_the_pages_that_are_kept() {
+    let filler = "Nothing else is known about it. ".repeat(300);
+    let text = format!("# Pump\n\n{filler}\n\nThe reset code of the pump is 4711.\n\n{filler}");
+    let answer = |request: &RecordedRequest| {
+        let text = request.json()["messages"].to_string();
+        match text.contains("4711") {
+            true => Reply::answer(Answer::text("found it")),
+            false => {
+                let call = ToolCall::new("retrieve", &json!({"query": "reset code of the pump"}));
+                Reply::answer(Answer::new().with_call(call))
+            }
+        }
+    };
+    let server = Server::start(MockOptions::new(), answer);
+    let agcore = Agcore::talking_to(&server).at_home();
+    // Without pages, there is no tool for them.
+    agcore.run(["-p", "go", "--no-tools"]).assert_success();
+    agcore
+        .run_with(["knowledge", "add", "-", "--id", "pump"], text.as_bytes())
+        .assert_success();
+    // Nobody is asked.
+    let ran = agcore.run(["-p", "What is the reset code?"]);
+    assert_eq!(ran.assert_success(), "found it\n");
+    let requests = server.requests();
+    let offered = requests.last().unwrap().json()["tools"].to_string();
+    for (name, is_offered) in [
+        ("retrieve", true),
+        ("read_page", true),
+        ("remember", false),
+        ("recall", false),
+    ] {
+        assert_eq!(offered.contains(&format!("\"name\":\"{name}\"")), is_offered, "{name}");
+    }
+    assert!(requests[0].json()["tools"].is_null());
+}

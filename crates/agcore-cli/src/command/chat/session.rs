@@ -19,6 +19,7 @@ use crate::{
     exit::{Failure, suggestion},
     guards::Guards,
     hook_commands::CommandHooks,
+    kept_tools,
     mcp::Servers,
     model_window::ModelWindow,
     permission_mode::{ASKS_AGENT, CurrentMode},
@@ -70,6 +71,14 @@ impl ChatTools {
             .and_then(|folder| Url::from_directory_path(folder).ok());
         let (answers, questions) = ServerAnswers::new(folder.into_iter().map(String::from).collect());
         let tools = Self::connect(&settings.tools, is_offered, Some(&answers)).await?;
+        if is_offered {
+            let warning = kept_tools::register(&mut tools.registry.clone()).await;
+            let warnings: Vec<String> = warning
+                .map(|warning| format!("warning: {warning}"))
+                .into_iter()
+                .collect();
+            print_notices(&warnings)?;
+        }
         Ok((tools, questions))
     }
 
