@@ -1,6 +1,7 @@
 //! `agcore knowledge`: pages of a wiki.
 
 mod wiki;
+mod table_pages;
 mod documents;
 mod save;
 mod search;

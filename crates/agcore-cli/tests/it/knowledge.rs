@@ -303,8 +303,169 @@ fn text_that_cannot_be_read_is_reported() {
     let ran = agcore.run(["knowledge", "add", "report.pdf"]);
     assert_eq!(ran.assert_success(), "1 page was added, 0 replaced, 0 unchanged.\n");
     let warning =
-        "warning: cannot read all of \"report.pdf\": its fonts do not say what 2 of its 9 characters are (page 1)";
+        "warning: a part of \"report.pdf\" was not read: its fonts do not say what 2 of its 9 characters are (page 1)";
     assert!(ran.stderr.starts_with(warning), "{}", ran.stderr);
     let result = json(&agcore, &["knowledge", "add", "report.pdf", "--json"]);
     assert_eq!(result["warnings"].as_array().map(Vec::len), Some(1), "{result}");
+}
+
+/// Adds a file, and returns the contents of all pages, one after the other.
+fn added(name: &str, content: &[u8]) -> String {
+    let agcore = Agcore::new().at_home();
+    fs::write(agcore.directory.path().join(name), content).unwrap();
+    agcore.run(["knowledge", "add", name]).assert_success();
+    let pages = json(&agcore, &["knowledge", "list", "--json"]);
+    let pages = pages.as_array().unwrap().iter().map(|page| {
+        let id = page["id"].as_str().unwrap();
+        let page = json(&agcore, &["knowledge", "show", id, "--json"]);
+        format!(
+            "{}\n{}\n",
+            page["title"].as_str().unwrap(),
+            page["content"].as_str().unwrap()
+        )
+    });
+    pages.collect()
+}
+
+#[test]
+fn everything_that_is_read_from_a_file_is_in_its_pages() {
+    let page = added(
+        "a.html",
+        b"<title>T</title><table><tr><td>Navigation<td>The whole article</table>",
+    );
+    assert!(page.contains("Navigation\n\nThe whole article"), "{page}");
+    let page = added(
+        "a.html",
+        b"<h1>Report</h1><h2>Prices</h2><table><caption>Table 1</caption><tr><th>item<tr><td>pear</table>",
+    );
+    assert!(page.contains("Prices\nTable 1\n\n| item |"), "{page}");
+    let page = added(
+        "a.html",
+        b"<meta http-equiv=content-type content='text/html; charset=gb2312'><p>\xbc\xdb\xb8\xf1",
+    );
+    assert!(page.contains("价格"), "{page}");
+    let page = added("a.csv", b"Account 7\n\nday;sum\n1;2,50\n2;3,50\n");
+    assert!(page.contains("Account 7\n\n| day | sum |"), "{page}");
+    assert!(added("a.csv", b"only,names\n").contains("| only | names |"));
+}
+
+#[test]
+fn every_kind_of_file_is_known_by_its_content_and_name() {
+    let lines = b"{\"plant\":\"pear\",\"eur\":2}\n{\"plant\":\"fig\",\"eur\":3}\n";
+    for name in ["a.jsonl", "a.ndjson"] {
+        assert!(added(name, lines).contains("| pear | 2 |"));
+    }
+    assert!(added("a.tab", b"plant\teur\npear\t2\n").contains("| pear | 2 |"));
+    assert!(added("a.xls", b"<html><table><tr><th>plant<tr><td>pear</table>").contains("| pear |"));
+    assert!(added("a.xhtml", b"<p>pear</p>").ends_with("\npear\n"));
+    let fixture = |name: &str| fs::read(format!("{}/../../fixtures/files/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    assert!(added("a.xlsm", &fixture("harvest.xlsx")).contains("Harvest of 2025\n\n| plant |"));
+    assert!(added("a.docm", &fixture("garden.docx")).contains("The garden has two beds"));
+    // A note in another encoding.
+    let note: Vec<u8> = "\u{feff}# Grün".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(added("a.md", &note).contains("# Grün"));
+
+    let refused = |name: &str, content: &[u8], text: &str| {
+        let agcore = Agcore::new().at_home();
+        fs::write(agcore.directory.path().join(name), content).unwrap();
+        agcore.run(["knowledge", "add", name]).assert_failed(2, &[text]);
+    };
+    let mut old = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec();
+    old.extend("Workbook".encode_utf16().flat_map(u16::to_le_bytes));
+    refused("a.xls", &old, "format of before 2007 (.xls); save it as .xlsx");
+    refused("a.csv", b"a,b\n1,\x002\n", "it contains NUL bytes");
+    refused("a", b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR", "it is a picture (image/png)");
+}
+
+#[test]
+fn what_is_missing_of_a_file_is_reported() {
+    let agcore = Agcore::new().at_home();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/files");
+    let ran = agcore.run(["knowledge", "add", &format!("{fixtures}/harvest.xlsx")]);
+    ran.assert_success();
+    assert!(
+        ran.stderr
+            .contains("warning: a part of \"harvest.xlsx\" was not read: it contains formulas whose values"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_note_that_cannot_be_read_does_not_stop_the_others() {
+    let agcore = Agcore::new().at_home();
+    let notes = agcore.directory.path().join("notes");
+    fs::create_dir(&notes).unwrap();
+    fs::write(notes.join("broken.md"), "---\ntitle: [a\n---\n").unwrap();
+    let ran = agcore.run(["knowledge", "add", "notes"]);
+    ran.assert_failed(
+        2,
+        &[
+            "none of the files can be read as a page",
+            "broken.md: the front matter is not YAML",
+        ],
+    );
+    fs::write(
+        notes.join("rule.md"),
+        "---\n\nJust a horizontal rule first\n\n---\n\nmore\n",
+    )
+    .unwrap();
+    fs::write(notes.join("dots.md"), "---\ntitle: x\n...\nbody\n").unwrap();
+    fs::write(notes.join("hugo.md"), "+++\ntitle = \"H\"\n+++\nbody\n").unwrap();
+    let ran = agcore.run(["knowledge", "add", "notes"]);
+    assert_eq!(ran.assert_success(), "3 pages were added, 0 replaced, 0 unchanged.\n");
+    assert!(
+        ran.stderr
+            .contains("warning: broken.md was skipped: the front matter is not YAML"),
+        "{}",
+        ran.stderr
+    );
+    let title = |id: &str| json(&agcore, &["knowledge", "show", id, "--json"])["title"].clone();
+    assert_eq!((title("dots"), title("hugo")), ("x".into(), "H".into()));
+    let ran = agcore.run(["knowledge", "import", "notes", "--delete-others"]);
+    ran.assert_failed(2, &["nothing was changed", "broken.md"]);
+}
+
+#[test]
+fn long_notes_become_several_pages() {
+    let agcore = Agcore::new().at_home();
+    let path = agcore.directory.path().join("manual.md");
+    let filler = "The pump hums in the cellar.\n\n".repeat(200);
+    let text = format!("---\ntitle: Manual\ntags: [pump]\n---\n# Use\n\n{filler}\n## Reset\n\nThe code is 4711.\n");
+    fs::write(&path, &text).unwrap();
+    agcore.run(["knowledge", "add", "manual.md"]).assert_success();
+    let found = json(&agcore, &["knowledge", "search", "code", "--json"]);
+    let page = &found[0]["page"];
+    assert_eq!(
+        (&page["title"], &page["tags"][0]),
+        (&"Manual: Reset".into(), &"pump".into())
+    );
+    assert!(
+        page["summary"].as_str().unwrap().starts_with("manual.md, line "),
+        "{page}"
+    );
+    let parts = json(&agcore, &["knowledge", "list", "--json"])
+        .as_array()
+        .unwrap()
+        .len();
+    assert!(parts > 3, "{parts}");
+    // A shorter version has fewer parts.
+    fs::write(&path, text.replacen(&filler, &filler[..filler.len() * 7 / 10], 1)).unwrap();
+    let result = json(&agcore, &["knowledge", "add", "manual.md", "--json"]);
+    assert!(!result["deleted"].as_array().unwrap().is_empty(), "{result}");
+    assert!(
+        json(&agcore, &["knowledge", "list", "--json"])
+            .as_array()
+            .unwrap()
+            .len()
+            < parts
+    );
+    // One that is short is a single page.
+    fs::write(&path, "# Manual\n\nThe code is 0815.\n").unwrap();
+    agcore.run(["knowledge", "add", "manual.md"]).assert_success();
+    let listed = json(&agcore, &["knowledge", "list", "--json"]);
+    assert_eq!(
+        (listed.as_array().unwrap().len(), &listed[0]["id"]),
+        (1, &"manual".into())
+    );
 }

@@ -13,7 +13,7 @@ use agcore::{
 use serde_json::json;
 
 use super::{
-    documents::{is_document, pages},
+    documents::{Content, is_part, read as read_content, split},
     wiki::{BATCH, counted, pages_of, skipped_as_json, tenant},
 };
 use crate::{
@@ -30,8 +30,10 @@ use crate::{
 struct Files {
     pages: Vec<KnowledgePage>,
     skipped: Vec<markdown::Skipped>,
-    /// What could not be read of files that became pages.
+    /// What is missing of files that were read.
     warnings: Vec<String>,
+    /// The ids and the names of the files, of which earlier versions may have had other parts.
+    sources: Vec<(String, String)>,
 }
 
 /// Pages that were saved, or did not need to be.
@@ -51,6 +53,12 @@ pub(super) async fn add(args: &KnowledgeAddArgs) -> Result<(), Failure> {
     for path in &args.paths {
         read(path, args, &mut files).await?;
     }
+    if files.pages.is_empty() && files.skipped.iter().any(|skipped| skipped.is_page) {
+        return Err(Failure::usage(format!(
+            "none of the files can be read as a page; nothing was saved\n{}",
+            problems_of(&files.skipped)
+        )));
+    }
     if let Some(twice) = first_twice(&files.pages) {
         let twice = sanitized_line(twice);
         return Err(Failure::usage(format!(
@@ -68,8 +76,30 @@ pub(super) async fn add(args: &KnowledgeAddArgs) -> Result<(), Failure> {
     }
     let database = Database::of(&args.database)?;
     let store = database.create().await?;
+    let ids: BTreeSet<String> = files.pages.iter().map(|page| page.id.clone()).collect();
     let saved = save(&store, files.pages).await?;
-    report(&database, &saved, &files.skipped, &files.warnings, None)
+    let deleted = delete_old_parts(&store, &files.sources, &ids).await?;
+    let deleted = Some(deleted).filter(|deleted| !deleted.is_empty());
+    report(&database, &saved, &files.skipped, &files.warnings, deleted.as_deref())
+}
+
+/// Deletes the parts of files that are no longer among their parts. Returns their ids.
+async fn delete_old_parts(
+    store: &SqliteStore,
+    sources: &[(String, String)],
+    ids: &BTreeSet<String>,
+) -> Result<Vec<String>, Failure> {
+    let mut deleted = Vec::new();
+    for (id, name) in sources {
+        let filter = PageFilter::new(tenant()).with_prefix(format!("{id}/"));
+        for page in KnowledgeStore::list(store, &filter).await? {
+            let is_old = is_part(&page.id, &page.summary, id, name) && !ids.contains(&page.id);
+            if is_old && KnowledgeStore::delete(store, &tenant(), &page.id).await? {
+                deleted.push(page.id);
+            }
+        }
+    }
+    Ok(deleted)
 }
 
 /// Saves the pages of a folder.
@@ -82,6 +112,13 @@ pub(super) async fn import(args: &KnowledgeImportArgs) -> Result<(), Failure> {
         return Err(Failure::usage(format!(
             "{} contains no pages; nothing was deleted\nPages are files that end with .md or .markdown.",
             shown(&args.folder)
+        )));
+    }
+    if args.delete_others && folder.skipped.iter().any(|skipped| skipped.is_page) {
+        return Err(Failure::usage(format!(
+            "files in {} cannot be read as pages; nothing was changed, because their pages would be deleted\n{}",
+            shown(&args.folder),
+            problems_of(&folder.skipped)
         )));
     }
     let database = Database::of(&args.database)?;
@@ -98,6 +135,16 @@ pub(super) async fn import(args: &KnowledgeImportArgs) -> Result<(), Failure> {
     }
     let deleted = Some(deleted).filter(|_| args.delete_others);
     report(&database, &saved, &folder.skipped, &[], deleted.as_deref())
+}
+
+/// Returns a line for each file that cannot be read as a page.
+fn problems_of(skipped: &[markdown::Skipped]) -> String {
+    let unread = skipped.iter().filter(|skipped| skipped.is_page);
+    let lines = unread.map(|skipped| {
+        let path = skipped.path.display().to_string();
+        format!("{}: {}", sanitized_line(&path), sanitized_line(&skipped.reason))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Reads a file, a folder, or standard input.
@@ -118,19 +165,45 @@ async fn read(path: &Path, args: &KnowledgeAddArgs, files: &mut Files) -> Result
             )));
         }
         let folder = markdown::read_folder(path, &Actor::local()).map_err(unreadable)?;
-        files.pages.extend(folder.pages);
-        files.skipped.extend(folder.skipped);
-    } else if is_document(path) {
-        if !is_single && (args.id.is_some() || args.title.is_some()) {
-            return Err(several_named());
+        for page in folder.pages {
+            let name = page.id.clone();
+            add_note(files, page, &name).await?;
         }
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let id = args.id.as_deref().unwrap_or(&name);
-        let pages = pages(path, id, args.title.as_deref(), &mut files.warnings).await?;
-        files.pages.extend(pages);
+        files.skipped.extend(folder.skipped);
     } else {
-        let page = markdown::read_file(path, &Actor::local()).map_err(unreadable)?;
-        files.pages.push(named(page, args, is_single)?);
+        read_file(path, args, is_single, files).await?;
+    }
+    Ok(())
+}
+
+async fn read_file(path: &Path, args: &KnowledgeAddArgs, is_single: bool, files: &mut Files) -> Result<(), Failure> {
+    if !is_single && (args.id.is_some() || args.title.is_some()) {
+        return Err(several_named());
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let id = args.id.as_deref().unwrap_or(&stem);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match read_content(path, id, args.title.as_deref()).await? {
+        Content::Pages(pages, warnings) => {
+            files.sources.push((id.to_owned(), name.into_owned()));
+            files.pages.extend(pages);
+            files.warnings.extend(warnings);
+        }
+        Content::Note(text) => {
+            let page = markdown::from_markdown(&stem, &text, &Actor::local());
+            let page = page.map_err(|error| Failure::usage(format!("{}: {error}", shown(path))))?;
+            add_note(files, named(page, args, is_single)?, &name).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds a note, or its parts if it is long.
+async fn add_note(files: &mut Files, note: KnowledgePage, name: &str) -> Result<(), Failure> {
+    files.sources.push((note.id.clone(), name.to_owned()));
+    match split(&note, name).await? {
+        Some(parts) => files.pages.extend(parts),
+        None => files.pages.push(note),
     }
     Ok(())
 }
@@ -210,8 +283,12 @@ fn report(
     deleted: Option<&[String]>,
 ) -> Result<(), Failure> {
     let notes = skipped.iter().map(|skipped| {
-        let path = skipped.path.display();
-        format!("warning: {path} was skipped: {}", skipped.reason)
+        let path = skipped.path.display().to_string();
+        format!(
+            "warning: {} was skipped: {}",
+            sanitized_line(&path),
+            sanitized_line(&skipped.reason)
+        )
     });
     let notes = notes.chain(warnings.iter().map(|warning| format!("warning: {warning}")));
     print_notices(&notes.collect::<Vec<_>>())?;
