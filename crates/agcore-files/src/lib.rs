@@ -106,6 +106,7 @@ mod grid;
 #[cfg(feature = "_text")]
 mod decode;
 #[cfg(feature = "_archive")]
+#[cfg_attr(not(feature = "docx"), allow(dead_code, reason = "workbooks are only measured"))]
 mod archive;
 mod parse;
 mod preprocessor;

@@ -57,8 +57,9 @@ pub(super) async fn read(path: &Path, id: &str, title: Option<&str>) -> Result<C
             )
         }));
     }
+    let own_title = found.documents.first().and_then(|document| document.title.as_deref());
     for table in &found.tables {
-        pages.extend(parts(table, title.unwrap_or(&name)));
+        pages.extend(parts(table, title.or(own_title).unwrap_or(&name)));
     }
     if pages.is_empty() {
         return Err(failed(without_text(&found)));
