@@ -10,7 +10,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     program_tools::{Preview, Previews},
-    render::{Palette, sanitized, sanitized_line, wrapped},
+    render::{Palette, sanitized_line, shown_line, shown_lines, wrapped},
+    shell_command::SHELL,
 };
 
 /// The number of bytes of arguments up to which a question is one line.
@@ -89,7 +90,30 @@ pub(crate) fn question(request: &ApprovalRequest) -> String {
 
 /// Returns the text of a call with all of its arguments: `save_note {"text":"milk"}`.
 pub(crate) fn call_text(tool: &str, input: &Value) -> String {
-    format!("{} {}", visible(tool), arguments(input))
+    match command(tool, input).filter(|command| command.contains('\n')) {
+        Some(command) => {
+            let lines = shown_lines(command).collect::<Vec<_>>().join("\n    ");
+            format!("{}{}\n    {lines}", visible(tool), others(input))
+        }
+        None => format!("{} {}", visible(tool), arguments(input)),
+    }
+}
+
+/// Returns the command line of a call of the shell.
+fn command<'a>(tool: &str, input: &'a Value) -> Option<&'a str> {
+    input["command"].as_str().filter(|_| tool == SHELL)
+}
+
+/// Returns the arguments beside the command line.
+fn others(input: &Value) -> String {
+    let mut input = input.clone();
+    if let Some(members) = input.as_object_mut() {
+        members.remove("command");
+        if members.is_empty() {
+            return String::new();
+        }
+    }
+    format!(" {}", arguments(&input))
 }
 
 fn arguments(value: &Value) -> String {
@@ -108,6 +132,10 @@ impl Question {
     pub(crate) fn text(&self) -> String {
         match &self.preview {
             Some(Preview::Change(_)) => format!("Allow {} to make this change?", visible(&self.request.tool)),
+            None if self.command().is_some() => {
+                let others = others(self.request.arguments.as_value());
+                format!("Allow {} to run this command{others}?", visible(&self.request.tool))
+            }
             Some(Preview::Failure(_)) | None => question(&self.request),
         }
     }
@@ -122,7 +150,7 @@ impl Question {
                 let text = format!("  This call would fail: {}", visible(&sanitized_line(reason)));
                 return format!("{style}{}{style:#}\n", wrapped(&text, 4));
             }
-            None => return String::new(),
+            None => return self.shown_command(),
         };
         let line = |line: &str| {
             let style = match line.as_bytes().first() {
@@ -130,21 +158,47 @@ impl Question {
                 Some(b'-') => palette.error,
                 _ => palette.dim,
             };
-            format!("  {style}{}{style:#}\n", visible(&sanitized(line)))
+            format!("  {style}{}{style:#}\n", shown_line(line))
         };
-        preview.lines().map(line).collect()
+        // A carriage return before a line break belongs to the line.
+        preview
+            .strip_suffix('\n')
+            .unwrap_or(preview)
+            .split('\n')
+            .map(line)
+            .collect()
+    }
+
+    /// Returns the command line of a call of the shell, with its line breaks.
+    fn shown_command(&self) -> String {
+        let lines = self.command().into_iter().flat_map(shown_lines);
+        lines.map(|line| format!("    {line}\n")).collect()
+    }
+
+    fn command(&self) -> Option<&str> {
+        command(&self.request.tool, self.request.arguments.as_value())
     }
 }
 
-/// Approves everything, as requested with `--yes`.
+/// Approves everything, as requested with `--yes`, except what a deny rule might deny.
 #[derive(Debug)]
 pub(crate) struct AllowAll;
 
 #[async_trait]
 impl Approver for AllowAll {
-    async fn approve(&self, _: &ApprovalRequest) -> Approval {
-        Approval::once()
+    async fn approve(&self, request: &ApprovalRequest) -> Approval {
+        unclear(request).unwrap_or_else(Approval::once)
     }
+}
+
+/// Returns the answer to a call of which it is not known whether a rule denies it, if no one is asked.
+pub(crate) fn unclear(request: &ApprovalRequest) -> Option<Approval> {
+    request.unclear.then(|| {
+        Approval::deny(format!(
+            "{}, and no one is asked; write simple commands without variables, wildcards and redirections",
+            request.reason
+        ))
+    })
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use agcore::tools::{Arguments, AuditEvent, AuditOutcome, AuditRecord, AuditSink,
 use crate::{
     args::PermissionMode,
     exit::{Failure, FailureKind},
+    program_tools::EACH_TIME,
 };
 
 /// Records denied calls. Unlike the messages for the model, it names the rules.
@@ -53,10 +54,16 @@ impl Denials {
         if lines.is_empty() {
             return None;
         }
-        lines.push(format!(
-            "{}, or allow the tool in your agcore.toml: [permissions] allow = {tools:?}.",
-            advice(&tools)
-        ));
+        // Neither an option nor a rule allows these.
+        let is_each_time = |denial: &Denial| denial.reason.ends_with(EACH_TIME);
+        if unasked.iter().all(is_each_time) {
+            lines.push("Run it at a terminal, and answer the question.".to_owned());
+        } else {
+            lines.push(format!(
+                "{}, or allow the tool in your agcore.toml: [permissions] allow = {tools:?}.",
+                advice(&tools)
+            ));
+        }
         Some(Failure::new(FailureKind::Denied, lines.join("\n")))
     }
 

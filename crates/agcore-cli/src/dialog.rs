@@ -3,17 +3,18 @@
 use std::{fmt, sync::Arc};
 
 use agcore::{
-    chat::ToolCall,
+    chat::{ApprovalScope, ToolCall},
     tools::{Approval, ApprovalRequest, Arguments, Grant, Permission, ToolSnapshot},
 };
 
 use crate::{
     approve::Question,
+    command_prefix::prefix_grant,
     console::{Console, Line},
     exit::Failure,
     grants::rule,
     interrupt::Interrupts,
-    render::{Palette, hanging, wrapped, wrapped_with_paths},
+    render::{Palette, hanging, sanitized_line, wrapped, wrapped_with_paths},
 };
 
 /// Shown after an answer that is not understood.
@@ -52,6 +53,8 @@ pub(crate) enum DialogOutcome {
 enum Answer {
     Approval(Box<Approval>),
     Edit,
+    /// Everything that begins in the same way is always allowed.
+    Prefix,
     Unrecognized,
 }
 
@@ -64,8 +67,12 @@ impl Dialog {
         while !question.is_abandoned() {
             let line = self.console.read_line(&(wrapped(self.prompt, 2) + " ")).await?;
             let approval = match line {
-                Line::Entered(word) => match parse(&word) {
+                Line::Entered(word) => match parse(&word).for_request(&question.request) {
                     Answer::Approval(approval) => approval.with_grant(kept_grant(&question.request).clone()),
+                    Answer::Prefix => match prefix_grant(&question.request) {
+                        Some((grant, _)) => Approval::always().with_grant(grant),
+                        None => continue,
+                    },
                     Answer::Unrecognized => {
                         let dim = self.palette.dim;
                         (self.print)(&format!("{dim}{}{dim:#}\n", wrapped(&format!("  {ANSWERS}"), 2)))?;
@@ -116,11 +123,32 @@ impl Dialog {
     }
 }
 
+impl Answer {
+    /// Returns the answer if it is one that the question offers.
+    fn for_request(self, request: &ApprovalRequest) -> Self {
+        match &self {
+            Self::Approval(approval) if request.each_time && is_remembered(approval) => Self::Unrecognized,
+            Self::Prefix if prefix_grant(request).is_none() => Self::Unrecognized,
+            _ => self,
+        }
+    }
+}
+
 /// The reason for the model if the user gives none.
 const NO: &str = "The user answered no.";
 
 /// Returns the possible answers, one on each line: what each allows, for how long, and where that is stored.
 pub(crate) fn choices(request: &ApprovalRequest, grants: &dyn fmt::Display) -> String {
+    if request.each_time {
+        let lines = [
+            format!("({})", sanitized_line(&request.reason)),
+            "1 y  yes, run this call".to_owned(),
+            "4 e  edit the arguments first".to_owned(),
+            "5 n  no; `n REASON` gives the model a reason".to_owned(),
+        ];
+        let line = |line: String| wrapped_with_paths(&format!("  {line}"), 7) + "\n";
+        return lines.into_iter().map(line).collect();
+    }
     let rule = rule(kept_grant(request));
     let lines = [
         "1 y  yes, run this call".to_owned(),
@@ -129,8 +157,16 @@ pub(crate) fn choices(request: &ApprovalRequest, grants: &dyn fmt::Display) -> S
         "4 e  edit the arguments first".to_owned(),
         "5 n  no; `n REASON` gives the model a reason".to_owned(),
     ];
+    let prefix = prefix_grant(request).map(|(_, prefix)| {
+        format!("6 p  yes, and always run commands that begin with {prefix} in this folder ({grants})")
+    });
     let line = |line: String| wrapped_with_paths(&format!("  {line}"), 7) + "\n";
-    lines.into_iter().map(line).collect()
+    lines.into_iter().chain(prefix).map(line).collect()
+}
+
+/// Returns whether an approval covers later calls.
+fn is_remembered(approval: &Approval) -> bool {
+    matches!(approval, Approval::Allow { scope, .. } if *scope != ApprovalScope::Once)
 }
 
 /// Returns the grant that "session" and "always" keep: for any arguments, but for a shell only for the same command.
@@ -148,6 +184,7 @@ fn parse(line: &str) -> Answer {
         ("s" | "session" | "2", "") => Answer::Approval(Box::new(Approval::session())),
         ("a" | "always" | "3", "") => Answer::Approval(Box::new(Approval::always())),
         ("e" | "edit" | "4", "") => Answer::Edit,
+        ("p" | "prefix" | "6", "") => Answer::Prefix,
         ("n" | "no" | "5", "") => Answer::Approval(Box::new(Approval::deny(NO))),
         ("n" | "no" | "no," | "5", reason) => {
             let reason = reason.strip_prefix("because ").unwrap_or(reason);
@@ -189,7 +226,7 @@ mod tests {
     fn answers_are_words_or_letters() {
         assert_eq!(parse("Y"), Answer::Approval(Box::new(Approval::once())));
         assert_eq!(parse("edit"), Answer::Edit);
-        for wrong in ["maybe", "", "?", "yes please", "6"] {
+        for wrong in ["maybe", "", "?", "yes please", "7"] {
             assert_eq!(parse(wrong), Answer::Unrecognized);
         }
         for (number, letter) in [("1", "y"), ("2", "s"), ("3", "a"), ("4", "e"), ("5", "n")] {

@@ -6,7 +6,10 @@ mod user;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use agcore::tools::{Actor, Grant, GrantStore, ToolError, ToolErrorKind};
+use agcore::{
+    chat::text::visible,
+    tools::{Actor, Grant, GrantCondition, GrantStore, GrantedArgument, ToolError, ToolErrorKind},
+};
 use async_trait::async_trait;
 
 pub(crate) use self::place::GrantsPlace;
@@ -30,6 +33,15 @@ pub(crate) struct Grants {
 /// Describes what a grant covers.
 pub(crate) fn rule(grant: &Grant) -> String {
     let tool = sanitized_line(&grant.tool.to_string());
+    if let [
+        GrantedArgument {
+            condition: GrantCondition::Test(test),
+            ..
+        },
+    ] = grant.arguments.as_slice()
+    {
+        return format!("{tool} with {}", sanitized_line(&test.to_string()));
+    }
     let paths: Vec<String> = grant
         .arguments
         .iter()
@@ -39,6 +51,33 @@ pub(crate) fn rule(grant: &Grant) -> String {
         [] => format!("{tool} with any arguments"),
         [all] if all == "$" => format!("{tool} with the same arguments"),
         paths => format!("{tool} with the same value of {}", sanitized_line(&paths.join(", "))),
+    }
+}
+
+/// Describes what a grant covers, with the values of arguments.
+pub(crate) fn full_rule(grant: &Grant) -> String {
+    let tool = sanitized_line(&grant.tool.to_string());
+    let values = |argument: &GrantedArgument| match &argument.condition {
+        GrantCondition::Values(values) => {
+            let values: Vec<String> = values
+                .iter()
+                .map(|value| visible(&value.to_string()).into_owned())
+                .collect();
+            let values = values.join(", ");
+            match argument.path.to_string().as_str() {
+                "$" => values,
+                path => format!("{} = {values}", sanitized_line(path)),
+            }
+        }
+        GrantCondition::Test(test) => visible(&test.to_string()).into_owned(),
+        _ => "other conditions".to_owned(),
+    };
+    match grant.arguments.as_slice() {
+        [] => format!("{tool} with any arguments"),
+        arguments => format!(
+            "{tool} with {}",
+            arguments.iter().map(values).collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 

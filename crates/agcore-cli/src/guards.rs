@@ -47,7 +47,8 @@ impl Guards {
         folder: ToolFolder,
     ) -> Result<Self, Failure> {
         let (mode, tools) = (mode.into(), &settings.tools);
-        let hooks = CommandHooks::new(&tools.hooks, folder.path().to_owned(), mode.clone())?;
+        let hooks = CommandHooks::new(&tools.hooks, folder.path().to_owned(), mode.clone())?
+            .with_commands(tools.startable.clone(), tools.keep_env.clone());
         let config = AgentConfig::new()
             .with_trace_content(settings.trace_content)
             .with_retry(settings.retry());

@@ -27,6 +27,7 @@ use crate::{
     render::sanitized_line,
     settings::{HookEntry, HookEvent},
     shell_command::{Group, shell},
+    trust::Startable,
 };
 
 /// The time that a command may take, unless its entry sets another.
@@ -39,6 +40,10 @@ const MAX_OUTPUT: u64 = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct CommandHooks {
     commands: Vec<HookCommand>,
+    /// What the commands run.
+    startable: Startable,
+    /// The variables with secrets that the commands get.
+    kept_variables: Vec<String>,
     folder: PathBuf,
     mode: CurrentMode,
     session: Mutex<Option<String>>,
@@ -75,11 +80,19 @@ impl CommandHooks {
         };
         Ok(Self {
             commands: entries.iter().map(command).collect::<Result<_, Failure>>()?,
+            startable: Startable::default(),
+            kept_variables: Vec::new(),
             folder,
             mode: mode.into(),
             session: Mutex::default(),
             problems: Mutex::default(),
         })
+    }
+
+    /// Sets what the commands run, to be compared when they are run, and the variables with secrets that they get.
+    pub(crate) fn with_commands(mut self, startable: Startable, kept_variables: Vec<String>) -> Self {
+        (self.startable, self.kept_variables) = (startable, kept_variables);
+        self
     }
 
     /// Returns whether there are none.
@@ -118,7 +131,7 @@ impl CommandHooks {
         let mut input = None;
         for command in self.commands.iter().filter(applies) {
             let input = input.get_or_insert_with(|| self.input(event, &members).to_string());
-            match command.run(input.as_bytes(), &self.folder).await {
+            match self.outcome(command, input.as_bytes()).await {
                 Outcome::Continue => {}
                 Outcome::Block(reason) => return Some(reason),
                 Outcome::Failed(problem) => {
@@ -131,6 +144,17 @@ impl CommandHooks {
             }
         }
         None
+    }
+
+    /// Runs a command, unless its files have changed since they were trusted: then it blocks, because it is not known what it would do.
+    async fn outcome(&self, command: &HookCommand, input: &[u8]) -> Outcome {
+        match self.startable.check(&command.line) {
+            Ok(()) => command.run(input, &self.folder, &self.kept_variables).await,
+            Err(reason) => Outcome::Block(format!(
+                "the hook `{}` was not run, because {reason}",
+                sanitized_line(&command.line)
+            )),
+        }
     }
 
     /// Returns what a command reads: the members that all events have, and those of this one.
@@ -210,9 +234,9 @@ impl Hook for CommandHooks {
 
 impl HookCommand {
     /// Runs the command with this input.
-    async fn run(&self, input: &[u8], folder: &Path) -> Outcome {
+    async fn run(&self, input: &[u8], folder: &Path, kept: &[String]) -> Outcome {
         let line = sanitized_line(&self.line);
-        match tokio::time::timeout(self.limit, self.output(input, folder)).await {
+        match tokio::time::timeout(self.limit, self.output(input, folder, kept)).await {
             Ok(Ok((code, stdout, stderr))) => Outcome::of(code, &stdout, &stderr).about(&line),
             Ok(Err(error)) => Outcome::Block(format!("the hook `{line}` cannot be run: {error}")),
             Err(_) => Outcome::Block(format!("the hook `{line}` took more than {} s", self.limit.as_secs())),
@@ -220,8 +244,13 @@ impl HookCommand {
     }
 
     /// Returns the exit code and both outputs.
-    async fn output(&self, input: &[u8], folder: &Path) -> io::Result<(Option<i32>, Vec<u8>, Vec<u8>)> {
-        let mut command = shell(&self.line, folder);
+    async fn output(
+        &self,
+        input: &[u8],
+        folder: &Path,
+        kept: &[String],
+    ) -> io::Result<(Option<i32>, Vec<u8>, Vec<u8>)> {
+        let mut command = shell(&self.line, folder, kept);
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

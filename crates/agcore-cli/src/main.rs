@@ -48,6 +48,7 @@ mod table;
 mod telemetry;
 mod console;
 mod approve;
+mod command_prefix;
 mod dialog;
 mod server_question;
 mod mcp;

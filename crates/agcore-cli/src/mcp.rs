@@ -5,7 +5,10 @@ mod tokens;
 use std::{sync::Arc, time::Duration};
 
 use agcore::{
-    mcp::{ClientOptions, Identity, McpClient, McpError, McpToolset, OAuth, PeerInfo, Restart, ToolsetOptions},
+    mcp::{
+        ClientOptions, Identity, McpClient, McpError, McpErrorKind, McpToolset, OAuth, PeerInfo, Restart,
+        ToolsetOptions,
+    },
     tools::ToolRegistry,
 };
 use futures_util::future::join_all;
@@ -15,6 +18,7 @@ use crate::{
     process::variable,
     server_question::ServerAnswers,
     settings::{McpServers, NamedServer},
+    trust::Startable,
 };
 
 /// The time that all servers together have to end.
@@ -56,19 +60,25 @@ impl Servers {
     /// error and affects no other.
     ///
     /// Servers can ask for input only if there are `answers`. Dropping the future ends the servers that were started.
-    pub(crate) async fn connect(servers: &McpServers, tools: &ToolRegistry, answers: Option<&ServerAnswers>) -> Self {
-        Self::connect_to(servers.enabled().cloned().collect(), tools, answers).await
+    pub(crate) async fn connect(
+        servers: &McpServers,
+        startable: &Startable,
+        tools: &ToolRegistry,
+        answers: Option<&ServerAnswers>,
+    ) -> Self {
+        Self::connect_to(servers.enabled().cloned().collect(), startable, tools, answers).await
     }
 
     /// Connects to these servers at once and adds their tools to a registry, as [`connect`](Self::connect) does.
     pub(crate) async fn connect_to(
         servers: Vec<NamedServer>,
+        startable: &Startable,
         tools: &ToolRegistry,
         answers: Option<&ServerAnswers>,
     ) -> Self {
         let servers = servers.into_iter();
         let connecting: Vec<_> = servers
-            .map(|server| open(server, tools.clone(), answers.cloned()))
+            .map(|server| open(server, startable.clone(), tools.clone(), answers.cloned()))
             .collect();
         Self(join_all(connecting).await)
     }
@@ -125,19 +135,33 @@ pub(crate) fn options(server: &NamedServer) -> ClientOptions {
     server.entry.options().with_identity(identity)
 }
 
-async fn open(settings: NamedServer, tools: ToolRegistry, answers: Option<ServerAnswers>) -> Server {
-    let connection = connect(&settings, &tools, answers.as_ref()).await;
+async fn open(
+    settings: NamedServer,
+    startable: Startable,
+    tools: ToolRegistry,
+    answers: Option<ServerAnswers>,
+) -> Server {
+    let connection = connect(&settings, &startable, &tools, answers.as_ref()).await;
     Server { settings, connection }
 }
 
 async fn connect(
     server: &NamedServer,
+    startable: &Startable,
     tools: &ToolRegistry,
     answers: Option<&ServerAnswers>,
 ) -> Result<Connected, McpError> {
+    let line = server.command_line();
+    startable
+        .check(&line)
+        .map_err(|reason| McpError::new(McpErrorKind::Config, format!("it was not started, because {reason}")))?;
     let transport = server.entry.transport(&server.name, &variable)?;
     let transport = transport.with_oauth(OAuth::new(Arc::new(StoredTokens::of_user())));
-    let options = options(server).with_restart(Restart::default());
+    // Nothing compares the files of a server when it is started again by itself.
+    let options = match startable.runs_files(&line) {
+        true => options(server),
+        false => options(server).with_restart(Restart::default()),
+    };
     let options = match answers {
         Some(answers) => answers.add_to(options),
         None => options,

@@ -12,6 +12,7 @@ use agcore::{
 use async_trait::async_trait;
 
 use crate::{
+    approve::unclear,
     args::PermissionMode,
     exit::Failure,
     permission_mode::{CurrentMode, next_mode},
@@ -98,6 +99,9 @@ impl ModeSwitch {
         let name = format!("permission mode {}", mode.as_str());
         match (verdict, mode) {
             (Verdict::Deny, _) => Some(Approval::deny(format!("The {name} does not allow it.")).with_approver(name)),
+            (_, PermissionMode::BypassPermissions) if request.unclear => unclear(request),
+            // A person confirms it, also if the mode allows the tool.
+            (Verdict::Allow, mode) if request.each_time && mode != PermissionMode::BypassPermissions => None,
             (Verdict::Allow, _) | (_, PermissionMode::BypassPermissions) => Some(Approval::once().with_approver(name)),
             _ => None,
         }

@@ -106,6 +106,31 @@ pub(crate) fn create_private_file(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
+/// Returns a warning if the current directory is that of the user, or contains it: there, tools could use everything.
+pub(crate) fn wide_folder_warning() -> Option<String> {
+    let home = path_variable("HOME")
+        .or_else(|| path_variable("USERPROFILE"))?
+        .canonicalize()
+        .ok()?;
+    let current = Path::new(".").canonicalize().ok()?;
+    let place = match home.starts_with(&current) {
+        false => return None,
+        true if home == current => "your home directory",
+        true => "a directory that contains your home directory",
+    };
+    Some(format!(
+        "this is {place}, so the tools may use all your files; start the program in the directory of a project instead"
+    ))
+}
+
+/// Returns the canonical paths of what the tools must never use: the directory of the program's state, with keys, sessions and
+/// decisions, and the user's settings, which may contain keys.
+pub(crate) fn own_files() -> Vec<PathBuf> {
+    let files = [state_directory(), user_settings(), user_mcp_servers()];
+    let canonical = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    files.into_iter().flatten().map(canonical).collect()
+}
+
 fn path_variable(name: &str) -> Option<PathBuf> {
     os_variable(name).map(PathBuf::from)
 }

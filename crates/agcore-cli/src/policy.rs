@@ -260,6 +260,8 @@ mod tests {
             hooks: Vec::new(),
             budget: crate::settings::BudgetTable::default(),
             redaction: crate::redaction::Redaction::default(),
+            keep_env: Vec::new(),
+            startable: crate::trust::Startable::default(),
             project: Project::default(),
             warnings: Vec::new(),
         };

@@ -4,6 +4,7 @@ mod secret;
 mod approved;
 mod change;
 mod undo;
+mod guarded;
 mod folder;
 mod text_file;
 mod read_file;
@@ -19,6 +20,7 @@ mod fetch_url;
 pub(crate) use self::{
     fetch_url::{FETCH_URL, WebAccess},
     folder::ToolFolder,
+    guarded::EACH_TIME,
     preview::{Preview, Previews},
     restore::{Restored, restore},
 };

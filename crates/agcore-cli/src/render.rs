@@ -4,6 +4,7 @@ mod agent;
 mod theme;
 mod style;
 mod text;
+mod shown;
 mod usage;
 mod context;
 mod layout;
@@ -20,6 +21,7 @@ pub(crate) use layout::{
     hanging, hanging_to, known_window_width, window_height, window_width, wrapped, wrapped_list, wrapped_paragraphs,
     wrapped_with_paths,
 };
+pub(crate) use shown::{CONTINUED, shown_line, shown_lines, shown_value};
 pub(crate) use status::TICK;
 pub(crate) use style::{Color, Palette};
 pub(crate) use terminal::Terminal;
@@ -33,14 +35,16 @@ use agcore::{StreamEvent, chat::UsageTracker, llm::TurnOutcome};
 
 use crate::{exit::Failure, process::print};
 
-/// Prints a list to standard output, wrapped if that is a terminal.
+/// Prints a list to standard output, wrapped if that is a terminal, without control characters.
 ///
 /// # Errors
 /// When the output cannot be written.
 pub(crate) fn print_list(text: &str) -> Result<(), Failure> {
+    // Names and descriptions come from servers and files.
+    let text = sanitized(text);
     match io::stdout().is_terminal() {
-        true => print(&wrapped_list(text)),
-        false => print(text),
+        true => print(&wrapped_list(&text)),
+        false => print(&text),
     }
 }
 

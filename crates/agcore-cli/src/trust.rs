@@ -3,11 +3,14 @@
 
 mod bounded;
 mod decision;
+mod scripts;
 mod snapshot;
 mod store;
+mod startable;
 
 pub(crate) use self::{
     decision::{Trust, listed_changes},
     snapshot::{FileKind, FolderFile, PROJECT_DIRECTORIES, PROJECT_DIRECTORY, Snapshot},
+    startable::Startable,
     store::{TrustStore, TrustedFolder},
 };

@@ -13,7 +13,7 @@ use crate::{
     exit::Failure,
     interrupt::Interrupts,
     process::print,
-    render::{Color, sanitized_line, wrapped, wrapped_with_paths},
+    render::{CONTINUED, Color, sanitized_line, shown_line, wrapped, wrapped_with_paths},
     settings::{Choices, Effect, Folder, Settings},
     trust::{FileKind, Trust, TrustStore, listed_changes},
 };
@@ -157,8 +157,12 @@ fn describe(text: &mut String, effect: &Effect, is_first: bool) {
         *text += &format!("  {file}\n");
     }
     // Only permissions, hooks and MCP servers have several lines.
-    for line in value.lines() {
-        *text += &format!("    {name} = {}\n", sanitized_line(line));
+    for line in value.split('\n') {
+        match line.strip_prefix(CONTINUED) {
+            // A line break within a command, which the next line goes on with.
+            Some(rest) => *text += &format!("        │ {}\n", shown_line(rest)),
+            None => *text += &format!("    {name} = {}\n", shown_line(line)),
+        }
     }
 }
 
@@ -197,7 +201,12 @@ pub(crate) fn fitting(text: &str) -> String {
         return text.to_owned();
     }
     let indent = |line: &str| line.len() - line.trim_start_matches(' ').len() + 2;
-    let lines = text.split('\n').map(|line| wrapped(line, indent(line)));
+    // A tab would become a space.
+    let fit = |line: &str| match line.contains('\t') {
+        true => line.to_owned(),
+        false => wrapped(line, indent(line)),
+    };
+    let lines = text.split('\n').map(fit);
     lines.collect::<Vec<_>>().join("\n")
 }
 

@@ -114,6 +114,12 @@ pub struct ApprovalRequest {
     pub permissions: Vec<Permission>,
     /// Why the approver is asked: the rule, in words.
     pub reason: String,
+    /// Whether a deny rule for commands cannot be checked, because the command has syntax that only a shell understands. An approver
+    /// that allows everything should not allow this.
+    pub unclear: bool,
+    /// Whether the call must be confirmed each time, so that no answer is remembered. See
+    /// [`Registration::with_confirmation`](crate::Registration::with_confirmation).
+    pub each_time: bool,
     /// The grant that is remembered when the answer allows the call for the session or permanently without a grant of
     /// its own. It covers only the same arguments; if rules ask about some arguments and not about the call as a whole, it
     /// covers calls where these are the same.

@@ -3,6 +3,7 @@
 mod argument;
 mod command;
 mod command_line;
+mod effects;
 pub(crate) mod config;
 pub(crate) mod decide;
 mod glob;
@@ -17,6 +18,7 @@ mod scope;
 pub use self::{
     argument::ArgumentTest,
     command::CommandPattern,
+    command_line::simple_commands,
     config::StaticRule,
     decide::{Basis, Decision, Reason, ToolFacts, Verdict, decide},
     glob::Glob,

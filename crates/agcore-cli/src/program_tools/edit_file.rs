@@ -3,14 +3,18 @@
 use agcore::tools::{Registration, State, ToolContext, ToolError, tool};
 use serde_json::Value;
 
-use super::{change::Change, folder::ToolFolder, text_file};
+use super::{
+    change::{Change, confirmation},
+    folder::ToolFolder,
+    text_file,
+};
 
 /// The name of the tool.
 pub(super) const NAME: &str = "edit_file";
 
 /// Creates the tool.
 pub(super) fn tool() -> Registration {
-    edit_file_tool()
+    edit_file_tool().with_confirmation(confirmation)
 }
 
 /// Replaces text in a file of the current directory. `old` must occur exactly once, including white space and line breaks, unless
@@ -37,6 +41,7 @@ fn edit_file(
 ) -> Result<String, ToolError> {
     let change = replaced(&folder, &path, &old, &new, all.unwrap_or(false))?;
     let approved = folder.approved();
+    folder.check_confirmed(context.call_id(), &change.path)?;
     approved.check(context.call_id(), &change.path, change.before.as_deref())?;
     text_file::write(&folder, &change.path, &change.after)?;
     folder.undo().record(&change);

@@ -1,16 +1,23 @@
 //! [`ToolFolder`]: the directory to which the tools are confined.
 
 use std::{
+    collections::{BTreeSet, HashSet},
     ffi::OsStr,
     io,
     path::{Component, Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use agcore::tools::{ToolError, permission::Glob};
 use cap_std::{ambient_authority, fs::Dir};
 
-use super::{approved::Approved, secret::is_secret, undo::Undo};
+use super::{
+    approved::Approved,
+    guarded::{EACH_TIME, changed_by, is_guarded, parts},
+    secret::is_secret,
+    undo::Undo,
+};
+use crate::{places::own_files, process::os_variable};
 
 /// The current directory, as a handle below which all files are opened: neither `..` nor a link leads out of it, even if
 /// somebody replaces a directory by a link at the same time. Clones are the same folder.
@@ -26,6 +33,14 @@ struct Inner {
     readable: Vec<Glob>,
     approved: Approved,
     undo: Undo,
+    /// The files of the folder that commands of hooks and MCP servers run.
+    started: BTreeSet<PathBuf>,
+    /// The variables with secrets that commands get nevertheless.
+    kept_variables: Vec<String>,
+    /// The files and directories of the program itself.
+    own: Vec<PathBuf>,
+    /// The calls that a person was to confirm, each with its file.
+    confirmed: Mutex<HashSet<(String, PathBuf)>>,
 }
 
 impl ToolFolder {
@@ -49,7 +64,121 @@ impl ToolFolder {
             readable,
             approved: Approved::default(),
             undo: Undo::default(),
+            started: BTreeSet::new(),
+            kept_variables: Vec::new(),
+            own: own_files(),
+            confirmed: Mutex::default(),
         })))
+    }
+
+    /// Sets the files that commands of hooks and MCP servers run, and the variables with secrets that commands get. Must be called before
+    /// the folder is cloned.
+    pub(crate) fn with_commands(mut self, started: BTreeSet<PathBuf>, kept_variables: Vec<String>) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            (inner.started, inner.kept_variables) = (started, kept_variables);
+        }
+        self
+    }
+
+    /// Returns the variables with secrets that commands get.
+    pub(super) fn kept_variables(&self) -> &[String] {
+        &self.0.kept_variables
+    }
+
+    /// Returns why a person must confirm that a call changes the file, if that is so, and remembers the call.
+    pub(super) fn confirmation(&self, call_id: &str, path: &str) -> Option<String> {
+        let path = self.writable(path).ok()?;
+        self.is_guarded(&path).then(|| {
+            let reason = format!(
+                "{} can start programs or change what is allowed, {EACH_TIME}",
+                path.display()
+            );
+            let mut confirmed = self.0.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+            confirmed.insert((call_id.to_owned(), path));
+            reason
+        })
+    }
+
+    /// Checks that a call may change the file: a link may have changed since it was decided that nobody is asked.
+    ///
+    /// # Errors
+    /// When a person must confirm the change, and was not asked about this file.
+    pub(super) fn check_confirmed(&self, call_id: &str, path: &Path) -> Result<(), ToolError> {
+        let mut confirmed = self.0.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+        match confirmed.remove(&(call_id.to_owned(), path.to_owned())) || !self.is_guarded(path) {
+            true => Ok(()),
+            false => Err(ToolError::failed(format!(
+                "{} can start programs, and another path led to it when the call was decided, so nothing was written; call the tool \
+                 again",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Returns why a person must confirm a command line, if that is so: it may change a file that can start programs, or use one that
+    /// usually contains secrets.
+    pub(super) fn line_confirmation(&self, line: &str) -> Option<String> {
+        let is_guarded = |part: &&str| candidates(part).any(|part| self.is_changeable(part));
+        let found = changed_by(line).into_iter().find(is_guarded);
+        if let Some(part) = found {
+            return Some(format!(
+                "{part} can start programs or change what is allowed, {EACH_TIME}"
+            ));
+        }
+        let is_file = |part: &str| part.contains(['/', '*', '?', '[']) || self.0.path.join(part).exists();
+        let is_secret = |part: &str| is_file(part) && !self.is_readable(&self.resolved(part));
+        let secret = parts(line).find(|part| candidates(part).any(is_secret));
+        secret.map(|part| format!("{part} may contain secrets, so every use of it is asked about"))
+    }
+
+    /// Checks that a command line names no file of the program itself.
+    ///
+    /// # Errors
+    /// When it does.
+    pub(super) fn check_line(&self, line: &str) -> Result<(), ToolError> {
+        let is_own = |part: &str| self.is_own(&self.resolved(part));
+        match parts(line).find(|part| candidates(part).any(is_own)) {
+            None => Ok(()),
+            Some(part) => Err(own(part)),
+        }
+    }
+
+    /// Returns the path of a part of a command line, relative to this directory if it is below it.
+    fn resolved(&self, part: &str) -> PathBuf {
+        let part = match part.strip_prefix("~/") {
+            Some(rest) => home().unwrap_or_default().join(rest),
+            None => PathBuf::from(part),
+        };
+        let path = self.0.path.join(part);
+        let path = path.canonicalize().unwrap_or(path);
+        let mut plain = PathBuf::new();
+        for component in path.components() {
+            match component {
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    plain.pop();
+                }
+                other => plain.push(other),
+            }
+        }
+        plain.strip_prefix(&self.0.path).map(Path::to_owned).unwrap_or(plain)
+    }
+
+    /// Returns whether a part of a command line may name a file that can start programs. A script may be named from its directory.
+    fn is_changeable(&self, part: &str) -> bool {
+        let path = self.resolved(part);
+        let is_named = |started: &PathBuf| path.file_name().is_some() && started.file_name() == path.file_name();
+        self.is_guarded(&path) || self.0.started.iter().any(is_named)
+    }
+
+    fn is_guarded(&self, path: &Path) -> bool {
+        is_guarded(path) || self.0.started.contains(path)
+    }
+
+    /// Returns whether a file is one of the program itself, with keys, sessions and decisions of the user.
+    fn is_own(&self, path: &Path) -> bool {
+        let path = self.0.path.join(path);
+        self.0.own.iter().any(|own| path.starts_with(own))
     }
 
     /// Returns the handle.
@@ -110,6 +239,7 @@ impl ToolFolder {
     pub(super) fn check_secret(&self, path: &Path) -> Result<(), ToolError> {
         match self.is_readable(path) {
             true => Ok(()),
+            false if self.is_own(path) => Err(own(&path.display().to_string())),
             false => {
                 let name = path.display();
                 Err(ToolError::failed(format!(
@@ -123,7 +253,7 @@ impl ToolFolder {
     /// Returns whether a file may be read.
     pub(super) fn is_readable(&self, path: &Path) -> bool {
         let text = path.to_string_lossy().replace('\\', "/");
-        !is_secret(path) || self.0.readable.iter().any(|glob| glob.matches(&text))
+        !self.is_own(path) && (!is_secret(path) || self.0.readable.iter().any(|glob| glob.matches(&text)))
     }
 
     /// Returns the path relative to this directory. Whether it leads out of it is decided when it is opened.
@@ -176,6 +306,23 @@ pub(super) fn refusal(action: &str, path: &str, error: &io::Error) -> ToolError 
         io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => outside(path),
         _ => ToolError::failed(format!("cannot {action} {path}: {error}")),
     }
+}
+
+/// Returns what a part of a command line may name: itself, and what follows the letter of an option.
+fn candidates(part: &str) -> impl Iterator<Item = &str> {
+    let value = part.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    let value = value.and_then(|rest| rest.get(1..)).filter(|rest| !rest.is_empty());
+    [Some(part), value].into_iter().flatten()
+}
+
+fn own(path: &str) -> ToolError {
+    ToolError::failed(format!(
+        "{path} belongs to agcore, whose keys, sessions and settings the tools never use"
+    ))
+}
+
+fn home() -> Option<PathBuf> {
+    os_variable("HOME").map(PathBuf::from)
 }
 
 fn outside(path: &str) -> ToolError {

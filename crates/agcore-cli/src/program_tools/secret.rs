@@ -3,26 +3,138 @@
 use std::path::Path;
 
 /// The beginnings of names.
-const STARTS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
+const STARTS: [&str; 6] = [
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_xmss",
+    "terraform.tfstate",
+];
 
 /// Whole names.
-const NAMES: [&str; 9] = [
+const NAMES: [&str; 42] = [
+    ".bash_history",
+    ".boto",
+    ".claude.json",
+    ".credentials.json",
+    ".dockercfg",
     ".env",
     ".envrc",
     ".git-credentials",
+    ".histfile",
     ".htpasswd",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".mysql_history",
     ".netrc",
+    "_netrc",
+    ".node_repl_history",
     ".npmrc",
     ".pgpass",
+    ".psql_history",
     ".pypirc",
+    ".python_history",
+    ".rediscli_history",
+    ".s3cfg",
+    ".sh_history",
+    ".sqlite_history",
+    ".terraformrc",
+    ".vault-token",
+    ".zhistory",
+    ".zsh_history",
+    "auth.json",
+    "consolehost_history.txt",
     "credentials",
+    "credentials.tfrc.json",
+    "fish_history",
+    "kubeconfig",
+    "login.keychain-db",
+    "oauth_creds.json",
+    "rclone.conf",
+    "serviceaccountkey.json",
+    "token.json",
+    "wallet.dat",
+    ".yarnrc.local.yml",
 ];
 
 /// Endings.
-const ENDS: [&str; 6] = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore"];
+const ENDS: [&str; 14] = [
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".keychain",
+    ".keychain-db",
+    ".keytab",
+    ".ovpn",
+    ".ppk",
+    ".tfstate",
+    ".env",
+];
 
 /// Directories.
-const DIRECTORIES: [&str; 3] = [".ssh", ".aws", ".gnupg"];
+const DIRECTORIES: [&str; 18] = [
+    ".1password",
+    ".aws",
+    ".azure",
+    ".bitcoin",
+    ".electrum",
+    ".ethereum",
+    ".gnupg",
+    ".mozilla",
+    ".oci",
+    ".password-store",
+    ".pulumi",
+    ".ssh",
+    ".terraform.d",
+    ".thunderbird",
+    ".vault",
+    "gnupg",
+    "keychains",
+    "keyrings",
+];
+
+/// Directories and files below certain other directories: consecutive parts of a path.
+const BELOW: [&[&str]; 27] = [
+    &[".docker", "config.json"],
+    &[".kube", "config"],
+    &[".kube", "cache"],
+    &[".gem", "credentials"],
+    &[".huggingface", "token"],
+    &["huggingface", "token"],
+    &["huggingface", "stored_tokens"],
+    &[".config", "gh"],
+    &[".config", "hub"],
+    &[".config", "gcloud"],
+    &[".config", "op"],
+    &[".config", "configstore"],
+    &[".config", "github-copilot"],
+    &[".config", "doctl"],
+    &[".config", "heroku"],
+    &[".config", "google-chrome"],
+    &[".config", "chromium"],
+    &[".config", "bravesoftware"],
+    &[".config", "microsoft-edge"],
+    &[".config", "opera"],
+    &[".config", "vivaldi"],
+    &["application support", "google"],
+    &["application support", "firefox"],
+    &["application support", "bravesoftware"],
+    &["google", "chrome", "user data"],
+    &["microsoft", "edge", "user data"],
+    // Those of other users, whose place is not known.
+    &["agcore", "secrets.json"],
+];
+
+/// Parts of the names of files with data, not with the source of a program.
+const PARTS: [&str; 4] = ["credential", "secret", "service-account", "service_account"];
+
+/// The endings of files with data.
+const DATA: [&str; 10] = ["", "json", "yaml", "yml", "toml", "ini", "cfg", "conf", "db", "xml"];
 
 /// The endings of files that only show what a `.env` would contain.
 const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
@@ -36,10 +148,21 @@ pub(super) fn is_secret(path: &Path) -> bool {
     let Some((name, directories)) = names.split_last() else {
         return false;
     };
-    let is_sample = SAMPLES.iter().any(|end| name.ends_with(end));
+    let is_sample = SAMPLES.iter().any(|end| name.ends_with(end))
+        || ["example", "sample", "template"]
+            .iter()
+            .any(|start| name.starts_with(start));
+    if is_sample {
+        return false;
+    }
+    let is_below = |known: &&[&str]| names.windows(known.len()).any(|parts| parts == *known);
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    let is_data = DATA.contains(&ending) && PARTS.iter().any(|part| stem.contains(part));
     directories.iter().any(|name| DIRECTORIES.contains(&name.as_str()))
         || NAMES.contains(&name.as_str())
-        || name.starts_with(".env.") && !is_sample
+        || BELOW.iter().any(is_below)
+        || is_data && !(ending.is_empty() && !matches!(stem, "secrets" | "secret"))
+        || name.starts_with(".env.")
         || ENDS.iter().any(|end| name.ends_with(end))
         || STARTS.iter().any(|start| name.starts_with(start)) && !name.ends_with(".pub")
 }
@@ -58,6 +181,26 @@ mod tests {
             "id_rsa",
             "x/.ssh/config",
             ".aws/credentials",
+            ".config/gh/hosts.yml",
+            ".config/gcloud/application_default_credentials.json",
+            ".docker/config.json",
+            ".kube/config",
+            ".vault-token",
+            "terraform.tfstate",
+            "infra/terraform.tfstate.backup",
+            "credentials.json",
+            "service-account.json",
+            "secrets.yaml",
+            "prod.env",
+            ".bash_history",
+            ".gnupg/pubring.kbx",
+            ".npmrc",
+            ".pypirc",
+            "_netrc",
+            ".cargo/credentials.toml",
+            ".mozilla/firefox/x.default/logins.json",
+            ".config/google-chrome/Default/Login Data",
+            ".local/state/agcore/secrets.json",
         ] {
             assert!(is_secret(Path::new(secret)), "{secret}");
         }
@@ -67,6 +210,14 @@ mod tests {
             "key.rs",
             "id_rsa.pub",
             "src/env.rs",
+            "src/secrets.rs",
+            "src/secrets/file.rs",
+            "docs/secrets.md",
+            "credentials.rs",
+            "example.env",
+            "secrets.example.yaml.sample",
+            ".docker/Dockerfile",
+            "config.json",
             ".github/x.yml",
             "",
         ] {

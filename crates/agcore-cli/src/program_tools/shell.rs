@@ -19,7 +19,11 @@ const MAX_SECONDS: u64 = 600;
 /// Creates the tool.
 pub(super) fn tool() -> Registration {
     // The tool ends commands itself, so that what they have written is not lost.
-    shell_tool().with_timeout(Duration::from_secs(MAX_SECONDS + 10))
+    let tool = shell_tool().with_timeout(Duration::from_secs(MAX_SECONDS + 10));
+    tool.with_confirmation(|arguments, context| {
+        let folder = context.extension::<ToolFolder>()?;
+        folder.line_confirmation(arguments["command"].as_str()?)
+    })
 }
 
 /// Runs a command line with the shell, in the current directory, without input. Returns the exit code and the output, of which the
@@ -40,7 +44,8 @@ async fn shell(
     State(folder): State<ToolFolder>,
 ) -> Result<ToolOutput, ToolError> {
     let limit = Duration::from_secs(timeout.unwrap_or(SECONDS).clamp(1, MAX_SECONDS));
-    let run = child::run(&command, folder.path(), limit)
+    folder.check_line(&command)?;
+    let run = child::run(&command, (folder.path(), folder.kept_variables()), limit)
         .await
         .map_err(|error| ToolError::failed(format!("cannot run the shell: {error}")))?;
     // For the model, a command that fails is a result like any other, but people are shown that it failed.

@@ -4,7 +4,7 @@ use agcore::tools::{Registration, State, ToolContext, ToolError, tool};
 use serde_json::Value;
 
 use super::{
-    change::Change,
+    change::{Change, confirmation},
     folder::ToolFolder,
     text_file::{self, MAX_FILE},
 };
@@ -14,7 +14,7 @@ pub(super) const NAME: &str = "write_file";
 
 /// Creates the tool.
 pub(super) fn tool() -> Registration {
-    write_file_tool()
+    write_file_tool().with_confirmation(confirmation)
 }
 
 /// Creates a text file in the current directory, or replaces it completely. Missing directories are created.
@@ -36,6 +36,7 @@ fn write_file(
 ) -> Result<String, ToolError> {
     let change = replaced(&folder, &path, content)?;
     let approved = folder.approved();
+    folder.check_confirmed(context.call_id(), &change.path)?;
     approved.check(context.call_id(), &change.path, change.before.as_deref())?;
     text_file::write(&folder, &change.path, &change.after)?;
     folder.undo().record(&change);

@@ -36,6 +36,8 @@ pub(super) struct Layout {
     has_word: bool,
     /// Spaces to write if another word follows on the same line.
     spaces: usize,
+    /// Whether spaces at a line break are kept if there are several.
+    keeps_spaces: bool,
     /// The incomplete word, by style.
     word: Vec<(Style, String)>,
     /// The last character of the word.
@@ -52,6 +54,7 @@ impl Layout {
             column: 0,
             has_word: false,
             spaces: 0,
+            keeps_spaces: false,
             word: Vec::new(),
             last: None,
             is_long: false,
@@ -155,7 +158,13 @@ impl Layout {
         if self.has_word && self.column + self.spaces + width > self.width.max(self.indent.1 + MIN_WIDTH) {
             out.push('\n');
             out.push_str(&self.indent.0);
-            self.column = self.indent.1;
+            let kept = if self.keeps_spaces {
+                self.spaces.saturating_sub(1)
+            } else {
+                0
+            };
+            out.extend(std::iter::repeat_n(' ', kept));
+            self.column = self.indent.1 + kept;
         } else {
             out.extend(std::iter::repeat_n(' ', self.spaces));
             self.column += self.spaces;
@@ -187,11 +196,20 @@ pub(crate) fn known_window_width() -> Option<usize> {
     terminal_size().map(|(Width(width), _)| usize::from(width).max(1))
 }
 
-/// Wraps text to the width of the window. Continuation lines are indented by this many columns.
+/// Wraps text to the width of the window. Continuation lines are indented by this many columns. Of several spaces at a line break, one
+/// becomes the break, and the others stay, so that different texts look different.
 pub(crate) fn wrapped(text: &str, indent: usize) -> String {
-    let lines = text.split('\n');
-    let lines = lines.map(|line| wrapped_line("", line, indent, window_width()));
-    lines.collect::<Vec<_>>().join("\n")
+    let mut layout = Layout::new(window_width());
+    layout.keeps_spaces = true;
+    let mut wrapped = String::new();
+    for line in text.split('\n') {
+        layout.begin("", " ".repeat(indent), 0, &mut wrapped);
+        layout.indent.1 = indent;
+        layout.text(Style::new(), line, &mut wrapped);
+        layout.end(&mut wrapped);
+    }
+    wrapped.pop();
+    wrapped
 }
 
 /// Like [`wrapped`], for text with paths: those that are longer than a line are broken after separators. In a URL, that would

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     places::SETTINGS_FILE,
+    render::shown_value,
     trust::{FileKind, FolderFile, PROJECT_DIRECTORIES, Snapshot},
     vendor::{is_known_variable, redacted_url},
 };
@@ -58,7 +59,7 @@ pub(super) fn of_settings(file: &File) -> Vec<Effect> {
         kind: FileKind::Settings,
         name: Some(short(name)),
         value: Some(shown(name, value)),
-        needs_trust: !is_used(file, name),
+        needs_trust: !is_used(name),
     };
     file.named.0.iter().map(effect).collect()
 }
@@ -121,6 +122,11 @@ fn of_file(file: &FolderFile) -> Vec<Effect> {
     };
     match (file.text(), file.kind) {
         (_, FileKind::Settings | FileKind::Project) | (Ok(_), FileKind::Variables) => Vec::new(),
+        (Ok(_), FileKind::Script) => vec![effect(
+            None,
+            "named by a command of a hook or an MCP server".to_owned(),
+            false,
+        )],
         (Err(reason), _) => vec![effect(None, format!("ignored: {reason}"), false)],
         (Ok(text), FileKind::Instructions) => {
             let value = format!("{} bytes, added to the instructions", text.len());
@@ -128,11 +134,10 @@ fn of_file(file: &FolderFile) -> Vec<Effect> {
         }
         (Ok(text), FileKind::McpServers) => match McpConfig::from_json(text) {
             Ok(config) => {
-                let of_server = |(name, entry): (&String, &ServerEntry)| effect(Some(short(name)), server(entry), true);
-                let mut servers: Vec<Effect> = config.servers.iter().take(MAX_NAMES).map(of_server).collect();
-                let more = config.servers.len().saturating_sub(MAX_NAMES);
-                servers.extend((more > 0).then(|| effect(None, format!("{more} more; see the file"), true)));
-                servers
+                let of_server = |(name, entry): (&String, &ServerEntry)| {
+                    effect(Some(visible(name).into_owned()), server(entry), true)
+                };
+                config.servers.iter().map(of_server).collect()
             }
             Err(_) => vec![effect(None, "cannot be read; runs that use it fail".to_owned(), true)],
         },
@@ -141,7 +146,7 @@ fn of_file(file: &FolderFile) -> Vec<Effect> {
 
 /// Shows what an MCP server runs or where it is.
 fn server(entry: &ServerEntry) -> String {
-    short(&describe(entry))
+    shown_value(&describe(entry))
 }
 
 /// Returns one effect for all files below a directory of the project: the skills and agents that they contain.
@@ -281,7 +286,7 @@ fn mcp_servers(table: &toml::Table) -> String {
         .into_iter()
         .flatten()
         .filter_map(|(name, value)| Some((name, value.clone().try_into().ok()?)));
-    limited(servers.map(|(name, entry)| format!("{}: {}", short(name), server(&entry))))
+    listed(servers.map(|(name, entry)| format!("{}: {}", shown_value(name), server(&entry))))
 }
 
 /// Shows the commands of `[hooks]`, one on each line: the same that would run.
@@ -289,11 +294,16 @@ fn hooks(table: &toml::Table) -> String {
     let Ok(hooks) = table.clone().try_into::<HookTable>() else {
         return "cannot be read; runs that use it fail".to_owned();
     };
-    limited(
+    listed(
         hooks
             .entries()
-            .map(|(event, entry)| format!("{} {}", event.as_str(), short(&entry.to_string()))),
+            .map(|(event, entry)| format!("{} {}", event.as_str(), shown_value(&entry.to_string()))),
     )
+}
+
+/// Joins all lines of a list of what will run.
+fn listed(lines: impl Iterator<Item = String>) -> String {
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Joins the first lines of a list in the settings file, and counts the others.

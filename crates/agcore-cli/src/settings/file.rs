@@ -24,7 +24,7 @@ use super::{
 };
 
 /// The names of all settings.
-pub(super) const SETTINGS: [&str; 18] = [
+pub(super) const SETTINGS: [&str; 19] = [
     "provider",
     "model",
     "base_url",
@@ -40,6 +40,7 @@ pub(super) const SETTINGS: [&str; 18] = [
     "permissions",
     "budget",
     "redact",
+    "keep_env",
     "hooks",
     "mcp",
     "serve",
@@ -83,6 +84,9 @@ pub(super) struct File {
     /// What the model does not get from tools.
     #[serde(default)]
     pub(super) redact: RedactList,
+    /// The variables with secrets that commands get.
+    #[serde(default)]
+    pub(super) keep_env: Vec<String>,
     /// The table `[hooks]`.
     #[serde(default)]
     pub(super) hooks: HookTable,

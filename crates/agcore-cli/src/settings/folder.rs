@@ -140,6 +140,7 @@ impl Folder {
             FileKind::Instructions => wanted.instructions,
             FileKind::McpServers => wanted.servers,
             FileKind::Project => wanted.project,
+            FileKind::Script => wanted.servers,
         };
         let mut effects = self.effects();
         effects.retain(is_used);

@@ -33,6 +33,15 @@ impl NamedServer {
         self.name.chars().map(portable).chain(['_']).collect()
     }
 
+    /// Returns the words of the command that starts the server, with its directory, or an empty text if it is not started.
+    pub(crate) fn command_line(&self) -> String {
+        let Some(command) = &self.entry.command else {
+            return String::new();
+        };
+        let words = self.entry.cwd.iter().chain([command]).chain(&self.entry.args);
+        words.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
     /// Describes how the server is reached, without the values of variables and headers, which may be keys.
     pub(crate) fn describe(&self) -> String {
         describe(&self.entry)

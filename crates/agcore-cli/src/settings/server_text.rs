@@ -9,7 +9,7 @@ pub(super) fn describe(entry: &ServerEntry) -> String {
     let mut text = match (&entry.command, &entry.url) {
         (Some(command), _) => {
             let words = [command].into_iter().chain(&entry.args);
-            format!("`{}`", words.map(String::as_str).collect::<Vec<_>>().join(" "))
+            format!("`{}`", words.map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
         }
         (None, Some(url)) => redacted_url(url),
         (None, None) => "neither a command nor a URL".to_owned(),
@@ -27,6 +27,14 @@ pub(super) fn describe(entry: &ServerEntry) -> String {
         text += " (disabled)";
     }
     text
+}
+
+/// Returns a word of a command, in quotation marks if it would look like several.
+fn quoted(word: &str) -> String {
+    match word.is_empty() || word.contains(char::is_whitespace) {
+        true => format!("'{word}'"),
+        false => word.to_owned(),
+    }
 }
 
 #[cfg(test)]

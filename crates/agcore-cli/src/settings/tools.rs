@@ -8,7 +8,7 @@ use super::{
     folder::{Folder, Wanted},
     guards::BudgetTable,
     hooks::{HookEntry, HookEvent},
-    mcp::McpServers,
+    mcp::{McpServers, NamedServer},
     origin::{Chosen, Origin},
     permissions::{PermissionEntry, Subject},
     project::Project,
@@ -22,6 +22,7 @@ use crate::{
     process::variable,
     program_tools::{ToolFolder, WebAccess},
     redaction::Redaction,
+    trust::Startable,
 };
 
 /// The settings that decide which tools may run.
@@ -47,6 +48,10 @@ pub(crate) struct ToolSettings {
     pub(crate) budget: BudgetTable,
     /// Removes secrets from what tools return.
     pub(crate) redaction: Redaction,
+    /// The variables with secrets that commands of tools and hooks get.
+    pub(crate) keep_env: Vec<String>,
+    /// What the commands of hooks and MCP servers run.
+    pub(crate) startable: Startable,
     /// Messages for the user: what is ignored.
     pub(crate) warnings: Vec<String>,
 }
@@ -109,6 +114,7 @@ impl ToolSettings {
             _ => None,
         });
         ToolFolder::open(readable.collect())
+            .map(|folder| folder.with_commands(self.startable.named().clone(), self.keep_env.clone()))
             .map_err(|error| Failure::task(format!("cannot open the current directory for the tools: {error}")))
     }
 
@@ -155,12 +161,20 @@ impl ToolSettings {
                 Origin::Default,
             ),
         };
+        let (mcp, hooks) = (McpServers::new(files, folder, args)?, hooks(files));
+        let lines = hooks.iter().map(|(_, hook)| hook.command.clone());
+        let lines: Vec<String> = lines.chain(mcp.all().iter().map(NamedServer::command_line)).collect();
         Ok(Self {
             proxy: proxy_of(files)?,
             permissions,
             permissions_origin: combined(origins),
-            mcp: McpServers::new(files, folder, args)?,
-            hooks: hooks(files),
+            startable: Startable::new(folder.snapshot.folder.as_deref(), &lines),
+            mcp,
+            hooks,
+            keep_env: files
+                .iter()
+                .flat_map(|file| file.file.keep_env.iter().cloned())
+                .collect(),
             budget: budget(files),
             redaction: redaction(files),
             project: Project::new(&folder.snapshot, folder.trust.is_given())?,

@@ -1,7 +1,7 @@
 //! [`Snapshot`]: the files of the current directory that can change what the program does, read once.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt::Write as _,
     fs,
     path::{Path, PathBuf},
@@ -9,7 +9,10 @@ use std::{
 
 use ring::digest::{SHA256, digest};
 
-use super::bounded;
+use super::{
+    bounded,
+    scripts::{command_lines, hash_of, named_files},
+};
 use crate::places::SETTINGS_FILE;
 
 /// The directory of a project's agents, skills and flows.
@@ -61,6 +64,8 @@ pub(crate) enum FileKind {
     Project,
     /// `AGENTS.md` or `CLAUDE.md`.
     Instructions,
+    /// Another file that a hook or an MCP server runs. Its content is the hash of the file.
+    Script,
 }
 
 impl Snapshot {
@@ -88,6 +93,7 @@ impl Snapshot {
                 .flat_map(|directory| project_files(&folder, directory)),
         );
         files.extend(instructions(&folder));
+        files.extend(scripts(&folder, &files));
         Self {
             folder: Some(folder),
             files,
@@ -129,8 +135,13 @@ impl FolderFile {
 }
 
 fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(digest(&SHA256, bytes).as_ref())
+}
+
+/// Returns bytes as text.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     let mut hash = String::new();
-    for byte in digest(&SHA256, bytes).as_ref() {
+    for byte in bytes {
         // Writing to a string cannot fail.
         let _ = write!(hash, "{byte:02x}");
     }
@@ -165,6 +176,20 @@ fn project_files(folder: &Path, root: &str) -> Vec<FolderFile> {
     }
     files.sort_by(|one, other| one.name.cmp(&other.name));
     files
+}
+
+/// Returns the files that the hooks and MCP servers in the settings name, unless they are known already.
+fn scripts(folder: &Path, known: &[FolderFile]) -> Vec<FolderFile> {
+    let text = |kind: FileKind| known.iter().find(|file| file.kind == kind)?.text().ok();
+    let lines = command_lines(text(FileKind::Settings), text(FileKind::McpServers));
+    let named: BTreeSet<PathBuf> = lines.iter().flat_map(|line| named_files(folder, line)).collect();
+    let script = |path: PathBuf| {
+        let name = path.to_string_lossy().replace('\\', "/");
+        let hash = hash_of(&folder.join(&path)).map(String::into_bytes);
+        FolderFile::new(name, FileKind::Script, hash.map_err(|error| error.to_string()))
+    };
+    let is_new = |file: &FolderFile| known.iter().all(|known| known.name != file.name);
+    named.into_iter().map(script).filter(is_new).collect()
 }
 
 fn too_many(root: &str) -> FolderFile {

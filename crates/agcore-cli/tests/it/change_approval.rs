@@ -123,7 +123,8 @@ fn an_answer_for_the_shell_covers_the_same_command_only() {
     let server = calling("shell", json!({"command": "echo hi"}));
     let mut person = Person::chatting(Agcore::talking_to(&server), &[]);
     person.types("go");
-    person.sees("Allow shell {\"command\":\"echo hi\"}?");
+    person.sees("Allow shell to run this command?");
+    person.sees("    echo hi\r\n");
     let choices = person.sees(QUESTION);
     assert!(choices.contains("run shell with the same arguments until"), "{choices}");
     person.types("s");

@@ -94,6 +94,8 @@ mod compact;
 #[cfg(unix)]
 mod edited_arguments;
 #[cfg(unix)]
+mod guarded_files;
+#[cfg(unix)]
 mod history;
 #[cfg(unix)]
 mod hooks;

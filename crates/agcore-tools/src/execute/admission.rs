@@ -65,6 +65,8 @@ pub(super) struct DecidedCall<'a> {
     /// Whether a person edited the arguments.
     pub(super) edited: bool,
     pub(super) decision: Decision,
+    /// Why a person must confirm the call, whatever rules and grants allow.
+    pub(super) confirmation: Option<String>,
 }
 
 /// The part of an audit record about the way to a decision.

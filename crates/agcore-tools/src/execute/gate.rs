@@ -20,7 +20,7 @@ use crate::{
     error::ToolError,
     grants::Grant,
     panic::catch_panic,
-    permission::{Decision, Permission, ToolFacts, Verdict, decide},
+    permission::{Decision, Permission, Reason, ToolFacts, Verdict, decide},
     policy::ToolPolicy,
     registry::RegisteredTool,
 };
@@ -50,7 +50,7 @@ impl Gate {
         let call = self.decide(request, edited, arguments);
         match call.decision.verdict {
             Verdict::Deny => return Err(self.deny(&call, arguments, Decider::Rules)),
-            Verdict::Allow if !edited => {
+            Verdict::Allow if !edited && call.confirmation.is_none() => {
                 self.allow(
                     &call,
                     arguments,
@@ -93,7 +93,7 @@ impl Gate {
             };
             return self.approve(&call, arguments, yes).await;
         }
-        if call.decision.verdict == Verdict::Allow {
+        if call.decision.verdict == Verdict::Allow && call.confirmation.is_none() {
             self.allow(
                 &call,
                 arguments,
@@ -199,7 +199,12 @@ impl Gate {
     /// Handles an approval: records it and stores its grant.
     async fn approve(&self, call: &DecidedCall<'_>, arguments: &Arguments, yes: Yes) -> Result<Admission, Rejection> {
         let actor = call.request.context.actor();
-        let grant = (yes.scope != ApprovalScope::Once).then(|| {
+        // What must be confirmed each time is not remembered.
+        let scope = match call.confirmation {
+            Some(_) => ApprovalScope::Once,
+            None => yes.scope,
+        };
+        let grant = (scope != ApprovalScope::Once).then(|| {
             let grant = yes.grant.unwrap_or_else(|| self.grant_for(call, arguments));
             if grant.is_for(actor) {
                 grant
@@ -208,7 +213,7 @@ impl Gate {
             }
         });
         let decided = DecisionRecord {
-            scope: Some(yes.scope),
+            scope: Some(scope),
             grant: grant.as_ref(),
             approver: yes.approver.as_ref(),
             question: call.request.resumed.map(|resumed| &resumed.question.id),
@@ -218,7 +223,7 @@ impl Gate {
         if let Some(grant) = grant {
             // Valid for this session even if the store fails.
             call.request.session.grant(grant.clone());
-            if yes.scope == ApprovalScope::Always
+            if scope == ApprovalScope::Always
                 && let Err(error) = self.policy.grants.add(grant).await
             {
                 tracing::warn!(%error, "a grant could not be stored");
@@ -246,7 +251,14 @@ impl Gate {
     /// Returns whether the rules alone allow a call.
     pub(super) fn allows(&self, tool: &RegisteredTool, call: &ToolCall) -> bool {
         let arguments = Arguments::from_call(call);
-        arguments.is_ok_and(|arguments| self.decision(tool, &arguments).verdict == Verdict::Allow)
+        !tool.has_confirmation()
+            && arguments.is_ok_and(|arguments| self.decision(tool, &arguments).verdict == Verdict::Allow)
+    }
+
+    /// Returns why a person is asked, or why the call is denied.
+    fn reason<'a>(&'a self, call: &'a DecidedCall<'_>) -> Reason<'a> {
+        let reason = call.decision.reason(&self.policy.rules);
+        reason.or_confirmation(call.confirmation.as_deref())
     }
 
     /// Evaluates the rules.
@@ -255,6 +267,7 @@ impl Gate {
             request,
             edited,
             decision: self.decision(request.tool, arguments),
+            confirmation: request.tool.confirmation(arguments, request.context),
         }
     }
 

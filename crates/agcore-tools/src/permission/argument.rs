@@ -54,7 +54,7 @@ pub enum ArgumentTest {
     Command(CommandPattern),
     /// The value is a command line, and each of its commands matches one of these patterns: `cd src && git log | head` consists of
     /// three. Quotes are understood; with any other syntax of a shell, it never matches an allow rule. An ask or deny rule matches
-    /// if any of the commands does, or if the syntax is not understood.
+    /// if any of the commands does. If the syntax is not understood, an ask rule matches, and a deny rule asks.
     CommandLine(Vec<CommandPattern>),
 }
 
@@ -81,6 +81,15 @@ impl ArgumentTest {
         !values.is_empty() && values.iter().all(|value| self.test(value) == Match::Yes)
     }
 
+    /// Returns whether the test is one of commands.
+    pub(crate) fn is_of_commands(&self) -> bool {
+        match self {
+            Self::Not(test) => test.is_of_commands(),
+            Self::Command(_) | Self::CommandLine(_) => true,
+            _ => false,
+        }
+    }
+
     /// Checks that some value can pass.
     pub(crate) fn check(&self) -> Result<(), ToolError> {
         match self {
@@ -101,7 +110,7 @@ fn matches(glob: &Glob, text: &str) -> Match {
     if !glob.matches(text) {
         Match::No
     } else if text.contains(|c| is_separator(c) && !glob.as_str().contains(c)) {
-        Match::Unknown
+        Match::Part
     } else {
         Match::Yes
     }
@@ -242,7 +251,7 @@ mod tests {
         };
         check("https://b.org/x", Match::Yes, Match::No);
         check("https://c.org/x", Match::No, Match::Yes);
-        check("https://a.org/?a=1&b=2", Match::Unknown, Match::Unknown);
+        check("https://a.org/?a=1&b=2", Match::Part, Match::Part);
         assert_eq!(not.test(&json!(7)), Match::Yes);
         assert_eq!(
             not.to_string(),

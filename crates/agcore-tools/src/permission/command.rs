@@ -5,7 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::glob::{Glob, Match};
+use super::{
+    effects,
+    glob::{Glob, Match},
+};
 
 /// A pattern for simple commands: a list of words.
 ///
@@ -13,9 +16,14 @@ use super::glob::{Glob, Match};
 /// matches any number of further words, including none. Words are separated by spaces and tabs. The value is the text of
 /// the command, or an array of its words.
 ///
+/// A command that usually only reads can have options with which it writes files or runs other programs, such as `--output` and
+/// `--ext-diff` of `git log`, `-exec` of `find` or `-i` of `sed`. A pattern allows such a command only if it writes the option out:
+/// `git log *` does not match `git log --output=x` in an allow rule, `git log --output=*` does. The options of common programs are
+/// known.
+///
 /// A text that contains anything that is special to a shell (quotes, `;`, `&`, `|`, `<`, `>`, `$`, a backtick, a
 /// backslash, brackets, wildcards, `~`, `#`, `!`, line breaks and other control characters) is not a simple command. It
-/// never matches an allow rule, and always matches an ask or deny rule. The words of an array never reach a shell, and may
+/// never matches an allow rule, and always an ask rule; a deny rule asks about it. The words of an array never reach a shell, and may
 /// contain everything but control characters.
 ///
 /// ```
@@ -62,6 +70,19 @@ impl CommandPattern {
         &self.text
     }
 
+    /// Returns whether a rule with this pattern allows a command, given its words, which reach no shell.
+    ///
+    /// ```
+    /// use agcore_tools::permission::CommandPattern;
+    ///
+    /// let pattern = CommandPattern::new("git log *");
+    /// assert!(pattern.allows(&["git", "log", "-5"]));
+    /// assert!(!pattern.allows(&["git", "log", "--output=file"]));
+    /// ```
+    pub fn allows(&self, words: &[&str]) -> bool {
+        self.test_words(words.iter().copied()) == Match::Yes
+    }
+
     /// Returns whether the pattern has no words.
     pub(super) fn is_empty(&self) -> bool {
         self.words.is_empty() && !self.is_open
@@ -83,15 +104,25 @@ impl CommandPattern {
         }
     }
 
-    pub(super) fn test_words(&self, mut words: impl Iterator<Item = impl AsRef<str>>) -> Match {
-        let starts = self
-            .words
-            .iter()
-            .all(|pattern| words.next().is_some_and(|word| pattern.matches(word.as_ref())));
-        if starts && (self.is_open || words.next().is_none()) {
-            Match::Yes
-        } else {
-            Match::No
+    pub(super) fn test_words<'w>(&self, words: impl IntoIterator<Item = &'w str>) -> Match {
+        let words: Vec<&'w str> = words.into_iter().collect();
+        let starts = self.words.len() <= words.len()
+            && self
+                .words
+                .iter()
+                .zip(&words)
+                .all(|(pattern, word)| pattern.matches(word));
+        if !starts || !(self.is_open || self.words.len() == words.len()) {
+            return Match::No;
+        }
+        // A word that the pattern writes out was meant.
+        let is_open = |index: usize| {
+            let pattern = self.words.get(index);
+            pattern.is_none_or(|pattern| pattern.as_str().contains(['*', '?']))
+        };
+        match effects::acts(&words, is_open) {
+            true => Match::Part,
+            false => Match::Yes,
         }
     }
 }

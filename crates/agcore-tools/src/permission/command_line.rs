@@ -13,17 +13,18 @@ pub(super) fn test(patterns: &[CommandPattern], value: &Value) -> Match {
             _ => Match::No,
         };
     };
-    let Some(commands) = commands(line) else {
+    let Some(commands) = simple_commands(line) else {
         return Match::Unknown;
     };
     let results: Vec<Match> = commands
         .iter()
-        .map(|words| any(patterns, |pattern| pattern.test_words(words.iter())))
+        .map(|words| any(patterns, |pattern| pattern.test_words(words.iter().map(String::as_str))))
         .collect();
     match () {
         () if results.is_empty() => Match::No,
         () if results.iter().all(|result| *result == Match::Yes) => Match::Yes,
-        () if results.iter().any(|result| *result != Match::No) => Match::Unknown,
+        () if results.iter().any(|result| matches!(result, Match::Yes | Match::Part)) => Match::Part,
+        () if results.contains(&Match::Unknown) => Match::Unknown,
         () => Match::No,
     }
 }
@@ -36,7 +37,15 @@ fn any(patterns: &[CommandPattern], test: impl Fn(&CommandPattern) -> Match) -> 
 /// Splits a command line into the words of its commands, at `;`, `&`, `&&`, `|`, `||`, `|&` and line breaks. Returns `None` if it
 /// contains anything else that a shell would interpret: expansions, redirections, groups, escapes, comments, assignments,
 /// unfinished quotes or control characters.
-fn commands(line: &str) -> Option<Vec<Vec<String>>> {
+///
+/// ```
+/// use agcore_tools::permission::simple_commands;
+///
+/// let commands = simple_commands("cd src && git log 'a b'").unwrap();
+/// assert_eq!(commands, [vec!["cd", "src"], vec!["git", "log", "a b"]]);
+/// assert_eq!(simple_commands("ls > files"), None);
+/// ```
+pub fn simple_commands(line: &str) -> Option<Vec<Vec<String>>> {
     let (mut commands, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
     let mut chars = line.chars();
     while let Some(c) = chars.next() {
@@ -91,8 +100,14 @@ mod tests {
         check(&patterns, "ls && git log | head -3", Match::Yes);
         check(&patterns, "ls;ls\nls & ls", Match::Yes);
         check(&patterns, "git log --grep 'a; rm b' \"c d\"", Match::Yes);
-        check(&patterns, "ls && rm -rf x", Match::Unknown);
-        check(&patterns, "rm -rf x || ls", Match::Unknown);
+        check(&patterns, "ls && rm -rf x", Match::Part);
+        check(&patterns, "rm -rf x || ls", Match::Part);
+        check(&patterns, "ls && git log --output=x", Match::Part);
+        check(
+            &patterns,
+            "git log -1 --format='touch PWN' --output=.agcore/hooks/check.sh",
+            Match::Part,
+        );
         check(&patterns, "rm -rf x; reboot", Match::No);
         check(&patterns, "", Match::No);
         check(&patterns, " ; ", Match::No);

@@ -139,6 +139,9 @@ pub enum Basis {
     Static(StaticRule),
     /// A rule on top, as an index into [`PermissionRules::rules`].
     Rule(usize),
+    /// A deny rule for commands, as an index into [`PermissionRules::rules`], of which it is not known whether it matches: the value has
+    /// syntax that only a shell understands. A person is asked.
+    Unclear(usize),
     /// The tool declares itself destructive, and no rule names it.
     Destructive,
 }
@@ -174,12 +177,13 @@ pub fn decide(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Argument
         StaticRule::NotListed(_) if rules.config.ask_unlisted => Verdict::Ask,
         _ => Verdict::NotAllowed,
     };
-    let (verdict, basis) = match (matching.deny, matching.ask, static_rule.allows()) {
+    let asked = matching.unclear.map(Basis::Unclear).or(matching.ask.map(Basis::Rule));
+    let (verdict, basis) = match (matching.deny, asked, static_rule.allows()) {
         (Some(deny), ..) => (Verdict::Deny, Basis::Rule(deny)),
-        (None, Some(ask), true) => (Verdict::Ask, Basis::Rule(ask)),
-        (None, Some(ask), false) => match matching.lift {
-            Some(_) => (Verdict::Ask, Basis::Rule(ask)),
-            None => (otherwise, Basis::Static(static_rule)),
+        (None, Some(asked), true) => (Verdict::Ask, asked),
+        (None, Some(asked), false) => match (matching.lift, &asked, otherwise) {
+            (Some(_), ..) | (None, Basis::Unclear(_), Verdict::Ask) => (Verdict::Ask, asked),
+            (None, ..) => (otherwise, Basis::Static(static_rule)),
         },
         (None, None, true) if tool.destructive && matching.lift.is_none() => (Verdict::Ask, Basis::Destructive),
         (None, None, true) => (
@@ -207,6 +211,7 @@ pub fn decide(rules: &PermissionRules, tool: ToolFacts<'_>, arguments: &Argument
 #[derive(Default)]
 struct MatchingRules {
     deny: Option<usize>,
+    unclear: Option<usize>,
     ask: Option<usize>,
     allow: Option<usize>,
     /// An allow or ask rule that names a tool or argument, and so lifts *not allowed*.
@@ -221,6 +226,9 @@ impl MatchingRules {
         for (index, rule) in rules.iter().enumerate() {
             if rule.matches(tool.name, tool.permissions, arguments) {
                 matching.add(index, rule);
+            } else if rule.is_unclear(tool.name, arguments) {
+                matching.unclear.get_or_insert(index);
+                matching.asking_arguments.push(index);
             }
         }
         matching
@@ -254,7 +262,11 @@ impl StaticRule {
 impl Decision {
     /// Returns the reason, which is formatted only when it is displayed.
     pub fn reason<'a>(&'a self, rules: &'a PermissionRules) -> Reason<'a> {
-        Reason { decision: self, rules }
+        Reason {
+            decision: self,
+            rules,
+            confirmation: None,
+        }
     }
 }
 
@@ -263,15 +275,37 @@ impl Decision {
 pub struct Reason<'a> {
     decision: &'a Decision,
     rules: &'a PermissionRules,
+    /// Why a person must confirm the call, which counts unless a rule denies it.
+    confirmation: Option<&'a str>,
+}
+
+impl<'a> Reason<'a> {
+    /// Names why a person must confirm the call, instead of the rule, unless a rule denies it.
+    pub(crate) fn or_confirmation(mut self, confirmation: Option<&'a str>) -> Self {
+        self.confirmation = confirmation.filter(|_| self.decision.verdict != Verdict::Deny);
+        self
+    }
 }
 
 impl fmt::Display for Reason<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(confirmation) = self.confirmation {
+            return f.write_str(confirmation);
+        }
         match &self.decision.basis {
             Basis::Rule(index) => match self.rules.rules.get(*index) {
                 Some(rule) => write!(f, "rule {} ({rule})", index + 1),
                 None => write!(f, "rule {}", index + 1),
             },
+            Basis::Unclear(index) => {
+                let rule = self.rules.rules.get(*index);
+                let rule = rule.map(|rule| format!(" ({rule})")).unwrap_or_default();
+                let number = index + 1;
+                write!(
+                    f,
+                    "rule {number}{rule} cannot be checked, because the command has syntax that only a shell understands"
+                )
+            }
             Basis::Destructive => f.write_str("it is declared destructive, and no rule names it"),
             Basis::Static(StaticRule::Denied(permission)) => {
                 write!(f, "it needs {permission}, which is denied")

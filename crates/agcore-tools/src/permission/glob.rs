@@ -105,6 +105,8 @@ impl<'de> Deserialize<'de> for Glob {
 pub(crate) enum Match {
     /// The value passes.
     Yes,
+    /// Enough of the value passes for a rule that asks or denies, but not for one that allows.
+    Part,
     /// The text alone does not decide.
     Unknown,
     /// The value does not pass.
@@ -116,6 +118,7 @@ impl Match {
     pub(crate) fn or(self, other: Self) -> Self {
         match (self, other) {
             (Self::Yes, _) | (_, Self::Yes) => Self::Yes,
+            (Self::Part, _) | (_, Self::Part) => Self::Part,
             (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
             (Self::No, Self::No) => Self::No,
         }
@@ -125,6 +128,7 @@ impl Match {
     pub(crate) fn not(self) -> Self {
         match self {
             Self::Yes => Self::No,
+            Self::Part => Self::Part,
             Self::Unknown => Self::Unknown,
             Self::No => Self::Yes,
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     argument::{ArgumentTest, TestData},
@@ -188,11 +189,32 @@ impl Rule {
                 let found = path.find(arguments.as_value());
                 match self.state {
                     RuleState::Allow => test.allows(&found),
-                    RuleState::Ask | RuleState::Deny => found.iter().any(|value| test.test(value) != Match::No),
+                    RuleState::Ask => best(test, &found) != Match::No,
+                    RuleState::Deny => match best(test, &found) {
+                        Match::Unknown => !test.is_of_commands(),
+                        result => result != Match::No,
+                    },
                 }
             }
         }
     }
+
+    /// Returns whether this is a deny rule for commands, and the value has syntax of a shell that hides which commands it runs.
+    pub(super) fn is_unclear(&self, tool: &str, arguments: &Arguments) -> bool {
+        match &self.subject {
+            RuleSubject::Argument { tool: glob, path, test } if self.state == RuleState::Deny => {
+                glob.matches(tool)
+                    && test.is_of_commands()
+                    && best(test, &path.find(arguments.as_value())) == Match::Unknown
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Returns the best result of the values.
+fn best(test: &ArgumentTest, values: &[&Value]) -> Match {
+    values.iter().fold(Match::No, |best, value| best.or(test.test(value)))
 }
 
 impl fmt::Display for Rule {

@@ -7,6 +7,7 @@ use agcore_chat::{Text, Tool, ToolAnnotations, ToolDefinition, tool_name};
 use super::stats::{Stats, ToolStatistics};
 use crate::{
     arguments::Arguments,
+    context::ToolContext,
     error::{ToolError, ToolErrorKind},
     output::ToolOutput,
     permission::Permission,
@@ -49,7 +50,11 @@ pub struct Registration {
     timeout: Option<Duration>,
     strict: Option<bool>,
     validation: Validation,
+    confirmation: Option<Confirmation>,
 }
+
+/// Returns why a person must confirm a call.
+type Confirmation = Arc<dyn Fn(&Arguments, &ToolContext) -> Option<String> + Send + Sync>;
 
 impl Registration {
     /// Creates a registration without settings.
@@ -68,6 +73,7 @@ impl Registration {
             timeout: None,
             strict: None,
             validation: Validation::default(),
+            confirmation: None,
         }
     }
 
@@ -119,6 +125,58 @@ impl Registration {
     /// Sets whether vendors are asked to enforce the schema of the arguments (strict mode).
     pub fn with_strict(mut self, strict: bool) -> Self {
         self.strict = Some(strict);
+        self
+    }
+
+    /// Sets which calls a person must confirm each time, whatever rules and grants allow: those for which `reason` returns one,
+    /// which is a clause for the person, such as "it changes a file that runs commands".
+    ///
+    /// Such a call is never covered by a grant, and an answer for the session or for good counts once. Deny rules still apply, and
+    /// without an approver the call is denied. `reason` is called whenever the rules are evaluated, with the arguments as they are
+    /// then, so it should be fast.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use agcore_chat::{ToolCall, ToolWork};
+    /// use agcore_tools::{
+    ///     PermissionRules, Registration, Rule, RuleState, SystemClock, ToolContext, ToolError, ToolPolicy, ToolRegistry,
+    ///     schemars::{self, JsonSchema},
+    ///     typed,
+    /// };
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Pay {
+    ///     euros: u32,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ToolError> {
+    /// let pay = typed("pay", "Pays a bill.", |args: Pay| async move { Ok(format!("paid {} euros", args.euros)) });
+    /// let pay = Registration::new(pay).with_confirmation(|arguments, _| {
+    ///     (arguments["euros"].as_u64()? > 100).then(|| "it is a large amount".to_owned())
+    /// });
+    /// let tools = ToolRegistry::new();
+    /// tools.register(pay)?;
+    /// let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Allow, "pay"));
+    /// let executor = tools
+    ///     .executor(ToolContext::builder(Arc::new(SystemClock::new())).build())
+    ///     .with_policy(ToolPolicy::new(rules))
+    ///     .build()?;
+    ///
+    /// let call = |euros: u32| ToolWork::new(ToolCall::function("call_1", "pay", format!(r#"{{"euros": {euros}}}"#)));
+    /// assert!(!executor.settle(call(50)).await.0.is_error());
+    /// // There is no one who could be asked.
+    /// assert!(executor.settle(call(5000)).await.0.is_error());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_confirmation(
+        mut self,
+        reason: impl Fn(&Arguments, &ToolContext) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.confirmation = Some(Arc::new(reason));
         self
     }
 }
@@ -196,6 +254,7 @@ struct Entry {
     version: Option<String>,
     timeout: Option<Duration>,
     strict: Option<bool>,
+    confirmation: Option<Confirmation>,
     /// `None` if only the tool checks them.
     arguments: Option<CompiledSchema>,
     output: Option<CompiledSchema>,
@@ -219,6 +278,7 @@ impl RegisteredTool {
             timeout,
             strict,
             validation,
+            confirmation,
         } = registration;
         let name = format!("{prefix}{}", tool.name());
         tool_name::check(&name).map_err(|error| ToolError::new(ToolErrorKind::Config, error.to_string()))?;
@@ -256,6 +316,7 @@ impl RegisteredTool {
             version,
             timeout,
             strict,
+            confirmation,
             arguments,
             output,
             stats: Stats::default(),
@@ -276,6 +337,16 @@ impl RegisteredTool {
     /// Returns the tool itself.
     pub fn tool(&self) -> &dyn BaseTool {
         &*self.0.tool
+    }
+
+    /// Returns why a person must confirm a call each time, if that is so. See [`Registration::with_confirmation`].
+    pub fn confirmation(&self, arguments: &Arguments, context: &ToolContext) -> Option<String> {
+        self.0.confirmation.as_ref()?(arguments, context)
+    }
+
+    /// Returns whether some calls must be confirmed.
+    pub(crate) fn has_confirmation(&self) -> bool {
+        self.0.confirmation.is_some()
     }
 
     /// Returns the permissions that the tool needs.

@@ -16,6 +16,7 @@ mod bad_input;
 mod batch;
 mod blocking;
 mod begin;
+mod confirmation;
 mod context;
 mod errors;
 mod foreign_text;

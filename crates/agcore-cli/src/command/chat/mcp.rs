@@ -12,7 +12,7 @@ use super::conversation::Conversation;
 use crate::{
     exit::Failure,
     mcp::{Server, Servers},
-    render::sanitized_line,
+    render::{sanitized_line, shown_lines},
     size::{lines, size},
 };
 
@@ -60,8 +60,8 @@ fn entry(server: &Server) -> String {
     let settings = &server.settings;
     format!(
         "{}: {state}\n  {}, set in {}\n",
-        settings.name,
-        settings.describe(),
+        sanitized_line(&settings.name),
+        shown_lines(&settings.describe()).collect::<Vec<_>>().join("\n    │ "),
         settings.origin
     )
 }

@@ -3,9 +3,9 @@
 use agcore::tools::{Grant, GrantStore, RegisteredTool};
 
 use super::conversation::Conversation;
-use crate::{exit::Failure, render::sanitized_line, table::table};
+use crate::{exit::Failure, grants::full_rule, render::sanitized_line, table::table};
 
-/// Shows the rules and the answers, or revokes the answers about a tool.
+/// Shows the rules and the answers, or revokes one answer by its number, or all about a tool.
 ///
 /// # Errors
 /// When the terminal was closed.
@@ -15,7 +15,7 @@ pub(super) async fn permissions(conversation: &Conversation, argument: &str) -> 
         ("revoke", tool) if !tool.trim().is_empty() => revoke(conversation, tool.trim()).await,
         _ => conversation
             .screen
-            .error("type /permissions, or /permissions revoke TOOL"),
+            .error("type /permissions, or /permissions revoke NUMBER or TOOL"),
     }
 }
 
@@ -28,12 +28,21 @@ async fn show(conversation: &Conversation) -> Result<(), Failure> {
     };
     let rows: Vec<_> = tools.iter().map(row).collect();
     let file = sanitized_line(&policy.grants().place().to_string());
-    let kept = policy.grants().list(&session.actor()).await.unwrap_or_default();
-    let answers =
-        answers("until this chat ends", &session.tools().grants()) + &answers(&format!("always, in {file}"), &kept);
+    let answers: String = (1..)
+        .zip(answers(conversation).await)
+        .map(|(number, (grant, is_kept))| {
+            let duration = match is_kept {
+                true => format!("always, in {file}"),
+                false => "until this chat ends".to_owned(),
+            };
+            format!("  {number} {}, {duration}\n", full_rule(&grant))
+        })
+        .collect();
     let answers = match answers.as_str() {
         "" => "No answers are kept.\n".to_owned(),
-        answers => format!("Allowed by your answers:\n{answers}/permissions revoke TOOL revokes an answer.\n"),
+        answers => format!(
+            "Allowed by your answers:\n{answers}/permissions revoke NUMBER revokes an answer, and /permissions revoke TOOL all about a tool.\n"
+        ),
     };
     let mode = policy.mode().as_str();
     let rows = table(&rows);
@@ -42,22 +51,39 @@ async fn show(conversation: &Conversation) -> Result<(), Failure> {
         .list(&format!("Permission mode: {mode}\n{rows}{answers}"))
 }
 
-fn answers(duration: &str, grants: &[Grant]) -> String {
-    let line = |grant: &Grant| {
-        let limits = if grant.arguments.is_empty() {
-            "any arguments"
-        } else {
-            "some arguments"
-        };
-        format!(
-            "  {} with {limits}, {duration}\n",
-            sanitized_line(&grant.tool.to_string())
-        )
+/// Returns the answers that are kept, each with whether that is for later chats as well. An answer for good is also one of the session.
+async fn answers(conversation: &Conversation) -> Vec<(Grant, bool)> {
+    let (session, policy) = (&conversation.session, conversation.turns.policy());
+    let kept = policy.grants().list(&session.actor()).await.unwrap_or_default();
+    let mut answers: Vec<(Grant, bool)> = session
+        .tools()
+        .grants()
+        .into_iter()
+        .map(|grant| (grant, false))
+        .collect();
+    answers.retain(|(grant, _)| !kept.contains(grant));
+    answers.extend(kept.into_iter().map(|grant| (grant, true)));
+    answers
+}
+
+/// Revokes the answer with this number in the list.
+async fn revoke_one(conversation: &Conversation, number: usize) -> Result<(), Failure> {
+    let (session, screen) = (&conversation.session, conversation.screen);
+    let found = answers(conversation).await.into_iter().nth(number.wrapping_sub(1));
+    let Some((grant, is_kept)) = found else {
+        return screen.error(&format!("there is no answer {number}; /permissions lists the answers"));
     };
-    grants.iter().map(line).collect()
+    session.tools().revoke(&grant);
+    if is_kept && let Err(error) = conversation.turns.policy().grants().revoke(&grant).await {
+        return screen.error(&error.to_string());
+    }
+    screen.note(&format!("Revoked: {}", full_rule(&grant)))
 }
 
 async fn revoke(conversation: &Conversation, tool: &str) -> Result<(), Failure> {
+    if let Ok(number) = tool.parse() {
+        return revoke_one(conversation, number).await;
+    }
     let (session, screen) = (&conversation.session, conversation.screen);
     let policy = conversation.turns.policy();
     let store = policy.grants();

@@ -9,7 +9,11 @@ use agcore::{
 };
 
 use super::conversation::Conversation;
-use crate::{exit::Failure, render::sanitized_line, table::table};
+use crate::{
+    exit::Failure,
+    render::{sanitized_line, shown_lines},
+    table::table,
+};
 
 /// Lists the commands of `[hooks]`.
 pub(super) fn hooks(conversation: &Conversation) -> String {
@@ -18,7 +22,10 @@ pub(super) fn hooks(conversation: &Conversation) -> String {
         true => {
             "There are no hooks. The table [hooks] in agcore.toml sets them; that of a folder needs trust.\n".to_owned()
         }
-        false => lines.iter().map(|line| format!("{}\n", sanitized_line(line))).collect(),
+        false => {
+            let shown = |line: &String| shown_lines(line).collect::<Vec<_>>().join("\n    │ ") + "\n";
+            lines.iter().map(shown).collect()
+        }
     }
 }
 

@@ -27,7 +27,7 @@ impl Screen {
     /// # Errors
     /// When the terminal was closed.
     pub(super) fn list(self, text: &str) -> Result<(), Failure> {
-        self.print(&wrapped_list(text))
+        self.print(&wrapped_list(&sanitized(text)))
     }
 
     /// Writes a note.
@@ -36,7 +36,7 @@ impl Screen {
     /// When the terminal was closed.
     pub(super) fn note(self, text: &str) -> Result<(), Failure> {
         let dim = self.palette.dim;
-        self.print(&format!("{dim}{}{dim:#}\n", wrapped(text, 0)))
+        self.print(&format!("{dim}{}{dim:#}\n", wrapped(&sanitized(text), 0)))
     }
 
     /// Writes the heading of a speaker.
@@ -54,7 +54,7 @@ impl Screen {
     /// When the terminal was closed.
     pub(super) fn question(self, text: &str) -> Result<(), Failure> {
         let style = self.palette.question;
-        self.print(&format!("{style}{}{style:#}\n", wrapped(text, 2)))
+        self.print(&format!("{style}{}{style:#}\n", wrapped(&sanitized(text), 2)))
     }
 
     /// Writes an error.

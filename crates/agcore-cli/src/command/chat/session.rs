@@ -23,6 +23,7 @@ use crate::{
     mcp::Servers,
     model_window::ModelWindow,
     permission_mode::{ASKS_AGENT, CurrentMode},
+    places::wide_folder_warning,
     prices::Prices,
     program_tools::{self, ToolFolder},
     render::sanitized_line,
@@ -90,8 +91,11 @@ impl ChatTools {
         let registry = registry(&settings.project).map_err(|error| Failure::task(error.to_string()))?;
         let none = McpServers::default();
         let servers = if is_offered { &settings.mcp } else { &none };
-        let servers = Arc::new(Servers::connect(servers, &registry, answers).await);
+        let servers = Arc::new(Servers::connect(servers, &settings.startable, &registry, answers).await);
         let mut warnings = servers.warnings();
+        if is_offered {
+            warnings.extend(wide_folder_warning());
+        }
         let unusable = match is_offered {
             true => remove_unusable(&registry, &settings.project.agents, &settings.mcp),
             false => Vec::new(),

@@ -22,7 +22,7 @@ pub(super) async fn run(args: &McpCallArgs, interrupts: &Interrupts, color: Colo
     let settings = settings(&args.policy)?;
     let server = find(&settings, &args.server)?;
     let tools = ToolRegistry::new();
-    let servers = Servers::connect_to(vec![server.clone()], &tools, None).await;
+    let servers = Servers::connect_to(vec![server.clone()], &settings.startable, &tools, None).await;
     if let Some(Err(error)) = servers.all().first().map(|server| server.connection.as_ref()) {
         let kind = match error.kind() {
             McpErrorKind::Config => FailureKind::Usage,

@@ -35,7 +35,13 @@ pub(super) async fn run(args: &McpDoctorArgs, color: Color) -> Result<(), Failur
         )])?;
     }
     let (used, disabled): (Vec<_>, Vec<_>) = named.into_iter().partition(|server| !server.entry.disabled);
-    let servers = Servers::connect_to(used.into_iter().cloned().collect(), &ToolRegistry::new(), None).await;
+    let servers = Servers::connect_to(
+        used.into_iter().cloned().collect(),
+        &settings.startable,
+        &ToolRegistry::new(),
+        None,
+    )
+    .await;
     for server in servers.all() {
         report.add(checks(server).await)?;
     }

@@ -9,7 +9,7 @@ use crate::{
     exit::Failure,
     mcp::{Server, Servers},
     process::print,
-    render::print_list,
+    render::{print_list, sanitized_line, shown_lines},
     settings::{NamedServer, ToolSettings},
 };
 
@@ -23,7 +23,7 @@ const NONE: &str = "No MCP servers. `agcore mcp list --help` shows where to add 
 pub(super) async fn run(args: &McpListArgs) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
     let tools = ToolRegistry::new();
-    let servers = Servers::connect(&settings.mcp, &tools, None).await;
+    let servers = Servers::connect(&settings.mcp, &settings.startable, &tools, None).await;
     let printed = match args.json {
         true => {
             let list: Vec<Value> = entries(&settings, &servers)
@@ -74,8 +74,8 @@ fn entry(named: &NamedServer, server: Option<&Server>, tools: &ToolRegistry) -> 
     };
     let mut text = format!(
         "{}: {state}\n  {}, set in {}\n",
-        named.name,
-        named.describe(),
+        sanitized_line(&named.name),
+        shown_lines(&named.describe()).collect::<Vec<_>>().join("\n    │ "),
         named.origin
     );
     let prefix = named.prefix();

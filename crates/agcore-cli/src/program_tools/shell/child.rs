@@ -30,14 +30,14 @@ pub(super) struct Run {
     pub(super) exit_code: Option<i32>,
 }
 
-/// Runs a command line.
+/// Runs a command line in a folder, with the variables that are kept although they contain secrets.
 ///
 /// Cancel safe: dropping the future kills the command.
 ///
 /// # Errors
 /// When the shell cannot be started.
-pub(super) async fn run(command: &str, folder: &Path, limit: Duration) -> io::Result<Run> {
-    let (mut child, chunks) = start(command, folder)?;
+pub(super) async fn run(command: &str, (folder, kept): (&Path, &[String]), limit: Duration) -> io::Result<Run> {
+    let (mut child, chunks) = start(command, folder, kept)?;
     let group = Group::of(&child);
     let mut output = BoundedOutput::default();
     let status = follow(&mut child, chunks, limit, &mut output).await;
@@ -56,9 +56,9 @@ pub(super) async fn run(command: &str, folder: &Path, limit: Duration) -> io::Re
 }
 
 /// Starts the shell without input. Both outputs go to one pipe, so that their order is kept.
-fn start(command: &str, folder: &Path) -> io::Result<(Child, UnboundedReceiver<Vec<u8>>)> {
+fn start(command: &str, folder: &Path, kept: &[String]) -> io::Result<(Child, UnboundedReceiver<Vec<u8>>)> {
     let (reader, writer) = io::pipe()?;
-    let mut shell = shell(command, folder);
+    let mut shell = shell(command, folder, kept);
     shell.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
     let child = shell.spawn()?;
     let (sender, chunks) = mpsc::unbounded_channel();

@@ -6,12 +6,15 @@ use crate::{
     approval::ApprovalRequest,
     arguments::Arguments,
     grants::{Grant, GrantedArgument},
-    permission::{Decision, JsonPath},
+    permission::{Basis, Decision, JsonPath},
 };
 
 impl Gate {
     /// Returns a grant of the session or of the store that covers the call.
     pub(super) async fn find_grant(&self, call: &DecidedCall<'_>, arguments: &Arguments) -> Option<Grant> {
+        if call.confirmation.is_some() {
+            return None;
+        }
         let (tool, actor) = (call.request.tool.name(), call.request.context.actor());
         let asked = self.asked_paths(&call.decision);
         let covers = |grant: &Grant| grant.covers(actor, tool, arguments, &asked);
@@ -36,7 +39,9 @@ impl Gate {
             tool: tool.name().clone(),
             annotations: tool.annotations().clone(),
             permissions: tool.permissions().to_vec(),
-            reason: call.decision.reason(&self.policy.rules).to_string(),
+            reason: self.reason(call).to_string(),
+            each_time: call.confirmation.is_some(),
+            unclear: matches!(call.decision.basis, Basis::Unclear(_)),
             grant: self.grant_for(call, arguments),
             tool_grant: self.tool_grant(call, arguments),
             arguments: arguments.clone(),

@@ -36,7 +36,7 @@ impl Gate {
     pub(super) fn deny(&self, call: &DecidedCall<'_>, arguments: &Arguments, by: Decider) -> Rejection {
         self.record(call, arguments, &DecisionRecord::new(AuditOutcome::Denied, by));
         let tool = call.request.tool.name();
-        let mut reason = call.decision.reason(&self.policy.rules).to_string();
+        let mut reason = self.reason(call).to_string();
         if self.policy.approver.is_none() && call.decision.verdict != Verdict::Deny {
             // The model learns only that the call is not allowed. Without this, developers would not learn more.
             tracing::warn!(
@@ -94,7 +94,7 @@ impl Gate {
             outcome: decided.outcome,
             decider: decided.decider,
             verdict: call.decision.verdict,
-            reason: call.decision.reason(&self.policy.rules),
+            reason: self.reason(call),
             edited: call.edited,
             scope: decided.scope,
             grant: decided.grant,
