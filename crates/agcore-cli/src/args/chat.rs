@@ -95,7 +95,7 @@ a background job, calls that need approval are denied, and the exit code is 6; -
 [permissions] in agcore.toml changes the rules by tool name, pattern or permission, where deny \
 overrides ask, and ask overrides allow:
   [permissions]
-  allow = [\"save_note\", \"shell(git log *)\"]
+  allow = [\"save_note\", \"shell(cargo test *)\"]
   ask = [\"read_*\"]
   deny = [\"network\"]";
 

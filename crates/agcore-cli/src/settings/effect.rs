@@ -275,7 +275,7 @@ fn permissions(table: &toml::Table) -> String {
     limited(
         entries
             .iter()
-            .map(|(_, state, entry)| format!("{state} {}", short(&json(entry)))),
+            .map(|(_, state, entry)| format!("{state} {}", visible(&json(entry)))),
     )
 }
 
@@ -379,17 +379,17 @@ mod tests {
                 effect("history", "false", false),
                 effect("hooks", "PreToolUse for shell: `./check`\nStop `done`", true),
                 effect("mcp", "x: `npx`, variables K", true),
-                effect("model", "m", false),
+                effect("model", "m", true),
                 effect("other", "not known to this version", true),
                 effect("permissions", "allow \"a\"\nallow \"b\"", true),
                 effect("provider", "vllm", true),
-                effect("system", "Be kind.", false),
+                effect("system", "Be kind.", true),
                 effect("theme", "dark", true),
             ]
         );
         assert_eq!(
             settings("model = 'meta-llama/llama-3'"),
-            [effect("model", "meta-llama/llama-3", false)]
+            [effect("model", "meta-llama/llama-3", true)]
         );
         for model in ["anthropic:claude", "anthropic/claude", "Claude:x"] {
             assert_eq!(
@@ -413,6 +413,26 @@ mod tests {
         assert!(shown.contains("\"**\"") && shown.contains("\"shell\""), "{shown}");
         let long = &settings(&format!("system = '{}'", "x".repeat(300)))[0].1;
         assert!(long.ends_with("x (300 characters in total)"), "{long}");
+    }
+
+    #[test]
+    fn what_will_run_is_shown_whole() {
+        let hidden = "harmless ".repeat(40);
+        let hook = format!("[[hooks.UserPromptSubmit]]\ncommand = \"\"\": {hidden}\ntouch PWN\n: {hidden}\"\"\"\n");
+        let shown = &settings(&hook)[0].1;
+        assert_eq!(
+            shown,
+            &format!("UserPromptSubmit `: {hidden}\n\u{1}touch PWN\n\u{1}: {hidden}`")
+        );
+        let tricky = "[[hooks.Stop]]\ncommand = \"true # see\\ntouch\\u00a0PWN\\tx\\r\\nid\"\n";
+        let shown = &settings(tricky)[0].1;
+        assert_eq!(shown, "Stop `true # see\n\u{1}touch\\u{a0}PWN\tx\\u{d}\n\u{1}id`");
+        let many: String = (0..30)
+            .map(|number| format!("[[hooks.Stop]]\ncommand = 'run {number}'\n"))
+            .collect();
+        assert_eq!(settings(&many)[0].1.lines().count(), 30);
+        let server = "[mcp.servers.x]\ncommand = 'sh'\nargs = ['-c', \"true\\ntouch PWN\"]\n";
+        assert_eq!(settings(server)[0].1, "x: `sh -c 'true\n\u{1}touch PWN'`");
     }
 
     #[test]

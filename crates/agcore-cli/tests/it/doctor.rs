@@ -185,9 +185,10 @@ fn reports_what_is_disabled_without_trust() {
     let ran = agcore.run(["doctor", "--json"]);
     assert_eq!(ran.code(), Some(0), "{}", ran.stdout);
     assert_check(&ran, "settings", "ok", "read agcore.toml");
-    let disabled = "disabled because the folder is not trusted: base_url (agcore.toml), OPENAI_MODEL (.env)";
+    let disabled =
+        "disabled because the folder is not trusted: base_url (agcore.toml), model (agcore.toml), OPENAI_MODEL (.env)";
     assert_check(&ran, "trust", "warn", disabled);
-    assert_check(&ran, "model", "ok", "gpt-5 (agcore.toml)");
+    assert_check(&ran, "model", "ok", "gpt-5-mini");
     let ran = agcore.trusting().run(["doctor", "--json"]);
     assert_check(&ran, "trust", "ok", "this folder is trusted for this run");
 }

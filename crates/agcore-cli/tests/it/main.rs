@@ -98,6 +98,8 @@ mod guarded_files;
 #[cfg(unix)]
 mod history;
 #[cfg(unix)]
+mod hostile_names;
+#[cfg(unix)]
 mod hooks;
 #[cfg(unix)]
 mod interrupts;

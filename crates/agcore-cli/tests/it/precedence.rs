@@ -212,6 +212,7 @@ fn openai_variables_apply_to_openai_only() {
 fn config_option_replaces_the_default_settings_file() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server)
+        .trusting()
         .with_file("agcore.toml", "model = 'usual'")
         .with_file("own.toml", "model = 'own'");
     agcore.run(["chat", "hi", "--config", "own.toml"]).assert_success();

@@ -114,7 +114,7 @@ fn errors_about_missing_settings_name_the_ignored_files() {
 }
 
 #[test]
-fn an_untrusted_folder_may_set_model_instructions_and_history() {
+fn an_untrusted_folder_sets_neither_model_nor_instructions() {
     let server = Server::playground();
     let agcore = Agcore::talking_to(&server).with_file(
         "agcore.toml",
@@ -122,10 +122,14 @@ fn an_untrusted_folder_may_set_model_instructions_and_history() {
     );
     let ran = agcore.run(["chat", "hi"]);
     ran.assert_success();
-    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("agcore.toml (model, system) is ignored"),
+        "{}",
+        ran.stderr
+    );
     let request = server.requests()[0].json().clone();
-    assert_eq!(request["model"], "meta-llama/llama-3");
-    assert_eq!(request["messages"][0]["content"], "Be kind.");
+    assert_eq!(request["model"], "gpt-5-mini");
+    assert!(!request["messages"].to_string().contains("Be kind."));
 }
 
 #[test]

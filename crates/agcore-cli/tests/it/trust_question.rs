@@ -105,8 +105,8 @@ fn settings_that_need_no_trust_are_listed_apart() {
             )
             .with_file(".env", "OPENAI_PROJECT=x\nAGCORE_SYSTEM=s\n")
     };
-    let description = "  .env: not used: OPENAI_PROJECT\nUsed even without trust:\n  agcore.toml\n    history = false\n    model = m\n\
-                       Used only with trust:\n  .env\n    AGCORE_SYSTEM = s\n  agcore.toml\n    permissions = allow \"save_note\"\n";
+    let description = "  .env: not used: OPENAI_PROJECT\nUsed even without trust:\n  agcore.toml\n    history = false\n\
+                       Used only with trust:\n  .env\n    AGCORE_SYSTEM = s\n  agcore.toml\n    permissions = allow \"save_note\"\n    model = m\n";
     for (command, scope) in [("chat", " in this run"), ("trust", "")] {
         let mut person = Person::running(files(), &[command]);
         let shown = person.sees(QUESTION).replace('\r', "");

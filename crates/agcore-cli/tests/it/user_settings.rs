@@ -8,7 +8,7 @@ use crate::support::{Agcore, KEY, Server};
 fn applies_in_every_folder() {
     let server = Server::playground();
     let settings = format!("provider = 'vllm'\nbase_url = '{}'\nmodel = 'm'", server.base_url());
-    let agcore = Agcore::new().at_home().with_user_settings(&settings);
+    let agcore = Agcore::new().at_home().trusting().with_user_settings(&settings);
     agcore.run(["chat", "hi"]).assert_success();
     assert_eq!(server.requests()[0].json()["model"], "m");
     // Each setting may come from a different file.

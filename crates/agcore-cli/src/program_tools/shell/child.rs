@@ -117,7 +117,7 @@ mod tests {
 
     async fn output(command: &str) -> io::Result<Run> {
         let folder = tempfile::tempdir()?;
-        run(command, folder.path(), Duration::from_secs(60)).await
+        run(command, (folder.path(), &[]), Duration::from_secs(60)).await
     }
 
     #[tokio::test]
@@ -139,9 +139,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         // The inner shell would write the file if it survived the outer one.
         let command = "(while [ ! -e stop ]; do :; done; echo x > late) & echo started";
-        let output = run(command, folder.path(), Duration::from_secs(60)).await.unwrap();
+        let output = run(command, (folder.path(), &[]), Duration::from_secs(60))
+            .await
+            .unwrap();
         assert_eq!(output.text, "exit code 0\nstarted\n");
-        let slow = run("echo first; sleep 1000", folder.path(), Duration::from_secs(1))
+        let slow = run("echo first; sleep 1000", (folder.path(), &[]), Duration::from_secs(1))
             .await
             .unwrap();
         assert_eq!(
