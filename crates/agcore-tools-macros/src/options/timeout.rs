@@ -1,10 +1,6 @@
 //! The option `timeout`.
 
-use syn::{
-    Error, Expr, ExprLit, Lit, Result,
-    parse::ParseStream,
-    parse_quote,
-};
+use syn::{Error, Expr, ExprLit, Lit, Result, parse::ParseStream, parse_quote};
 
 const FORM: &str = "write the timeout with its unit, such as \"500ms\", \"5s\", \"2m\" or \"1h\", or as an expression of the type \
                     `Duration`; without the option, the timeout of the agent's tool settings applies, by default 60 s";
