@@ -165,14 +165,15 @@ fn edge(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> Option<Edg
     let route = table.take("route").and_then(|node| reader.text(node));
     let join = table.take("join").and_then(|node| named(reader, node, places));
     reader.no_more(table);
-    match (to.len(), &join) {
+    let problem = match (to.len(), &join) {
         (0, _) => return None,
-        (1, Some(_)) => reader.problem(node.place, "only an edge that leads to several nodes has a `join`"),
-        (2.., None) => reader.problem(
-            node.place,
-            "an edge that leads to several nodes needs a `join`, the node in which they meet",
-        ),
-        _ => {}
+        (1, Some(_)) => "only an edge that leads to several nodes has a `join`",
+        (2.., None) => "an edge that leads to several nodes needs a `join`, the node in which they meet",
+        _ => "",
+    };
+    if !problem.is_empty() {
+        reader.problem(node.place, problem);
+        return None;
     }
     Some(EdgeTemplate {
         from: from?,
@@ -240,6 +241,7 @@ fn depends_on_edges(problem: &FlowProblem) -> bool {
             | FlowProblem::LoopWithoutLimit(_)
             | FlowProblem::JoinNeverFires { .. }
             | FlowProblem::JoinWithoutFork(_)
+            | FlowProblem::InvalidFork(_)
     )
 }
 

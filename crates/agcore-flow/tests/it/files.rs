@@ -171,6 +171,7 @@ tasks:
     check(
         text,
         &[
+            "f.flow.yaml:4:3: `a` may be visited 0 times; set its limit to 1 or more",
             "f.flow.yaml:5:3: there is no task `b`; name one of `write`, or ask a `question`",
             "f.flow.yaml:6:17: the template uses the result of `z`, which is not a node; the nodes are `a`, `b`, `c`, `d`",
             "f.flow.yaml:6:55: a whole number is expected here",
