@@ -117,7 +117,7 @@ pub struct RecordedFailure;
 
 impl RecordedFailure {
     pub(crate) fn is_source_of(error: &LlmError) -> bool {
-        error.source().is_some_and(|source| source.is::<Self>())
+        error.source().is_some_and(<dyn Error>::is::<Self>)
     }
 }
 
