@@ -124,7 +124,8 @@ pub(crate) struct Args {
         value_enum,
         value_name = "FORM",
         ignore_case = true,
-        hide_possible_values = true
+        hide_possible_values = true,
+        hide_short_help = true
     )]
     pub(crate) log_format: Option<LogFormat>,
 }

@@ -12,7 +12,11 @@ use std::{
     sync::Arc,
 };
 
-use agcore::{agent::RuntimeBundle, flow::FileFlowBuilder, tools::SuspendingApprover};
+use agcore::{
+    agent::RuntimeBundle,
+    flow::FileFlowBuilder,
+    tools::{SuspendingApprover, ToolError},
+};
 use agcore_server::{Server, ServerBuilder, ServerError, TrustedProxy};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -68,7 +72,7 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
 async fn check(config: &ServeConfig, settings: &Settings, mut problems: Vec<String>) -> Result<(), Failure> {
     let tools = ChatTools::open(&settings.tools, config.offers_tools).await;
     let bundle = match &tools {
-        Ok(tools) => bundle(settings, tools, config.offers_tools).map(|bundle| {
+        Ok(tools) => bundle(settings, tools, config).map(|bundle| {
             flows::flows(settings, &bundle, config, &mut problems);
         }),
         Err(_) => Ok(()),
@@ -109,7 +113,7 @@ async fn serve(
     (sessions, tools): (&Sessions, &ChatTools),
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
-    let bundle = bundle(settings, tools, config.offers_tools)?;
+    let bundle = bundle(settings, tools, &config)?;
     let mut problems = Vec::new();
     let flows = flows::flows(settings, &bundle, &config, &mut problems);
     refuse(problems)?;
@@ -164,13 +168,24 @@ fn in_use(error: &ServerError) -> String {
 }
 
 /// Returns the parts of the agent, with the provider, the tools and the rules of a chat.
-fn bundle(settings: &Settings, tools: &ChatTools, offers_tools: bool) -> Result<RuntimeBundle, Failure> {
+fn bundle(settings: &Settings, tools: &ChatTools, config: &ServeConfig) -> Result<RuntimeBundle, Failure> {
     let policy = Policy::new(&tools.registry, &settings.tools)?;
     let policy = policy.with_approver(Some(Arc::new(SuspendingApprover)));
     let guards = Guards::new(settings, policy, PermissionMode::Default, settings.tools.folder()?)?;
+    let (offered, skills) = tools.offered(config.offers_tools);
+    if config.has_credentials {
+        // The notes are one file: users would read those of others.
+        let removed = offered.change(|change| {
+            for name in ["read_notes", "save_note"] {
+                change.remove(name);
+            }
+            Ok::<_, ToolError>(())
+        });
+        removed.map_err(|error| Failure::task(error.to_string()))?;
+    }
     let provider = settings.provider.build();
     let provider = provider.map_err(|error| settings.setup_failure(error))?;
-    Ok(guards.builder(provider, tools.offered(offers_tools)).build()?)
+    Ok(guards.builder(provider, (offered, skills)).build()?)
 }
 
 fn server(

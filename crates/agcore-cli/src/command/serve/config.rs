@@ -36,6 +36,8 @@ pub(super) struct ServeConfig {
     pub(super) retention: RetentionConfig,
     pub(super) jwt: Option<JwtVerifier>,
     pub(super) files: Option<LocalStorage>,
+    /// Whether clients must prove who they are, so that there may be several users.
+    pub(super) has_credentials: bool,
     pub(super) offers_tools: bool,
     /// The pause after which the server looks for a new version of the stored catalog, if it uses that.
     pub(super) stored_catalog: Option<Duration>,
@@ -102,6 +104,7 @@ impl ServeConfig {
             stored_catalog: (table.stored_catalog == Some(true)).then_some(reload),
             profiles: table.profiles == Some(true),
             hands_over: args.hand_over,
+            has_credentials,
             offers_tools: !args.no_tools && (args.tools || wants_tools),
         }
     }
