@@ -86,7 +86,9 @@ pub(super) async fn cancel(
     Extension(actor): Extension<Actor>,
     Path((thread, run)): Path<(String, String)>,
 ) -> Result<Json<RunView>, Problem> {
-    let run = app.service.cancel(&actor, &thread, &run).await?;
+    let service = Arc::clone(&app.service);
+    let cancel = async move { service.cancel(&actor, &thread, &run).await };
+    let run = app.service.carry_out(cancel).await?;
     Ok(Json(run.into()))
 }
 
@@ -150,8 +152,10 @@ async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAg
     check_id("thread", &input.thread_id)?;
     let answers = std::mem::take(&mut input.resume);
     if !answers.is_empty() {
-        let (thread, run) = (&input.thread_id, &input.run_id);
-        return service.resume(actor, thread, run, agent, &answers).await;
+        let (thread, run) = (input.thread_id.clone(), input.run_id.clone());
+        let (resuming, actor) = (Arc::clone(service), actor.clone());
+        let resume = async move { resuming.resume(&actor, &thread, &run, agent, &answers).await };
+        return service.carry_out(resume).await;
     }
     let message = message_of(&input)?;
     media::check(&message, service.limits.media)?;
@@ -167,7 +171,8 @@ async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAg
             files: files_of(app, actor, &input).await?,
         },
     };
-    service.start(new).await
+    let starting = Arc::clone(service);
+    service.carry_out(async move { starting.start(new).await }).await
 }
 
 /// Returns the files of the user that `forwardedProps.files` names.

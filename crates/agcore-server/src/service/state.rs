@@ -13,6 +13,7 @@ use agcore_memory::{
 };
 use tokio::sync::Mutex;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::Instrument;
 
 use super::{
     active::Active,
@@ -118,6 +119,24 @@ impl Service {
             Some(biller) => sessions.with_biller(Arc::clone(biller)),
             None => sessions,
         }
+    }
+
+    /// Carries out what a client has asked for, also if the client leaves meanwhile: a run must not be stored and then forgotten.
+    ///
+    /// # Errors
+    /// That of the work.
+    pub(crate) async fn carry_out<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let result = self.tasks.spawn(work.in_current_span()).await;
+        result.unwrap_or_else(|error| {
+            tracing::error!(%error, "a request was not carried out");
+            Err(Problem::new(
+                ProblemCode::Internal,
+                "the request failed; the log of the server has the reason",
+            ))
+        })
     }
 
     /// Checks that the store answers.

@@ -14,18 +14,18 @@ use agcore_llm::provider_fn;
 use agcore_memory::{MemoryItem, MemoryStore, session::SessionStore};
 use agcore_server::{Server, ServerBuilder};
 use agcore_store::sqlite::SqliteOptions;
-use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore};
+use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore, StoreFault};
 use serde_json::Value;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 use tokio::{
-    io::copy_bidirectional,
+    io::{AsyncWriteExt, copy_bidirectional},
     net::{TcpListener, TcpStream},
     sync::{Notify, watch},
 };
 
 use crate::{
     postgres,
-    support::{Running, Store, input, text_of},
+    support::{self, Running, Store, input, text_of},
 };
 
 /// A model that waits in its first call.
@@ -279,5 +279,43 @@ async fn a_database_server_that_goes_away_in_the_middle_of_a_run_is_waited_for()
     let history = server.get("/api/v1/agent/history?threadId=t").await.json();
     assert_eq!(history["messages"].as_array().unwrap().len(), 2, "{history}");
     assert_eq!(server.get("/ready").await.status.as_u16(), 200);
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_run_whose_client_leaves_while_it_is_stored_is_executed() {
+    // The first commit stores the run.
+    let commits = AtomicUsize::new(0);
+    let plan = FaultPlan::from_fn(move |_, method| {
+        let is_first = method == "commit" && commits.fetch_add(1, Ordering::SeqCst) == 0;
+        is_first.then_some(StoreFault::Hold)
+    });
+    let faulty = Arc::new(FaultyStore::new(support::store(), plan));
+    let store: Store = Arc::<FaultyStore<Store>>::clone(&faulty);
+    let model = Model::default();
+    let server = Running::start(model.builder(&store)).await;
+    let body = input("t", "r1", "Hello").to_string();
+    let head = format!(
+        "POST /api/v1/agent/runs/t HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut client = TcpStream::connect(server.address).await.unwrap();
+    client.write_all((head + &body).as_bytes()).await.unwrap();
+    faulty.wait_for_held(1).await;
+    drop(client);
+    while !server
+        .get("/metrics")
+        .await
+        .text
+        .contains("agcore_connections_open 1\n")
+    {
+        tokio::task::yield_now().await;
+    }
+    faulty.release_all();
+    model.0.asked.notified().await;
+    model.0.answer.notify_one();
+    while server.get("/api/v1/agent/sessions/t").await.json()["runs"][0]["status"] != "completed" {
+        tokio::task::yield_now().await;
+    }
     server.stop().await;
 }
