@@ -359,7 +359,7 @@ mod tests {
             ("/home/ann/.agcore/flows/help desk.flow.yml", "help desk"),
             (r"C:\Users\ann\flows\help.flow.yaml", "help"),
             ("flows/help.yaml", "help"),
-            ("flows/.flow.yaml", ".flow"),
+            ("flows/.flow.yaml", ".flow.yaml"),
             ("help", "help"),
         ] {
             assert_eq!(name_of(path), name, "{path}");
