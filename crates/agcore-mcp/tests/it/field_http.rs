@@ -1,16 +1,11 @@
 //! Servers over HTTP as they are found in the field: answers that are no answers of the protocol.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
-};
-
 use agcore_mcp::{HttpTransport, Lifecycle, McpClient, McpError, McpErrorKind};
 use serde_json::{Value, json};
 
 use crate::http::{connect, fake, response};
 
-const JSON: &str = "Content-Type: application/json\r\n";
+pub(crate) const JSON: &str = "Content-Type: application/json\r\n";
 
 /// What a server answers to one method, as status and headers, body.
 type Answer = fn(&Value) -> (&'static str, &'static str, String);
@@ -44,7 +39,7 @@ async fn server(method: &'static str, answer: Answer) -> String {
     .await
 }
 
-fn usual(method: &str, id: &Value) -> (&'static str, &'static str, String) {
+pub(crate) fn usual(method: &str, id: &Value) -> (&'static str, &'static str, String) {
     let result = match method {
         "initialize" => initialized(),
         "tools/call" => json!({"content": [{"type": "text", "text": "called"}]}),
@@ -63,7 +58,7 @@ fn initialized() -> Value {
     json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}})
 }
 
-fn failure(id: Value, code: i32, message: &str) -> String {
+pub(crate) fn failure(id: Value, code: i32, message: &str) -> String {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string()
 }
 
@@ -71,13 +66,13 @@ async fn try_connect(url: &str) -> Result<McpClient, McpError> {
     connect(HttpTransport::new(url).unwrap(), Lifecycle::Negotiate).await
 }
 
-async fn call(client: &McpClient) -> Result<String, McpError> {
+pub(crate) async fn call(client: &McpClient) -> Result<String, McpError> {
     let output = client.call_tool("run", |_| {}).await;
     Ok(output?.unwrap().into_content().unwrap().text().into_owned())
 }
 
 #[tokio::test]
-async fn calls_fail_at_once_with_the_reason() {
+pub(crate) async fn calls_fail_at_once_with_the_reason() {
     let cases: [(Answer, McpErrorKind, &str); 12] = [
         (
             |_| {
@@ -423,68 +418,5 @@ async fn descriptions_of_php_servers_are_repaired() {
         .await;
         let client = try_connect(&url).await.unwrap();
         assert_eq!(client.list_tools().await.unwrap().len(), 1);
-    }
-}
-
-/// A server that forgets its first session, and says so with `refusal`. Counts the sessions and the calls that it runs.
-async fn forgetful(refusal: (&'static str, Option<&'static str>), always: bool) -> (String, Arc<[AtomicUsize; 2]>) {
-    let counts = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
-    let counted = Arc::clone(&counts);
-    let url = fake(move |_, head, body| {
-        let message: Value = serde_json::from_str(body).unwrap_or_default();
-        let method = message["method"].as_str().unwrap_or_default();
-        let answer = usual(method, &message["id"]);
-        match method {
-            "initialize" => {
-                let number = counted[0].fetch_add(1, Ordering::SeqCst);
-                response(
-                    answer.0,
-                    &format!("{JSON}Mcp-Session-Id: session{number}\r\n"),
-                    &answer.2,
-                )
-            }
-            "tools/call" if always || head.contains("session0") => match refusal.1 {
-                Some(text) => response(refusal.0, JSON, &failure(Value::Null, -32000, text)),
-                None => response(refusal.0, "Content-Type: text/plain\r\n", "Invalid session ID"),
-            },
-            "tools/call" => {
-                counted[1].fetch_add(1, Ordering::SeqCst);
-                response(answer.0, answer.1, &answer.2)
-            }
-            _ => response(answer.0, answer.1, &answer.2),
-        }
-    })
-    .await;
-    (url, counts)
-}
-
-#[tokio::test]
-async fn a_forgotten_session_is_renewed_once_whatever_form_the_refusal_has() {
-    let text = Some("Bad Request: No valid session ID provided");
-    for refusal in [
-        ("400 Bad Request", text),
-        ("403 Forbidden", text),
-        ("404 Not Found", text),
-        ("500 Internal Server Error", text),
-        ("200 OK", Some("Session not found")),
-        ("400 Bad Request", None),
-        ("403 Forbidden", None),
-    ] {
-        let (url, counts) = forgetful(refusal, false).await;
-        let client = connect(HttpTransport::new(&url).unwrap(), Lifecycle::Handshake)
-            .await
-            .unwrap();
-        assert_eq!(call(&client).await.unwrap(), "called", "{refusal:?}");
-        let counts = [&counts[0], &counts[1]].map(|count| count.load(Ordering::SeqCst));
-        assert_eq!(counts, [2, 1], "{refusal:?}");
-
-        // A server that refuses the new session as well is not asked for ever.
-        let (url, counts) = forgetful(refusal, true).await;
-        let client = connect(HttpTransport::new(&url).unwrap(), Lifecycle::Handshake)
-            .await
-            .unwrap();
-        let error = call(&client).await.unwrap_err();
-        assert!(error.message().contains("it has forgotten the session"), "{error}");
-        assert_eq!(counts[0].load(Ordering::SeqCst), 2, "{refusal:?}");
     }
 }

@@ -32,6 +32,8 @@ mod spawned;
 mod http;
 #[cfg(all(feature = "client-http", feature = "server-http"))]
 mod field_http;
+#[cfg(all(feature = "client-http", feature = "server-http"))]
+mod field_sessions;
 #[cfg(all(feature = "oauth", feature = "server-http"))]
 mod oauth;
 #[cfg(all(feature = "config", feature = "client-http"))]
