@@ -42,6 +42,11 @@ impl Connected {
     pub(crate) fn problems(&self) -> impl Iterator<Item = String> {
         self.toolset.problems().iter().map(ToString::to_string)
     }
+
+    /// Returns what is not used of the server's list of tools.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.toolset.warnings().iter().map(String::as_str)
+    }
 }
 
 /// A server of the settings that is used, connected or not.

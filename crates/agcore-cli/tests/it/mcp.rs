@@ -323,3 +323,58 @@ async fn post(address: &str, body: &str) -> String {
     stream.read_to_string(&mut reply).await.unwrap();
     reply
 }
+
+/// A server whose tools and answers have the mistakes of servers in the field.
+const FIELD_SERVER: &str = r##"
+import json, sys
+IMAGE = {"type": "image", "data": "AAEC", "mimeType": "image/png"}
+TOOLS = [{"name": "picture", "inputSchema": {"type": "object", "properties": []}},
+         {"name": "dangling", "inputSchema": {"type": "object"}, "outputSchema": {"$ref": "#/$defs/nope"}},
+         {"name": "no_schema"}, {"name": "null_schema", "inputSchema": None}]
+RESULTS = {
+    "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": []}},
+    "tools/list": {"tools": TOOLS, "nextCursor": ""},
+    "tools/call": {"content": [IMAGE, {"type": "audio", "data": "AAA=", "mimeType": "audio/wav"}]},
+    "server/discover": {},
+}
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": RESULTS[message["method"]]}), flush=True)
+"##;
+
+#[test]
+fn tools_that_are_left_out_and_results_without_text_are_described() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        println!("skipped: python: the command python3 was not found");
+        return;
+    }
+    let agcore = with_users_servers(
+        Agcore::new(),
+        json!({"field": {"command": "python3", "args": ["-c", FIELD_SERVER]}}),
+    );
+    let ran = agcore.run(["mcp", "list"]);
+    let text = ran.assert_success();
+    for part in ["field: 2 tools", "not offered: ", "warning: "] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let list: Value = serde_json::from_str(agcore.run(["mcp", "list", "--json"]).assert_success()).unwrap();
+    let problems = json!([
+        "\"no_schema\" is malformed: missing field `inputSchema`",
+        "\"null_schema\" is malformed: its `inputSchema` is null",
+    ]);
+    assert_eq!(list[0]["problems"], problems, "{list}");
+    let warnings = list[0]["warnings"].to_string();
+    for part in ["is not used:", "may be incomplete: the server gives an empty cursor"] {
+        assert!(warnings.contains(part), "{part}: {warnings}");
+    }
+    let ran = agcore.run(["mcp", "doctor", "field", "--json"]);
+    for part in ["its `inputSchema` is null", "is not used:"] {
+        assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
+    }
+    let ran = agcore.run(["mcp", "call", "field", "picture", "{}", "--yes"]);
+    assert_eq!(
+        ran.assert_success(),
+        "[image: image/png, 3 bytes]\n[audio: wav, 2 bytes]\n"
+    );
+}

@@ -72,7 +72,7 @@ pub(crate) async fn call(client: &McpClient) -> Result<String, McpError> {
 }
 
 #[tokio::test]
-pub(crate) async fn calls_fail_at_once_with_the_reason() {
+async fn calls_fail_at_once_with_the_reason() {
     let cases: [(Answer, McpErrorKind, &str); 12] = [
         (
             |_| {

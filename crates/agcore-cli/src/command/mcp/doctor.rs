@@ -91,6 +91,8 @@ async fn checks(server: &Server) -> Vec<Check> {
     }
     let problems = connected.problems();
     checks.extend(problems.map(|problem| Check::warn(name, problem, "The tool is not offered to models.")));
+    let warnings = connected.warnings();
+    checks.extend(warnings.map(|warning| Check::warn(name, warning, "Report this to the authors of the server.")));
     checks
 }
 
@@ -115,6 +117,18 @@ fn failure(server: &NamedServer, error: &McpError) -> Failure {
         McpErrorKind::Timeout => (
             FailureKind::Unreachable,
             "If it is slow to start, set `connect_timeout_seconds`.".to_owned(),
+        ),
+        McpErrorKind::Unsupported if server.entry.url.is_some() => (
+            FailureKind::Unreachable,
+            format!("Change the server, or its entry in {}.", server.origin),
+        ),
+        McpErrorKind::Protocol | McpErrorKind::Server if server.entry.url.is_some() => (
+            FailureKind::Unreachable,
+            format!(
+                "Something answers at {}, but not as an MCP server does. Check the URL in {}.",
+                server.describe(),
+                server.origin
+            ),
         ),
         _ if server.entry.url.is_some() => (
             FailureKind::Unreachable,

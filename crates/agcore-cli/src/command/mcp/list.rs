@@ -90,6 +90,9 @@ fn entry(named: &NamedServer, server: Option<&Server>, tools: &ToolRegistry) -> 
         for problem in connected.problems() {
             text += &format!("  not offered: {problem}\n");
         }
+        for warning in connected.warnings() {
+            text += &format!("  warning: {warning}\n");
+        }
     }
     text
 }
@@ -112,6 +115,7 @@ fn described(named: &NamedServer, server: Option<&Server>, tools: &ToolRegistry)
                 "server": {"name": peer.name, "version": peer.version, "instructions": peer.instructions},
                 "tools": tools_of(named, tools).iter().map(tool).collect::<Vec<_>>(),
                 "problems": connected.problems().collect::<Vec<_>>(),
+                "warnings": connected.warnings().collect::<Vec<_>>(),
             })
         }
     };

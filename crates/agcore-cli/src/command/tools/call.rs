@@ -6,7 +6,7 @@ use std::{
 };
 
 use agcore::{
-    chat::{ToolCall, ToolOutcome, ToolWork},
+    chat::{Content, ContentPart, ToolCall, ToolOutcome, ToolWork},
     llm::SystemClock,
     tools::{Approver, Arguments, RegisteredTool, RegistryExecutor, ToolContext, ToolError, ToolRegistry},
 };
@@ -77,7 +77,7 @@ pub(in crate::command) async fn run(
     match (denials.failure(), outcome) {
         (Some(failure), _) => Err(failure),
         (None, ToolOutcome::Done(result)) if result.is_error => Err(Failure::task(result.content.text())),
-        (None, ToolOutcome::Done(result)) => print_result(&result.content.text()),
+        (None, ToolOutcome::Done(result)) => print_result(&shown(&result.content)),
         (None, ToolOutcome::Fatal(fault)) => Err(Failure::task(fault.message)),
         (None, _) => Err(Failure::task(format!("{} did not finish", tool.name()))),
     }
@@ -121,6 +121,45 @@ fn executor(
         .build()
 }
 
+/// Returns the text of a result. Parts that are not text are described in a line of their own.
+fn shown(content: &Content) -> String {
+    let Content::Parts(parts) = content else {
+        return content.text().into_owned();
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        lines.push(match part {
+            ContentPart::Text(part) => part.text.clone(),
+            ContentPart::ImageUrl(part) => described("image", &part.image_url.url),
+            ContentPart::InputAudio(part) => {
+                let audio = &part.input_audio;
+                format!("[audio: {}, {}]", audio.format, size(&audio.data))
+            }
+            ContentPart::File(part) => {
+                let name = part.file.filename.as_deref().unwrap_or("file");
+                described(name, part.file.file_data.as_deref().unwrap_or_default())
+            }
+            other => serde_json::to_string(other).unwrap_or_default(),
+        });
+    }
+    lines.join("\n")
+}
+
+/// Describes a part by its URL, without the data in it.
+fn described(name: &str, url: &str) -> String {
+    match url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
+        Some((media_type, data)) => format!("[{name}: {media_type}, {}]", size(data)),
+        None => format!("[{name}: {url}]"),
+    }
+}
+
+/// Returns the size of data in Base64.
+fn size(base64: &str) -> String {
+    let bytes = base64.trim_end_matches('=').len() * 3 / 4;
+    let plural = if bytes == 1 { "" } else { "s" };
+    format!("{bytes} byte{plural}")
+}
+
 /// Prints a result. On a terminal, control characters are replaced.
 fn print_result(result: &str) -> Result<(), Failure> {
     let end = if result.ends_with('\n') { "" } else { "\n" };
@@ -128,5 +167,27 @@ fn print_result(result: &str) -> Result<(), Failure> {
         print(&format!("{}{end}", sanitized(result)))
     } else {
         print(&format!("{result}{end}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_are_not_text_are_described() {
+        let parts = vec![
+            ContentPart::text("a map"),
+            ContentPart::image_url("data:image/png;base64,AAEC"),
+            ContentPart::image_url("https://example.org/a.png"),
+            ContentPart::input_audio("AAA=", "wav"),
+            ContentPart::file_data("a.pdf", "data:application/pdf;base64,AA=="),
+        ];
+        assert_eq!(
+            shown(&Content::Parts(parts)),
+            "a map\n[image: image/png, 3 bytes]\n[image: https://example.org/a.png]\n[audio: wav, 2 bytes]\n\
+             [a.pdf: application/pdf, 1 byte]"
+        );
+        assert_eq!(shown(&Content::from("text")), "text");
     }
 }
