@@ -51,7 +51,7 @@
 //! | words | files |
 //! |---|---|
 //! | of pypdf 7.1.1 | 66 |
-//! | that pypdf and PDFium both find | 81 |
+//! | that pypdf and PDFium both find | 80 |
 //!
 //! The difference are words that pypdf joins, splits, or reads twice. With their default settings, `pdf-extract` 0.12 reaches 62
 //! of pypdf's, `pdf_oxide` 0.3 51, and `pdf-inspector` 1.25, which writes Markdown, 27.
