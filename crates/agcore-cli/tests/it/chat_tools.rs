@@ -91,7 +91,7 @@ fn a_chat_reads_the_pages_that_are_kept() {
     let answer = |request: &RecordedRequest| {
         let text = request.json()["messages"].to_string();
         match text.contains("4711") {
-            true => Reply::answer(Answer::text("found it")),
+            true => Reply::text("found it"),
             false => {
                 let call = ToolCall::new("retrieve", &json!({"query": "reset code of the pump"}));
                 Reply::answer(Answer::new().with_call(call))

@@ -72,9 +72,9 @@ mod tests {
         let mut sheet = table("a.xlsx", 1);
         sheet.sheet = Some("Sales".to_owned());
         sheet.headings = vec!["Sales of 2026".to_owned(), "in EUR".to_owned()];
-        let parts = super::parts(&sheet, "a.xlsx");
+        let found = parts(&sheet, "a.xlsx");
         assert_eq!(
-            parts,
+            found,
             [(
                 "a.xlsx: Sales".to_owned(),
                 "a.xlsx, sheet Sales, rows 1 to 1".to_owned(),
@@ -84,7 +84,7 @@ mod tests {
         let mut section = table("a.docx", 0);
         section.headings = vec!["Report".to_owned(), "Prices".to_owned()];
         section.caption = Some("Table 1".to_owned());
-        let (title, position, text) = super::parts(&section, "Report").remove(0);
+        let (title, position, text) = parts(&section, "Report").remove(0);
         assert_eq!(
             (title.as_str(), position.as_str()),
             ("Report: Prices", "a.docx, names of columns")
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(text, "Table 1\n\n| n |\n| --- |\n");
         let mut values = table("a.csv", 1);
         values.headings = vec!["Account 7".to_owned()];
-        let (title, _, text) = super::parts(&values, "a.csv").remove(0);
+        let (title, _, text) = parts(&values, "a.csv").remove(0);
         assert!(
             title == "a.csv" && text.starts_with("Account 7\n\n| n |"),
             "{title}: {text}"
