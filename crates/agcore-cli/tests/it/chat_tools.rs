@@ -89,8 +89,8 @@ fn a_chat_reads_the_pages_that_are_kept() {
     let filler = "Nothing else is known about it. ".repeat(300);
     let text = format!("# Pump\n\n{filler}\n\nThe reset code of the pump is 4711.\n\n{filler}");
     let answer = |request: &RecordedRequest| {
-        let text = request.json()["messages"].to_string();
-        match text.contains("4711") {
+        let request = request.json();
+        match request["tools"].is_null() || request["messages"].to_string().contains("4711") {
             true => Reply::text("found it"),
             false => {
                 let call = ToolCall::new("retrieve", &json!({"query": "reset code of the pump"}));

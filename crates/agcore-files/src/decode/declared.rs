@@ -52,7 +52,7 @@ pub(super) fn charset_of(text: &[u8]) -> Option<&'static Encoding> {
                 .split(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b','))
                 .next(),
         };
-        return encoding(value?);
+        return Encoding::for_label_no_replacement(value?);
     }
     None
 }
@@ -70,15 +70,20 @@ pub(crate) fn of_xml(content: &[u8]) -> Option<&'static Encoding> {
     encoding(value[1..].split(|byte| byte == quote).next()?)
 }
 
-/// Returns the encoding with a label. A text whose declaration could be read is not in UTF-16.
+/// Returns the encoding with a label that a text has for itself.
 fn encoding(label: &[u8]) -> Option<&'static Encoding> {
-    let found = Encoding::for_label_no_replacement(label)?;
-    let is_utf16 = found == encoding_rs::UTF_16LE || found == encoding_rs::UTF_16BE;
-    Some(match found {
-        _ if is_utf16 => encoding_rs::UTF_8,
-        found if found == encoding_rs::X_USER_DEFINED => encoding_rs::WINDOWS_1252,
-        found => found,
-    })
+    Encoding::for_label_no_replacement(label).map(readable)
+}
+
+/// Returns the encoding that is meant: a text whose declaration could be read is not in UTF-16.
+fn readable(found: &'static Encoding) -> &'static Encoding {
+    if found == encoding_rs::UTF_16LE || found == encoding_rs::UTF_16BE {
+        encoding_rs::UTF_8
+    } else if found == encoding_rs::X_USER_DEFINED {
+        encoding_rs::WINDOWS_1252
+    } else {
+        found
+    }
 }
 
 /// Returns where the end tag of an element begins.
@@ -138,7 +143,7 @@ impl Tag {
         let is_type = self
             .attribute(b"http-equiv")
             .is_some_and(|name| name.trim_ascii() == b"content-type");
-        charset_of(self.attribute(b"content").filter(|_| is_type)?)
+        charset_of(self.attribute(b"content").filter(|_| is_type)?).map(readable)
     }
 }
 
