@@ -81,6 +81,10 @@ impl Denials {
         } = self.all().pop()?;
         match decider {
             Decider::NoApprover => self.unasked_with(PermissionMode::Default, |_| "Pass --yes".to_owned()),
+            // `--yes` approves everything else.
+            Decider::Person if reason.contains("cannot be checked, because") => {
+                Some(Failure::task(format!("{tool} was denied: {reason}")))
+            }
             Decider::Person => Some(Failure::task(format!("{tool} was denied: you answered no"))),
             _ => Some(Failure::task(format!("{tool} was denied: {reason}"))),
         }
