@@ -1,4 +1,9 @@
 //! A database on a PostgreSQL server, for tests that need one.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "the server is a matter of the machine, and tests report what they skip"
+)]
 
 use std::{
     env,

@@ -1,4 +1,5 @@
 //! Two servers with one database: the second is refused, or waits until the first has ended.
+#![allow(clippy::disallowed_methods, reason = "a variable asks for more restarts")]
 
 use std::{thread, time::Duration};
 
