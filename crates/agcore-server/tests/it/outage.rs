@@ -171,23 +171,31 @@ async fn a_database_server_without_space_costs_one_call() {
         return println!("skipped: it is started by `postgres::the_same_tests_pass_with_a_database_server`");
     };
     let (store, schema) = postgres::open_named(&url);
-    let execute = async |sql: String| {
+    // One statement after the other: in one transaction, they would lock several tables, and so do those of the server.
+    let execute = async |statements: Vec<String>| {
         let mut connection = PgConnection::connect(&url).await.unwrap();
-        let executed = sqlx::raw_sql(AssertSqlSafe(sql)).execute(&mut connection).await;
-        executed.unwrap();
+        for statement in statements {
+            let executed = sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut connection).await;
+            executed.unwrap();
+        }
     };
     // What the server answers when its disk is full.
-    let mut sql = format!(
+    let function = format!(
         "CREATE FUNCTION {schema}.fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-         RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;"
+         RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$"
     );
-    for table in ["sessions", "messages", "events", "runs"] {
-        sql += &format!(
-            "CREATE TRIGGER a_fill BEFORE INSERT OR UPDATE ON {schema}.{table} FOR EACH ROW EXECUTE FUNCTION {schema}.fill();"
-        );
-    }
-    let fill = async || execute(sql).await;
-    let free = async || execute(format!("DROP FUNCTION {schema}.fill() CASCADE")).await;
+    let tables = ["sessions", "messages", "events", "runs"].map(|table| format!("{schema}.{table}"));
+    let create = |table: &String| {
+        format!(
+            "CREATE TRIGGER a_fill BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {schema}.fill()"
+        )
+    };
+    let fill = async || execute(std::iter::once(function).chain(tables.iter().map(create)).collect()).await;
+    let drop_triggers = || tables.iter().map(|table| format!("DROP TRIGGER a_fill ON {table}"));
+    let free = async || {
+        let drop_function = format!("DROP FUNCTION {schema}.fill()");
+        execute(drop_triggers().chain([drop_function]).collect()).await;
+    };
     run_out_of_space(counted(store), 3, fill, free).await;
 }
 

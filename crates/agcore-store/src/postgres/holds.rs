@@ -1,13 +1,12 @@
 //! [`Holds`]: advisory locks on a connection of their own.
 //!
-//! PostgreSQL gives them back when the connection ends, however its process ends. A hold is two locks: one by the hash of its name,
+//! PostgreSQL releases them when the connection ends, however its process ends. A hold is two locks: one by the hash of its name,
 //! which excludes others, and one whose second half is the time, so that others can see since when it is held. The name of the
-//! connection says who has it.
+//! connection identifies who has it.
 
 mod keeper;
 
 use std::{
-    process,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -15,18 +14,18 @@ use std::{
     time::Duration,
 };
 
-use agcore_memory::{Hold, HoldGuard, MemoryError, MemoryErrorKind, Timestamp};
+use agcore_memory::{Hold, HoldGuard, MemoryError, Timestamp};
 use tokio::{
     sync::{mpsc, oneshot},
     time::sleep,
 };
 
-use self::keeper::{Job, Keeper};
+use self::keeper::{Job, Keeper, Key, Refusal};
 use super::{error::closed, options::PostgresOptions};
 use crate::sql::hold_key;
 
-/// The number of looks at a hold that another one has, and the pause between them: it may only have looked itself, or be about to
-/// end.
+/// The number of attempts to take a hold that another one has, and the pause between them: that one may only have checked it, or be
+/// about to end.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(25);
 
@@ -37,14 +36,7 @@ pub(super) struct Holds {
     jobs: Mutex<Option<mpsc::UnboundedSender<Job>>>,
 }
 
-/// The key of a hold, with its name for errors.
-#[derive(Debug, Clone)]
-pub(super) struct Key {
-    pub(super) name: String,
-    pub(super) lock: i64,
-}
-
-/// Gives a hold back.
+/// Releases a hold.
 struct Guard {
     jobs: mpsc::UnboundedSender<Job>,
     lock: i64,
@@ -59,7 +51,7 @@ impl Holds {
         }
     }
 
-    /// Takes a hold if nobody has it.
+    /// Takes a hold if no other holder has it.
     ///
     /// # Errors
     /// When another one has it, or the server cannot be used.
@@ -74,16 +66,16 @@ impl Holds {
         let mut attempt = 1;
         loop {
             match self.try_take(&key, now).await {
-                Err(error) if attempt < ATTEMPTS && is_elsewhere(&error) => {
+                Err(refusal) if attempt < ATTEMPTS && refusal.is_elsewhere => {
                     attempt += 1;
                     sleep(PAUSE).await;
                 }
-                taken => return taken,
+                taken => return taken.map_err(|refusal| refusal.error),
             }
         }
     }
 
-    async fn try_take(&self, key: &Key, now: Timestamp) -> Result<Hold, MemoryError> {
+    async fn try_take(&self, key: &Key, now: Timestamp) -> Result<Hold, Refusal> {
         let (answer, taken) = oneshot::channel();
         let is_lost = Arc::new(AtomicBool::new(false));
         let jobs = self.send(Job::Take {
@@ -100,7 +92,7 @@ impl Holds {
         match taken.await {
             Ok(Ok(())) => Ok(Hold::new(guard)),
             other => {
-                // Nothing is given back.
+                // There is nothing to release.
                 guard.is_lost.store(true, Ordering::Relaxed);
                 other
                     .map_err(|_| closed("cannot lock a session"))?
@@ -126,7 +118,7 @@ impl Holds {
         current.insert(jobs).clone()
     }
 
-    /// Ends the task when the last hold is given back.
+    /// Ends the task when the last hold is released.
     pub(super) fn close(&self) {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -145,10 +137,4 @@ impl Drop for Guard {
             let _ = self.jobs.send(Job::Release(self.lock));
         }
     }
-}
-
-/// Returns whether another process has the hold: whether it still has is worth another look.
-fn is_elsewhere(error: &MemoryError) -> bool {
-    let holder = error.holder();
-    error.kind() == MemoryErrorKind::Held && holder.is_none_or(|holder| holder.process != Some(process::id()))
 }

@@ -11,8 +11,8 @@ use agcore_memory::{Hold, HoldGuard, Holder, MemoryError, MemoryErrorKind, Times
 
 use crate::sql::hold_key;
 
-/// The number of looks at a hold that another one has, and the pause between them: it may only have looked itself, or be about to
-/// end.
+/// The number of attempts to take a hold that another one has, and the pause between them: that one may only have checked it, or be
+/// about to end.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -47,7 +47,7 @@ impl Holds {
         }
     }
 
-    /// Takes a hold if nobody has it.
+    /// Takes a hold if no other holder has it.
     ///
     /// # Errors
     /// When another one has it, or the file cannot be created.
@@ -74,7 +74,7 @@ impl Holds {
         MemoryError::with_source(kind, format!("{attempt}: {reason}"), error)
     }
 
-    /// Takes a hold, which another one may be about to give back. Blocks meanwhile.
+    /// Takes a hold, which another one may be about to release. Blocks meanwhile.
     ///
     /// # Errors
     /// As [`take`](Self::take).

@@ -125,6 +125,12 @@ impl<S> FaultyStore<S> {
         }
     }
 
+    /// Releases all holds that were taken through this store and its clones, as the end of their process does. Call it when a test
+    /// only stops using what it has started.
+    pub fn drop_holds(&self) {
+        self.shared.holds.release_all();
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -152,7 +152,7 @@ macro_rules! __session_store_behaviors {
                 filters_sessions,
                 one_holder_at_a_time,
                 of_many_holders_one_wins,
-                a_hold_says_who_has_it,
+                a_held_session_has_a_known_holder,
                 sixty_four_writers_leave_no_gaps,
                 sixty_four_writers_try_again_after_conflicts,
             ]

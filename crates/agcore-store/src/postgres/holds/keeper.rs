@@ -17,7 +17,6 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use super::Key;
 use crate::postgres::{
     connect::connect_to_hold,
     error::{convert, no_answer, standby},
@@ -26,10 +25,10 @@ use crate::postgres::{
 
 const ATTEMPT: &str = "cannot lock a session";
 
-/// The pause between two looks whether the connection still works.
+/// The pause between two checks whether the connection still works.
 const CHECK: Duration = Duration::from_secs(1);
 
-/// How long an answer of the server may take.
+/// The longest time that an answer of the server may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A connection without holds is closed after this time.
@@ -57,6 +56,13 @@ WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
 LIMIT 1";
 
+/// The key of a hold, with its name for errors.
+#[derive(Debug, Clone)]
+pub(super) struct Key {
+    pub(super) name: String,
+    pub(super) lock: i64,
+}
+
 /// Work for the task.
 #[derive(Debug)]
 pub(super) enum Job {
@@ -64,9 +70,26 @@ pub(super) enum Job {
         key: Key,
         now: Timestamp,
         is_lost: Arc<AtomicBool>,
-        answer: oneshot::Sender<Result<(), MemoryError>>,
+        answer: oneshot::Sender<Result<(), Refusal>>,
     },
     Release(i64),
+}
+
+/// Why a hold was not taken.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) error: MemoryError,
+    /// Whether another connection has it, which may release it at this moment.
+    pub(super) is_elsewhere: bool,
+}
+
+impl From<MemoryError> for Refusal {
+    fn from(error: MemoryError) -> Self {
+        Self {
+            error,
+            is_elsewhere: false,
+        }
+    }
 }
 
 /// Keeps the connection and knows what is locked on it.
@@ -83,7 +106,7 @@ struct Held {
     is_lost: Arc<AtomicBool>,
 }
 
-/// The parts of a lock by the time.
+/// Returns the parts of a lock by the time.
 fn halves(lock: i64, since: Timestamp) -> (i32, i32) {
     let seconds = since.as_millis().div_euclid(1000);
     // The server keeps both halves as numbers without a sign.
@@ -100,7 +123,7 @@ impl Keeper {
         }
     }
 
-    /// Works until nobody can send a job any more.
+    /// Works until no job can be sent any more.
     pub(super) async fn run(mut self, mut jobs: mpsc::UnboundedReceiver<Job>) {
         let mut used = Instant::now();
         loop {
@@ -143,20 +166,23 @@ impl Keeper {
         }
     }
 
-    async fn take(&mut self, key: &Key, now: Timestamp, is_lost: Arc<AtomicBool>) -> Result<(), MemoryError> {
+    async fn take(&mut self, key: &Key, now: Timestamp, is_lost: Arc<AtomicBool>) -> Result<(), Refusal> {
         if let Some(held) = self.held.get(&key.lock) {
             let holder = Holder::new(&*self.options.program, held.since).with_process(process::id());
-            return Err(MemoryError::held(&key.name, holder));
+            return Err(MemoryError::held(&key.name, holder).into());
         }
         let taken = match self.try_lock(key.lock, now).await {
-            // The connection was lost while nobody looked.
+            // The connection was lost between two checks.
             Err(error) if error.kind() == MemoryErrorKind::Unavailable && self.connection.is_none() => {
                 self.try_lock(key.lock, now).await?
             }
             taken => taken?,
         };
         if !taken {
-            return Err(MemoryError::held(&key.name, self.holder(key.lock).await?));
+            return Err(Refusal {
+                error: MemoryError::held(&key.name, self.holder(key.lock).await?),
+                is_elsewhere: true,
+            });
         }
         self.held.insert(key.lock, Held { since: now, is_lost });
         Ok(())
@@ -172,12 +198,12 @@ impl Keeper {
             .bind(since)
             .execute(connection);
         if !matches!(timeout(PATIENCE, released).await, Ok(Ok(_))) {
-            // Its end gives everything back.
+            // Its end releases everything.
             self.reconnect().await;
         }
     }
 
-    /// Looks whether the connection works, and replaces it otherwise.
+    /// Checks whether the connection works, and replaces it otherwise.
     async fn check(&mut self) {
         let works = match &mut self.connection {
             Some(connection) => matches!(timeout(PATIENCE, connection.ping()).await, Ok(Ok(()))),
@@ -202,7 +228,7 @@ impl Keeper {
                         tracing::warn!("a session that was in use here is in use elsewhere: the connection was lost");
                     }
                 }
-                // The next look tries again.
+                // The next check tries again.
                 Err(_) => {
                     self.connection = None;
                     return;
@@ -301,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_a_connection_says_who_it_is() {
+    fn the_name_of_a_connection_identifies_its_program() {
         assert_eq!(parts("agcore serve (4711)"), ("agcore serve", Some(4711)));
         assert_eq!(parts("psql"), ("psql", None));
         assert_eq!(parts(""), ("a program", None));

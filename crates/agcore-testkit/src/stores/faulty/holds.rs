@@ -1,12 +1,10 @@
-//! The holds that were taken through a [`FaultyStore`]: the end of its process gives them back.
+//! The holds that were taken through a [`FaultyStore`](super::FaultyStore): the end of its process releases them.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use agcore_memory::{Hold, HoldGuard};
 
-use super::FaultyStore;
-
-/// A hold that can be given back early.
+/// A hold that can be released early.
 type Shared = Mutex<Option<Hold>>;
 
 /// The holds that were taken.
@@ -30,13 +28,10 @@ impl Holds {
         all.push(Arc::downgrade(&shared));
         Hold::new(Guard(shared))
     }
-}
 
-impl<S> FaultyStore<S> {
-    /// Gives back all holds that were taken through this store and its clones, as the end of their process does. Call it when a test
-    /// only stops using what it has started.
-    pub fn drop_holds(&self) {
-        let all = std::mem::take(&mut *self.shared.holds.0.lock().unwrap_or_else(PoisonError::into_inner));
+    /// Releases all holds.
+    pub(super) fn release_all(&self) {
+        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         for hold in all.iter().filter_map(Weak::upgrade) {
             hold.lock().unwrap_or_else(PoisonError::into_inner).take();
         }

@@ -18,7 +18,7 @@ pub async fn one_holder_at_a_time(subject: &dyn SessionStoreSubject) {
     }
     let elsewhere = other.store.hold(&stream_of("acme", "s/2")).await.unwrap();
     let of_another_tenant = other.store.hold(&stream_of("evil", "s/1")).await.unwrap();
-    assert!(!hold.is_lost(), "nobody else has it");
+    assert!(!hold.is_lost(), "no other holder has it");
     drop(hold);
     let hold = other.store.hold(&name).await.unwrap();
     assert_eq!(one.store.hold(&name).await.unwrap_err().kind(), MemoryErrorKind::Held);
@@ -26,7 +26,7 @@ pub async fn one_holder_at_a_time(subject: &dyn SessionStoreSubject) {
     drop(one.store.hold(&name).await.unwrap());
 }
 
-/// Of many that want the same at once, one gets it; and all of them, one after the other.
+/// One of many that want the same at once gets it; and all of them do, one after the other.
 pub async fn of_many_holders_one_wins(subject: &dyn SessionStoreSubject) {
     let [one, other] = open_twice(subject).await;
     for _ in 0..3 {
@@ -37,8 +37,8 @@ pub async fn of_many_holders_one_wins(subject: &dyn SessionStoreSubject) {
     }
 }
 
-/// The error says who has it and since when.
-pub async fn a_hold_says_who_has_it(subject: &dyn SessionStoreSubject) {
+/// Errors name the holder, and since when it is one.
+pub async fn a_held_session_has_a_known_holder(subject: &dyn SessionStoreSubject) {
     let opened = open(subject).await;
     // Stores may keep whole seconds.
     let from = opened.clock_now().as_millis() / 1000;
