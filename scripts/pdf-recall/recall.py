@@ -85,13 +85,13 @@ def wait(process, queue):
 
 
 def ours(path, program):
-    """Returns the text that the program prints, and what it says on standard error."""
+    """Returns the text that the program prints, and what it prints on standard error."""
     try:
         done = subprocess.run([*program, path], capture_output=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
         return "", "takes too long"
-    said = " ".join(done.stderr.decode(errors="replace").split())
-    return done.stdout.decode(errors="replace"), said
+    messages = " ".join(done.stderr.decode(errors="replace").split())
+    return done.stdout.decode(errors="replace"), messages
 
 
 def share(wanted, found):
@@ -107,7 +107,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True, help="the program and its first arguments, separated by spaces")
     parser.add_argument("--cache", type=pathlib.Path, help="a folder that keeps what the readers find")
-    parser.add_argument("--missing", type=int, default=0, help="list so many missing words of each file")
+    parser.add_argument("--missing", type=int, default=0, help="the number of missing words to list for each file")
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     if options.cache:
@@ -118,13 +118,13 @@ def main():
         for path in sorted(folder.rglob("*.pdf")):
             wanted = words(oracle(by_pypdf, path, options.cache))
             both = wanted & words(oracle(by_pdfium, path, options.cache))
-            text, said = ours(path, options.program.split())
+            text, messages = ours(path, options.program.split())
             found = words(text)
             recalls.append(share(wanted, found))
             agreed.append(share(both, found))
             name = f"{folder.name}/{path.relative_to(folder)}"
-            print(f"| {name} | {wanted.total()} | {recalls[-1]:.3f} | {agreed[-1]:.3f} | {said[:160]} |")
-            if agreed[-1] < BAD and not said:
+            print(f"| {name} | {wanted.total()} | {recalls[-1]:.3f} | {agreed[-1]:.3f} | {messages[:160]} |")
+            if agreed[-1] < BAD and not messages:
                 silent.append(name)
             if options.missing:
                 print("".join(f"| | | | | `{word}` |\n" for word, _ in (both - found).most_common(options.missing)), end="")

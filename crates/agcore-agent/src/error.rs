@@ -1,13 +1,14 @@
 //! [`AgentError`]: why a turn or a session failed.
 
+mod convert;
 mod held;
 
 use std::{error::Error, fmt, time::Duration};
 
-use agcore_chat::{ChatResponse, Fault, FaultKind, Question, text::error_chain};
-use agcore_cycle::{CycleError, CycleErrorKind, machine::MachineError};
+use agcore_chat::{ChatResponse, Question, text::error_chain};
+use agcore_cycle::CycleError;
 use agcore_llm::LlmError;
-use agcore_memory::{MemoryError, MemoryErrorKind};
+use agcore_memory::MemoryError;
 use agcore_tools::ToolError;
 
 use crate::plan::PlanError;
@@ -78,7 +79,7 @@ pub enum AgentErrorKind {
     /// Another turn is running, and the [`BusyPolicy`](crate::BusyPolicy) is to refuse; or one waits for answers, and the
     /// [`OpenQuestionPolicy`](crate::OpenQuestionPolicy) is to refuse.
     Busy,
-    /// Another handle or another process drives the stored session; [`AgentError::holder`] says who. Nothing was changed.
+    /// Another handle or another process drives the stored session; [`AgentError::holder`] returns the holder. Nothing was changed.
     Held,
     /// The builder lacks a part, a part is invalid, or an agent names a tool that is not registered.
     InvalidConfig,
@@ -287,37 +288,6 @@ impl AgentError {
         self.0.kind == AgentErrorKind::Cancelled
     }
 
-    /// Returns the error as data, for events and journals.
-    pub fn fault(&self) -> Fault {
-        let kind = match (&self.0.source, self.0.kind) {
-            (Some(Source::Cycle(error)), AgentErrorKind::Conflict | AgentErrorKind::Unavailable) => {
-                let kind = storage_fault(error).map_or(FaultKind::Storage, |fault| fault.kind);
-                return Fault::new(kind, error.message()).with_retryable(self.is_retryable());
-            }
-            (Some(Source::Cycle(error)), _) => return error.fault(),
-            (Some(Source::Tool(error)), AgentErrorKind::ToolFailure) => return error.fault(),
-            (_, AgentErrorKind::Cancelled) => FaultKind::Cancelled,
-            (_, AgentErrorKind::HookBlocked) => FaultKind::HookBlocked,
-            (_, AgentErrorKind::ToolFailure) => FaultKind::Tool,
-            (_, AgentErrorKind::LimitReached) => FaultKind::Limit,
-            (_, AgentErrorKind::Storage | AgentErrorKind::Unavailable | AgentErrorKind::InvalidState) => {
-                FaultKind::Storage
-            }
-            (_, AgentErrorKind::Conflict) => FaultKind::Conflict,
-            (
-                _,
-                AgentErrorKind::InvalidInput
-                | AgentErrorKind::Busy
-                | AgentErrorKind::Held
-                | AgentErrorKind::InvalidConfig,
-            ) => FaultKind::InvalidRequest,
-            (_, AgentErrorKind::NotFound) => FaultKind::NotFound,
-            (_, AgentErrorKind::InvalidOutput | AgentErrorKind::InvalidPlan) => FaultKind::Malformed,
-            (_, AgentErrorKind::Model) => FaultKind::Unknown,
-        };
-        Fault::new(kind, self.message()).with_retryable(self.is_retryable())
-    }
-
     /// Returns this error followed by its sources.
     pub fn chain(&self) -> String {
         error_chain(self)
@@ -365,76 +335,5 @@ impl Error for AgentError {
             Source::Plan(error) => error.source(),
             Source::Other(error) => error.source(),
         }
-    }
-}
-
-impl From<CycleError> for AgentError {
-    fn from(error: CycleError) -> Self {
-        let kind = match error.kind() {
-            CycleErrorKind::Cancelled => AgentErrorKind::Cancelled,
-            CycleErrorKind::HookBlocked => AgentErrorKind::HookBlocked,
-            CycleErrorKind::ToolFailure => AgentErrorKind::ToolFailure,
-            CycleErrorKind::LimitReached => AgentErrorKind::LimitReached,
-            CycleErrorKind::Storage => match storage_fault(&error) {
-                Some(fault) if fault.kind == FaultKind::Conflict => AgentErrorKind::Conflict,
-                Some(fault) if fault.is_retryable() => AgentErrorKind::Unavailable,
-                _ => AgentErrorKind::Storage,
-            },
-            CycleErrorKind::InvalidInput => AgentErrorKind::InvalidInput,
-            CycleErrorKind::InvalidOutput => AgentErrorKind::InvalidOutput,
-            // `Model`, and kinds that this version does not know.
-            _ => AgentErrorKind::Model,
-        };
-        Self::new(kind, String::new()).with_source(Source::Cycle(error))
-    }
-}
-
-/// Returns what a recorder reported, if that is why a turn was interrupted.
-fn storage_fault(error: &CycleError) -> Option<&Fault> {
-    error.source()?.downcast_ref()
-}
-
-/// The provider could not be created, so that `agent(model(name, key)?).session()?` needs a single error type.
-impl From<LlmError> for AgentError {
-    fn from(error: LlmError) -> Self {
-        CycleError::from(error).into()
-    }
-}
-
-impl From<MachineError> for AgentError {
-    fn from(error: MachineError) -> Self {
-        CycleError::from(error).into()
-    }
-}
-
-/// The store of sessions failed.
-impl From<MemoryError> for AgentError {
-    fn from(error: MemoryError) -> Self {
-        let kind = match error.kind() {
-            MemoryErrorKind::NotFound => AgentErrorKind::NotFound,
-            MemoryErrorKind::AlreadyExists | MemoryErrorKind::InvalidInput | MemoryErrorKind::InvalidState => {
-                AgentErrorKind::InvalidInput
-            }
-            MemoryErrorKind::Serialization => AgentErrorKind::InvalidState,
-            MemoryErrorKind::Held => AgentErrorKind::Held,
-            MemoryErrorKind::Conflict { .. } => AgentErrorKind::Conflict,
-            MemoryErrorKind::Unavailable => AgentErrorKind::Unavailable,
-            _ => AgentErrorKind::Storage,
-        };
-        Self::new(kind, error.to_string()).with_source(Source::Memory(error))
-    }
-}
-
-/// A plan cannot be used.
-impl From<PlanError> for AgentError {
-    fn from(error: PlanError) -> Self {
-        Self::new(AgentErrorKind::InvalidPlan, error.to_string()).with_source(Source::Plan(error))
-    }
-}
-
-/// The tools could not be set up.
-impl From<ToolError> for AgentError {
-    fn from(error: ToolError) -> Self {
-        Self::new(AgentErrorKind::ToolFailure, error.to_string()).with_source(Source::Tool(error))
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct TurnQueue<T> {
     turns: Arc<Turns>,
 }
 
-/// What a permit is for.
+/// The purpose of a permit.
 pub(crate) enum Purpose<'q, T> {
     /// A new turn. The function returns the error for open questions of the turn before it.
     Start(&'q (dyn Fn(&T) -> Option<AgentError> + Sync)),

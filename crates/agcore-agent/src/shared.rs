@@ -1,18 +1,19 @@
 //! [`Shared`]: the state that all clones of a session share.
 
 mod hold;
+mod limits;
 
 use std::{
     collections::HashSet,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use agcore_chat::{
     Actor, AgentEvent, ContentPart, Marks, Message, Origin, StreamEvent, ToolExecutor, text::nearest_names,
 };
 use agcore_cycle::{
-    BudgetPool, LlmCycle, Observer, OutcomeRecorder, PauseFlag, TurnInput, TurnOptions,
+    BudgetPool, LlmCycle, Observer, OutcomeRecorder, PauseFlag, TurnOptions,
     machine::{Begin, Step},
 };
 use agcore_tools::{ExecutorBuilder, RunState, ToolContext, ToolSession, ToolSnapshot};
@@ -25,7 +26,6 @@ use crate::{
     durable::SessionLog,
     error::AgentError,
     handoff_state::HandoffState,
-    input_check::InputLimits,
     known_tools::unknown_tool,
     members::{CATEGORY, handoff_target},
     prompt_layers::system_prompt,
@@ -148,12 +148,6 @@ impl Shared {
         }
     }
 
-    /// Returns whether the session is older than it may be.
-    pub(crate) fn is_expired(&self) -> bool {
-        let ttl = self.bundle.config().session_ttl;
-        ttl.is_some_and(|ttl| self.age() >= ttl)
-    }
-
     /// Carries out the handoff that was requested in the turn.
     pub(crate) fn hand_over(&self, conversation: &mut Conversation, run: &Run<'_>) -> Result<(), AgentError> {
         let from = conversation.agent.name().to_owned();
@@ -200,46 +194,6 @@ impl Shared {
 
     fn current(&self) -> MutexGuard<'_, CurrentAgent> {
         self.agent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Returns how long ago the session was created.
-    fn age(&self) -> Duration {
-        let now = self.bundle.parts().clock.now();
-        now.duration_since(self.created).unwrap_or_default()
-    }
-
-    /// Checks the message that starts a turn, before anything else happens.
-    pub(crate) fn check_input(&self, newest: Option<&Message>) -> Result<(), AgentError> {
-        let parts = self.bundle.parts();
-        let window = parts.config.compaction.window.context_window;
-        let limits = InputLimits {
-            max_bytes: parts.config.max_input_bytes,
-            window: window.or(parts.provider.info().capabilities.context_window),
-            estimator: &*parts.settings.base().estimator,
-        };
-        limits.check(newest)
-    }
-
-    /// Checks that the session may have another turn.
-    pub(crate) fn check_limits(&self, input: &TurnInput, cycle: &LlmCycle) -> Result<(), AgentError> {
-        let config = self.bundle.config();
-        if let Some(ttl) = config.session_ttl.filter(|ttl| self.age() >= *ttl) {
-            let message = format!(
-                "the session is older than session_ttl ({} s); start a new one",
-                ttl.as_secs()
-            );
-            return Err(AgentError::limit(message));
-        }
-        let starts = matches!(input, TurnInput::Begin(_));
-        if let Some(most) = config
-            .max_turns
-            .filter(|most| starts && cycle.machine().turns() >= *most)
-        {
-            let message =
-                format!("the session has used all {most} turns of max_turns; start a new session, or raise the limit");
-            return Err(AgentError::limit(message));
-        }
-        Ok(())
     }
 
     /// Applies what depends on the agent and the date.

@@ -2,7 +2,7 @@
 
 mod billing;
 mod contexts;
-mod patience;
+mod settings;
 mod shared;
 
 pub use self::contexts::CONTEXT_METADATA;
@@ -37,8 +37,8 @@ use crate::{
 /// [`uncertain_calls`](AgentSession::uncertain_calls).
 ///
 /// Only one handle drives a session at a time: a turn has the session for as long as it runs, and another handle, in this process
-/// or in another one, is refused with [`Held`](crate::AgentErrorKind::Held), which says who has it since when. A turn that waits for
-/// a person does not have it. If another handle has continued the session in between, the next turn fails with
+/// or in another one, is refused with [`Held`](crate::AgentErrorKind::Held), which states who has it and since when. A turn that
+/// waits for a person does not have it. If another handle has continued the session in between, the next turn fails with
 /// [`Conflict`](crate::AgentErrorKind::Conflict) and asks to open the session again.
 ///
 /// ```
@@ -80,36 +80,6 @@ pub struct StoredSessions {
 }
 
 impl StoredSessions {
-    /// Sets the actor who owns the sessions. Sessions of other actors behave as if they did not exist.
-    #[must_use]
-    pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
-        self.actor = actor.into();
-        self
-    }
-
-    /// Adds metadata for sessions that are created from here on, such as the folder to which they belong.
-    #[must_use]
-    pub fn with_metadata(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.metadata.insert(name.into(), Value::String(value.into()));
-        self
-    }
-
-    /// Makes sessions that are created from here on parts of another session of the actor. They are erased, deleted and removed by
-    /// age with it.
-    #[must_use]
-    pub fn with_part_of(mut self, session: impl Into<String>) -> Self {
-        self.whole = Some(session.into());
-        self
-    }
-
-    /// Stores the events of turns, too, in the transactions of the state that they report. Each has the kind
-    /// [`RecordedEvent::KIND`](crate::RecordedEvent::KIND) and the form of a [`RecordedEvent`](crate::RecordedEvent).
-    #[must_use]
-    pub fn with_events(mut self) -> Self {
-        self.keeps_events = true;
-        self
-    }
-
     /// Creates a session under an id of your choice. The id must be new in the tenant of the actor.
     ///
     /// Cancel safe, but dropping the future leaves open whether the session was created.

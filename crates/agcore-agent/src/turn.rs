@@ -190,15 +190,7 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
         observer: observer.as_ref(),
         starts: !resumes,
     };
-    match &mut input {
-        TurnInput::Begin(begin) => {
-            let memory = shared.snapshot().await?;
-            shared.begin(conversation, begin, memory);
-        }
-        _ if shared.reopen(conversation) => shared.hand_over(conversation, &run)?,
-        _ => {}
-    }
-    shared.open_team(conversation, resumes).await?;
+    prepare(&shared, conversation, &run, &mut input).await?;
     let span = span::turn(&shared, &*conversation.agent);
     let (mut input, mut answer) = (Some(input), Some(answer));
     let outcome = loop {
@@ -250,6 +242,24 @@ async fn check_limits(shared: &Shared, input: &TurnInput, cycle: &LlmCycle) -> R
         tracing::warn!(?error, "the memory of an expired session was not cleared");
     }
     checked
+}
+
+/// Prepares the conversation for a new turn, or for the open one that continues.
+async fn prepare(
+    shared: &Shared,
+    conversation: &mut Conversation,
+    run: &Run<'_>,
+    input: &mut TurnInput,
+) -> Result<(), AgentError> {
+    match input {
+        TurnInput::Begin(begin) => {
+            let memory = shared.snapshot().await?;
+            shared.begin(conversation, begin, memory);
+        }
+        _ if shared.reopen(conversation) => shared.hand_over(conversation, run)?,
+        _ => {}
+    }
+    shared.open_team(conversation, !run.starts).await
 }
 
 /// Runs the turn until it ends, is suspended, or pauses for a handoff.

@@ -17,7 +17,6 @@
 //! a plan, once per call.
 
 mod absorb;
-mod account;
 mod call_ids;
 mod changes;
 mod check;
@@ -35,6 +34,7 @@ mod question_id;
 mod record;
 mod lost;
 mod media;
+mod media_refusal;
 mod reply;
 mod result;
 mod round;
@@ -45,7 +45,6 @@ mod step;
 mod turn;
 mod version;
 
-pub(crate) use account::Account;
 pub use changes::{Changes, MachineError};
 pub use compact::{Compact, CompactReason, Summary};
 pub use end::{End, LimitKind};
@@ -53,10 +52,11 @@ pub use expectation::{Draft, Expectation, Verdict};
 pub(crate) use fork::Fork;
 pub use limits::{Limits, RoundLimit};
 pub use lost::Lost;
-pub use media::MediaRefusal;
+pub use media_refusal::MediaRefusal;
 pub use outcome::{Begin, Cause, Outcome};
 pub use record::Record;
 pub use reply::{Failure, Reply};
 pub(crate) use result::OUTCOME_UNKNOWN as UNKNOWN_OUTCOME;
+pub(crate) use state::Account;
 pub use state::Machine;
 pub use step::{CallPlan, Purpose, Step, View};

@@ -55,7 +55,7 @@ pub struct CycleSettings {
     pub recorder: Option<Arc<dyn OutcomeRecorder>>,
     /// Shared by copies, so that many conversations count the tokens of their tools only once.
     pub(crate) tool_tokens: ToolTokens,
-    /// What servers have said about token limits. Shared by copies.
+    /// The token limits that servers have reported. Shared by copies.
     pub(crate) learnt: LearntLimits,
 }
 

@@ -328,7 +328,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> &str {
 /// Converts the fault of a recorder into the error of the turn.
 pub(crate) fn storage_error(fault: Fault) -> CycleError {
     let message = match fault.kind {
-        // The message says what to do.
+        // The message describes what to do.
         FaultKind::Conflict => format!("the turn was interrupted: {}", fault.message),
         _ => format!(
             "what happened could not be recorded ({}), so the turn was interrupted; resume it when the store works again",

@@ -175,7 +175,7 @@ fn is_text(content: &[u8]) -> bool {
 /// and no character that texts do not have.
 pub(crate) fn utf16_without_mark(content: &[u8]) -> Option<bool> {
     let head = &content[..content.len().min(SNIFFED_BYTES)];
-    if content.len() < 4 || content.len() % 2 != 0 || memchr::memchr(0, head).is_none() {
+    if content.len() < 4 || !content.len().is_multiple_of(2) || memchr::memchr(0, head).is_none() {
         return None;
     }
     if infer::get(content).is_some_and(|found| found.matcher_type() != infer::MatcherType::Text)

@@ -50,7 +50,7 @@ pub struct Preprocessed {
     pub tables: Vec<Table>,
     /// Files without text, and files that could not be read.
     pub other_files: Vec<OtherFile>,
-    /// What is missing of files that could be read, of the kind [`Incomplete`](crate::FileProblemKind::Incomplete).
+    /// The parts that are missing of files that could be read, of the kind [`Incomplete`](crate::FileProblemKind::Incomplete).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<FileProblem>,
 }

@@ -356,8 +356,8 @@ mod tests {
     fn a_name_does_not_show_where_the_file_is() {
         for (path, name) in [
             ("help.flow.yaml", "help"),
-            ("/home/ann/.agcore/flows/help desk.flow.yml", "help desk"),
-            (r"C:\Users\ann\flows\help.flow.yaml", "help"),
+            ("/srv/ann/.agcore/flows/help desk.flow.yml", "help desk"),
+            (r"D:\ann\flows\help.flow.yaml", "help"),
             ("flows/help.yaml", "help"),
             ("flows/.flow.yaml", ".flow.yaml"),
             ("help", "help"),

@@ -64,7 +64,6 @@
 //! | feature | description |
 //! |---|---|
 //! | `objects` | Files in buckets: `HttpObjects`, with which `ObjectStorage` sends its requests. |
-//! | `schema` | All keywords and drafts of JSON Schema for results and for arguments of tools. |
 //!
 //! <!-- /features -->
 

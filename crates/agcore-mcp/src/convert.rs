@@ -29,5 +29,5 @@ pub(crate) use self::{
     call_result::lenient_result,
     content::{part, tool_output},
     received::{prompt, prompt_info, resource_contents, resource_info, resource_template},
-    schema::mend as mend_schema,
+    schema::repair as repair_schema,
 };

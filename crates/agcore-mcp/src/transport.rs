@@ -19,7 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 #[cfg(feature = "client-http")]
 pub use self::http::HttpTransport;
 #[cfg(feature = "client-http")]
-pub(crate) use self::http::{HttpClient, Settings as HttpSettings, http_error};
+pub(crate) use self::http::{Settings as HttpSettings, http_error};
 pub use self::stdio::StdioTransport;
 
 /// The way in which a client reaches a server.

@@ -45,7 +45,7 @@ pub enum MemoryErrorKind {
         /// The sequence number of the last record.
         found: u64,
     },
-    /// Somebody else holds what only one may have at a time; [`MemoryError::holder`] says who.
+    /// Somebody else holds what only one may have at a time; [`MemoryError::holder`] returns the holder.
     Held,
     /// The storage failed: a full disk, a file that cannot be written, an error of the database.
     Storage,

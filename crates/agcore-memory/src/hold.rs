@@ -9,18 +9,18 @@ use crate::timestamp::Timestamp;
 /// The right to drive a session, or to do something else that only one may do at a time. See
 /// [`SessionStore::hold`](crate::session::SessionStore::hold).
 ///
-/// Dropping it gives the right back at once; others may see that some milliseconds later.
-#[must_use = "the right is given back when this is dropped"]
+/// Dropping it releases the right at once; others may see that some milliseconds later.
+#[must_use = "the right is released when this is dropped"]
 pub struct Hold(Option<Box<dyn HoldGuard>>);
 
-/// The part of a [`Hold`] that belongs to a store. Dropping it gives the right back.
+/// The part of a [`Hold`] that belongs to a store. Dropping it releases the right.
 pub trait HoldGuard: Send + Sync {
     /// Returns whether the right was lost, so that another holder may have it: the connection to the database broke, and when it
     /// was there again, somebody else was faster.
     fn is_lost(&self) -> bool;
 }
 
-/// Who holds something, and since when.
+/// The program that holds something, and since when.
 ///
 /// ```
 /// use agcore_memory::{Holder, Timestamp};
@@ -61,7 +61,7 @@ impl Hold {
     }
 }
 
-/// A hold that several share is given back with the last of them.
+/// A hold that several share is released with the last of them.
 impl HoldGuard for Arc<Hold> {
     fn is_lost(&self) -> bool {
         (**self).is_lost()

@@ -33,14 +33,14 @@ struct Shared {
     outbox: Mutex<Outbox>,
 }
 
-/// Records that are about to be written. All that wait are written together, so that nobody waits for the writes of others, one after
+/// Records that are about to be written. All that wait are written together, so that no request waits for the writes of others, one after
 /// the other.
 #[derive(Debug, Default)]
 struct Outbox {
     waiting: Vec<(Record, Written)>,
     /// Whether a task writes them.
     is_written: bool,
-    /// The end of the stream, as far as it is known.
+    /// The last known end of the stream.
     end: u64,
     /// The number of records since the last removal of old ones.
     untrimmed: usize,
@@ -140,7 +140,7 @@ impl Registry {
             let (records, written): (Vec<_>, Vec<_>) = waiting.into_iter().unzip();
             let result = self.0.append(records).await;
             for written in written {
-                // Nobody waits for it if the request was dropped.
+                // The receiver is gone if the request was dropped.
                 let _ = written.send(result.clone());
             }
             if result.is_ok()

@@ -30,7 +30,7 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, service: Arc<Se
     let (tracker, closing) = (TaskTracker::new(), CancellationToken::new());
     let stopped = async {
         stop.cancelled().await;
-        // From here on, `/ready` says that the server stops, and no more runs start.
+        // From here on, `/ready` reports that the server stops, and no more runs start.
         service.stopping.cancel();
         service.clock.sleep(service.limits.lame_duck).await;
     };

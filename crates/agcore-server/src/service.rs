@@ -26,8 +26,9 @@ pub use self::database::SERVER_HOLD;
 pub(crate) use self::{
     agents::{AgentEntry, Agents, Work},
     billing::NewBilling,
+    database::GuardedStore,
     lanes::Lanes,
-    owned::{GuardedStore, OwnedRun},
+    owned::OwnedRun,
     start::{NewRun, agent_of},
     state::{Admission, Service, check_id},
     streams::StreamPermit,

@@ -47,21 +47,21 @@ pub struct Limits {
     pub keep_alive: Duration,
     /// How long deltas of a text are gathered before they are written and sent; 50 ms by default, which is the most.
     pub gather: Duration,
-    /// The time for which a server that stops still accepts connections, while `/ready` says that it is stopping, so that load balancers
+    /// The time for which a server that stops still accepts connections, while `/ready` reports that it is stopping, so that load balancers
     /// notice before clients do; 0 by default.
     pub lame_duck: Duration,
     /// The time that runs have to end when the server stops; 10 s by default. Those that take longer continue when it starts again.
     pub drain: Duration,
 }
 
-/// What happens to the runs that an earlier process has left unfinished, when a server starts.
+/// The treatment of the runs that an earlier process has left unfinished, when a server starts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unfinished {
-    /// They continue after their last step.
+    /// Continues them after their last step.
     #[default]
     Continue,
-    /// They are cancelled before another model or tool is called. Use this for the copy of a database whose original is still used.
+    /// Cancels them before another model or tool is called. Use this for the copy of a database whose original is still used.
     Cancel,
 }
 

@@ -9,7 +9,7 @@ use tracing::{Level, Span, field::Empty};
 use crate::run::RunJob;
 
 /// Creates the span of a request. It ends with the head of the answer: a stream may continue for hours.
-/// Those of probes are of interest to nobody who reads the log.
+/// Those of probes do not interest readers of the log.
 pub(crate) fn request(method: &Method, route: Option<&str>, id: &str) -> Span {
     let is_known = matches!(
         method.as_str(),

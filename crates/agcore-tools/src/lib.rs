@@ -43,7 +43,7 @@
 //! | feature | description |
 //! |---|---|
 //! | `macros` | The attribute `#[tool]`, which turns a function into a tool and its documentation into descriptions. |
-//! | `schema` | All keywords and drafts of JSON Schema. Without it, a small validator understands the usual keywords, and schemas with others are refused. |
+//! | `schema` | `SchemaValidator` and `Registration::with_full_validation`: all keywords and drafts of JSON Schema, where a program asks for them. Otherwise a small validator enforces the usual keywords. |
 //!
 //! <!-- /features -->
 

@@ -53,7 +53,8 @@ pub(crate) trait SessionLog: OutcomeRecorder {
     /// which a sub-agent works.
     async fn hold(&self) -> Result<Option<Arc<Hold>>, MemoryError>;
 
-    /// Checks that no other handle has continued the session. What the store cannot tell now is found out by the next write.
+    /// Checks that no other handle has continued the session. If the store cannot report that now, the next write
+    /// finds it out.
     async fn check_is_newest(&self) -> Result<(), MemoryError>;
 
     /// Prepares for a run of the loop, whose steps share these values.

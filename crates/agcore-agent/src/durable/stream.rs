@@ -28,7 +28,7 @@ impl Stream {
         self.store.hold(&stream_of(&self.tenant, &self.session)).await
     }
 
-    /// Checks that the stream ends at this record, if the store can tell.
+    /// Checks that the stream ends at this record, if the store can report its end.
     pub(super) async fn check_end(&self, end: u64) -> Result<(), MemoryError> {
         match self.store.get_session(&self.tenant, &self.session).await {
             Ok(Some(session)) if session.end > end => Err(self.conflict(end, session.end)),

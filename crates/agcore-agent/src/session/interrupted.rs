@@ -23,7 +23,7 @@ impl AgentSession {
         self.has_open_turn().await && self.is_free().await
     }
 
-    /// Returns whether nobody else drives the session or has continued it. If the store fails, that is left to the next write.
+    /// Returns whether no other handle drives the session or has continued it. If the store fails, that is left to the next write.
     async fn is_free(&self) -> bool {
         let Some(recorder) = &self.0.recorder else {
             return true;
@@ -35,7 +35,7 @@ impl AgentSession {
         }
     }
 
-    /// Returns whether a turn is open that does not wait for a person, as far as this handle knows.
+    /// Returns whether a turn is open that does not wait for a person, according to the state of this handle.
     async fn has_open_turn(&self) -> bool {
         let read = |conversation: &Conversation| {
             let machine = conversation.cycle.machine();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_memory::session::SessionStore;
 use serde_json::Map;
 
-use super::{StoredSessions, patience::PATIENCE};
+use super::{StoredSessions, settings::PATIENCE};
 use crate::{
     bundle::{Parts, RuntimeBundle, SessionSettings},
     error::AgentError,

@@ -125,7 +125,7 @@ async fn a_second_handle_takes_nothing_over() {
     assert_eq!(
         turn.await.unwrap().unwrap().text(),
         "Booked.",
-        "the first goes on undisturbed"
+        "the first continues undisturbed"
     );
     assert_eq!((refund.booked(), other.requests().len()), (1, 0));
     // The second handle is out of date: it has seen the open turn.

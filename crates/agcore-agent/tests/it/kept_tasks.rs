@@ -1,8 +1,11 @@
 //! Tasks in stored sessions: continued after each write, without repeating what was done.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use agcore_agent::{AgentErrorKind, AgentSession, AgentSpec, StepQuestions, StoredSessions, TaskAgent, agent};
@@ -70,7 +73,9 @@ impl World {
             .with_session_store(FaultyStore::new(Arc::clone(&self.store), faults))
             .build()
             .unwrap();
-        (TaskAgent::new(bundle.clone()), bundle.stored_sessions().unwrap())
+        // A store that fails stays away until the next process.
+        let sessions = bundle.stored_sessions().unwrap().with_store_patience(Duration::ZERO);
+        (TaskAgent::new(bundle.clone()), sessions)
     }
 
     async fn open(&self, sessions: &StoredSessions) -> AgentSession {

@@ -112,6 +112,10 @@ async fn a_message_can_be_refused_or_withdraw_the_questions() {
 #[tokio::test]
 async fn a_compaction_does_not_wait_for_answers() {
     let (session, _) = asking(AgentConfig::new(), &[]).await;
-    session.compact().now_or_never().expect("it waits for nobody").unwrap();
+    session
+        .compact()
+        .now_or_never()
+        .expect("it waits for no answer")
+        .unwrap();
     assert_eq!(session.questions().await.len(), 2);
 }

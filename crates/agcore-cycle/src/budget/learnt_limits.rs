@@ -1,4 +1,4 @@
-//! [`LearntLimits`]: what servers have said about the token limits that they accept.
+//! [`LearntLimits`]: the token limits that servers accept, as they have reported them.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -7,15 +7,15 @@ use agcore_chat::Text;
 /// The number of models that are remembered.
 const REMEMBERED: usize = 32;
 
-/// What the servers of models have said about the token limits that they accept. Clones share it, so that a conversation does
-/// not repeat a mistake of another one.
+/// The token limits that the servers of models accept, as they have reported them. Clones share them, so that a conversation
+/// does not repeat a mistake of another one.
 #[derive(Clone, Default)]
 pub(crate) struct LearntLimits(Arc<RwLock<Vec<(Key, Learnt)>>>);
 
 /// The name of the provider, and the model.
 type Key = (Text, Text);
 
-/// What the server of a model has said.
+/// The limits that the server of a model has reported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Learnt {
     /// The highest token limit that it accepts.
@@ -34,7 +34,7 @@ impl LearntLimits {
         found.map(|(_, learnt)| *learnt).unwrap_or_default()
     }
 
-    /// Remembers what the server of a model has said.
+    /// Remembers what the server of a model has reported.
     pub(crate) fn learn(&self, provider: &str, model: &str, learnt: Learnt) {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let mut others = known.iter_mut();

@@ -28,7 +28,7 @@ pub(super) struct Hold {
     reservation: Option<Reservation>,
     /// The token limit to add to the request.
     pub(super) token_limit: Option<u64>,
-    /// Whether nobody has said that the model accepts a limit of this size.
+    /// Whether it is unknown that the model accepts a limit of this size.
     pub(super) is_limit_a_guess: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct PlannedCall<'c> {
     pub(super) provider: &'c dyn LlmProvider,
     /// The assumed length of the reply if nothing limits it, in tokens.
     pub(super) default_output: u64,
-    /// What the server of the model has said about token limits.
+    /// The token limits that the server of the model has reported.
     pub(super) learnt: Learnt,
     /// The time at which it is sent.
     pub(super) at: SystemTime,
@@ -57,7 +57,7 @@ struct Reply {
     least: u64,
     /// Whether the request gets it as its token limit.
     is_sent: bool,
-    /// Whether nobody has said that the model accepts it.
+    /// Whether it is unknown that the model accepts it.
     is_guess: bool,
 }
 

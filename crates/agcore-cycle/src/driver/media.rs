@@ -115,8 +115,8 @@ impl Driver<'_> {
         request
     }
 
-    /// Replaces media of the conversation that no route of the provider can read. The input of a turn stays as it is: whoever
-    /// wrote it should learn that the model cannot read it.
+    /// Replaces media of the conversation that no route of the provider can read. The input of a turn stays as it is: its
+    /// author should learn that the model cannot read it.
     pub(super) fn leave_out_unreadable(&self, request: &mut ChatRequest) {
         let readable = self.readable();
         if readable.all() {

@@ -38,7 +38,7 @@ pub(super) enum Unanswered {
 
 /// A call that was answered.
 pub(super) struct Asked {
-    /// What other attempts have used.
+    /// The usage of other attempts.
     pub(super) lost: Lost,
     /// The media that were left out of the request because the server had refused them.
     pub(super) media: Option<Box<MediaRefusal>>,

@@ -21,7 +21,7 @@ const SAFE_LIMIT: u64 = 4_096;
 /// The number of times that the limit of one call is lowered: several providers may refuse it one after the other.
 const MAX_LOWERED: u32 = 3;
 
-/// How the limit of a call was lowered so far.
+/// The attempts to lower the limit of a call so far.
 #[derive(Default)]
 pub(super) struct Lowering {
     count: u32,
@@ -122,7 +122,7 @@ impl Driver<'_> {
     }
 }
 
-/// Returns the limit to try after a refusal, and what the server has said, if it was about the limit. Otherwise, another limit
+/// Returns the limit to try after a refusal, and what the server has reported, if it was about the limit. Otherwise, another limit
 /// is worth trying only if the one that was sent was a guess.
 fn accepted(error: &LlmError, sent: Option<u64>, is_guess: bool) -> Option<(u64, Option<Learnt>)> {
     let Some(refusal) = OutputLimit::of(error, sent) else {

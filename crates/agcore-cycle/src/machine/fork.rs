@@ -3,10 +3,9 @@
 use agcore_chat::ToolWork;
 
 use super::{
-    account::Account,
     changes::{Changes, MachineError},
     outcome::Outcome,
-    state::Machine,
+    state::{Account, Machine},
 };
 
 /// A copy of a machine that can absorb outcomes while the machine exists, without copying the history. It replaces the machine

@@ -10,7 +10,7 @@ use super::{
     expectation::{Expectation, Verdict},
     limits::Limits,
     lost::Lost,
-    media::MediaRefusal,
+    media_refusal::MediaRefusal,
     reply::{Failure, Reply},
 };
 use crate::{

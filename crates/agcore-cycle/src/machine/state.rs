@@ -83,6 +83,15 @@ pub struct Machine {
     pub(super) remembered: Vec<(QuestionId, Answer)>,
 }
 
+/// The amounts that a conversation has spent of its budgets so far.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Account<'m> {
+    /// By the open turn, if there is one.
+    pub(crate) turn: Option<&'m Spent>,
+    /// By all turns.
+    pub(crate) all: &'m Spent,
+}
+
 impl Machine {
     /// Creates a machine with an empty history.
     pub fn new(limits: Limits) -> Self {
@@ -131,6 +140,14 @@ impl Machine {
     /// Returns what the newest turn spent of the budgets.
     pub fn turn_spent(&self) -> Option<&Spent> {
         self.turn.as_ref().map(|turn| &turn.cost)
+    }
+
+    /// Returns what was spent so far.
+    pub(crate) fn account(&self) -> Account<'_> {
+        Account {
+            turn: self.turn_spent().filter(|_| self.is_open()),
+            all: self.spent(),
+        }
     }
 
     /// Returns the number of events of the newest turn that were sent before it was suspended.

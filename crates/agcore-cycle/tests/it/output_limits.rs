@@ -7,7 +7,7 @@ use agcore_cycle::{Budget, BudgetPool, Budgets, CycleSettings, LlmCycle};
 use agcore_llm::{Call, LlmError, LlmErrorKind, LlmProvider, ProviderInfo, ReplyStream, provider_fn};
 use agcore_testkit::clock::ManualClock;
 
-/// What the server says about a limit that is too high.
+/// The error with which the server refuses a limit that is too high.
 type Refuse = fn(sent: u64, prompt: u64) -> Option<LlmError>;
 
 /// The limits that a server was sent.
@@ -90,7 +90,7 @@ async fn conversations_with_the_same_settings_share_what_was_learnt() {
 }
 
 #[tokio::test]
-async fn a_limit_that_nobody_names_is_lowered_to_a_safe_one() {
+async fn a_limit_that_no_error_names_is_lowered_to_a_safe_one() {
     let refusals: [(Refuse, &[u64]); 2] = [
         // The parameter is named, so the next call need not try again.
         (

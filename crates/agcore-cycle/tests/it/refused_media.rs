@@ -139,7 +139,7 @@ fn bricked(rounds: usize) -> Vec<Arc<Message>> {
 
 #[tokio::test]
 async fn a_session_that_could_not_go_on_goes_on() {
-    // The second one was accepted by an earlier model, so only the words of the refusal tell.
+    // The second one was accepted by an earlier model, so only the words of the refusal distinguish it.
     for messages in [bricked(1), {
         let mut answered = bricked(2);
         answered.push(Arc::new(AssistantMessage::new("Nice.").into()));

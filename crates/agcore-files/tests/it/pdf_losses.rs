@@ -34,7 +34,7 @@ fn unknown_characters_are_shown_and_reported() {
     assert!(
         warning
             .to_string()
-            .starts_with("cannot read all of \"a.pdf\": its fonts"),
+            .starts_with("a part of \"a.pdf\" was not read: its fonts"),
         "{warning}"
     );
     assert!(read("a.pdf", &pdf(b"BT /F1 9 Tf (x) Tj ET", "")).warnings.is_empty());

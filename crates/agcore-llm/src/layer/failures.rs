@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_says_nothing_twice() {
+    fn a_chain_contains_nothing_twice() {
         let mut failures = Failures::default();
         for name in ["main", "spare"] {
             let error = LlmError::new(LlmErrorKind::Overloaded, "The engine is overloaded.")

@@ -52,7 +52,7 @@ pub(super) struct Cursors {
     is_stateless: bool,
 }
 
-/// Where a list goes on.
+/// Where a list continues.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Page(String),

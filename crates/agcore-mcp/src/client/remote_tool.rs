@@ -10,7 +10,7 @@ use agcore_chat::{
 use rmcp::model::Tool;
 use serde_json::{Map, Value, json};
 
-use crate::convert::mend_schema;
+use crate::convert::repair_schema;
 
 /// The longest description that is kept, in bytes.
 const DESCRIPTION_BYTES: usize = 16 * 1024;
@@ -38,14 +38,14 @@ pub struct RemoteTool {
 impl RemoteTool {
     pub(crate) fn new(tool: Tool) -> Self {
         let mut parameters = Value::Object(tool.input_schema.as_ref().clone());
-        mend_schema(&mut parameters);
+        repair_schema(&mut parameters);
         // Every schema of arguments describes an object; some servers leave that out.
         if let Value::Object(members) = &mut parameters {
             members.entry("type").or_insert_with(|| json!("object"));
         }
         let output_schema = tool.output_schema.map(|schema| {
             let mut schema = Value::Object(schema.as_ref().clone());
-            mend_schema(&mut schema);
+            repair_schema(&mut schema);
             schema
         });
         let mut annotations = ToolAnnotations::new();

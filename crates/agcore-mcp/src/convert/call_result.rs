@@ -54,11 +54,11 @@ pub(crate) fn lenient_result(result: Value) -> Option<CallToolResult> {
 fn block(content: Value) -> ContentBlock {
     match serde_json::from_value(content.clone()) {
         Ok(block) => block,
-        Err(_) => mended_block(content),
+        Err(_) => repaired_block(content),
     }
 }
 
-fn mended_block(content: Value) -> ContentBlock {
+fn repaired_block(content: Value) -> ContentBlock {
     let Value::Object(mut members) = content else {
         return text(content);
     };

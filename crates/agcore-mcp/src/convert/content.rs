@@ -75,8 +75,8 @@ fn resource(contents: ResourceContents) -> ContentPart {
     }
 }
 
-/// Converts binary contents into what models can read: an image, a recording, a PDF file, or text. Of anything else, which
-/// vendors refuse together with the whole conversation, only the name and the size are told.
+/// Converts binary contents into what models can read: an image, a recording, a PDF file, or text. Any other content, which
+/// vendors would refuse together with the whole conversation, is replaced by its name and size.
 fn blob(name: &str, mime: &str, base64: String) -> ContentPart {
     let kind = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match &*kind {

@@ -28,9 +28,9 @@ const SCHEMAS: &[&str] = &[
 /// The keywords whose values are lists of schemas that must not be empty.
 const LISTS: &[&str] = &["anyOf", "oneOf", "allOf", "prefixItems"];
 
-/// Repairs what encoders make of a schema: `[]` for an empty object, which PHP writes, `null` for a keyword that is not set,
+/// Repairs the mistakes of encoders in a schema: `[]` for an empty object, which PHP writes, `null` for a keyword that is not set,
 /// `"false"` for `false`, and `required: true` of a property, which was valid in the draft 3.
-pub(crate) fn mend(schema: &mut Value) {
+pub(crate) fn repair(schema: &mut Value) {
     if schema.as_array().is_some_and(Vec::is_empty) {
         *schema = json!({});
         return;
@@ -40,7 +40,7 @@ pub(crate) fn mend(schema: &mut Value) {
     };
     hoist_required(members);
     for name in MAPS {
-        mend_map(members, name);
+        repair_map(members, name);
     }
     for name in SCHEMAS {
         match members.get_mut(*name) {
@@ -49,23 +49,23 @@ pub(crate) fn mend(schema: &mut Value) {
                 let value = text == "true";
                 members.insert((*name).to_owned(), value.into());
             }
-            Some(inner) => mend(inner),
+            Some(inner) => repair(inner),
             None => {}
         }
     }
     for name in LISTS {
         match members.get_mut(*name) {
-            Some(Value::Array(list)) if !list.is_empty() => list.iter_mut().for_each(mend),
+            Some(Value::Array(list)) if !list.is_empty() => list.iter_mut().for_each(repair),
             Some(Value::Array(_) | Value::Null) => drop(members.remove(*name)),
             _ => {}
         }
     }
-    mend_required(members);
+    repair_required(members);
 }
 
-fn mend_map(members: &mut Map<String, Value>, name: &str) {
+fn repair_map(members: &mut Map<String, Value>, name: &str) {
     match members.get_mut(name) {
-        Some(Value::Object(schemas)) => schemas.values_mut().for_each(mend),
+        Some(Value::Object(schemas)) => schemas.values_mut().for_each(repair),
         Some(Value::Null) => drop(members.remove(name)),
         Some(list @ Value::Array(_)) if list.as_array().is_some_and(Vec::is_empty) => *list = json!({}),
         _ => {}
@@ -92,7 +92,7 @@ fn hoist_required(members: &mut Map<String, Value>) {
     }
 }
 
-fn mend_required(members: &mut Map<String, Value>) {
+fn repair_required(members: &mut Map<String, Value>) {
     match members.get("required") {
         Some(Value::Array(_)) | None => {}
         Some(Value::Object(list)) if !list.is_empty() => {
@@ -110,7 +110,7 @@ mod tests {
 
     #[track_caller]
     fn check(mut schema: Value, expected: Value) {
-        mend(&mut schema);
+        repair(&mut schema);
         assert_eq!(schema, expected);
     }
 

@@ -17,7 +17,6 @@ use sse_stream::{Error as SseError, Sse};
 use url::Url;
 
 use super::{http::AuthorizationHttp, settings::OAuth, sign_in::SignIn};
-use crate::transport::HttpClient;
 
 type HttpError = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
@@ -25,18 +24,18 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 /// A client that adds tokens to its requests. When the server asks for a token or for more scopes, it obtains them, and sends
 /// the request that the server has refused once more.
 #[derive(Clone)]
-pub(crate) struct AuthorizedClient {
-    inner: AuthClient<HttpClient>,
+pub(crate) struct AuthorizedClient<C> {
+    inner: AuthClient<C>,
     sign_in: Arc<SignIn>,
 }
 
-impl AuthorizedClient {
+impl<C: StreamableHttpClient<Error = reqwest::Error> + Sync> AuthorizedClient<C> {
     /// Creates a client with the tokens that are stored for the server, from the clients for messages and for authorization.
     pub(crate) async fn new(
         server: &str,
         url: &Url,
         oauth: &OAuth,
-        (client, plain): (HttpClient, reqwest::Client),
+        (client, plain): (C, reqwest::Client),
     ) -> Result<Self, AuthError> {
         let sign_in = SignIn {
             server: server.to_owned(),
@@ -71,7 +70,7 @@ impl AuthorizedClient {
     }
 }
 
-impl StreamableHttpClient for AuthorizedClient {
+impl<C: StreamableHttpClient<Error = reqwest::Error> + Sync> StreamableHttpClient for AuthorizedClient<C> {
     type Error = reqwest::Error;
 
     async fn post_message(

@@ -36,12 +36,12 @@ pub(super) struct Refresh {
     turn: Arc<tokio::sync::Mutex<()>>,
 }
 
-/// What an update found to be wrong.
+/// The problems that an update found.
 #[derive(Debug)]
 pub(super) struct Findings {
     /// Why tools are not registered.
     pub(super) problems: Vec<ToolError>,
-    /// What is not used of the list and its tools.
+    /// Descriptions of the parts of the list and its tools that are not used.
     pub(super) warnings: Vec<String>,
 }
 

@@ -12,14 +12,14 @@ use super::message::Message;
 const OLDEST_REVISION: &str = "2024-11-05";
 
 /// Returns the answer to `server/discover` that leads to the handshake where the server may only know that one: every
-/// answer that is no description of the server.
+/// answer that is not a description of the server.
 pub(super) fn judged_probe(message: Message, id: &RequestId) -> Message {
     match message {
         JsonRpcMessage::Response(mut response) => {
             if let ServerResult::CustomResult(result) = &response.result
-                && let Some(mended) = discovered(&result.0)
+                && let Some(repaired) = discovered(&result.0)
             {
-                response.result = ServerResult::DiscoverResult(mended);
+                response.result = ServerResult::DiscoverResult(repaired);
             }
             match &response.result {
                 ServerResult::DiscoverResult(found) if !is_only_older(&found.supported_versions) => {
@@ -67,12 +67,12 @@ fn refusal(id: &RequestId, message: String) -> Message {
 fn discovered(result: &Value) -> Option<DiscoverResult> {
     let mut members = result.as_object()?.clone();
     members.get("supportedVersions")?;
-    mend_capabilities(&mut members);
+    repair_capabilities(&mut members);
     read(members)
 }
 
 /// Repairs the answer to `initialize`: empty objects that are lists, and members that are missing or have a wrong type.
-pub(super) fn mend_initialized(result: &mut ServerResult) {
+pub(super) fn repair_initialized(result: &mut ServerResult) {
     let ServerResult::CustomResult(found) = result else {
         return;
     };
@@ -84,7 +84,7 @@ pub(super) fn mend_initialized(result: &mut ServerResult) {
         return;
     }
     let mut members = members.clone();
-    mend_capabilities(&mut members);
+    repair_capabilities(&mut members);
     if !members.get("protocolVersion").is_some_and(Value::is_string) {
         members.insert("protocolVersion".to_owned(), OLDEST_REVISION.into());
     }
@@ -108,9 +108,9 @@ pub(super) fn mend_initialized(result: &mut ServerResult) {
     if !members.get("instructions").is_some_and(Value::is_string) {
         members.remove("instructions");
     }
-    if let Some(mended) = read::<InitializeResult>(members) {
+    if let Some(repaired) = read::<InitializeResult>(members) {
         tracing::warn!("an MCP server answered initialize in a form that was repaired");
-        *result = ServerResult::InitializeResult(mended);
+        *result = ServerResult::InitializeResult(repaired);
     }
 }
 
@@ -128,7 +128,7 @@ fn read<T: serde::de::DeserializeOwned>(mut members: Map<String, Value>) -> Opti
 }
 
 /// Makes objects of what stands for them: `[]`, which PHP writes for an empty one, and `true`. Others are removed.
-fn mend_capabilities(members: &mut Map<String, Value>) {
+fn repair_capabilities(members: &mut Map<String, Value>) {
     if !members.get("_meta").is_some_and(Value::is_object) {
         members.remove("_meta");
     }
@@ -154,7 +154,7 @@ mod tests {
     #[track_caller]
     fn check(result: Value, name: &str, capabilities: Value) {
         let mut result = serde_json::from_value::<ServerResult>(result).unwrap();
-        mend_initialized(&mut result);
+        repair_initialized(&mut result);
         let ServerResult::InitializeResult(found) = result else {
             panic!("{result:?}");
         };
@@ -203,7 +203,7 @@ mod tests {
         for other in [json!({"x": 1}), json!([1]), json!("text")] {
             let mut result = serde_json::from_value::<ServerResult>(other).unwrap();
             let before = format!("{result:?}");
-            mend_initialized(&mut result);
+            repair_initialized(&mut result);
             assert_eq!(format!("{result:?}"), before);
         }
     }

@@ -3,6 +3,8 @@
 mod events;
 mod failure;
 mod session;
+mod post;
+mod response;
 mod client;
 
 use std::{collections::HashMap, error::Error, fmt, sync::Arc, time::Duration};
@@ -16,7 +18,8 @@ use rustls::{ClientConfig, crypto::ring};
 use rustls_platform_verifier::BuilderVerifierExt;
 use url::Url;
 
-pub(crate) use self::{client::HttpClient, failure::http_error};
+use self::client::HttpClient;
+pub(crate) use self::failure::http_error;
 use crate::error::{McpError, McpErrorKind, quote};
 
 /// The number of times in a row that a broken stream is resumed.
@@ -40,7 +43,7 @@ pub(crate) struct Settings {
 /// Redirects are not followed, so that keys stay with the host that was configured. An answer that breaks off is resumed
 /// where it ended, if the server supports it. When the server has forgotten the session, a new one is made once, and the
 /// request that the server refused for that reason is sent in it; requests that the server may have carried out are never
-/// repeated. An answer that is no answer of the protocol fails its request at once, with the status and the beginning of
+/// repeated. An answer that is not a message of the protocol fails its request at once, with the status and the beginning of
 /// the text.
 ///
 /// ```
@@ -157,7 +160,7 @@ impl HttpTransport {
         oauth: &crate::oauth::OAuth,
         server: &str,
         settings: Settings,
-    ) -> Result<StreamableHttpClientTransport<crate::oauth::AuthorizedClient>, McpError> {
+    ) -> Result<StreamableHttpClientTransport<crate::oauth::AuthorizedClient<HttpClient>>, McpError> {
         let plain = Self::client(server, settings.connect)?;
         let client = HttpClient::new(plain.clone(), settings.tries_handshake);
         let client = crate::oauth::AuthorizedClient::new(server, &self.url, oauth, (client, plain)).await;

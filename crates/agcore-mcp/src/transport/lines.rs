@@ -15,7 +15,7 @@ use super::message::{IdScan, Message, read};
 /// Reads and writes messages, one per line.
 ///
 /// An answer that cannot be decoded, or is longer than the limit, becomes an error for the request that it answers, so
-/// that the request does not wait in vain. Other lines that are no messages are skipped.
+/// that the request does not wait in vain. Other lines that are not messages are skipped.
 pub(crate) struct JsonLines<R, W: AsyncWrite> {
     read: BufReader<R>,
     limit: usize,
@@ -101,7 +101,7 @@ where
                 Ok(messages) => self.ready.extend(messages),
                 Err(mut unreadable) => match unreadable.id.take() {
                     Some(id) => self.ready.push_back(unreadable.as_answer(id, line)),
-                    None => tracing::debug!(reason = unreadable.reason, "a line of an MCP server is no message"),
+                    None => tracing::debug!(reason = unreadable.reason, "a line of an MCP server is not a message"),
                 },
             }
         }

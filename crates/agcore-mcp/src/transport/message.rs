@@ -23,7 +23,7 @@ const EXCERPT_BYTES: usize = 300;
 /// The beginning of texts in UTF-8 that some servers write.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// A text that is no message.
+/// A text that is not a message.
 #[derive(Debug)]
 pub(crate) struct Unreadable {
     /// The request that the text answers, if it is an answer.

@@ -21,7 +21,7 @@ use rmcp::{
 };
 use tokio::time::timeout;
 
-use super::handshake::{judged_probe, mend_initialized};
+use super::handshake::{judged_probe, repair_initialized};
 use crate::{inbox::Inbox, process::Process};
 
 /// The state that a connection and its transport share.
@@ -143,7 +143,7 @@ impl<T> Tap<T> {
     }
 
     /// Returns an answer as the library expects it.
-    fn mended(&mut self, mut message: RxJsonRpcMessage<RoleClient>) -> RxJsonRpcMessage<RoleClient> {
+    fn repaired(&mut self, mut message: RxJsonRpcMessage<RoleClient>) -> RxJsonRpcMessage<RoleClient> {
         let id = match &message {
             JsonRpcMessage::Response(response) => Some(&response.id),
             JsonRpcMessage::Error(error) => error.id.as_ref(),
@@ -164,7 +164,7 @@ impl<T> Tap<T> {
             (Some(id), _) if self.tries_handshake && self.probe.as_ref() == Some(&id) => judged_probe(message, &id),
             (Some(id), JsonRpcMessage::Response(response)) if self.handshake.as_ref() == Some(&id) => {
                 self.handshake = None;
-                mend_initialized(&mut response.result);
+                repair_initialized(&mut response.result);
                 message
             }
             _ => message,
@@ -216,7 +216,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             let received = self.inner.receive().await;
-            match received.map(|message| self.mended(message)) {
+            match received.map(|message| self.repaired(message)) {
                 Some(JsonRpcMessage::Notification(message)) => match message.notification {
                     ServerNotification::ProgressNotification(notification) => {
                         let params = notification.params;

@@ -1,4 +1,4 @@
-//! Servers over HTTP as they are found in the field: answers that are no answers of the protocol.
+//! Servers over HTTP as they are found in the field: answers that are not messages of the protocol.
 
 use agcore_mcp::{HttpTransport, Lifecycle, McpClient, McpError, McpErrorKind};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::http::{connect, fake, response};
 
 pub(crate) const JSON: &str = "Content-Type: application/json\r\n";
 
-/// What a server answers to one method, as status and headers, body.
+/// The answer of a server to one method, as status and headers, body.
 type Answer = fn(&Value) -> (&'static str, &'static str, String);
 
 /// A server of the handshake that answers `method` with `answer`.

@@ -169,13 +169,13 @@ pub trait SessionStore: Journal {
         by: &Actor,
     ) -> Result<Approval, MemoryError>;
 
-    /// Takes the right to drive a session, if nobody has it: the name is that of its [stream](super::stream_of). Other names can be
+    /// Takes the right to drive a session, if no other holder has it: the name is that of its [stream](super::stream_of). Other names can be
     /// used for other things that only one may do at a time. Keep the result as long as the right is needed.
     ///
-    /// Every handle counts, in this process and in others that use the same database. A process that ends gives everything back,
-    /// also if it is killed. The store does not look at holds when it writes: they are an agreement between those who drive sessions.
+    /// Every handle counts, in this process and in others that use the same database. A process that ends releases everything,
+    /// also if it is killed. The store does not check holds when it writes: they are an agreement between those who drive sessions.
     ///
-    /// A hold that is taken and given back in between, such as by a look at who has it, makes others wait for some milliseconds and
+    /// A hold that is taken and released in between, such as to find out who has it, makes others wait for some milliseconds and
     /// not fail.
     ///
     /// Dropping the future leaves nothing behind.

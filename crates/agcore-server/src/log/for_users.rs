@@ -39,10 +39,10 @@ fn fault_of(kind: &mut EventKind) -> Option<&mut Fault> {
 fn text_of(kind: FaultKind) -> &'static str {
     match kind {
         FaultKind::Auth | FaultKind::Permission | FaultKind::Quota => {
-            "the server may not use its model at the moment; tell its operator"
+            "the server may not use its model at the moment; contact its operator"
         }
-        FaultKind::NotFound => "the model of the agent is not available; tell the operator of the server",
-        FaultKind::InvalidRequest => "the request was refused; change it, or tell the operator of the server",
+        FaultKind::NotFound => "the model of the agent is not available; contact the operator of the server",
+        FaultKind::InvalidRequest => "the request was refused; change it, or contact the operator of the server",
         FaultKind::ContextLength => "the conversation is too long for the model; start a new thread",
         FaultKind::ContentFilter => "a filter has rejected the request or the answer; change the request",
         FaultKind::RateLimit | FaultKind::Overloaded => "the model is busy; try again later",
@@ -52,9 +52,9 @@ fn text_of(kind: FaultKind) -> &'static str {
             "the answer of the model cannot be used; try again"
         }
         FaultKind::HookBlocked => "a rule of the operator has blocked the run",
-        FaultKind::Tool => "a tool has failed, which ends the run; tell the operator of the server",
+        FaultKind::Tool => "a tool has failed, which ends the run; contact the operator of the server",
         FaultKind::Storage => "the database of the server has failed; try again later",
-        _ => "the run has failed; tell the operator of the server",
+        _ => "the run has failed; contact the operator of the server",
     }
 }
 

@@ -1,8 +1,8 @@
 //! [`RunLog`]: the events of one active run.
 
 mod facts;
-mod held;
 mod prepared;
+mod reading;
 
 use std::{
     fmt,
@@ -18,7 +18,7 @@ use agcore_agui::EncoderSettings;
 use agcore_chat::{Clock, StreamEvent, Text};
 use agcore_memory::{
     Hold, MemoryError, MemoryErrorKind, Timestamp,
-    session::{Commit, Committed, EventFilter, RunChange, SessionStore},
+    session::{Commit, Committed, EventFilter, RunChange, SessionStore, stream_of},
 };
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -104,34 +104,19 @@ impl RunLog {
         }
     }
 
-    /// Notes that nothing more is written.
-    pub(crate) fn close(&self) {
-        self.is_closed.store(true, Ordering::SeqCst);
-        self.changed.notify_waiters();
+    /// Sets the right to drive the session, or releases it.
+    pub(crate) fn set_hold(&self, hold: Option<Arc<Hold>>) {
+        *self.hold.lock().unwrap_or_else(PoisonError::into_inner) = hold;
     }
 
-    /// Returns whether nothing more is written. Events that were written before may not have been read yet.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.is_closed.load(Ordering::SeqCst)
-    }
-
-    /// Waits until there is an event at an index, or until nothing more is written.
-    ///
-    /// Cancel safe: it only waits.
-    pub(crate) async fn wait_for(&self, index: usize) {
-        loop {
-            // Created before the look: it misses nothing that comes after it.
-            let changed = self.changed.notified();
-            if self.is_closed() || index < self.items().len() {
-                return;
-            }
-            changed.await;
+    /// Returns the right to drive the session with this name, if it is the one of the run and is held.
+    pub(super) fn hold_of(&self, name: &str) -> Option<Hold> {
+        let (tenant, thread) = self.job.session();
+        if name != stream_of(tenant, thread) {
+            return None;
         }
-    }
-
-    /// Returns up to `limit` events from an index on.
-    pub(crate) fn read(&self, from: usize, limit: usize) -> Vec<Arc<LogItem>> {
-        self.items().iter().skip(from).take(limit).cloned().collect()
+        let hold = self.hold.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        hold.map(Hold::new)
     }
 
     /// Notes that the turn of the run begins.

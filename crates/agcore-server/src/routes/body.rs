@@ -75,7 +75,7 @@ pub(super) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     })
 }
 
-/// Checks what the head of a request says about the body.
+/// Checks what the head of a request states about the body.
 ///
 /// # Errors
 /// When the body is compressed, or larger than the limit: it is not read then.

@@ -30,7 +30,7 @@ pub(super) fn check(message: &Message, allowed: MediaSources) -> Result<(), Prob
                 if let Some(url) = file.file.file_data.as_deref().filter(|data| data.contains("://")) {
                     check_url(url, allowed)?;
                 }
-                // An id of the vendor: a file of the operator's account, whoever has uploaded it.
+                // An id of the vendor: a file of the operator's account, which any user may have uploaded.
                 if file.file.file_id.is_some() && allowed != MediaSources::Any {
                     return Err(Problem::invalid(
                         "a part names a file by an id of the vendor; send its content",
@@ -64,7 +64,7 @@ fn check_url(text: &str, allowed: MediaSources) -> Result<(), Problem> {
     Err(Problem::invalid(detail))
 }
 
-/// Returns whether the host is one on the internet, as far as its name tells.
+/// Returns whether the host is one on the internet, judging by its name.
 fn is_public_host(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => is_public(IpAddr::V4(address)),

@@ -51,7 +51,7 @@ fn add_headers(headers: &mut HeaderMap, id: &str) {
         headers.insert(REQUEST_ID, id);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    // Answers are for one user. Behind a proxy that authenticates, nothing in the request would tell caches.
+    // Answers are for one user. Behind a proxy that authenticates, nothing in the request would show that to caches.
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));

@@ -29,7 +29,7 @@ struct State {
     streams: HashMap<Actor, usize>,
 }
 
-/// The place of a run that is about to be stored. It is given back when this is dropped, unless the run was inserted.
+/// The place of a run that is about to be stored. It is released when this is dropped, unless the run was inserted.
 #[derive(Debug)]
 pub(super) struct RunPlace<'a> {
     active: &'a Active,
@@ -101,7 +101,7 @@ impl Active {
         runs.cloned().collect()
     }
 
-    /// Takes a place for a stream, to be given back with [`close_stream`](Self::close_stream).
+    /// Takes a place for a stream, to be released with [`close_stream`](Self::close_stream).
     ///
     /// # Errors
     /// `too_many_streams` if there is none for the tenant or the user.

@@ -1,6 +1,7 @@
-//! [`DatabaseHold`]: the right to use a database, which one server has at a time.
+//! The database of a server: [`GuardedStore`], the store that only the service can use, and [`DatabaseHold`], the right to use it,
+//! which one server has at a time.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agcore_memory::{Hold, session::SessionStore};
 
@@ -9,9 +10,23 @@ use crate::error::ServerError;
 /// The name of the hold of the server that uses a store. Take it to keep servers away, for example to restore a backup.
 pub const SERVER_HOLD: &str = "server";
 
+/// The store of sessions. Only the service can use it: routes have to ask for what belongs to their user.
+pub(crate) struct GuardedStore(Arc<dyn SessionStore>);
+
 /// The right to use the database, once the server has it.
 #[derive(Default)]
 pub(crate) struct DatabaseHold(Mutex<Option<Hold>>);
+
+impl GuardedStore {
+    pub(crate) fn new(store: Arc<dyn SessionStore>) -> Self {
+        Self(store)
+    }
+
+    /// Returns the store, for what runs on behalf of the owner of a thread.
+    pub(super) fn store(&self) -> &Arc<dyn SessionStore> {
+        &self.0
+    }
+}
 
 impl DatabaseHold {
     /// Takes the database, unless this server has it already.
@@ -31,7 +46,7 @@ impl DatabaseHold {
         Ok(())
     }
 
-    /// Gives it back when the result is dropped.
+    /// Releases it when the result is dropped.
     pub(crate) fn keep(&self) -> Option<Hold> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

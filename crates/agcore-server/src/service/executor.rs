@@ -285,7 +285,7 @@ impl Service {
     }
 }
 
-/// Returns whether the run can continue when the store works again, or when nobody else drives its session.
+/// Returns whether the run can continue when the store works again, or when no other program drives its session.
 pub(super) fn is_temporary(error: &AgentError) -> bool {
     // The loop keeps the error of the store as a source of its own.
     let cause = error.cycle_error().and_then(|error| error.source());

@@ -15,10 +15,7 @@ use agcore_memory::{
 };
 
 use super::state::{Service, check_id, is_thread};
-use crate::{problem::Problem, run::RunJob, span};
-
-/// The store of sessions. Only the service can use it: routes have to ask for what belongs to their user.
-pub(crate) struct GuardedStore(Arc<dyn SessionStore>);
+use crate::{log::RunLog, problem::Problem, run::RunJob, span};
 
 /// A thread of the actor who has asked for it.
 pub(crate) struct OwnedThread<'a> {
@@ -32,18 +29,7 @@ pub(crate) struct OwnedRun {
     job: RunJob,
 }
 
-impl GuardedStore {
-    pub(crate) fn new(store: Arc<dyn SessionStore>) -> Self {
-        Self(store)
-    }
-}
-
 impl Service {
-    /// Returns the store, for what runs on behalf of the owner of a thread.
-    pub(super) fn store(&self) -> &Arc<dyn SessionStore> {
-        &self.guarded.0
-    }
-
     /// Returns a thread of the actor.
     ///
     /// # Errors
@@ -53,7 +39,7 @@ impl Service {
         found.ok_or_else(|| Problem::unknown("thread"))
     }
 
-    /// Returns a thread of the actor; `None` if nobody has a thread with this id.
+    /// Returns a thread of the actor; `None` if no user has a thread with this id.
     ///
     /// # Errors
     /// `not_found` if the id cannot be one of the actor's: it belongs to someone else, was erased or is that of a part of a thread.
@@ -113,6 +99,11 @@ impl Service {
         let (tenant, thread) = run.session();
         let filter = filter.with_run(&*run.run);
         self.store().events(tenant, thread, &filter).await
+    }
+
+    /// Returns the log of a run if it is active.
+    pub(crate) fn log(&self, run: &OwnedRun) -> Option<Arc<RunLog>> {
+        self.active.get(run)
     }
 }
 

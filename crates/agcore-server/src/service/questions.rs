@@ -60,8 +60,8 @@ impl Service {
             return Ok(false);
         }
         let open = self.open_runs(log).await?;
-        let has_begun = |run: &Run| run.id == log.job.run && run.status != RunStatus::Queued;
-        if open.iter().any(has_begun) {
+        let has_started = |run: &Run| run.id == log.job.run && run.status != RunStatus::Queued;
+        if open.iter().any(has_started) {
             return Ok(false);
         }
         let others = open.iter().filter(|run| run.id != log.job.run);

@@ -55,7 +55,7 @@ impl Service {
 
     /// Starts a run while no other request changes the runs of the session.
     pub(super) async fn start_locked(&self, mut new: NewRun) -> Result<OwnedRun, Problem> {
-        // Before anything else is looked at: what belongs to others must not show in any answer.
+        // Before anything else is checked: what belongs to others must not show in any answer.
         let own = self.find_own(&new.actor, &new.thread).await?;
         let session = own.as_ref().map(OwnedThread::session);
         let named = new.agent.as_deref().or_else(|| session.and_then(agent_of));

@@ -9,7 +9,7 @@ use agcore_flow::NODE_METADATA;
 use agcore_llm::Random;
 use agcore_memory::{
     CheckpointStore, MemoryError, MemoryErrorKind,
-    session::{Run, RunFilter, Session},
+    session::{Run, RunFilter, Session, SessionStore},
 };
 use tokio::sync::Mutex;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -19,9 +19,8 @@ use super::{
     active::Active,
     agents::{Agents, ServedAgent},
     billing::NewBilling,
-    database::DatabaseHold,
+    database::{DatabaseHold, GuardedStore},
     lanes::Lanes,
-    owned::{GuardedStore, OwnedRun},
 };
 use crate::{
     files::Files,
@@ -36,7 +35,7 @@ use crate::{
 };
 
 /// The longest time for which a probe waits for the database.
-const READY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(2);
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Runs and sessions, without HTTP.
 pub(crate) struct Service {
@@ -107,11 +106,16 @@ impl Admission {
 }
 
 impl Service {
+    /// Returns the store, for what runs on behalf of the owner of a thread.
+    pub(super) fn store(&self) -> &Arc<dyn SessionStore> {
+        self.guarded.store()
+    }
+
     /// Returns the sessions of an agent that write to a log, with what they cost.
     pub(super) fn sessions_of(&self, agent: &ServedAgent, log: &Arc<RunLog>) -> StoredSessions {
         let store = Arc::new(RecordingStore::new(Arc::clone(log)));
         let sessions = agent.bundle.stored_sessions_in(store);
-        // A run waits until the database works again: it is no use to end it.
+        // A run waits until the database works again: ending it would not help.
         let sessions = sessions
             .with_actor(log.job.actor.clone())
             .with_store_patience(Duration::MAX);
@@ -161,11 +165,6 @@ impl Service {
         let (tenant, thread) = job.session();
         let filter = RunFilter::new().with_id(run);
         Ok(self.store().runs(tenant, thread, &filter).await?.pop())
-    }
-
-    /// Returns the log of a run if it is active.
-    pub(crate) fn log(&self, run: &OwnedRun) -> Option<Arc<RunLog>> {
-        self.active.get(run)
     }
 
     pub(super) fn new_log(&self, job: RunJob, end: u64, items: Vec<LogItem>) -> RunLog {

@@ -252,7 +252,7 @@ async fn images_do_not_lead_into_the_network_of_the_operator() {
 }
 
 #[tokio::test]
-async fn heads_tell_which_bodies_are_not_read() {
+async fn heads_show_which_bodies_are_not_read() {
     let server = Running::start(builder(&texts([]), &store())).await;
     let headers = [("content-encoding", "gzip")];
     let body = input("t", "r1", "Hello");

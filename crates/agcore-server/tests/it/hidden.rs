@@ -1,4 +1,4 @@
-//! What users do not see: the input of jobs, and places and addresses of the operator.
+//! Data that users do not see: the input of jobs, and places and addresses of the operator.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ async fn errors_do_not_show_addresses_of_the_operator() {
             (
                 &json!("RUN_ERROR"),
                 &json!("auth"),
-                &json!("the server may not use its model at the moment; tell its operator (run r1)")
+                &json!("the server may not use its model at the moment; contact its operator (run r1)")
             )
         );
         let history = server

@@ -154,7 +154,7 @@ fn count(answers: &[Answer], text: &str) -> usize {
     answers.iter().filter(|answer| answer.text.contains(text)).count()
 }
 
-/// Of 200 starts that arrive together, exactly as many are accepted as the limit allows, and the others leave nothing behind.
+/// From 200 starts that arrive together, exactly as many are accepted as the limit allows, and the others leave nothing behind.
 async fn starts_together(store: Store) {
     let tokens = tokens(&store);
     let ann = [bearer(&tokens, 1, Actor::new("acme", "ann")).await];

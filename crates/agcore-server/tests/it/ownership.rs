@@ -1,4 +1,4 @@
-//! What belongs to a user is not found by others: a walk over all operations of the document.
+//! Other users do not find what belongs to a user: a walk over all operations of the document.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -16,14 +16,14 @@ use crate::{
 /// The threads of Ann: with a run that is over, with one that waits for a person, and with one that is active.
 const THREADS: [&str; 3] = ["done", "asking", "live"];
 
-/// What requests of the walk have in the place of ids.
+/// The placeholders of ids in the requests of the walk.
 const NAMES: [&str; 3] = ["{t}", "{q}", "{f}"];
 
-/// How an operation is tried with ids of another user.
+/// The way in which an operation is tried with ids of another user.
 enum Case {
     /// Requests that name a thread `{t}`, a question `{q}` or a file `{f}`, each with a body.
     Ids(&'static [(&'static str, Option<&'static str>)]),
-    /// The same, for operations that create a thread if nobody has one with this id.
+    /// The same, for operations that create a thread if no user has one with this id.
     Starts(&'static [(&'static str, Option<&'static str>)]),
     /// Requests without ids, whose answers contain nothing of others.
     Lists(&'static str, Option<&'static str>),
@@ -105,7 +105,7 @@ pub(crate) async fn operations(server: &Running) -> BTreeSet<String> {
 }
 
 /// A server with the things of Ann.
-struct House {
+struct Fixture {
     server: Running,
     ann: String,
     question: String,
@@ -113,7 +113,7 @@ struct House {
     _folder: tempfile::TempDir,
 }
 
-impl House {
+impl Fixture {
     async fn new(users: [(u8, Actor); 3]) -> (Self, Vec<String>) {
         let store = store();
         let tokens = tokens(&store);
@@ -153,14 +153,14 @@ impl House {
             .with(Method::POST, name, &headers, Some(&json!({"a": "Secret."})))
             .await;
         let file = file.json()["fileId"].as_str().unwrap().to_owned();
-        let house = Self {
+        let fixture = Self {
             server,
             ann,
             question,
             file,
             _folder: folder,
         };
-        (house, others)
+        (fixture, others)
     }
 
     async fn ask(&self, operation: &str, (path, body): (&str, Option<&str>), token: &str, ids: [&str; 3]) -> Answer {
@@ -245,10 +245,10 @@ async fn what_belongs_to_a_user_is_not_found_by_others() {
     let colleague = Actor::new("acme", "bob");
     let other_line = Actor::new("acme", "ann").with_line("loans");
     let stranger = Actor::new("evil", "ann");
-    let (house, tokens) = House::new([(2, colleague), (3, other_line), (4, stranger)]).await;
-    let before = house.view().await;
+    let (fixture, tokens) = Fixture::new([(2, colleague), (3, other_line), (4, stranger)]).await;
+    let before = fixture.view().await;
     let mut tried = 0;
-    let operations = operations(&house.server).await;
+    let operations = operations(&fixture.server).await;
     // Those that create threads come last: the other tenant has threads with the same ids from then on.
     for (creates, (user, token)) in [false, true]
         .into_iter()
@@ -258,7 +258,7 @@ async fn what_belongs_to_a_user_is_not_found_by_others() {
             for (path, body, is_start) in requests_of(operation) {
                 if is_start == creates {
                     let what = format!("user {user}: {operation}: {path} {body:?}");
-                    tried += house
+                    tried += fixture
                         .try_ids(operation, (path, body, is_start && user == 2), token, &what)
                         .await;
                 }
@@ -266,6 +266,6 @@ async fn what_belongs_to_a_user_is_not_found_by_others() {
         }
     }
     assert!(tried > 150, "{tried}");
-    assert_eq!(house.view().await, before, "somebody has changed what belongs to Ann");
-    house.server.kill().await;
+    assert_eq!(fixture.view().await, before, "somebody has changed what belongs to Ann");
+    fixture.server.kill().await;
 }

@@ -87,7 +87,7 @@ async fn an_open_address_needs_credentials() {
 }
 
 #[tokio::test]
-async fn authenticators_tell_whether_they_name_tenants() {
+async fn authenticators_report_whether_they_name_tenants() {
     let proxy = TrustedProxy::new(["127.0.0.1".parse().unwrap()]);
     assert!(proxy.names_tenants() && tokens(&store()).names_tenants());
     #[cfg(feature = "jwt")]

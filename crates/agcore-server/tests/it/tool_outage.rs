@@ -1,4 +1,4 @@
-//! Tools that finish while the database is away: their results are stored when it is back, and nobody is asked about them.
+//! Tools that finish while the database is away: their results are stored when it is back, and no user is asked about them.
 
 use std::sync::{
     Arc,
@@ -21,6 +21,9 @@ use crate::{
     postgres,
     support::{Running, Store, call, input, text_of},
 };
+
+/// Printed by tests that another test starts with the address of a database server.
+const SKIPPED: &str = "skipped: it is started by `postgres::the_same_tests_pass_with_a_database_server`";
 
 /// A tool that must not be repeated, and that takes as long as the test wants.
 #[derive(Default)]
@@ -105,7 +108,9 @@ async fn execute(url: &str, sql: String) {
 
 #[tokio::test]
 async fn a_server_that_refuses_connections_for_a_while() {
-    let Some(url) = postgres::url() else { return skipped() };
+    let Some(url) = postgres::url() else {
+        return println!("{SKIPPED}");
+    };
     let proxy = Proxy::start(&url);
     let store = counted(postgres::open(&proxy.url));
     finish_during(store, async || proxy.go_away(), async || proxy.come_back()).await;
@@ -113,7 +118,9 @@ async fn a_server_that_refuses_connections_for_a_while() {
 
 #[tokio::test]
 async fn a_database_that_is_read_only_for_a_while() {
-    let Some(url) = postgres::url() else { return skipped() };
+    let Some(url) = postgres::url() else {
+        return println!("{SKIPPED}");
+    };
     between_primaries(
         &url,
         "SET default_transaction_read_only = on",
@@ -124,7 +131,9 @@ async fn a_database_that_is_read_only_for_a_while() {
 
 #[tokio::test]
 async fn a_database_that_takes_no_connections_for_a_while() {
-    let Some(url) = postgres::url() else { return skipped() };
+    let Some(url) = postgres::url() else {
+        return println!("{SKIPPED}");
+    };
     between_primaries(&url, "ALLOW_CONNECTIONS false", "ALLOW_CONNECTIONS true").await;
 }
 
@@ -142,8 +151,4 @@ async fn between_primaries(url: &str, away: &str, back: &str) {
     let come_back = async || execute(url, format!("ALTER DATABASE {name} {back}")).await;
     finish_during(store, go_away, come_back).await;
     execute(url, format!("DROP DATABASE {name} WITH (FORCE)")).await;
-}
-
-fn skipped() {
-    println!("skipped: it is started by `postgres::the_same_tests_pass_with_a_database_server`");
 }

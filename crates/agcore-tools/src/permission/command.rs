@@ -96,7 +96,7 @@ impl CommandPattern {
                 let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
                 match words {
                     Some(words) if words.iter().any(|word| word.contains(char::is_control)) => Match::Unknown,
-                    Some(words) => self.test_words(words.into_iter()),
+                    Some(words) => self.test_words(words),
                     None => Match::Unknown,
                 }
             }

@@ -11,7 +11,8 @@ use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
 use super::{
-    entry::{IntoRegistration, RegisteredTool, Registration},
+    entry::RegisteredTool,
+    registration::{IntoRegistration, Registration},
     snapshot::{ToolSnapshot, search},
 };
 use crate::error::ToolError;

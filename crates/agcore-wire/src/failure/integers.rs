@@ -9,7 +9,7 @@ pub(super) struct Integer {
 }
 
 /// Returns the whole numbers of a text in order, with or without separators of thousands. Digits in names of models,
-/// versions and fractions are no numbers.
+/// versions and fractions do not count.
 pub(super) fn integers(text: &str) -> Vec<Integer> {
     let (bytes, mut found, mut at) = (text.as_bytes(), Vec::new(), 0);
     while at < bytes.len() {
@@ -21,7 +21,7 @@ pub(super) fn integers(text: &str) -> Vec<Integer> {
         while at < bytes.len() && (bytes[at].is_ascii_digit() || is_separator(bytes, at)) {
             at += 1;
         }
-        if stands_alone(text, start, at)
+        if is_separate(text, start, at)
             && let Ok(value) = text[start..at].replace([',', '_'], "").parse()
         {
             found.push(Integer { value, start, end: at });
@@ -36,8 +36,8 @@ fn is_separator(bytes: &[u8], at: usize) -> bool {
     matches!(bytes[at], b',' | b'_') && (at + 1..at + 4).all(is_digit) && !is_digit(at + 4)
 }
 
-/// Returns whether the digits are no part of a word, a name or a fraction.
-fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+/// Returns whether the digits are not part of a word, a name or a fraction.
+fn is_separate(text: &str, start: usize, end: usize) -> bool {
     let (before, after) = (&text[..start], &text[end..]);
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut last = before.chars().rev();

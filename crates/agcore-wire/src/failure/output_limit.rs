@@ -3,7 +3,7 @@
 use super::integers::{self, Integer};
 use crate::error::{LlmError, LlmErrorKind};
 
-/// What a server says about the token limit of a request that it refuses as too high.
+/// A server's refusal of a request because its token limit is too high.
 ///
 /// ```
 /// use agcore_wire::{LlmError, LlmErrorKind, failure::OutputLimit};
@@ -141,7 +141,7 @@ const AFTER_PROMPT: &[&str] = &[
     "`inputs` tokens",
 ];
 
-/// What may be between these words and the number.
+/// Words that may be between these words and the number.
 const FILLERS: &[&str] = &[" is", " of", " to", " value", " allowed", " limit", " tokens"];
 
 /// The most bytes between the two numbers of a range.
@@ -151,7 +151,7 @@ const NEAR: usize = 20;
 const LEAST_BARE_LIMIT: u64 = 128;
 
 impl OutputLimit {
-    /// Reads what an error says about the token limit that was sent; `None` if the error is not about a limit that is too
+    /// Reads the allowed token limit from the error of a request with the limit `sent`; `None` if the error is not about a limit that is too
     /// high. Without `sent`, the request got its limit from elsewhere.
     pub fn of(error: &LlmError, sent: Option<u64>) -> Option<Self> {
         let is_too_long = match error.kind() {
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn says_nothing(kind: LlmErrorKind, message: &str) {
+    fn is_not_about_a_limit(kind: LlmErrorKind, message: &str) {
         assert_eq!(read(kind, message, Some(20_000)), None, "{message}");
     }
 
@@ -439,12 +439,12 @@ mod tests {
             "temperature must be at most 2",
             "the model gpt-4 does not exist",
         ] {
-            says_nothing(LlmErrorKind::InvalidRequest, message);
+            is_not_about_a_limit(LlmErrorKind::InvalidRequest, message);
         }
         let prompt = "This model's maximum context length is 8192 tokens. However, you requested 40012 tokens (20012 in the messages, 20000 in the completion).";
-        says_nothing(TOO_LONG, prompt);
-        says_nothing(TOO_LONG, "prompt is too long: 213462 tokens > 200000 maximum");
-        says_nothing(LlmErrorKind::RateLimit, "max_tokens: 20000 > 8192");
+        is_not_about_a_limit(TOO_LONG, prompt);
+        is_not_about_a_limit(TOO_LONG, "prompt is too long: 213462 tokens > 200000 maximum");
+        is_not_about_a_limit(LlmErrorKind::RateLimit, "max_tokens: 20000 > 8192");
         // A repeated request would get the same answer.
         assert_eq!(
             read(

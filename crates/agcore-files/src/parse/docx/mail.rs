@@ -8,7 +8,7 @@ use memchr::memmem;
 
 use crate::decode::decode_text;
 
-/// How deep parts with parts are read.
+/// The largest depth to which parts within parts are read.
 const MAX_DEPTH: usize = 4;
 
 /// Returns the first HTML in a message.

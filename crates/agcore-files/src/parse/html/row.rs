@@ -10,7 +10,7 @@ const MAX_COLUMNS: usize = 1000;
 /// The largest number of rows of a cell, as in browsers.
 const MAX_ROWS: usize = 65_534;
 
-/// How far a cell reaches.
+/// The number of columns and rows that a cell occupies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) columns: usize,

@@ -24,7 +24,7 @@ pub(super) use self::{shown::Shown, source::Source};
 const SMALLEST_SPACE: f32 = 0.15;
 const LARGEST_SPACE: f32 = 0.5;
 
-/// What the smallest gap is multiplied with, because places are rounded.
+/// A factor for the smallest gap, because positions are rounded.
 const TOLERANCE: f32 = 0.98;
 
 /// A font of a page.
@@ -81,7 +81,7 @@ impl Font {
 }
 
 impl Default for Font {
-    /// The font of texts whose font is missing.
+    /// Returns the font of texts whose font is missing.
     fn default() -> Self {
         let font = SimpleFont::default();
         Self {

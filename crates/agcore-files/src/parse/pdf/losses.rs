@@ -10,7 +10,7 @@ use crate::{
 /// The number of pages that a message names.
 const SHOWN_PAGES: usize = 5;
 
-/// What of the text of a file could not be read.
+/// The parts of the text of a file that could not be read.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     known: usize,

@@ -23,10 +23,11 @@ struct Graphics {
     font: Option<Rc<Font>>,
     size: f32,
     leading: f32,
-    /// What is added to the width of each code, and of each space.
+    /// Added to the width of each code.
     code_spacing: f32,
+    /// Added to the width of each space as well.
     space_spacing: f32,
-    /// What widths are multiplied with.
+    /// The factor of widths.
     width_scale: f32,
 }
 

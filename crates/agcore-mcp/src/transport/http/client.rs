@@ -1,40 +1,35 @@
 //! [`HttpClient`]: requests over HTTP, with the cause of each failure.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use http::{
-    HeaderName, HeaderValue, StatusCode,
-    header::{ACCEPT, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE},
+    StatusCode,
+    header::{ACCEPT, CONTENT_TYPE},
 };
-use reqwest::{RequestBuilder, Response};
 use rmcp::{
-    model::{ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId},
+    model::{ClientJsonRpcMessage, ErrorCode, ErrorData, JsonRpcMessage},
     transport::streamable_http_client::{
-        AuthRequiredError, InsufficientScopeError, StreamableHttpClient, StreamableHttpError,
-        StreamableHttpPostResponse as PostResponse, StreamableHttpResponseLimits as Limits,
+        StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse as PostResponse,
+        StreamableHttpResponseLimits as Limits,
     },
 };
 use tokio::time::timeout;
 
 use super::{
-    events::{Events, answered, events, first_answer, mended},
-    failure::{HttpError, HttpFailure, reason, target},
-    session::says_session_has_ended,
+    events::{Events, answered, events, first_answer, repaired},
+    failure::{HttpError, HttpFailure, reason},
+    post::{Headers, Post, SESSION, is_handshake, is_probe},
+    response::{accepted, answer, challenge, media_type},
 };
-use crate::transport::message::{Message, excerpt, read};
 
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const ACCEPTED: &str = "application/json, text/event-stream";
 
-/// The time that a server has to say which revisions it speaks, before the handshake is tried. The library waits for ten
+/// The time that a server has to report which revisions it speaks, before the handshake is tried. The library waits for ten
 /// seconds.
 const PROBE_LIMIT: Duration = Duration::from_secs(8);
 
 /// The time in which a server must show that it speaks only the transport of the revision 2024-11-05.
 const LOOK_LIMIT: Duration = Duration::from_secs(2);
-
-type Headers = HashMap<HeaderName, HeaderValue>;
 
 /// Sends messages over HTTP. Each request has one of these ends: an answer of the protocol, a forgotten session, a
 /// demand for authorization, or an [`HttpFailure`] with the cause.
@@ -45,48 +40,12 @@ pub(crate) struct HttpClient {
     tries_handshake: bool,
 }
 
-/// A message with everything that its request needs.
-struct Post {
-    uri: Arc<str>,
-    message: ClientJsonRpcMessage,
-    session: Option<Arc<str>>,
-    token: Option<String>,
-    headers: Headers,
-    limits: Limits,
-}
-
-impl Post {
-    /// Returns the request, if the message is one.
-    fn asked(&self) -> Option<(&RequestId, &ClientRequest)> {
-        match &self.message {
-            JsonRpcMessage::Request(request) => Some((&request.id, &request.request)),
-            _ => None,
-        }
-    }
-}
-
 impl HttpClient {
     pub(super) fn new(client: reqwest::Client, tries_handshake: bool) -> Self {
         Self {
             client,
             tries_handshake,
         }
-    }
-
-    fn with_headers(&self, mut request: RequestBuilder, post: &Post) -> Result<RequestBuilder, HttpError> {
-        if let Some(token) = &post.token {
-            request = request.bearer_auth(token);
-        }
-        for (name, value) in &post.headers {
-            if [ACCEPT, SESSION, LAST_EVENT].contains(name) {
-                return Err(StreamableHttpError::ReservedHeaderConflict(name.to_string()));
-            }
-            request = request.header(name, value);
-        }
-        Ok(match &post.session {
-            Some(session) => request.header(SESSION, &**session),
-            None => request,
-        })
     }
 
     /// Sends the message and reads the answer, or what leads to the handshake.
@@ -118,7 +77,7 @@ impl HttpClient {
             .post(&*post.uri)
             .header(ACCEPT, ACCEPTED)
             .header(CONTENT_TYPE, "application/json");
-        let response = self.with_headers(request, post)?.body(body).send().await?;
+        let response = post.add_headers(request)?.body(body).send().await?;
         challenge(&response)?;
         let status = response.status();
         if status == StatusCode::NOT_FOUND && post.session.is_some() {
@@ -165,7 +124,7 @@ impl HttpClient {
     async fn sends_only_events(&self, post: &Post) -> bool {
         let look = async {
             let request = self.client.get(&*post.uri).header(ACCEPT, "text/event-stream");
-            let response = self.with_headers(request, post).ok()?.send().await.ok()?;
+            let response = post.add_headers(request).ok()?.send().await.ok()?;
             if !response.status().is_success() || media_type(&response).as_deref() != Some("text/event-stream") {
                 return None;
             }
@@ -177,185 +136,12 @@ impl HttpClient {
     }
 }
 
-/// Reads the answer to a message that is no request.
-async fn accepted(response: Response, post: &Post) -> Result<PostResponse, HttpError> {
-    let status = response.status();
-    if status.is_success() {
-        return Ok(PostResponse::Accepted);
-    }
-    let body = prefix(response, post.limits.max_error_response_size).await?;
-    if post.session.is_some() && says_session_has_ended(status, &body, None) {
-        return Err(StreamableHttpError::SessionExpired);
-    }
-    match read(&body, None) {
-        Ok(messages) => {
-            tracing::warn!(
-                status = status.as_u16(),
-                answer = excerpt(&body),
-                "an MCP server refused a notification"
-            );
-            Ok(messages
-                .into_iter()
-                .next()
-                .map_or(PostResponse::Accepted, |message| PostResponse::Json(message, None)))
-        }
-        Err(_) => Err(failed(status, &body).into()),
-    }
-}
-
-/// Reads the answer to a request from a body that is not a stream of events.
-async fn answer(response: Response, post: &Post, id: &RequestId) -> Result<Message, HttpError> {
-    let (status, media_type) = (response.status(), media_type(&response));
-    if status.is_redirection() {
-        let location = response
-            .headers()
-            .get(LOCATION)
-            .and_then(|location| location.to_str().ok());
-        let target = target(response.url(), location);
-        let code = status.as_u16();
-        return Err(HttpFailure::Redirect { code, target }.into());
-    }
-    let is_json = media_type.as_deref() == Some("application/json");
-    let body = match is_json || status.is_success() {
-        true => whole(response, post.limits.max_json_response_size).await?,
-        false => prefix(response, post.limits.max_error_response_size).await?,
-    };
-    if post.session.is_some() && says_session_has_ended(status, &body, Some(id)) {
-        return Err(StreamableHttpError::SessionExpired);
-    }
-    let read = read(&body, Some(id));
-    if !status.is_success() {
-        let is_authorized = !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-        return match read
-            .ok()
-            .and_then(|messages| messages.into_iter().find_map(|message| error_of(message, id)))
-        {
-            Some(error) if is_authorized => Ok(error),
-            _ => Err(failed(status, &body).into()),
-        };
-    }
-    let text = excerpt(&body);
-    match read {
-        Ok(messages) => {
-            if !is_json {
-                tracing::warn!(media_type, "an MCP server answered with a wrong content type");
-            }
-            let own = messages.into_iter().find_map(|message| answer_of(message, id));
-            own.ok_or_else(|| HttpFailure::OtherRequest.into())
-        }
-        Err(_) if !is_json => Err(HttpFailure::ContentType {
-            found: media_type,
-            text,
-        }
-        .into()),
-        Err(unreadable) => Err(HttpFailure::Unreadable {
-            reason: unreadable.reason,
-            text,
-        }
-        .into()),
-    }
-}
-
-/// Returns the answer to a request, if the message is one. An error answers it whatever id it has.
-fn answer_of(message: Message, id: &RequestId) -> Option<Message> {
-    match message {
-        JsonRpcMessage::Response(response) => {
-            let is_own = response.id == *id || response.id.to_string() == id.to_string();
-            is_own.then_some(JsonRpcMessage::Response(response))
-        }
-        other => error_of(other, id),
-    }
-}
-
-fn error_of(message: Message, id: &RequestId) -> Option<Message> {
-    match message {
-        JsonRpcMessage::Error(error) => Some(JsonRpcMessage::error(error.error, Some(id.clone()))),
-        _ => None,
-    }
-}
-
-fn failed(status: StatusCode, body: &[u8]) -> HttpFailure {
-    let (code, text) = (status.as_u16(), excerpt(body));
-    HttpFailure::Status { code, text }
-}
-
-/// Returns the error for a server that demands authorization.
-fn challenge(response: &Response) -> Result<(), HttpError> {
-    let status = response.status();
-    let Some(header) = response.headers().get(WWW_AUTHENTICATE) else {
-        return Ok(());
-    };
-    let header = String::from_utf8_lossy(header.as_bytes()).into_owned();
-    match status {
-        StatusCode::UNAUTHORIZED => Err(StreamableHttpError::AuthRequired(AuthRequiredError::new(header))),
-        StatusCode::FORBIDDEN => {
-            let scope = scope(&header);
-            Err(StreamableHttpError::InsufficientScope(InsufficientScopeError::new(
-                header, scope,
-            )))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns the parameter `scope` of a challenge.
-fn scope(header: &str) -> Option<String> {
-    let at = header.to_ascii_lowercase().find("scope=")?;
-    let value = &header[at + "scope=".len()..];
-    let end = |text: &str, ends: &[char]| text.find(ends).map_or(text.len(), |end| end);
-    let scope = match value.strip_prefix('"') {
-        Some(quoted) => &quoted[..end(quoted, &['"'])],
-        None => &value[..end(value, &[',', ' ', ';'])],
-    };
-    (!scope.is_empty()).then(|| scope.to_owned())
-}
-
-/// Returns the content type without its parameters, in lower case.
-fn media_type(response: &Response) -> Option<String> {
-    let value = String::from_utf8_lossy(response.headers().get(CONTENT_TYPE)?.as_bytes()).to_ascii_lowercase();
-    let media_type = value.split(';').next().unwrap_or_default().trim();
-    (!media_type.is_empty()).then(|| media_type.to_owned())
-}
-
-/// Reads a body that has at most `limit` bytes.
-async fn whole(mut response: Response, limit: usize) -> Result<Vec<u8>, HttpError> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > limit {
-            return Err(StreamableHttpError::ResponseBodyTooLarge { max_size: limit });
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(body)
-}
-
-/// Reads the first `limit` bytes of a body.
-async fn prefix(mut response: Response, limit: usize) -> Result<Vec<u8>, HttpError> {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        let room = limit - body.len();
-        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if chunk.len() >= room {
-            break;
-        }
-    }
-    Ok(body)
-}
-
-fn is_probe(request: &ClientRequest) -> bool {
-    matches!(request, ClientRequest::DiscoverRequest(_))
-}
-
-fn is_handshake(request: &ClientRequest) -> bool {
-    matches!(request, ClientRequest::InitializeRequest(_))
-}
-
 /// Returns whether a server without the method answers like this.
 fn is_refusal(status: StatusCode) -> bool {
     matches!(status.as_u16(), 400 | 404 | 405 | 406 | 415 | 422 | 501)
 }
 
-/// Returns whether the handshake would fail as well: nobody listens, or a person has to act.
+/// Returns whether the handshake would fail as well: no server listens, or a person has to act.
 fn needs_attention(error: &HttpError) -> bool {
     match error {
         StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => true,
@@ -422,7 +208,7 @@ impl StreamableHttpClient for HttpClient {
         headers: Headers,
     ) -> Result<Events, HttpError> {
         let events = self.client.get_stream(uri, session, last_event, token, headers).await?;
-        Ok(mended(events, None))
+        Ok(repaired(events, None))
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -436,26 +222,6 @@ impl StreamableHttpClient for HttpClient {
     ) -> Result<Events, HttpError> {
         let client = &self.client;
         let events = client.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, limit);
-        Ok(mended(events.await?, None))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scopes_of_challenges_are_read() {
-        for (header, expected) in [
-            (
-                r#"Bearer error="insufficient_scope", scope="a b", resource="x""#,
-                Some("a b"),
-            ),
-            ("Bearer scope=a, error=x", Some("a")),
-            ("Bearer", None),
-            (r#"Bearer scope="""#, None),
-        ] {
-            assert_eq!(scope(header).as_deref(), expected, "{header}");
-        }
+        Ok(repaired(events.await?, None))
     }
 }

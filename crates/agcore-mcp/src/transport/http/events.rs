@@ -44,20 +44,20 @@ pub(super) fn events(response: reqwest::Response, asked: Option<RequestId>, limi
         *has_failed = matches!(&next, Some(Err(_)));
         std::future::ready(next)
     });
-    mended(SseStream::from_bytes_stream(bytes), asked)
+    repaired(SseStream::from_bytes_stream(bytes), asked)
 }
 
 /// Replaces the messages that the library cannot decode.
-pub(super) fn mended(
+pub(super) fn repaired(
     events: impl Stream<Item = Result<Sse, SseError>> + Send + 'static,
     asked: Option<RequestId>,
 ) -> Events {
     events
-        .map(move |event| event.map(|event| mended_event(event, asked.as_ref())))
+        .map(move |event| event.map(|event| repaired_event(event, asked.as_ref())))
         .boxed()
 }
 
-fn mended_event(mut event: Sse, asked: Option<&RequestId>) -> Sse {
+fn repaired_event(mut event: Sse, asked: Option<&RequestId>) -> Sse {
     let Some(data) = event
         .data
         .as_deref()
@@ -131,7 +131,7 @@ pub(super) fn answered(events: Events, asked: RequestId) -> Events {
 /// Returns the answer that an event is.
 fn answer_in(event: &Sse) -> Option<Message> {
     let data = event.data.as_deref().filter(|_| is_message(event))?;
-    // Most other messages are told apart without parsing them.
+    // Most other messages are recognized without parsing them.
     if !data.contains("\"result\"") && !data.contains("\"error\"") {
         return None;
     }
@@ -190,13 +190,13 @@ mod tests {
     #[track_caller]
     fn check(data: &str, expected: Option<Value>) {
         let event = Sse::default().data(data);
-        let mended = mended_event(event.clone(), Some(&RequestId::Number(5)));
+        let repaired = repaired_event(event.clone(), Some(&RequestId::Number(5)));
         match expected {
             Some(expected) => {
-                let data = mended.data.unwrap();
+                let data = repaired.data.unwrap();
                 assert_eq!(serde_json::from_str::<Value>(&data).unwrap(), expected);
             }
-            None => assert_eq!(mended, event),
+            None => assert_eq!(repaired, event),
         }
     }
 

@@ -1,4 +1,4 @@
-//! [`HttpFailure`]: an answer over HTTP that is no answer of the protocol, and the explanation of all failures of HTTP.
+//! [`HttpFailure`]: an answer over HTTP that is not a message of the protocol, and the explanation of all failures of HTTP.
 
 use std::{error::Error, fmt, io};
 
@@ -10,7 +10,7 @@ use crate::error::{McpError, McpErrorKind, quote};
 /// A failure of the library's transport.
 pub(crate) type HttpError = StreamableHttpError<reqwest::Error>;
 
-/// An answer over HTTP that is no answer of the protocol.
+/// An answer over HTTP that is not a message of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum HttpFailure {
     /// A status that is an error, with the beginning of its text.

@@ -4,7 +4,7 @@ use http::StatusCode;
 use rmcp::model::RequestId;
 use serde_json::Value;
 
-/// The words that say that a session is not known, in lower case.
+/// The words which report that a session is not known, in lower case.
 const ENDED: &[&str] = &[
     "expired",
     "not found",
@@ -31,12 +31,12 @@ const ENDED: &[&str] = &[
     "bad session",
 ];
 
-/// Returns whether an answer says that the session of its request is not known, so that the request was not carried out.
+/// Returns whether an answer reports that the session of its request is not known, so that the request was not carried out.
 ///
-/// The status 404 says so by the rules of the protocol. Many servers answer with another one, and with an error that has
+/// The status 404 means this by the rules of the protocol. Many servers answer with another one, and with an error that has
 /// no id, because the transport refused the request before it was read. An error with the id of the request under the
 /// status 200 is that of a tool, whatever its text is: the call has run.
-pub(super) fn says_session_has_ended(status: StatusCode, body: &[u8], id: Option<&RequestId>) -> bool {
+pub(super) fn reports_ended_session(status: StatusCode, body: &[u8], id: Option<&RequestId>) -> bool {
     let text = match serde_json::from_slice::<Value>(body) {
         Ok(answer) => {
             let Some(error) = answer.get("error").filter(|error| !error.is_null()) else {
@@ -66,7 +66,7 @@ mod tests {
     #[track_caller]
     fn check(status: u16, body: &str, expected: bool) {
         let status = StatusCode::from_u16(status).unwrap();
-        let found = says_session_has_ended(status, body.as_bytes(), Some(&RequestId::Number(3)));
+        let found = reports_ended_session(status, body.as_bytes(), Some(&RequestId::Number(3)));
         assert_eq!(found, expected, "{status}: {body}");
     }
 

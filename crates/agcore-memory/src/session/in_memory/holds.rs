@@ -11,7 +11,7 @@ use crate::{
     timestamp::Timestamp,
 };
 
-/// Who holds what. Clones share it.
+/// The holders by the names of what they hold. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Holds(Arc<Mutex<HashMap<String, Holder>>>);
 

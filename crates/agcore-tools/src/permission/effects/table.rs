@@ -1,6 +1,6 @@
 //! [`PROGRAMS`]: the options of each program.
 
-/// What makes a program, or one of its subcommands, write or run something.
+/// The options that make a program, or one of its subcommands, write or run something.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Program {
     pub(super) name: &'static str,

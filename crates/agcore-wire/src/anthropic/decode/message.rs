@@ -49,7 +49,7 @@ impl Content {
 }
 
 impl Message {
-    /// Returns whether the message says nothing at all.
+    /// Returns whether the message contains nothing at all.
     pub(super) fn is_empty(&self) -> bool {
         let texts = [&self.id, &self.model, &self.stop_reason];
         self.content.is_empty() && self.usage.is_empty() && texts.iter().all(|text| text.is_empty())

@@ -70,8 +70,8 @@ impl Line {
             }
             return LineKind::Error;
         }
-        let says_nothing = !self.message.is_present && self.reason.is_none() && self.counts.is_empty();
-        if is_part && says_nothing && !state.is_started() {
+        let has_no_content = !self.message.is_present && self.reason.is_none() && self.counts.is_empty();
+        if is_part && has_no_content && !state.is_started() {
             return LineKind::Empty;
         }
         if is_part {

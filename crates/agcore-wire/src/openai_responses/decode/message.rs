@@ -79,7 +79,7 @@ impl<'a> ResponseBody<'a> {
         self.has_output || self.object == "response"
     }
 
-    /// Returns whether the response says nothing at all.
+    /// Returns whether the response contains nothing at all.
     pub(super) fn is_blank(&self) -> bool {
         let has_text = [&self.id, &self.model].into_iter().any(Option::is_some) || !self.status.is_empty();
         let values = [self.error, self.incomplete_details, self.usage, self.output];

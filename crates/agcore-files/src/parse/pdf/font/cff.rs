@@ -57,7 +57,7 @@ struct Index<'a> {
     /// The size of an offset in bytes.
     size: usize,
     offsets: Bytes<'a>,
-    /// What the offsets, which begin with 1, are in.
+    /// The bytes that the offsets, which begin with 1, refer to.
     data: Bytes<'a>,
 }
 

@@ -79,7 +79,7 @@ impl CMap {
         self.is_vertical
     }
 
-    /// Returns the number of entries, which says how much memory the table needs.
+    /// Returns the number of entries, a measure of the memory that the table needs.
     pub(super) fn len(&self) -> usize {
         self.codespaces.len()
             + self.characters.len()
@@ -88,7 +88,7 @@ impl CMap {
             + self.cid_ranges.len()
     }
 
-    /// Returns the characters of a code. There can be none.
+    /// Returns the characters of a code, if the table has any.
     pub(super) fn characters(&self, code: u32) -> Option<Cow<'_, str>> {
         if let Some(found) = self.characters.get(&code) {
             return Some(Cow::Borrowed(found));

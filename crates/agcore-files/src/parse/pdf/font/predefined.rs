@@ -4,7 +4,7 @@ use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, SHIFT_JIS};
 
 use super::bytes::number_of;
 
-/// How the bytes of a code are found, and the characters that they are.
+/// The encoding of a table: which bytes form a code, and which characters they are.
 #[derive(Debug, Clone, Copy)]
 enum Form {
     /// Two bytes are the number of the glyph itself.
@@ -22,7 +22,7 @@ enum Form {
     SevenBits(&'static Encoding),
 }
 
-/// A table with a name, such as `GBK-EUC-H`. It says where codes end, which characters they are, and whether texts are written
+/// A table with a name, such as `GBK-EUC-H`. It defines where codes end, which characters they are, and whether texts are written
 /// from top to bottom.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Predefined {

@@ -1,9 +1,9 @@
-//! [`Shown`]: what a text in a font consists of.
+//! [`Shown`]: the measures of a text in a font.
 
-/// What stands for characters that are not known.
+/// The character in place of those that are not known.
 const UNKNOWN: char = char::REPLACEMENT_CHARACTER;
 
-/// What a text consists of.
+/// The size of a text, and the numbers of its codes.
 #[derive(Debug, Default, Clone, Copy)]
 pub(in super::super) struct Shown {
     /// The width, or the height in texts from top to bottom, in parts of the font size.
@@ -35,18 +35,18 @@ impl Shown {
     }
 }
 
-/// What a code stands for.
+/// The meaning of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning<'a> {
     Text(&'a str),
     /// There is no glyph, or it has no characters.
     Nothing,
-    /// There is a glyph, and nobody knows its characters.
+    /// There is a glyph, but its characters are not known.
     Unknown,
 }
 
 impl<'a> Meaning<'a> {
-    /// Returns the meaning of what a table says about a code. Tables use U+0000 and U+FFFD for what they do not know.
+    /// Returns the meaning of a code that has `characters` in a table. Tables use U+0000 and U+FFFD for unknown characters.
     pub(super) fn of(characters: &'a str, code: u32) -> Self {
         match characters {
             "" => Self::Nothing,

@@ -43,7 +43,7 @@ struct Names {
 }
 
 impl Names {
-    /// The names of an encoding in which codes without a name have no glyph.
+    /// Returns the names of an encoding in which codes without a name have no glyph.
     fn sure(names: Vec<Option<String>>) -> Self {
         Self {
             names,
@@ -119,7 +119,7 @@ impl Default for SimpleFont {
     }
 }
 
-/// Returns the characters of a code: those of the table of the file, otherwise those that the name of the glyph says.
+/// Returns the characters of a code: those in the table of the file, otherwise those that the glyph is named after.
 fn text(code: u8, name: Option<&str>, names: &Names, to_unicode: Option<&CMap>) -> Option<Box<str>> {
     let number = u32::from(code);
     let found = to_unicode.and_then(|map| {
