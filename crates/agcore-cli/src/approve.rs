@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     program_tools::{Preview, Previews},
-    render::{Palette, sanitized_line, shown_line, shown_lines, wrapped},
+    render::{Palette, difference, sanitized_line, shown_lines, wrapped},
     shell_command::SHELL,
 };
 
@@ -152,21 +152,7 @@ impl Question {
             }
             None => return self.shown_command(),
         };
-        let line = |line: &str| {
-            let style = match line.as_bytes().first() {
-                Some(b'+') => palette.success,
-                Some(b'-') => palette.error,
-                _ => palette.dim,
-            };
-            format!("  {style}{}{style:#}\n", shown_line(line))
-        };
-        // A carriage return before a line break belongs to the line.
-        preview
-            .strip_suffix('\n')
-            .unwrap_or(preview)
-            .split('\n')
-            .map(line)
-            .collect()
+        difference(preview, palette)
     }
 
     /// Returns the command line of a call of the shell, with its line breaks.

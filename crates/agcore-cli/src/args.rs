@@ -20,6 +20,7 @@ mod reports;
 mod init;
 mod inspect;
 mod keys;
+mod manual;
 mod prompt;
 mod tip;
 mod run;
@@ -83,7 +84,6 @@ use std::{
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::{Shell, generate};
-use clap_mangen::Man;
 
 use self::{
     chat::CHAT_HELP,
@@ -91,6 +91,7 @@ use self::{
     eval::EVAL_HELP,
     help::{USAGE, epilogue},
     init::{INIT_HELP, NEW_HELP},
+    manual::MAN_HELP,
     option_help::with_option_help,
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
     run::RUN_HELP,
@@ -334,14 +335,12 @@ impl Args {
         for name in path {
             command = command.find_subcommand(name)?;
         }
-        Some(page(command))
+        Some(manual::page(command))
     }
 
     /// Returns the manual pages of the program and of all commands: the names of their files, and the pages.
     pub(crate) fn manuals() -> Vec<(String, String)> {
-        let mut pages = Vec::new();
-        add_manuals(&Self::described(), "agcore".to_owned(), &mut pages);
-        pages
+        manual::pages(&Self::described(), "agcore".to_owned())
     }
 
     /// Returns the program as its manual describes it: commands have their full names and the options of the program.
@@ -352,21 +351,6 @@ impl Args {
         program = program.version(env!("CARGO_PKG_VERSION"));
         program.build();
         program
-    }
-}
-
-fn page(command: &clap::Command) -> String {
-    let mut page = Vec::new();
-    // Writing to a Vec cannot fail.
-    let _ = Man::new(command.clone()).render(&mut page);
-    String::from_utf8_lossy(&page).into_owned()
-}
-
-fn add_manuals(command: &clap::Command, name: String, pages: &mut Vec<(String, String)>) {
-    pages.push((format!("{name}.1"), page(command)));
-    let commands = command.get_subcommands().filter(|command| !command.is_hide_set());
-    for command in commands.filter(|command| command.get_name() != "help") {
-        add_manuals(command, format!("{name}-{}", command.get_name()), pages);
     }
 }
 
@@ -394,12 +378,6 @@ Examples:
   agcore completion bash > ~/.local/share/bash-completion/completions/agcore
   agcore completion zsh > ~/.zfunc/_agcore          (with ~/.zfunc in fpath)
   agcore completion fish > ~/.config/fish/completions/agcore.fish";
-
-const MAN_HELP: &str = "\
-Examples:
-  agcore man | man -l -
-  agcore man mcp serve | man -l -
-  agcore man --dir ~/.local/share/man/man1";
 
 #[cfg(test)]
 mod tests {

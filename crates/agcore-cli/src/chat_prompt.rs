@@ -10,7 +10,7 @@ use std::{
 
 use crate::{render::sanitized_line, utc::utc};
 
-/// How to work with the tools of the program.
+/// Advice on working with the tools of the program.
 const ADVICE: &str = "\
 # Work on files
 

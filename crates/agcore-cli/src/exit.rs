@@ -141,7 +141,7 @@ pub(crate) struct Failure {
     elsewhere: Option<Elsewhere>,
 }
 
-/// What became of a session elsewhere.
+/// The state of a session that another program uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Elsewhere {
     /// Another program is using it.

@@ -40,7 +40,7 @@ const MAX_OUTPUT: u64 = 64 * 1024;
 #[derive(Debug)]
 pub(crate) struct CommandHooks {
     commands: Vec<HookCommand>,
-    /// What the commands run.
+    /// The files that the commands run.
     startable: Startable,
     /// The variables with secrets that the commands get.
     kept_variables: Vec<String>,

@@ -33,9 +33,7 @@ pub(crate) async fn register(registry: &mut ToolRegistry) -> Option<String> {
         Ok((has_pages, has_items))
     }
 
-    let Some(path) = crate::places::database().filter(|path| path.is_file()) else {
-        return None;
-    };
+    let path = crate::places::database().filter(|path| path.is_file())?;
     let clock = Arc::new(SystemClock::new());
     let store = SqliteOptions::new(&path).open(clock.clone()).await;
     let opened = async {

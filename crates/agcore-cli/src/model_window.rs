@@ -16,7 +16,7 @@ use tokio::{sync::OnceCell, time::timeout};
 
 use crate::vendor::check_timeouts;
 
-/// How long a turn waits for the list of models.
+/// The longest time that a turn waits for the list of models.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A provider that knows the context window of the model in use.

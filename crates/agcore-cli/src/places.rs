@@ -10,6 +10,9 @@ use crate::process::os_variable;
 /// The name of a settings file.
 pub(crate) const SETTINGS_FILE: &str = "agcore.toml";
 
+/// The directory of a project's agents, skills and flows.
+pub(crate) const PROJECT_DIRECTORY: &str = ".agcore";
+
 /// The name of the file with the user's MCP servers, next to the settings file.
 const MCP_FILE: &str = "mcp.json";
 

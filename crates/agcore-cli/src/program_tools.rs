@@ -4,6 +4,7 @@ mod secret;
 mod approved;
 mod change;
 mod undo;
+mod unasked;
 mod guarded;
 mod folder;
 mod text_file;

@@ -12,11 +12,14 @@ mod markdown;
 mod status;
 mod footer;
 mod card;
+mod difference;
 mod retry;
+mod last_output;
 mod terminal;
 
 pub(crate) use card::{HumanDuration, uncertain_line};
 pub(crate) use context::compaction_line;
+pub(crate) use difference::difference;
 pub(crate) use layout::{
     hanging, hanging_to, known_window_width, window_height, window_width, wrapped, wrapped_list, wrapped_paragraphs,
     wrapped_with_paths,

@@ -15,7 +15,6 @@ mod explanation;
 mod file;
 
 mod model_name;
-mod untrusted;
 mod server_text;
 mod effect;
 mod context;

@@ -39,7 +39,7 @@ const SECRETS: [&str; 18] = [
     "TOKENS",
 ];
 
-/// Endings of such names that are no words of their own.
+/// Endings of such names that are not words of their own.
 const ENDINGS: [&str; 7] = ["_AUTH", "_PASS", "_PWD", "PASSWORD", "TOKEN", "SECRET", "APIKEY"];
 
 /// The beginnings of the names of variables that identify someone.

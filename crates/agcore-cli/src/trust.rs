@@ -10,7 +10,7 @@ mod startable;
 
 pub(crate) use self::{
     decision::{Trust, listed_changes},
-    snapshot::{FileKind, FolderFile, PROJECT_DIRECTORIES, PROJECT_DIRECTORY, Snapshot},
+    snapshot::{FileKind, FolderFile, PROJECT_DIRECTORIES, Snapshot},
     startable::Startable,
     store::{TrustStore, TrustedFolder},
 };

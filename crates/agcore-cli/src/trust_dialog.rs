@@ -159,7 +159,7 @@ fn describe(text: &mut String, effect: &Effect, is_first: bool) {
     // Only permissions, hooks and MCP servers have several lines.
     for line in value.split('\n') {
         match line.strip_prefix(CONTINUED) {
-            // A line break within a command, which the next line goes on with.
+            // A line break within a command, which the next line continues.
             Some(rest) => *text += &format!("        │ {}\n", shown_line(rest)),
             None => *text += &format!("    {name} = {}\n", shown_line(line)),
         }

@@ -75,7 +75,7 @@ Environment variables that are ignored in .env:
 
 Settings in agcore.toml:
   provider, model, base_url, proxy, api_key, system, history, theme, [timeouts], [retry], [providers.NAME], [prices.MODEL],
-  [permissions], [[hooks.EVENT]], [mcp.servers.NAME], [serve]
+  [permissions], [budget], redact, keep_env, [[hooks.EVENT]], [mcp.servers.NAME], [serve]
 
 Instructions of a project:
   AGENTS.md, else CLAUDE.md, from the root of the git repository down to the current directory

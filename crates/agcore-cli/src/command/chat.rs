@@ -35,6 +35,7 @@ mod paste_image;
 mod last_model;
 mod model;
 mod elsewhere;
+mod sending;
 mod settle;
 mod resume;
 mod commands;

@@ -83,7 +83,8 @@ impl Report {
             Status::Warn => (palette.warning, "warn"),
             Status::Fail => (palette.error, "fail"),
         };
-        let first = format!("{word:<5} {:<9} {}", check.name, sanitized_line(&check.message));
+        let (name, message) = (sanitized_line(&check.name), sanitized_line(&check.message));
+        let first = format!("{word:<5} {name:<9} {message}");
         let mut line = wrapped_with_paths(&first, INDENT).replacen(word, &format!("{style}{word}{style:#}"), 1) + "\n";
         for advice in check.advice.iter().flat_map(|advice| advice.lines()) {
             let advice = wrapped_with_paths(&format!("{:INDENT$}→ {}", "", sanitized_line(advice)), INDENT + 2);

@@ -1,5 +1,6 @@
 //! `agcore serve`: serves an agent over HTTP.
 
+mod failure;
 mod config;
 mod documents;
 mod flows;
@@ -21,7 +22,10 @@ use agcore_server::{Server, ServerBuilder, ServerError, TrustedProxy};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use self::config::ServeConfig;
+use self::{
+    config::ServeConfig,
+    failure::{failure, in_use},
+};
 use super::chat::{ChatTools, agent};
 use crate::{
     args::{PermissionMode, ServeArgs, ServeCommand},
@@ -153,20 +157,6 @@ fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
     Failure::usage(format!("cannot listen on {address}: {error}"))
 }
 
-/// Returns who uses the database, with the address of the machine.
-fn in_use(error: &ServerError) -> String {
-    match error {
-        ServerError::InUse(holder) => {
-            let address = holder.address.as_ref().map(|address| format!(", at {address}"));
-            format!(
-                "another server uses the database: {holder}{}",
-                address.unwrap_or_default()
-            )
-        }
-        error => error.to_string(),
-    }
-}
-
 /// Returns the parts of the agent, with the provider, the tools and the rules of a chat.
 fn bundle(settings: &Settings, tools: &ChatTools, config: &ServeConfig) -> Result<RuntimeBundle, Failure> {
     let policy = Policy::new(&tools.registry, &settings.tools)?;
@@ -227,14 +217,4 @@ fn server(
     }
     let builder = config.origins.into_iter().fold(builder, ServerBuilder::origin);
     builder.build().map_err(failure)
-}
-
-fn failure(error: ServerError) -> Failure {
-    if let ServerError::InUse(_) = &error {
-        let text = in_use(&error);
-        return Failure::task(format!(
-            "{text}\nStop it first, or pass --hand-over to wait until it has ended and to continue its runs."
-        ));
-    }
-    Failure::task(agcore::chat::text::error_chain(&error))
 }

@@ -17,11 +17,11 @@ pub(super) struct Approved(Mutex<HashMap<String, (PathBuf, Fingerprint)>>);
 pub(super) type Fingerprint = Option<Vec<u8>>;
 
 impl Approved {
-    /// Checks that a file is still as it was in the question about the call, if there was one.
+    /// Checks that a file is still as it was in the question about the call, if there was one. Returns whether there was.
     ///
     /// # Errors
     /// When it has changed since.
-    pub(super) fn check(&self, call_id: &str, path: &Path, content: Option<&str>) -> Result<(), ToolError> {
+    pub(super) fn check(&self, call_id: &str, path: &Path, content: Option<&str>) -> Result<bool, ToolError> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match seen.remove(call_id) {
             Some((seen, fingerprint)) if seen == path && fingerprint != fingerprint_of(content) => {
@@ -30,7 +30,7 @@ impl Approved {
                     path.display()
                 )))
             }
-            _ => Ok(()),
+            seen => Ok(seen.is_some()),
         }
     }
 

@@ -2,10 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agcore::tools::{Arguments, ToolContext};
 use similar::TextDiff;
-
-use super::folder::ToolFolder;
 
 /// A change of a text file.
 #[derive(Debug)]
@@ -54,12 +51,6 @@ impl Change {
             one_line(&self.path)
         )
     }
-}
-
-/// Returns why a person must confirm a call that changes the file `path`.
-pub(super) fn confirmation(arguments: &Arguments, context: &ToolContext) -> Option<String> {
-    let folder = context.extension::<ToolFolder>()?;
-    folder.confirmation(context.call_id(), arguments["path"].as_str()?)
 }
 
 /// Returns a path as text on one line: line breaks in a name could pass for lines of the change.

@@ -4,8 +4,8 @@ use agcore::tools::{Registration, State, ToolContext, ToolError, tool};
 use serde_json::Value;
 
 use super::{
-    change::{Change, confirmation},
-    folder::ToolFolder,
+    change::Change,
+    folder::{ToolFolder, confirmation},
     text_file,
 };
 
@@ -40,12 +40,7 @@ fn edit_file(
     context: ToolContext,
 ) -> Result<String, ToolError> {
     let change = replaced(&folder, &path, &old, &new, all.unwrap_or(false))?;
-    let approved = folder.approved();
-    folder.check_confirmed(context.call_id(), &change.path)?;
-    approved.check(context.call_id(), &change.path, change.before.as_deref())?;
-    text_file::write(&folder, &change.path, &change.after)?;
-    folder.undo().record(&change);
-    Ok(change.summary())
+    text_file::apply(&folder, &context, &change)
 }
 
 /// Returns the change that a call would make.

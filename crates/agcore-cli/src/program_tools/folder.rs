@@ -8,13 +8,14 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use agcore::tools::{ToolError, permission::Glob};
+use agcore::tools::{Arguments, ToolContext, ToolError, permission::Glob};
 use cap_std::{ambient_authority, fs::Dir};
 
 use super::{
     approved::Approved,
     guarded::{EACH_TIME, changed_by, is_guarded, parts},
     secret::is_secret,
+    unasked::Unasked,
     undo::Undo,
 };
 use crate::{places::own_files, process::os_variable};
@@ -33,6 +34,7 @@ struct Inner {
     readable: Vec<Glob>,
     approved: Approved,
     undo: Undo,
+    unasked: Unasked,
     /// The files of the folder that commands of hooks and MCP servers run.
     started: BTreeSet<PathBuf>,
     /// The variables with secrets that commands get nevertheless.
@@ -64,6 +66,7 @@ impl ToolFolder {
             readable,
             approved: Approved::default(),
             undo: Undo::default(),
+            unasked: Unasked::default(),
             started: BTreeSet::new(),
             kept_variables: Vec::new(),
             own: own_files(),
@@ -99,7 +102,7 @@ impl ToolFolder {
         })
     }
 
-    /// Checks that a call may change the file: a link may have changed since it was decided that nobody is asked.
+    /// Checks that a call may change the file: a link may have changed since it was decided that the call needs no question.
     ///
     /// # Errors
     /// When a person must confirm the change, and was not asked about this file.
@@ -201,6 +204,18 @@ impl ToolFolder {
         &self.0.undo
     }
 
+    /// Returns the changes that were made without a question.
+    pub(super) fn unasked(&self) -> &Unasked {
+        &self.0.unasked
+    }
+
+    /// Keeps the changes that calls make without a question. Returns what takes them, as unified differences by the id of the call.
+    pub(crate) fn unasked_changes(&self) -> impl Fn(&str) -> Option<String> + Send + use<> {
+        self.unasked().keep();
+        let folder = self.clone();
+        move |call_id| folder.unasked().take(call_id)
+    }
+
     /// Returns the path of a file or directory below this one, without links and `..`.
     ///
     /// # Errors
@@ -296,6 +311,12 @@ impl ToolFolder {
             }
         }
     }
+}
+
+/// Returns why a person must confirm a call that changes the file `path`.
+pub(super) fn confirmation(arguments: &Arguments, context: &ToolContext) -> Option<String> {
+    let folder = context.extension::<ToolFolder>()?;
+    folder.confirmation(context.call_id(), arguments["path"].as_str()?)
 }
 
 /// Returns the error of an operation on a path.

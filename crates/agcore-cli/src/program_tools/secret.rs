@@ -157,11 +157,12 @@ pub(super) fn is_secret(path: &Path) -> bool {
     }
     let is_below = |known: &&[&str]| names.windows(known.len()).any(|parts| parts == *known);
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
-    let is_data = DATA.contains(&ending) && PARTS.iter().any(|part| stem.contains(part));
+    let is_named = !ending.is_empty() || matches!(stem, "secrets" | "secret");
+    let is_data = is_named && DATA.contains(&ending) && PARTS.iter().any(|part| stem.contains(part));
     directories.iter().any(|name| DIRECTORIES.contains(&name.as_str()))
         || NAMES.contains(&name.as_str())
         || BELOW.iter().any(is_below)
-        || is_data && !(ending.is_empty() && !matches!(stem, "secrets" | "secret"))
+        || is_data
         || name.starts_with(".env.")
         || ENDS.iter().any(|end| name.ends_with(end))
         || STARTS.iter().any(|start| name.starts_with(start)) && !name.ends_with(".pub")

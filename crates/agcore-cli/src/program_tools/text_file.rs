@@ -5,10 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use agcore::tools::ToolError;
+use agcore::tools::{ToolContext, ToolError};
 use cap_std::fs::{Dir, OpenOptions};
 
-use super::folder::{ToolFolder, refusal};
+use super::{
+    change::Change,
+    folder::{ToolFolder, refusal},
+};
 
 /// The largest file that tools read or write, in bytes.
 pub(super) const MAX_FILE: u64 = 4 * 1024 * 1024;
@@ -53,6 +56,24 @@ pub(super) fn read_if_exists(folder: &ToolFolder, path: &Path) -> Result<Option<
 pub(super) fn write(folder: &ToolFolder, path: &Path, text: &str) -> Result<(), ToolError> {
     let name = path.display().to_string();
     replace(folder.handle(), path, text).map_err(|error| refusal("write", &name, &error))
+}
+
+/// Writes the change, and remembers it. Returns its description for the model.
+///
+/// # Errors
+/// When the file is not the one that was approved, or cannot be written.
+pub(super) fn apply(folder: &ToolFolder, context: &ToolContext, change: &Change) -> Result<String, ToolError> {
+    let call_id = context.call_id();
+    folder.check_confirmed(call_id, &change.path)?;
+    let was_shown = folder
+        .approved()
+        .check(call_id, &change.path, change.before.as_deref())?;
+    write(folder, &change.path, &change.after)?;
+    folder.undo().record(change);
+    if !was_shown {
+        folder.unasked().record(call_id, change);
+    }
+    Ok(change.summary())
 }
 
 fn bytes(handle: &Dir, path: &Path) -> io::Result<Vec<u8>> {

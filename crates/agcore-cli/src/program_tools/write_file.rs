@@ -4,8 +4,8 @@ use agcore::tools::{Registration, State, ToolContext, ToolError, tool};
 use serde_json::Value;
 
 use super::{
-    change::{Change, confirmation},
-    folder::ToolFolder,
+    change::Change,
+    folder::{ToolFolder, confirmation},
     text_file::{self, MAX_FILE},
 };
 
@@ -34,13 +34,7 @@ fn write_file(
     State(folder): State<ToolFolder>,
     context: ToolContext,
 ) -> Result<String, ToolError> {
-    let change = replaced(&folder, &path, content)?;
-    let approved = folder.approved();
-    folder.check_confirmed(context.call_id(), &change.path)?;
-    approved.check(context.call_id(), &change.path, change.before.as_deref())?;
-    text_file::write(&folder, &change.path, &change.after)?;
-    folder.undo().record(&change);
-    Ok(change.summary())
+    text_file::apply(&folder, &context, &replaced(&folder, &path, content)?)
 }
 
 /// Returns the change that a call would make.

@@ -17,7 +17,9 @@ use super::{
     agent::agent_line,
     card::{self, Card, call_name},
     context::context_line,
+    difference::difference_start,
     footer::Footer,
+    last_output::{LastOutput, after, write_all},
     layout::{window_height, window_width, wrapped},
     markdown::Markdown,
     retry::retry_line,
@@ -30,6 +32,9 @@ use crate::shell_command::command_failed;
 
 /// The maximum width of a tool card.
 const MAX_CARD_WIDTH: usize = 120;
+
+/// Returns the change of a file that a call made, if it is to be shown.
+type Changes = Box<dyn Fn(&str) -> Option<String> + Send>;
 
 /// Writes the answer to one stream and everything else to another, which may be the same.
 pub(crate) struct Terminal<A: Write, N: Write> {
@@ -48,17 +53,12 @@ pub(crate) struct Terminal<A: Write, N: Write> {
     footer: Footer,
     /// Arguments that the user edited, by call id: they replace what the model wrote.
     edited: Vec<(String, String)>,
+    /// The changes that are shown below the calls that made them.
+    changes: Option<Changes>,
     /// The column after the reasoning written last.
     reasoning_column: usize,
     /// The kind of output written last, so that text, reasoning and cards start on their own lines.
     last: LastOutput,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LastOutput {
-    Line,
-    Text,
-    Reasoning,
 }
 
 impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
@@ -74,6 +74,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             status: palette.is_colored.then(StatusLines::default),
             footer: Footer::default(),
             edited: Vec::new(),
+            changes: None,
             reasoning_column: 0,
             last: LastOutput::Line,
         }
@@ -96,6 +97,12 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     /// depend on the window.
     pub(crate) fn with_notes_for(mut self, stream: &impl IsTerminal) -> Self {
         self.notes_are_wrapped = stream.is_terminal();
+        self
+    }
+
+    /// Shows the changes that calls made.
+    pub(crate) fn with_changes(mut self, changes: Changes) -> Self {
+        self.changes = Some(changes);
         self
     }
 
@@ -247,8 +254,12 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                     has_failed: *is_error || command_failed(name, display.as_deref()),
                     duration: *duration,
                 };
-                let line = card.line(self.palette, self.card_width());
-                self.line(&line)
+                let mut lines = card.line(self.palette, self.card_width());
+                if let Some(change) = self.changes.as_ref().and_then(|changes| changes(call_id)) {
+                    let change = difference_start(&change, self.palette, self.card_width());
+                    lines = format!("{lines}\n{}", change.trim_end_matches('\n'));
+                }
+                self.line(&lines)
             }
             _ => Ok(()),
         }
@@ -268,11 +279,9 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         }
     }
 
-    fn model(&mut self, event: &ModelEvent) -> io::Result<()> {
-        match retry_line(event) {
-            Some(line) => self.note(self.palette.dim, &line),
-            None => Ok(()),
-        }
+    /// Writes a dim note, if there is one.
+    fn dim_note(&mut self, line: Option<String>) -> io::Result<()> {
+        line.map_or(Ok(()), |line| self.note(self.palette.dim, &line))
     }
 
     /// Updates the progress display for an event.
@@ -299,7 +308,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     fn show_sub_agent(&mut self, agent: &str, kind: &EventKind) -> io::Result<()> {
         match kind {
             EventKind::Tool(event) => self.tool(Some(agent), event),
-            EventKind::Model(event) => self.model(event),
+            EventKind::Model(event) => self.dim_note(retry_line(event)),
             _ => Ok(()),
         }
     }
@@ -310,19 +319,10 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             EventKind::Text(TextEvent::Reasoning(text)) => self.reasoning(text),
             EventKind::Text(TextEvent::MessageComplete(_)) => self.end_line(),
             EventKind::Tool(event) => self.tool(None, event),
-            EventKind::Model(event) => self.model(event),
-            EventKind::Context(event) => match context_line(event) {
-                Some(line) => self.note(self.palette.dim, &line),
-                None => Ok(()),
-            },
-            EventKind::Agent(event) => match agent_line(event) {
-                Some(line) => self.note(self.palette.dim, &line),
-                None => Ok(()),
-            },
-            EventKind::Turn(TurnEvent::Complete { usage }) if usage.calls > 0 => {
-                let line = usage_line(usage);
-                self.note(self.palette.dim, &line)
-            }
+            EventKind::Model(event) => self.dim_note(retry_line(event)),
+            EventKind::Context(event) => self.dim_note(context_line(event)),
+            EventKind::Agent(event) => self.dim_note(agent_line(event)),
+            EventKind::Turn(TurnEvent::Complete { usage }) if usage.calls > 0 => self.dim_note(Some(usage_line(usage))),
             _ => Ok(()),
         }
     }
@@ -388,24 +388,6 @@ impl<A: Write, N: Write> fmt::Debug for Terminal<A, N> {
             .field("last", &self.last)
             .finish_non_exhaustive()
     }
-}
-
-/// Returns the kind of output written last after a piece of text.
-fn after(text: &str, before: LastOutput, within: LastOutput) -> LastOutput {
-    match text {
-        "" => before,
-        text if text.ends_with('\n') => LastOutput::Line,
-        _ => within,
-    }
-}
-
-/// Writes text and flushes the stream.
-fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
-    if text.is_empty() {
-        return Ok(());
-    }
-    stream.write_all(text.as_bytes())?;
-    stream.flush()
 }
 
 #[cfg(test)]

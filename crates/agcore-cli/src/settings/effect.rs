@@ -12,7 +12,6 @@ use super::{
     hooks::HookTable,
     project::Project,
     server_text::describe,
-    untrusted::is_used,
 };
 use crate::{
     places::SETTINGS_FILE,
@@ -191,6 +190,21 @@ fn of_project(snapshot: &Snapshot, root: &str) -> Option<Effect> {
         value: Some(value),
         needs_trust,
     })
+}
+
+/// Returns the settings that are used without trust. Everything else is missing, so a setting added to [`File`] needs
+/// trust unless it is listed here and in [`is_used`].
+pub(super) fn without_trust(file: &File) -> File {
+    File {
+        history: file.history,
+        places: file.places.clone(),
+        ..File::default()
+    }
+}
+
+/// Returns whether a setting is used without trust.
+fn is_used(name: &str) -> bool {
+    name == "history"
 }
 
 /// Summarizes effects by file: `agcore.toml (base_url, permissions) and AGENTS.md are`.

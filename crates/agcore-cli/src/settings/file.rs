@@ -81,7 +81,7 @@ pub(super) struct File {
     /// The table `[budget]`.
     #[serde(default)]
     pub(super) budget: BudgetTable,
-    /// What the model does not get from tools.
+    /// The patterns that are removed from what the model gets from tools.
     #[serde(default)]
     pub(super) redact: RedactList,
     /// The variables with secrets that commands get.

@@ -5,9 +5,8 @@ use std::path::Path;
 use super::{
     context::ContextFiles,
     dotenv::{self, Dotenv},
-    effect::{self, Effect},
+    effect::{self, Effect, without_trust},
     file::{File, SETTINGS},
-    untrusted::without_trust,
 };
 use crate::{
     args::PolicyArgs,

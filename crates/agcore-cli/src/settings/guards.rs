@@ -16,7 +16,7 @@ pub(crate) struct BudgetTable {
     pub(crate) session: BudgetEntry,
 }
 
-/// What a turn or a session may use.
+/// The limits of a turn or a session.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BudgetEntry {

@@ -6,8 +6,8 @@ use agcore::{AgentSpec, agent::Skills, chat::tool_name};
 
 use crate::{
     exit::Failure,
-    places::{user_agents, user_flows, user_skills},
-    trust::{FileKind, FolderFile, PROJECT_DIRECTORIES, PROJECT_DIRECTORY, Snapshot},
+    places::{PROJECT_DIRECTORY, user_agents, user_flows, user_skills},
+    trust::{FileKind, FolderFile, PROJECT_DIRECTORIES, Snapshot},
 };
 
 /// The directory of skills, in [`PROJECT_DIRECTORY`] and next to the user's settings.

@@ -44,13 +44,13 @@ pub(crate) struct ToolSettings {
     pub(crate) project: Project,
     /// The commands of `[hooks]` in all settings files, in the order in which they run.
     pub(crate) hooks: Vec<(HookEvent, HookEntry)>,
-    /// What agents may use: the smallest limits of all settings files.
+    /// The limits of agents: the smallest limits of all settings files.
     pub(crate) budget: BudgetTable,
     /// Removes secrets from what tools return.
     pub(crate) redaction: Redaction,
     /// The variables with secrets that commands of tools and hooks get.
     pub(crate) keep_env: Vec<String>,
-    /// What the commands of hooks and MCP servers run.
+    /// The files that the commands of hooks and MCP servers run.
     pub(crate) startable: Startable,
     /// Messages for the user: what is ignored.
     pub(crate) warnings: Vec<String>,

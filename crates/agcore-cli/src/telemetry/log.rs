@@ -15,7 +15,7 @@ use tracing_subscriber::{
     Layer, Registry,
     filter::{LevelFilter, Targets},
     layer::Context,
-    registry::{LookupSpan, SpanRef},
+    registry::{LookupSpan, Scope, SpanRef},
 };
 
 use self::{
@@ -89,10 +89,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Log {
         self.write_entry(level, || {
             let message = fields.get("message").unwrap_or_default().to_owned();
             let mut entry = Entry::new(SystemClock::new().now(), level, message);
-            let spans = context
-                .event_scope(event)
-                .into_iter()
-                .flat_map(|scope| scope.from_root());
+            let spans = context.event_scope(event).into_iter().flat_map(Scope::from_root);
             spans.for_each(|span| add_context(&mut entry, &span));
             entry.add(&fields);
             entry

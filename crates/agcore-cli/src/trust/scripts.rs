@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
     fs, io,
     path::{Component, Path, PathBuf},
 };
@@ -9,7 +10,7 @@ use std::{
 use ring::digest::{Context, SHA256};
 use serde_json::Value;
 
-use super::snapshot::{PROJECT_DIRECTORY, hexadecimal};
+use crate::places::PROJECT_DIRECTORY;
 
 /// The characters at which a command line is split. What remains are words that may be paths.
 const SEPARATORS: &str = " \t\r\n'\"`;|&()<>{}$=,";
@@ -138,6 +139,16 @@ pub(super) fn hash_of(path: &Path) -> io::Result<String> {
             count => hash.update(&buffer[..count]),
         }
     }
+}
+
+/// Returns bytes as text.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    let mut hash = String::new();
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(hash, "{byte:02x}");
+    }
+    hash
 }
 
 #[cfg(test)]

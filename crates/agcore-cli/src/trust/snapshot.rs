@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fmt::Write as _,
     fs,
     path::{Path, PathBuf},
 };
@@ -11,12 +10,10 @@ use ring::digest::{SHA256, digest};
 
 use super::{
     bounded,
-    scripts::{command_lines, hash_of, named_files},
+    scripts::{command_lines, hash_of, hexadecimal, named_files},
 };
-use crate::places::SETTINGS_FILE;
+use crate::places::{PROJECT_DIRECTORY, SETTINGS_FILE};
 
-/// The directory of a project's agents, skills and flows.
-pub(crate) const PROJECT_DIRECTORY: &str = ".agcore";
 /// The directories whose files are skills and agents: ours, and those in which other programs look for skills.
 pub(crate) const PROJECT_DIRECTORIES: [&str; 3] = [PROJECT_DIRECTORY, ".agents/skills", ".claude/skills"];
 /// The maximum number of files below each of [`PROJECT_DIRECTORIES`].
@@ -136,16 +133,6 @@ impl FolderFile {
 
 fn sha256(bytes: &[u8]) -> String {
     hexadecimal(digest(&SHA256, bytes).as_ref())
-}
-
-/// Returns bytes as text.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    let mut hash = String::new();
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(hash, "{byte:02x}");
-    }
-    hash
 }
 
 /// Returns the files below a directory of the folder, sorted by name. Linked directories are not followed.

@@ -74,7 +74,7 @@ impl Startable {
         match TrustStore::of_user().trust(&Snapshot::read(folder)) {
             Ok(Trust::Remembered) => Ok(()),
             _ => Err(format!(
-                "{} changed since this folder was trusted; look at the files, and run `agcore trust` to trust them again",
+                "{} changed since this folder was trusted; check the files, and run `agcore trust` to trust them again",
                 changed.join(", ")
             )),
         }

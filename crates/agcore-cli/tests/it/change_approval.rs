@@ -52,11 +52,38 @@ fn the_question_shows_the_difference_that_the_answer_allows() {
         assert!(shown.contains(line), "{line:?} is missing in {shown}");
     }
     person.types("y");
-    person.sees("Result: a.txt was changed: 2 lines added, 1 removed.");
+    let shown = person.sees("Result: a.txt was changed: 2 lines added, 1 removed.");
+    assert!(!shown.contains("+and more"), "it was shown before: {shown}");
     person.next();
     assert_eq!(file(&person.agcore), "one\n2\nand more\nthree\n");
     person.presses('d');
     person.leaves_with(0);
+}
+
+#[test]
+fn a_change_that_was_not_asked_about_is_shown_afterwards() {
+    let server = edit();
+    let agcore = Agcore::talking_to(&server).with_file("a.txt", "one\ntwo\nthree\n");
+    let mut person = Person::chatting(agcore, &["--permission-mode", "acceptEdits"]);
+    person.types("go");
+    check_shown(&mut person);
+    person.next();
+    person.presses('d');
+    let agcore = person.leaves_with(0).with_file("a.txt", "one\ntwo\nthree\n");
+
+    let arguments = ["-p", "go", "--permission-mode", "acceptEdits"];
+    let mut person = Person::running(agcore, &arguments);
+    check_shown(&mut person);
+    person.leaves_with(0);
+}
+
+/// Sees the card of the call, and the change below it.
+fn check_shown(person: &mut Person) {
+    person.sees("✓ edit_file");
+    let shown = person.sees("Result: a.txt was changed");
+    for line in ["--- a/a.txt", "   one", "  -two", "  +2", "  +and more", "   three"] {
+        assert!(shown.contains(line), "{line:?} is missing in {shown}");
+    }
 }
 
 #[test]

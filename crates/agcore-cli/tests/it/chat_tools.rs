@@ -105,7 +105,7 @@ fn a_chat_reads_the_pages_that_are_kept() {
     agcore
         .run_with(["knowledge", "add", "-", "--id", "pump"], text.as_bytes())
         .assert_success();
-    // Nobody is asked.
+    // No question is asked.
     let ran = agcore.run(["-p", "What is the reset code?"]);
     assert_eq!(ran.assert_success(), "found it\n");
     let requests = server.requests();

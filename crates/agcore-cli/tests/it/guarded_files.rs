@@ -17,7 +17,7 @@ fn calling(calls: Vec<(&'static str, Value)>) -> Server {
         let messages = json["messages"].as_array().unwrap();
         let done = messages.iter().filter(|message| message["role"] == "tool").count();
         match calls.get(done) {
-            Some((name, arguments)) => Reply::tool_calls([ToolCall::new(name, arguments)]),
+            Some((name, arguments)) => Reply::tool_calls([ToolCall::new(*name, arguments)]),
             None => Reply::text("Done."),
         }
     })
@@ -43,7 +43,8 @@ fn with_hook(server: &Server, script: &str) -> Agcore {
 
 /// Returns what the model received from its tools.
 fn results(server: &Server) -> Vec<String> {
-    let json = server.requests().last().unwrap().json();
+    let requests = server.requests();
+    let json = requests.last().unwrap().json();
     let messages = json["messages"].as_array().unwrap();
     let results = messages.iter().filter(|message| message["role"] == "tool");
     results

@@ -184,7 +184,7 @@ fn a_fork_leaves_the_session_as_it_is() {
         .into_iter()
         .map(|session| session["title"].clone())
         .collect();
-    assert_eq!(titles, ["one", "one"], "a copy has the title of the original");
+    assert_eq!(titles, ["one (copy)", "one"], "newest first");
 }
 
 #[test]

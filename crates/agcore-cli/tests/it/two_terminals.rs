@@ -24,7 +24,7 @@ fn busy(server: &Server) -> Person {
     first
 }
 
-/// The beginning of what a second program says.
+/// The beginning of the message of a second program.
 const WHO: &str = "in use by agcore (process ";
 
 #[test]

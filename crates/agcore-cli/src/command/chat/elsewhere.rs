@@ -52,7 +52,7 @@ pub(super) async fn resolve(conversation: &mut Conversation) -> Result<bool, Fai
             return Ok(false);
         }
     };
-    screen.note(&format!("This session is in use by {holder}. It goes on there."))?;
+    screen.note(&format!("This session is in use by {holder}. It continues there."))?;
     match choose(conversation).await? {
         Choice::Watch => watch(conversation).await,
         Choice::Fork => fork(conversation).await,
@@ -100,7 +100,7 @@ async fn choose(conversation: &Conversation) -> Result<Choice, Failure> {
     }
 }
 
-/// Shows messages as they are stored, until nobody else is using the session.
+/// Shows messages as they are stored, until no other program is using the session.
 async fn watch(conversation: &mut Conversation) -> Result<bool, Failure> {
     let screen = conversation.screen;
     screen.note("Watching; Ctrl-C stops.")?;

@@ -248,6 +248,7 @@ async fn conversation(
     let turns = TurnRunner {
         console: console.clone(),
         screen,
+        folder: folder.clone(),
         questions: Questions { calls, servers: asked },
         interrupts: front.interrupts.clone(),
         modes,

@@ -22,7 +22,7 @@ pub(super) fn markdown(messages: &[Arc<Message>]) -> String {
             Message::Tool(_) | Message::Function(_) => {
                 text += &format!("Result:\n\n{}\n", fenced("text", &message.text()));
             }
-            // Instructions are not a part of what was said.
+            // Instructions are not a part of the conversation.
             _ => {}
         }
     }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shows_what_was_said_and_called() {
+    fn shows_messages_and_calls() {
         let call = ToolCall::function("c", "search", "{\"text\": \"tea\"}");
         let messages = [
             Message::system("Be kind."),

@@ -35,7 +35,7 @@ use crate::{
     policy::Policy,
     prices::Prices,
     process::{current_directory, print},
-    program_tools::Previews,
+    program_tools::{Previews, ToolFolder},
     question_terminal::{QuestionTerminal, report_grants},
     render::{Color, Render, Terminal, Theme},
     server_question::{Completer, ServerQuestions},
@@ -144,14 +144,14 @@ impl<'a> OneShot<'a> {
             policy: policy.with_approver(approver(args, person, front.output)),
             audit: Some(Audit::shared(&denials, front.output)),
             mode: mode.into(),
-            folder,
+            folder: folder.clone(),
         };
         let chats = ChatSessions::new(args, settings, tools, sessions, people)?;
         let agent = agent_of(args, settings)?;
         let agent = continued(agent, (args, settings), &chats.sessions, selected).await?;
         let session = chats.start(selected, args.session.fork_session, &agent).await?;
         chats.name(&session, args).await?;
-        let (mut render, mut answers) = (renderer(front, settings.theme, args), None);
+        let (mut render, mut answers) = (renderer(front, settings.theme, args, &folder), None);
         if let Some(terminal) = terminal {
             let (steps, asked_by_steps) = AskForSteps::new();
             answers = Some(steps);
@@ -325,7 +325,7 @@ fn mcp_server(server: &Server) -> McpServer {
 }
 
 /// Returns the renderer of the events. With a schema, the text of the model is not shown: it is JSON in one of several forms.
-fn renderer(front: &Front<'_>, theme: Theme, args: &ChatArgs) -> Box<dyn Render> {
+fn renderer(front: &Front<'_>, theme: Theme, args: &ChatArgs, folder: &ToolFolder) -> Box<dyn Render> {
     if let Some(output) = front.output {
         return Box::new(output.clone());
     }
@@ -334,10 +334,17 @@ fn renderer(front: &Front<'_>, theme: Theme, args: &ChatArgs) -> Box<dyn Render>
         true => Box::new(io::sink()),
         false => Box::new(io::stderr()),
     };
-    if args.schema.is_some() {
-        return Box::new(Terminal::new(io::sink(), notes, progress).with_notes_for(&io::stderr()));
+    let answer: Box<dyn Write + Send> = match args.schema {
+        Some(_) => Box::new(io::sink()),
+        None => Box::new(io::stdout()),
+    };
+    let mut terminal = Terminal::new(answer, notes, progress).with_notes_for(&io::stderr());
+    if io::stderr().is_terminal() && !args.quiet {
+        terminal = terminal.with_changes(Box::new(folder.unasked_changes()));
     }
-    let terminal = Terminal::new(io::stdout(), notes, progress).with_notes_for(&io::stderr());
+    if args.schema.is_some() {
+        return Box::new(terminal);
+    }
     match io::stdout().is_terminal() {
         true => Box::new(terminal.with_markdown(front.color.palette(&io::stdout()).with_theme(theme))),
         // Programs get what the model wrote.

@@ -135,6 +135,9 @@ fn registry(project: &Project) -> Result<ToolRegistry, ToolError> {
     Ok(tools)
 }
 
+/// The end of the title of a copy.
+const COPY: &str = " (copy)";
+
 /// Creates and opens sessions that share the provider, the tools and the rules of a chat.
 pub(super) struct ChatSessions {
     /// Where they are kept.
@@ -224,12 +227,8 @@ impl ChatSessions {
             Some(session) => self.stored.open(&session.id, agent.clone()).await,
         };
         let opened = opened?;
-        // Lists show a copy under the title of what it continues.
-        if let Some(title) = selected
-            .and_then(|session| session.title.as_deref())
-            .filter(|_| is_fork)
-        {
-            self.sessions.rename(opened.id(), title).await?;
+        if is_fork && selected.is_some() {
+            self.name_copy(&opened).await?;
         }
         self.hooks.set_session(opened.id());
         Ok(opened)
@@ -265,8 +264,18 @@ impl ChatSessions {
     /// When the session is damaged, or the database fails.
     pub(super) async fn fork(&self, id: &str, agent: &AgentSpec) -> Result<AgentSession, Failure> {
         let copy = self.stored.branch_new(id, agent.clone()).await?;
+        self.name_copy(&copy).await?;
         self.hooks.set_session(copy.id());
         Ok(copy)
+    }
+
+    /// Marks a copy in its title, so that the name of the original still selects one session.
+    async fn name_copy(&self, copy: &AgentSession) -> Result<(), Failure> {
+        let title = self.stored.get(copy.id()).await?.and_then(|session| session.title);
+        match title.filter(|title| !title.ends_with(COPY)) {
+            Some(title) => self.sessions.rename(copy.id(), &(title + COPY)).await,
+            None => Ok(()),
+        }
     }
 
     /// Opens a session again, with the settings of these sessions.

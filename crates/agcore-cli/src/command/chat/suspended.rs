@@ -61,7 +61,7 @@ pub(super) async fn end_open_turn(session: &AgentSession) -> Result<(), Failure>
 /// When standard error is closed.
 pub(super) async fn report_unfinished(session: &AgentSession, failure: &Failure) -> Result<(), Failure> {
     if failure.kind() == FailureKind::Suspended {
-        // The question of a flow is not one of the session, and its message says how to answer it.
+        // The question of a flow is not one of the session, and its message describes how to answer it.
         if !session.is_suspended().await {
             return Ok(());
         }

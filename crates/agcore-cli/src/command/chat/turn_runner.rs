@@ -1,6 +1,9 @@
 //! [`TurnRunner`]: runs turns, during which the user at the terminal can answer questions and cancel.
 
-use std::{future, io};
+use std::{
+    future,
+    io::{self, Stdout},
+};
 
 use agcore::{AgentSession, StreamEvent};
 use futures_util::future::BoxFuture;
@@ -18,6 +21,7 @@ use crate::{
     mode_switch::ModeSwitch,
     policy::Policy,
     process::print,
+    program_tools::ToolFolder,
     render::{Render, Terminal, sanitized_line},
     server_question::{Completer, ServerDialog, ServerQuestion, ServerQuestions},
     settings::ModelLimits,
@@ -31,6 +35,8 @@ pub(super) const PROMPT: &str = "[y]es [s]ession [a]lways [e]dit [n]o: ";
 pub(super) struct TurnRunner {
     pub(super) console: Console,
     pub(super) screen: Screen,
+    /// The folder of the tools, whose changes are shown.
+    pub(super) folder: ToolFolder,
     /// Receives the questions of the approver and of MCP servers.
     pub(super) questions: Questions,
     pub(super) interrupts: Interrupts,
@@ -167,8 +173,7 @@ impl TurnRunner {
         dialogs: (&Dialog, &ServerDialog),
         token: &CancellationToken,
     ) -> Result<TurnEnd, Failure> {
-        let palette = self.screen.palette;
-        let mut render = Terminal::new(io::stdout(), io::stdout(), palette).with_markdown(palette);
+        let mut render = self.terminal();
         let mut pending: Option<PendingAnswer> = None;
         let mut queued: Vec<StreamEvent> = Vec::new();
         let mut asked = None;
@@ -219,6 +224,14 @@ impl TurnRunner {
             [] => TurnEnd::Finished,
             _ => TurnEnd::Suspended,
         })
+    }
+
+    /// Returns the renderer of a turn.
+    fn terminal(&self) -> Terminal<Stdout, Stdout> {
+        let palette = self.screen.palette;
+        Terminal::new(io::stdout(), io::stdout(), palette)
+            .with_markdown(palette)
+            .with_changes(Box::new(self.folder.unasked_changes()))
     }
 
     /// Notes the answer to a question about a call of this tool.

@@ -15,7 +15,7 @@ use crate::{
 /// The advice for a server that does not answer within the short limits of the check.
 const SLOW: &str = "Check that the server is running and not overloaded, then try again.";
 
-/// What the answer of the server says about keys.
+/// The meaning of the answer of the server for keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ServerAnswer {
     /// The server lists its models.

@@ -14,7 +14,7 @@ use crate::{command::database::shown, exit::Failure};
 /// The longest note that stays one page, in characters. Longer ones are cut at their headings and paragraphs.
 const LONGEST: usize = 4000;
 
-/// What a file contains.
+/// The content of a file.
 pub(super) enum Content {
     /// A text, which may be Markdown.
     Note(String),

@@ -30,7 +30,7 @@ use crate::{
 struct Files {
     pages: Vec<KnowledgePage>,
     skipped: Vec<markdown::Skipped>,
-    /// What is missing of files that were read.
+    /// The missing parts of files that were read.
     warnings: Vec<String>,
     /// The ids and the names of the files, of which earlier versions may have had other parts.
     sources: Vec<(String, String)>,

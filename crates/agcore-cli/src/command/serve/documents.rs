@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use agcore::{catalog::CatalogSource, llm::SystemClock, memory::Journal};
 use agcore_server::{SERVER_HOLD, ServerBuilder, ServerError, SharedCatalog, StoredCatalog};
 
-use super::config::ServeConfig;
+use super::{config::ServeConfig, failure::failure};
 use crate::{exit::Failure, prices::Prices, sessions::Sessions};
 
 /// Returns the catalog in the database.
@@ -48,7 +48,7 @@ async fn check_is_free(sessions: &Sessions) -> Result<(), Failure> {
     match sessions.store().hold(SERVER_HOLD).await {
         Ok(_hold) => Ok(()),
         Err(error) => match error.holder() {
-            Some(holder) => Err(super::failure(ServerError::InUse(holder.clone()))),
+            Some(holder) => Err(failure(ServerError::InUse(holder.clone()))),
             None => Err(error.into()),
         },
     }

@@ -42,7 +42,7 @@ impl Entry {
         }
     }
 
-    /// Adds what a span says about all lines within it. An inner span comes after an outer one.
+    /// Adds the fields of a span, which describe all lines within it. An inner span comes after an outer one.
     pub(super) fn add_context(&mut self, fields: &Fields) {
         for (name, short) in CONTEXT {
             if let Some(value) = fields.get(name) {
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_says_to_what_it_belongs() {
+    fn every_line_names_its_context() {
         let time = SystemTime::UNIX_EPOCH + Duration::from_millis(951_782_400_042);
         let mut entry = Entry::new(time, Level::WARN, "a run has failed".to_owned());
         entry.add_context(&Fields::from([

@@ -1,4 +1,4 @@
-//! What operators see of requests and runs, and what users do not see of the machine.
+//! The log of requests and runs for operators, and details of the machine that users do not see.
 
 use std::io::BufRead;
 
@@ -29,7 +29,7 @@ impl Serving {
 }
 
 #[test]
-fn each_line_of_the_log_says_to_what_it_belongs() {
+fn each_line_of_the_log_names_its_context() {
     let model = Server::playground();
     let agcore = Agcore::talking_to(&model).at_home();
     let mut serving = Serving::start(&agcore, &["--log", "info", "--log-format", "json"]);

@@ -48,7 +48,7 @@ fn refuse(agcore: &Agcore) {
         .assert_failed(2, &[&holder]);
     assert!(
         serving.ask("GET", "/health", "", "").contains("ok"),
-        "the first goes on"
+        "the first continues"
     );
     // After its death, the database is free at once.
     serving.kill();
