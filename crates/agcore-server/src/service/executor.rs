@@ -142,12 +142,17 @@ impl Service {
         if log.is_over() {
             return Attempt::Ended;
         }
+        let input = match self.ready_input(log).await {
+            Ok(Ok(input)) => input,
+            Ok(Err(attempt)) => return attempt,
+            Err(error) => return self.failed(log, &error).await,
+        };
         match self.hold_of(log).await {
             Ok(hold) => log.set_hold(Some(hold)),
             Err(error) if is_held(&error) => return self.wait_for_session(log, &error).await,
             Err(error) => return self.failed(log, &error.into()).await,
         }
-        let attempt = match self.run_turn(log).await {
+        let attempt = match self.run_turn(log, input).await {
             Ok(attempt) => attempt,
             Err(error) => self.failed(log, &error).await,
         };
@@ -173,16 +178,22 @@ impl Service {
         Attempt::Retry
     }
 
-    /// Runs the turn of a run, from its beginning or from where it was.
-    async fn run_turn(&self, log: &Arc<RunLog>) -> Result<Attempt, AgentError> {
+    /// Returns the input of a run that can be executed now, or else the end of the attempt. The session is not held meanwhile: a
+    /// message that waits for an answer must not keep anyone from cancelling the question.
+    async fn ready_input(&self, log: &Arc<RunLog>) -> Result<Result<RunInput, Attempt>, AgentError> {
         let Some(input) = self.input_of(log).await? else {
             // It may be unknown whether the end was written.
             log.flush().await?;
-            return Ok(Attempt::Ended);
+            return Ok(Err(Attempt::Ended));
         };
-        if self.has_to_wait(log, &input).await? {
-            return Ok(Attempt::Held);
-        }
+        Ok(match self.has_to_wait(log, &input).await? {
+            true => Err(Attempt::Held),
+            false => Ok(input),
+        })
+    }
+
+    /// Runs the turn of a run, from its beginning or from where it was.
+    async fn run_turn(&self, log: &Arc<RunLog>, input: RunInput) -> Result<Attempt, AgentError> {
         let Ok(entry) = self.agents.choose(Some(&input.agent)) else {
             let fault = Fault::new(FaultKind::NotFound, "the agent of the run does not exist any more");
             return Ok(self.end(log, RunStatus::Failed, LogInput::Failed(fault)).await?);

@@ -127,7 +127,7 @@ impl Registration {
     /// ```
     /// use std::sync::Arc;
     ///
-    /// use agcore_chat::{ToolCall, ToolWork};
+    /// use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
     /// use agcore_tools::{
     ///     PermissionRules, Registration, Rule, RuleState, SystemClock, ToolContext, ToolError, ToolPolicy, ToolRegistry,
     ///     schemars::{self, JsonSchema},
@@ -155,9 +155,11 @@ impl Registration {
     ///     .build()?;
     ///
     /// let call = |euros: u32| ToolWork::new(ToolCall::function("call_1", "pay", format!(r#"{{"euros": {euros}}}"#)));
-    /// assert!(!executor.settle(call(50)).await.0.is_error());
+    /// let (small, _) = executor.settle(call(50)).await;
+    /// assert!(matches!(small, ToolOutcome::Done(result) if !result.is_error));
     /// // There is no one who could be asked.
-    /// assert!(executor.settle(call(5000)).await.0.is_error());
+    /// let (large, _) = executor.settle(call(5000)).await;
+    /// assert!(matches!(large, ToolOutcome::Done(result) if result.is_error));
     /// # Ok(())
     /// # }
     /// ```
