@@ -13,7 +13,7 @@ mod near;
 use std::borrow::Cow;
 
 pub use chain::error_chain;
-pub use near::{is_same_name, nearest, nearest_names};
+pub use near::{alternatives, is_same_name, nearest, nearest_names, suggestion};
 
 /// Returns the largest character boundary of `text` that is not above `at`.
 ///

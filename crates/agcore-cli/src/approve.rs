@@ -1,18 +1,14 @@
-//! The approvers of tool calls: [`AskUser`] and [`AllowAll`]. Without an approver, calls that need approval are denied.
+//! [`AskUser`]: the approver that asks at the terminal. Without an approver, calls that need approval are denied.
 
 use agcore::{
     chat::text::visible,
     tools::{Approval, ApprovalRequest, Approver},
 };
+use agcore_terminal::render::{Palette, SHELL, difference, sanitized_line, shown_lines, wrapped};
+use agcore_workbench::program_tools::{Preview, Previews};
 use async_trait::async_trait;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-
-use crate::{
-    program_tools::{Preview, Previews},
-    render::{Palette, difference, sanitized_line, shown_lines, wrapped},
-    shell_command::SHELL,
-};
 
 /// The number of bytes of arguments up to which a question is one line.
 const ONE_LINE: usize = 200;
@@ -164,27 +160,6 @@ impl Question {
     fn command(&self) -> Option<&str> {
         command(&self.request.tool, self.request.arguments.as_value())
     }
-}
-
-/// Approves everything, as requested with `--yes`, except what a deny rule might deny.
-#[derive(Debug)]
-pub(crate) struct AllowAll;
-
-#[async_trait]
-impl Approver for AllowAll {
-    async fn approve(&self, request: &ApprovalRequest) -> Approval {
-        unclear(request).unwrap_or_else(Approval::once)
-    }
-}
-
-/// Returns the answer to a call of which it is not known whether a rule denies it, if no one is asked.
-pub(crate) fn unclear(request: &ApprovalRequest) -> Option<Approval> {
-    request.unclear.then(|| {
-        Approval::deny(format!(
-            "{}, and no one is asked; write simple commands without variables, wildcards and redirections",
-            request.reason
-        ))
-    })
 }
 
 #[cfg(test)]

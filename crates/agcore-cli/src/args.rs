@@ -2,7 +2,6 @@
 //!
 //! Each paragraph of an epilogue is a single line: clap wraps it to the window.
 
-mod settings;
 mod model_option;
 mod catalog;
 mod chat;
@@ -39,7 +38,7 @@ mod trust;
 pub(crate) use self::{
     approvals::{ApprovalsCommand, ListApprovalsArgs},
     catalog::{CatalogCommand, CheckArgs, PriceArgs},
-    chat::{ChatArgs, OutputFormat, PermissionMode},
+    chat::{ChatArgs, OutputFormat},
     cost::{CostArgs, CostGroup},
     eval::{DiffArgs, EvalArgs, EvalCommand, SuiteArgs},
     flow::{FlowCommand, FlowDrawArgs, FlowValues, PictureFormat},
@@ -55,7 +54,6 @@ pub(crate) use self::{
     sessions::{
         DeleteArgs, ExportArgs, ExportFormat, ListArgs, RenameArgs, ReplayArgs, SearchArgs, SessionsCommand, ShowArgs,
     },
-    settings::{PolicyArgs, SettingsArgs},
     skills::{AgentsCommand, ProjectArgs, SkillsCommand},
     tools::ToolsCommand,
     trust::TrustArgs,

@@ -7,13 +7,13 @@ use std::{
 };
 
 use agcore::chat::{Content, ContentPart};
+use agcore_terminal::render::sanitized_line;
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use crate::{
     block::block,
     bmp,
     exit::Failure,
-    render::sanitized_line,
     size::{lines, size},
 };
 

@@ -8,7 +8,8 @@ use std::{
     time::SystemTime,
 };
 
-use crate::{render::sanitized_line, utc::utc};
+use agcore_settings::utc::utc;
+use agcore_terminal::render::sanitized_line;
 
 /// Advice on working with the tools of the program.
 const ADVICE: &str = "\

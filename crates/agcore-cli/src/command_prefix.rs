@@ -4,8 +4,7 @@ use agcore::tools::{
     ApprovalRequest, Grant, GrantedArgument,
     permission::{ArgumentTest, CommandPattern, JsonPath, simple_commands},
 };
-
-use crate::shell_command::SHELL;
+use agcore_terminal::render::SHELL;
 
 /// The largest number of different commands in a line.
 const MAX_COMMANDS: usize = 3;

@@ -3,12 +3,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use agcore::tools::{Arguments, AuditEvent, AuditOutcome, AuditRecord, AuditSink, Decider};
+use agcore_workbench::{permission_mode::PermissionMode, program_tools::EACH_TIME};
 
-use crate::{
-    args::PermissionMode,
-    exit::{Failure, FailureKind},
-    program_tools::EACH_TIME,
-};
+use crate::exit::{Failure, FailureKind};
 
 /// Records denied calls. Unlike the messages for the model, it names the rules.
 #[derive(Debug, Default)]

@@ -6,16 +6,14 @@ use agcore::{
     chat::{ApprovalScope, ToolCall},
     tools::{Approval, ApprovalRequest, Arguments, Grant, Permission, ToolSnapshot},
 };
-
-use crate::{
-    approve::Question,
-    command_prefix::prefix_grant,
+use agcore_terminal::{
     console::{Console, Line},
-    exit::Failure,
-    grants::rule,
     interrupt::Interrupts,
     render::{Palette, hanging, sanitized_line, wrapped, wrapped_with_paths},
 };
+use agcore_workbench::grants::rule;
+
+use crate::{approve::Question, command_prefix::prefix_grant, exit::Failure};
 
 /// Shown after an answer that is not understood.
 const ANSWERS: &str = "Type y, s, a, e or n, or the number of an answer. Esc means no, Ctrl-C cancels the turn.";
@@ -210,7 +208,7 @@ fn validate(tools: &ToolSnapshot, tool: &str, text: &str) -> Result<Arguments, S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample_tools;
+    use agcore_workbench::sample_tools;
 
     #[test]
     fn edited_arguments_must_be_valid() {

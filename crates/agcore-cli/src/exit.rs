@@ -1,19 +1,23 @@
 //! [`Failure`]: why a command failed, as a message and an exit code.
 
 mod advice;
+mod setup;
 
 use std::{error::Error, fmt, io};
 
 use agcore::{
     AgentError, LlmError,
     agent::AgentErrorKind,
-    chat::{FaultKind, text::nearest},
+    chat::FaultKind,
     llm::{LlmErrorKind, TimeoutStage},
     memory::{MemoryError, MemoryErrorKind},
 };
+use agcore_settings::{SettingsError, secrets::SecretError};
+use agcore_terminal::TerminalError;
 
 use self::advice::{CHECK_BASE_URL, INVALID_BASE_URL, MISSING_KEY, advice, is_from_proxy, is_missing_key, is_web_page};
-pub(crate) use self::advice::{timeout_advice, timeout_setting};
+
+pub(crate) use self::setup::setup_failure;
 
 /// The category of a failure, which determines the exit code. Together with 0 for success, these are all exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -304,6 +308,28 @@ impl From<MemoryError> for Failure {
     }
 }
 
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<SecretError> for Failure {
+    fn from(error: SecretError) -> Self {
+        Self::task(error.to_string())
+    }
+}
+
+/// A reader of the output that has gone away, as `head` does, is not reported.
+impl From<TerminalError> for Failure {
+    fn from(error: TerminalError) -> Self {
+        match error {
+            TerminalError::Output(error) => Self::output(&error),
+            error => Self::task(error.to_string()),
+        }
+    }
+}
+
 impl From<LlmError> for Failure {
     fn from(error: LlmError) -> Self {
         Self::from(&error)
@@ -367,29 +393,5 @@ impl From<AgentError> for Failure {
             elsewhere,
             ..Self::new(kind, error.chain())
         }
-    }
-}
-
-/// Returns `; did you mean `model`?` if a known name resembles this one, else an empty string.
-pub(crate) fn suggestion(name: &str, known: impl IntoIterator<Item: AsRef<str>>) -> String {
-    nearest(name, known)
-        .map(|near| format!("; did you mean `{}`?", near.as_ref()))
-        .unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn suggests_similar_names() {
-        let check = |name: &str, expected: &str| {
-            assert_eq!(suggestion(name, ["/model", "/cost", "/clear"]), expected, "{name}");
-        };
-        check("/modle", "; did you mean `/model`?");
-        check("/cots", "; did you mean `/cost`?");
-        check("/claer", "; did you mean `/clear`?");
-        check("/weather", "");
-        check("", "");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::places::{create_private_directory, state_directory};
+use agcore_settings::places::{create_private_directory, state_directory};
 
 /// The name of the file.
 const FILE: &str = "history";

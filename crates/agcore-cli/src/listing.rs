@@ -1,8 +1,8 @@
 //! The list of tools, as shown to users.
 
 use agcore::tools::{Permission, RegisteredTool, ToolAnnotations, ToolRegistry, ToolSession};
-
-use crate::{policy::Policy, render::sanitized_line};
+use agcore_terminal::render::sanitized_line;
+use agcore_workbench::policy::Policy;
 
 /// Formats all tools: name and description, whether they may run, the permissions they need, and their annotations.
 pub(crate) fn listing(tools: &ToolRegistry, policy: &Policy, session: Option<&ToolSession>) -> String {

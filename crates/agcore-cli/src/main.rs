@@ -1,57 +1,30 @@
 //! The `agcore` command line.
 
-mod utc;
-mod mistake;
-mod listen_address;
-mod vendor;
 mod exit;
+mod stdout;
 mod args;
-mod interrupt;
-mod terminal_mode;
-mod process;
 mod block;
 mod bmp;
 mod input;
-mod atomic_file;
-mod places;
-mod file_lock;
-mod secrets;
 mod secret_input;
 mod catalog_file;
 mod prices;
 mod model_window;
 mod sessions;
 mod history;
-mod grants;
-mod trust;
-mod redaction;
-mod settings;
-mod bounded_output;
-mod shell_command;
-mod hook_commands;
-mod sample_tools;
-mod render;
 mod chat_prompt;
-mod kept_tools;
-mod program_tools;
 mod size;
 mod attachments;
-mod permission_mode;
-mod policy;
-mod guards;
 mod mode_switch;
 mod denials;
 mod listing;
 mod project_list;
 mod output;
-mod table;
 mod telemetry;
-mod console;
 mod approve;
 mod command_prefix;
 mod dialog;
 mod server_question;
-mod mcp;
 mod open_question;
 mod question_terminal;
 mod trust_dialog;
@@ -64,6 +37,11 @@ use std::{
     time::Duration,
 };
 
+use agcore_terminal::{
+    interrupt::Interrupts,
+    render::{Color, hanging, sanitized},
+    terminal_mode::TerminalMode,
+};
 use tokio::{
     runtime::{self, Handle, Runtime},
     task::{JoinError, JoinHandle, spawn_blocking},
@@ -73,12 +51,9 @@ use tokio::{
 use crate::{
     args::{Args, ChatArgs, Command, FlowCommand, InspectCommand, LogFormat},
     exit::{Failure, FailureKind},
-    interrupt::Interrupts,
     output::Output,
-    process::print,
-    render::{Color, hanging, sanitized},
+    stdout::print,
     telemetry::{LogForm, Telemetry},
-    terminal_mode::TerminalMode,
 };
 
 /// The time that a command has to clean up after it is aborted.

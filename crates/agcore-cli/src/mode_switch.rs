@@ -9,16 +9,14 @@ use agcore::{
         permission::{ToolFacts, Verdict, decide},
     },
 };
+use agcore_settings::ToolSettings;
+use agcore_workbench::{
+    permission_mode::{CurrentMode, PermissionMode, next_mode, unclear},
+    policy::Policy,
+};
 use async_trait::async_trait;
 
-use crate::{
-    approve::unclear,
-    args::PermissionMode,
-    exit::Failure,
-    permission_mode::{CurrentMode, next_mode},
-    policy::Policy,
-    settings::ToolSettings,
-};
+use crate::exit::Failure;
 
 /// The permission mode of a chat. A session has the rules of the default mode, and what another mode changes is decided when a call
 /// needs approval, so that a change applies to the next call. Clones share the mode.

@@ -12,9 +12,8 @@ use agcore::{
     catalog::Catalog,
     llm::{Call, LlmProvider, ProviderConfig, ProviderInfo, ReplyStream, wire::operation::ModelEntry},
 };
+use agcore_settings::vendor::check_timeouts;
 use tokio::{sync::OnceCell, time::timeout};
-
-use crate::vendor::check_timeouts;
 
 /// The longest time that a turn waits for the list of models.
 const PATIENCE: Duration = Duration::from_secs(3);

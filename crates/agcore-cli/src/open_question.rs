@@ -5,17 +5,15 @@ use agcore::{
     agent::StepQuestions,
     chat::{Answer, Question, QuestionKind},
 };
-use async_trait::async_trait;
-use tokio::sync::{mpsc, oneshot};
-
-use crate::{
-    approve::call_text,
+use agcore_terminal::{
     console::{Console, Line},
-    dialog::DialogOutcome,
-    exit::Failure,
     interrupt::Interrupts,
     render::{Palette, sanitized_line, wrapped},
 };
+use async_trait::async_trait;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{approve::call_text, dialog::DialogOutcome, exit::Failure};
 
 /// Lists the possible answers.
 pub(crate) const PROMPT: &str = "  [y]es [n]o: ";

@@ -9,8 +9,9 @@ use agcore::{
     llm::SystemClock,
     memory::session::Billing,
 };
+use agcore_settings::{Chosen, places::user_catalog};
 
-use crate::{catalog_file, exit::Failure, places::user_catalog, settings::Chosen};
+use crate::{catalog_file, exit::Failure};
 
 /// The prices of a catalog, and those of the settings.
 #[derive(Clone)]

@@ -1,6 +1,7 @@
 //! The lists of skills and agents, as shown to users.
 
-use crate::{render::sanitized_line, settings::Project};
+use agcore_settings::Project;
+use agcore_terminal::render::sanitized_line;
 
 /// Formats the skills: name, description and folder.
 pub(crate) fn skill_list(project: &Project) -> String {

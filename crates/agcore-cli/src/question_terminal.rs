@@ -6,17 +6,19 @@ use std::{
 };
 
 use agcore::tools::ToolSnapshot;
+use agcore_terminal::{
+    console::Console,
+    interrupt::Interrupts,
+    process::variable,
+    render::{Color, Palette},
+};
+use agcore_workbench::grants::GrantUpdate;
 
 use crate::{
     approve::Question,
-    console::Console,
     dialog::Dialog,
     exit::Failure,
-    grants::GrantUpdate,
-    interrupt::Interrupts,
     open_question::OpenDialog,
-    process::variable,
-    render::{Color, Palette},
     server_question::{Completer, ServerDialog},
 };
 

@@ -3,10 +3,11 @@
 use std::io::{self, ErrorKind, IsTerminal};
 
 use agcore::llm::credential::Secret;
+use agcore_settings::vendor::unquoted;
 use rpassword::ConfigBuilder;
 use tokio::task::spawn_blocking;
 
-use crate::{exit::Failure, input::read_stdin, render::print_list, vendor::unquoted};
+use crate::{exit::Failure, input::read_stdin, stdout::print_list};
 
 /// The longest key, in bytes.
 const MAX_KEY: usize = 16 * 1024;

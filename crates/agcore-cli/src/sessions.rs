@@ -11,7 +11,6 @@ mod table;
 pub(crate) use self::{
     find::Extent,
     kind::{KIND, SessionKind},
-    open::STORE,
     questions::{OpenQuestion, answers_of, question_key},
     started::Answered,
     table::{day, last_turn, numbered_table, time},

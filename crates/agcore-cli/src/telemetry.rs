@@ -9,15 +9,14 @@ mod export;
 
 use std::io::{self, Write};
 
+use agcore_settings::LOG;
+use agcore_terminal::{process::variable, render::sanitized};
 use tokio::runtime::Handle;
 use tracing_subscriber::{Layer, Registry, layer::SubscriberExt, util::SubscriberInitExt};
 
+use crate::{args::LogLevel, exit::Failure};
+
 pub(crate) use self::{collector::Collector, log::LogForm};
-
-use crate::{args::LogLevel, exit::Failure, process::variable, render::sanitized};
-
-/// The variable that sets the log level.
-pub(crate) const LOG_VARIABLE: &str = "AGCORE_LOG";
 
 /// The reason that this build cannot export spans, or `None` if it can.
 pub(crate) const EXPORT_UNAVAILABLE: Option<&str> = if cfg!(feature = "otel") {
@@ -97,13 +96,13 @@ impl Drop for Telemetry {
 
 /// Returns the log level from the option or the variable, or `None` if the log is off. That of a server has warnings by default.
 fn log_level(option: Option<LogLevel>, form: LogForm) -> Result<Option<LogLevel>, Failure> {
-    let level = match (option, variable(LOG_VARIABLE)) {
+    let level = match (option, variable(LOG)) {
         (Some(level), _) => level,
         (None, None) if form == LogForm::Short => return Ok(None),
         (None, None) => LogLevel::Warn,
         (None, Some(name)) => clap::ValueEnum::from_str(&name, true).map_err(|_| {
             Failure::usage(format!(
-                "{LOG_VARIABLE}: unknown log level; expected off, error, warn, info, debug or trace"
+                "{LOG}: unknown log level; expected off, error, warn, info, debug or trace"
             ))
         })?,
     };

@@ -6,17 +6,17 @@ use std::{
 };
 
 use agcore::{chat::Clock, llm::SystemClock};
-
-use crate::{
-    args::SettingsArgs,
-    console::{Console, Line, discard_input},
-    exit::Failure,
-    interrupt::Interrupts,
-    process::print,
-    render::{CONTINUED, Color, sanitized_line, shown_line, wrapped, wrapped_with_paths},
-    settings::{Choices, Effect, Folder, Settings},
+use agcore_settings::{
+    Choices, Effect, Folder, Settings, SettingsOptions,
     trust::{FileKind, Trust, TrustStore, listed_changes},
 };
+use agcore_terminal::{
+    console::{Console, Line, discard_input},
+    interrupt::Interrupts,
+    render::{CONTINUED, Color, sanitized_line, shown_line, wrapped, wrapped_with_paths},
+};
+
+use crate::{exit::Failure, stdout::print};
 
 /// The prompt of the question.
 const PROMPT: &str = "Trust this folder? [y]es, [n]o: ";
@@ -36,7 +36,7 @@ const MAX_MINOR: usize = 20;
 /// # Errors
 /// When a source cannot be read, a setting is invalid, unknown or missing, or the user presses Ctrl-C at the question.
 pub(crate) async fn settings(
-    args: &SettingsArgs,
+    args: &SettingsOptions,
     may_ask: bool,
     interrupts: &Interrupts,
     color: Color,
@@ -55,7 +55,7 @@ pub(crate) async fn settings(
     }
     let choices = Choices::in_folder(args, folder)?;
     print_notices(&choices.notices())?;
-    Settings::new(choices)
+    Ok(Settings::new(choices)?)
 }
 
 /// Sets whether notices are left out from now on, because only the answer and errors are wanted.

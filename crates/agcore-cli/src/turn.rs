@@ -9,15 +9,15 @@ use agcore::{
     llm::{Output, TurnOutcome, TurnReport, TurnStream, TypedOptions},
     tools::SchemaValidator,
 };
+use agcore_terminal::{
+    interrupt::Interrupts,
+    render::{Render, TICK},
+};
 use serde_json::Value;
 use tokio::time::{Interval, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    exit::{Failure, FailureKind},
-    interrupt::Interrupts,
-    render::{Render, TICK},
-};
+use crate::exit::{Failure, FailureKind};
 
 /// The events of a turn of a session.
 pub(crate) type EventStream = TurnStream<'static, Result<TurnOutcome, AgentError>>;

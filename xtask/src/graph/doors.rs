@@ -44,6 +44,8 @@ pub(crate) const DOORS: &[Door] = &[
             "agcore-mcp",
             "agcore-server",
             "agcore-store",
+            "agcore-settings",
+            "agcore-workbench",
             "agcore-cli",
             BENCHES,
         ],
@@ -106,7 +108,7 @@ pub(crate) const DOORS: &[Door] = &[
     Door {
         system: "the keyring of the system",
         libraries: &["keyring", "keyring-core", "secret-service", "zbus"],
-        users: &["agcore-cli"],
+        users: &["agcore-settings"],
     },
     Door {
         system: "the terminal",
@@ -124,7 +126,8 @@ pub(crate) const DOORS: &[Door] = &[
             "rustyline",
             "termimad",
         ],
-        users: &["agcore-cli"],
+        // The options of settings and permission modes can be parsed by clap.
+        users: &["agcore-terminal", "agcore-settings", "agcore-workbench", "agcore-cli"],
     },
 ];
 
@@ -183,6 +186,9 @@ mod tests {
         check("agcore-llm", "hyper-util", true);
         check("agcore-tools", "hyper-util", false);
         check("agcore-cli", "clap", true);
+        check("agcore-terminal", "rustyline", true);
+        check("agcore-settings", "keyring", true);
+        check("agcore-cli", "keyring", false);
         check("agcore", "crossterm", false);
         check("agcore-cli", "rustls", true);
         check("agcore-server", "ring", true);

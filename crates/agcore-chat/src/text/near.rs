@@ -71,6 +71,36 @@ pub fn nearest_names<N: AsRef<str>>(name: &str, known: impl IntoIterator<Item = 
     found.into_iter().take(limit).map(|(_, name)| name).collect()
 }
 
+/// Returns what to append to the message about an unknown name: ``; did you mean `model`?`` if a known name resembles it, else an empty
+/// string.
+///
+/// ```
+/// use agcore_chat::text::suggestion;
+///
+/// assert_eq!(suggestion("modle", ["model", "cost"]), "; did you mean `model`?");
+/// assert_eq!(suggestion("weather", ["model", "cost"]), "");
+/// ```
+pub fn suggestion(name: &str, known: impl IntoIterator<Item: AsRef<str>>) -> String {
+    nearest(name, known)
+        .map(|near| format!("; did you mean `{}`?", near.as_ref()))
+        .unwrap_or_default()
+}
+
+/// Returns the names in quotation marks, as alternatives.
+///
+/// ```
+/// use agcore_chat::text::alternatives;
+///
+/// assert_eq!(alternatives(&["refuse", "queue", "interrupt"]), "`refuse`, `queue` or `interrupt`");
+/// ```
+pub fn alternatives(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
 fn folded(name: &str) -> Vec<char> {
     name.to_lowercase().chars().collect()
 }

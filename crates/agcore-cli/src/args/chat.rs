@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use agcore_settings::SettingsOptions;
+use agcore_workbench::permission_mode::PermissionMode;
 use clap::{Parser, ValueEnum, builder::NonEmptyStringValueParser};
 
-use super::{model_option::ModelOption, session::SessionArgs, settings::SettingsArgs};
+use super::{model_option::ModelOption, session::SessionArgs};
 
 pub(super) const CHAT_HELP: &str = "\
 A chat begins with the prompt, if there is one. With -p, or if standard input or output is not a terminal, the prompt is answered \
@@ -118,7 +120,7 @@ pub(crate) struct ChatArgs {
     #[command(flatten)]
     pub(crate) session: SessionArgs,
     #[command(flatten)]
-    pub(crate) settings: SettingsArgs,
+    pub(crate) settings: SettingsOptions,
     /// Parameter of the requests to the model, such as `temperature=0`; the value is JSON, or else text. Can be repeated
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = ModelOption::parse)]
     pub(crate) options: Vec<ModelOption>,
@@ -170,39 +172,6 @@ pub(crate) enum OutputFormat {
     StreamJson,
 }
 
-/// The handling of calls that need approval. Calls that a rule denies are denied in every mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PermissionMode {
-    /// Ask about them
-    #[value(name = "default")]
-    Default,
-    /// Allow them if the tool only changes files, and ask about the others
-    #[value(name = "acceptEdits", alias = "accept-edits")]
-    AcceptEdits,
-    /// Deny tools that are not read-only, even if a rule allows them
-    #[value(name = "plan")]
-    Plan,
-    /// Deny them
-    #[value(name = "dontAsk", alias = "dont-ask")]
-    DontAsk,
-    /// Allow them
-    #[value(name = "bypassPermissions", alias = "bypass-permissions")]
-    BypassPermissions,
-}
-
-impl PermissionMode {
-    /// Returns the name of the mode.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::AcceptEdits => "acceptEdits",
-            Self::Plan => "plan",
-            Self::DontAsk => "dontAsk",
-            Self::BypassPermissions => "bypassPermissions",
-        }
-    }
-}
-
 impl ChatArgs {
     /// Returns the permission mode.
     pub(crate) fn permission_mode(&self) -> PermissionMode {
@@ -218,6 +187,32 @@ impl ChatArgs {
             OutputFormat::StreamJson
         } else {
             self.output_format
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agcore_settings::{SETTINGS, VARIABLES};
+    use clap::CommandFactory as _;
+
+    use crate::args::Args;
+
+    #[test]
+    fn the_help_lists_every_setting_and_every_variable() {
+        let program = Args::command();
+        let chat = program.find_subcommand("chat").unwrap();
+        let help = chat.get_after_help().unwrap().to_string();
+        let (_, settings) = help.split_once("Settings in agcore.toml:\n").unwrap();
+        let (settings, _) = settings.split_once("\n\n").unwrap();
+        let listed = settings.split(|c: char| !c.is_ascii_lowercase() && c != '_');
+        let listed: Vec<&str> = listed.filter(|word| !["", "servers"].contains(word)).collect();
+        for name in SETTINGS {
+            assert!(listed.contains(name), "{name} is missing in {settings}");
+        }
+        assert_eq!(listed.len(), SETTINGS.len(), "{settings}");
+        for name in VARIABLES {
+            assert!(help.contains(&format!("\n  {name} ")), "{name}");
         }
     }
 }

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
+use agcore_settings::SettingsOptions;
 use clap::{Parser, Subcommand};
-
-use super::settings::SettingsArgs;
 
 pub(super) const EVAL_HELP: &str = "\
 The file has cases in TOML or YAML: the input of the agent, and what is expected of its answer, its calls of tools and its cost. \
@@ -47,7 +46,7 @@ pub(crate) struct SuiteArgs {
     #[arg(value_name = "FILE", required = true)]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) settings: SettingsArgs,
+    pub(crate) settings: SettingsOptions,
     /// Run only the cases whose name contains this text, or that have it as a tag
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,

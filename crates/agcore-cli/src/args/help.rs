@@ -1,12 +1,12 @@
 //! The help of the program itself: its commands in groups, examples and exit codes.
 
-use clap::Command;
-
-use crate::{
-    exit::exit_codes,
+use agcore_terminal::{
     process::variable,
     render::{known_window_width, wrapped_paragraphs},
 };
+use clap::Command;
+
+use crate::exit::exit_codes;
 
 /// The usage of the program.
 pub(super) const USAGE: &str = "agcore <COMMAND> [OPTIONS]

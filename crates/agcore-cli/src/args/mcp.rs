@@ -2,10 +2,8 @@
 
 use std::net::SocketAddr;
 
+use agcore_settings::{PolicyOptions, listen_address};
 use clap::{Parser, Subcommand};
-
-use super::settings::PolicyArgs;
-use crate::listen_address;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
@@ -97,7 +95,7 @@ Examples:
 #[derive(Debug, Parser)]
 pub(crate) struct McpListArgs {
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) policy: PolicyOptions,
     /// Print everything about each server and tool as a JSON array
     #[arg(long)]
     pub(crate) json: bool,
@@ -113,7 +111,7 @@ pub(crate) struct McpCallArgs {
     /// Arguments as a JSON object; without it, reads standard input unless that is a terminal
     pub(crate) json: Option<String>,
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) policy: PolicyOptions,
     /// Run the tool without asking for approval; calls denied by a rule stay denied
     #[arg(long)]
     pub(crate) yes: bool,
@@ -125,7 +123,7 @@ pub(crate) struct McpLoginArgs {
     /// Name of the server
     pub(crate) server: String,
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) policy: PolicyOptions,
     /// A scope to request; may be repeated. By default, those that the server asks for
     #[arg(long = "scope", value_name = "SCOPE")]
     pub(crate) scopes: Vec<String>,
@@ -140,14 +138,14 @@ pub(crate) struct McpLogoutArgs {
     /// Name of the server
     pub(crate) server: String,
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) policy: PolicyOptions,
 }
 
 /// Arguments of `mcp serve`.
 #[derive(Debug, Parser)]
 pub(crate) struct McpServeArgs {
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) policy: PolicyOptions,
     /// Serve HTTP at this address, IP:PORT or localhost:PORT, instead of standard input and output
     #[arg(long, value_name = "IP:PORT", value_parser = listen_address::parse)]
     pub(crate) listen: Option<SocketAddr>,
@@ -162,7 +160,7 @@ pub(crate) struct McpDoctorArgs {
     /// Name of a server; without it, all servers are checked
     pub(crate) server: Option<String>,
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) policy: PolicyOptions,
     /// Print the results as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,9 +1,11 @@
 //! [`ModelOption`]: a parameter of requests on the command line.
 
-use agcore::agent::Parameters;
+use agcore::{
+    agent::Parameters,
+    chat::text::{alternatives, suggestion},
+};
+use agcore_settings::mistake::{Mistake, text_in_words};
 use serde_json::Value;
-
-use crate::mistake::{Mistake, alternatives, similar, text_in_words};
 
 /// The members of a request that are not parameters, and what sets them instead.
 const OTHERS: [(&str, &str); 7] = [
@@ -77,7 +79,7 @@ fn explain(message: &str, value: &Value) -> String {
             "expected {}, found {}{}",
             alternatives(&known),
             text_in_words(given),
-            similar(given, &known)
+            suggestion(given, &known)
         ),
         _ => message.to_owned(),
     }

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
+use agcore_settings::{ServerOptions, SettingsOptions};
 use clap::Parser;
-
-use super::settings::{ServerArgs, SettingsArgs};
 
 pub(super) const MODELS_HELP: &str = "\
 With --catalog, the models of a catalog are listed without asking a server: kind, context window, price per million tokens \
@@ -40,7 +39,7 @@ Examples:
 #[derive(Debug, Parser)]
 pub(crate) struct ModelsArgs {
     #[command(flatten)]
-    pub(crate) server: ServerArgs,
+    pub(crate) server: ServerOptions,
     /// List the models of a catalog in TOML or YAML
     #[arg(long, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
@@ -56,7 +55,7 @@ pub(crate) struct ModelsArgs {
 #[derive(Debug, Parser)]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
-    pub(crate) settings: SettingsArgs,
+    pub(crate) settings: SettingsOptions,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

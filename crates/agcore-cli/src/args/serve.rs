@@ -5,10 +5,8 @@ use std::{
     path::PathBuf,
 };
 
+use agcore_settings::{SettingsOptions, listen_address};
 use clap::{Parser, Subcommand};
-
-use super::settings::SettingsArgs;
-use crate::listen_address;
 
 pub(super) const SERVE_HELP: &str = "\
 Runs continue when clients disconnect, and when the server is killed and started again. Without tokens, only clients on this \
@@ -40,7 +38,7 @@ pub(crate) struct ServeArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ServeCommand>,
     #[command(flatten)]
-    pub(crate) settings: SettingsArgs,
+    pub(crate) settings: SettingsOptions,
     /// Address to listen on: IP:PORT or localhost:PORT; by default 127.0.0.1:8737
     #[arg(long, value_name = "IP:PORT", value_parser = listen_address::parse)]
     pub(crate) listen: Option<SocketAddr>,

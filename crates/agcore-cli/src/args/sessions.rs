@@ -1,8 +1,7 @@
 //! Arguments of `sessions`.
 
+use agcore_settings::SettingsOptions;
 use clap::{Parser, Subcommand, ValueEnum, builder::NonEmptyStringValueParser};
-
-use super::settings::SettingsArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
@@ -172,7 +171,7 @@ pub(crate) struct ReplayArgs {
     #[arg(value_name = "ID|FILE")]
     pub(crate) session: String,
     #[command(flatten)]
-    pub(crate) settings: SettingsArgs,
+    pub(crate) settings: SettingsOptions,
     /// Offer no tools to the model
     #[arg(long)]
     pub(crate) no_tools: bool,

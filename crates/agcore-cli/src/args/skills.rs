@@ -1,8 +1,7 @@
 //! Arguments of `skills` and `agents`.
 
+use agcore_settings::PolicyOptions;
 use clap::{Parser, Subcommand};
-
-use super::settings::PolicyArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SkillsCommand {
@@ -53,7 +52,7 @@ Examples:
 #[derive(Debug, Parser)]
 pub(crate) struct ProjectArgs {
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) policy: PolicyOptions,
     /// Print the list as JSON
     #[arg(long)]
     pub(crate) json: bool,

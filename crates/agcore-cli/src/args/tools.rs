@@ -1,8 +1,7 @@
 //! Arguments of `tools`.
 
+use agcore_settings::PolicyOptions;
 use clap::{Parser, Subcommand};
-
-use super::settings::PolicyArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
@@ -15,7 +14,7 @@ pub(crate) enum ToolsCommand {
         /// Name of the tool
         name: String,
         #[command(flatten)]
-        policy: PolicyArgs,
+        policy: PolicyOptions,
     },
     /// Call a tool and print its result
     #[command(after_help = CALL_HELP)]
@@ -50,7 +49,7 @@ Examples:
 #[derive(Debug, Parser)]
 pub(crate) struct ListArgs {
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) policy: PolicyOptions,
     /// Print everything about each tool as a JSON array
     #[arg(long)]
     pub(crate) json: bool,
@@ -64,7 +63,7 @@ pub(crate) struct CallArgs {
     /// Arguments as a JSON object; without it, reads standard input unless that is a terminal
     pub(crate) json: Option<String>,
     #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
+    pub(crate) policy: PolicyOptions,
     /// Run the tool without asking for approval; calls denied by a rule stay denied
     #[arg(long)]
     pub(crate) yes: bool,

@@ -4,15 +4,15 @@ use agcore::{
     chat::{Answer, QuestionKind},
     memory::session::ApprovalStatus,
 };
+use agcore_terminal::render::sanitized_line;
 use serde_json::{Value, json};
 
 use crate::{
     approve::call_text,
     args::{ApprovalsCommand, ListApprovalsArgs},
     exit::Failure,
-    process::print,
-    render::sanitized_line,
     sessions::{OpenQuestion, Sessions, time},
+    stdout::print,
 };
 
 /// Runs an `approvals` command.

@@ -3,7 +3,6 @@
 mod screen;
 mod recording;
 mod options_hook;
-mod agent_tools;
 mod session;
 mod turn_log;
 mod turn_keys;
@@ -44,19 +43,21 @@ mod interactive;
 
 use std::io::{self, IsTerminal};
 
+use agcore_terminal::{interrupt::Interrupts, render::Color};
+
 use self::first_key::offer_init;
+use crate::{
+    args::{ChatArgs, OutputFormat},
+    command::workbench,
+    exit::Failure,
+    output::Output,
+    trust_dialog,
+};
+
 pub(super) use self::{
     one_shot::{Front, OneShot},
     picker::selected,
-    session::{ChatTools, agent},
-};
-use crate::{
-    args::{ChatArgs, OutputFormat},
-    exit::Failure,
-    interrupt::Interrupts,
-    output::Output,
-    render::Color,
-    trust_dialog,
+    session::agent,
 };
 
 /// Opens a chat that begins with the message, if there is one, or answers the message once if a chat is not wanted or not possible.
@@ -91,7 +92,7 @@ pub(crate) async fn chat(
     if is_single {
         trust_dialog::print_notices(&settings.context_files.warnings())?;
     }
-    let (tools, asked) = ChatTools::open_for_user(&settings, !args.no_tools).await?;
+    let (tools, asked) = workbench::open_for_user(&settings, !args.no_tools).await?;
     let front = Front {
         interrupts,
         color,

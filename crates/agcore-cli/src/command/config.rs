@@ -1,17 +1,19 @@
 //! `agcore config`: shows every setting and its source.
 
+use agcore_settings::{Choices, Chosen, Effect, FolderReport, Origin, shown_proxy, vendor::redacted_url};
+use agcore_terminal::{
+    process::variable,
+    render::truncated,
+    table::{table_width, table_within},
+};
 use serde_json::{Value, json};
 
 use crate::{
     args::ReportArgs,
     exit::Failure,
-    process::{print, variable},
-    render::truncated,
-    settings::{Choices, Chosen, Effect, FolderReport, Origin, shown_proxy},
-    table::{table_width, table_within},
+    stdout::print,
     telemetry::{Collector, EXPORT_UNAVAILABLE},
     trust_dialog::print_notices,
-    vendor::redacted_url,
 };
 
 /// The maximum width of a value, in columns. JSON output contains the whole value.

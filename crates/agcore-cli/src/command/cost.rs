@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use agcore::memory::session::{CostEntry, CostTotals, Session};
+use agcore_settings::places::{abbreviated, user_catalog};
+use agcore_terminal::{
+    render::{columns, hanging_to, sanitized_line, truncated},
+    table::{table, table_width},
+};
 use serde_json::{Map, Value, json};
 
 use crate::{
     args::{CostArgs, CostGroup},
     exit::Failure,
-    places::{abbreviated, user_catalog},
-    process::print,
-    render::{columns, hanging_to, print_list, sanitized_line, truncated},
     sessions::{Sessions, current_folder, day},
-    table::{table, table_width},
+    stdout::{print, print_list},
 };
 
 /// The widest title, in columns.

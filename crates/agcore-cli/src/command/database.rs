@@ -9,9 +9,11 @@ use agcore::{
     chat::SystemClock,
     store::sqlite::{SqliteOptions, SqliteStore},
 };
+use agcore_settings::places;
+use agcore_terminal::render::sanitized_line;
 use serde_json::Value;
 
-use crate::{args::FileArgs, exit::Failure, places, process::print, render::sanitized_line};
+use crate::{args::FileArgs, exit::Failure, stdout::print};
 
 /// A database that was named, or the default one.
 pub(super) struct Database {

@@ -9,21 +9,15 @@ use std::{
     time::Duration,
 };
 
-use crate::{
-    approve::question,
-    args::{Args, Command},
-    command,
-    exit::Failure,
-    interrupt::Interrupts,
-    process::print,
-    render::{Color, Palette, Render, Terminal, usage_line, wrapped},
-    turn,
-};
 use agcore::{
     AgentBuilder, AgentSession, AgentSpec, Message, ToolRegistry,
     chat::EventKind,
     llm::{ProviderConfig, TurnOutcome},
     tools::{Approval, ApprovalRequest, Approver, PermissionRules, Rule, RuleState, ToolError, typed},
+};
+use agcore_terminal::{
+    interrupt::Interrupts,
+    render::{Color, Palette, Render, Terminal, usage_line, wrapped},
 };
 use agcore_testkit::mock_server::{Behavior, Demo, MockOptions, MockServer, Playground, demo_behavior};
 use async_trait::async_trait;
@@ -31,6 +25,15 @@ use clap::Parser as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::Barrier;
+
+use crate::{
+    approve::question,
+    args::{Args, Command},
+    command,
+    exit::Failure,
+    stdout::print,
+    turn,
+};
 
 /// The user's messages, one for each turn.
 const NAME: &str = "Hello! My name is Ada.";

@@ -9,17 +9,18 @@ mod system;
 
 use std::io;
 
+use agcore_settings::Choices;
+use agcore_terminal::render::{Color, sanitized_line, wrapped_with_paths};
 use serde_json::json;
 
-pub(super) use self::check::Check;
 use self::check::Status;
 use crate::{
     args::ReportArgs,
     exit::{Failure, FailureKind},
-    process::print,
-    render::{Color, sanitized_line, wrapped_with_paths},
-    settings::Choices,
+    stdout::print,
 };
+
+pub(super) use self::check::Check;
 
 /// The width of the columns for status and name.
 const INDENT: usize = 16;
@@ -40,7 +41,7 @@ pub(crate) async fn run(args: &ReportArgs, color: Color) -> Result<(), Failure> 
             report.add(vec![settings::key(&choices, answer)])?;
             report.add(checks)?;
         }
-        Err(failure) => report.add(vec![Check::fail("settings", &failure)])?,
+        Err(error) => report.add(vec![Check::fail("settings", &error.into())])?,
     }
     report.add(system::checks(color))?;
     report.finish()

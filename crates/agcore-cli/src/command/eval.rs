@@ -7,6 +7,9 @@ mod view;
 use std::{fs, path::Path};
 
 use agcore::eval::{Evaluation, Format, Judge, Report, Suite};
+use agcore_settings::{Settings, atomic_file};
+use agcore_terminal::{interrupt::Interrupts, render::Color};
+use agcore_workbench::Workbench;
 use tokio_util::sync::CancellationToken;
 
 use self::{
@@ -14,15 +17,11 @@ use self::{
     target::{needs_judge, needs_model, target},
     view::view,
 };
-use super::chat::ChatTools;
 use crate::{
     args::{EvalArgs, EvalCommand, SuiteArgs},
-    atomic_file,
-    exit::Failure,
-    interrupt::Interrupts,
-    process::print,
-    render::Color,
-    settings::Settings,
+    command::workbench,
+    exit::{Failure, setup_failure},
+    stdout::print,
     trust_dialog,
 };
 
@@ -43,7 +42,7 @@ async fn evaluate(args: &SuiteArgs, interrupts: &Interrupts, color: Color) -> Re
     };
     let suite = suite(file, args.filter.as_deref())?;
     let settings = trust_dialog::settings(&args.settings, !args.json, interrupts, color).await?;
-    let tools = ChatTools::open(&settings.tools, !args.no_tools).await?;
+    let tools = workbench::open(&settings.tools, !args.no_tools).await?;
     let report = report(args, file, suite, &settings, &tools, interrupts).await;
     tools.servers.close().await;
     finish(args, &report?)
@@ -75,7 +74,7 @@ async fn report(
     file: &Path,
     suite: Suite,
     settings: &Settings,
-    tools: &ChatTools,
+    tools: &Workbench,
     interrupts: &Interrupts,
 ) -> Result<Report, Failure> {
     let token = CancellationToken::new();
@@ -83,7 +82,7 @@ async fn report(
     let mut target = target(args, file, settings, tools)?;
     if needs_model(&suite) {
         let model = settings.provider.build();
-        target = target.with_model(model.map_err(|error| settings.setup_failure(error))?);
+        target = target.with_model(model.map_err(|error| setup_failure(settings.report(), error))?);
     }
     let judge = needs_judge(&suite).then(|| judge(args, settings)).transpose()?;
     let mut evaluation = Evaluation::new(suite, target)
@@ -105,7 +104,9 @@ fn judge(args: &SuiteArgs, settings: &Settings) -> Result<Judge, Failure> {
     if let Some(name) = &args.judge {
         config.model.clone_from(name);
     }
-    let model = config.build().map_err(|error| settings.setup_failure(error))?;
+    let model = config
+        .build()
+        .map_err(|error| setup_failure(settings.report(), error))?;
     Ok(Judge::new(model))
 }
 

@@ -17,6 +17,16 @@ use std::{
 };
 
 use agcore::llm::{ProviderConfig, ProviderType};
+use agcore_settings::{
+    atomic_file,
+    places::{abbreviated, create_private_directory, user_settings},
+    secrets::Preference,
+    vendor::{key_variable, redacted_url},
+};
+use agcore_terminal::{
+    process::variable,
+    render::{Color, sanitized, sanitized_line},
+};
 
 use self::{
     change::Wanted,
@@ -31,13 +41,8 @@ use self::{
 use super::keys::store_key;
 use crate::{
     args::InitArgs,
-    atomic_file,
     exit::Failure,
-    places::{abbreviated, create_private_directory, user_settings},
-    process::{print, variable},
-    render::{Color, print_list, sanitized, sanitized_line},
-    secrets::Preference,
-    vendor::{key_variable, redacted_url},
+    stdout::{print, print_list},
 };
 
 /// The number of attempts to enter a key that the server accepts.

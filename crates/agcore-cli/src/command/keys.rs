@@ -3,19 +3,24 @@
 use std::io::{self, IsTerminal as _, Write as _};
 
 use agcore::{chat::text::nearest, llm::ProviderType};
+use agcore_settings::{
+    places::abbreviated,
+    secrets::{Place, Preference, Saved, SecretStore},
+    vendor::key_variable,
+};
+use agcore_terminal::{
+    process::variable,
+    render::{hanging, sanitized_line},
+    table::table,
+};
+use agcore_workbench::mcp::TOKEN_PREFIX;
 use serde_json::{Value, json};
 
 use crate::{
     args::{KeyPlace, KeysCommand, SetKeyArgs},
     exit::Failure,
-    mcp::TOKEN_PREFIX,
-    places::abbreviated,
-    process::{print, variable},
-    render::{hanging, print_list, sanitized_line},
     secret_input::read_key,
-    secrets::{Place, Preference, Saved, SecretStore},
-    table::table,
-    vendor::key_variable,
+    stdout::{print, print_list},
 };
 
 /// The variable of a key for any provider.

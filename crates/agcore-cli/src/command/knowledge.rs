@@ -8,18 +8,21 @@ mod search;
 mod export;
 
 use agcore::{
+    chat::text::suggestion,
     memory::knowledge::{KnowledgeStore, PageFilter, PageSummary, markdown},
     store::sqlite::SqliteStore,
+};
+use agcore_terminal::{
+    render::{sanitized, sanitized_line},
+    table::table,
 };
 use serde_json::json;
 
 use self::wiki::{counted, filter, index_of, open, tenant};
 use crate::{
     args::{FileArgs, KnowledgeCommand, KnowledgeDeleteArgs, KnowledgeListArgs, KnowledgeShowArgs},
-    exit::{Failure, suggestion},
-    process::print,
-    render::{sanitized, sanitized_line},
-    table::table,
+    exit::Failure,
+    stdout::print,
     trust_dialog::print_notices,
 };
 

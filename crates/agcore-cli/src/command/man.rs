@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path};
 
-use crate::{args::Args, exit::Failure, places::abbreviated, process::print, render::sanitized_line};
+use agcore_settings::places::abbreviated;
+use agcore_terminal::render::sanitized_line;
+
+use crate::{args::Args, exit::Failure, stdout::print};
 
 /// Prints the page of the program, or of a command.
 ///

@@ -7,7 +7,9 @@ mod list;
 mod login;
 mod serve;
 
-use crate::{args::McpCommand, exit::Failure, interrupt::Interrupts, render::Color};
+use agcore_terminal::{interrupt::Interrupts, render::Color};
+
+use crate::{args::McpCommand, exit::Failure};
 
 /// Runs an `mcp` command.
 ///

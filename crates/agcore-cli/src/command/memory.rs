@@ -4,15 +4,17 @@ use agcore::{
     chat::Actor,
     memory::{MemoryFilter, MemoryItem, MemoryStore, Order},
 };
+use agcore_terminal::{
+    render::{sanitized_line, truncated},
+    table::table,
+};
 use serde_json::json;
 
 use super::database::Database;
 use crate::{
     args::{ForgetArgs, MemoryCommand, MemoryListArgs},
     exit::Failure,
-    process::print,
-    render::{sanitized_line, truncated},
-    table::table,
+    stdout::print,
     trust_dialog::print_notices,
 };
 

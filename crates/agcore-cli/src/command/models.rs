@@ -1,17 +1,15 @@
 //! `agcore models`: lists the models that a server offers, or those of a catalog.
 
-use agcore::llm::wire::operation::ModelEntry;
+use agcore::{chat::text::suggestion, llm::wire::operation::ModelEntry};
+use agcore_settings::{Choices, SettingsOptions, vendor::versioned_url};
+use agcore_terminal::{render::sanitized_line, table::table};
 use serde_json::{Value, json};
 
 use crate::{
-    args::{ModelsArgs, SettingsArgs},
-    exit::{Failure, suggestion},
-    process::print,
-    render::sanitized_line,
-    settings::Choices,
-    table::table,
+    args::ModelsArgs,
+    exit::{Failure, setup_failure},
+    stdout::print,
     trust_dialog::print_notices,
-    vendor::versioned_url,
 };
 
 /// The number of models that are listed at most.
@@ -25,21 +23,17 @@ pub(crate) async fn run(args: &ModelsArgs) -> Result<(), Failure> {
     if let Some(path) = &args.catalog {
         return super::catalog::models::list(path, args.filter.as_deref(), args.json);
     }
-    let settings = SettingsArgs {
+    let settings = SettingsOptions {
         server: args.server.clone(),
-        ..SettingsArgs::default()
+        ..SettingsOptions::default()
     };
     let choices = Choices::read(&settings)?;
     choices.check_unknown()?;
     print_notices(&choices.notices())?;
     let config = choices.provider_config();
     let all = config.list_models().await;
-    let all = all.map_err(|error| {
-        choices
-            .report
-            .setup_failure(error)
-            .or_limit(|stage| choices.limits.advice(stage))
-    })?;
+    let all =
+        all.map_err(|error| setup_failure(&choices.report, error).or_limit(|stage| choices.limits.advice(stage)))?;
     let all = all.ok_or_else(|| Failure::no_list().or_base_url(versioned_url(&config).as_deref()))?;
     let count = all.len();
     let models = filtered(all, args.filter.as_deref());

@@ -6,9 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use agcore_terminal::render::sanitized_line;
 use serde_json::Value;
 
-use crate::{args::NewArgs, exit::Failure, process::print, render::sanitized_line};
+use crate::{args::NewArgs, exit::Failure, stdout::print};
 
 /// The crates of agcore where this program was built.
 const BUILT_AT: &str = env!("CARGO_MANIFEST_DIR");

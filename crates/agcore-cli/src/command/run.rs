@@ -10,24 +10,28 @@ use agcore::{
     agent::{TaskAgent, TaskReport, TaskTurn},
     chat::{AssistantMessage, EventKind, Message, PersonEvent, Question, QuestionKind, TextEvent, TurnEvent},
 };
+use agcore_settings::Settings;
+use agcore_terminal::{
+    interrupt::Interrupts,
+    render::{Color, Render, sanitized_line},
+};
+use agcore_workbench::Workbench;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    chat::{ChatTools, Front, OneShot, selected},
+    chat::{Front, OneShot, selected},
     flow::{FlowRun, run_file},
 };
 use crate::{
     approve::call_text,
     args::{OutputFormat, RunArgs},
     attachments::with_files,
+    command::workbench,
     exit::Failure,
     input,
-    interrupt::Interrupts,
     output::Output,
-    render::{Color, Render, sanitized_line},
     server_question::ServerQuestions,
     sessions::{SessionKind, Sessions},
-    settings::Settings,
     trust_dialog, turn,
 };
 
@@ -86,7 +90,7 @@ pub(crate) async fn run(
             Some(Message::user(with_files(text, &args.chat.files)?))
         }
     };
-    let (tools, asked) = ChatTools::open_for_user(&settings, !args.chat.no_tools).await?;
+    let (tools, asked) = workbench::open_for_user(&settings, !args.chat.no_tools).await?;
     let front = Front {
         interrupts,
         color,
@@ -101,7 +105,7 @@ pub(crate) async fn run(
 async fn in_session(
     args: &RunArgs,
     settings: &Settings,
-    tools: &ChatTools,
+    tools: &Workbench,
     goal: Option<Message>,
     (front, asked): (&Front<'_>, ServerQuestions),
 ) -> Result<(), Failure> {

@@ -13,12 +13,11 @@ use std::{
     sync::Arc,
 };
 
-use agcore::{
-    agent::RuntimeBundle,
-    flow::FileFlowBuilder,
-    tools::{SuspendingApprover, ToolError},
-};
+use agcore::{agent::RuntimeBundle, flow::FileFlowBuilder};
 use agcore_server::{Server, ServerBuilder, ServerError, TrustedProxy};
+use agcore_settings::Settings;
+use agcore_terminal::{interrupt::Interrupts, render::Color};
+use agcore_workbench::{Surface, Workbench};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -26,18 +25,14 @@ use self::{
     config::ServeConfig,
     failure::{failure, in_use},
 };
-use super::chat::{ChatTools, agent};
+use super::chat::agent;
 use crate::{
-    args::{PermissionMode, ServeArgs, ServeCommand},
-    exit::Failure,
-    guards::Guards,
-    interrupt::Interrupts,
-    policy::Policy,
+    args::{ServeArgs, ServeCommand},
+    command::workbench,
+    exit::{Failure, setup_failure},
     prices::Prices,
-    process::print,
-    render::Color,
     sessions::Sessions,
-    settings::Settings,
+    stdout::print,
     trust_dialog,
 };
 
@@ -66,7 +61,7 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
         Some(_) => Some(documents::prices(&sessions).await?),
         None => Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?,
     };
-    let tools = ChatTools::open(&settings.tools, config.offers_tools).await?;
+    let tools = workbench::open(&settings.tools, config.offers_tools).await?;
     let result = serve(config, &settings, prices.as_ref(), (&sessions, &tools), interrupts).await;
     tools.servers.close().await;
     result
@@ -74,7 +69,7 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
 
 /// Tries everything that the server needs, and reports all problems.
 async fn check(config: &ServeConfig, settings: &Settings, mut problems: Vec<String>) -> Result<(), Failure> {
-    let tools = ChatTools::open(&settings.tools, config.offers_tools).await;
+    let tools = workbench::open(&settings.tools, config.offers_tools).await;
     let bundle = match &tools {
         Ok(tools) => bundle(settings, tools, config).map(|bundle| {
             flows::flows(settings, &bundle, config, &mut problems);
@@ -114,7 +109,7 @@ async fn serve(
     config: ServeConfig,
     settings: &Settings,
     prices: Option<&Prices>,
-    (sessions, tools): (&Sessions, &ChatTools),
+    (sessions, tools): (&Sessions, &Workbench),
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
     let bundle = bundle(settings, tools, &config)?;
@@ -158,24 +153,14 @@ fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
 }
 
 /// Returns the parts of the agent, with the provider, the tools and the rules of a chat.
-fn bundle(settings: &Settings, tools: &ChatTools, config: &ServeConfig) -> Result<RuntimeBundle, Failure> {
-    let policy = Policy::new(&tools.registry, &settings.tools)?;
-    let policy = policy.with_approver(Some(Arc::new(SuspendingApprover)));
-    let guards = Guards::new(settings, policy, PermissionMode::Default, settings.tools.folder()?)?;
-    let (offered, skills) = tools.offered(config.offers_tools);
-    if config.has_credentials {
-        // The notes are one file: users would read those of others.
-        let removed = offered.change(|change| {
-            for name in ["read_notes", "save_note"] {
-                change.remove(name);
-            }
-            Ok::<_, ToolError>(())
-        });
-        removed.map_err(|error| Failure::task(error.to_string()))?;
-    }
+fn bundle(settings: &Settings, workbench: &Workbench, config: &ServeConfig) -> Result<RuntimeBundle, Failure> {
+    let surface = Surface::Serve {
+        has_users: config.has_credentials,
+    };
+    let agent = workbench.agent(settings, surface)?;
     let provider = settings.provider.build();
-    let provider = provider.map_err(|error| settings.setup_failure(error))?;
-    Ok(guards.builder(provider, (offered, skills)).build()?)
+    let provider = provider.map_err(|error| setup_failure(settings.report(), error))?;
+    Ok(agent.builder(provider).build()?)
 }
 
 fn server(

@@ -5,17 +5,19 @@ mod trajectory;
 mod transcript;
 
 use agcore::memory::session::{MessageFilter, Session, StoredMessage};
+use agcore_terminal::{
+    interrupt::Interrupts,
+    render::{Color, sanitized_line},
+    table::table,
+};
 use serde_json::{Value, json};
 
 use self::{replay::replay, trajectory::trajectory, transcript::transcript};
 use crate::{
     args::{DeleteArgs, ExportArgs, ExportFormat, ListArgs, RenameArgs, SearchArgs, SessionsCommand, ShowArgs},
     exit::Failure,
-    interrupt::Interrupts,
-    process::print,
-    render::{Color, sanitized_line},
     sessions::{Extent, Sessions, current_folder, folder_of, last_turn, time},
-    table::table,
+    stdout::print,
     trust_dialog::{ask_yes_or_no, is_at_terminal},
 };
 

@@ -1,14 +1,13 @@
 //! `agcore skills` and `agcore agents`: what the files of the user and of the current directory add to a chat.
 
+use agcore_settings::{Project, ToolSettings};
 use serde_json::json;
 
 use crate::{
     args::{AgentsCommand, ProjectArgs, SkillsCommand},
     exit::Failure,
-    process::print,
     project_list::{agent_list, skill_list},
-    render::print_list,
-    settings::{Project, ToolSettings},
+    stdout::{print, print_list},
     trust_dialog::print_notices,
 };
 

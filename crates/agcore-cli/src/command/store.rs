@@ -9,15 +9,15 @@ mod user;
 use std::path::Path;
 
 use agcore::store::sqlite::maintenance::{self, CheckReport, NEWEST_VERSION};
+use agcore_settings::STORE;
+use agcore_terminal::{process::variable, render::sanitized_line};
 use serde_json::{Value, json};
 
 use super::database::{Database, shown};
 use crate::{
     args::{BackupArgs, FileArgs, StoreCommand},
     exit::Failure,
-    process::{print, variable},
-    render::sanitized_line,
-    sessions::STORE,
+    stdout::print,
 };
 
 /// Runs `agcore store`.

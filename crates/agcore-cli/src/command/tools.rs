@@ -3,20 +3,27 @@
 mod terminal_approver;
 pub(super) mod call;
 
-use self::call::{CallArgs, ToolSet};
-use agcore::tools::{RegisteredTool, ToolRegistry};
+use agcore::{
+    chat::text::suggestion,
+    tools::{RegisteredTool, ToolRegistry},
+};
+use agcore_settings::{PolicyOptions, ToolSettings};
+use agcore_terminal::{
+    interrupt::Interrupts,
+    render::{Color, sanitized_line},
+};
+use agcore_workbench::{
+    policy::Policy,
+    program_tools::{self, ToolFolder, WebAccess},
+};
 use serde_json::{Value, json};
 
+use self::call::{CallArgs, ToolSet};
 use crate::{
-    args::{PolicyArgs, ToolsCommand},
-    exit::{Failure, suggestion},
-    interrupt::Interrupts,
+    args::ToolsCommand,
+    exit::Failure,
     listing::listing,
-    policy::Policy,
-    process::print,
-    program_tools,
-    render::{Color, print_list, sanitized_line},
-    settings::ToolSettings,
+    stdout::{print, print_list},
     trust_dialog::print_notices,
 };
 
@@ -41,7 +48,7 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
         ToolsCommand::Call(args) => {
             let tool = find(&tools, &args.name)?;
             let settings = read(&args.policy)?;
-            let (policy, folder) = (Policy::new(&tools, &settings)?, settings.folder()?);
+            let (policy, folder) = (Policy::new(&tools, &settings)?, ToolFolder::of_settings(&settings)?);
             let typed = CallArgs {
                 json: args.json.as_deref(),
                 yes: args.yes,
@@ -53,7 +60,7 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
                     tools: &tools,
                     policy: &policy,
                     folder: &folder,
-                    urls: settings.web_access(),
+                    urls: WebAccess::of_settings(&settings),
                 },
                 &tool,
                 interrupts,
@@ -64,11 +71,11 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
     }
 }
 
-fn policy(tools: &ToolRegistry, args: &PolicyArgs) -> Result<Policy, Failure> {
-    Policy::new(tools, &read(args)?)
+fn policy(tools: &ToolRegistry, args: &PolicyOptions) -> Result<Policy, Failure> {
+    Ok(Policy::new(tools, &read(args)?)?)
 }
 
-fn read(args: &PolicyArgs) -> Result<ToolSettings, Failure> {
+fn read(args: &PolicyOptions) -> Result<ToolSettings, Failure> {
     let settings = ToolSettings::read(args)?;
     print_notices(&settings.notices())?;
     Ok(settings)

@@ -6,17 +6,21 @@ use std::{
 };
 
 use agcore::{chat::Clock, llm::SystemClock};
+use agcore_settings::{
+    Choices, Folder, SettingsOptions,
+    trust::{Trust, TrustStore, TrustedFolder},
+};
+use agcore_terminal::{
+    interrupt::Interrupts,
+    render::{Color, sanitized_line},
+    table::table,
+};
 use serde_json::json;
 
 use crate::{
-    args::{SettingsArgs, TrustArgs},
+    args::TrustArgs,
     exit::Failure,
-    interrupt::Interrupts,
-    process::print,
-    render::{Color, sanitized_line},
-    settings::{Choices, Folder},
-    table::table,
-    trust::{Trust, TrustStore, TrustedFolder},
+    stdout::print,
     trust_dialog::{ask, description, fitting, fitting_path, is_at_terminal, print_question},
 };
 
@@ -32,7 +36,7 @@ pub(crate) async fn run(args: &TrustArgs, interrupts: &Interrupts, color: Color)
     if let Some(folder) = &args.revoke {
         return revoke(&store, folder);
     }
-    let folder = Choices::open_folder(&SettingsArgs::default())?;
+    let folder = Choices::open_folder(&SettingsOptions::default())?;
     let path = shown(folder.snapshot.folder.as_deref().unwrap_or(Path::new(".")));
     if folder.trust == Trust::Remembered {
         let head = fitting_path(&format!("{path} is already trusted."));

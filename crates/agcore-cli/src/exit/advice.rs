@@ -4,11 +4,13 @@ use std::error::Error;
 
 use agcore::{
     LlmError,
-    llm::{LlmErrorKind, ProviderType, TimeoutStage, transport::http::ProxyError},
+    llm::{LlmErrorKind, ProviderType, transport::http::ProxyError},
+};
+use agcore_settings::{
+    timeout_advice,
+    vendor::{base_url_variables, key_variable},
 };
 use url::Url;
-
-use crate::vendor::{base_url_variables, key_variable};
 
 /// The beginning of the library's message for a missing key.
 pub(super) const MISSING_KEY: &str = "the API key is missing";
@@ -79,22 +81,6 @@ pub(super) fn advice(error: &LlmError) -> Option<String> {
         _ => return None,
     };
     Some(advice.to_owned())
-}
-
-/// Returns the name of the setting that limits this stage of a request.
-pub(crate) fn timeout_setting(stage: TimeoutStage) -> &'static str {
-    match stage {
-        TimeoutStage::Connect => "connect",
-        TimeoutStage::FirstByte => "first_byte",
-        TimeoutStage::Idle => "idle",
-        TimeoutStage::Total => "total",
-    }
-}
-
-/// Returns which setting of which file lets the program wait for longer.
-pub(crate) fn timeout_advice(stage: TimeoutStage, table: &str, file: &str) -> String {
-    let name = timeout_setting(stage);
-    format!("To wait for longer, raise `{name}` in the table [{table}] of {file}, for example to \"10m\".")
 }
 
 fn base_url_advice(error: &LlmError) -> String {

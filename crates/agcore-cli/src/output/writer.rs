@@ -12,6 +12,8 @@ use agcore::{
     flow::{FlowEvent, FlowResult},
     llm::{SystemClock, TurnOutcome},
 };
+use agcore_settings::utc::utc_millis;
+use agcore_terminal::render::Render;
 use serde_json::Value;
 
 use super::{
@@ -20,7 +22,7 @@ use super::{
     init::Init,
     line::{Event, Line, Message, Role, VERSION},
 };
-use crate::{args::OutputFormat, exit::Failure, prices::Prices, render::Render, utc::utc_millis};
+use crate::{args::OutputFormat, exit::Failure, prices::Prices};
 
 /// Machine-readable output: one result, or a line for each event. Clones share the state.
 #[derive(Debug, Clone)]

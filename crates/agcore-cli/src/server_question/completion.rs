@@ -7,8 +7,7 @@ use agcore::{
     chat::{Content, ContentPart, StopSequence, UsageTracker},
     mcp::{SampleAnswer, SampleRequest},
 };
-
-use crate::render::sanitized;
+use agcore_terminal::render::sanitized;
 
 /// Answers requests of servers with the model of a session.
 #[derive(Clone)]

@@ -1,6 +1,11 @@
 //! [`ServerDialog`]: shows a question of an MCP server and reads the answer at the terminal.
 
 use agcore::mcp::{Elicitation, ElicitationAnswer, SampleAnswer, SampleRequest};
+use agcore_terminal::{
+    console::{Console, Line},
+    interrupt::Interrupts,
+    render::{Palette, hanging, sanitized, sanitized_line, usage_line, wrapped},
+};
 use serde_json::Map;
 use tokio::sync::oneshot;
 
@@ -9,13 +14,7 @@ use super::{
     completion::{Completer, shown},
     form::{Field, fields},
 };
-use crate::{
-    console::{Console, Line},
-    dialog::DialogOutcome,
-    exit::Failure,
-    interrupt::Interrupts,
-    render::{Palette, hanging, sanitized, sanitized_line, usage_line, wrapped},
-};
+use crate::{dialog::DialogOutcome, exit::Failure};
 
 /// Shows the question of a server and reads the answer.
 #[derive(Clone)]

@@ -11,13 +11,13 @@ use agcore::{
         session::{Session, SessionCursor, SessionFilter},
     },
 };
-
-use super::{Sessions, folder_of};
-use crate::{
-    exit::Failure,
+use agcore_terminal::{
     render::{sanitized_line, truncated},
     table::table,
 };
+
+use super::{Sessions, folder_of};
+use crate::exit::Failure;
 
 /// The number of sessions that are read at once.
 const PAGE: u64 = 500;

@@ -1,9 +1,10 @@
 //! Opens the database, or falls back to the memory of the process.
 
 #[cfg(feature = "sqlite")]
-use std::path::Path;
+use agcore_settings::STORE;
 use std::{
     io::{self, Write},
+    path::Path,
     sync::Arc,
 };
 
@@ -11,12 +12,10 @@ use agcore::{
     llm::SystemClock,
     memory::{InMemoryStore, session::InMemorySessionStore},
 };
+use agcore_terminal::process::variable;
 
 use super::{SessionKind, Sessions};
-use crate::{args::SessionArgs, exit::Failure, process::variable};
-
-/// The variable with the URL of the database of a server.
-pub(crate) const STORE: &str = "AGCORE_STORE";
+use crate::{args::SessionArgs, exit::Failure};
 
 /// The name of the server for other programs that want to use its database or its sessions.
 const SERVER: &str = "agcore serve";
@@ -57,7 +56,7 @@ impl Sessions {
     async fn open_as(program: &str) -> Result<Self, Failure> {
         use agcore::store::sqlite::SqliteOptions;
 
-        use crate::places::{create_private_directory, create_private_file, database};
+        use agcore_settings::places::{create_private_directory, create_private_file, database};
 
         let Some(path) = database() else {
             return Err(Failure::usage(
@@ -173,7 +172,7 @@ impl Sessions {
 
 /// Returns whether there should be a database.
 fn has_place() -> bool {
-    cfg!(feature = "sqlite") && crate::places::database().is_some()
+    cfg!(feature = "sqlite") && agcore_settings::places::database().is_some()
 }
 
 fn clock() -> Arc<SystemClock> {

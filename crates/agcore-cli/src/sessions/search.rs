@@ -1,9 +1,10 @@
 //! Finds sessions by what was written in them.
 
 use agcore::memory::session::{MessageFilter, MessageMetadata, Session, StoredMessage};
+use agcore_terminal::render::truncated;
 
 use super::{Extent, Sessions};
-use crate::{exit::Failure, render::truncated};
+use crate::exit::Failure;
 
 /// The number of characters in front of a match that are shown.
 const BEFORE: usize = 20;
@@ -113,7 +114,7 @@ mod tests {
         check("", "tram", None);
         let long = excerpt(&format!("tram {}", "字".repeat(200)), "tram").unwrap();
         assert!(
-            long.ends_with('…') && crate::render::columns(&long) <= MAX_EXCERPT,
+            long.ends_with('…') && agcore_terminal::render::columns(&long) <= MAX_EXCERPT,
             "{long}"
         );
     }

@@ -9,14 +9,14 @@ use agcore::{
         session::{Session, SessionStatus},
     },
 };
-
-use super::{SINGLE, Sessions, folder_of};
-use crate::{
-    exit::Failure,
+use agcore_settings::utc::utc;
+use agcore_terminal::{
     render::{columns, sanitized_line, truncated},
     table::{table, table_width},
-    utc::utc,
 };
+
+use super::{SINGLE, Sessions, folder_of};
+use crate::exit::Failure;
 
 /// The state of a last turn that needs no attention.
 const COMPLETED: &str = "completed";

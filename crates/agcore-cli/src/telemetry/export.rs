@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use agcore_settings::vendor::redacted_url;
 use opentelemetry::{KeyValue, trace::TracerProvider};
 use opentelemetry_otlp::{RetryPolicy, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::{Resource, trace::SdkTracerProvider};
@@ -12,7 +13,7 @@ use tracing_subscriber::{
 };
 
 use super::{client::Client, collector::Collector, log::TARGET_PREFIX};
-use crate::{exit::Failure, vendor::redacted_url};
+use crate::exit::Failure;
 
 /// The default service name.
 const SERVICE: &str = "agcore";
@@ -87,7 +88,7 @@ impl Exporter {
 fn resource() -> Resource {
     let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
     let resource = Resource::builder().with_attribute(version);
-    match crate::process::variable("OTEL_SERVICE_NAME") {
+    match agcore_terminal::process::variable("OTEL_SERVICE_NAME") {
         // The builder has already read it.
         Some(_) => resource.build(),
         None => resource.with_service_name(SERVICE).build(),

@@ -10,6 +10,8 @@ use std::{
 };
 
 use agcore::{chat::Clock, llm::SystemClock};
+use agcore_settings::utc::utc;
+use agcore_terminal::render::sanitized_line;
 use tracing::{Event, Id, Level, Subscriber, span};
 use tracing_subscriber::{
     Layer, Registry,
@@ -23,7 +25,7 @@ use self::{
     fields::Fields,
     line::{contents, details, summary},
 };
-use crate::{args::LogLevel, render::sanitized_line, utc::utc};
+use crate::args::LogLevel;
 
 /// The prefix of agcore's crate names. Other crates are not logged: their events may contain headers, and therefore keys.
 pub(super) const TARGET_PREFIX: &str = "agcore";

@@ -3,15 +3,10 @@
 use std::path::Path;
 
 use agcore::catalog::{Model, ModelPrice, Rate, Vendor};
+use agcore_terminal::{process::variable, render::sanitized_line, table::table};
 use serde_json::{Map, Value, json};
 
-use crate::{
-    catalog_file,
-    exit::Failure,
-    process::{print, variable},
-    render::sanitized_line,
-    table::table,
-};
+use crate::{catalog_file, exit::Failure, stdout::print};
 
 /// Lists the models whose name, vendor or kind contains the filter.
 ///

@@ -8,7 +8,7 @@ use std::{
 
 use agcore::catalog::{PriceLine, price_line};
 
-use crate::{args::PriceArgs, exit::Failure, process::print};
+use crate::{args::PriceArgs, exit::Failure, stdout::print};
 
 /// The longest line, in bytes.
 const MAX_LINE: u64 = 16 << 20;

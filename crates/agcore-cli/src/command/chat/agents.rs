@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use agcore_terminal::render::sanitized_line;
+
 use super::{conversation::Conversation, session::file_agent};
-use crate::{exit::Failure, project_list::agent_list, render::sanitized_line};
+use crate::{exit::Failure, project_list::agent_list};
 
 /// Lists the agents, or continues the conversation with the one of this name.
 ///

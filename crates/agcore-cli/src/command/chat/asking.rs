@@ -3,6 +3,8 @@
 use std::{collections::VecDeque, io, sync::Arc};
 
 use agcore::{StreamEvent, chat::UsageTracker, llm::TurnOutcome, tools::ToolSnapshot};
+use agcore_terminal::render::Render;
+use agcore_workbench::policy::Policy;
 use futures_util::FutureExt;
 use tokio::task::JoinHandle;
 
@@ -12,9 +14,7 @@ use crate::{
     dialog::{DialogOutcome, choices},
     exit::Failure,
     open_question::{OpenQuestion, OpenQuestions},
-    policy::Policy,
     question_terminal::QuestionTerminal,
-    render::Render,
     server_question::{Completer, ServerQuestion},
 };
 

@@ -1,13 +1,11 @@
 //! `/compact`: shortens the conversation.
 
 use agcore::{AgentBuilder, agent::AgentError, chat::UsageTracker, llm::CompactionReport};
+use agcore_terminal::render::{compaction_line, sanitized, usage_line};
 use tokio_util::sync::CancellationToken;
 
 use super::conversation::Conversation;
-use crate::{
-    exit::Failure,
-    render::{compaction_line, sanitized, usage_line},
-};
+use crate::exit::Failure;
 
 const UNCHANGED: &str = "The conversation is unchanged.";
 

@@ -3,20 +3,18 @@
 use std::sync::Arc;
 
 use agcore::{AgentSession, AgentSpec, Message};
+use agcore_settings::{ContextFiles, Effect};
+use agcore_terminal::console::Console;
+use agcore_workbench::{Workbench, program_tools::ToolFolder};
 
 use super::{
     disabled::{Part, disabled},
     paste_image::PastedImages,
     screen::Screen,
-    session::{ChatSessions, ChatTools},
+    session::ChatSessions,
     turn_runner::TurnRunner,
 };
-use crate::{
-    console::Console,
-    exit::Failure,
-    program_tools::ToolFolder,
-    settings::{ContextFiles, Effect},
-};
+use crate::exit::Failure;
 
 /// An interactive chat.
 pub(super) struct Conversation {
@@ -36,7 +34,7 @@ pub(super) struct Conversation {
     pub(super) provider: String,
     pub(super) turns: TurnRunner,
     /// The tools, and the MCP servers of some of them.
-    pub(super) tools: ChatTools,
+    pub(super) tools: Workbench,
     pub(super) console: Console,
     pub(super) screen: Screen,
     /// The output of shell commands that goes with the next message.

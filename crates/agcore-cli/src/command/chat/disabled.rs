@@ -1,6 +1,7 @@
 //! The parts that a chat does not use because its folder is not trusted.
 
-use crate::{render::sanitized_line, settings::Effect, trust::FileKind};
+use agcore_settings::{Effect, trust::FileKind};
+use agcore_terminal::render::sanitized_line;
 
 /// A part of the settings that a command of the chat shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

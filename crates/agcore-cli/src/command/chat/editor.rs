@@ -7,7 +7,7 @@ use std::{
     process::{Command, ExitStatus},
 };
 
-use crate::{console::Cooked, process::variable};
+use agcore_terminal::{console::Cooked, process::variable};
 
 /// Opens the text in `$VISUAL` or `$EDITOR` and returns the edited text. The file is readable by its owner only and is
 /// removed afterwards.
@@ -29,7 +29,7 @@ fn edit_file(editor: &str, text: &str) -> Result<String, String> {
     let mut file = builder.prefix("agcore-").suffix(".md").tempfile().map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
     let status = {
-        let _cooked = Cooked::new();
+        let _cooked = Cooked::enter();
         run(editor, file.path().as_os_str()).map_err(failed)?
     };
     if !status.success() {

@@ -6,10 +6,11 @@ use agcore::memory::{
     Hold, Holder, MemoryError,
     session::{MessageFilter, MessageRole, SessionStore, StoredMessage, stream_of},
 };
+use agcore_terminal::console::Line;
 use tokio_util::sync::CancellationToken;
 
 use super::{conversation::Conversation, saved::shortened};
-use crate::{console::Line, exit::Failure};
+use crate::exit::Failure;
 
 /// The pause between two looks for new messages.
 const PAUSE: Duration = Duration::from_millis(300);

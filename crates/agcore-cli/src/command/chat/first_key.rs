@@ -1,14 +1,14 @@
 //! Offers `agcore init` to someone who has no key yet.
 
 use agcore::llm::LlmErrorKind;
+use agcore_settings::Settings;
+use agcore_terminal::{interrupt::Interrupts, render::Color};
 
 use crate::{
     args::InitArgs,
     command::init,
-    exit::Failure,
-    interrupt::Interrupts,
-    render::{Color, print_list},
-    settings::Settings,
+    exit::{Failure, setup_failure},
+    stdout::print_list,
     trust_dialog::ask_yes_or_no,
 };
 
@@ -27,7 +27,7 @@ pub(super) async fn offer_init(settings: &Settings, interrupts: &Interrupts, col
         "There is no API key for {provider} yet. `agcore init` asks for what is missing.\n"
     ))?;
     if !ask_yes_or_no("Run it now? [y]es, [n]o: ", interrupts).await? {
-        return Err(settings.setup_failure(error));
+        return Err(setup_failure(settings.report(), error));
     }
     Box::pin(init::run(&InitArgs::default(), color)).await?;
     Ok(true)

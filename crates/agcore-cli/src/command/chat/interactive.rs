@@ -3,6 +3,20 @@
 use std::io;
 
 use agcore::memory::session::CostEntry;
+use agcore_settings::{
+    Settings,
+    vendor::{redacted_url, versioned_url},
+};
+use agcore_terminal::{
+    console::{Console, Draft, EchoOff, PromptLine},
+    interrupt::Interrupts,
+    render::sanitized_line,
+};
+use agcore_workbench::{
+    Workbench,
+    permission_mode::{plan_mode, prompt},
+    program_tools::ToolFolder,
+};
 
 use super::{
     commands::{self, Next},
@@ -16,7 +30,7 @@ use super::{
     picker::selected,
     rewind::rewind,
     screen::Screen,
-    session::{ChatSessions, ChatTools, agent_of, model_of},
+    session::{ChatSessions, agent_of, model_of},
     settle::settle,
     shell_prefix,
     slash::{self, KEYS, Slash},
@@ -24,21 +38,8 @@ use super::{
     turn_runner::{Questions, TurnRunner},
 };
 use crate::{
-    args::ChatArgs,
-    attachments::with_files,
-    console::{Console, Draft, EchoOff, PromptLine},
-    exit::Failure,
-    history::history_file,
-    interrupt::Interrupts,
-    mode_switch::ModeSwitch,
-    permission_mode::{plan_mode, prompt},
-    prices::Prices,
-    render::sanitized_line,
-    server_question::ServerQuestions,
-    sessions::Sessions,
-    settings::Settings,
-    size::extent,
-    vendor::{redacted_url, versioned_url},
+    args::ChatArgs, attachments::with_files, exit::Failure, history::history_file, mode_switch::ModeSwitch,
+    prices::Prices, server_question::ServerQuestions, sessions::Sessions, size::extent,
 };
 
 /// The size from which the extent of a message is shown, so that one can see that all of a pasted text arrived.
@@ -54,7 +55,7 @@ const MANY_LINES: usize = 20;
 pub(super) async fn run(
     args: &ChatArgs,
     settings: &Settings,
-    tools: &ChatTools,
+    tools: &Workbench,
     asked: ServerQuestions,
     front: &Front<'_>,
 ) -> Result<(), Failure> {
@@ -134,10 +135,8 @@ async fn read_line(conversation: &Conversation, pressed: Pressed, draft: Draft) 
     if pressed != Pressed::ShiftTab {
         conversation.screen.speaker("you")?;
     }
-    conversation
-        .console
-        .read_prompt(prompt(conversation.turns.modes.current().get()), draft)
-        .await
+    let prompt = prompt(conversation.turns.modes.current().get());
+    Ok(conversation.console.read_prompt(prompt, draft).await?)
 }
 
 /// Sends the message of the arguments, if there is one.
@@ -218,7 +217,7 @@ async fn farewell(conversation: &Conversation) -> Result<(), Failure> {
 async fn conversation(
     args: &ChatArgs,
     settings: &Settings,
-    tools: &ChatTools,
+    tools: &Workbench,
     asked: ServerQuestions,
     front: &Front<'_>,
 ) -> Result<Conversation, Failure> {
@@ -228,7 +227,7 @@ async fn conversation(
     let screen = Screen {
         palette: front.color.palette(&io::stdout()).with_theme(settings.theme),
     };
-    let folder = settings.tools.folder()?;
+    let folder = ToolFolder::of_settings(&settings.tools)?;
     let mode = args.permission_mode();
     let modes = ModeSwitch::new(&tools.registry, &settings.tools, (mode, mode))?;
     let (people, calls) = people(&modes, folder.clone());

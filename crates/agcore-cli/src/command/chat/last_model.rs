@@ -1,14 +1,14 @@
 //! The model with which a session continues: the one that answered last, or that was to answer if nothing did.
 
 use agcore::{AgentSpec, memory::session::Session};
+use agcore_settings::Settings;
+use agcore_terminal::render::sanitized_line;
 
 use super::{conversation::Conversation, session::model_of};
 use crate::{
     args::ChatArgs,
     exit::Failure,
-    render::sanitized_line,
     sessions::{Answered, Sessions},
-    settings::Settings,
 };
 
 /// Returns the agent that continues a session: with the model that answered last, if it is one of the same provider. What the

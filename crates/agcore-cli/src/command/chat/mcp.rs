@@ -7,12 +7,12 @@ use agcore::{
     chat::ContentPart,
     mcp::{McpClient, PromptInfo, ResourceBody, ResourceContents},
 };
+use agcore_terminal::render::{sanitized_line, shown_lines};
+use agcore_workbench::mcp::{Server, Servers};
 
 use super::conversation::Conversation;
 use crate::{
     exit::Failure,
-    mcp::{Server, Servers},
-    render::{sanitized_line, shown_lines},
     size::{lines, size},
 };
 
@@ -93,7 +93,7 @@ pub(super) async fn prompt(conversation: &mut Conversation, argument: &str) -> R
             return screen.error(&error.to_string());
         }
     }
-    screen.note(&format!("> {}", crate::render::truncated(&last.text(), 200)))?;
+    screen.note(&format!("> {}", agcore_terminal::render::truncated(&last.text(), 200)))?;
     conversation.send_message(last.clone()).await
 }
 

@@ -1,9 +1,11 @@
 //! `@path` and `@server:uri`: attaches files, and resources of MCP servers, to a message.
 
 use agcore::chat::Content;
+use agcore_terminal::{process::expand_home, render::sanitized_line};
+use agcore_workbench::mcp::Servers;
 
 use super::mcp::{self, Resource};
-use crate::{attachments::Attachments, mcp::Servers, process::expand_home, render::sanitized_line};
+use crate::attachments::Attachments;
 
 /// A message with its attachments.
 #[derive(Debug, PartialEq)]

@@ -1,18 +1,19 @@
 //! The permission mode of an interactive chat: who is asked about calls, and another mode at the prompt.
 
+use agcore_settings::Settings;
+use agcore_workbench::{
+    People,
+    permission_mode::PermissionMode,
+    program_tools::{Previews, ToolFolder},
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::{
-    conversation::Conversation,
-    session::{ChatSessions, People},
-};
+use super::{conversation::Conversation, session::ChatSessions};
 use crate::{
     approve::{AskUser, Question},
-    args::{ChatArgs, PermissionMode},
+    args::ChatArgs,
     exit::Failure,
     mode_switch::ModeSwitch,
-    program_tools::{Previews, ToolFolder},
-    settings::Settings,
 };
 
 /// Returns the user as the approver of calls, and the receiver of the questions.

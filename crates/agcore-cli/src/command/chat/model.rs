@@ -1,11 +1,12 @@
 //! `/model`: shows the model that answers and those of the server, or switches to another one.
 
+use agcore_settings::vendor::check_timeouts;
+use agcore_terminal::render::sanitized_line;
+
 use super::conversation::Conversation;
 use crate::{
     command::models::{listed, unlisted},
     exit::Failure,
-    render::sanitized_line,
-    vendor::check_timeouts,
 };
 
 /// Shows the model that answers and those that the server lists, or switches to the wanted one.

@@ -10,40 +10,45 @@ use agcore::{
     memory::session::Session,
     tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
+use agcore_settings::{Settings, vendor::versioned_url};
+use agcore_terminal::{
+    interrupt::Interrupts,
+    process::current_directory,
+    render::{Color, Render, Terminal, Theme},
+};
+use agcore_workbench::{
+    People, Workbench,
+    mcp::Server,
+    permission_mode::{PermissionMode, mode_approver},
+    policy::Policy,
+    program_tools::{Previews, ToolFolder},
+};
 
 use super::{
     answer_schema::read_schema,
     asking::Asking,
     last_model::continued,
     picker::selected,
-    session::{ChatSessions, ChatTools, People, agent_of, model_of},
+    session::{ChatSessions, agent_of, model_of},
     suspended::{continuation, end_open_turn, report_unfinished},
     turn_runner::Questions,
 };
 use crate::{
     approve::AskUser,
-    args::{ChatArgs, PermissionMode},
+    args::ChatArgs,
     attachments::with_files,
     denials::Denials,
     exit::{Failure, FailureKind},
     input,
-    interrupt::Interrupts,
-    mcp::Server,
     open_question::AskForSteps,
     output::{Announced, Decisions, Init, McpServer, Output},
-    permission_mode::mode_approver,
-    policy::Policy,
     prices::Prices,
-    process::{current_directory, print},
-    program_tools::{Previews, ToolFolder},
     question_terminal::{QuestionTerminal, report_grants},
-    render::{Color, Render, Terminal, Theme},
     server_question::{Completer, ServerQuestions},
     sessions::Sessions,
-    settings::Settings,
+    stdout::print,
     trust_dialog,
     turn::{self, Input},
-    vendor::versioned_url,
 };
 
 /// Runs one turn. The answer goes to standard output, everything else to standard error.
@@ -53,7 +58,7 @@ use crate::{
 pub(super) async fn run(
     args: &ChatArgs,
     settings: &Settings,
-    tools: &ChatTools,
+    tools: &Workbench,
     asked: ServerQuestions,
     front: &Front<'_>,
 ) -> Result<(), Failure> {
@@ -125,7 +130,7 @@ impl<'a> OneShot<'a> {
     pub(in crate::command) async fn new(
         args: &ChatArgs,
         settings: &'a Settings,
-        tools: &ChatTools,
+        tools: &Workbench,
         sessions: Sessions,
         selected: Option<&Session>,
         (front, asked): (&Front<'_>, ServerQuestions),
@@ -135,7 +140,7 @@ impl<'a> OneShot<'a> {
             true => None,
             false => QuestionTerminal::open(front.interrupts, front.color)?,
         };
-        let folder = settings.tools.folder()?;
+        let folder = ToolFolder::of_settings(&settings.tools)?;
         let (ask_user, questions) = AskUser::new(Previews::new(&folder));
         let person = terminal.is_some().then(|| Arc::new(ask_user) as _);
         let denials = Arc::new(Denials::default());
@@ -190,7 +195,7 @@ impl<'a> OneShot<'a> {
     pub(in crate::command) fn announce(
         &self,
         args: &ChatArgs,
-        tools: &ChatTools,
+        tools: &Workbench,
         output: Option<&Output>,
     ) -> Result<(), Failure> {
         let prices = Prices::read(args.catalog.as_deref(), self.settings.prices.as_ref())?;
@@ -201,7 +206,7 @@ impl<'a> OneShot<'a> {
     }
 
     /// Describes the session for programs.
-    fn init(&self, args: &ChatArgs, tools: &ChatTools) -> Init {
+    fn init(&self, args: &ChatArgs, tools: &Workbench) -> Init {
         let mcp_servers = tools.servers.all().iter().map(mcp_server).collect();
         let (tools, settings) = (self.session.bundle().tools().list(), self.settings);
         Init {

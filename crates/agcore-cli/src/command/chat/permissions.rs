@@ -1,9 +1,11 @@
 //! `/permissions`: which tools may run, and the answers that were kept.
 
 use agcore::tools::{Grant, GrantStore, RegisteredTool};
+use agcore_terminal::{render::sanitized_line, table::table};
+use agcore_workbench::grants::full_rule;
 
 use super::conversation::Conversation;
-use crate::{exit::Failure, grants::full_rule, render::sanitized_line, table::table};
+use crate::exit::Failure;
 
 /// Shows the rules and the answers, or revokes one answer by its number, or all about a tool.
 ///

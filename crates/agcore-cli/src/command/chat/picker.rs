@@ -1,14 +1,16 @@
 //! Lets the user choose a session from a list.
 
 use agcore::memory::session::Session;
+use agcore_terminal::{
+    console::{Console, Line},
+    render::{sanitized_line, window_height, wrapped},
+};
 
 use crate::{
     args::SessionArgs,
-    console::{Console, Line},
     exit::Failure,
-    process::print,
-    render::{sanitized_line, window_height, wrapped},
     sessions::{Extent, SessionKind, Sessions, current_folder, numbered_table},
+    stdout::print,
     trust_dialog::is_at_terminal,
 };
 

@@ -7,13 +7,13 @@ use agcore::{
     llm::Capabilities,
     tools::{Permission, RegisteredTool},
 };
-
-use super::conversation::Conversation;
-use crate::{
-    exit::Failure,
+use agcore_terminal::{
     render::{sanitized_line, shown_lines},
     table::table,
 };
+
+use super::conversation::Conversation;
+use crate::exit::Failure;
 
 /// Lists the commands of `[hooks]`.
 pub(super) fn hooks(conversation: &Conversation) -> String {

@@ -1,6 +1,7 @@
 //! `/resume` and `/sessions`: other sessions of the user.
 
 use agcore::memory::session::Session;
+use agcore_terminal::render::sanitized_line;
 
 use super::{
     conversation::Conversation,
@@ -11,7 +12,6 @@ use super::{
 };
 use crate::{
     exit::Failure,
-    render::sanitized_line,
     sessions::{Extent, Sessions},
 };
 

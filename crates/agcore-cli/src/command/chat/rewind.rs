@@ -3,14 +3,14 @@
 use std::{path::PathBuf, sync::Arc};
 
 use agcore::{Message, chat::summary_of};
-
-use super::{conversation::Conversation, picker::numbers};
-use crate::{
+use agcore_terminal::{
     console::Line,
-    exit::Failure,
-    program_tools::{Restored, restore},
     render::{truncated, window_width, wrapped},
 };
+use agcore_workbench::program_tools::{Restored, restore};
+
+use super::{conversation::Conversation, picker::numbers};
+use crate::exit::Failure;
 
 /// The number of messages to choose from.
 const MAX_CHOICES: usize = 20;

@@ -3,19 +3,19 @@
 use std::{fs, io, path::Path, sync::Arc};
 
 use agcore::{AgentSession, Message, agent::SessionState};
+use agcore_settings::atomic_file::{create, replace};
+use agcore_terminal::{
+    console::Line,
+    process::expand_home,
+    render::{sanitized_line, truncated},
+};
 use serde_json::Value;
 
 use super::{
     conversation::Conversation,
     markdown_export::{EXTENSIONS, markdown},
 };
-use crate::{
-    atomic_file::{create, replace},
-    console::Line,
-    exit::Failure,
-    process::expand_home,
-    render::{sanitized_line, truncated},
-};
+use crate::exit::Failure;
 
 /// The member of a saved conversation that the library does not write.
 const MODEL: &str = "model";

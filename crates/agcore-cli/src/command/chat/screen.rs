@@ -1,10 +1,11 @@
 //! [`Screen`]: the chat's own output, as opposed to that of turns.
 
-use crate::{
-    exit::Failure,
+use agcore_terminal::{
     process,
     render::{Palette, hanging, sanitized, wrapped, wrapped_list},
 };
+
+use crate::exit::Failure;
 
 /// Writes the chat's own messages to the terminal.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +20,7 @@ impl Screen {
     /// # Errors
     /// When the terminal was closed.
     pub(super) fn print(self, text: &str) -> Result<(), Failure> {
-        process::print(text)
+        Ok(process::print(text)?)
     }
 
     /// Writes a list, wrapped so that second columns stay aligned.

@@ -1,139 +1,30 @@
-//! [`ChatSessions`]: creates and opens the sessions of a chat with its settings, and [`ChatTools`], which they offer.
+//! [`ChatSessions`]: creates and opens the sessions of a chat with its settings.
 
 use std::sync::Arc;
 
 use agcore::{
-    AgentSession, AgentSpec, ToolRegistry,
-    agent::{OpenQuestionPolicy, Skills, StoredSessions, SubAgent, ToolSource},
-    chat::{Clock, HeuristicEstimator, TokenEstimator},
+    AgentSession, AgentSpec,
+    agent::StoredSessions,
+    chat::{Clock, HeuristicEstimator, TokenEstimator, text::suggestion},
     llm::{ProviderConfig, SystemClock},
     memory::session::Session,
-    tools::{AuditSink, Registration, ToolError, ToolPolicy},
 };
-use url::Url;
+use agcore_settings::{ContextFiles, Project, Settings};
+use agcore_terminal::render::sanitized_line;
+use agcore_workbench::{People, Surface, Workbench, hook_commands::CommandHooks, program_tools::ToolFolder};
 
-use super::{agent_tools::remove_unusable, options_hook::OptionsHook, recording::Recording};
+use super::{options_hook::OptionsHook, recording::Recording};
 use crate::{
     args::{ChatArgs, ModelOption},
     chat_prompt::chat_prompt,
-    exit::{Failure, suggestion},
-    guards::Guards,
-    hook_commands::CommandHooks,
-    kept_tools,
-    mcp::Servers,
+    exit::{Failure, setup_failure},
     model_window::ModelWindow,
-    permission_mode::{ASKS_AGENT, CurrentMode},
-    places::wide_folder_warning,
     prices::Prices,
-    program_tools::{self, ToolFolder},
-    render::sanitized_line,
-    server_question::{ServerAnswers, ServerQuestions},
     sessions::{FIRST_MODEL, FLOW_OPTIONS, FOLDER, KIND, SINGLE, Sessions, current_folder},
-    settings::{ContextFiles, McpServers, Project, Settings, ToolSettings},
-    trust_dialog::print_notices,
 };
 
 /// The estimated tokens from which a conversation may be too long for a small model.
 const LONG: u64 = 2_000;
-
-/// The tools that a chat offers to the model: those of the program, and those of MCP servers.
-#[derive(Clone)]
-pub(in crate::command) struct ChatTools {
-    /// All tools.
-    pub(in crate::command) registry: ToolRegistry,
-    /// The MCP servers, connected or not.
-    pub(in crate::command) servers: Arc<Servers>,
-    /// The skills and agents in files.
-    pub(in crate::command) project: Project,
-    /// Why some agents in files cannot be used, one sentence for each.
-    pub(super) unusable: Vec<String>,
-}
-
-impl ChatTools {
-    /// Registers the tools of the program, of skills and of agents in files, and connects to the MCP servers, unless the model is offered no tools. Servers that fail are reported, and
-    /// kept with their errors. They cannot ask the user. Agents that name unknown tools are reported and not registered.
-    ///
-    /// # Errors
-    /// When two tools have the same name, or standard error is closed.
-    pub(in crate::command) async fn open(settings: &ToolSettings, is_offered: bool) -> Result<Self, Failure> {
-        Self::connect(settings, is_offered, None).await
-    }
-
-    /// Like [`open`](Self::open), for MCP servers that can ask the user, the model, and for the folder if it is trusted.
-    ///
-    /// # Errors
-    /// As for [`open`](Self::open).
-    pub(in crate::command) async fn open_for_user(
-        settings: &Settings,
-        is_offered: bool,
-    ) -> Result<(Self, ServerQuestions), Failure> {
-        let folder = settings
-            .trusted_folder()
-            .and_then(|folder| Url::from_directory_path(folder).ok());
-        let (answers, questions) = ServerAnswers::new(folder.into_iter().map(String::from).collect());
-        let tools = Self::connect(&settings.tools, is_offered, Some(&answers)).await?;
-        if is_offered {
-            let warning = kept_tools::register(&mut tools.registry.clone()).await;
-            let warnings: Vec<String> = warning
-                .map(|warning| format!("warning: {warning}"))
-                .into_iter()
-                .collect();
-            print_notices(&warnings)?;
-        }
-        Ok((tools, questions))
-    }
-
-    async fn connect(
-        settings: &ToolSettings,
-        is_offered: bool,
-        answers: Option<&ServerAnswers>,
-    ) -> Result<Self, Failure> {
-        let registry = registry(&settings.project).map_err(|error| Failure::task(error.to_string()))?;
-        let none = McpServers::default();
-        let servers = if is_offered { &settings.mcp } else { &none };
-        let servers = Arc::new(Servers::connect(servers, &settings.startable, &registry, answers).await);
-        let mut warnings = servers.warnings();
-        if is_offered {
-            warnings.extend(wide_folder_warning());
-        }
-        let unusable = match is_offered {
-            true => remove_unusable(&registry, &settings.project.agents, &settings.mcp),
-            false => Vec::new(),
-        };
-        warnings.extend(unusable.iter().cloned());
-        let warnings = warnings.into_iter();
-        let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
-        print_notices(&warnings)?;
-        Ok(Self {
-            registry,
-            servers,
-            project: settings.project.clone(),
-            unusable,
-        })
-    }
-
-    /// Returns what the model is offered: all tools and skills, or nothing.
-    pub(in crate::command) fn offered(&self, is_offered: bool) -> (ToolRegistry, Skills) {
-        match is_offered {
-            true => (self.registry.clone(), self.project.skills.clone()),
-            false => (ToolRegistry::new(), Skills::default()),
-        }
-    }
-}
-
-/// Returns the tools of the program, that of skills, and one for each agent with a description.
-fn registry(project: &Project) -> Result<ToolRegistry, ToolError> {
-    let mut tools = program_tools::registry()?;
-    project.skills.clone().add_to(&mut tools)?;
-    for agent in &project.agents {
-        let spec = &agent.spec;
-        if !spec.description.trim().is_empty() {
-            let tool = SubAgent::new(spec.clone(), spec.description.as_str());
-            tools.register(Registration::from(tool).with_tag(ASKS_AGENT))?;
-        }
-    }
-    Ok(tools)
-}
 
 /// The end of the title of a copy.
 const COPY: &str = " (copy)";
@@ -152,16 +43,6 @@ pub(super) struct ChatSessions {
     pub(super) hooks: Arc<CommandHooks>,
 }
 
-/// The rules and the approver of calls, and the sink of decisions about them.
-pub(super) struct People {
-    pub(super) policy: ToolPolicy,
-    pub(super) audit: Option<Arc<dyn AuditSink>>,
-    /// The mode that decides about calls that need approval.
-    pub(super) mode: CurrentMode,
-    /// The folder of the tools, whose changes the approver sees.
-    pub(super) folder: ToolFolder,
-}
-
 impl ChatSessions {
     /// Prepares the sessions of a chat.
     ///
@@ -170,16 +51,13 @@ impl ChatSessions {
     pub(super) fn new(
         args: &ChatArgs,
         settings: &Settings,
-        tools: &ChatTools,
+        workbench: &Workbench,
         sessions: Sessions,
         people: People,
     ) -> Result<Self, Failure> {
-        // The terminal shows questions before it takes a message; nothing may wait for them unseen.
-        let guards = Guards::new(settings, people.policy, people.mode, people.folder)?
-            .with_audit(people.audit)
-            .with_open_questions(OpenQuestionPolicy::Refuse);
+        let agent = workbench.agent(settings, Surface::Terminal(people))?;
         let provider = settings.provider.build();
-        let provider = provider.map_err(|error| settings.setup_failure(error))?;
+        let provider = provider.map_err(|error| setup_failure(settings.report(), error))?;
         let record = args.record.as_deref();
         let recording = record.map(|file| Recording::start(file, Arc::clone(&provider)));
         let recording = recording.transpose()?;
@@ -187,10 +65,7 @@ impl ChatSessions {
         let prices = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?;
         let catalog = prices.as_ref().map(Prices::catalog);
         let window = Arc::new(ModelWindow::new(provider, settings.provider.clone(), catalog));
-        let offered = tools.offered(!args.no_tools);
-        let mut builder = guards
-            .builder(Arc::clone(&window), offered)
-            .with_session_store(sessions.store());
+        let mut builder = agent.builder(Arc::clone(&window)).with_session_store(sessions.store());
         if sessions.flow_options().is_some()
             && let Some(hook) = OptionsHook::new(&args.options).map_err(Failure::usage)?
         {
@@ -205,7 +80,7 @@ impl ChatSessions {
             recording,
             window,
             provider: settings.provider.clone(),
-            hooks: Arc::clone(guards.hooks()),
+            hooks: Arc::clone(agent.hooks()),
         })
     }
 
@@ -352,7 +227,7 @@ pub(super) fn agent_of(args: &ChatArgs, settings: &Settings) -> Result<AgentSpec
 /// Returns the default agent. Unless the settings contain instructions, it knows where it works.
 fn chat_agent(args: &ChatArgs, settings: &Settings) -> AgentSpec {
     let mut agent = agent(settings);
-    if let (Some(base), Ok(folder)) = (&settings.default_system, settings.tools.folder()) {
+    if let (Some(base), Ok(folder)) = (&settings.default_system, ToolFolder::of_settings(&settings.tools)) {
         let prompt = chat_prompt(base, folder.path(), !args.no_tools, SystemClock::new().now());
         agent.system_prompt = settings.context_files.appended_to(&prompt);
     }

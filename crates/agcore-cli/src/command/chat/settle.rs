@@ -1,13 +1,14 @@
 //! Settles what an earlier process left open in a session: an interrupted turn, or questions.
 
 use agcore::chat::{Answer, Question};
+use agcore_terminal::{console::Line, render::uncertain_line};
 
 use super::{
     conversation::Conversation,
     elsewhere::resolve,
     saved::{last_exchange, shortened},
 };
-use crate::{console::Line, exit::Failure, open_question, render::uncertain_line, sessions::answers_of, turn::Input};
+use crate::{exit::Failure, open_question, sessions::answers_of, turn::Input};
 
 /// Shows where the session stopped, and continues a turn that is open if the user wants that.
 ///

@@ -6,6 +6,12 @@ use std::{
     time::Duration,
 };
 
+use agcore_terminal::{
+    interrupt::Interrupts,
+    process::os_variable,
+    render::{sanitized, sanitized_line},
+};
+use agcore_workbench::bounded_output::BoundedOutput;
 use tokio::{
     process::{Child, Command},
     sync::mpsc::{self, UnboundedReceiver},
@@ -14,14 +20,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::screen::Screen;
-use crate::{
-    bounded_output::BoundedOutput,
-    exit::Failure,
-    interrupt::Interrupts,
-    process::os_variable,
-    render::{sanitized, sanitized_line},
-    size::extent,
-};
+use crate::{exit::Failure, size::extent};
 
 /// The time that a command may take to end after Ctrl-C, and its output to arrive after the end of the command.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);

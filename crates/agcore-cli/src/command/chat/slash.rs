@@ -5,12 +5,12 @@ mod table;
 pub(super) use self::table::Kind;
 
 use agcore::chat::text::nearest;
-
-use self::table::{Argument, Entry, TABLE};
-use crate::{
+use agcore_terminal::{
     console::CommandName,
     render::{columns, sanitized_line},
 };
+
+use self::table::{Argument, Entry, TABLE};
 
 /// The column of the descriptions in [`help`] and [`KEYS`].
 const COLUMN: usize = 15;

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 
 use agcore::AgentSession;
+use agcore_terminal::render::uncertain_line;
 
 use crate::{
     approve::call_text,
     exit::{Failure, FailureKind},
     input,
-    render::uncertain_line,
     sessions::{Sessions, answers_of, question_key},
     turn::Input,
 };

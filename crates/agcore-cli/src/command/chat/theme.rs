@@ -1,7 +1,10 @@
 //! `/theme`: the styles of the output.
 
+use agcore_settings::places::user_settings;
+use agcore_terminal::{render::Theme, table::table};
+
 use super::conversation::Conversation;
-use crate::{exit::Failure, places::user_settings, render::Theme, table::table};
+use crate::exit::Failure;
 
 /// Lists the themes, or changes the theme of this chat.
 ///

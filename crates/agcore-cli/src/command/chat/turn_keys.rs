@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use crate::{
-    args::PermissionMode,
+use agcore_terminal::{
     console::{BracketedPaste, Console, KeyReader, Shown, discard_input},
-    mode_switch::ModeSwitch,
     render::{truncated, truncated_start, window_width},
 };
+use agcore_workbench::permission_mode::PermissionMode;
+
+use crate::mode_switch::ModeSwitch;
 
 /// The time between two looks for the rest of a pasted text, and how often it is looked for before something else reads.
 const PASTE_DELAY: (Duration, usize) = (Duration::from_millis(10), 100);
@@ -28,7 +29,7 @@ impl TurnKeys {
     pub(super) fn new(console: &Console, modes: &ModeSwitch) -> Self {
         let reader = console.key_reader();
         Self {
-            paste_marks: reader.is_some().then(BracketedPaste::new),
+            paste_marks: reader.is_some().then(BracketedPaste::enter),
             reader,
             modes: modes.clone(),
             mode_note: None,

@@ -7,13 +7,10 @@ use agcore::{
     chat::{EventKind, ModelEvent, Money, TextEvent, ToolEvent, TurnEvent, Usage, UsageTracker},
     memory::session::CostEntry,
 };
+use agcore_terminal::render::{command_failed, sanitized, sanitized_line};
 use serde_json::Value;
 
-use crate::{
-    prices::{Prices, Tally},
-    render::{sanitized, sanitized_line},
-    shell_command::command_failed,
-};
+use crate::prices::{Prices, Tally};
 
 /// Remembers parts of the latest turn.
 #[derive(Debug, Default)]

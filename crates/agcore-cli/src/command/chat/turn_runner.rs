@@ -6,6 +6,13 @@ use std::{
 };
 
 use agcore::{AgentSession, StreamEvent};
+use agcore_settings::ModelLimits;
+use agcore_terminal::{
+    console::{Console, EchoOff},
+    interrupt::Interrupts,
+    render::{Render, Terminal, sanitized_line},
+};
+use agcore_workbench::{grants::GrantUpdate, policy::Policy, program_tools::ToolFolder};
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
@@ -13,18 +20,11 @@ use tokio_util::sync::CancellationToken;
 use super::{screen::Screen, turn_keys::TurnKeys, turn_log::TurnLog};
 use crate::{
     approve::Question,
-    console::{Console, EchoOff},
     dialog::{Dialog, DialogOutcome, choices},
     exit::Failure,
-    grants::GrantUpdate,
-    interrupt::Interrupts,
     mode_switch::ModeSwitch,
-    policy::Policy,
-    process::print,
-    program_tools::ToolFolder,
-    render::{Render, Terminal, sanitized_line},
     server_question::{Completer, ServerDialog, ServerQuestion, ServerQuestions},
-    settings::ModelLimits,
+    stdout::print,
     turn::{self, EventStream, Input, ticks},
 };
 
@@ -179,7 +179,7 @@ impl TurnRunner {
         let mut asked = None;
         let mut ticks = ticks();
         let mut keys = TurnKeys::new(&self.console, &self.modes);
-        let echo_off = EchoOff::new();
+        let echo_off = EchoOff::enter();
         loop {
             tokio::select! {
                 // Events that precede a question must be shown before it.

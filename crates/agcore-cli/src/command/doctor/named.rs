@@ -7,16 +7,12 @@ use std::{
 };
 
 use agcore::mcp::ServerEntry;
+use agcore_settings::{Choices, HookEntry, HookEvent, NamedServer};
+use agcore_terminal::process::os_variable;
+use agcore_workbench::{hook_commands::CommandHooks, permission_mode::PermissionMode};
 
 use super::check::Check;
-use crate::{
-    args::PermissionMode,
-    exit::Failure,
-    hook_commands::CommandHooks,
-    prices::Prices,
-    process::os_variable,
-    settings::{Choices, HookEntry, HookEvent, NamedServer},
-};
+use crate::{exit::Failure, prices::Prices};
 
 /// The largest database that is read completely, in bytes.
 #[cfg(feature = "sqlite")]
@@ -65,8 +61,8 @@ fn problem(entry: &ServerEntry) -> Option<String> {
 /// Checks the matchers of hooks, and that the scripts which they name exist.
 fn hooks(choices: &Choices) -> Vec<Check> {
     let hooks = &choices.tools.hooks;
-    if let Err(failure) = CommandHooks::new(hooks, PathBuf::new(), PermissionMode::Default) {
-        return vec![Check::fail("hooks", &failure)];
+    if let Err(error) = CommandHooks::new(hooks, PathBuf::new(), PermissionMode::Default) {
+        return vec![Check::fail("hooks", &error.into())];
     }
     let check = |(event, entry): &(HookEvent, HookEntry)| {
         let name = format!("{} {entry}", event.as_str());
@@ -139,7 +135,7 @@ async fn database() -> Check {
     use agcore::store::sqlite::{SqliteOptions, maintenance};
 
     const NAME: &str = "sessions";
-    let Some(path) = crate::places::database() else {
+    let Some(path) = agcore_settings::places::database() else {
         let advice = "Set HOME or XDG_STATE_HOME.";
         return Check::warn(NAME, "there is no directory for the database; nothing is kept", advice);
     };

@@ -1,9 +1,9 @@
 //! The check of the proxy.
 
 use agcore::llm::transport::http::Proxy;
+use agcore_settings::Choices;
 
 use super::check::Check;
-use crate::settings::Choices;
 
 /// Reports the proxy that requests to the server are sent through, and where it is set. Returns `None` if there is no
 /// server, or if the settings are invalid, which the check of the server reports.

@@ -4,13 +4,13 @@ use agcore::{
     chat::text::nearest,
     llm::{LlmError, LlmErrorKind, ProviderConfig, wire::operation::ModelEntry},
 };
-
-use super::check::Check;
-use crate::{
-    exit::Failure,
-    settings::Choices,
+use agcore_settings::{
+    Choices,
     vendor::{check_timeouts, redacted_url, versioned_url},
 };
+
+use super::check::Check;
+use crate::exit::Failure;
 
 /// The advice for a server that does not answer within the short limits of the check.
 const SLOW: &str = "Check that the server is running and not overloaded, then try again.";

@@ -1,17 +1,18 @@
 //! Checks of settings, trust, model, key, tools and history.
 
 use agcore::llm::LlmErrorKind;
+use agcore_settings::{
+    Choices, Unknown,
+    secrets::{Place, SecretStore},
+    trust::Trust,
+    vendor::key_variable,
+};
+use agcore_workbench::{policy::Policy, program_tools};
 
 use super::{check::Check, server::ServerAnswer};
 use crate::{
-    exit::{Failure, FailureKind},
+    exit::{Failure, FailureKind, setup_failure},
     history,
-    policy::Policy,
-    program_tools,
-    secrets::{Place, SecretStore},
-    settings::{Choices, Unknown},
-    trust::Trust,
-    vendor::key_variable,
 };
 
 /// Runs the checks that need no server.
@@ -96,7 +97,7 @@ fn model(choices: &Choices) -> Check {
             "model",
             format!("{name} ({}) of {} ({})", model.origin, provider.value, provider.origin),
         ),
-        (Err(failure), _) => Check::fail("model", &failure),
+        (Err(error), _) => Check::fail("model", &error.into()),
         (Ok(name), None) => Check::ok("model", name),
     }
 }
@@ -108,7 +109,7 @@ pub(super) fn key(choices: &Choices, answer: ServerAnswer) -> Check {
     let built = choices.provider_config().build();
     match (built, &choices.key, answer) {
         (Err(error), ..) if *error.kind() == LlmErrorKind::Authentication => {
-            Check::fail("key", &choices.report.setup_failure(error))
+            Check::fail("key", &setup_failure(&choices.report, error))
         }
         (_, Some(key), _) => Check::ok("key", format!("set ({})", key.origin)),
         (_, None, ServerAnswer::WantsKey) => {
@@ -146,7 +147,7 @@ fn secrets() -> Check {
 fn tools(choices: &Choices) -> Check {
     let policy = program_tools::registry()
         .map_err(|error| Failure::task(error.to_string()))
-        .and_then(|tools| Policy::new(&tools, &choices.tools));
+        .and_then(|tools| Ok(Policy::new(&tools, &choices.tools)?));
     match policy {
         Ok(_) => Check::ok("tools", "the permissions and grants are valid"),
         Err(failure) => Check::fail("tools", &failure),

@@ -6,10 +6,12 @@ use std::{
 };
 
 use agcore::{chat::Clock, llm::SystemClock};
+use agcore_settings::utc::utc;
+use agcore_terminal::{process::variable, render::Color};
 use terminal_size::{Height, Width, terminal_size};
 
 use super::check::Check;
-use crate::{exit::Failure, process::variable, render::Color, utc::utc};
+use crate::exit::Failure;
 
 /// The years 2025 to 2100, in seconds since 1970. Outside this range, TLS certificates appear to be invalid.
 const PLAUSIBLE_TIMES: std::ops::Range<u64> = 1_735_689_600..4_102_444_800;

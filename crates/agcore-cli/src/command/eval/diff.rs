@@ -6,15 +6,13 @@ use agcore::{
     chat::text::error_chain,
     eval::{CaseChange, Report, ReportDiff},
 };
-use serde_json::{Value, json};
-
-use crate::{
-    args::DiffArgs,
-    exit::Failure,
-    process::print,
+use agcore_terminal::{
     render::{sanitized, sanitized_line},
     table::table,
 };
+use serde_json::{Value, json};
+
+use crate::{args::DiffArgs, exit::Failure, stdout::print};
 
 /// Compares two reports.
 ///

@@ -6,16 +6,10 @@ use agcore::{
     chat::{Price, PriceFn},
     eval::{AgentTarget, Suite},
 };
+use agcore_settings::Settings;
+use agcore_workbench::{Surface, Workbench};
 
-use crate::{
-    args::{PermissionMode, SuiteArgs},
-    command::chat::{ChatTools, agent},
-    exit::Failure,
-    guards::Guards,
-    policy::Policy,
-    prices::Prices,
-    settings::Settings,
-};
+use crate::{args::SuiteArgs, command::chat::agent, exit::Failure, prices::Prices};
 
 /// Returns the target, without a model.
 ///
@@ -25,17 +19,12 @@ pub(super) fn target(
     args: &SuiteArgs,
     file: &Path,
     settings: &Settings,
-    tools: &ChatTools,
+    workbench: &Workbench,
 ) -> Result<AgentTarget, Failure> {
-    // No one is there to be asked.
-    let policy = Policy::for_mode(&tools.registry, &settings.tools, PermissionMode::DontAsk)?.with_approver(None);
     let price = Prices::read(args.catalog.as_deref(), settings.prices.as_ref())?.map(price_fn);
-    let guards = Guards::new(settings, policy, PermissionMode::DontAsk, settings.tools.folder()?)?.with_price(price);
-    let (offered, agent) = (tools.offered(!args.no_tools), agent(settings));
-    let target = AgentTarget::new(move |model| {
-        let builder = guards.builder(model, offered.clone());
-        builder.with_agent(agent.clone()).build()
-    });
+    let guarded = workbench.agent(settings, Surface::Eval)?.with_price(price);
+    let agent = agent(settings);
+    let target = AgentTarget::new(move |model| guarded.builder(model).with_agent(agent.clone()).build());
     Ok(target.with_folder(file.parent().unwrap_or(Path::new("."))))
 }
 

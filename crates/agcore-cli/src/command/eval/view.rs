@@ -4,8 +4,7 @@ use agcore::{
     chat::Money,
     eval::{CaseResult, Report},
 };
-
-use crate::{
+use agcore_terminal::{
     render::{sanitized, sanitized_line},
     table::table,
 };

@@ -6,9 +6,11 @@ use std::{
 };
 
 use agcore::{chat::SchemaCheck, flow::FlowFile, tools::SchemaValidator};
+use agcore_terminal::render::sanitized_line;
+use agcore_workbench::program_tools;
 
 use super::file::read;
-use crate::{exit::Failure, process::print, program_tools, render::sanitized_line};
+use crate::{exit::Failure, stdout::print};
 
 /// Checks all files, and reports everything that is wrong.
 ///

@@ -14,8 +14,8 @@ use super::{
 use crate::{
     args::{FlowDrawArgs, PictureFormat},
     exit::Failure,
-    process::print,
     sessions::Sessions,
+    stdout::print,
 };
 
 /// Prints the picture.

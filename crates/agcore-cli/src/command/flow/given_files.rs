@@ -7,9 +7,10 @@ use std::{
 };
 
 use agcore::files::{FileMapping, FileStorage, OriginFile, StorageError, StorageErrorKind, StorageProvider};
+use agcore_terminal::render::sanitized_line;
 use async_trait::async_trait;
 
-use crate::{exit::Failure, render::sanitized_line};
+use crate::exit::Failure;
 
 /// Files of this machine, read where they are. Their paths in the storage are absolute. Only the user names files, so that a flow
 /// reads no others.

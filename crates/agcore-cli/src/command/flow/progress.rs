@@ -7,8 +7,7 @@ use agcore::{
     chat::{EventKind, ToolEvent},
     flow::FlowEvent,
 };
-
-use crate::render::Render;
+use agcore_terminal::render::Render;
 
 /// Shows the nodes of a run on standard error.
 #[derive(Debug, Default)]

@@ -9,7 +9,7 @@ use std::{
 use agcore::{
     Message,
     agent::Skills,
-    chat::{Actor, Content},
+    chat::{Actor, Content, text::suggestion},
     files::StandardPreprocessor,
     flow::{
         Checkpoints, FileFlow, FileFlowBuilder, FileFlowRun, FlowEvent, FlowFile, FlowKind, FlowRequest, FlowResult,
@@ -18,6 +18,7 @@ use agcore::{
     llm::SystemClock,
     memory::session::title_of,
 };
+use agcore_terminal::render::{Render, TICK};
 use serde_json::Value;
 use tokio::{sync::mpsc, time};
 use tokio_util::sync::CancellationToken;
@@ -33,13 +34,15 @@ use super::{
 use crate::{
     args::{ChatArgs, FlowValues, OutputFormat},
     attachments::with_files,
-    command::chat::{ChatTools, Front, OneShot, selected},
-    exit::{Failure, FailureKind, suggestion},
+    command::{
+        chat::{Front, OneShot, selected},
+        workbench,
+    },
+    exit::{Failure, FailureKind},
     input,
     output::Output,
-    process::print,
-    render::{Render, TICK},
     sessions::Sessions,
+    stdout::print,
     trust_dialog,
 };
 
@@ -73,7 +76,7 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
     };
     let profile = Profile::of(run.values).await?;
     let prompt = prompt(run, &file, selected.is_some()).await?;
-    let (tools, asked) = ChatTools::open_for_user(&settings, !chat.no_tools).await?;
+    let (tools, asked) = workbench::open_for_user(&settings, !chat.no_tools).await?;
     let mut one_shot = OneShot::new(
         chat,
         &settings,

@@ -86,7 +86,7 @@ fn set(document: &mut DocumentMut, name: &str, text: &str) {
 /// Shows a value. Credentials in URLs are masked.
 fn shown(item: &Item) -> String {
     match item.as_str() {
-        Some(text) if text.contains("://") => format!("\"{}\"", crate::vendor::redacted_url(text)),
+        Some(text) if text.contains("://") => format!("\"{}\"", agcore_settings::vendor::redacted_url(text)),
         // Without the comment after it.
         _ => match item.as_value() {
             Some(value) => value.clone().decorated("", "").to_string(),

@@ -1,14 +1,14 @@
 //! [`Found`]: the API keys and the local server that can be used.
 
 use agcore::llm::{ProviderType, credential::Secret};
-
-use super::ollama::{Ollama, find_ollama};
-use crate::{
-    exit::Failure,
-    process::variable,
+use agcore_settings::{
     secrets::SecretStore,
     vendor::{is_openai, key_variable, unquoted},
 };
+use agcore_terminal::process::variable;
+
+use super::ollama::{Ollama, find_ollama};
+use crate::exit::Failure;
 
 /// The keys and servers that can be used without entering anything.
 #[derive(Debug, Default)]

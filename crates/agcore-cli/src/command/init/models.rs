@@ -4,6 +4,8 @@ use agcore::llm::{
     LlmErrorKind, ProviderConfig, ProviderType,
     credential::{Credential, Secret},
 };
+use agcore_settings::vendor::{example_model, redacted_url, versioned_url};
+use agcore_terminal::render::sanitized_line;
 
 use super::{
     found::counted,
@@ -13,9 +15,7 @@ use super::{
 use crate::{
     command::models::{listed, unlisted},
     exit::Failure,
-    process::print,
-    render::{print_list, sanitized_line},
-    vendor::{example_model, redacted_url, versioned_url},
+    stdout::{print, print_list},
 };
 
 /// The beginnings of keys of several vendors. No model has such a name.

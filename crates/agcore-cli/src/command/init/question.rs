@@ -1,11 +1,11 @@
 //! [`Questions`]: asks at the terminal.
 
-use crate::{
+use agcore_terminal::{
     console::{Console, Line},
-    exit::Failure,
-    process::print,
     render::{Color, wrapped},
 };
+
+use crate::{exit::Failure, stdout::print};
 
 /// Asks at the terminal.
 pub(super) struct Questions {

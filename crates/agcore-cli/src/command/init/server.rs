@@ -1,8 +1,7 @@
 //! [`Server`]: the address that a chat would use, and where it comes from.
 
 use agcore::llm::ProviderType;
-
-use crate::vendor::base_url_variables;
+use agcore_settings::vendor::base_url_variables;
 
 /// The address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! The providers that `agcore init` offers.
 
 use agcore::llm::ProviderType;
+use agcore_settings::vendor::example_model;
 
 use super::found::Found;
-use crate::vendor::example_model;
 
 /// The providers that are offered first if nothing was found.
 const COMMON: [&str; 4] = ["openai", "anthropic", "gemini", "ollama"];

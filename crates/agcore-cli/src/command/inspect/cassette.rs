@@ -6,16 +6,14 @@ use agcore::{
     chat::Usage,
     llm::cassette::{Cassette, Ending, Exchange},
 };
-use serde::Serialize;
-use serde_json::Value;
-
-use crate::{
-    args::CassetteArgs,
-    exit::Failure,
-    process::print,
+use agcore_terminal::{
     render::{sanitized_line, truncated},
     table::table,
 };
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{args::CassetteArgs, exit::Failure, stdout::print};
 
 /// The maximum width of a cell, in columns.
 const MAX_CELL: usize = 60;

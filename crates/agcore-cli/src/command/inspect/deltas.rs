@@ -7,8 +7,7 @@ use agcore::llm::{
         wire_case::{CaseError, WireCase},
     },
 };
-
-use crate::render::sanitized_line;
+use agcore_terminal::render::sanitized_line;
 
 /// Formats a line for each increment, with the number of the body's line that completed it: `12  text       "Hel"`.
 ///

@@ -9,8 +9,9 @@ use std::{
 };
 
 use agcore::llm::wire::wire_case::NeutralResult;
+use agcore_terminal::render::sanitized_line;
 
-use crate::{exit::Failure, render::sanitized_line};
+use crate::exit::Failure;
 
 /// A directory with one file for each result, or standard output with one line for each.
 #[derive(Debug)]

@@ -10,9 +10,10 @@ use std::{
 use agcore::llm::wire::wire_case::{
     self, CaseClose, CaseHead, NeutralError, NeutralResult, NeutralUsage, WireCase, run,
 };
+use agcore_terminal::render::sanitized;
 
 use super::deltas::deltas;
-use crate::{args::StreamArgs, exit::Failure, process::print, render::sanitized};
+use crate::{args::StreamArgs, exit::Failure, stdout::print};
 
 /// Decodes a body and shows its content.
 ///

@@ -10,6 +10,7 @@ use agcore::{
     memory::knowledge::{KnowledgePage, KnowledgeStore, PageFilter, markdown, normalized_tag},
     store::sqlite::SqliteStore,
 };
+use agcore_terminal::render::sanitized_line;
 use serde_json::json;
 
 use super::{
@@ -21,7 +22,6 @@ use crate::{
     command::database::{Database, shown},
     exit::Failure,
     input::read_stdin,
-    render::sanitized_line,
     trust_dialog::print_notices,
 };
 

@@ -1,16 +1,21 @@
 //! `agcore mcp call`: calls a tool of a server, subject to the same permission checks as a call by a model.
 
-use agcore::{mcp::McpErrorKind, tools::ToolRegistry};
+use agcore::{chat::text::suggestion, mcp::McpErrorKind, tools::ToolRegistry};
+use agcore_terminal::{
+    interrupt::Interrupts,
+    render::{Color, sanitized_line},
+};
+use agcore_workbench::{
+    mcp::Servers,
+    policy::Policy,
+    program_tools::{ToolFolder, WebAccess},
+};
 
 use super::find::{find, settings};
 use crate::{
     args::McpCallArgs,
     command::tools::call::{self, CallArgs, ToolSet},
-    exit::{Failure, FailureKind, suggestion},
-    interrupt::Interrupts,
-    mcp::Servers,
-    policy::Policy,
-    render::{Color, sanitized_line},
+    exit::{Failure, FailureKind},
 };
 
 /// Calls a tool and prints its result.
@@ -52,12 +57,12 @@ pub(super) async fn run(args: &McpCallArgs, interrupts: &Interrupts, color: Colo
         yes: args.yes,
         show: "agcore mcp list --json".to_owned(),
     };
-    let folder = settings.folder()?;
+    let folder = ToolFolder::of_settings(&settings)?;
     let set = ToolSet {
         tools: &tools,
         policy: &policy,
         folder: &folder,
-        urls: settings.web_access(),
+        urls: WebAccess::of_settings(&settings),
     };
     let result = call::run(&typed, &set, &tool, interrupts, color).await;
     servers.close().await;

@@ -4,15 +4,15 @@ use agcore::{
     mcp::{McpError, McpErrorKind},
     tools::ToolRegistry,
 };
+use agcore_settings::NamedServer;
+use agcore_terminal::render::Color;
+use agcore_workbench::mcp::{Server, Servers};
 
 use super::find::{find, settings};
 use crate::{
     args::McpDoctorArgs,
     command::doctor::{Check, Report},
     exit::{Failure, FailureKind},
-    mcp::{Server, Servers},
-    render::Color,
-    settings::NamedServer,
 };
 
 /// Connects to the servers, checks what they offer, and prints each result.

@@ -1,15 +1,13 @@
 //! Reads the settings, and finds a server in them.
 
-use crate::{
-    args::PolicyArgs,
-    exit::{Failure, suggestion},
-    render::sanitized_line,
-    settings::{NamedServer, ToolSettings},
-    trust_dialog::print_notices,
-};
+use agcore::chat::text::suggestion;
+use agcore_settings::{NamedServer, PolicyOptions, ToolSettings};
+use agcore_terminal::render::sanitized_line;
+
+use crate::{exit::Failure, trust_dialog::print_notices};
 
 /// Reads the settings that decide about servers and tools, and prints what is ignored.
-pub(super) fn settings(policy: &PolicyArgs) -> Result<ToolSettings, Failure> {
+pub(super) fn settings(policy: &PolicyOptions) -> Result<ToolSettings, Failure> {
     let settings = ToolSettings::with_servers(policy)?;
     print_notices(&settings.notices())?;
     Ok(settings)

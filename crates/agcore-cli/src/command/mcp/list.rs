@@ -1,16 +1,16 @@
 //! `agcore mcp list`: the servers with their state and tools.
 
 use agcore::tools::{RegisteredTool, ToolRegistry};
+use agcore_settings::{NamedServer, ToolSettings};
+use agcore_terminal::render::{sanitized_line, shown_lines};
+use agcore_workbench::mcp::{Server, Servers};
 use serde_json::{Value, json};
 
 use super::find::settings;
 use crate::{
     args::McpListArgs,
     exit::Failure,
-    mcp::{Server, Servers},
-    process::print,
-    render::{print_list, sanitized_line, shown_lines},
-    settings::{NamedServer, ToolSettings},
+    stdout::{print, print_list},
 };
 
 /// The text that is printed if there are no servers.

@@ -7,6 +7,9 @@ use std::{
 };
 
 use agcore::mcp::{Authorizer, McpClient, McpErrorKind, OAuth, TokenStore};
+use agcore_settings::NamedServer;
+use agcore_terminal::{process::variable, render::sanitized_line};
+use agcore_workbench::mcp::{StoredTokens, options};
 use async_trait::async_trait;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -17,10 +20,7 @@ use super::find::{find, settings};
 use crate::{
     args::{McpLoginArgs, McpLogoutArgs},
     exit::{Failure, FailureKind},
-    mcp::{StoredTokens, options},
-    process::{print, variable},
-    render::sanitized_line,
-    settings::NamedServer,
+    stdout::print,
 };
 
 /// The time that a person has to sign in.

@@ -11,14 +11,18 @@ use agcore::{
     mcp::{HttpServerOptions, Identity, McpError, McpServer},
     tools::{Approver, ToolContext},
 };
+use agcore_terminal::{interrupt::Interrupts, process::variable};
+use agcore_workbench::{
+    permission_mode::AllowAll,
+    policy::Policy,
+    program_tools::{self, ToolFolder, WebAccess},
+    sample_tools::NotesFile,
+};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::find::settings;
-use crate::{
-    approve::AllowAll, args::McpServeArgs, exit::Failure, interrupt::Interrupts, policy::Policy, process::variable,
-    program_tools, sample_tools::NotesFile,
-};
+use crate::{args::McpServeArgs, exit::Failure};
 
 /// The variable with the token that clients must send over HTTP.
 const TOKEN: &str = "AGCORE_MCP_TOKEN";
@@ -35,8 +39,8 @@ pub(super) async fn run(args: &McpServeArgs, interrupts: &Interrupts) -> Result<
     let context = ToolContext::builder(Arc::new(SystemClock::new()))
         .with_session_id("mcp")
         .with_state(NotesFile::default())
-        .with_state(settings.folder()?)
-        .with_state(settings.web_access());
+        .with_state(ToolFolder::of_settings(&settings)?)
+        .with_state(WebAccess::of_settings(&settings));
     let server = McpServer::new(tools)
         .with_identity(Identity::new("agcore", env!("CARGO_PKG_VERSION")))
         .with_policy(policy.with_approver(approver))

@@ -10,12 +10,10 @@ use std::{
 
 use agcore::{files::LocalStorage, llm::SystemClock};
 use agcore_server::{BusyPolicy, JwtVerifier, Limits, MediaSources, Unfinished};
+use agcore_settings::{BusyName, Chosen, JwtTable, LimitsTable, MediaName, Origin, ServeTable};
 
 use super::retention::RetentionConfig;
-use crate::{
-    args::{Busy, ServeArgs},
-    settings::{BusyName, Chosen, JwtTable, LimitsTable, MediaName, Origin, ServeTable},
-};
+use crate::args::{Busy, ServeArgs};
 
 /// The address without options and settings.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8737);

@@ -9,9 +9,9 @@ use agcore::{
     flow::{FileFlow, FileFlowBuilder, FlowFile},
     llm::SystemClock,
 };
+use agcore_settings::{FlowFiles, Settings};
 
 use super::config::ServeConfig;
-use crate::settings::{FlowFiles, Settings};
 
 /// The name of the agent of the program, which no flow can have.
 pub(super) const AGENT: &str = "assistant";

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use agcore::memory::session::Retention;
 use agcore_server::FileRetention;
-
-use crate::settings::RetentionTable;
+use agcore_settings::RetentionTable;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

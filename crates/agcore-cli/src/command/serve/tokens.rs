@@ -8,14 +8,14 @@ use agcore::{
     memory::{Journal, MemoryError},
 };
 use agcore_server::TokenStore;
+use agcore_terminal::render::sanitized_line;
 use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::{
     args::TokensCommand,
     exit::Failure,
-    process::print,
-    render::sanitized_line,
     sessions::{Sessions, time},
+    stdout::print,
 };
 
 /// Returns the tokens in the database of the sessions.

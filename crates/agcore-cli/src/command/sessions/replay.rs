@@ -8,20 +8,21 @@ use agcore::{
     chat::text::error_chain,
     llm::provider_fn,
 };
+use agcore_settings::Settings;
+use agcore_terminal::{
+    interrupt::Interrupts,
+    render::{Color, sanitized},
+};
+use agcore_workbench::{Surface, Workbench};
 use serde_json::{Value, json};
 
 use super::trajectory::{no_model, read, trajectory};
 use crate::{
-    args::{PermissionMode, ReplayArgs},
-    command::chat::{ChatTools, agent},
+    args::ReplayArgs,
+    command::{chat::agent, workbench},
     exit::Failure,
-    guards::Guards,
-    interrupt::Interrupts,
-    policy::Policy,
-    process::print,
-    render::{Color, sanitized},
     sessions::Sessions,
-    settings::Settings,
+    stdout::print,
     trust_dialog,
 };
 
@@ -32,8 +33,8 @@ use crate::{
 pub(super) async fn replay(args: &ReplayArgs, interrupts: &Interrupts, color: Color) -> Result<(), Failure> {
     let trajectory = recorded(&args.session).await?;
     let settings = trust_dialog::settings(&args.settings, !args.json, interrupts, color).await?;
-    let tools = ChatTools::open(&settings.tools, !args.no_tools).await?;
-    let result = match bundle(&settings, &tools, !args.no_tools) {
+    let tools = workbench::open(&settings.tools, !args.no_tools).await?;
+    let result = match bundle(&settings, &tools) {
         Ok(bundle) => Ok(bundle.replay(&trajectory, agent(&settings)).await),
         Err(failure) => Err(failure),
     };
@@ -51,15 +52,14 @@ async fn recorded(name: &str) -> Result<Trajectory, Failure> {
     trajectory(&sessions.find(name).await?, &sessions).await
 }
 
-fn bundle(settings: &Settings, tools: &ChatTools, offers_tools: bool) -> Result<RuntimeBundle, Failure> {
-    let policy = Policy::new(&tools.registry, &settings.tools)?.with_approver(None);
-    let guards = Guards::new(settings, policy, PermissionMode::Default, settings.tools.folder()?)?;
+fn bundle(settings: &Settings, workbench: &Workbench) -> Result<RuntimeBundle, Failure> {
+    let agent = workbench.agent(settings, Surface::Replay)?;
     // The model is not called: without a key, only its context window is unknown.
     let provider: Arc<dyn LlmProvider> = match settings.provider.build() {
         Ok(provider) => Arc::new(provider),
         Err(_) => Arc::new(provider_fn(|_| async { Err(no_model()) })),
     };
-    Ok(guards.builder(provider, tools.offered(offers_tools)).build()?)
+    Ok(agent.builder(provider).build()?)
 }
 
 fn report(trajectory: &Trajectory, result: Result<ReplayReport, ReplayError>, is_json: bool) -> Result<(), Failure> {

@@ -1,11 +1,9 @@
 //! A conversation as text for people.
 
 use agcore::memory::session::{MessageMetadata, MessageRole, StoredMessage};
+use agcore_terminal::render::{sanitized, sanitized_line, truncated};
 
-use crate::{
-    approve::call_text,
-    render::{sanitized, sanitized_line, truncated},
-};
+use crate::approve::call_text;
 
 /// The longest result of a tool that is shown, in columns.
 const MAX_RESULT: usize = 500;

@@ -2,14 +2,14 @@
 
 use agcore::catalog::Format;
 use agcore_server::StoredCatalog;
+use agcore_terminal::render::sanitized_line;
 use serde_json::json;
 
 use super::opened::{Opened, text_of};
 use crate::{
     args::{CatalogDocumentCommand, PutArgs, ShowCatalogArgs},
     exit::Failure,
-    process::print,
-    render::sanitized_line,
+    stdout::print,
 };
 
 /// Stores or shows the catalog.

@@ -7,9 +7,11 @@ use agcore::{
     files::LocalStorage,
     memory::{Journal, user_data::UserDataStore},
 };
+use agcore_settings::STORE;
+use agcore_terminal::process::variable;
 
 use super::super::database::{Database, shown};
-use crate::{args::FileArgs, exit::Failure, process::variable, sessions::STORE};
+use crate::{args::FileArgs, exit::Failure};
 
 /// An open database.
 pub(super) struct Opened {

@@ -5,14 +5,14 @@ use agcore::{
     profile::{ProfileDocument, ProfileSource, Uuid},
 };
 use agcore_server::StoredProfiles;
+use agcore_terminal::render::sanitized_line;
 use serde_json::{Value, json};
 
 use super::opened::{Opened, text_of};
 use crate::{
     args::{ListProfilesArgs, ProfileArgs, ProfilesCommand, PutProfilesArgs},
     exit::Failure,
-    process::print,
-    render::sanitized_line,
+    stdout::print,
 };
 
 /// The number of profiles that are listed at once.

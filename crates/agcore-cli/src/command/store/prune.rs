@@ -7,7 +7,7 @@ use agcore_server::{FileRetention, prunable_files, prune_files};
 use serde_json::json;
 
 use super::opened::{Opened, open_files};
-use crate::{args::PruneArgs, exit::Failure, process::print};
+use crate::{args::PruneArgs, exit::Failure, stdout::print};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

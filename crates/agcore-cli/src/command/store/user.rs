@@ -14,15 +14,15 @@ use agcore::{
     },
 };
 use agcore_server::{erase_files, erase_server_data, export_files, export_server_data};
+use agcore_terminal::render::sanitized_line;
+use agcore_workbench::grants::{erase_grants_of, grants_of};
 use serde_json::{Value, json};
 
 use super::opened::{Opened, open_files};
 use crate::{
     args::{EraseUserArgs, UserArgs},
     exit::Failure,
-    grants::{erase_grants_of, grants_of},
-    process::print,
-    render::sanitized_line,
+    stdout::print,
 };
 
 /// Prints everything that is kept of a user.

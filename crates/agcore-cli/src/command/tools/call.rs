@@ -10,22 +10,20 @@ use agcore::{
     llm::SystemClock,
     tools::{Approver, Arguments, RegisteredTool, RegistryExecutor, ToolContext, ToolError, ToolRegistry},
 };
+use agcore_terminal::{
+    interrupt::Interrupts,
+    render::{Color, sanitized},
+};
+use agcore_workbench::{
+    permission_mode::AllowAll,
+    policy::Policy,
+    program_tools::{Previews, ToolFolder, WebAccess},
+    sample_tools::NotesFile,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::terminal_approver::TerminalApprover;
-use crate::{
-    approve::AllowAll,
-    denials::Denials,
-    exit::Failure,
-    input::read_stdin,
-    interrupt::Interrupts,
-    policy::Policy,
-    process::print,
-    program_tools::{Previews, ToolFolder, WebAccess},
-    question_terminal::report_grants,
-    render::{Color, sanitized},
-    sample_tools::NotesFile,
-};
+use crate::{denials::Denials, exit::Failure, input::read_stdin, question_terminal::report_grants, stdout::print};
 
 /// The tools and their policy.
 pub(in crate::command) struct ToolSet<'a> {

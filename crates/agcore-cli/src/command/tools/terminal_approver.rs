@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use agcore::tools::{Approval, ApprovalRequest, Approver, ToolSnapshot};
+use agcore_terminal::{interrupt::Interrupts, render::Color};
+use agcore_workbench::program_tools::Previews;
 use async_trait::async_trait;
 
-use crate::{
-    approve::Question, exit::Failure, interrupt::Interrupts, program_tools::Previews,
-    question_terminal::QuestionTerminal, render::Color,
-};
+use crate::{approve::Question, exit::Failure, question_terminal::QuestionTerminal};
 
 /// Does not offer "session", which would be the same as "yes" for a single call.
 const PROMPT: &str = "  [y]es, [a]lways, [e]dit, [n]o: ";

@@ -2,11 +2,12 @@
 
 use std::time::SystemTime;
 
+use agcore_settings::utc::utc_millis;
+use agcore_terminal::render::sanitized_line;
 use serde_json::{Map, Value};
 use tracing::Level;
 
 use super::fields::Fields;
-use crate::{render::sanitized_line, utc::utc_millis};
 
 /// Fields of spans that every line within them has, and their names in the log.
 const CONTEXT: [(&str, &str); 8] = [

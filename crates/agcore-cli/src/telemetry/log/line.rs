@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use agcore_terminal::render::HumanDuration;
+
 use super::fields::Fields;
-use crate::render::HumanDuration;
 
 /// The width of a line of details, in bytes.
 const WIDTH: usize = 90;

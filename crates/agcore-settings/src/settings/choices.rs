@@ -1,0 +1,385 @@
+//! [`Choices`]: every setting with its value and its source.
+
+use agcore::{
+    catalog::ModelPrice,
+    chat::text::suggestion,
+    llm::{
+        ProviderConfig, ProviderType,
+        credential::{Credential, Secret},
+        transport::http::Proxy,
+    },
+};
+use agcore_terminal::{
+    process,
+    render::{THEME, Theme},
+};
+
+use super::{
+    context::ContextFiles,
+    file::serve::ServeTable,
+    folder::{Folder, Wanted},
+    model_limits::ModelLimits,
+    model_prices,
+    origin::{Chosen, Origin},
+    proxy,
+    report::FolderReport,
+    selection::Selection,
+    sources::Sources,
+    tools::ToolSettings,
+};
+use crate::{
+    SettingsError, SettingsOptions,
+    mistake::text_in_words,
+    places::CONFIG_DIRECTORY,
+    secrets::{KEYRING, Place},
+    vendor::{example_model, key_variable, unquoted},
+};
+
+/// The default instructions.
+const SYSTEM: &str = "You are a helpful assistant in a terminal. Answer briefly, in the user's language.";
+
+/// The variable with the directives of the log.
+pub const LOG: &str = "AGCORE_LOG";
+
+/// The variable that names the database of the sessions.
+pub const STORE: &str = "AGCORE_STORE";
+
+/// The variable that decides whether spans include message content.
+const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
+
+/// Variables that are ignored in `.env`: a directory must not decide what is recorded of a conversation, where it goes,
+/// and which settings are the user's own.
+const ENVIRONMENT_ONLY: &[&str] = &[LOG, TRACE_CONTENT, CONFIG_DIRECTORY, STORE, KEYRING, THEME];
+
+/// All variables of the program.
+pub const VARIABLES: &[&str] = &[
+    "AGCORE_PROVIDER",
+    "AGCORE_MODEL",
+    "AGCORE_BASE_URL",
+    "AGCORE_PROXY",
+    "AGCORE_API_KEY",
+    "AGCORE_SYSTEM",
+    "AGCORE_HISTORY",
+    STORE,
+    LOG,
+    TRACE_CONTENT,
+    CONFIG_DIRECTORY,
+    KEYRING,
+    THEME,
+];
+
+/// Every setting, with its source.
+#[derive(Debug)]
+pub struct Choices {
+    /// The provider.
+    pub provider: Chosen<ProviderType>,
+    /// The model. Not every provider has a default.
+    pub model: Option<Chosen<String>>,
+    /// The base URL, if it is not the provider's default.
+    pub base_url: Option<Chosen<String>>,
+    /// The proxy for requests to the server.
+    pub proxy: Chosen<Proxy>,
+    /// The API key.
+    pub key: Option<Chosen<Secret>>,
+    /// The timeouts and retries of the provider.
+    pub limits: ModelLimits,
+    /// The prices of `[prices]` in all settings files, and the first file that has some.
+    pub prices: Option<Chosen<Vec<ModelPrice>>>,
+    /// The instructions for the agent.
+    pub system: Chosen<String>,
+    /// Whether typed lines are kept for the next chat.
+    pub history: Chosen<bool>,
+    /// The theme of the output.
+    pub theme: Chosen<Theme>,
+    /// Whether spans include message content.
+    pub trace_content: Chosen<bool>,
+    /// Decides which tools may run.
+    pub tools: ToolSettings,
+    /// The instructions of the project.
+    pub context_files: ContextFiles,
+    /// The table `[serve]`, of the first file that has one.
+    pub serve: Option<Chosen<ServeTable>>,
+    /// Which files were considered, and what of them is ignored.
+    pub report: FolderReport,
+    /// Messages about lines and files that are invalid or never used.
+    pub warnings: Vec<String>,
+    /// A message about what is ignored because the folder is not trusted.
+    pub ignored_notice: Option<String>,
+    /// Unknown settings and variables, possibly mistyped.
+    pub unknown: Unknown,
+}
+
+/// Messages about unknown names, each with its location.
+#[derive(Debug, Default)]
+pub struct Unknown {
+    /// Settings in the settings file.
+    pub settings: Vec<String>,
+    /// Variables with the program's prefix.
+    pub variables: Vec<String>,
+}
+
+impl Choices {
+    /// Reads all settings from all sources.
+    ///
+    /// # Errors
+    /// When a source cannot be read or the provider is unknown.
+    pub fn read(args: &SettingsOptions) -> Result<Self, SettingsError> {
+        Self::in_folder(args, Self::open_folder(args)?)
+    }
+
+    /// Reads the files of the current directory that these arguments want.
+    ///
+    /// # Errors
+    /// When `agcore.toml` cannot be read or parsed.
+    pub fn open_folder(args: &SettingsOptions) -> Result<Folder, SettingsError> {
+        let wanted = Wanted {
+            variables: !args.server.no_env_file,
+            instructions: !args.no_context_files,
+            servers: true,
+            project: true,
+            all_settings: true,
+        };
+        Folder::open(&args.server.policy, wanted)
+    }
+
+    /// Reads all settings from all sources, with the files of the current directory as they were read before.
+    ///
+    /// # Errors
+    /// When a source cannot be read or the provider is unknown.
+    pub fn in_folder(args: &SettingsOptions, mut folder: Folder) -> Result<Self, SettingsError> {
+        let report = FolderReport::new(&folder, &args.server.policy);
+        let ignored_notice = folder.ignored_notice();
+        let context_files = folder.context_files();
+        let mut sources = Sources::read(&mut folder, &args.server.policy)?;
+        let mut tools = ToolSettings::new(&mut sources.files, &folder, &args.server.policy)?;
+        let Selection {
+            provider,
+            model,
+            base_url,
+        } = Selection::new(args, &sources).map_err(|failure| report.explain(failure))?;
+        let system = Chosen::first([
+            Chosen::option("--system", args.system.as_ref()),
+            sources.variable(&["AGCORE_SYSTEM"]),
+            sources.setting(|file| file.system.clone()),
+        ]);
+        let mut warnings = std::mem::take(&mut tools.warnings);
+        warnings.extend_from_slice(&tools.project.problems);
+        warnings.extend(folder.take_warnings());
+        let mut key = key(&provider.value, &sources).unwrap_or_else(|warning| {
+            warnings.push(warning);
+            None
+        });
+        if let Some(Chosen { value, origin }) = &mut key
+            && let Some(bare) = unquoted(value)
+        {
+            *value = bare;
+            warnings.push(format!(
+                "{origin}: the key is used without the quotation marks around it; remove them where it is set"
+            ));
+        }
+        warnings.extend(sources.stored.problem.clone());
+        check_switch(KEYRING)?;
+        let theme = theme(&sources)?;
+        Ok(Self {
+            key,
+            model,
+            base_url,
+            proxy: proxy(args, &sources)?,
+            limits: ModelLimits::new(&provider.value, &sources),
+            prices: model_prices::of_files(&sources.files)?,
+            system: system.unwrap_or_else(|| Chosen::default(SYSTEM.to_owned())),
+            history: history(&sources)?,
+            theme,
+            trace_content: trace_content(args)?,
+            tools,
+            context_files,
+            serve: sources.setting(|file| file.serve.clone()),
+            report,
+            warnings,
+            ignored_notice,
+            unknown: unknown(&sources),
+            provider,
+        })
+    }
+
+    /// Returns what a user should know before a command uses the settings, each as a line.
+    pub fn notices(&self) -> Vec<String> {
+        let warnings = self.warnings.iter().chain(&self.ignored_notice);
+        let warnings = warnings.map(|warning| format!("warning: {warning}"));
+        warnings
+            .chain(self.note().map(|note| format!("note: {note}")))
+            .collect()
+    }
+
+    /// Returns why the provider was selected, if the user may not expect it.
+    fn note(&self) -> Option<String> {
+        let origin = &self.provider.origin;
+        let (Origin::Key(_) | Origin::StoredKey(_)) = origin else {
+            return None;
+        };
+        let provider = &self.provider.value;
+        Some(format!(
+            "using {provider} because {origin}; pass --provider to select another one"
+        ))
+    }
+
+    /// Returns the configuration of the provider. The model name is empty if no model is set.
+    pub fn provider_config(&self) -> ProviderConfig {
+        let model = self.model.as_ref().map_or("", |model| &model.value);
+        let config = ProviderConfig::new(self.provider.value.clone(), model);
+        let mut config = config
+            .with_proxy(self.proxy.value.clone())
+            .with_timeouts(self.limits.timeouts);
+        if let Some(url) = &self.base_url {
+            config = config.with_base_url(url.value.as_str());
+        }
+        if let Some(key) = &self.key {
+            config = config.with_credential(Credential::key(key.value.clone()));
+        }
+        config
+    }
+
+    /// Checks that the settings file has no unknown settings.
+    ///
+    /// # Errors
+    /// The first unknown setting.
+    pub fn check_unknown(&self) -> Result<(), SettingsError> {
+        match self.unknown.settings.first() {
+            None => Ok(()),
+            Some(message) => Err(SettingsError::new(message.as_str())),
+        }
+    }
+
+    /// Returns the model name.
+    ///
+    /// # Errors
+    /// When no model is set.
+    pub fn model(&self) -> Result<&str, SettingsError> {
+        self.model.as_ref().map(|model| model.value.as_str()).ok_or_else(|| {
+            let provider = &self.provider.value;
+            let example = example_model(provider)
+                .map(|model| format!(" (for example, --model {model})"))
+                .unwrap_or_default();
+            self.report.explain(SettingsError::new(format!(
+                "no model is set for {provider}: pass --model NAME{example}, set AGCORE_MODEL, or write `model = \
+                 \"NAME\"` in agcore.toml\n`agcore models --provider {provider}` lists the models."
+            )))
+        })
+    }
+}
+
+fn proxy(args: &SettingsOptions, sources: &Sources) -> Result<Chosen<Proxy>, SettingsError> {
+    let setting = Chosen::first([
+        Chosen::option("--proxy", args.server.proxy.as_ref()),
+        sources.variable(&["AGCORE_PROXY"]),
+        sources.setting(|file| file.proxy.clone()),
+    ]);
+    setting.map_or_else(
+        || Ok(Chosen::default(Proxy::Environment)),
+        |setting| proxy::parse(&setting, &sources.place("proxy", &setting.origin)),
+    )
+}
+
+/// Returns the key from the first source that has one. Only then, and if one is stored, the keyring is asked.
+///
+/// # Errors
+/// When a stored key cannot be read.
+fn key(provider: &ProviderType, sources: &Sources) -> Result<Option<Chosen<Secret>>, String> {
+    let name = key_variable(provider);
+    let variable = sources.variable(&["AGCORE_API_KEY", &name]);
+    let setting = || {
+        sources.setting_for(provider, |file| {
+            file.api_key.clone().filter(|key| !key.expose().is_empty())
+        })
+    };
+    if let Some(chosen) = variable.map(|chosen| chosen.map(Secret::from)).or_else(setting) {
+        return Ok(Some(chosen));
+    }
+    let stored = sources.stored.key(&name);
+    let stored = stored.map_err(|error| format!("the stored key for {name} cannot be read: {error}"))?;
+    Ok(stored.map(|(value, place)| Chosen {
+        value,
+        origin: match place {
+            Place::Keyring => Origin::Keyring,
+            Place::File(path) => Origin::SecretFile(path),
+        },
+    }))
+}
+
+/// Checks that a variable that is read elsewhere has a valid value.
+fn check_switch(name: &str) -> Result<(), SettingsError> {
+    match process::variable(name) {
+        None => Ok(()),
+        Some(value) => parse_switch(&value, Origin::Environment(name.to_owned())).map(drop),
+    }
+}
+
+fn history(sources: &Sources) -> Result<Chosen<bool>, SettingsError> {
+    let Some(Chosen { value, origin }) = sources.variable(&["AGCORE_HISTORY"]) else {
+        let setting = sources.setting(|file| file.history);
+        return Ok(setting.unwrap_or_else(|| Chosen::default(true)));
+    };
+    parse_switch(&value, origin)
+}
+
+/// Returns the theme that the environment names, else a settings file.
+fn theme(sources: &Sources) -> Result<Chosen<Theme>, SettingsError> {
+    let in_variable = process::variable(THEME).map(|value| Chosen {
+        value,
+        origin: Origin::Environment(THEME.to_owned()),
+    });
+    let setting = in_variable.or_else(|| sources.setting(|file| file.theme.clone()));
+    let Chosen { value, origin } = setting.unwrap_or_else(|| Chosen::default(String::new()));
+    match Theme::named(&value) {
+        Ok(value) => Ok(Chosen { value, origin }),
+        Err(error) => {
+            let place = sources.place("theme", &origin);
+            let name = match origin {
+                // The place names the variable.
+                Origin::Environment(_) => "",
+                _ => "`theme`: ",
+            };
+            let shown = text_in_words(&value);
+            Err(SettingsError::new(format!("{place}: {name}{error}, found {shown}")))
+        }
+    }
+}
+
+fn trace_content(args: &SettingsOptions) -> Result<Chosen<bool>, SettingsError> {
+    if args.trace_content {
+        let origin = Origin::Option("--trace-content");
+        return Ok(Chosen { value: true, origin });
+    }
+    match process::variable(TRACE_CONTENT) {
+        None => Ok(Chosen::default(false)),
+        Some(value) => parse_switch(&value, Origin::Environment(TRACE_CONTENT.to_owned())),
+    }
+}
+
+/// Parses `on` or `off`.
+fn parse_switch(value: &str, origin: Origin) -> Result<Chosen<bool>, SettingsError> {
+    let value = match value.to_lowercase().as_str() {
+        "on" | "yes" | "true" | "1" => true,
+        "off" | "no" | "false" | "0" => false,
+        _ => return Err(SettingsError::new(format!("{origin}: expected `on` or `off`"))),
+    };
+    Ok(Chosen { value, origin })
+}
+
+fn unknown(sources: &Sources) -> Unknown {
+    let settings = sources.files.iter().flat_map(|file| &file.file.unknown);
+    let settings = settings.map(|(name, error)| {
+        let near = name.as_deref().map(|name| suggestion(name, super::file::SETTINGS));
+        error.to_string() + &near.unwrap_or_default()
+    });
+    let settings = settings.collect();
+    let names = sources.program_variables();
+    let unknown = names.iter().filter(|name| !VARIABLES.contains(&name.as_str()));
+    let unknown = unknown.map(|name| format!("unknown variable {name}{}", suggestion(name, VARIABLES)));
+    let misplaced = ENVIRONMENT_ONLY.iter().filter(|name| sources.is_in_dotenv(name));
+    let misplaced = misplaced.map(|name| format!("{name} is ignored in .env; set it in the environment"));
+    Unknown {
+        settings,
+        variables: unknown.chain(misplaced).collect(),
+    }
+}

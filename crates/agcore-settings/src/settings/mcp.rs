@@ -1,0 +1,160 @@
+//! [`McpServers`]: the MCP servers of the user and of a trusted folder.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use agcore::mcp::{McpConfig, ServerEntry};
+
+use super::{folder::Folder, origin::Origin, server_text::describe, sources::SettingsFile};
+use crate::{PolicyOptions, SettingsError, places::user_mcp_servers, trust::FileKind};
+
+/// An MCP server and where it is set.
+#[derive(Debug, Clone)]
+pub struct NamedServer {
+    /// The name.
+    pub name: String,
+    /// How it is reached.
+    pub entry: ServerEntry,
+    /// The file that contains it.
+    pub origin: Origin,
+}
+
+/// The MCP servers, sorted by name. Of servers with the same name, the one with the highest precedence is used.
+#[derive(Debug, Clone, Default)]
+pub struct McpServers(Vec<NamedServer>);
+
+impl NamedServer {
+    /// Returns what the names of the server's tools start with.
+    pub fn prefix(&self) -> String {
+        let portable = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
+        self.name.chars().map(portable).chain(['_']).collect()
+    }
+
+    /// Returns the words of the command that starts the server, with its directory, or an empty text if it is not started.
+    pub fn command_line(&self) -> String {
+        let Some(command) = &self.entry.command else {
+            return String::new();
+        };
+        let words = self.entry.cwd.iter().chain([command]).chain(&self.entry.args);
+        words.map(String::as_str).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Describes how the server is reached, without the values of variables and headers, which may be keys.
+    pub fn describe(&self) -> String {
+        describe(&self.entry)
+    }
+}
+
+impl McpServers {
+    /// Collects the servers: those named by `--mcp-config` or of the folder's `.mcp.json`, those of the settings files, and
+    /// those of the user's `mcp.json`.
+    ///
+    /// # Errors
+    /// When a file cannot be read or parsed, or the named one does not exist.
+    pub(super) fn new(files: &[SettingsFile], folder: &Folder, args: &PolicyOptions) -> Result<Self, SettingsError> {
+        let mut servers = Self::default();
+        match &args.mcp_config {
+            Some(path) => {
+                let missing = || SettingsError::new(format!("the MCP settings file {} does not exist", path.display()));
+                let config = read(path)?.ok_or_else(missing)?;
+                servers.add(config, &Origin::File(path.clone()));
+            }
+            None => {
+                let file = folder.snapshot.file(FileKind::McpServers);
+                if let Some(file) = file.filter(|_| folder.trust.is_given()) {
+                    let path = PathBuf::from(&file.name);
+                    let unreadable = |error| SettingsError::new(format!("cannot read {}: {error}", file.name));
+                    let config = parse(&path, file.text().map_err(unreadable)?)?;
+                    servers.add(config, &Origin::File(path));
+                }
+            }
+        }
+        for file in files {
+            let mut config = McpConfig::default();
+            config.servers.clone_from(&file.file.mcp.servers);
+            servers.add(config, &file.origin);
+        }
+        if let Some(path) = user_mcp_servers()
+            && let Some(config) = read(&path)?
+        {
+            servers.add(config, &Origin::UserFile(path));
+        }
+        servers.0.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(servers)
+    }
+
+    fn add(&mut self, config: McpConfig, origin: &Origin) {
+        let known: BTreeSet<String> = self.0.iter().map(|server| server.name.clone()).collect();
+        let new = config.servers.into_iter().filter(|(name, _)| !known.contains(name));
+        self.0.extend(new.map(|(name, entry)| NamedServer {
+            name,
+            entry,
+            origin: origin.clone(),
+        }));
+    }
+
+    /// Returns all servers.
+    pub fn all(&self) -> &[NamedServer] {
+        &self.0
+    }
+
+    /// Returns the servers that are used: those that are not disabled.
+    pub fn enabled(&self) -> impl Iterator<Item = &NamedServer> {
+        self.0.iter().filter(|server| !server.entry.disabled)
+    }
+
+    /// Returns whether a tool may belong to one of the servers, which are perhaps not connected.
+    pub fn may_have(&self, tool: &str) -> bool {
+        self.0.iter().any(|server| tool.starts_with(&server.prefix()))
+    }
+}
+
+/// Reads and parses a file of servers. Returns `None` if it does not exist.
+fn read(path: &Path) -> Result<Option<McpConfig>, SettingsError> {
+    match fs::read_to_string(path) {
+        Ok(text) => parse(path, &text).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(SettingsError::new(format!("cannot read {}: {error}", path.display()))),
+    }
+}
+
+fn parse(path: &Path, text: &str) -> Result<McpConfig, SettingsError> {
+    McpConfig::from_json(text).map_err(|error| SettingsError::new(format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> McpConfig {
+        McpConfig::from_json(text).unwrap()
+    }
+
+    #[test]
+    fn the_first_server_of_a_name_is_used() {
+        let mut servers = McpServers::default();
+        servers.add(
+            config(r#"{"mcpServers": {"a": {"command": "one"}}}"#),
+            &Origin::File("x".into()),
+        );
+        servers.add(
+            config(r#"{"mcpServers": {"a": {"command": "two"}, "b c": {"url": "http://h/mcp", "disabled": true}}}"#),
+            &Origin::Default,
+        );
+        let found: Vec<_> = servers
+            .all()
+            .iter()
+            .map(|server| (server.prefix(), server.describe()))
+            .collect();
+        let expected = [("a_", "`one`"), ("b_c_", "http://h/mcp (disabled)")];
+        assert_eq!(
+            found,
+            expected.map(|(prefix, text)| (prefix.to_owned(), text.to_owned()))
+        );
+        assert_eq!(servers.enabled().count(), 1);
+        assert!(servers.may_have("a_read") && !servers.may_have("c_read"));
+    }
+}

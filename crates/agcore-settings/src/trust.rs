@@ -1,0 +1,17 @@
+//! Trust in the files of the current directory: [`Snapshot`] contains the files, [`TrustStore`] remembers the user's
+//! decision together with a hash of each file.
+
+mod bounded;
+mod decision;
+mod scripts;
+mod snapshot;
+mod store;
+mod startable;
+
+pub(crate) use self::snapshot::PROJECT_DIRECTORIES;
+pub use self::{
+    decision::{Trust, listed_changes},
+    snapshot::{FileKind, FolderFile, Snapshot},
+    startable::Startable,
+    store::{TrustStore, TrustedFolder},
+};

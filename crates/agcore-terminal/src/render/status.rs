@@ -1,0 +1,330 @@
+//! [`StatusLines`]: shows operations in progress, on lines at the end of the output that are redrawn until they are
+//! done.
+//!
+//! Only these lines are ever erased. They never reach the last column, so that the terminal does not wrap them and the
+//! output that replaces them starts where they were.
+
+use std::{
+    fmt::Write,
+    time::{Duration, Instant},
+};
+
+use super::{
+    style::Palette,
+    text::{columns, truncated},
+};
+
+/// The interval at which the caller must redraw the lines.
+pub const TICK: Duration = Duration::from_millis(100);
+
+/// The frames of the spinner, one for each tick.
+const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/// The delay before a wait is shown, so that quick answers do not flicker.
+const WAIT_DELAY: Duration = Duration::from_millis(400);
+
+/// The time without output in the middle of an answer after which a wait is shown.
+const STALL_DELAY: Duration = Duration::from_secs(2);
+
+/// The maximum number of tools shown; the rest are only counted.
+const MAX_TOOLS: usize = 6;
+
+/// The operations in progress.
+#[derive(Debug, Default)]
+pub(super) struct StatusLines {
+    /// When the wait for the model started.
+    waiting: Option<Instant>,
+    /// When a part of the answer arrived last, until the next wait or tool starts.
+    arrived: Option<Instant>,
+    /// When the next attempt of a failed call starts.
+    next_attempt: Option<Instant>,
+    tools: Vec<RunningTool>,
+    /// The width of each line on the screen.
+    drawn: Vec<usize>,
+    /// Whether the wait is shown behind the cursor, on a line of the answer.
+    is_inline: bool,
+    /// The number of draws so far, which selects the frame of the spinner.
+    ticks: usize,
+}
+
+/// A running tool.
+#[derive(Debug)]
+struct RunningTool {
+    call_id: String,
+    /// Its name and arguments.
+    label: String,
+    /// Its latest progress message.
+    message: Option<String>,
+    started: Instant,
+}
+
+impl StatusLines {
+    /// Starts a wait for the model, if none is in progress.
+    pub(super) fn start_waiting(&mut self) {
+        self.waiting.get_or_insert_with(Instant::now);
+        self.arrived = None;
+    }
+
+    /// Starts a wait before the next attempt of a call.
+    pub(super) fn start_delay(&mut self, delay: Duration) {
+        let now = Instant::now();
+        self.arrived = None;
+        self.next_attempt = now.checked_add(delay);
+        // The wait for the model starts with the attempt.
+        self.waiting = Some(self.next_attempt.unwrap_or(now));
+    }
+
+    /// Ends the wait for the model.
+    pub(super) fn stop_waiting(&mut self) {
+        self.waiting = None;
+        self.arrived = None;
+        self.next_attempt = None;
+    }
+
+    /// Ends the wait for the model with a part of the answer. If no other follows soon, that is a wait, too.
+    pub(super) fn part_arrived(&mut self) {
+        self.stop_waiting();
+        self.arrived = Some(Instant::now());
+    }
+
+    /// Adds a running tool.
+    pub(super) fn start_tool(&mut self, call_id: &str, label: String) {
+        self.stop_waiting();
+        self.tools.push(RunningTool {
+            call_id: call_id.to_owned(),
+            label,
+            message: None,
+            started: Instant::now(),
+        });
+    }
+
+    /// Sets the progress message of a tool.
+    pub(super) fn set_message(&mut self, call_id: &str, message: &str) {
+        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.call_id == call_id) {
+            tool.message = Some(message.to_owned());
+        }
+    }
+
+    /// Removes a tool that has finished.
+    pub(super) fn end_tool(&mut self, call_id: &str) {
+        self.tools.retain(|tool| tool.call_id != call_id);
+    }
+
+    /// Removes everything.
+    pub(super) fn clear(&mut self) {
+        self.stop_waiting();
+        self.tools.clear();
+    }
+
+    /// Erases the lines. If the window became narrower, the terminal has wrapped them into more rows.
+    pub(super) fn erase(&mut self, width: usize, out: &mut String) {
+        if std::mem::take(&mut self.is_inline) {
+            out.push_str("\u{1b}[K");
+        }
+        let rows: usize = self
+            .drawn
+            .drain(..)
+            .map(|columns| columns.div_ceil(width.max(1)).max(1))
+            .sum();
+        if rows > 1 {
+            let _ = write!(out, "\r\u{1b}[{}A\u{1b}[J", rows - 1);
+        } else if rows == 1 {
+            out.push_str("\r\u{1b}[J");
+        }
+    }
+
+    /// Draws the lines over the previous ones. The cursor stays at the end of the last line.
+    pub(super) fn draw(&mut self, palette: Palette, width: usize, out: &mut String) {
+        self.erase(width, out);
+        self.ticks += 1;
+        let spinner = SPINNER[self.ticks % SPINNER.len()];
+        let lines = self.lines(width.saturating_sub(3), Instant::now());
+        for (index, line) in lines.iter().enumerate() {
+            let (dim, end) = (palette.dim, if index == 0 { "" } else { "\n" });
+            let _ = write!(out, "{end}{dim}{spinner} {line}{dim:#}");
+        }
+        self.drawn = lines.iter().map(|line| columns(line) + 2).collect();
+    }
+
+    /// Draws a wait behind the cursor, which stays where it is, if it fits into this many columns. The terminal keeps the style
+    /// of the text before it.
+    pub(super) fn draw_inline(&mut self, palette: Palette, room: usize, out: &mut String) {
+        let Some(stalled) = self.stalled(Instant::now()).filter(|_| self.tools.is_empty()) else {
+            return;
+        };
+        self.ticks += 1;
+        let text = format!(" {} {} s", SPINNER[self.ticks % SPINNER.len()], stalled.as_secs());
+        if columns(&text) < room {
+            let dim = palette.dim;
+            let _ = write!(out, "\u{1b}7{dim}{text}{dim:#}\u{1b}8");
+            self.is_inline = true;
+        }
+    }
+
+    fn lines(&self, width: usize, now: Instant) -> Vec<String> {
+        let waiting = self.wait(now).filter(|_| self.tools.is_empty());
+        let waiting = waiting.map(|line| truncated(&line, width));
+        let shown = self.tools.iter().take(MAX_TOOLS);
+        let more = self.tools.len().saturating_sub(MAX_TOOLS);
+        let more = (more > 0).then(|| truncated(&format!("and {more} more"), width));
+        let lines = shown.map(|tool| tool.line(width, now));
+        waiting.into_iter().chain(lines).chain(more).collect()
+    }
+}
+
+impl StatusLines {
+    /// Returns the line for the wait: the time that is left until the next attempt, or the time since the last one.
+    fn wait(&self, now: Instant) -> Option<String> {
+        let left = self.next_attempt.map(|next| next.saturating_duration_since(now));
+        if let Some(left) = left.filter(|left| !left.is_zero()) {
+            // Rounded up, so that the last second is 1.
+            return Some(format!("next attempt in {} s", left.as_millis().div_ceil(1000)));
+        }
+        let waited = self.waiting.map(|start| now.saturating_duration_since(start));
+        let waited = waited.filter(|waited| *waited >= WAIT_DELAY).or(self.stalled(now));
+        waited.map(|waited| format!("waiting for the model{}", seconds(waited)))
+    }
+
+    /// Returns for how long nothing of the answer has arrived, if that is long enough to be shown.
+    fn stalled(&self, now: Instant) -> Option<Duration> {
+        let since = now.saturating_duration_since(self.arrived?);
+        Some(since).filter(|since| *since >= STALL_DELAY)
+    }
+}
+
+impl RunningTool {
+    fn line(&self, width: usize, now: Instant) -> String {
+        let time = seconds(now - self.started);
+        let message = self
+            .message
+            .as_ref()
+            .map(|message| format!(" … {message}"))
+            .unwrap_or_default();
+        truncated(&(self.label.clone() + &message), width.saturating_sub(columns(&time))) + &time
+    }
+}
+
+/// Formats a duration as `  3 s`, or as an empty string during the first second.
+fn seconds(time: Duration) -> String {
+    match time.as_secs() {
+        0 => String::new(),
+        seconds => format!("  {seconds} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(count: usize) -> StatusLines {
+        let mut status = StatusLines::default();
+        for number in 0..count {
+            status.start_tool(&format!("c{number}"), format!("tool{number} {{\"a\": \"日本語\"}}"));
+        }
+        status
+    }
+
+    fn drawn(status: &mut StatusLines, width: usize) -> String {
+        let mut out = String::new();
+        status.draw(Palette::default(), width, &mut out);
+        out
+    }
+
+    #[test]
+    fn each_tool_has_a_line_that_fits() {
+        let mut status = running(3);
+        let out = drawn(&mut status, 16);
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!(lines.len(), 3, "{out:?}");
+        assert!(lines.iter().all(|line| columns(line) < 16), "{lines:?}");
+        assert!(lines[2].contains("tool2"));
+        status.end_tool("c1");
+        let out = drawn(&mut status, 16);
+        assert!(
+            out.starts_with("\r\u{1b}[2A\u{1b}[J") && !out.contains("tool1"),
+            "{out:?}"
+        );
+    }
+
+    #[test]
+    fn erases_drawn_lines_only_once() {
+        let mut status = running(2);
+        let _ = drawn(&mut status, 80);
+        let mut out = String::new();
+        status.erase(80, &mut out);
+        assert_eq!(out, "\r\u{1b}[1A\u{1b}[J");
+        status.erase(80, &mut out);
+        assert_eq!(out, "\r\u{1b}[1A\u{1b}[J");
+    }
+
+    #[test]
+    fn counts_the_rows_of_a_narrower_window() {
+        let mut status = running(1);
+        let line = columns(&drawn(&mut status, 80));
+        let mut out = String::new();
+        status.erase(10, &mut out);
+        assert_eq!(out, format!("\r\u{1b}[{}A\u{1b}[J", line.div_ceil(10) - 1));
+    }
+
+    #[test]
+    fn counts_tools_beyond_the_maximum() {
+        let out = drawn(&mut running(9), 80);
+        assert_eq!(out.lines().count(), MAX_TOOLS + 1);
+        assert!(out.contains("and 3 more"), "{out}");
+    }
+
+    #[test]
+    fn counts_down_to_the_next_attempt() {
+        let mut status = StatusLines::default();
+        status.start_delay(Duration::from_secs(20));
+        let next = status.next_attempt.unwrap();
+        let check = |at: Instant, expected: &[&str]| assert_eq!(status.lines(80, at), expected);
+        check(next - Duration::from_millis(19_500), &["next attempt in 20 s"]);
+        check(next - Duration::from_millis(1), &["next attempt in 1 s"]);
+        check(next, &[]);
+        check(next + Duration::from_secs(2), &["waiting for the model  2 s"]);
+        status.stop_waiting();
+        assert_eq!(status.lines(80, next - Duration::from_secs(1)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_answer_that_stalls_is_a_wait() {
+        let mut status = StatusLines::default();
+        status.part_arrived();
+        let arrived = status.arrived.unwrap();
+        let check = |after: Duration, expected: &[&str]| assert_eq!(status.lines(80, arrived + after), expected);
+        check(Duration::from_millis(1_999), &[]);
+        check(Duration::from_secs(2), &["waiting for the model  2 s"]);
+        status.arrived = arrived.checked_sub(Duration::from_secs(12));
+        let drawn = |status: &mut StatusLines, room: usize| {
+            let mut out = String::new();
+            status.draw_inline(Palette::default(), room, &mut out);
+            status.erase(80, &mut out);
+            out
+        };
+        let out = drawn(&mut status, 8);
+        assert!(
+            out.starts_with("\u{1b}7 ") && out.ends_with(" 12 s\u{1b}8\u{1b}[K"),
+            "{out:?}"
+        );
+        // Without space, nothing is drawn, so there is nothing to erase.
+        assert_eq!(drawn(&mut status, 7), "");
+        status.start_tool("c", "tool".to_owned());
+        assert_eq!(drawn(&mut status, 80), "");
+    }
+
+    #[test]
+    fn shows_messages_but_no_short_waits() {
+        let mut status = running(1);
+        status.set_message("c0", "half done");
+        status.set_message("c9", "unknown call");
+        assert!(drawn(&mut status, 80).contains("… half done"));
+        status.clear();
+        status.start_waiting();
+        assert_eq!(status.lines(80, Instant::now()), Vec::<String>::new());
+        let later = Instant::now() + Duration::from_secs(3);
+        assert_eq!(status.lines(80, later), ["waiting for the model  3 s"]);
+        status.stop_waiting();
+        assert_eq!(status.lines(80, later), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,107 @@
+//! [`GuardedAgent`]: an agent of the program with everything that limits it.
+
+use std::{fmt, sync::Arc};
+
+use agcore::{
+    AgentBuilder, LlmProvider, ToolRegistry,
+    agent::{AgentConfig, Skills, ToolSettings as ToolCalls},
+    chat::PriceFn,
+    llm::Budgets,
+};
+use agcore_settings::{Settings, SettingsError, redaction::Redaction};
+
+use crate::{
+    hook_commands::CommandHooks,
+    permission_mode::PlanModeNotice,
+    program_tools::WebAccess,
+    sample_tools::NotesFile,
+    surface::{Deciders, People, Surface},
+    workbench::Workbench,
+};
+
+/// The tools, rules, hooks, budgets and redaction of an agent, all but its model. Created by [`Workbench::agent`].
+#[derive(Clone)]
+pub struct GuardedAgent {
+    tools: ToolRegistry,
+    skills: Skills,
+    people: People,
+    hooks: Arc<CommandHooks>,
+    config: AgentConfig,
+    budgets: Budgets,
+    redaction: Redaction,
+    web: WebAccess,
+}
+
+impl fmt::Debug for GuardedAgent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GuardedAgent")
+            .field("people", &self.people)
+            .finish_non_exhaustive()
+    }
+}
+
+impl GuardedAgent {
+    pub(crate) fn new(workbench: &Workbench, settings: &Settings, surface: Surface) -> Result<Self, SettingsError> {
+        let Deciders {
+            people,
+            open_questions,
+            removed,
+        } = surface.deciders(workbench, settings)?;
+        let (tools, skills) = workbench.offered();
+        for name in removed {
+            tools.unregister(name);
+        }
+        let limits = &settings.tools;
+        let hooks = CommandHooks::new(&limits.hooks, people.folder.path().to_owned(), people.mode.clone())?
+            .with_commands(limits.startable.clone(), limits.keep_env.clone());
+        let config = AgentConfig::new()
+            .with_trace_content(settings.trace_content)
+            .with_retry(settings.retry())
+            .with_open_questions(open_questions);
+        Ok(Self {
+            tools,
+            skills,
+            people,
+            hooks: Arc::new(hooks),
+            config,
+            budgets: limits.budget.budgets(),
+            redaction: limits.redaction.clone(),
+            web: WebAccess::of_settings(limits),
+        })
+    }
+
+    /// Counts costs at these prices.
+    #[must_use]
+    pub fn with_price(mut self, price: Option<PriceFn>) -> Self {
+        self.budgets.price = price;
+        self
+    }
+
+    /// Returns the commands of `[hooks]`.
+    pub fn hooks(&self) -> &Arc<CommandHooks> {
+        &self.hooks
+    }
+
+    /// Returns a builder of the agent, with its model.
+    pub fn builder(&self, provider: impl LlmProvider + 'static) -> AgentBuilder {
+        let calls = ToolCalls::new().with_redactor(self.redaction.clone());
+        let config = self.config.clone().with_tools(calls).with_budgets(self.budgets.clone());
+        let mut builder = AgentBuilder::new()
+            .with_provider(provider)
+            .with_config(config)
+            .with_hook(PlanModeNotice::new(&self.tools, self.people.mode.clone()))
+            .with_tools(self.tools.clone())
+            .with_skills(self.skills.clone())
+            .with_policy(self.people.policy.clone())
+            .with_state(NotesFile::default())
+            .with_state(self.people.folder.clone())
+            .with_state(self.web.clone());
+        if let Some(audit) = &self.people.audit {
+            builder = builder.with_audit(Arc::clone(audit));
+        }
+        match self.hooks.is_empty() {
+            true => builder,
+            false => builder.with_hook(Arc::clone(&self.hooks)),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The tools of the program: files of the current directory, a shell, and web pages.
+
+mod secret;
+mod approved;
+mod change;
+mod undo;
+mod unasked;
+mod guarded;
+mod folder;
+mod text_file;
+mod read_file;
+mod list_files;
+mod search;
+mod edit_file;
+mod write_file;
+mod restore;
+mod preview;
+mod shell;
+mod fetch_url;
+mod of_settings;
+
+pub(crate) use self::fetch_url::FETCH_URL;
+pub use self::{
+    fetch_url::WebAccess,
+    folder::ToolFolder,
+    guarded::EACH_TIME,
+    preview::{Preview, Previews},
+    restore::{Restored, restore},
+};
+
+use agcore::tools::{ToolError, ToolRegistry};
+
+use crate::sample_tools;
+
+/// Creates all tools of a chat.
+///
+/// # Errors
+/// When two tools have the same name.
+pub fn registry() -> Result<ToolRegistry, ToolError> {
+    let tools = sample_tools::registry()?;
+    tools.register_all([
+        read_file::tool(),
+        list_files::tool(),
+        search::tool(),
+        edit_file::tool(),
+        write_file::tool(),
+        shell::tool(),
+        fetch_url::tool(),
+    ])?;
+    Ok(tools)
+}

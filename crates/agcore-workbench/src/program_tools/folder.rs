@@ -1,0 +1,412 @@
+//! [`ToolFolder`]: the directory to which the tools are confined.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    ffi::OsStr,
+    io,
+    path::{Component, Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use agcore::tools::{Arguments, ToolContext, ToolError, permission::Glob};
+use agcore_settings::places::own_files;
+use agcore_terminal::process::os_variable;
+use cap_std::{ambient_authority, fs::Dir};
+
+use super::{
+    approved::Approved,
+    guarded::{EACH_TIME, changed_by, is_guarded, parts},
+    secret::is_secret,
+    unasked::Unasked,
+    undo::Undo,
+};
+
+/// The current directory, as a handle below which all files are opened: neither `..` nor a link leads out of it, even if
+/// somebody replaces a directory by a link at the same time. Clones are the same folder.
+#[derive(Debug, Clone)]
+pub struct ToolFolder(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    handle: Dir,
+    /// The path of the directory, without links.
+    path: PathBuf,
+    /// The secret files that the settings allow to read.
+    readable: Vec<Glob>,
+    approved: Approved,
+    undo: Undo,
+    unasked: Unasked,
+    /// The files of the folder that commands of hooks and MCP servers run.
+    started: BTreeSet<PathBuf>,
+    /// The variables with secrets that commands get nevertheless.
+    kept_variables: Vec<String>,
+    /// The files and directories of the program itself.
+    own: Vec<PathBuf>,
+    /// The calls that a person was to confirm, each with its file.
+    confirmed: Mutex<HashSet<(String, PathBuf)>>,
+}
+
+impl ToolFolder {
+    /// Opens the current directory. `readable` are the secret files that may be read.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn open(readable: Vec<Glob>) -> io::Result<Self> {
+        Self::at(Path::new("."), readable)
+    }
+
+    /// Opens a directory. `readable` are the secret files that may be read.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub fn at(path: &Path, readable: Vec<Glob>) -> io::Result<Self> {
+        let handle = Dir::open_ambient_dir(path, ambient_authority())?;
+        Ok(Self(Arc::new(Inner {
+            handle,
+            path: path.canonicalize()?,
+            readable,
+            approved: Approved::default(),
+            undo: Undo::default(),
+            unasked: Unasked::default(),
+            started: BTreeSet::new(),
+            kept_variables: Vec::new(),
+            own: own_files(),
+            confirmed: Mutex::default(),
+        })))
+    }
+
+    /// Sets the files that commands of hooks and MCP servers run, and the variables with secrets that commands get. Must be called before
+    /// the folder is cloned.
+    pub(crate) fn with_commands(mut self, started: BTreeSet<PathBuf>, kept_variables: Vec<String>) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            (inner.started, inner.kept_variables) = (started, kept_variables);
+        }
+        self
+    }
+
+    /// Returns the variables with secrets that commands get.
+    pub(super) fn kept_variables(&self) -> &[String] {
+        &self.0.kept_variables
+    }
+
+    /// Returns why a person must confirm that a call changes the file, if that is so, and remembers the call.
+    pub(super) fn confirmation(&self, call_id: &str, path: &str) -> Option<String> {
+        let path = self.writable(path).ok()?;
+        self.is_guarded(&path).then(|| {
+            let reason = format!(
+                "{} can start programs or change what is allowed, {EACH_TIME}",
+                path.display()
+            );
+            let mut confirmed = self.0.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+            confirmed.insert((call_id.to_owned(), path));
+            reason
+        })
+    }
+
+    /// Checks that a call may change the file: a link may have changed since it was decided that the call needs no question.
+    ///
+    /// # Errors
+    /// When a person must confirm the change, and was not asked about this file.
+    pub(super) fn check_confirmed(&self, call_id: &str, path: &Path) -> Result<(), ToolError> {
+        let mut confirmed = self.0.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+        match confirmed.remove(&(call_id.to_owned(), path.to_owned())) || !self.is_guarded(path) {
+            true => Ok(()),
+            false => Err(ToolError::failed(format!(
+                "{} can start programs, and another path led to it when the call was decided, so nothing was written; call the tool \
+                 again",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Returns why a person must confirm a command line, if that is so: it may change a file that can start programs, or use one that
+    /// usually contains secrets.
+    pub(super) fn line_confirmation(&self, line: &str) -> Option<String> {
+        let is_guarded = |part: &&str| candidates(part).any(|part| self.is_changeable(part));
+        let found = changed_by(line).into_iter().find(is_guarded);
+        if let Some(part) = found {
+            return Some(format!(
+                "{part} can start programs or change what is allowed, {EACH_TIME}"
+            ));
+        }
+        let is_file = |part: &str| part.contains(['/', '*', '?', '[']) || self.0.path.join(part).exists();
+        let is_secret = |part: &str| is_file(part) && !self.is_readable(&self.resolved(part));
+        let secret = parts(line).find(|part| candidates(part).any(is_secret));
+        secret.map(|part| format!("{part} may contain secrets, so every use of it is asked about"))
+    }
+
+    /// Checks that a command line names no file of the program itself.
+    ///
+    /// # Errors
+    /// When it does.
+    pub(super) fn check_line(&self, line: &str) -> Result<(), ToolError> {
+        let is_own = |part: &str| self.is_own(&self.resolved(part));
+        match parts(line).find(|part| candidates(part).any(is_own)) {
+            None => Ok(()),
+            Some(part) => Err(own(part)),
+        }
+    }
+
+    /// Returns the path of a part of a command line, relative to this directory if it is below it.
+    fn resolved(&self, part: &str) -> PathBuf {
+        let part = match part.strip_prefix("~/") {
+            Some(rest) => home().unwrap_or_default().join(rest),
+            None => PathBuf::from(part),
+        };
+        let path = self.0.path.join(part);
+        let path = path.canonicalize().unwrap_or(path);
+        let mut plain = PathBuf::new();
+        for component in path.components() {
+            match component {
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    plain.pop();
+                }
+                other => plain.push(other),
+            }
+        }
+        plain.strip_prefix(&self.0.path).map(Path::to_owned).unwrap_or(plain)
+    }
+
+    /// Returns whether a part of a command line may name a file that can start programs. A script may be named from its directory.
+    fn is_changeable(&self, part: &str) -> bool {
+        let path = self.resolved(part);
+        let is_named = |started: &PathBuf| path.file_name().is_some() && started.file_name() == path.file_name();
+        self.is_guarded(&path) || self.0.started.iter().any(is_named)
+    }
+
+    fn is_guarded(&self, path: &Path) -> bool {
+        is_guarded(path) || self.0.started.contains(path)
+    }
+
+    /// Returns whether a file is one of the program itself, with keys, sessions and decisions of the user.
+    fn is_own(&self, path: &Path) -> bool {
+        let path = self.0.path.join(path);
+        self.0.own.iter().any(|own| path.starts_with(own))
+    }
+
+    /// Returns the handle.
+    pub(super) fn handle(&self) -> &Dir {
+        &self.0.handle
+    }
+
+    /// Returns the path of the directory.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Returns what was approved about files.
+    pub(super) fn approved(&self) -> &Approved {
+        &self.0.approved
+    }
+
+    /// Returns the changes that can be taken back.
+    pub fn undo(&self) -> &Undo {
+        &self.0.undo
+    }
+
+    /// Returns the changes that were made without a question.
+    pub(super) fn unasked(&self) -> &Unasked {
+        &self.0.unasked
+    }
+
+    /// Keeps the changes that calls make without a question. Returns what takes them, as unified differences by the id of the call.
+    pub fn unasked_changes(&self) -> impl Fn(&str) -> Option<String> + Send + use<> {
+        self.unasked().keep();
+        let folder = self.clone();
+        move |call_id| folder.unasked().take(call_id)
+    }
+
+    /// Returns the path of a file or directory below this one, without links and `..`.
+    ///
+    /// # Errors
+    /// When it does not exist or is outside.
+    pub(super) fn existing(&self, path: &str) -> Result<PathBuf, ToolError> {
+        let relative = self.relative(path)?;
+        let found = self.0.handle.canonicalize(&relative);
+        found.map_err(|error| refusal("find", path, &error))
+    }
+
+    /// Returns the path of a file below this directory that may not exist yet.
+    ///
+    /// # Errors
+    /// When it is outside, or belongs to git.
+    pub(super) fn writable(&self, path: &str) -> Result<PathBuf, ToolError> {
+        let relative = self.relative(path)?;
+        let found = match self.0.handle.canonicalize(&relative) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.missing(&relative),
+            found => found,
+        };
+        let found = found.map_err(|error| refusal("write", path, &error))?;
+        let is_git = |component: Component<'_>| component.as_os_str().eq_ignore_ascii_case(".git");
+        if found.components().any(is_git) {
+            return Err(ToolError::failed(format!(
+                "{path} belongs to git, whose own files the tools do not change"
+            )));
+        }
+        self.check_secret(&found)?;
+        Ok(found)
+    }
+
+    /// Checks that a file, by its path without links, may be read.
+    ///
+    /// # Errors
+    /// When it usually contains secrets, and the settings do not name it.
+    pub(super) fn check_secret(&self, path: &Path) -> Result<(), ToolError> {
+        match self.is_readable(path) {
+            true => Ok(()),
+            false if self.is_own(path) => Err(own(&path.display().to_string())),
+            false => {
+                let name = path.display();
+                Err(ToolError::failed(format!(
+                    "{name} may contain secrets, so the tools do not use it; the user can allow it with `allow = \
+                     [\"read_file({name})\"]` in the table [permissions] of agcore.toml"
+                )))
+            }
+        }
+    }
+
+    /// Returns whether a file may be read.
+    pub(super) fn is_readable(&self, path: &Path) -> bool {
+        let text = path.to_string_lossy().replace('\\', "/");
+        !self.is_own(path) && (!is_secret(path) || self.0.readable.iter().any(|glob| glob.matches(&text)))
+    }
+
+    /// Returns the path relative to this directory. Whether it leads out of it is decided when it is opened.
+    fn relative(&self, path: &str) -> Result<PathBuf, ToolError> {
+        let path = Path::new(path);
+        let relative = match path.strip_prefix(&self.0.path) {
+            Ok(relative) => relative,
+            Err(_) if path.is_absolute() || path.components().any(|part| matches!(part, Component::Prefix(_))) => {
+                return Err(outside(&path.display().to_string()));
+            }
+            Err(_) => path,
+        };
+        Ok(match relative.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => relative.to_owned(),
+        })
+    }
+
+    /// Returns the path of something that does not exist: below the last directory that does.
+    fn missing(&self, relative: &Path) -> io::Result<PathBuf> {
+        let mut rest: Vec<&OsStr> = Vec::new();
+        let mut known = relative;
+        loop {
+            let (Some(parent), Some(name)) = (known.parent(), known.file_name()) else {
+                // It ends with `..`.
+                return Err(io::Error::from(io::ErrorKind::NotFound));
+            };
+            rest.push(name);
+            known = parent;
+            let directory = if known.as_os_str().is_empty() {
+                Path::new(".")
+            } else {
+                known
+            };
+            match self.0.handle.canonicalize(directory) {
+                Ok(found) if found == Path::new(".") => return Ok(rest.iter().rev().collect()),
+                Ok(found) => return Ok(rest.iter().rev().fold(found, |path, name| path.join(name))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// Returns why a person must confirm a call that changes the file `path`.
+pub(super) fn confirmation(arguments: &Arguments, context: &ToolContext) -> Option<String> {
+    let folder = context.extension::<ToolFolder>()?;
+    folder.confirmation(context.call_id(), arguments["path"].as_str()?)
+}
+
+/// Returns the error of an operation on a path.
+pub(super) fn refusal(action: &str, path: &str, error: &io::Error) -> ToolError {
+    match error.kind() {
+        io::ErrorKind::NotFound => ToolError::failed(format!("cannot {action} {path}: it does not exist")),
+        // The handle reports a path that leads out in this way.
+        io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => outside(path),
+        _ => ToolError::failed(format!("cannot {action} {path}: {error}")),
+    }
+}
+
+/// Returns what a part of a command line may name: itself, and what follows the letter of an option.
+fn candidates(part: &str) -> impl Iterator<Item = &str> {
+    let value = part.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    let value = value.and_then(|rest| rest.get(1..)).filter(|rest| !rest.is_empty());
+    [Some(part), value].into_iter().flatten()
+}
+
+fn own(path: &str) -> ToolError {
+    ToolError::failed(format!(
+        "{path} belongs to agcore, whose keys, sessions and settings the tools never use"
+    ))
+}
+
+fn home() -> Option<PathBuf> {
+    os_variable("HOME").map(PathBuf::from)
+}
+
+fn outside(path: &str) -> ToolError {
+    ToolError::failed(format!(
+        "{path} is outside of the current directory, to which the tools are confined"
+    ))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use super::*;
+
+    #[test]
+    fn paths_stay_below_the_folder() {
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().join("root");
+        fs::create_dir_all(root.join("src")).unwrap();
+        fs::write(outer.path().join("outside.txt"), "x").unwrap();
+        fs::write(root.join("src/a.rs"), "x").unwrap();
+        fs::write(root.join(".env"), "x").unwrap();
+        symlink("../outside.txt", root.join("link.txt")).unwrap();
+        symlink("..", root.join("up")).unwrap();
+        symlink(".env", root.join("harmless.txt")).unwrap();
+        symlink("/etc", root.join("etc")).unwrap();
+        let folder = ToolFolder::at(&root, Vec::new()).unwrap();
+        let existing = |path: &str| folder.existing(path).map(|path| path.display().to_string());
+        assert_eq!(existing("src/../src/./a.rs").unwrap(), "src/a.rs");
+        let absolute = root.canonicalize().unwrap().join("src/a.rs");
+        assert_eq!(existing(absolute.to_str().unwrap()).unwrap(), "src/a.rs");
+        for escape in [
+            "../outside.txt",
+            "link.txt",
+            "up/outside.txt",
+            "etc/passwd",
+            "/etc/passwd",
+            "src/../../outside.txt",
+        ] {
+            let error = existing(escape).unwrap_err();
+            assert!(
+                error.message().contains("outside of the current directory"),
+                "{escape}: {error}"
+            );
+            assert!(folder.writable(escape).is_err(), "{escape}");
+        }
+        assert!(existing("gone").unwrap_err().message().contains("does not exist"));
+        assert_eq!(folder.writable("new/deep/b.rs").unwrap(), Path::new("new/deep/b.rs"));
+        for refused in [
+            "up/new.txt",
+            "../new.txt",
+            "etc/new",
+            ".git/hooks/pre-commit",
+            ".GIT/config",
+            ".env",
+            "harmless.txt",
+        ] {
+            assert!(folder.writable(refused).is_err(), "{refused}");
+        }
+        // A link does not hide the name of the file.
+        assert!(folder.check_secret(&folder.existing("harmless.txt").unwrap()).is_err());
+        let allowed = ToolFolder::at(&root, vec![Glob::new(".env")]).unwrap();
+        assert!(allowed.check_secret(&allowed.existing("harmless.txt").unwrap()).is_ok());
+    }
+}

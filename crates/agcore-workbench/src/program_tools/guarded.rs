@@ -1,0 +1,269 @@
+//! Files that can start programs or change what is allowed. People are asked about each change of one, in every permission mode that
+//! asks at all, and whatever was remembered.
+
+use std::path::{Component, Path};
+
+use agcore::tools::permission::simple_commands;
+
+/// The end of the reason for a question about such a file.
+pub const EACH_TIME: &str = "so every change of it is asked about";
+
+/// Directories whose files are run or read by programs without being named.
+const DIRECTORIES: [&str; 20] = [
+    ".agcore",
+    ".agents",
+    ".buildkite",
+    ".cargo",
+    ".circleci",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".devcontainer",
+    ".forgejo",
+    ".gemini",
+    ".git",
+    ".gitea",
+    ".githooks",
+    ".github",
+    ".gitlab",
+    ".husky",
+    ".idea",
+    ".vscode",
+    ".woodpecker",
+];
+
+/// Directories in a home directory, with their parents.
+const HOME_DIRECTORIES: [[&str; 2]; 6] = [
+    [".config", "agcore"],
+    [".config", "autostart"],
+    [".config", "fish"],
+    [".config", "systemd"],
+    [".local", "bin"],
+    ["library", "launchagents"],
+];
+
+/// Whole names.
+const NAMES: [&str; 57] = [
+    "agcore.toml",
+    ".mcp.json",
+    "mcp.json",
+    "agents.md",
+    "agents.override.md",
+    "claude.md",
+    "claude.local.md",
+    "gemini.md",
+    ".cursorrules",
+    ".windsurfrules",
+    ".envrc",
+    ".env",
+    // Shells and what they start.
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".mkshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".inputrc",
+    ".xprofile",
+    ".xinitrc",
+    ".xsession",
+    ".xsessionrc",
+    ".pam_environment",
+    ".vimrc",
+    ".exrc",
+    ".nvimrc",
+    ".tmux.conf",
+    ".gdbinit",
+    ".lldbinit",
+    ".pythonstartup",
+    ".pdbrc",
+    "microsoft.powershell_profile.ps1",
+    // Git and its hooks.
+    ".gitconfig",
+    ".gitmodules",
+    ".gitattributes",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    "lefthook.yaml",
+    // Services that build.
+    ".gitlab-ci.yml",
+    ".travis.yml",
+    ".drone.yml",
+    ".appveyor.yml",
+    "appveyor.yml",
+    "jenkinsfile",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+];
+
+/// Programs that only read, unless they have options that the shell rules know.
+const READERS: [&str; 16] = [
+    "cat",
+    "cmp",
+    "diff",
+    "du",
+    "file",
+    "grep",
+    "head",
+    "ls",
+    "nl",
+    "od",
+    "rg",
+    "sha256sum",
+    "stat",
+    "tail",
+    "tree",
+    "wc",
+];
+
+/// Subcommands of git that only read.
+const GIT_READERS: [&str; 8] = [
+    "blame",
+    "diff",
+    "grep",
+    "log",
+    "ls-files",
+    "rev-parse",
+    "show",
+    "status",
+];
+
+/// Returns whether a file can start programs or change what is allowed, by its path without links.
+pub(super) fn is_guarded(path: &Path) -> bool {
+    let names: Vec<String> = path.components().filter_map(name).collect();
+    let Some((last, directories)) = names.split_last() else {
+        return false;
+    };
+    // The directory itself can be replaced as well.
+    let is_directory = |name: &String| DIRECTORIES.contains(&name.as_str());
+    let is_of_home = |pair: &[String]| HOME_DIRECTORIES.iter().any(|known| pair == known);
+    is_directory(last)
+        || directories.iter().any(is_directory)
+        || names.windows(2).any(is_of_home)
+        || NAMES.contains(&last.as_str())
+        || last.starts_with(".env.")
+}
+
+/// Returns the name of a component as file systems compare it that ignore case, and what some of them ignore.
+fn name(component: Component<'_>) -> Option<String> {
+    let Component::Normal(name) = component else {
+        return None;
+    };
+    let name: String = name.to_string_lossy().chars().filter(|c| !is_ignorable(*c)).collect();
+    // Windows ignores dots and spaces at the end, and reads `name:stream`.
+    let name = name.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+    Some(name.to_lowercase())
+}
+
+/// Returns whether the file system of macOS ignores a character in names.
+fn is_ignorable(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
+}
+
+/// Returns the paths that a command line may change: each part that can be one, unless all of its commands only read.
+pub(super) fn changed_by(line: &str) -> Vec<&str> {
+    let only_reads = simple_commands(line).is_some_and(|commands| commands.iter().all(|words| is_reader(words)));
+    match only_reads {
+        true => Vec::new(),
+        false => parts(line).collect(),
+    }
+}
+
+/// Returns the parts of a command line that can be paths.
+pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
+    let is_end = |c: char| c.is_whitespace() || "'\"`;|&()<>{}$=,@".contains(c);
+    line.split(is_end).filter(|part| !part.is_empty())
+}
+
+fn is_reader(words: &[String]) -> bool {
+    let (first, second) = (words.first().map(String::as_str), words.get(1).map(String::as_str));
+    let is_known = first.is_some_and(|first| READERS.contains(&first))
+        || first == Some("git") && second.is_some_and(|second| GIT_READERS.contains(&second));
+    let pattern = agcore::tools::permission::CommandPattern::new("*");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    is_known && pattern.allows(&words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_start_something_are_guarded_however_they_are_written() {
+        for path in [
+            ".agcore/hooks/check.sh",
+            ".AGCORE/x",
+            ".agcore",
+            "sub/.agcore/agents/a.md",
+            "agcore.toml",
+            "AgCore.TOML",
+            ".mcp.json",
+            "AGENTS.md",
+            "sub/AGENTS.md",
+            "claude.md",
+            ".claude/settings.json",
+            ".github/workflows/ci.yml",
+            ".gitlab-ci.yml",
+            ".git/config",
+            ".husky/pre-commit",
+            ".vscode/tasks.json",
+            ".cargo/config.toml",
+            ".envrc",
+            ".bashrc",
+            ".config/fish/config.fish",
+            ".config/agcore/agcore.toml",
+            "agcore.toml.",
+            "agcore.toml::$DATA",
+            ".agc\u{200c}ore/x",
+            ".agcore /x",
+        ] {
+            assert!(is_guarded(Path::new(path)), "{path}");
+        }
+        for path in [
+            "src/main.rs",
+            "Makefile",
+            "build.rs",
+            "package.json",
+            "agcore.rs",
+            "docs/agents.rst",
+            "github/x",
+            "",
+        ] {
+            assert!(!is_guarded(Path::new(path)), "{path}");
+        }
+    }
+
+    #[test]
+    fn commands_that_only_read_change_nothing() {
+        for line in [
+            "cat agcore.toml",
+            "git diff AGENTS.md | head -3",
+            "ls .agcore",
+            "rg -n x .github",
+        ] {
+            assert!(changed_by(line).is_empty(), "{line}");
+        }
+        for line in [
+            "echo x > agcore.toml",
+            "cp x agcore.toml",
+            "cat x>agcore.toml",
+            "git log --output=agcore.toml",
+            "sed -i s/a/b/ agcore.toml",
+            "tee agcore.toml",
+            "sh -c 'rm agcore.toml'",
+            "git checkout -- agcore.toml",
+        ] {
+            assert!(changed_by(line).contains(&"agcore.toml"), "{line}");
+        }
+    }
+}

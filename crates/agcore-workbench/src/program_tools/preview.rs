@@ -1,0 +1,55 @@
+//! [`Previews`]: shows a change of a file before its approval.
+
+use agcore::tools::ApprovalRequest;
+
+use super::{edit_file, folder::ToolFolder, text_file, write_file};
+
+/// The effect that a call would have on a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Preview {
+    /// The change, as a unified difference.
+    Change(String),
+    /// None: the call would fail for this reason.
+    Failure(String),
+}
+
+/// Shows what a call would change, so that what a person approves is what happens.
+#[derive(Debug, Clone)]
+pub struct Previews(ToolFolder);
+
+impl Previews {
+    /// Creates the previews of the tools of a folder.
+    pub fn new(folder: &ToolFolder) -> Self {
+        Self(folder.clone())
+    }
+
+    /// Returns what a call would do to a file, and remembers the file. Returns `None` for calls of other tools.
+    pub fn preview(&self, request: &ApprovalRequest) -> Option<Preview> {
+        let arguments = request.arguments.as_value();
+        let change = match &*request.tool {
+            edit_file::NAME => edit_file::change(&self.0, arguments),
+            write_file::NAME => write_file::change(&self.0, arguments),
+            _ => return None,
+        };
+        let change = match change {
+            Ok(change) => change,
+            Err(error) => {
+                self.remember_target(request);
+                return Some(Preview::Failure(error.message().to_owned()));
+            }
+        };
+        let approved = self.0.approved();
+        approved.remember(&request.call_id, &change.path, change.before.as_deref());
+        Some(Preview::Change(change.diff()))
+    }
+
+    /// Remembers the file that a call names, although the call would fail: if the file changes, the call must not succeed
+    /// with a change that was not shown.
+    fn remember_target(&self, request: &ApprovalRequest) {
+        let path = request.arguments.as_value()["path"].as_str().unwrap_or_default();
+        if let Ok(path) = self.0.writable(path) {
+            let content = text_file::read_if_exists(&self.0, &path).unwrap_or_default();
+            self.0.approved().remember(&request.call_id, &path, content.as_deref());
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! `shell`: runs a command line in the folder.
+
+mod child;
+
+use std::time::Duration;
+
+use agcore::tools::{Registration, State, ToolError, ToolOutput, tool};
+use agcore_terminal::render::EXIT_CODE;
+use serde_json::json;
+
+use super::folder::ToolFolder;
+
+/// The time that a command may take if the model asks for no other, in seconds.
+const SECONDS: u64 = 120;
+
+/// The longest time that a command may take, in seconds.
+const MAX_SECONDS: u64 = 600;
+
+/// Creates the tool.
+pub(super) fn tool() -> Registration {
+    // The tool ends commands itself, so that what they have written is not lost.
+    let tool = shell_tool().with_timeout(Duration::from_secs(MAX_SECONDS + 10));
+    tool.with_confirmation(|arguments, context| {
+        let folder = context.extension::<ToolFolder>()?;
+        folder.line_confirmation(arguments["command"].as_str()?)
+    })
+}
+
+/// Runs a command line with the shell, in the current directory, without input. Returns the exit code and the output, of which the
+/// middle is left out if it is long. When the command ends, or takes too long, processes that it has left running are killed.
+#[tool(
+    permissions(shell),
+    read_only = false,
+    destructive,
+    open_world,
+    concurrency_key = "files"
+)]
+#[serde(deny_unknown_fields)]
+async fn shell(
+    /// The command line.
+    command: String,
+    /// The time after which the command is killed, in seconds: up to 600, by default 120.
+    timeout: Option<u64>,
+    State(folder): State<ToolFolder>,
+) -> Result<ToolOutput, ToolError> {
+    let limit = Duration::from_secs(timeout.unwrap_or(SECONDS).clamp(1, MAX_SECONDS));
+    folder.check_line(&command)?;
+    let run = child::run(&command, (folder.path(), folder.kept_variables()), limit)
+        .await
+        .map_err(|error| ToolError::failed(format!("cannot run the shell: {error}")))?;
+    // For the model, a command that fails is a result like any other, but people are shown that it failed.
+    Ok(ToolOutput::text(run.text).with_metadata(json!({ EXIT_CODE: run.exit_code })))
+}

@@ -1,0 +1,105 @@
+//! [`Surface`]: where an agent runs, which decides who answers its questions.
+
+use std::{fmt, sync::Arc};
+
+use agcore::{
+    agent::OpenQuestionPolicy,
+    tools::{Approver, AuditSink, SuspendingApprover, ToolPolicy},
+};
+use agcore_settings::{Settings, SettingsError};
+
+use crate::{
+    permission_mode::{CurrentMode, PermissionMode},
+    policy::Policy,
+    program_tools::ToolFolder,
+    workbench::Workbench,
+};
+
+/// The tools for the notes of the program.
+const NOTES: [&str; 2] = ["read_notes", "save_note"];
+
+/// Where an agent runs. The rules, hooks, budgets and the redaction of the settings hold on every surface; they differ in who is asked
+/// about calls, and in the permission mode.
+#[derive(Debug)]
+pub enum Surface {
+    /// A person in front of the program: a chat, a single message, a task, or a flow that was started at the terminal.
+    Terminal(People),
+    /// The agent of a server, for many users. Questions suspend its turns.
+    Serve {
+        /// Whether users are told apart. The notes of the program are one file, which they must not share.
+        has_users: bool,
+    },
+    /// An evaluation. Nobody is asked, and calls that need approval are denied.
+    Eval,
+    /// The replay of a recorded session. Nobody is asked.
+    Replay,
+}
+
+/// Who decides about calls at a terminal.
+#[derive(Clone)]
+pub struct People {
+    /// The rules and the approver.
+    pub policy: ToolPolicy,
+    /// Receives the decisions.
+    pub audit: Option<Arc<dyn AuditSink>>,
+    /// The mode that decides about calls that need approval.
+    pub mode: CurrentMode,
+    /// The folder of the tools, whose changes the approver sees.
+    pub folder: ToolFolder,
+}
+
+impl fmt::Debug for People {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("People")
+            .field("mode", &self.mode)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The parts of an agent that its surface decides.
+pub(crate) struct Deciders {
+    pub(crate) people: People,
+    pub(crate) open_questions: OpenQuestionPolicy,
+    /// The tools that are not offered.
+    pub(crate) removed: &'static [&'static str],
+}
+
+impl Surface {
+    pub(crate) fn deciders(self, workbench: &Workbench, settings: &Settings) -> Result<Deciders, SettingsError> {
+        let alone = |mode, approver| alone(workbench, settings, mode, approver);
+        match self {
+            Self::Terminal(people) => Ok(Deciders {
+                people,
+                // The terminal shows questions before it takes a message; nothing may wait for them unseen.
+                open_questions: OpenQuestionPolicy::Refuse,
+                removed: &[],
+            }),
+            Self::Serve { has_users } => Ok(Deciders {
+                removed: if has_users { &NOTES } else { &[] },
+                ..alone(PermissionMode::Default, Some(Arc::new(SuspendingApprover)))?
+            }),
+            Self::Eval => alone(PermissionMode::DontAsk, None),
+            Self::Replay => alone(PermissionMode::Default, None),
+        }
+    }
+}
+
+/// Returns the deciders without a person at a terminal.
+fn alone(
+    workbench: &Workbench,
+    settings: &Settings,
+    mode: PermissionMode,
+    approver: Option<Arc<dyn Approver>>,
+) -> Result<Deciders, SettingsError> {
+    let policy = Policy::for_mode(&workbench.registry, &settings.tools, mode)?;
+    Ok(Deciders {
+        people: People {
+            policy: policy.with_approver(approver),
+            audit: None,
+            mode: mode.into(),
+            folder: ToolFolder::of_settings(&settings.tools)?,
+        },
+        open_questions: OpenQuestionPolicy::default(),
+        removed: &[],
+    })
+}
