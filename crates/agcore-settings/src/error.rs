@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A setting, option or variable that is invalid or missing, or a file that cannot be read. The message names the place and says what to
-/// do, and never quotes text that may be a key.
+/// A setting, option or variable that is invalid or missing, or a file that cannot be read. The message names the place and
+/// what to do, and never quotes text that may be a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsError(String);
 

@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TerminalError {
-    /// The output cannot be written. Its kind is [`BrokenPipe`](io::ErrorKind::BrokenPipe) if nobody reads it any more.
+    /// The output cannot be written. Its kind is [`BrokenPipe`](io::ErrorKind::BrokenPipe) if its reader has gone away.
     #[error("cannot write the output: {0}")]
     Output(#[source] io::Error),
     /// The line editor cannot use the terminal.

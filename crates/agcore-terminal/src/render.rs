@@ -12,14 +12,12 @@ mod markdown;
 mod status;
 mod footer;
 mod card;
-mod command;
 mod difference;
 mod retry;
 mod last_output;
 mod terminal;
 
-pub use card::{HumanDuration, uncertain_line};
-pub use command::{EXIT_CODE, SHELL, command_failed};
+pub use card::{EXIT_CODE, HumanDuration, SHELL, command_failed, uncertain_line};
 pub use context::compaction_line;
 pub use difference::difference;
 pub use layout::{

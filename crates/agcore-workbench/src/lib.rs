@@ -1,4 +1,43 @@
-#![doc = include_str!("../README.md")]
+//! Tools for files, commands and web pages, and everything that limits an agent with them: rules, permission modes, hooks and MCP servers.
+//! The program `agcore` is built on it; other programs use the same tools and the same sandbox.
+//!
+//! ```rust
+//! use agcore::{AgentBuilder, ToolRegistry, tools::ToolError};
+//! use agcore_workbench::program_tools::{self, ToolFolder, WebAccess};
+//!
+//! /// Returns a builder for an agent that works in a folder.
+//! fn coder(folder: &std::path::Path) -> Result<AgentBuilder, Box<dyn std::error::Error>> {
+//!     let folder = ToolFolder::at(folder, Vec::new())?;
+//!     Ok(AgentBuilder::new()
+//!         .with_tools(program_tools::registry()?)
+//!         .with_state(folder)
+//!         .with_state(WebAccess::default()))
+//! }
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let tools: ToolRegistry = program_tools::registry()?;
+//!     assert!(tools.get("edit_file").is_some() && tools.get("shell").is_some());
+//!     coder(&std::env::temp_dir())?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! - **A sandbox for files.** Paths are resolved relative to a handle of the folder: neither `..` nor a link leads out of it. Files that
+//!   usually contain secrets are not read, and files that can start programs are asked about each time.
+//! - **What a person saw is what runs.** An edit that was approved is refused if the file has changed since.
+//! - **One assembly.** `Workbench::agent` is the only place of the program that builds an agent with tools, so that rules, hooks, budgets and
+//!   redaction hold in chats, flows, evaluations, replays and the server.
+//!
+//! # Features
+//!
+//! <!-- features -->
+//!
+//! | feature | description |
+//! |---|---|
+//! | `clap` | Permission modes can be parsed by clap. |
+//! | `sqlite` | Tools for the knowledge and the memory of a database, with SQLite built in. |
+//!
+//! <!-- /features -->
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod bounded_output;

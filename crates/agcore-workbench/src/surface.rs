@@ -26,16 +26,16 @@ pub enum Surface {
     Terminal(People),
     /// The agent of a server, for many users. Questions suspend its turns.
     Serve {
-        /// Whether users are told apart. The notes of the program are one file, which they must not share.
+        /// Whether users have credentials of their own. The notes of the program are one file, which they must not share.
         has_users: bool,
     },
-    /// An evaluation. Nobody is asked, and calls that need approval are denied.
+    /// An evaluation. Calls that need approval are denied without a question.
     Eval,
-    /// The replay of a recorded session. Nobody is asked.
+    /// The replay of a recorded session. Calls that need approval are denied without a question.
     Replay,
 }
 
-/// Who decides about calls at a terminal.
+/// The person who decides about calls at a terminal.
 #[derive(Clone)]
 pub struct People {
     /// The rules and the approver.

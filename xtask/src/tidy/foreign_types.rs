@@ -30,6 +30,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agcore-memory", &["serde", "serde_json"]),
     ("agcore-profile", &["serde", "serde_json", "uuid"]),
     ("agcore-prompt", &["serde", "serde_json"]),
+    ("agcore-settings", &["clap", "regex", "serde"]),
+    ("agcore-terminal", &["anstyle", "serde_json", "tokio_util"]),
+    ("agcore-workbench", &["clap", "tokio"]),
     ("agcore-server", &["http", "serde", "serde_json", "tokio", "tokio_util"]),
     (
         "agcore-testkit",

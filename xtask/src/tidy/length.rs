@@ -57,6 +57,18 @@ const SHORT: &[Exception] = &[
         reason: "a trait that connections and transactions implement, which would otherwise form a cycle",
     },
     Exception {
+        subject: "crates/agcore-cli/src/stdout.rs",
+        reason: "two functions that all commands use, with the error of the program",
+    },
+    Exception {
+        subject: "crates/agcore-settings/src/error.rs",
+        reason: "the error of the crate",
+    },
+    Exception {
+        subject: "crates/agcore-terminal/src/error.rs",
+        reason: "the error of the crate",
+    },
+    Exception {
         subject: "crates/agcore-wire/src/dialect/",
         reason: "one file for each vendor",
     },

@@ -1,6 +1,5 @@
 //! [`File`]: the contents of `agcore.toml`.
 
-mod location;
 pub(super) mod dotenv;
 pub(super) mod permissions;
 pub(super) mod serve;
@@ -24,11 +23,10 @@ use serde::{
 use toml::Spanned;
 
 use self::{
-    explanation::{MAX_NAME, explain},
+    explanation::{MAX_NAME, explain, location},
     guards::{BudgetTable, RedactList},
     hooks::HookTable,
     limits::{ProviderTable, RetryTable, TimeoutTable},
-    location::location,
     permissions::{PermissionEntry, PermissionTable},
     price_table::PriceEntry,
     serve::ServeTable,

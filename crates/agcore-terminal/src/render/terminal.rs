@@ -12,8 +12,7 @@ use anstyle::Style;
 use super::{
     Render,
     agent::agent_line,
-    card::{self, Card, call_name},
-    command::command_failed,
+    card::{self, Card, call_name, command_failed},
     context::context_line,
     difference::difference_start,
     footer::Footer,

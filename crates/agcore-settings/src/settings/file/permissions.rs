@@ -12,7 +12,7 @@ use agcore::{
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::location::location;
+use super::explanation::location;
 use crate::SettingsError;
 
 /// The permissions, as listed in error messages.
