@@ -11,7 +11,7 @@
 //!
 //!     // An error names the line, and never quotes text that may be a key.
 //!     let error = permissions_of(Path::new("agcore.toml"), "history = 3").unwrap_err();
-//!     assert_eq!(error.to_string(), "agcore.toml:1:11: `history`: expected true or false, found 3");
+//!     assert_eq!(error.to_string(), "agcore.toml:1:11: `history`: expected true or false, found the number 3");
 //! }
 //! ```
 //!

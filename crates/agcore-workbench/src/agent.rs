@@ -15,9 +15,14 @@ use crate::{
     permission_mode::PlanModeNotice,
     program_tools::WebAccess,
     sample_tools::NotesFile,
-    surface::{Deciders, People, Surface},
-    workbench::Workbench,
+    surface::{Deciders, People},
 };
+
+/// The tools and skills that a model is offered.
+pub(crate) struct Offered {
+    pub(crate) tools: ToolRegistry,
+    pub(crate) skills: Skills,
+}
 
 /// The tools, rules, hooks, budgets and redaction of an agent, all but its model. Created by [`Workbench::agent`].
 #[derive(Clone)]
@@ -41,14 +46,10 @@ impl fmt::Debug for GuardedAgent {
 }
 
 impl GuardedAgent {
-    pub(crate) fn new(workbench: &Workbench, settings: &Settings, surface: Surface) -> Result<Self, SettingsError> {
-        let Deciders {
-            people,
-            open_questions,
-            removed,
-        } = surface.deciders(workbench, settings)?;
-        let (tools, skills) = workbench.offered();
-        for name in removed {
+    pub(crate) fn new(offered: Offered, settings: &Settings, deciders: Deciders) -> Result<Self, SettingsError> {
+        let Offered { tools, skills } = offered;
+        let people = deciders.people;
+        for name in deciders.removed {
             tools.unregister(name);
         }
         let limits = &settings.tools;
@@ -57,7 +58,7 @@ impl GuardedAgent {
         let config = AgentConfig::new()
             .with_trace_content(settings.trace_content)
             .with_retry(settings.retry())
-            .with_open_questions(open_questions);
+            .with_open_questions(deciders.open_questions);
         Ok(Self {
             tools,
             skills,

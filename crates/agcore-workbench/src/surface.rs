@@ -3,6 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use agcore::{
+    ToolRegistry,
     agent::OpenQuestionPolicy,
     tools::{Approver, AuditSink, SuspendingApprover, ToolPolicy},
 };
@@ -12,7 +13,6 @@ use crate::{
     permission_mode::{CurrentMode, PermissionMode},
     policy::Policy,
     program_tools::ToolFolder,
-    workbench::Workbench,
 };
 
 /// The tools for the notes of the program.
@@ -65,8 +65,8 @@ pub(crate) struct Deciders {
 }
 
 impl Surface {
-    pub(crate) fn deciders(self, workbench: &Workbench, settings: &Settings) -> Result<Deciders, SettingsError> {
-        let alone = |mode, approver| alone(workbench, settings, mode, approver);
+    pub(crate) fn deciders(self, tools: &ToolRegistry, settings: &Settings) -> Result<Deciders, SettingsError> {
+        let alone = |mode, approver| alone(tools, settings, mode, approver);
         match self {
             Self::Terminal(people) => Ok(Deciders {
                 people,
@@ -86,12 +86,12 @@ impl Surface {
 
 /// Returns the deciders without a person at a terminal.
 fn alone(
-    workbench: &Workbench,
+    tools: &ToolRegistry,
     settings: &Settings,
     mode: PermissionMode,
     approver: Option<Arc<dyn Approver>>,
 ) -> Result<Deciders, SettingsError> {
-    let policy = Policy::for_mode(&workbench.registry, &settings.tools, mode)?;
+    let policy = Policy::for_mode(tools, &settings.tools, mode)?;
     Ok(Deciders {
         people: People {
             policy: policy.with_approver(approver),

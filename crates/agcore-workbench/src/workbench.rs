@@ -11,7 +11,7 @@ use agcore_settings::{McpServers, Project, Settings, SettingsError, ToolSettings
 use url::Url;
 
 use crate::{
-    agent::GuardedAgent,
+    agent::{GuardedAgent, Offered},
     agent_tools::remove_unusable,
     mcp::Servers,
     permission_mode::ASKS_AGENT,
@@ -105,14 +105,21 @@ impl Workbench {
     /// When a rule names an unknown tool, a hook has an invalid matcher, stored grants cannot be read, or the current directory cannot be
     /// opened.
     pub fn agent(&self, settings: &Settings, surface: Surface) -> Result<GuardedAgent, SettingsError> {
-        GuardedAgent::new(self, settings, surface)
+        let deciders = surface.deciders(&self.registry, settings)?;
+        GuardedAgent::new(self.offered(), settings, deciders)
     }
 
     /// Returns the tools and skills that the model is offered.
-    pub(crate) fn offered(&self) -> (ToolRegistry, Skills) {
+    fn offered(&self) -> Offered {
         match self.offers_tools {
-            true => (self.registry.clone(), self.project.skills.clone()),
-            false => (ToolRegistry::new(), Skills::default()),
+            true => Offered {
+                tools: self.registry.clone(),
+                skills: self.project.skills.clone(),
+            },
+            false => Offered {
+                tools: ToolRegistry::new(),
+                skills: Skills::default(),
+            },
         }
     }
 }
