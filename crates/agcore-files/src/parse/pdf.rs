@@ -1,10 +1,12 @@
 //! PDF: the text of each page, in lines and paragraphs.
 
+mod copies;
 mod font;
 mod form_fields;
 mod losses;
 mod matrix;
 mod page_text;
+mod place;
 mod reader;
 mod text_state;
 mod values;

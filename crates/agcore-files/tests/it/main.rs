@@ -23,6 +23,7 @@ mod pdf_cmaps;
 mod pdf_fonts;
 mod pdf_forms;
 mod pdf_losses;
+mod pdf_words;
 mod positions;
 mod samples;
 mod storage;

@@ -5,9 +5,9 @@ mod cff;
 mod cmap;
 mod composite;
 mod encodings;
+mod glyph;
 mod glyph_names;
 mod predefined;
-mod shown;
 mod simple;
 mod source;
 mod standard;
@@ -18,7 +18,10 @@ mod widths;
 use lopdf::{Dictionary, Object};
 
 use self::{cmap::CMap, composite::CompositeFont, simple::SimpleFont};
-pub(super) use self::{shown::Shown, source::Source};
+pub(super) use self::{
+    glyph::{Glyph, Meaning},
+    source::Source,
+};
 
 /// The smallest and the largest space, in parts of the font size.
 const SMALLEST_SPACE: f32 = 0.15;
@@ -71,11 +74,11 @@ impl Font {
         self.space / 2.0 * TOLERANCE
     }
 
-    /// Adds the characters of a text, and returns what it consists of.
-    pub(super) fn show(&self, bytes: &[u8], text: &mut String) -> Shown {
+    /// Calls a function with the glyphs of a text, as long as it does not fail.
+    pub(super) fn show<E>(&self, bytes: &[u8], each: impl FnMut(Glyph<'_>) -> Result<(), E>) -> Result<(), E> {
         match &self.kind {
-            Kind::Simple(font) => font.show(bytes, text),
-            Kind::Composite(font) => font.show(bytes, text),
+            Kind::Simple(font) => font.show(bytes, each),
+            Kind::Composite(font) => font.show(bytes, each),
         }
     }
 }

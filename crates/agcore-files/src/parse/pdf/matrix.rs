@@ -2,7 +2,7 @@
 
 use lopdf::Object;
 
-use super::page_text::Point;
+use super::place::Point;
 
 /// A transformation as in PDF: the six numbers `a b c d e f`.
 #[derive(Debug, Clone, Copy)]

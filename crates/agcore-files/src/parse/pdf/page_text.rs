@@ -1,11 +1,8 @@
-//! [`PageText`]: puts the texts of a page into lines and paragraphs by their positions.
+//! [`PageText`]: puts the glyphs of a page into words, lines and paragraphs by their positions.
 
-use std::{
-    collections::HashMap,
-    hash::{DefaultHasher, Hash, Hasher},
-};
+use super::{copies::Copies, place::Placed};
 
-/// The largest distance of two texts on the same line, in parts of the font size.
+/// The largest distance of two glyphs on the same line, in parts of the font size.
 const SAME_LINE: f32 = 0.4;
 
 /// The largest distance of an index or exponent from the line that it directly continues, in parts of the font size.
@@ -14,78 +11,58 @@ const SAME_LINE_NEXT: f32 = 0.7;
 /// The smallest distance from the line that an index or exponent has, in parts of the font size.
 const RAISED: f32 = 0.1;
 
+/// The part of the font size of a line that an index or exponent may begin before the end of the glyph in front of it.
+const OVERLAP: f32 = 0.7;
+
+/// The part of the font size that a glyph must begin before the one in front of it to be another word.
+const BACK: f32 = 0.3;
+
 /// The largest distance of two lines of the same paragraph, in parts of the font size.
 const SAME_PARAGRAPH: f32 = 1.75;
 
-/// The largest difference of the font sizes of two lines of the same paragraph, in parts of the larger one.
-const SAME_SIZE: f32 = 0.15;
+/// The character in place of those that are not known. Several of them become one.
+pub(super) const UNKNOWN: &str = "\u{fffd}";
 
-/// The largest distance between two copies of a text that make it look bold, in parts of the font size.
-const SAME_PLACE: f32 = 0.12;
-
-/// The number of places that are kept for each text, to find copies of it.
-const MAX_PLACES: usize = 16;
-
-/// The number of different texts whose places are kept.
-const MAX_TEXTS: usize = 10_000;
-
-/// The smallest cosine of the angle between two texts in the same direction.
-const SAME_DIRECTION: f32 = 0.9;
-
-/// A place on the page, or a direction.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Point {
-    pub(super) x: f32,
-    pub(super) y: f32,
+/// The white space between a glyph and the one before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Separator {
+    Nothing,
+    Space,
+    Line,
+    Paragraph,
 }
 
-impl Point {
-    /// Returns the way from another point to this one.
-    fn since(self, other: Self) -> Self {
-        Self {
-            x: self.x - other.x,
-            y: self.y - other.y,
-        }
-    }
-
-    /// Returns how far this way leads in a direction of length 1.
-    fn along(self, direction: Self) -> f32 {
-        self.x * direction.x + self.y * direction.y
-    }
-}
-
-/// A text with its place on the page.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Placed {
-    /// Where the text begins, and where it ends.
-    pub(super) start: Point,
-    pub(super) end: Point,
-    /// The direction in which the text is written, and that in which the next line follows.
-    pub(super) forward: Point,
-    pub(super) down: Point,
-    /// The font size, in the unit of the page.
-    pub(super) size: f32,
-    /// The smallest gap that is a space, in the unit of the page.
-    pub(super) gap: f32,
-}
-
-/// The text of a page. Texts are kept in the order in which they are drawn, which is the order of reading in almost all files.
+/// The text of a page. Glyphs are kept in the order in which they are drawn, which is the order of reading in almost all files.
 #[derive(Debug, Default)]
 pub(super) struct PageText {
     text: String,
     last: Option<Placed>,
-    /// Where texts were drawn, by their hash.
-    places: HashMap<u64, Vec<Placed>>,
+    /// The latest glyph on the line that is neither an index nor an exponent.
+    base: Option<Placed>,
+    copies: Copies,
 }
 
 impl PageText {
-    /// Adds a text. A copy of a text at the same place, which makes it look bold, is left out.
-    pub(super) fn push(&mut self, text: &str, place: Placed) {
-        if text.is_empty() || self.is_copy(text, place) {
+    /// Adds the characters of a glyph, which are not empty. Copies of glyphs at the same place, which make them look bold, are
+    /// left out. `is_continued` is whether the glyph belongs to the same text as the one before it.
+    pub(super) fn push(&mut self, text: &str, place: Placed, is_continued: bool) {
+        let is_blank = text.trim().is_empty();
+        if self.copies.is_copy(text, place, is_continued) {
             return;
         }
-        if let Some(last) = self.last {
-            self.separate(text, last, place);
+        let separator = self.separator(text, place);
+        if separator == Separator::Nothing && text == UNKNOWN && self.text.ends_with(UNKNOWN) {
+            self.extend(place);
+            return;
+        }
+        match separator {
+            // A line does not begin with spaces.
+            Separator::Line | Separator::Paragraph if is_blank => return,
+            Separator::Nothing => {}
+            Separator::Space if text.starts_with(char::is_whitespace) || self.text.ends_with(char::is_whitespace) => {}
+            Separator::Space => self.text.push(' '),
+            Separator::Line => self.text.push('\n'),
+            Separator::Paragraph => self.text.push_str("\n\n"),
         }
         let kept = text.chars().filter_map(|char| match char {
             '\n' | '\r' => Some(' '),
@@ -93,6 +70,25 @@ impl PageText {
         });
         self.text.extend(kept);
         self.last = Some(place);
+        if !is_blank
+            && self
+                .base
+                .is_none_or(|base| !is_raised(base, place) || place.size > base.size)
+        {
+            self.base = Some(place);
+        }
+    }
+
+    /// Adds a glyph without characters of its own to the one before it.
+    pub(super) fn extend(&mut self, place: Placed) {
+        if let Some(last) = &mut self.last {
+            last.end = place.end;
+        }
+    }
+
+    /// Returns the length of the text so far in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
     }
 
     /// Returns the text, with blank lines between paragraphs.
@@ -100,63 +96,43 @@ impl PageText {
         self.text
     }
 
-    fn is_copy(&mut self, text: &str, place: Placed) -> bool {
-        if text.trim().is_empty() {
-            return false;
-        }
-        if self.places.len() == MAX_TEXTS {
-            self.places.clear();
-        }
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
-        let places = self.places.entry(hasher.finish()).or_default();
-        let is_same = |other: &Placed| {
-            let way = place.start.since(other.start);
-            // Narrow letters follow each other at a small distance.
-            let width = other.end.since(other.start).along(other.forward).abs() / 2.0;
-            let limit = (SAME_PLACE * place.size).min(width.max(f32::MIN_POSITIVE));
-            way.x.abs() <= limit
-                && way.y.abs() <= limit
-                && (place.size - other.size).abs() <= SAME_SIZE * place.size
-                && place.forward.along(other.forward) > SAME_DIRECTION
+    fn separator(&self, text: &str, place: Placed) -> Separator {
+        let (Some(last), Some(base)) = (self.last, self.base.or(self.last)) else {
+            return Separator::Nothing;
         };
-        if places.iter().any(is_same) {
-            return true;
+        if !last.has_direction_of(&place) {
+            return Separator::Paragraph;
         }
-        if places.len() == MAX_PLACES {
-            places.remove(0);
-        }
-        places.push(place);
-        false
-    }
-
-    fn separate(&mut self, text: &str, last: Placed, place: Placed) {
-        let size = last.size.max(place.size).max(f32::MIN_POSITIVE);
-        let way = place.start.since(last.start);
-        let down = way.along(last.down) / size;
         let gap = place.start.since(last.end).along(last.forward);
-        let is_same_size = (last.size - place.size).abs() <= SAME_SIZE * size;
-        // Indices and exponents are smaller than what is before or after them.
-        let is_raised = !is_same_size && (gap / size).abs() <= SAME_LINE && down.abs() <= SAME_LINE_NEXT;
+        let is_next = |size: f32| (-OVERLAP * size..=SAME_LINE * size).contains(&gap);
+        let is_index = is_raised(last, place) && is_next(last.size.max(place.size));
+        let is_on_line = |other: Placed| distance(other, place).abs() <= SAME_LINE;
+        // An exponent may be above an index, and far from it.
+        let is_second = || is_raised(base, last) && is_raised(base, place) && is_next(base.size);
+        let is_stacked = !is_index && !is_on_line(last) && is_second();
+        if !(is_index || is_stacked || is_on_line(last) || is_raised(base, last) && is_on_line(base)) {
+            let down = distance(last, place);
+            // A heading is larger than the paragraph below it.
+            let is_next_line = last.has_size_of(&place) && (0.0..=SAME_PARAGRAPH).contains(&down);
+            return if is_next_line {
+                Separator::Line
+            } else {
+                Separator::Paragraph
+            };
+        }
         // The font of an index is smaller, and its distance is not.
-        let smallest = if is_raised {
+        let smallest = if is_index {
             last.gap.max(place.gap)
         } else {
             last.gap.min(place.gap)
         };
-        if last.forward.along(place.forward) < SAME_DIRECTION {
-            self.text.push_str("\n\n");
-        } else if down.abs() > SAME_LINE && !is_raised {
-            // A heading is larger than the paragraph below it.
-            let is_next_line = is_same_size && (0.0..=SAME_PARAGRAPH).contains(&down);
-            self.text.push_str(if is_next_line { "\n" } else { "\n\n" });
-        } else if !self.text.ends_with(char::is_whitespace)
-            && !text.starts_with(char::is_whitespace)
-            && (gap >= smallest
-                || way.along(last.forward) < 0.0
-                || (is_raised && down.abs() >= RAISED && self.is_number(text)))
-        {
-            self.text.push(' ');
+        let size = last.size.max(place.size);
+        let is_back = place.start.since(last.start).along(last.forward) < -BACK * size;
+        let is_note = is_index && distance(last, place).abs() >= RAISED && self.is_number(text);
+        if gap >= smallest.max(f32::MIN_POSITIVE) || is_back || is_note || is_stacked {
+            Separator::Space
+        } else {
+            Separator::Nothing
         }
     }
 
@@ -167,9 +143,21 @@ impl PageText {
     }
 }
 
+/// Returns how far below a glyph another one is, in parts of the font size.
+fn distance(upper: Placed, lower: Placed) -> f32 {
+    let size = upper.size.max(lower.size).max(f32::MIN_POSITIVE);
+    lower.start.since(upper.start).along(upper.down) / size
+}
+
+/// Returns whether one of two glyphs can be an index or exponent of the other, which is larger.
+fn is_raised(glyph: Placed, other: Placed) -> bool {
+    !glyph.has_size_of(&other) && distance(glyph, other).abs() <= SAME_LINE_NEXT
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::pdf::place::Point;
 
     fn placed(x: f32, y: f32) -> Placed {
         Placed {
@@ -186,7 +174,7 @@ mod tests {
     fn check(texts: &[(&str, f32, f32)], expected: &str) {
         let mut page = PageText::default();
         for &(text, x, y) in texts {
-            page.push(text, placed(x, y));
+            page.push(text, placed(x, y), false);
         }
         assert_eq!(page.into_text(), expected);
     }
@@ -213,16 +201,16 @@ mod tests {
         };
         for (text, expected) in [("2", "H2\n\nx"), ("*", "H*\n\nx")] {
             let mut page = PageText::default();
-            page.push("H", placed(0.0, 100.0));
-            page.push(text, small);
-            page.push("x", placed(50.0, 60.0));
+            page.push("H", placed(0.0, 100.0), false);
+            page.push(text, small, false);
+            page.push("x", placed(50.0, 60.0), false);
             assert_eq!(page.into_text(), expected);
         }
         // A note is not a part of the number before it.
         let mut page = PageText::default();
-        page.push("750", placed(0.0, 100.0));
-        page.push("1", small);
-        page.push("O", placed(10.0, 100.0));
+        page.push("750", placed(0.0, 100.0), false);
+        page.push("1", small, false);
+        page.push("O", placed(10.0, 100.0), false);
         assert_eq!(page.into_text(), "750 1O");
         check(&[("750", 0.0, 100.0), ("1", 5.0, 102.0)], "7501");
     }
@@ -245,19 +233,20 @@ mod tests {
     #[test]
     fn texts_in_other_directions_are_paragraphs() {
         let mut page = PageText::default();
-        page.push("a", placed(0.0, 100.0));
+        page.push("a", placed(0.0, 100.0), false);
         let up = Placed {
             forward: Point { x: 0.0, y: 1.0 },
             down: Point { x: 1.0, y: 0.0 },
             ..placed(5.0, 100.0)
         };
-        page.push("b", up);
+        page.push("b", up, false);
         page.push(
             "c",
             Placed {
                 start: Point { x: 17.0, y: 100.0 },
                 ..up
             },
+            false,
         );
         assert_eq!(page.into_text(), "a\n\nb\nc");
     }

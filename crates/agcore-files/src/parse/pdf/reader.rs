@@ -71,7 +71,7 @@ impl<'w, 'p> PageReader<'w, 'p> {
         let (own, inherited) = self.pdf.get_page_resources(page).unwrap_or_default();
         let inherited = inherited.iter().filter_map(|id| self.pdf.get_dictionary(*id).ok());
         let resources: Vec<&Dictionary> = own.into_iter().chain(inherited).collect();
-        let mut state = TextState::new(Rc::clone(&self.fallback));
+        let mut state = TextState::new(self.work, Rc::clone(&self.fallback));
         let is_whole = self.run(content, &fonts, &resources, &mut state, 0)?;
         self.losses.add(number, state.counts(), is_whole);
         Ok(state.into_text())
@@ -83,7 +83,7 @@ impl<'w, 'p> PageReader<'w, 'p> {
         mut content: Vec<u8>,
         fonts: &Fonts,
         resources: &[&'p Dictionary],
-        state: &mut TextState,
+        state: &mut TextState<'_>,
         depth: usize,
     ) -> Result<bool, FileProblem> {
         // The same content can be used by many pages and forms.
@@ -100,7 +100,7 @@ impl<'w, 'p> PageReader<'w, 'p> {
             is_at_end = operation.operator.as_str() == END.trim();
             match operation.operator.as_str() {
                 "Do" if depth < MAX_FORM_DEPTH => is_whole &= self.form(&operation, fonts, resources, state, depth)?,
-                _ => state.apply(&operation, fonts),
+                _ => state.apply(&operation, fonts)?,
             }
         }
         Ok(is_whole && is_at_end)
@@ -112,7 +112,7 @@ impl<'w, 'p> PageReader<'w, 'p> {
         operation: &Operation,
         fonts: &Fonts,
         resources: &[&'p Dictionary],
-        state: &mut TextState,
+        state: &mut TextState<'_>,
         depth: usize,
     ) -> Result<bool, FileProblem> {
         let pdf = self.pdf;

@@ -5,13 +5,21 @@ use std::{collections::BTreeMap, rc::Rc};
 use lopdf::{Object, content::Operation};
 
 use super::{
-    font::{Font, Shown},
+    font::{Font, Glyph, Meaning},
     matrix::Matrix,
-    page_text::{PageText, Placed, Point},
+    page_text::{PageText, UNKNOWN},
+    place::{Placed, Point},
 };
+use crate::{problem::FileProblem, work::Work};
 
 /// The number of graphics states that can be saved.
 const MAX_SAVED: usize = 512;
+
+/// The spacing of codes that separates words, in parts of the font size. Headings are often spaced, but not that widely.
+const WORD_SPACING: f32 = 1.0;
+
+/// The number of codes between two checks of the time.
+const CODES_PER_CHECK: usize = 1 << 14;
 
 /// The fonts of a page by their names.
 pub(super) type Fonts = BTreeMap<Vec<u8>, Rc<Font>>;
@@ -33,7 +41,8 @@ struct Graphics {
 
 /// The state of a page while it is drawn.
 #[derive(Debug)]
-pub(super) struct TextState {
+pub(super) struct TextState<'w> {
+    work: &'w Work<'w>,
     graphics: Graphics,
     saved: Vec<Graphics>,
     /// The place of the next text, and of the line that it is on.
@@ -52,9 +61,10 @@ pub(super) struct TextState {
 #[derive(Debug)]
 pub(super) struct Kept(Graphics);
 
-impl TextState {
-    pub(super) fn new(fallback: Rc<Font>) -> Self {
+impl<'w> TextState<'w> {
+    pub(super) fn new(work: &'w Work<'w>, fallback: Rc<Font>) -> Self {
         Self {
+            work,
             graphics: Graphics {
                 transformation: Matrix::IDENTITY,
                 font: None,
@@ -102,7 +112,7 @@ impl TextState {
     }
 
     /// Carries out an operator. The rise (`Ts`) is not needed: it does not change the line that a text is on.
-    pub(super) fn apply(&mut self, operation: &Operation, fonts: &Fonts) {
+    pub(super) fn apply(&mut self, operation: &Operation, fonts: &Fonts) -> Result<(), FileProblem> {
         let operands = operation.operands.as_slice();
         let number = |index: usize| {
             let operand = operands.get(index).and_then(|operand| operand.as_float().ok());
@@ -133,19 +143,20 @@ impl TextState {
                 }
             }
             "T*" => self.next_line(0.0, -self.graphics.leading),
-            "Tj" | "TJ" => self.show(operands),
+            "Tj" | "TJ" => return self.show(operands),
             "'" => {
                 self.next_line(0.0, -self.graphics.leading);
-                self.show(operands);
+                return self.show(operands);
             }
             "\"" => {
                 self.graphics.space_spacing = number(0);
                 self.graphics.code_spacing = number(1);
                 self.next_line(0.0, -self.graphics.leading);
-                self.show(operands.get(2..).unwrap_or_default());
+                return self.show(operands.get(2..).unwrap_or_default());
             }
             _ => {}
         }
+        Ok(())
     }
 
     fn set_line(&mut self, line: Matrix) {
@@ -158,54 +169,65 @@ impl TextState {
     }
 
     /// Shows texts. Arrays contain texts and movements between them.
-    fn show(&mut self, operands: &[Object]) {
+    fn show(&mut self, operands: &[Object]) -> Result<(), FileProblem> {
         let font = self.graphics.font.as_ref().unwrap_or(&self.fallback);
         let font = Rc::clone(font);
-        let Some(first) = operands.first() else { return };
+        let Some(first) = operands.first() else { return Ok(()) };
         let parts = match first {
             Object::Array(parts) => parts.as_slice(),
             _ => std::slice::from_ref(first),
         };
-        // Where the next text is, where the first one begins, and where the last one ends.
-        let (mut at, mut start, mut end) = (0.0_f32, 0.0, 0.0);
-        let mut shown = String::new();
-        let mut gap = 0.0;
+        let line = self.line_of(&font);
+        let mut next = Next::default();
+        let mut result = Ok(());
         for part in parts {
             if let Ok(movement) = part.as_float() {
-                let movement = backward(&font) * -movement / 1000.0;
-                gap += movement;
-                at += self.scaled(movement * self.graphics.size, &font);
+                next.at += self.scaled(backward(&font) * -movement / 1000.0 * self.graphics.size, &font);
             } else if let Object::String(bytes, _) = part {
-                let is_first = shown.is_empty();
-                let before = shown.len();
-                let found = font.show(bytes, &mut shown);
-                let is_apart = gap >= font.gap() && !is_first;
-                let has_space = |text: &str| text.ends_with(char::is_whitespace);
-                let (head, tail) = shown.split_at(before);
-                if is_apart && !has_space(head) && !tail.is_empty() && !tail.starts_with(char::is_whitespace) {
-                    shown.insert(before, ' ');
-                }
-                start = if is_first { at } else { start };
-                at += self.advance(&found, &font);
-                // Negative spacing moves the next code over this one, which ends later nevertheless.
-                let overlap = self
-                    .scaled(backward(&font) * self.graphics.code_spacing, &font)
-                    .min(0.0);
-                (end, gap) = (at - overlap, 0.0);
-                self.codes += found.codes;
-                self.unknown += found.unknown;
+                next.is_after_text = false;
+                result = font.show(bytes, |glyph| self.add(&glyph, &font, &line, &mut next));
+            }
+            if result.is_err() {
+                break;
             }
         }
-        let place = self.placed(&font, start, end);
-        self.page.push(&shown, place);
-        self.text = moved(&font, at).then(self.text);
+        self.text = moved(&font, next.at).then(self.text);
+        result
     }
 
-    /// Returns how far a text moves the place of the next one.
-    fn advance(&self, shown: &Shown, font: &Font) -> f32 {
+    /// Adds a glyph, and moves the place of the next one.
+    fn add(&mut self, glyph: &Glyph<'_>, font: &Font, line: &Line, next: &mut Next) -> Result<(), FileProblem> {
         let graphics = &self.graphics;
-        let spacing = graphics.code_spacing * shown.codes as f32 + graphics.space_spacing * shown.spaces as f32;
-        self.scaled(shown.width * graphics.size + backward(font) * spacing, font)
+        let width = self.scaled(glyph.width * graphics.size, font);
+        let after = self.scaled(backward(font) * graphics.code_spacing, font);
+        let space = if glyph.is_space { graphics.space_spacing } else { 0.0 };
+        let space = self.scaled(backward(font) * space, font);
+        // Spacing between the letters of a word is a part of them, unless it is as wide as letters are. Negative spacing moves
+        // the next glyph over this one.
+        let is_word = after > self.scaled(WORD_SPACING * graphics.size, font).abs();
+        let own = if is_word { 0.0 } else { after.max(0.0) };
+        let place = line.placed(next.at, next.at + width + own + space);
+        next.at += width + after + space;
+        self.codes += 1;
+        let text = match glyph.meaning {
+            Meaning::Text(text) => text,
+            Meaning::Nothing => "",
+            Meaning::Unknown => UNKNOWN,
+        };
+        self.unknown += usize::from(glyph.meaning == Meaning::Unknown);
+        if !text.is_empty() {
+            self.page.push(text, place, next.is_continued);
+            (next.is_continued, next.is_after_text) = (true, true);
+        } else if next.is_after_text {
+            self.page.extend(place);
+        }
+        if self.codes.is_multiple_of(CODES_PER_CHECK) {
+            self.work.check()?;
+        }
+        if self.page.len() > self.work.limits.unpacked_bytes {
+            return Err(self.work.unpacked_too_large());
+        }
+        Ok(())
     }
 
     /// Widths are scaled, but not heights.
@@ -217,9 +239,9 @@ impl TextState {
         }
     }
 
-    fn placed(&self, font: &Font, start: f32, end: f32) -> Placed {
+    /// Returns the line on which the next text is.
+    fn line_of(&self, font: &Font) -> Line {
         let place = self.text.then(self.graphics.transformation);
-        let at = |length: f32| moved(font, length).then(place).point(0.0, 0.0);
         let ((right, width), (up, height)) = (place.right(), place.up());
         let size = self.graphics.size;
         let sign = if size < 0.0 { -1.0 } else { 1.0 };
@@ -227,19 +249,59 @@ impl TextState {
             x: point.x * sign,
             y: point.y * sign,
         };
-        let (forward, down, length) = if font.is_vertical() {
-            (towards(up, -sign), towards(right, -sign), height)
+        let is_vertical = font.is_vertical();
+        let (along, unit, down) = if is_vertical {
+            (towards(up, -1.0), height, towards(right, -sign))
         } else {
-            let sign_of_scale = if self.graphics.width_scale < 0.0 { -sign } else { sign };
-            (towards(right, sign_of_scale), towards(up, -sign), width)
+            (right, width, towards(up, -sign))
         };
+        let is_turned = !is_vertical && self.graphics.width_scale < 0.0;
+        let forward = towards(along, if is_turned { -sign } else { sign });
+        let start = place.point(0.0, 0.0);
+        Line {
+            along,
+            unit,
+            first: Placed {
+                start,
+                end: start,
+                forward,
+                down,
+                size: size.abs() * height,
+                gap: self.scaled(font.gap() * size, font).abs() * unit,
+            },
+        }
+    }
+}
+
+/// The next glyph of a text.
+#[derive(Debug, Default)]
+struct Next {
+    /// The distance from the beginning of the text.
+    at: f32,
+    /// Whether the text has characters so far.
+    is_continued: bool,
+    /// Whether the part of the text that is not interrupted by movements has.
+    is_after_text: bool,
+}
+
+/// The line on which a text is.
+#[derive(Debug)]
+struct Line {
+    /// The direction and the length of widths.
+    along: Point,
+    unit: f32,
+    /// The place of a glyph at its beginning.
+    first: Placed,
+}
+
+impl Line {
+    /// Returns the place between two distances from the beginning.
+    fn placed(&self, start: f32, end: f32) -> Placed {
+        let at = |length: f32| self.first.start.moved(self.along, length * self.unit);
         Placed {
             start: at(start),
             end: at(end),
-            forward,
-            down,
-            size: size.abs() * height,
-            gap: self.scaled(font.gap() * size, font).abs() * length,
+            ..self.first
         }
     }
 }

@@ -7,7 +7,7 @@ use lopdf::{Dictionary, Object};
 use super::{
     bytes::number_of,
     cmap::CMap,
-    shown::{Meaning, Shown},
+    glyph::{Glyph, Meaning},
     source::Source,
     true_type,
     widths::CidWidths,
@@ -76,25 +76,26 @@ impl CompositeFont {
         cid.map_or(self.widths.average() / 2.0, |cid| self.widths.width(Some(cid)))
     }
 
-    pub(super) fn show(&self, mut bytes: &[u8], text: &mut String) -> Shown {
-        let mut shown = Shown::default();
+    pub(super) fn show<E>(&self, mut bytes: &[u8], mut each: impl FnMut(Glyph<'_>) -> Result<(), E>) -> Result<(), E> {
         while !bytes.is_empty() {
             let length = self.code_length(bytes).clamp(1, bytes.len());
             let (code, rest) = bytes.split_at(length);
             bytes = rest;
             let number = number_of(code);
-            let width = if self.is_vertical() {
-                self.height
-            } else {
-                self.widths.width(self.encoding.cid(number, code))
-            };
-            let is_space = code == b" ";
-            match self.characters(number, code) {
-                Some(characters) => shown.add(Meaning::of(&characters, number), width, is_space, text),
-                None => shown.add(Meaning::Unknown, width, is_space, text),
-            }
+            let characters = self.characters(number, code);
+            each(Glyph {
+                meaning: characters
+                    .as_deref()
+                    .map_or(Meaning::Unknown, |characters| Meaning::of(characters, number)),
+                width: if self.is_vertical() {
+                    self.height
+                } else {
+                    self.widths.width(self.encoding.cid(number, code))
+                },
+                is_space: code == b" ",
+            })?;
         }
-        shown
+        Ok(())
     }
 
     fn code_length(&self, bytes: &[u8]) -> usize {

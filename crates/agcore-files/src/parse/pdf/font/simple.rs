@@ -6,8 +6,8 @@ use super::{
     cff,
     cmap::CMap,
     encodings::{NameTable, encoding},
+    glyph::{Glyph, Meaning},
     glyph_names,
-    shown::{Meaning, Shown},
     source::Source,
     standard::StandardFont,
     type1, widths,
@@ -83,20 +83,22 @@ impl SimpleFont {
         space.unwrap_or(usual / 2.0)
     }
 
-    pub(super) fn show(&self, bytes: &[u8], text: &mut String) -> Shown {
-        let mut shown = Shown::default();
+    pub(super) fn show<E>(&self, bytes: &[u8], mut each: impl FnMut(Glyph<'_>) -> Result<(), E>) -> Result<(), E> {
         for byte in bytes {
             let Some(code) = self.codes.get(usize::from(*byte)) else {
                 continue;
             };
-            let meaning = match code.text.as_deref() {
-                Some("") => Meaning::Nothing,
-                Some(text) => Meaning::Text(text),
-                None => Meaning::Unknown,
-            };
-            shown.add(meaning, code.width.unwrap_or(USUAL_WIDTH), *byte == b' ', text);
+            each(Glyph {
+                meaning: match code.text.as_deref() {
+                    Some("") => Meaning::Nothing,
+                    Some(text) => Meaning::Text(text),
+                    None => Meaning::Unknown,
+                },
+                width: code.width.unwrap_or(USUAL_WIDTH),
+                is_space: *byte == b' ',
+            })?;
         }
-        shown
+        Ok(())
     }
 }
 
