@@ -83,6 +83,9 @@ fn read_pages<'p>(
     if pages == 0 {
         return Err(work.broken("it has no pages"));
     }
+    if let Some(expected) = expected_pages(pdf).filter(|expected| *expected > pages) {
+        reader.add_missing(expected, pages);
+    }
     let values = fields.of_no_page()?;
     has_values |= !values.is_empty();
     outline.push(&values, None)?;
@@ -109,6 +112,12 @@ fn load(work: &Work<'_>) -> Result<Pdf, FileProblem> {
         return Err(encrypted(work));
     }
     Ok(pdf)
+}
+
+/// Returns the number of pages that the file states.
+fn expected_pages(pdf: &Pdf) -> Option<usize> {
+    let pages = pdf.catalog().ok()?.get_deref(b"Pages", pdf).ok()?.as_dict().ok()?;
+    usize::try_from(pages.get_deref(b"Count", pdf).ok()?.as_i64().ok()?).ok()
 }
 
 fn title(pdf: &Pdf) -> Option<String> {

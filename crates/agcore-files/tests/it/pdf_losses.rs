@@ -68,6 +68,107 @@ fn damaged_content_is_reported() {
     );
 }
 
+/// Returns the messages of the warnings about a file.
+fn warnings(file: &[u8]) -> Vec<String> {
+    let found = read("a.pdf", file);
+    found
+        .warnings
+        .iter()
+        .map(|warning| warning.message().to_owned())
+        .collect()
+}
+
+#[track_caller]
+fn check_warning(file: &[u8], parts: &[&str]) {
+    let messages = warnings(file);
+    let [message] = messages.as_slice() else {
+        panic!("{messages:?}");
+    };
+    for part in parts {
+        assert!(message.contains(part), "{message}");
+    }
+}
+
+#[test]
+fn content_that_ends_within_a_text_is_reported() {
+    check_warning(&pdf(b"BT /F1 9 Tf (before) Tj", ""), &["damaged", "(page 1)"]);
+    assert_eq!(warnings(&pdf(b"BT /F1 9 Tf (x) Tj ET q", "")), [""; 0]);
+    // A part of the content that is not in the file.
+    let font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
+    let content = b"BT /F1 9 Tf (x) Tj ET";
+    let parts = |second| pdf_file(content, "", &format!("/Contents [4 0 R {second} 0 R]"), &[font]);
+    check_warning(&parts(99), &["damaged", "(page 1)"]);
+    assert_eq!(warnings(&parts(4)), [""; 0]);
+}
+
+#[test]
+fn characters_that_cannot_be_seen_are_unknown() {
+    let font = b"<< /Type /Font /Subtype /Type0 /BaseFont /X /Encoding /Identity-H /DescendantFonts [6 0 R] /ToUnicode 7 0 R >>";
+    let descendant = b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /X >>";
+    let table = pdf_stream(
+        "",
+        b"4 beginbfchar <0001> <0041> <0002> <0093> <0003> <0001> <0004> <00AD> endbfchar",
+    );
+    let file = pdf_with_font(
+        "BT /F1 10 Tf <00010002> Tj 0 -12 Td <00030001> Tj 0 -12 Td <000100040001> Tj ET",
+        &[font, descendant, &table],
+    );
+    assert_eq!(read("a.pdf", &file).documents[0].text(), "A\u{fffd}\n\u{fffd}A\nA-A");
+    check_warning(&file, &["2 of its 7 characters are (page 1)"]);
+}
+
+#[test]
+fn invisible_texts_are_read_and_reported() {
+    for mode in [3, 7] {
+        let content = format!("q {mode} Tr BT /F1 10 Tf (scanned) Tj ET Q BT /F1 10 Tf 0 -50 Td (p. 1) Tj ET");
+        let file = pdf(content.as_bytes(), "");
+        assert_eq!(read("a.pdf", &file).documents[0].text(), "scanned\n\np. 1");
+        check_warning(&file, &["its text is invisible (page 1)"]);
+    }
+    // Most of the text is visible.
+    let content = b"BT /F1 10 Tf 3 Tr (x   ) Tj 0 Tr (visible) Tj ET";
+    assert_eq!(warnings(&pdf(content, "")), [""; 0]);
+    assert_eq!(warnings(&pdf(b"BT /F1 10 Tf 1 Tr (x) Tj ET", "")), [""; 0]);
+}
+
+/// Returns a file with a form in a form, and so on.
+fn nested(depth: usize) -> Vec<u8> {
+    let font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_vec();
+    let form = |number: usize| {
+        let content = match number {
+            0 => "BT /F1 10 Tf (deep) Tj ET".to_owned(),
+            _ => "/X Do".to_owned(),
+        };
+        let next = 5 + depth - number + 2;
+        let resources = format!("/Resources << /Font << /F1 5 0 R >> /XObject << /X {next} 0 R >> >>");
+        pdf_stream(
+            &format!("/Type /XObject /Subtype /Form {resources}"),
+            content.as_bytes(),
+        )
+    };
+    let forms = (0..=depth).rev().map(form);
+    let objects: Vec<Vec<u8>> = std::iter::once(font).chain(forms).collect();
+    let page = "/Resources << /Font << /F1 5 0 R >> /XObject << /X 6 0 R >> >>";
+    let objects: Vec<&[u8]> = objects.iter().map(Vec::as_slice).collect();
+    pdf_file(b"BT /F1 10 Tf (top) Tj ET /X Do", "", page, &objects)
+}
+
+#[test]
+fn forms_in_too_many_forms_are_reported() {
+    let found = read("a.pdf", &nested(11));
+    assert_eq!(found.documents[0].text(), "top deep");
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    check_warning(&nested(12), &["more than 12 others", "(page 1)"]);
+}
+
+#[test]
+fn missing_pages_are_reported() {
+    let file = pdf(b"BT /F1 9 Tf (x) Tj ET", "");
+    let text = String::from_utf8(file).unwrap();
+    let file = text.replace("/Kids [3 0 R] /Count 1", "/Kids [3 0 R] /Count 7");
+    check_warning(file.as_bytes(), &["only 1 of its 7 pages"]);
+}
+
 fn deflated(text: &str) -> Vec<u8> {
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(text.as_bytes()).unwrap();

@@ -23,6 +23,8 @@ const SAME_PARAGRAPH: f32 = 1.75;
 /// The character in place of those that are not known. Several of them become one.
 pub(super) const UNKNOWN: &str = "\u{fffd}";
 
+const SOFT_HYPHEN: char = '\u{ad}';
+
 /// The white space between a glyph and the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Separator {
@@ -66,6 +68,8 @@ impl PageText {
         }
         let kept = text.chars().filter_map(|char| match char {
             '\n' | '\r' => Some(' '),
+            // Fonts often name their hyphen like this, and only those that are seen are drawn.
+            SOFT_HYPHEN => Some('-'),
             char => Some(char).filter(|char| !char.is_control() || *char == '\t'),
         });
         self.text.extend(kept);

@@ -9,7 +9,7 @@ use lopdf::{
 
 use super::{
     font::{Font, Source},
-    losses::Losses,
+    losses::{Damage, Losses, MAX_FORM_DEPTH},
     text_state::{Fonts, TextState},
 };
 use crate::{
@@ -26,9 +26,6 @@ const MAX_FONTS: usize = 1_000;
 /// An operator that no file has, after the content of a page.
 const END: &str = "\nagcoreEnd\n";
 
-/// The depth of forms in forms that is read. Forms can contain themselves.
-const MAX_FORM_DEPTH: usize = 5;
-
 /// Reads the pages of a file.
 pub(super) struct PageReader<'w, 'p> {
     work: &'w Work<'w>,
@@ -41,6 +38,8 @@ pub(super) struct PageReader<'w, 'p> {
     /// The font of texts whose font is missing.
     fallback: Rc<Font>,
     losses: Losses,
+    /// The damage to the page that is read.
+    damage: Damage,
 }
 
 impl<'w, 'p> PageReader<'w, 'p> {
@@ -53,6 +52,7 @@ impl<'w, 'p> PageReader<'w, 'p> {
             source: Source::new(pdf, work.limits.unpacked_bytes, work.limits.cells),
             fallback: Rc::new(Font::default()),
             losses: Losses::default(),
+            damage: Damage::default(),
         }
     }
 
@@ -61,8 +61,16 @@ impl<'w, 'p> PageReader<'w, 'p> {
         &self.losses
     }
 
+    /// Adds that the file should have more pages.
+    pub(super) fn add_missing(&mut self, expected: usize, found: usize) {
+        self.losses.add_missing(expected, found);
+    }
+
     /// Returns the text of a page.
     pub(super) fn read(&mut self, number: u32, page: ObjectId) -> Result<String, FileProblem> {
+        self.damage = Damage::default();
+        let mut parts = self.pdf.get_page_contents(page).into_iter();
+        self.damage.is_cut = parts.any(|id| self.pdf.get_object(id).and_then(Object::as_stream).is_err());
         let limit = self.left.min(MAX_PAGE_BYTES);
         let content = self.pdf.get_page_content_with_limit(page, limit);
         let content = content.map_err(|error| problem(self.work, error))?;
@@ -72,12 +80,13 @@ impl<'w, 'p> PageReader<'w, 'p> {
         let inherited = inherited.iter().filter_map(|id| self.pdf.get_dictionary(*id).ok());
         let resources: Vec<&Dictionary> = own.into_iter().chain(inherited).collect();
         let mut state = TextState::new(self.work, Rc::clone(&self.fallback));
-        let is_whole = self.run(content, &fonts, &resources, &mut state, 0)?;
-        self.losses.add(number, state.counts(), is_whole);
+        self.run(content, &fonts, &resources, &mut state, 0)?;
+        self.damage.is_cut |= state.is_in_text();
+        self.losses.add(number, state.counts(), self.damage);
         Ok(state.into_text())
     }
 
-    /// Carries out the operators of a page or form, and returns whether all of them can be read.
+    /// Carries out the operators of a page or form.
     fn run(
         &mut self,
         mut content: Vec<u8>,
@@ -85,7 +94,7 @@ impl<'w, 'p> PageReader<'w, 'p> {
         resources: &[&'p Dictionary],
         state: &mut TextState<'_>,
         depth: usize,
-    ) -> Result<bool, FileProblem> {
+    ) -> Result<(), FileProblem> {
         // The same content can be used by many pages and forms.
         self.left = self
             .left
@@ -93,17 +102,18 @@ impl<'w, 'p> PageReader<'w, 'p> {
             .ok_or_else(|| self.work.unpacked_too_large())?;
         // The library stops at an error, often without saying so: then the end is not found.
         content.extend_from_slice(END.as_bytes());
-        let (mut is_whole, mut is_at_end) = (true, false);
+        let mut is_at_end = false;
         for operation in Content::decode_iter(&content) {
             self.work.check()?;
             let Ok(operation) = operation else { break };
             is_at_end = operation.operator.as_str() == END.trim();
             match operation.operator.as_str() {
-                "Do" if depth < MAX_FORM_DEPTH => is_whole &= self.form(&operation, fonts, resources, state, depth)?,
+                "Do" => self.form(&operation, fonts, resources, state, depth)?,
                 _ => state.apply(&operation, fonts)?,
             }
         }
-        Ok(is_whole && is_at_end)
+        self.damage.is_cut |= !is_at_end;
+        Ok(())
     }
 
     /// Reads a form, which is a page inside of a page.
@@ -114,10 +124,10 @@ impl<'w, 'p> PageReader<'w, 'p> {
         resources: &[&'p Dictionary],
         state: &mut TextState<'_>,
         depth: usize,
-    ) -> Result<bool, FileProblem> {
+    ) -> Result<(), FileProblem> {
         let pdf = self.pdf;
         let Some(name) = operation.operands.first().and_then(|name| name.as_name().ok()) else {
-            return Ok(true);
+            return Ok(());
         };
         let found = resources.iter().find_map(|resources| {
             let objects = resources.get_deref(b"XObject", pdf).ok()?.as_dict().ok()?;
@@ -130,8 +140,12 @@ impl<'w, 'p> PageReader<'w, 'p> {
                 .is_ok_and(|kind| kind == b"Form")
         };
         let Some(form) = found.filter(is_form) else {
-            return Ok(true);
+            return Ok(());
         };
+        if depth == MAX_FORM_DEPTH {
+            self.damage.is_too_deep = true;
+            return Ok(());
+        }
         let content = form.get_plain_content_with_limit(self.left.min(MAX_PAGE_BYTES));
         let content = content.map_err(|error| problem(self.work, error))?;
         let own = form.dict.get_deref(b"Resources", pdf).and_then(Object::as_dict).ok();
@@ -152,9 +166,9 @@ impl<'w, 'p> PageReader<'w, 'p> {
         let fonts = if own_fonts.is_empty() { fonts } else { &own_fonts };
         let own: Vec<&Dictionary> = own.into_iter().collect();
         let resources = if own.is_empty() { resources } else { own.as_slice() };
-        let is_whole = self.run(content, fonts, resources, state, depth + 1)?;
+        self.run(content, fonts, resources, state, depth + 1)?;
         state.restore(kept);
-        Ok(is_whole)
+        Ok(())
     }
 
     fn read_fonts(&mut self, named: impl Iterator<Item = (Vec<u8>, &'p Dictionary)>) -> Result<Fonts, FileProblem> {

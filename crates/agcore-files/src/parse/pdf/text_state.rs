@@ -21,6 +21,9 @@ const WORD_SPACING: f32 = 1.0;
 /// The number of codes between two checks of the time.
 const CODES_PER_CHECK: usize = 1 << 14;
 
+/// The rendering modes of texts that are not drawn.
+const INVISIBLE: [f32; 2] = [3.0, 7.0];
+
 /// The fonts of a page by their names.
 pub(super) type Fonts = BTreeMap<Vec<u8>, Rc<Font>>;
 
@@ -37,6 +40,8 @@ struct Graphics {
     space_spacing: f32,
     /// The factor of widths.
     width_scale: f32,
+    /// Whether texts are not drawn.
+    is_invisible: bool,
 }
 
 /// The state of a page while it is drawn.
@@ -49,12 +54,24 @@ pub(super) struct TextState<'w> {
     text: Matrix,
     line: Matrix,
     page: PageText,
-    /// The number of codes of all texts.
-    codes: usize,
-    /// The number of codes of each font whose characters are not known.
-    unknown: usize,
+    counts: Counts,
+    /// Whether a text object is open.
+    is_in_text: bool,
     /// The font of texts whose font is missing.
     fallback: Rc<Font>,
+}
+
+/// The numbers of the codes of a page.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    /// The number of all codes.
+    pub(super) codes: usize,
+    /// The number of those whose characters are not known.
+    pub(super) unknown: usize,
+    /// The number of those with characters other than white space.
+    pub(super) shown: usize,
+    /// The number of those that are not drawn.
+    pub(super) invisible: usize,
 }
 
 /// The part of the state that a form cannot change.
@@ -73,13 +90,14 @@ impl<'w> TextState<'w> {
                 code_spacing: 0.0,
                 space_spacing: 0.0,
                 width_scale: 1.0,
+                is_invisible: false,
             },
             saved: Vec::new(),
             text: Matrix::IDENTITY,
             line: Matrix::IDENTITY,
             page: PageText::default(),
-            codes: 0,
-            unknown: 0,
+            counts: Counts::default(),
+            is_in_text: false,
             fallback,
         }
     }
@@ -89,9 +107,14 @@ impl<'w> TextState<'w> {
         self.page.into_text()
     }
 
-    /// Returns the number of codes whose characters are known, and of the others.
-    pub(super) fn counts(&self) -> (usize, usize) {
-        (self.codes - self.unknown, self.unknown)
+    /// Returns the numbers of codes.
+    pub(super) fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Returns whether a text object was begun and not ended.
+    pub(super) fn is_in_text(&self) -> bool {
+        self.is_in_text
     }
 
     /// Returns the state before a form.
@@ -122,7 +145,12 @@ impl<'w> TextState<'w> {
             "q" if self.saved.len() < MAX_SAVED => self.saved.push(self.graphics.clone()),
             "Q" => self.graphics = self.saved.pop().unwrap_or_else(|| self.graphics.clone()),
             "cm" => self.transform(operands),
-            "BT" => self.set_line(Matrix::IDENTITY),
+            "BT" => {
+                self.is_in_text = true;
+                self.set_line(Matrix::IDENTITY);
+            }
+            "ET" => self.is_in_text = false,
+            "Tr" => self.graphics.is_invisible = INVISIBLE.contains(&number(0)),
             "Tf" => {
                 let name = operands.first().and_then(|name| name.as_name().ok());
                 self.graphics.font = name.and_then(|name| fonts.get(name).cloned());
@@ -208,20 +236,24 @@ impl<'w> TextState<'w> {
         let own = if is_word { 0.0 } else { after.max(0.0) };
         let place = line.placed(next.at, next.at + width + own + space);
         next.at += width + after + space;
-        self.codes += 1;
+        self.counts.codes += 1;
         let text = match glyph.meaning {
             Meaning::Text(text) => text,
             Meaning::Nothing => "",
             Meaning::Unknown => UNKNOWN,
         };
-        self.unknown += usize::from(glyph.meaning == Meaning::Unknown);
+        self.counts.unknown += usize::from(glyph.meaning == Meaning::Unknown);
+        if !text.trim().is_empty() {
+            self.counts.shown += 1;
+            self.counts.invisible += usize::from(graphics.is_invisible);
+        }
         if !text.is_empty() {
             self.page.push(text, place, next.is_continued);
             (next.is_continued, next.is_after_text) = (true, true);
         } else if next.is_after_text {
             self.page.extend(place);
         }
-        if self.codes.is_multiple_of(CODES_PER_CHECK) {
+        if self.counts.codes.is_multiple_of(CODES_PER_CHECK) {
             self.work.check()?;
         }
         if self.page.len() > self.work.limits.unpacked_bytes {

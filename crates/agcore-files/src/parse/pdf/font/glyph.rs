@@ -21,13 +21,19 @@ pub(in super::super) enum Meaning<'a> {
 }
 
 impl<'a> Meaning<'a> {
-    /// Returns the meaning of a code that has `characters` in a table. Tables use U+0000 and U+FFFD for unknown characters.
+    /// Returns the meaning of a code that has `characters` in a table. Tables use U+FFFD and control characters, which have no
+    /// glyphs, for unknown characters.
     pub(super) fn of(characters: &'a str, code: u32) -> Self {
         match characters {
             "" => Self::Nothing,
             "\0" if code == 0 => Self::Nothing,
-            "\0" | "\u{fffd}" => Self::Unknown,
+            "\u{fffd}" => Self::Unknown,
+            characters if characters.chars().all(is_unseen) => Self::Unknown,
             characters => Self::Text(characters),
         }
     }
+}
+
+fn is_unseen(char: char) -> bool {
+    char.is_control() && !matches!(char, '\t' | '\n' | '\r')
 }
