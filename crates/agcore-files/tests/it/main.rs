@@ -22,6 +22,7 @@ mod pdf;
 mod pdf_cmaps;
 mod pdf_fonts;
 mod pdf_forms;
+mod pdf_hostile;
 mod pdf_losses;
 mod pdf_words;
 mod positions;

@@ -21,7 +21,14 @@ const TEXTS: &[(&str, &str)] = &[
     ("a.txt", "one\n\ntwo 词语\r\nthree"),
 ];
 
-const SAMPLES: &[&str] = &["harvest.xlsx", "garden.docx", "report.pdf", "locked.pdf"];
+const SAMPLES: &[&str] = &[
+    "harvest.xlsx",
+    "garden.docx",
+    "report.pdf",
+    "locked.pdf",
+    "differences.pdf",
+    "form-field.pdf",
+];
 
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let texts = TEXTS.iter().map(|(name, text)| (*name, text.as_bytes().to_vec()));
@@ -30,7 +37,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// Checks what must hold for every file.
-fn check(name: &str, content: &[u8], context: &str) {
+pub(crate) fn check(name: &str, content: &[u8], context: &str) {
     match read_with(patient(), name, content) {
         Ok(found) => check_found(&found, context),
         Err(problem) => assert_ne!(problem.kind(), FileProblemKind::TimedOut, "{context}: {problem}"),
@@ -57,7 +64,7 @@ fn check_found(found: &Preprocessed, context: &str) {
 }
 
 /// Returns how many cases of each file are tried.
-fn cases(few: usize, many: usize) -> usize {
+pub(crate) fn cases(few: usize, many: usize) -> usize {
     if std::env::var_os("AGCORE_SOAK").is_some() {
         many
     } else {

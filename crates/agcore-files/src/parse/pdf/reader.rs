@@ -23,6 +23,10 @@ const MAX_PAGE_BYTES: usize = 16 << 20;
 /// The number of fonts of a file.
 const MAX_FONTS: usize = 1_000;
 
+/// The number of bytes that each use of a content counts for in addition to its own, so that short forms are not used without
+/// end.
+const RUN_BYTES: usize = 100;
+
 /// An operator that no file has, after the content of a page.
 const END: &str = "\nagcoreEnd\n";
 
@@ -98,7 +102,7 @@ impl<'w, 'p> PageReader<'w, 'p> {
         // The same content can be used by many pages and forms.
         self.left = self
             .left
-            .checked_sub(content.len())
+            .checked_sub(content.len() + RUN_BYTES)
             .ok_or_else(|| self.work.unpacked_too_large())?;
         // The library stops at an error, often without saying so: then the end is not found.
         content.extend_from_slice(END.as_bytes());
