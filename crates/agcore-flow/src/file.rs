@@ -211,7 +211,7 @@ fn read(
     let results = graph.as_ref().and_then(GraphParts::names);
     if let Some((tasks_file, node)) = &tasks {
         let mut reader = Reader::new(tasks_file, problems);
-        file.tasks = tasks_of(&mut reader, node, &file, (names.as_deref(), results.as_ref()));
+        file.tasks = tasks_of(&mut reader, node, &file, names.as_deref(), results.as_ref());
     }
     if let Some(graph) = graph {
         let tasks = tasks.as_ref().map(|(_, node)| names_of(node));
@@ -276,14 +276,15 @@ fn read_graph(
     }
     named.append_to(&mut places);
     let graph = graph::graph_of(&file.nodes, &file.edges, file.start.as_ref(), &file.limits.visits);
-    graph::check_graph(reader, &graph, &places, (at, edges_are_complete));
+    graph::check_graph(reader, &graph, &places, at, edges_are_complete);
 }
 
 fn tasks_of(
     reader: &mut Reader<'_>,
     node: &Node,
     file: &FlowFile,
-    (agents, results): (Option<&[String]>, Option<&Vec<String>>),
+    agents: Option<&[String]>,
+    results: Option<&Vec<String>>,
 ) -> BTreeMap<String, TaskTemplate> {
     let mut tasks = BTreeMap::new();
     let Some(mut table) = reader.table(node) else {
@@ -296,7 +297,7 @@ fn tasks_of(
         };
         let Some(node) = node else { continue };
         let known = Known::new(role.variables, &file.variables);
-        let task = template::task(reader, node, (&known, role.outputs, role.members), agents);
+        let task = template::task(reader, node, &known, role.outputs, role.members, agents);
         tasks.extend(task.map(|task| (role.name.to_owned(), task)));
     }
     if file.kind != FlowKind::Graph {
@@ -308,7 +309,7 @@ fn tasks_of(
         ..Known::new(GRAPH_VARIABLES, &file.variables)
     };
     for member in table.all() {
-        let task = template::task(reader, &member.node, (&known, Outputs::Any, &[]), agents);
+        let task = template::task(reader, &member.node, &known, Outputs::Any, &[], agents);
         tasks.extend(task.map(|task| (member.name.clone(), task)));
     }
     tasks

@@ -335,7 +335,11 @@ impl ExecutorBuilder {
         let offload = self.offload.map(|settings| wrap(|inner| Offload::new(inner, settings)));
         let optional: Vec<Wrap> = redact.into_iter().chain(offload).chain(self.layers).collect();
         // Each type-erased layer costs every call an allocation, so the usual stack has only one.
-        let limits = (self.max_result_bytes, self.max_data_bytes, self.max_media_bytes);
+        let limits = ResultLimits {
+            text: self.max_result_bytes,
+            data: self.max_data_bytes,
+            media: self.max_media_bytes,
+        };
         let invoke = if optional.is_empty() {
             outer_layers(run, limits, self.audit)
         } else {
@@ -375,14 +379,23 @@ fn wrap<S: Invoke + 'static>(layer: impl FnOnce(BoxInvoke) -> S + Send + 'static
     Box::new(move |inner| BoxInvoke::new(layer(inner)))
 }
 
-/// Wraps the layers around `inner` that every executor has, with the limits for text, data and media.
+/// The limits of results, in bytes.
+struct ResultLimits {
+    text: usize,
+    data: usize,
+    media: usize,
+}
+
+/// Wraps the layers around `inner` that every executor has.
 fn outer_layers(
     inner: impl Invoke + 'static,
-    (text, data, media): (usize, usize, usize),
+    limits: ResultLimits,
     audit: Option<Arc<dyn AuditSink>>,
 ) -> Statistics<BoxInvoke> {
-    let inner = Limit::new(inner).with_max_data_bytes(data).with_max_media_bytes(media);
-    let inner = Truncate::new(inner, text);
+    let inner = Limit::new(inner)
+        .with_max_data_bytes(limits.data)
+        .with_max_media_bytes(limits.media);
+    let inner = Truncate::new(inner, limits.text);
     Statistics::new(match audit {
         None => BoxInvoke::new(inner),
         Some(sink) => BoxInvoke::new(Audit::new(inner, sink)),

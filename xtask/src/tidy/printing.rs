@@ -19,7 +19,7 @@ const TEST_MACROS: &str = "crates/agcore-testkit/src/stores/tests_macro.rs";
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {
     let libraries = sources.iter().filter(|file| is_library(file));
     libraries
-        .flat_map(|file| printed(file).into_iter().map(|call| finding(file, &call)))
+        .flat_map(|file| printed(file).into_iter().map(|(name, line)| finding(file, &name, line)))
         .collect()
 }
 
@@ -29,7 +29,7 @@ fn is_library(file: &SourceFile) -> bool {
     file.is_crate_source() && !prints && !is_program && !file.is_test_code()
 }
 
-fn finding(file: &SourceFile, (name, line): &(String, usize)) -> Finding {
+fn finding(file: &SourceFile, name: &str, line: usize) -> Finding {
     Finding::new(
         format!("{}:{line}", file.path),
         format!("a library calls {name}!"),

@@ -6,7 +6,7 @@ use agcore_chat::{AgentEvent, EventKind, Fault, ModelEvent, StreamEvent, Text, T
 
 use super::{
     Encoder,
-    calls::{CallEnd, CallEvent},
+    calls::{CallEnd, CallError, CallEvent},
     details,
     replies::{ReplyKey, TextEnd},
     scope::Speaker,
@@ -15,7 +15,10 @@ use super::{
 use crate::event::{AguiEvent, EventType};
 
 /// The error of calls whose agent ended before them.
-const ABANDONED: (&str, &str) = ("abandoned", "the agent that made the call ended before the call");
+const ABANDONED: CallError<'_> = CallError {
+    code: "abandoned",
+    message: "the agent that made the call ended before the call",
+};
 
 impl Encoder {
     pub(super) fn agent_event(&mut self, event: StreamEvent, step: Option<Text>, out: &mut Vec<AguiEvent>) {

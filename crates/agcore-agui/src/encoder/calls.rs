@@ -47,6 +47,13 @@ pub(super) struct CallEvent<'a> {
     pub(super) stage: Option<&'a Text>,
 }
 
+/// The error of a call that has not ended itself.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallError<'a> {
+    pub(super) code: &'a str,
+    pub(super) message: &'a str,
+}
+
 /// The end of a call.
 #[derive(Debug)]
 pub(super) struct CallEnd<'a> {
@@ -137,12 +144,11 @@ impl Calls {
     pub(super) fn fail_open(
         &mut self,
         is_meant: impl Fn(Option<&Text>) -> bool,
-        error: (&str, &str),
+        error: CallError<'_>,
         ids: &mut Ids,
         scope: &Scope,
         out: &mut Vec<AguiEvent>,
     ) {
-        let (code, message) = error;
         let open = self
             .list
             .iter_mut()
@@ -150,8 +156,8 @@ impl Calls {
         for call in open {
             call.announce_rest(scope, out);
             call.has_result = true;
-            let mut facts = ToolFacts::new(&call.input, message, true, None);
-            facts.error = Some(json!({"code": code, "message": message}));
+            let mut facts = ToolFacts::new(&call.input, error.message, true, None);
+            facts.error = Some(json!({"code": error.code, "message": error.message}));
             out.push(call.result(&facts, ids, scope));
         }
     }

@@ -3,7 +3,7 @@
 use agcore_chat::Text;
 use serde_json::{Value, json};
 
-use super::{Encoder, Phase, replies::TextEnd, subagents::SubagentEnd};
+use super::{Encoder, Phase, calls::CallError, replies::TextEnd, subagents::SubagentEnd};
 use crate::{
     event::{AguiEvent, EventType, RUN_CANCELED},
     input::{Interrupt, Run, RunEnd},
@@ -28,20 +28,27 @@ impl Encoder {
                 out.push(self.with_usage(event, end));
             }
             Run::Cancelled(end) => {
-                let error = (RUN_CANCELED, "the run was cancelled");
-                let failed = SubagentEnd::Failed {
-                    code: error.0,
-                    message: error.1,
+                let error = CallError {
+                    code: RUN_CANCELED,
+                    message: "the run was cancelled",
                 };
+                let CallError { code, message } = error;
+                let failed = SubagentEnd::Failed { code, message };
                 self.end_open(&TextEnd::partial(), failed, Some(error), out);
                 let event = self.finished().with("outcome", json!({"type": "cancelled"}));
                 out.push(self.with_usage(event, end));
             }
             Run::Failed { message, code, end } => {
                 let code = code.as_deref();
-                let error = (code.unwrap_or(RUN_FAILED), message.as_str());
-                let failed = SubagentEnd::Failed { code: error.0, message };
-                self.end_open(&TextEnd::failed(error.0, message), failed, Some(error), out);
+                let error = CallError {
+                    code: code.unwrap_or(RUN_FAILED),
+                    message,
+                };
+                let failed = SubagentEnd::Failed {
+                    code: error.code,
+                    message,
+                };
+                self.end_open(&TextEnd::failed(error.code, message), failed, Some(error), out);
                 let event = AguiEvent::new(EventType::RunError)
                     .with("message", message.as_str())
                     .with("code", code);
@@ -71,7 +78,7 @@ impl Encoder {
         &mut self,
         text: &TextEnd,
         subagents: SubagentEnd<'_>,
-        calls: Option<(&str, &str)>,
+        calls: Option<CallError<'_>>,
         out: &mut Vec<AguiEvent>,
     ) {
         self.replies.end_all(None, text, self.settings.usage, out);

@@ -85,7 +85,7 @@ pub(super) fn nodes(
     let mut nodes = Vec::new();
     for member in reader.table(node).map(Table::all).unwrap_or_default() {
         places.add(&member.name, member.place);
-        let (work, options) = node_of(reader, member, (tasks, known));
+        let (work, options) = node_of(reader, member, tasks, known);
         nodes.push(NodeTemplate {
             name: member.name.clone(),
             work: work.unwrap_or_else(|| NodeWork::Task(member.name.clone())),
@@ -99,7 +99,8 @@ pub(super) fn nodes(
 fn node_of(
     reader: &mut Reader<'_>,
     member: &Member,
-    (tasks, known): (Option<&[String]>, &Known),
+    tasks: Option<&[String]>,
+    known: &Known,
 ) -> (Option<NodeWork>, NodeOptions) {
     let mut options = NodeOptions::new();
     let Some(mut table) = reader.table(&member.node) else {
@@ -189,7 +190,8 @@ pub(super) fn check_graph(
     reader: &mut Reader<'_>,
     graph: &Graph,
     places: &Places,
-    (at, edges_are_complete): (Place, bool),
+    at: Place,
+    edges_are_complete: bool,
 ) {
     for problem in check::problems(graph) {
         if !edges_are_complete && depends_on_edges(&problem) {

@@ -123,7 +123,9 @@ fn agent(reader: &mut Reader<'_>, node: &Node, known: &Known) -> Option<AgentTem
 pub(super) fn task(
     reader: &mut Reader<'_>,
     node: &Node,
-    (known, outputs, members): (&Known, Outputs, Members),
+    known: &Known,
+    outputs: Outputs,
+    members: Members,
     agents: Option<&[String]>,
 ) -> Option<TaskTemplate> {
     let mut table = reader.table(node)?;

@@ -197,13 +197,13 @@ impl<S: SwitchStrategy> SwitchingStream<S> {
                 call.deadline = left;
                 self.state = State::Reading(self.strategy.open(call));
                 self.is_announced = false;
-                failed.map(|failed| self.repeated(failed, Duration::ZERO))
+                failed.map(|(attempt, fault)| self.repeated(attempt, fault, Duration::ZERO))
             }
             NextStep::Wait { limit, delay } => {
                 let clock = Arc::clone(self.strategy.clock());
                 self.state = State::Waiting(wait(clock, delay, self.call.token.clone()));
                 Some(match failed {
-                    Some(failed) => self.repeated(failed, delay),
+                    Some((attempt, fault)) => self.repeated(attempt, fault, delay),
                     None => ReplyItem::Notice(Notice::Waiting { limit, delay }),
                 })
             }
@@ -211,7 +211,7 @@ impl<S: SwitchStrategy> SwitchingStream<S> {
         }
     }
 
-    fn repeated(&self, (attempt, fault): (Attempt, Fault), delay: Duration) -> ReplyItem {
+    fn repeated(&self, attempt: Attempt, fault: Fault, delay: Duration) -> ReplyItem {
         ReplyItem::Notice(attempt.into_notice(self.call.attempt, delay, fault))
     }
 

@@ -14,7 +14,8 @@ async fn ask(
     client: &McpPeer,
     key: &str,
     message: &str,
-    (name, kind): (&str, &str),
+    name: &str,
+    kind: &str,
 ) -> Result<Map<String, Value>, ToolError> {
     let schema = json!({"type": "object", "properties": {name: {"type": kind}}, "required": [name]});
     match client.elicit(key, message, schema).await? {
@@ -35,7 +36,7 @@ async fn capital(client: &McpPeer) -> Result<String, McpError> {
 async fn ask_all(client: Arc<McpPeer>) -> Result<String, ToolError> {
     let greeting = SampleRequest::new([Message::user("Generate a greeting")], 50);
     let (name, greeting, roots) = tokio::join!(
-        ask(&client, "user_name", "What is your name?", ("name", "string")),
+        ask(&client, "user_name", "What is your name?", "name", "string"),
         client.sample("greeting", greeting),
         client.roots("client_roots"),
     );
@@ -46,7 +47,7 @@ async fn ask_all(client: Arc<McpPeer>) -> Result<String, ToolError> {
 async fn ask_able(client: Arc<McpPeer>) -> Result<String, ToolError> {
     let mut answers = Vec::new();
     if client.can_elicit() {
-        answers.push(ask(&client, "name", "What is your name?", ("name", "string")).await?["name"].to_string());
+        answers.push(ask(&client, "name", "What is your name?", "name", "string").await?["name"].to_string());
     }
     if client.can_sample() {
         answers.push(capital(&client).await?);
@@ -64,7 +65,7 @@ pub(crate) fn input_tools() -> [Registration; 6] {
             "Asks for a name.",
             |_: NoArguments, context: ToolContext| async move {
                 let question = "What is your name?";
-                let answer = ask(&*client(&context)?, "user_name", question, ("name", "string")).await?;
+                let answer = ask(&*client(&context)?, "user_name", question, "name", "string").await?;
                 Ok(format!("Hello, {}!", answer["name"].as_str().unwrap_or_default()))
             }
         ),
@@ -101,7 +102,7 @@ pub(crate) fn input_tools() -> [Registration; 6] {
 pub(crate) fn round_tools(registry: &ToolRegistry) -> [Registration; 5] {
     let registry = registry.clone();
     let confirm = |context: ToolContext| async move {
-        ask(&*client(&context)?, "confirm", "Please confirm", ("ok", "boolean")).await?;
+        ask(&*client(&context)?, "confirm", "Please confirm", "ok", "boolean").await?;
         Ok::<_, ToolError>("state-ok")
     };
     tools![
@@ -120,9 +121,9 @@ pub(crate) fn round_tools(registry: &ToolRegistry) -> [Registration; 5] {
             "Asks twice.",
             |_: NoArguments, context: ToolContext| async move {
                 let client = client(&context)?;
-                let name = ask(&client, "step1", "Step 1: What is your name?", ("name", "string")).await?;
+                let name = ask(&client, "step1", "Step 1: What is your name?", "name", "string").await?;
                 let question = "Step 2: What is your favorite color?";
-                let color = ask(&client, "step2", question, ("color", "string")).await?;
+                let color = ask(&client, "step2", question, "color", "string").await?;
                 Ok(format!("{} likes {}", name["name"], color["color"]))
             }
         ),
@@ -131,7 +132,7 @@ pub(crate) fn round_tools(registry: &ToolRegistry) -> [Registration; 5] {
             "Reports progress and asks.",
             |_: NoArguments, context: ToolContext| async move {
                 context.report_progress(Progress::message("asking"));
-                ask(&*client(&context)?, "confirm", "Please confirm", ("ok", "boolean")).await?;
+                ask(&*client(&context)?, "confirm", "Please confirm", "ok", "boolean").await?;
                 Ok("done")
             }
         ),

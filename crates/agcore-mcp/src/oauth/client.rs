@@ -35,7 +35,8 @@ impl<C: StreamableHttpClient<Error = reqwest::Error> + Sync> AuthorizedClient<C>
         server: &str,
         url: &Url,
         oauth: &OAuth,
-        (client, plain): (C, reqwest::Client),
+        client: C,
+        plain: reqwest::Client,
     ) -> Result<Self, AuthError> {
         let sign_in = SignIn {
             server: server.to_owned(),

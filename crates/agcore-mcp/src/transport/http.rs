@@ -163,7 +163,7 @@ impl HttpTransport {
     ) -> Result<StreamableHttpClientTransport<crate::oauth::AuthorizedClient<HttpClient>>, McpError> {
         let plain = Self::client(server, settings.connect)?;
         let client = HttpClient::new(plain.clone(), settings.tries_handshake);
-        let client = crate::oauth::AuthorizedClient::new(server, &self.url, oauth, (client, plain)).await;
+        let client = crate::oauth::AuthorizedClient::new(server, &self.url, oauth, client, plain).await;
         let client = client.map_err(|error| {
             let reason = failure::authorization_reason(&error);
             let message = format!("the client of the MCP server {server:?} cannot be authorized: {reason}");

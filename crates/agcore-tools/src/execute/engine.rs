@@ -256,7 +256,7 @@ impl Engine {
         }) = resumed
         {
             return Err(match &self.gate {
-                Some(gate) => gate.denied_by_person(request, arguments, (message, approver.as_ref())),
+                Some(gate) => gate.denied_by_person(request, arguments, message, approver.as_ref()),
                 None => ToolError::denied_by_person(tool.name(), message).into(),
             });
         }

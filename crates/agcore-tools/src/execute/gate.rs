@@ -72,10 +72,11 @@ impl Gate {
         &self,
         request: AdmissionRequest<'_>,
         arguments: &Arguments,
-        (message, approver): (&str, Option<&Text>),
+        message: &str,
+        approver: Option<&Text>,
     ) -> Rejection {
         let call = self.decide(request, false, arguments);
-        self.deny_for_person(&call, arguments, (message, approver))
+        self.deny_for_person(&call, arguments, message, approver)
     }
 
     /// Decides on a call that the rules leave to a person, or whose arguments a person has edited.
@@ -166,7 +167,7 @@ impl Gate {
                 }
             }
             Approval::Deny { message, approver } => {
-                Err(self.deny_for_person(call, arguments, (&message, approver.as_ref())))
+                Err(self.deny_for_person(call, arguments, &message, approver.as_ref()))
             }
             Approval::Suspend => {
                 let question = approval_question(&call.request, arguments, request.reason);

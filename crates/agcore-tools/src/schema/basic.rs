@@ -113,7 +113,7 @@ impl<'a> Check<'a> {
             if self.is_done() {
                 break;
             }
-            self.keyword(keywords, (keyword, operand), value, place);
+            self.keyword(keywords, keyword, operand, value, place);
         }
         self.depth -= 1;
     }
@@ -126,7 +126,8 @@ impl<'a> Check<'a> {
     fn keyword(
         &mut self,
         keywords: &'a Map<String, Value>,
-        (keyword, operand): (&'a str, &'a Value),
+        keyword: &'a str,
+        operand: &'a Value,
         value: &Value,
         place: &Place<'_>,
     ) {
@@ -154,8 +155,8 @@ impl<'a> Check<'a> {
                     self.apply(schema, value, place);
                 }
             }
-            (_, Value::Array(items)) if self.items(keywords, (keyword, operand), items, place) => {}
-            (_, Value::Object(members)) if self.members(keywords, (keyword, operand), members, place) => {}
+            (_, Value::Array(items)) if self.items(keywords, keyword, operand, items, place) => {}
+            (_, Value::Object(members)) if self.members(keywords, keyword, operand, members, place) => {}
             _ => {
                 if let Some(message) = keywords::wrong(keyword, operand, value) {
                     self.fail(place, || message);
@@ -168,7 +169,8 @@ impl<'a> Check<'a> {
     fn items(
         &mut self,
         keywords: &'a Map<String, Value>,
-        (keyword, operand): (&str, &'a Value),
+        keyword: &str,
+        operand: &'a Value,
         items: &[Value],
         place: &Place<'_>,
     ) -> bool {
@@ -196,7 +198,8 @@ impl<'a> Check<'a> {
     fn members(
         &mut self,
         keywords: &'a Map<String, Value>,
-        (keyword, operand): (&str, &'a Value),
+        keyword: &str,
+        operand: &'a Value,
         members: &Map<String, Value>,
         place: &Place<'_>,
     ) -> bool {

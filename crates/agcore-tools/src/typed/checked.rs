@@ -9,12 +9,12 @@ use serde_json::Value;
 pub(super) fn is_checked_by_types(schema: &Value) -> bool {
     let keywords = schema.as_object().into_iter().flatten();
     let mut others = keywords.filter(|(keyword, operand)| *keyword != "additionalProperties" || **operand != false);
-    others.all(|keyword| is_checked(schema, keyword))
+    others.all(|(keyword, operand)| is_checked(schema, keyword, operand))
 }
 
 /// Returns whether deserialization checks a keyword of a schema.
-fn is_checked(schema: &Value, (keyword, operand): (&String, &Value)) -> bool {
-    match keyword.as_str() {
+fn is_checked(schema: &Value, keyword: &str, operand: &Value) -> bool {
+    match keyword {
         "$defs" | "anyOf" | "oneOf" | "patternProperties" | "prefixItems" | "properties" => match operand {
             Value::Array(schemas) => schemas.iter().all(are_all_checked),
             Value::Object(schemas) => schemas.values().all(are_all_checked),
@@ -34,7 +34,9 @@ fn is_checked(schema: &Value, (keyword, operand): (&String, &Value)) -> bool {
 /// Returns whether deserialization checks all keywords of an inner schema. It ignores unknown members.
 fn are_all_checked(schema: &Value) -> bool {
     match schema {
-        Value::Object(keywords) => keywords.iter().all(|keyword| is_checked(schema, keyword)),
+        Value::Object(keywords) => keywords
+            .iter()
+            .all(|(keyword, operand)| is_checked(schema, keyword, operand)),
         _ => *schema != false,
     }
 }

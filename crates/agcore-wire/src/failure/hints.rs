@@ -34,7 +34,12 @@ pub(super) fn retry_after(headers: &UsefulHeaders, body: &ErrorBody) -> Option<D
         let value = headers.get("retry-after")?;
         duration::plain_seconds(value).or_else(|| until(headers, http_date(value)?))
     };
-    let resets = || COUNTERS.iter().filter_map(|counter| reset(headers, *counter)).max();
+    let resets = || {
+        let times = COUNTERS
+            .iter()
+            .filter_map(|(remaining, at)| reset(headers, remaining, at));
+        times.max()
+    };
     millis()
         .or_else(after)
         .or_else(resets)
@@ -43,11 +48,11 @@ pub(super) fn retry_after(headers: &UsefulHeaders, body: &ErrorBody) -> Option<D
 }
 
 /// Returns the time until a counter is reset, if it is exhausted.
-fn reset(headers: &UsefulHeaders, (remaining, reset): (&str, &str)) -> Option<Duration> {
+fn reset(headers: &UsefulHeaders, remaining: &str, at: &str) -> Option<Duration> {
     if headers.get(remaining)? != "0" {
         return None;
     }
-    let value = headers.get(reset)?;
+    let value = headers.get(at)?;
     // Some servers send seconds or milliseconds since 1970.
     let epoch = value.parse::<i64>().ok().filter(|number| *number > 1_000_000_000);
     if let Some(number) = epoch {

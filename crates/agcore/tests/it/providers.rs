@@ -29,14 +29,14 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("compatible", "any compatible server", "my-model"),
 ];
 
-fn row((name, vendor, model): &(&str, &str, &str)) -> String {
+fn row(name: &str, vendor: &str, model: &str) -> String {
     let known: ProviderType = name.parse().unwrap();
     let feature = match known.name() {
         _ if known.dialect().is_some() => "`openai-chat` (default)".to_owned(),
         "ollama-native" => "`ollama`".to_owned(),
         api => format!("`{api}`"),
     };
-    let no_key = if *name == "compatible" { "optional" } else { "none" };
+    let no_key = if name == "compatible" { "optional" } else { "none" };
     let key = known.key_variable().map_or(no_key.to_owned(), |key| format!("`{key}`"));
     let url = known.base_url().map_or("yours".to_owned(), |url| format!("`{url}`"));
     format!("| {vendor} | `{name}` | {feature} | {key} | {url} | `{name}:{model}` |\n")
@@ -52,7 +52,10 @@ fn the_guide_lists_all_provider_types() {
 
     let [opening, closing] = MARKERS;
     let table = GUIDE.split(opening).nth(1).unwrap().split(closing).next().unwrap();
-    let expected: String = EXAMPLES.iter().map(row).collect();
+    let expected: String = EXAMPLES
+        .iter()
+        .map(|(name, vendor, model)| row(name, vendor, model))
+        .collect();
     let expected = format!("\n{HEAD}{expected}\n");
     assert_eq!(
         table, expected,

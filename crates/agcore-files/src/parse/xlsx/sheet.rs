@@ -120,8 +120,12 @@ fn number_value(number: f64) -> Value {
     Number::from_f64(number).map_or_else(|| Value::from(number.to_string()), Value::Number)
 }
 
+/// Year, month, day, hour, minute, second and millisecond, as calamine returns them.
+type Moment = (u16, u8, u8, u8, u8, u8, u16);
+
 /// Returns a date, a time, or both as in ISO 8601. Excel stores times without a date as parts of day 0.
-fn date_time((year, month, day, hour, minute, second, milli): (u16, u8, u8, u8, u8, u8, u16)) -> String {
+fn date_time(moment: Moment) -> String {
+    let (year, month, day, hour, minute, second, milli) = moment;
     let fraction = if milli == 0 {
         String::new()
     } else {

@@ -54,7 +54,8 @@ impl Gate {
         &self,
         call: &DecidedCall<'_>,
         arguments: &Arguments,
-        (message, approver): (&str, Option<&Text>),
+        message: &str,
+        approver: Option<&Text>,
     ) -> Rejection {
         let decided = DecisionRecord {
             message: Some(message),

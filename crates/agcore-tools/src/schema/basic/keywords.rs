@@ -24,21 +24,17 @@ pub(super) fn wrong(keyword: &str, operand: &Value, value: &Value) -> Option<Str
         "const" => (!is_equal(operand, value)).then(|| format!("{operand} was expected")),
         _ => match value {
             Value::Number(number) => wrong_number(keyword, operand.as_number()?, number),
-            Value::String(text) if matches!(keyword, "minLength" | "maxLength") => wrong_count(
-                keyword,
-                operand,
-                value,
-                text.chars().count(),
-                ("character", "characters"),
-            ),
+            Value::String(text) if matches!(keyword, "minLength" | "maxLength") => {
+                wrong_count(keyword, operand, value, text.chars().count(), "character", "characters")
+            }
             Value::Array(items) if matches!(keyword, "minItems" | "maxItems") => {
-                wrong_count(keyword, operand, value, items.len(), ("item", "items"))
+                wrong_count(keyword, operand, value, items.len(), "item", "items")
             }
             Value::Array(items) if keyword == "uniqueItems" && *operand == true => {
                 (!are_distinct(items)).then(|| format!("{value} has non-unique elements"))
             }
             Value::Object(members) if matches!(keyword, "minProperties" | "maxProperties") => {
-                wrong_count(keyword, operand, value, members.len(), ("property", "properties"))
+                wrong_count(keyword, operand, value, members.len(), "property", "properties")
             }
             _ => None,
         },
@@ -73,7 +69,7 @@ fn wrong_number(keyword: &str, limit: &Number, number: &Number) -> Option<String
     Some(format!("{number} is {reason} {limit}"))
 }
 
-fn wrong_count(keyword: &str, limit: &Value, value: &Value, count: usize, (one, many): (&str, &str)) -> Option<String> {
+fn wrong_count(keyword: &str, limit: &Value, value: &Value, count: usize, one: &str, many: &str) -> Option<String> {
     let limit = limit.as_u64()?;
     let unit = if limit == 1 { one } else { many };
     let count = count as u64;

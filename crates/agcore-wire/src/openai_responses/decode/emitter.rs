@@ -45,7 +45,8 @@ impl DeltaEmitter {
     /// reliable.
     pub(super) fn call(
         &mut self,
-        (at, item): (usize, &mut Item),
+        at: usize,
+        item: &mut Item,
         is_custom: bool,
         fragment: CallFragment,
         out: &mut Vec<ReplyDelta>,

@@ -239,23 +239,23 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_whole(pieces: &[(u64, &str)], (number, whole): (u64, &str), expected: &str) {
+    fn check_whole(pieces: &[(u64, &str)], number: u64, whole: &str, expected: &str) {
         assert_eq!(emitted(pieces).remainder(number, whole), expected, "{pieces:?}");
     }
 
     #[test]
     fn a_whole_text_completes_its_pieces() {
-        check_whole(&[], (0, "Hello"), "Hello");
-        check_whole(&[(0, "Hel"), (0, "lo")], (0, "Hello"), "");
-        check_whole(&[(0, "Hel")], (0, "Hello"), "lo");
-        check_whole(&[(0, "Hel")], (0, "Goodbye"), "");
-        check_whole(&[(0, "Hel")], (0, ""), "");
+        check_whole(&[], 0, "Hello", "Hello");
+        check_whole(&[(0, "Hel"), (0, "lo")], 0, "Hello", "");
+        check_whole(&[(0, "Hel")], 0, "Hello", "lo");
+        check_whole(&[(0, "Hel")], 0, "Goodbye", "");
+        check_whole(&[(0, "Hel")], 0, "", "");
     }
 
     #[test]
     fn a_whole_text_may_belong_to_pieces_under_other_numbers() {
-        check_whole(&[(0, "Hel"), (1, "lo")], (0, "Hello"), "");
-        check_whole(&[(2, "Hel"), (3, "lo")], (0, "Hello"), "");
+        check_whole(&[(0, "Hel"), (1, "lo")], 0, "Hello", "");
+        check_whole(&[(2, "Hel"), (3, "lo")], 0, "Hello", "");
         let mut parts = emitted(&[(0, "One")]);
         assert_eq!(parts.remainder(0, "One"), "");
         assert_eq!(parts.remainder(1, "One, too"), "One, too", "the first part is whole");

@@ -103,7 +103,7 @@ impl State {
         let at = self.find_or_create(event, ItemKind::Call);
         let item = self.items.get_mut(at);
         if let Some(fragment) = item.call.piece(event.delta.text.clone()).filter(|_| !item.is_done) {
-            self.emitter.call((at, item), is_custom, fragment, out);
+            self.emitter.call(at, item, is_custom, fragment, out);
         }
     }
 
@@ -117,7 +117,7 @@ impl State {
         let at = self.find_or_create(event, ItemKind::Call);
         let item = self.items.get_mut(at);
         if let Some(fragment) = item.call.whole(&event.whole_text()?).filter(|_| !item.is_done) {
-            self.emitter.call((at, item), is_custom, fragment, out);
+            self.emitter.call(at, item, is_custom, fragment, out);
         }
         Ok(())
     }
@@ -180,7 +180,7 @@ impl State {
             let item = self.items.get_mut(at);
             if item.kind == ItemKind::Call {
                 let fragment = item.call.start(&mut added);
-                self.emitter.call((at, item), is_custom, fragment, out);
+                self.emitter.call(at, item, is_custom, fragment, out);
             }
         }
         Ok(())

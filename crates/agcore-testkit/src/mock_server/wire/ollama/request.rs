@@ -39,7 +39,8 @@ fn turns(messages: &[Value]) -> Vec<Turn> {
                 Turn::tool(remove_answered(&mut open, id, name), content)
             }
             "assistant" => {
-                open = items(&message["tool_calls"]).iter().enumerate().map(call).collect();
+                let calls = items(&message["tool_calls"]).iter().enumerate();
+                open = calls.map(|(index, item)| call(index, item)).collect();
                 Turn::new(Role::Assistant, content).with_calls(open.clone())
             }
             "system" => Turn::new(Role::System, content),
@@ -49,7 +50,7 @@ fn turns(messages: &[Value]) -> Vec<Turn> {
     turns
 }
 
-fn call((index, call): (usize, &Value)) -> ToolCall {
+fn call(index: usize, call: &Value) -> ToolCall {
     let body = &call["function"];
     let id = match text(&call["id"]) {
         "" => format!("#{index}"),

@@ -31,7 +31,7 @@ pub(super) fn stream(answer: &Answer, metadata: &ReplyMetadata, chunking: Chunki
             }
             Block::Redacted(_) => {}
             Block::Call(tool_call) => {
-                messages.push(message_with("tool_calls", json!([call((calls, tool_call))])));
+                messages.push(message_with("tool_calls", json!([call(calls, tool_call)])));
                 calls += 1;
             }
         }

@@ -16,7 +16,7 @@ pub(super) fn whole(answer: &Answer, metadata: &ReplyMetadata) -> Value {
     if !reasoning.is_empty() {
         message.insert("thinking".into(), json!(reasoning));
     }
-    let calls: Vec<Value> = answer.calls().enumerate().map(call).collect();
+    let calls: Vec<Value> = answer.calls().enumerate().map(|(at, item)| call(at, item)).collect();
     if !calls.is_empty() {
         message.insert("tool_calls".into(), json!(calls));
     }
@@ -63,7 +63,7 @@ pub(super) fn last_line(answer: &Answer, metadata: &ReplyMetadata, message: Map<
 
 /// Renders a call. Arguments are an object in this API: malformed JSON becomes a string, which Ollama would never send.
 /// Older versions of Ollama send no ids.
-pub(super) fn call((index, call): (usize, &ToolCall)) -> Value {
+pub(super) fn call(index: usize, call: &ToolCall) -> Value {
     let arguments = serde_json::from_str(&call.arguments).unwrap_or_else(|_| json!(call.arguments));
     let function = json!({ "index": index, "name": call.name, "arguments": arguments });
     if call.id.is_empty() {

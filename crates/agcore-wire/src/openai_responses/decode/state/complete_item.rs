@@ -40,7 +40,7 @@ impl State {
             ItemKind::Call => {
                 known.custom = is_custom.then(|| item.clone());
                 let fragment = known.call.finish(item, &known.id);
-                self.emitter.call((at, known), is_custom, fragment, out);
+                self.emitter.call(at, known, is_custom, fragment, out);
             }
             ItemKind::Hosted => {
                 self.pending.record(&item);
