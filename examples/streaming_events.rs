@@ -1,4 +1,4 @@
-//! The events of a turn: tool calls, two tools that run concurrently and report progress, the streamed answer, the end.
+//! The events of a turn: requested tool calls, two tools that run concurrently and report progress, the streamed answer, the end.
 //!
 //! A streamed turn yields [`StreamEvent`]s. Match on the ones you care about. After the last event, `finish` returns the
 //! same outcome as a turn that is awaited. If you need nothing but the text, use `text_stream` instead.
@@ -62,7 +62,8 @@ fn print_event(event: &StreamEvent) {
 
 fn print_tool_event(place: &str, event: &ToolEvent) {
     match event {
-        ToolEvent::Started { name, input, .. } => println!("{place}  started    {name} {input}"),
+        ToolEvent::Requested { name, input, .. } => println!("{place}  requested  {name} {input}"),
+        ToolEvent::Started { name, .. } => println!("{place}  started    {name}"),
         ToolEvent::Progress { progress, .. } => {
             let message = progress.message.as_deref().unwrap_or_default();
             println!("{place}  progress   {message}");

@@ -98,7 +98,7 @@ impl StreamEvent {
 pub enum EventKind {
     /// The model produces output.
     Text(TextEvent),
-    /// A tool call runs.
+    /// A tool call is requested, runs or ends.
     Tool(ToolEvent),
     /// The model is called.
     Model(ModelEvent),
@@ -162,20 +162,33 @@ pub enum TextEvent {
     MessageComplete(Arc<AssistantMessage>),
 }
 
-/// Progress of a tool call.
+/// A tool call, from the request of the model to its end.
+///
+/// The usual order is `Requested`, `Started`, any number of `Progress`, `Completed`. A call that is refused has only the first
+/// and the last. A call that waits for a person [asks](PersonEvent::Asked) between `Requested` and `Started`, or between two
+/// `Started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolEvent {
-    /// A call was announced: it runs now, or after checks and approvals, or not at all. Comes once per call, before anything
-    /// else about it.
-    Started {
+    /// The model requested a call. It runs after the checks and approvals that it needs, or not at all. Comes once per call,
+    /// before anything else about it, and not again if the turn is resumed, even in another process.
+    Requested {
         /// The call's id.
         call_id: Text,
         /// The tool's name.
         name: Text,
         /// The input as the model wrote it.
         input: Arc<str>,
+    },
+    /// The tool begins to run the call: hooks, rules and people have allowed it. Comes again if the call continues after a
+    /// question that it asked, or [runs again](Self::Repeated). A call that is refused, or cancelled before it runs, has no
+    /// such event.
+    Started {
+        /// The call's id.
+        call_id: Text,
+        /// The tool's name.
+        name: Text,
     },
     /// A call reported its progress.
     Progress {
@@ -192,13 +205,13 @@ pub enum ToolEvent {
         /// The tool's name.
         name: Text,
     },
-    /// A call ended.
+    /// A call ended: it returned a result, failed, or was refused before it ran. Comes once per call, as its last event.
     Completed {
         /// The call's id.
         call_id: Text,
         /// The tool's name.
         name: Text,
-        /// The input as the model wrote it.
+        /// The input with which it ran: the one of the model, unless a hook or a person changed it.
         input: Arc<str>,
         /// The text of the result.
         output: Arc<str>,

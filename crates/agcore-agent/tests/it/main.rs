@@ -12,6 +12,7 @@ mod approvals;
 mod bad_states;
 mod bad_tools;
 mod billing;
+mod call_events;
 mod compaction;
 mod concurrency;
 mod contexts;

@@ -452,7 +452,7 @@ async fn events_are_stored_with_the_state_that_they_report() {
     let names: Vec<_> = suspended.iter().map(|event| name_of(&event.kind)).collect();
     assert_eq!(
         names,
-        ["turn started", "message", "usage", "tool started", "asked", "suspended"]
+        ["turn started", "message", "usage", "tool requested", "asked", "suspended"]
     );
 
     let question = session.questions().await[0].id.clone();
@@ -465,7 +465,14 @@ async fn events_are_stored_with_the_state_that_they_report() {
         .collect();
     assert_eq!(
         names,
-        ["answered", "tool completed", "message", "usage", "turn complete"]
+        [
+            "answered",
+            "tool started",
+            "tool completed",
+            "message",
+            "usage",
+            "turn complete"
+        ]
     );
 
     // Events name the message of the reply to which they belong, which has a row of its own if it has a text.
@@ -494,6 +501,7 @@ fn name_of(kind: &EventKind) -> &'static str {
         EventKind::Turn(TurnEvent::Complete { .. }) => "turn complete",
         EventKind::Text(TextEvent::MessageComplete(_)) => "message",
         EventKind::Model(ModelEvent::Usage(_)) => "usage",
+        EventKind::Tool(ToolEvent::Requested { .. }) => "tool requested",
         EventKind::Tool(ToolEvent::Started { .. }) => "tool started",
         EventKind::Tool(ToolEvent::Completed { .. }) => "tool completed",
         EventKind::Person(PersonEvent::Asked(_)) => "asked",

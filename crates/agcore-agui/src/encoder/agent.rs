@@ -92,7 +92,7 @@ impl Encoder {
                 self.replies.reasoning(reply, &delta, &mut self.ids, out);
             }
             TextEvent::MessageComplete(message) => self.replies.complete(reply, &message, &mut self.ids, out),
-            // Arguments are sent as a whole when the call is announced: a stream that is restarted could not take them back.
+            // Arguments are sent as a whole when the call is requested: a stream that is restarted could not take them back.
             // Partial objects are a view of text that is sent already.
             _ => {}
         }
@@ -101,7 +101,7 @@ impl Encoder {
     fn tool_event(&mut self, reply: &ReplyKey, event: &ToolEvent, out: &mut Vec<AguiEvent>) {
         let owner = reply.speaker.owner.as_ref();
         match event {
-            ToolEvent::Started { call_id, name, input } => {
+            ToolEvent::Requested { call_id, name, input } => {
                 let message = self.replies.id(reply, &mut self.ids);
                 let call = CallEvent {
                     owner,

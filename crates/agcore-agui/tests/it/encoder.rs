@@ -193,9 +193,9 @@ fn a_restarted_stream_starts_another_message() {
 fn cancelled_run() -> Recorder {
     let mut run = Recorder::new();
     run.push(Step::Started("worker".into()))
-        .event("m1", started("call_1", "ask", r#"{"task":"x"}"#))
+        .event("m1", requested("call_1", "ask", r#"{"task":"x"}"#))
         .push(below("call_1", "expert", "m2", text("Half")))
-        .push(below("call_1", "expert", "m2", started("call_1", "weather", "")))
+        .push(below("call_1", "expert", "m2", requested("call_1", "weather", "")))
         .event("m3", TextEvent::Reasoning("Hm".into()))
         .push(Run::cancelled());
     run
@@ -220,7 +220,7 @@ fn a_cancelled_run_ends_everything() {
 #[test]
 fn a_failed_run_ends_everything() {
     let mut run = Recorder::new();
-    run.event("m1", started("call_1", "weather", ""))
+    run.event("m1", requested("call_1", "weather", ""))
         .event("m2", text("It is"))
         .event(
             "m2",
@@ -275,8 +275,8 @@ fn steps_are_numbered_when_they_are_entered_again() {
 
 fn run_with_sub_agents() -> Recorder {
     let mut run = Recorder::new();
-    run.event("m1", started("call_1", "ask_expert", r#"{"task":"x"}"#))
-        .push(below("call_1", "expert", "m2", started("call_1", "ask_deep", "{}")))
+    run.event("m1", requested("call_1", "ask_expert", r#"{"task":"x"}"#))
+        .push(below("call_1", "expert", "m2", requested("call_1", "ask_deep", "{}")))
         // The deepest agent: its parent is the call of the expert, which has the same id.
         .push(below("call_2", "lonely", "m9", complete("No call asked me.")))
         .push(below("call_1", "expert", "m3", complete("Half an answer")))
@@ -300,8 +300,8 @@ fn sub_agents_have_runs_of_their_own() {
 #[test]
 fn sub_agents_of_sub_agents_end_first() {
     let mut run = Recorder::new();
-    run.event("m1", started("a", "ask", ""))
-        .push(below("a", "middle", "m2", started("b", "ask", "")))
+    run.event("m1", requested("a", "ask", ""))
+        .push(below("a", "middle", "m2", requested("b", "ask", "")))
         .push(below("b", "deep", "m3", text("deep text")))
         .event("m1", ended("a", "ask", "", "done"))
         .push(Run::finished());
@@ -331,7 +331,7 @@ fn run_with_questions() -> Recorder {
         .with_reason("the rule `ask mail.*`");
     let input = Question::new("call_2", 0, QuestionKind::Input, "Which Ann?").with_schema(json!({"type": "string"}));
     let mut run = Recorder::new();
-    run.event("m1", started("call_1", "mail.send", r#"{"to":"ann@example.com"}"#))
+    run.event("m1", requested("call_1", "mail.send", r#"{"to":"ann@example.com"}"#))
         .push(below("call_1", "expert", "m2", text("wait")))
         .event("m1", PersonEvent::Suspended(vec![question.clone(), input.clone()]))
         .push(vec![
@@ -370,9 +370,9 @@ fn the_run_that_answers_sends_the_result() {
 fn an_id_that_a_model_uses_twice_is_made_unique() {
     let mut run = Recorder::new();
     for message in ["m1", "m2"] {
-        run.event(message, started("call_0", "weather", "{}"))
+        run.event(message, requested("call_0", "weather", "{}"))
             // Announced once, whatever the agent repeats.
-            .event(message, started("call_0", "weather", "{}"))
+            .event(message, requested("call_0", "weather", "{}"))
             .event(message, ended("call_0", "weather", "{}", "sunny"));
     }
     run.push(Run::Finished(RunEnd::new().with_pending_tool_calls(["call_0".into()])));
@@ -482,7 +482,7 @@ fn inputs_out_of_order_are_refused() {
 fn resumed_run() -> Recorder {
     let mut run = Recorder::new();
     run.push(Step::Started("worker".into()))
-        .event("m1", started("call_1", "ask", "{}"))
+        .event("m1", requested("call_1", "ask", "{}"))
         .push(below("call_1", "expert", "m2", TextEvent::Reasoning("Hm".into())))
         .event("m3", text("Half"))
         .event("m3", text(" a text"))
@@ -504,7 +504,7 @@ fn resumed_run() -> Recorder {
     log.extend(encoder.resume(&log).unwrap());
     let mut run = Recorder { encoder, log };
     run.push(Step::Started("worker".into()))
-        .event("m1", started("call_1", "ask", "{}"))
+        .event("m1", requested("call_1", "ask", "{}"))
         .push(below("call_1", "expert", "m2", text("A whole answer")))
         .event("m1", ended("call_1", "ask", "{}", "done"))
         .event("m3", text("Half a text, and more"))
@@ -522,13 +522,13 @@ fn another_process_continues_the_log() {
 #[test]
 fn sub_agents_and_their_calls_continue_in_another_process() {
     let mut run = Recorder::new();
-    run.event("m1", started("call", "ask", ""))
-        .push(below("call", "middle", "m2", started("b", "ask", "")))
-        .push(below("b", "deep", "m3", started("call", "look", "")));
+    run.event("m1", requested("call", "ask", ""))
+        .push(below("call", "middle", "m2", requested("b", "ask", "")))
+        .push(below("b", "deep", "m3", requested("call", "look", "")));
     let mut encoder = Encoder::new("thread_1", "run_1");
     assert_eq!(encoder.resume(&run.log).unwrap(), []);
     let mut run = Recorder { encoder, log: run.log };
-    run.push(below("b", "deep", "m3", started("call", "look", "")))
+    run.push(below("b", "deep", "m3", requested("call", "look", "")))
         .push(below("b", "deep", "m3", ended("call", "look", "", "found")))
         .push(below("call", "middle", "m2", ended("b", "ask", "", "done")))
         .event("m1", ended("call", "ask", "", "done"))
@@ -572,7 +572,7 @@ fn a_log_can_be_continued_at_every_event() {
         log.extend(encoder.resume(&log).unwrap());
         let mut rest = Recorder { encoder, log };
         rest.event("m3", text("again"))
-            .event("m2", started("call_1", "calendar.create", "{}"))
+            .event("m2", requested("call_1", "calendar.create", "{}"))
             .push(Run::finished());
         for format in ALL_FORMATS {
             check_order(rest.values(format)).unwrap_or_else(|violation| panic!("cut at {cut}: {violation}"));

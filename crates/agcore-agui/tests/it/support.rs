@@ -112,8 +112,15 @@ pub(crate) fn used() -> ModelEvent {
     ModelEvent::Usage(Box::new(usage()))
 }
 
-pub(crate) fn started(call: &str, name: &str, input: &str) -> ToolEvent {
+pub(crate) fn started(call: &str, name: &str) -> ToolEvent {
     ToolEvent::Started {
+        call_id: call.into(),
+        name: name.into(),
+    }
+}
+
+pub(crate) fn requested(call: &str, name: &str, input: &str) -> ToolEvent {
+    ToolEvent::Requested {
         call_id: call.into(),
         name: name.into(),
         input: Arc::from(input),
@@ -182,7 +189,7 @@ pub(crate) fn sample_run() -> Recorder {
             complete_calls(&[ToolCall::function("call_1", "calendar.create", input)]),
         )
         .event("m2", used())
-        .event("m2", started("call_1", "calendar.create", input));
+        .event("m2", requested("call_1", "calendar.create", input));
     let mut created = ended("call_1", "calendar.create", input, output);
     if let ToolEvent::Completed { display, .. } = &mut created {
         let hints = json!({"title": "/title", "fields": {"Guests": "/attendee_count"}, "actions": ["Undo"]});
@@ -195,7 +202,7 @@ pub(crate) fn sample_run() -> Recorder {
         .event("m3", turn_ended())
         .push(Step::Finished("worker".into()))
         .push(Step::Started("memory".into()))
-        .event("m4", started("call_2", "memory.update", ""))
+        .event("m4", requested("call_2", "memory.update", ""))
         .event("m4", failed("call_2", "memory.update", "", "the memory is read-only"))
         .push(Step::Finished("memory".into()))
         .push(Run::finished());

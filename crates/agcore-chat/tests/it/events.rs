@@ -46,10 +46,14 @@ fn text_events() {
 #[test]
 fn tool_events() {
     let events = [
-        ToolEvent::Started {
+        ToolEvent::Requested {
             call_id: "a".into(),
             name: "look".into(),
             input: "{}".into(),
+        },
+        ToolEvent::Started {
+            call_id: "a".into(),
+            name: "look".into(),
         },
         ToolEvent::Progress {
             call_id: "a".into(),

@@ -14,8 +14,8 @@ use super::{
     changes::{agent_change, compaction},
     failure::{ErrorInfo, Retry},
     line::{
-        CallUsage, Denial, Event, Message, Role, Text, ToolOutputDelta, ToolResult, ToolStatus, ToolUse, TurnEnd,
-        TurnStart, Warning,
+        CallUsage, Denial, Event, Message, Role, Text, ToolOutputDelta, ToolResult, ToolStart, ToolStatus, ToolUse,
+        TurnEnd, TurnStart, Warning,
     },
     summary::Summary,
     tokens::Tokens,
@@ -45,11 +45,11 @@ pub(super) struct Translator {
     held: Vec<Event>,
     /// Whether a complete reply still lacks its usage.
     lacks_usage: bool,
-    /// The calls that have started and not ended.
+    /// The calls that were requested and have not ended.
     open_calls: Vec<ToolUse>,
-    /// The ids of all calls that have started.
+    /// The ids of all calls that were requested.
     known_calls: HashSet<String>,
-    /// Approvals of calls that have not started yet, by id.
+    /// Approvals of calls that no line has named yet, by id.
     early_approvals: Vec<(String, Event)>,
     fates: HashMap<String, Fate>,
     is_cancelled: bool,
@@ -107,8 +107,8 @@ impl Translator {
     pub(super) fn sub_agent_event(&mut self, parent: &str, kind: &EventKind) -> Vec<Event> {
         let mut out = Vec::new();
         match kind {
-            EventKind::Tool(ToolEvent::Started { call_id, name, input }) => {
-                self.started(call_id, name, input, Some(parent), &mut out);
+            EventKind::Tool(ToolEvent::Requested { call_id, name, input }) => {
+                self.requested(call_id, name, input, Some(parent), &mut out);
             }
             EventKind::Tool(event) => self.tool(event, &mut out),
             EventKind::Model(ModelEvent::Usage(usage)) => self.usage(Some(usage), &mut out),
@@ -130,7 +130,7 @@ impl Translator {
         self.is_cancelled = true;
     }
 
-    /// Translates a question about a call or its answer. It waits until the call has started.
+    /// Translates a question about a call or its answer. It waits until a line has named the call.
     pub(super) fn approval(&mut self, id: &str, event: Event) -> Vec<Event> {
         if self.known_calls.contains(id) {
             return vec![event];
@@ -242,7 +242,10 @@ impl Translator {
 
     fn tool(&mut self, event: &ToolEvent, out: &mut Vec<Event>) {
         match event {
-            ToolEvent::Started { call_id, name, input } => self.started(call_id, name, input, None, out),
+            ToolEvent::Requested { call_id, name, input } => self.requested(call_id, name, input, None, out),
+            ToolEvent::Started { call_id, .. } => out.push(Event::ToolStart(ToolStart {
+                id: call_id.to_string(),
+            })),
             ToolEvent::Progress { call_id, progress } if self.is_partial => {
                 let delta = |text| {
                     Event::ToolOutputDelta(ToolOutputDelta {
@@ -266,7 +269,7 @@ impl Translator {
         }
     }
 
-    fn started(&mut self, id: &str, name: &str, input: &str, parent: Option<&str>, out: &mut Vec<Event>) {
+    fn requested(&mut self, id: &str, name: &str, input: &str, parent: Option<&str>, out: &mut Vec<Event>) {
         let call = ToolUse {
             id: id.to_owned(),
             name: name.to_owned(),

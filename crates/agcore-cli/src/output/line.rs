@@ -51,8 +51,10 @@ pub(crate) enum Event {
     Message(Message),
     /// The complete reasoning of a reply.
     Reasoning(Text),
-    /// The model calls a tool.
+    /// The model requests a tool call. It may still be refused.
     ToolUse(ToolUse),
+    /// The tool begins to run a call.
+    ToolStart(ToolStart),
     /// A call ended.
     ToolResult(ToolResult),
     /// A person is asked whether a call may run.
@@ -134,7 +136,7 @@ pub(crate) struct Text {
     pub(crate) text: String,
 }
 
-/// A call of a tool.
+/// A tool call that the model requests.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ToolUse {
     /// The call's id.
@@ -145,6 +147,13 @@ pub(crate) struct ToolUse {
     pub(crate) input: Value,
     /// The call within which this one was made; null for calls of the main agent.
     pub(crate) parent_id: Option<String>,
+}
+
+/// The start of a call. A call that continues after a question starts again. One that is refused never starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct ToolStart {
+    /// The call's id.
+    pub(crate) id: String,
 }
 
 /// The result of a call.

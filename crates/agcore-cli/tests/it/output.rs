@@ -35,6 +35,7 @@ fn prints_a_line_for_every_event_of_a_turn() {
             "message",
             "usage",
             "tool_use",
+            "tool_start",
             "tool_result",
             "message",
             "usage",
@@ -172,7 +173,13 @@ fn an_approval_is_reported() {
     ran.assert_success();
     let lines = stream(&ran);
     assert_eq!(lines[0]["permission_mode"], "bypassPermissions");
-    let relevant = ["tool_use", "approval_request", "approval_resolved", "tool_result"];
+    let relevant = [
+        "tool_use",
+        "approval_request",
+        "approval_resolved",
+        "tool_start",
+        "tool_result",
+    ];
     let found: Vec<&str> = types(&lines)
         .into_iter()
         .filter(|kind| relevant.contains(kind))

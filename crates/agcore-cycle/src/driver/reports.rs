@@ -93,15 +93,21 @@ impl Driver<'_> {
         if new.is_empty() {
             return Ok(());
         }
+        self.begin_calls(new, running).await
+    }
+
+    /// Records that calls begin, and what they spend. None of them runs before that, so that a crash cannot make a call run twice
+    /// unnoticed.
+    pub(super) async fn begin_calls(&mut self, calls: Vec<Text>, running: &mut RunningTools) -> Result<(), CycleError> {
         let (mut counted, mut reservations) = (0, Vec::new());
-        for waiting in new.iter().filter_map(|call| running.take_waiting(call)) {
+        for waiting in calls.iter().filter_map(|call| running.take_waiting(call)) {
             counted += usize::from(waiting.counts);
             reservations.extend(waiting.reservation);
         }
         if let Some(spent) = self.spending.begin_tools(counted, reservations) {
             self.stage(Outcome::Spent(spent))?;
         }
-        self.absorb(Outcome::Started(new)).await
+        self.absorb(Outcome::Started(calls)).await
     }
 
     /// Cancels the batch that is about to run calls which the turn has given up. That also interrupts its running calls.

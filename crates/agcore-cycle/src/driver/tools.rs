@@ -18,31 +18,17 @@ use crate::{
 };
 
 impl Driver<'_> {
-    /// Starts a batch. The machine records which calls begin before any of them runs: the whole batch, unless the executor
-    /// reports when they do.
+    /// Starts a batch: sets aside what its calls spend, and asks the hooks. A call begins after that, when its executor reports
+    /// it, or with the whole batch if the executor does not report it.
     pub(super) async fn start_tools(
         &mut self,
         work: Vec<ToolWork>,
         running: &mut RunningTools,
     ) -> Result<(), CycleError> {
         let calls = work.iter().map(|work| Text::from(work.call.id.as_str()));
-        if self.options.tools.as_ref().is_some_and(|tools| tools.reports_begin()) {
-            match self.reserve_tools(calls, running.waiting()) {
-                Ok(waiting) => running.wait_for(waiting),
-                Err(shortage) => return self.limit_tools(*shortage).await,
-            }
-        } else {
-            // A call that continues after its question was counted when it began.
-            let counted = work
-                .iter()
-                .filter(|work| !self.machine.continues(&work.call.id))
-                .count();
-            match self.spending.admit_tools(self.machine.account(), counted) {
-                Ok(Some(spent)) => self.stage(Outcome::Spent(spent))?,
-                Ok(None) => {}
-                Err(shortage) => return self.limit_tools(*shortage).await,
-            }
-            self.absorb(Outcome::Started(calls.collect())).await?;
+        match self.reserve_tools(calls, running.waiting()) {
+            Ok(waiting) => running.wait_for(waiting),
+            Err(shortage) => return self.limit_tools(*shortage).await,
         }
         // The observer must know the calls before a tool or an approver shows anything of its own.
         self.events.drained().await;
@@ -77,10 +63,13 @@ impl Driver<'_> {
                 Err(stop) => return self.stop_tools(&stop, running).await,
             }
         }
-        if let (Some(tools), false) = (&self.options.tools, work.is_empty()) {
+        if let (Some(tools), false) = (self.options.tools.as_ref(), work.is_empty()) {
             let calls: Vec<Text> = work.iter().map(|work| Text::from(work.call.id.as_str())).collect();
             if !tools.reports_begin() {
+                let ready = calls.iter().filter(|call| self.machine.is_ready(*call)).cloned();
+                self.begin_calls(ready.collect(), running).await?;
                 running.waits.begin(calls.iter().cloned());
+                self.events.drained().await;
             }
             let reports: ToolReports = tools.execute(work);
             running.push(calls, reports);

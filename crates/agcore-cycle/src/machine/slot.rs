@@ -26,7 +26,7 @@ pub(super) struct Slot {
     /// Whether the call has started to run at least once.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub(super) started: bool,
-    /// Whether the call was announced to observers, which happens once.
+    /// Whether observers know that the model requested the call, which they learn once.
     #[serde(rename = "told", default, skip_serializing_if = "Not::not")]
     announced: bool,
     /// Whether it was interrupted while running, so that it may have taken effect.
@@ -147,6 +147,10 @@ impl Slot {
 
     pub(super) fn start(&mut self, changes: &mut Changes) {
         self.announce(changes);
+        changes.emit(|| ToolEvent::Started {
+            call_id: self.call.id.as_str().into(),
+            name: self.call.name.as_str().into(),
+        });
         self.started = true;
         self.state = SlotState::Running;
     }
@@ -226,7 +230,7 @@ impl Slot {
             changes.emit(|| {
                 let input = Arc::from(self.call.raw_input());
                 self.announced_input = AnnouncedInput(Some(Arc::clone(&input)));
-                ToolEvent::Started {
+                ToolEvent::Requested {
                     call_id: self.call.id.as_str().into(),
                     name: self.call.name.as_str().into(),
                     input,

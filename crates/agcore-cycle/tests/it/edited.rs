@@ -147,7 +147,7 @@ async fn events_name_the_arguments_that_a_hook_set() {
     let mut turn = cycle.turn("Go").with_tools(tools).stream();
     let mut inputs = Vec::new();
     while let Some(event) = turn.next().await {
-        if let EventKind::Tool(ToolEvent::Started { input, .. } | ToolEvent::Completed { input, .. }) = &event.kind {
+        if let EventKind::Tool(ToolEvent::Requested { input, .. } | ToolEvent::Completed { input, .. }) = &event.kind {
             inputs.push(input.to_string());
         }
     }

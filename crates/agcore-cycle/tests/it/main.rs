@@ -15,6 +15,7 @@ mod budget_prices;
 mod budget_replies;
 mod budget_time;
 mod byte_stable;
+mod call_events;
 mod call_ids;
 mod compaction;
 mod compaction_random;

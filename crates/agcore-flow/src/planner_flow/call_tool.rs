@@ -4,10 +4,14 @@ mod report;
 
 use std::{fmt, sync::Arc};
 
-use agcore_chat::{Actor, Answer, Question, ToolCall, ToolOutcome, ToolWork, text::clip};
-use agcore_tools::{Extensions, IntoRegistration, RegistryChange, ToolContext, ToolError, ToolPolicy, ToolRegistry};
+use agcore_chat::{
+    Actor, Answer, Question, Text, ToolExecutor, ToolOutcome, ToolReport, ToolWork, text::clip,
+};
+use agcore_tools::{
+    Extensions, IntoRegistration, RegistryChange, RegistryExecutor, ToolContext, ToolError, ToolPolicy, ToolRegistry,
+};
 use async_trait::async_trait;
-use futures_util::future::join_all;
+use futures_util::{StreamExt, future::join_all};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
@@ -131,7 +135,8 @@ impl CallTool {
         self
     }
 
-    async fn call(&self, number: usize, call: &Arc<ToolCall>, at: &NodeContext) -> Result<CallResult, NodeError> {
+    async fn call(&self, number: usize, report: &Report<'_>, at: &NodeContext) -> Result<CallResult, NodeError> {
+        let call = report.call();
         let start = at.clock().monotonic();
         let context = ToolContext::builder(Arc::clone(at.clock()))
             .with_session_id(at.durable_id().unwrap_or_default())
@@ -144,13 +149,15 @@ impl CallTool {
             .map_err(|error| NodeError::from(error).with_retryable(false))?;
         let mut work = ToolWork::new(Arc::clone(call));
         loop {
-            let question = match executor.settle(work).await.0 {
+            let (outcome, input) = run(&executor, work, report).await;
+            let question = match outcome {
                 ToolOutcome::Done(result) => {
                     let text = result.content.text().into_owned();
                     return Ok(CallResult {
                         value: serde_json::from_str(&text).unwrap_or(Value::String(text)),
                         is_error: result.is_error,
                         display: result.display,
+                        input,
                         duration: at.clock().monotonic().saturating_sub(start),
                     });
                 }
@@ -165,6 +172,19 @@ impl CallTool {
             work = ToolWork::resumed(Arc::clone(call), question, answer);
         }
     }
+}
+
+/// Runs a call, and reports when it begins. Returns its outcome, and the input with which it ran if a person edited it.
+async fn run(executor: &RegistryExecutor, work: ToolWork, report: &Report<'_>) -> (ToolOutcome, Option<Text>) {
+    let mut reports = executor.execute(vec![work]);
+    while let Some(next) = reports.next().await {
+        match next {
+            ToolReport::Began { .. } => report.started(),
+            ToolReport::Settled { outcome, input, .. } => return (outcome, input),
+            _ => {}
+        }
+    }
+    (ToolOutcome::error("The tool ended without a result."), None)
 }
 
 async fn ask(at: &NodeContext, number: usize, question: &Question) -> Result<Answer, NodeError> {
@@ -203,9 +223,9 @@ impl StateTool for CallTool {
             // The semaphore is never closed.
             let _place = places.acquire().await;
             let report = Report::new(&self.name, number, arguments, at);
-            report.started();
+            report.requested();
             let result = at
-                .once(&format!("call-{number}"), || self.call(number, report.call(), at))
+                .once(&format!("call-{number}"), || self.call(number, &report, at))
                 .await?;
             report.completed(&result);
             Ok(result)

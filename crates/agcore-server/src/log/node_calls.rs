@@ -13,7 +13,7 @@ const PREFIX: &str = "call:";
 #[derive(Debug, Default)]
 pub(super) struct NodeCalls(BTreeMap<String, u64>);
 
-/// A report about a call: that it started, or its end.
+/// A report about a call: its request, its start or its end.
 #[derive(Debug, PartialEq)]
 pub(super) struct CallSource {
     name: String,
@@ -35,8 +35,9 @@ impl NodeCalls {
     /// Notes that an event of a call in a visit of a node is reported. Returns `None` if it was before, or is not reported.
     pub(super) fn advance(&mut self, visit: &str, event: &ToolEvent) -> Option<CallSource> {
         let (id, part) = match event {
-            ToolEvent::Started { call_id, .. } => (call_id, 1),
-            ToolEvent::Completed { call_id, .. } => (call_id, 2),
+            ToolEvent::Requested { call_id, .. } => (call_id, 1),
+            ToolEvent::Started { call_id, .. } => (call_id, 2),
+            ToolEvent::Completed { call_id, .. } => (call_id, 3),
             _ => return None,
         };
         let name = format!("{}{id}", start_of(visit));
@@ -84,6 +85,13 @@ mod tests {
         ToolEvent::Started {
             call_id: id.into(),
             name: "clock".into(),
+        }
+    }
+
+    fn requested(id: &str) -> ToolEvent {
+        ToolEvent::Requested {
+            call_id: id.into(),
+            name: "clock".into(),
             input: "{}".into(),
         }
     }
@@ -91,8 +99,10 @@ mod tests {
     #[test]
     fn what_was_reported_is_not_reported_again() {
         let mut calls = NodeCalls::default();
+        assert_eq!(calls.advance("t/r/clock/1", &requested("a")).unwrap().place(), "a.1");
+        assert_eq!(calls.advance("t/r/clock/1", &requested("a")), None);
         let source = calls.advance("t/r/clock/1", &started("a")).unwrap();
-        assert_eq!(source.place(), "a.1");
+        assert_eq!(source.place(), "a.2");
         assert_eq!(calls.advance("t/r/clock/1", &started("a")), None);
         assert!(calls.advance("t/r/clock/1", &started("b")).is_some());
         assert!(calls.advance("t/r/clock/11", &started("a")).is_some());

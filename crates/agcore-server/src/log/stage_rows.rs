@@ -45,7 +45,7 @@ impl StageRows {
     /// Adds a call that a node makes itself, or its result.
     pub(super) fn node_call(&mut self, event: &ToolEvent) {
         match event {
-            ToolEvent::Started { call_id, name, input } => self.call(call_id, name, input),
+            ToolEvent::Requested { call_id, name, input } => self.call(call_id, name, input),
             result => self.result(result),
         }
     }

@@ -20,6 +20,9 @@ pub const TICK: Duration = Duration::from_millis(100);
 /// The frames of the spinner, one for each tick.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
+/// The mark of a call that was requested and does not run yet.
+const NOT_STARTED: char = '○';
+
 /// The delay before a wait is shown, so that quick answers do not flicker.
 const WAIT_DELAY: Duration = Duration::from_millis(400);
 
@@ -38,7 +41,7 @@ pub(super) struct StatusLines {
     arrived: Option<Instant>,
     /// When the next attempt of a failed call starts.
     next_attempt: Option<Instant>,
-    tools: Vec<RunningTool>,
+    tools: Vec<ShownTool>,
     /// The width of each line on the screen.
     drawn: Vec<usize>,
     /// Whether the wait is shown behind the cursor, on a line of the answer.
@@ -47,15 +50,16 @@ pub(super) struct StatusLines {
     ticks: usize,
 }
 
-/// A running tool.
+/// A tool call that has not ended.
 #[derive(Debug)]
-struct RunningTool {
+struct ShownTool {
     call_id: String,
     /// Its name and arguments.
     label: String,
     /// Its latest progress message.
     message: Option<String>,
-    started: Instant,
+    /// When the tool began to run it; `None` while it is checked or waits for a person.
+    started: Option<Instant>,
 }
 
 impl StatusLines {
@@ -87,15 +91,32 @@ impl StatusLines {
         self.arrived = Some(Instant::now());
     }
 
-    /// Adds a running tool.
-    pub(super) fn start_tool(&mut self, call_id: &str, label: String) {
+    /// Adds a tool call that the model requests.
+    pub(super) fn add_tool(&mut self, call_id: &str, label: String) {
         self.stop_waiting();
-        self.tools.push(RunningTool {
+        self.tools.push(ShownTool {
             call_id: call_id.to_owned(),
             label,
             message: None,
-            started: Instant::now(),
+            started: None,
         });
+    }
+
+    /// Shows that a tool runs, under this label if its request was not shown: an earlier process may have shown it.
+    pub(super) fn start_tool(&mut self, call_id: &str, label: &str) {
+        if !self.tools.iter().any(|tool| tool.call_id == call_id) {
+            self.add_tool(call_id, label.to_owned());
+        }
+        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.call_id == call_id) {
+            tool.started.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Replaces the label of a tool, for example because a person edited the arguments.
+    pub(super) fn set_label(&mut self, call_id: &str, label: String) {
+        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.call_id == call_id) {
+            tool.label = label;
+        }
     }
 
     /// Sets the progress message of a tool.
@@ -133,17 +154,19 @@ impl StatusLines {
         }
     }
 
-    /// Draws the lines over the previous ones. The cursor stays at the end of the last line.
+    /// Draws the lines over the previous ones, with a spinner before what is in progress. The cursor stays at the end of the
+    /// last line.
     pub(super) fn draw(&mut self, palette: Palette, width: usize, out: &mut String) {
         self.erase(width, out);
         self.ticks += 1;
         let spinner = SPINNER[self.ticks % SPINNER.len()];
         let lines = self.lines(width.saturating_sub(3), Instant::now());
-        for (index, line) in lines.iter().enumerate() {
+        for (index, (is_active, line)) in lines.iter().enumerate() {
             let (dim, end) = (palette.dim, if index == 0 { "" } else { "\n" });
-            let _ = write!(out, "{end}{dim}{spinner} {line}{dim:#}");
+            let mark = if *is_active { spinner } else { NOT_STARTED };
+            let _ = write!(out, "{end}{dim}{mark} {line}{dim:#}");
         }
-        self.drawn = lines.iter().map(|line| columns(line) + 2).collect();
+        self.drawn = lines.iter().map(|(_, line)| columns(line) + 2).collect();
     }
 
     /// Draws a wait behind the cursor, which stays where it is, if it fits into this many columns. The terminal keeps the style
@@ -161,13 +184,16 @@ impl StatusLines {
         }
     }
 
-    fn lines(&self, width: usize, now: Instant) -> Vec<String> {
+    /// Returns the lines, and whether each is about an operation in progress.
+    fn lines(&self, width: usize, now: Instant) -> Vec<(bool, String)> {
         let waiting = self.wait(now).filter(|_| self.tools.is_empty());
-        let waiting = waiting.map(|line| truncated(&line, width));
+        let waiting = waiting.map(|line| (true, truncated(&line, width)));
         let shown = self.tools.iter().take(MAX_TOOLS);
-        let more = self.tools.len().saturating_sub(MAX_TOOLS);
-        let more = (more > 0).then(|| truncated(&format!("and {more} more"), width));
-        let lines = shown.map(|tool| tool.line(width, now));
+        let more = self.tools.iter().skip(MAX_TOOLS);
+        let is_active = more.clone().any(|tool| tool.started.is_some());
+        let more = more.count();
+        let more = (more > 0).then(|| (is_active, truncated(&format!("and {more} more"), width)));
+        let lines = shown.map(|tool| (tool.started.is_some(), tool.line(width, now)));
         waiting.into_iter().chain(lines).chain(more).collect()
     }
 }
@@ -192,9 +218,9 @@ impl StatusLines {
     }
 }
 
-impl RunningTool {
+impl ShownTool {
     fn line(&self, width: usize, now: Instant) -> String {
-        let time = seconds(now - self.started);
+        let time = self.started.map(|started| seconds(now - started)).unwrap_or_default();
         let message = self
             .message
             .as_ref()
@@ -219,9 +245,13 @@ mod tests {
     fn running(count: usize) -> StatusLines {
         let mut status = StatusLines::default();
         for number in 0..count {
-            status.start_tool(&format!("c{number}"), format!("tool{number} {{\"a\": \"日本語\"}}"));
+            status.start_tool(&format!("c{number}"), &format!("tool{number} {{\"a\": \"日本語\"}}"));
         }
         status
+    }
+
+    fn texts(status: &StatusLines, at: Instant) -> Vec<String> {
+        status.lines(80, at).into_iter().map(|(_, line)| line).collect()
     }
 
     fn drawn(status: &mut StatusLines, width: usize) -> String {
@@ -244,6 +274,22 @@ mod tests {
             out.starts_with("\r\u{1b}[2A\u{1b}[J") && !out.contains("tool1"),
             "{out:?}"
         );
+    }
+
+    #[test]
+    fn a_call_has_a_spinner_once_it_runs() {
+        let mut status = StatusLines::default();
+        status.add_tool("c", "refund {}".to_owned());
+        let out = drawn(&mut status, 80);
+        assert_eq!(out, "○ refund {}");
+        status.start_tool("c", "another label");
+        let out = drawn(&mut status, 80);
+        assert!(out.contains(SPINNER[2]) && out.ends_with(" refund {}"), "{out:?}");
+        status.end_tool("c");
+        // Its request was shown by an earlier process.
+        status.start_tool("d", "refund");
+        let out = drawn(&mut status, 80);
+        assert!(out.contains(SPINNER[3]) && out.ends_with(" refund"), "{out:?}");
     }
 
     #[test]
@@ -278,13 +324,13 @@ mod tests {
         let mut status = StatusLines::default();
         status.start_delay(Duration::from_secs(20));
         let next = status.next_attempt.unwrap();
-        let check = |at: Instant, expected: &[&str]| assert_eq!(status.lines(80, at), expected);
+        let check = |at: Instant, expected: &[&str]| assert_eq!(texts(&status, at), expected);
         check(next - Duration::from_millis(19_500), &["next attempt in 20 s"]);
         check(next - Duration::from_millis(1), &["next attempt in 1 s"]);
         check(next, &[]);
         check(next + Duration::from_secs(2), &["waiting for the model  2 s"]);
         status.stop_waiting();
-        assert_eq!(status.lines(80, next - Duration::from_secs(1)), Vec::<String>::new());
+        assert_eq!(texts(&status, next - Duration::from_secs(1)), Vec::<String>::new());
     }
 
     #[test]
@@ -292,7 +338,7 @@ mod tests {
         let mut status = StatusLines::default();
         status.part_arrived();
         let arrived = status.arrived.unwrap();
-        let check = |after: Duration, expected: &[&str]| assert_eq!(status.lines(80, arrived + after), expected);
+        let check = |after: Duration, expected: &[&str]| assert_eq!(texts(&status, arrived + after), expected);
         check(Duration::from_millis(1_999), &[]);
         check(Duration::from_secs(2), &["waiting for the model  2 s"]);
         status.arrived = arrived.checked_sub(Duration::from_secs(12));
@@ -309,7 +355,7 @@ mod tests {
         );
         // Without space, nothing is drawn, so there is nothing to erase.
         assert_eq!(drawn(&mut status, 7), "");
-        status.start_tool("c", "tool".to_owned());
+        status.start_tool("c", "tool");
         assert_eq!(drawn(&mut status, 80), "");
     }
 
@@ -321,10 +367,10 @@ mod tests {
         assert!(drawn(&mut status, 80).contains("… half done"));
         status.clear();
         status.start_waiting();
-        assert_eq!(status.lines(80, Instant::now()), Vec::<String>::new());
+        assert_eq!(texts(&status, Instant::now()), Vec::<String>::new());
         let later = Instant::now() + Duration::from_secs(3);
-        assert_eq!(status.lines(80, later), ["waiting for the model  3 s"]);
+        assert_eq!(texts(&status, later), ["waiting for the model  3 s"]);
         status.stop_waiting();
-        assert_eq!(status.lines(80, later), Vec::<String>::new());
+        assert_eq!(texts(&status, later), Vec::<String>::new());
     }
 }

@@ -224,7 +224,13 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     /// Shows a call of the main agent, or one of a sub-agent, whose name is shown with it.
     fn tool(&mut self, sub_agent: Option<&str>, event: &ToolEvent) -> io::Result<()> {
         match event {
-            ToolEvent::Started { call_id, name, input } => self.started(call_id, &call_name(sub_agent, name), input),
+            ToolEvent::Requested { call_id, name, input } => {
+                self.requested(call_id, &call_name(sub_agent, name), input)
+            }
+            ToolEvent::Started { call_id, name } => {
+                self.started(call_id, &call_name(sub_agent, name));
+                Ok(())
+            }
             ToolEvent::Progress { call_id, progress } => match (&progress.message, &mut self.status) {
                 (Some(message), Some(status)) => {
                     status.set_message(call_id, message);
@@ -265,17 +271,27 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         }
     }
 
-    fn started(&mut self, call_id: &str, name: &str, input: &str) -> io::Result<()> {
+    fn requested(&mut self, call_id: &str, name: &str, input: &str) -> io::Result<()> {
         let (name, input) = card::call(name, input, self.card_width());
         match &mut self.status {
             Some(status) => {
-                status.start_tool(call_id, format!("{name}{input}"));
+                status.add_tool(call_id, format!("{name}{input}"));
                 self.end_line()
             }
             None => {
                 let Palette { tool, dim, .. } = self.palette;
                 self.line(&format!("{tool}● {name}{tool:#}{dim}{input}{dim:#}"))
             }
+        }
+    }
+
+    fn started(&mut self, call_id: &str, name: &str) {
+        let width = self.card_width();
+        let Some(status) = &mut self.status else { return };
+        status.start_tool(call_id, name);
+        if let Some((_, arguments)) = self.edited.iter().find(|(id, _)| id == call_id) {
+            let (name, input) = card::call(name, arguments, width);
+            status.set_label(call_id, format!("{name}{input}"));
         }
     }
 
@@ -407,8 +423,8 @@ mod tests {
             let agent = if parent.is_some() { "tester" } else { "main" };
             StreamEvent::new(0, agent.into(), 0, 0, kind).with_parent(parent.map(Into::into))
         };
-        let started = |name: &str| {
-            EventKind::from(ToolEvent::Started {
+        let requested = |name: &str| {
+            EventKind::from(ToolEvent::Requested {
                 call_id: "c".into(),
                 name: name.into(),
                 input: "{}".into(),
@@ -416,9 +432,9 @@ mod tests {
         };
         let text = |text: &str| EventKind::from(TextEvent::Text(text.into()));
         for event in [
-            call(None, started("ask_tester")),
+            call(None, requested("ask_tester")),
             call(Some("c"), text("hidden")),
-            call(Some("c"), started("run_tests")),
+            call(Some("c"), requested("run_tests")),
             call(None, text("shown")),
         ] {
             terminal.event(&event).unwrap();

@@ -40,11 +40,19 @@ fn complete() -> EventKind {
     .into()
 }
 
+fn requested(id: &str) -> EventKind {
+    ToolEvent::Requested {
+        call_id: id.into(),
+        name: "add".into(),
+        input: "{\"a\":1}".into(),
+    }
+    .into()
+}
+
 fn started(id: &str) -> EventKind {
     ToolEvent::Started {
         call_id: id.into(),
         name: "add".into(),
-        input: "{\"a\":1}".into(),
     }
     .into()
 }
@@ -73,6 +81,7 @@ fn only_the_last_message_is_final() {
             delta("Let me see."),
             message(calling),
             usage(10, 5),
+            requested("c1"),
             started("c1"),
             completed("c1", false),
             delta("It is 2."),
@@ -87,6 +96,7 @@ fn only_the_last_message_is_final() {
         "message",
         "usage",
         "tool_use",
+        "tool_start",
         "tool_result",
         "message",
         "usage",
@@ -104,7 +114,7 @@ fn only_the_last_message_is_final() {
         (&json!("It is 2."), &json!(true))
     );
     assert_eq!(found[4]["input"], json!({"a": 1}));
-    assert_eq!(found[5]["status"], "ok");
+    assert_eq!((&found[5]["id"], &found[6]["status"]), (&json!("c1"), &json!("ok")));
     assert_eq!(translator.summary.text.as_deref(), Some("It is 2."));
 }
 
@@ -135,6 +145,7 @@ fn deltas_are_included_on_request_and_followed_by_the_whole() {
             delta("lo"),
             message(AssistantMessage::new("Hello").with_reasoning(agcore::chat::Reasoning::new("Hm."))),
             usage(1, 1),
+            requested("c"),
             started("c"),
             ToolEvent::Progress {
                 call_id: "c".into(),
@@ -154,12 +165,13 @@ fn deltas_are_included_on_request_and_followed_by_the_whole() {
             "message",
             "usage",
             "tool_use",
+            "tool_start",
             "tool_output_delta"
         ]
     );
     assert_eq!(
         types(&lines(&mut translator(), kinds())),
-        ["reasoning", "message", "usage", "tool_use"]
+        ["reasoning", "message", "usage", "tool_use", "tool_start"]
     );
 }
 
@@ -216,7 +228,7 @@ fn calls_end_as_they_were_decided() {
     translator.fate("denied", Fate::Denied("a rule".into()));
     translator.fate("cancelled", Fate::Interrupted);
     let calls = ["denied", "cancelled", "failed", "open"];
-    let mut kinds: Vec<EventKind> = calls.into_iter().map(started).collect();
+    let mut kinds: Vec<EventKind> = calls.into_iter().map(requested).collect();
     kinds.extend(calls[..3].iter().map(|id| completed(id, true)));
     kinds.push(complete());
     let found = lines(&mut translator, kinds);
@@ -224,7 +236,7 @@ fn calls_end_as_they_were_decided() {
     assert_eq!(status, ["denied", "interrupted", "error", "interrupted"]);
     assert_eq!(found[7]["output"], Value::Null);
     translator.cancel();
-    let found = lines(&mut translator, [started("dropped"), completed("dropped", true)]);
+    let found = lines(&mut translator, [requested("dropped"), completed("dropped", true)]);
     assert_eq!(found[1]["status"], "interrupted");
     let denial = &translator.summary.denials[0];
     assert_eq!((denial.id.as_str(), denial.reason.as_str()), ("denied", "a rule"));
@@ -241,7 +253,7 @@ fn an_approval_follows_its_call() {
     });
     assert!(translator.approval("c1", asked.clone()).is_empty());
     assert_eq!(
-        types(&lines(&mut translator, [started("c1")])),
+        types(&lines(&mut translator, [requested("c1")])),
         ["tool_use", "approval_request"]
     );
     assert_eq!(translator.approval("c1", asked).len(), 1);
@@ -280,8 +292,9 @@ fn usage_names_the_model_that_answered() {
 #[test]
 fn sub_agents_show_their_calls_within_the_call_that_asked_them() {
     let mut translator = translator();
-    lines(&mut translator, [started("ask")]);
+    lines(&mut translator, [requested("ask"), started("ask")]);
     let nested = [
+        requested("inner"),
         started("inner"),
         delta("hidden"),
         completed("inner", false),
@@ -289,7 +302,7 @@ fn sub_agents_show_their_calls_within_the_call_that_asked_them() {
     ];
     let events = nested.iter().flat_map(|kind| translator.sub_agent_event("ask", kind));
     let nested: Vec<_> = events.map(|event| serde_json::to_value(event).unwrap()).collect();
-    assert_eq!(types(&nested), ["tool_use", "tool_result", "usage"]);
+    assert_eq!(types(&nested), ["tool_use", "tool_start", "tool_result", "usage"]);
     assert_eq!(nested[0]["parent_id"], "ask");
     let rest = lines(
         &mut translator,

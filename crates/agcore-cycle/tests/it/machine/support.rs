@@ -188,6 +188,7 @@ pub(super) fn event_line(event: &EventKind) -> String {
             format!("message {}", message.text())
         }
         EventKind::Model(ModelEvent::Usage(usage)) => format!("usage {:?}", usage.total()),
+        EventKind::Tool(ToolEvent::Requested { call_id, .. }) => format!("requested {call_id}"),
         EventKind::Tool(ToolEvent::Started { call_id, .. }) => format!("started {call_id}"),
         EventKind::Tool(ToolEvent::Completed { call_id, is_error, .. }) => {
             format!("completed {call_id}{}", if *is_error { " failed" } else { "" })

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_chat::{StreamEvent, ToolCall, ToolEvent, tool_name::portable};
+use agcore_chat::{StreamEvent, Text, ToolCall, ToolEvent, tool_name::portable};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -19,6 +19,9 @@ pub(super) struct CallResult {
     /// How long the call ran.
     #[serde(default)]
     pub(super) duration: Duration,
+    /// The input with which the call ran, if a person edited it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) input: Option<Text>,
 }
 
 /// A call, and the node that makes it.
@@ -49,11 +52,18 @@ impl<'a> Report<'a> {
         &self.call
     }
 
+    pub(super) fn requested(&self) {
+        self.emit(ToolEvent::Requested {
+            call_id: self.call.id.as_str().into(),
+            name: self.call.name.as_str().into(),
+            input: Arc::clone(&self.input),
+        });
+    }
+
     pub(super) fn started(&self) {
         self.emit(ToolEvent::Started {
             call_id: self.call.id.as_str().into(),
             name: self.call.name.as_str().into(),
-            input: Arc::clone(&self.input),
         });
     }
 
@@ -65,7 +75,10 @@ impl<'a> Report<'a> {
         self.emit(ToolEvent::Completed {
             call_id: self.call.id.as_str().into(),
             name: self.call.name.as_str().into(),
-            input: Arc::clone(&self.input),
+            input: match &result.input {
+                Some(edited) => edited.as_str().into(),
+                None => Arc::clone(&self.input),
+            },
             output,
             is_error: result.is_error,
             duration: result.duration,

@@ -1,6 +1,6 @@
 //! [`EventOrder`]: checks that the events of a turn are in order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use agcore_chat::{EventKind, PersonEvent, TextEvent, ToolEvent, TurnEvent};
 
@@ -9,8 +9,10 @@ use agcore_chat::{EventKind, PersonEvent, TextEvent, ToolEvent, TurnEvent};
 pub(super) struct EventOrder {
     started: bool,
     complete: bool,
-    /// Whether each call was reported as completed.
+    /// Whether each call that was requested was reported as completed.
     calls: HashMap<String, bool>,
+    /// The calls whose tools have begun to run them.
+    ran: HashSet<String>,
 }
 
 impl EventOrder {
@@ -34,7 +36,7 @@ impl EventOrder {
         match event {
             EventKind::Turn(TurnEvent::Complete { .. }) => {
                 let open: Vec<_> = self.calls.iter().filter(|(_, complete)| !**complete).collect();
-                assert!(open.is_empty(), "started and never completed: {open:?}");
+                assert!(open.is_empty(), "requested and never completed: {open:?}");
                 self.complete = true;
             }
             EventKind::Text(TextEvent::MessageComplete(_)) => {
@@ -43,12 +45,19 @@ impl EventOrder {
                     "a reply in the middle of a round"
                 );
             }
-            EventKind::Tool(ToolEvent::Started { call_id, .. }) => {
+            EventKind::Tool(ToolEvent::Requested { call_id, .. }) => {
                 assert_eq!(
                     self.calls.insert(call_id.to_string(), false),
                     None,
-                    "{call_id} started twice"
+                    "{call_id} was requested twice"
                 );
+            }
+            EventKind::Tool(ToolEvent::Started { call_id, .. }) => {
+                assert_eq!(self.calls.get(&**call_id), Some(&false), "{call_id} was not requested");
+                self.ran.insert(call_id.to_string());
+            }
+            EventKind::Tool(ToolEvent::Repeated { call_id, .. }) => {
+                assert!(self.ran.contains(&**call_id), "{call_id} runs again but never ran");
             }
             EventKind::Tool(ToolEvent::Completed { call_id, .. }) => {
                 assert_eq!(self.calls.insert(call_id.to_string(), true), Some(false), "{call_id}");
