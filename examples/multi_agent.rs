@@ -63,7 +63,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 /// Runs a turn and prints who does what.
 async fn show(session: &AgentSession, input: &str) -> Result<(), Box<dyn Error>> {
     println!("you: {input}");
-    let mut turn = session.turn(input).stream();
+    let mut turn = session.turn(input).stream_with_sub_agents();
     while let Some(event) = turn.next().await {
         let indent = if event.parent.is_some() { "    " } else { "  " };
         match &event.kind {

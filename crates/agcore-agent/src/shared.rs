@@ -66,6 +66,8 @@ pub(crate) struct CurrentAgent {
 pub(crate) struct Run<'a> {
     pub(crate) token: &'a CancellationToken,
     pub(crate) observer: Option<&'a Observer>,
+    /// Whether the observer also receives the events of sub-agents.
+    pub(crate) shows_sub_agents: bool,
     /// Whether a new turn starts.
     pub(crate) starts: bool,
 }
@@ -280,7 +282,7 @@ impl Shared {
         TurnScope {
             bundle: self.bundle.clone(),
             agent: conversation.agent.name().to_owned(),
-            observer: run.observer.cloned(),
+            observer: run.observer.filter(|_| run.shows_sub_agents).cloned(),
             recorder: self.recorder.clone(),
             session: Arc::clone(&self.id),
             memory: self.memory(),

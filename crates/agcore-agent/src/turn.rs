@@ -130,12 +130,53 @@ impl<S: AnswerKind> AgentTurn<S> {
         run(self, None).await
     }
 
-    /// Runs the turn as a stream of its events.
+    /// Runs the turn as a stream of its events: those of the agent that answers, and of the agents to which it hands the
+    /// conversation over.
+    ///
+    /// Events of [sub-agents](crate::SubAgent) are not among them. What concerns this turn is: the calls that ask sub-agents with
+    /// their results, which contain what the sub-agents used (`metadata.usage` of the display data), and the questions of sub-agents,
+    /// which the turn asks in their place. To show what sub-agents do, use [`stream_with_sub_agents`](Self::stream_with_sub_agents).
     pub fn stream(self) -> TurnStream<'static, Result<S::Outcome, AgentError>>
     where
         S: 'static,
     {
-        TurnStream::new(|observer| async move { run(self, Some(observer)).await })
+        TurnStream::new(|observer| async move { run(self, Some(Watch::own(observer))).await })
+    }
+
+    /// Runs the turn as a stream of its events and those of its sub-agents, in the order in which they happen.
+    ///
+    /// An event of a sub-agent has a [`parent`](agcore_chat::StreamEvent::parent): the id of the call that asked it. Check it before
+    /// you show a text, because a sub-agent writes for the agent that asked it.
+    ///
+    /// ```
+    /// use agcore_agent::{AgentSpec, SubAgent, agent};
+    /// use agcore_chat::{EventKind, TextEvent, ToolCall};
+    /// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let model = ScriptedProvider::new([
+    /// #     ScriptStep::calls([ToolCall::function("call_1", "ask_tester", r#"{"task": "Do all tests pass?"}"#)]),
+    /// #     ScriptStep::text("Two fail."),
+    /// #     ScriptStep::text("No."),
+    /// # ]);
+    /// let tester = AgentSpec::new("tester", "You run tests.");
+    /// let session = agent(model).with_tool(SubAgent::new(tester, "Runs the tests.")).session()?;
+    /// let mut turn = session.turn("May we release?").stream_with_sub_agents();
+    /// let (mut answer, mut notes) = (String::new(), String::new());
+    /// while let Some(event) = turn.next().await {
+    ///     if let EventKind::Text(TextEvent::Text(text)) = &event.kind {
+    ///         if event.parent.is_some() { notes.push_str(text) } else { answer.push_str(text) }
+    ///     }
+    /// }
+    /// assert_eq!((answer.as_str(), notes.as_str()), ("No.", "Two fail."));
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn stream_with_sub_agents(self) -> TurnStream<'static, Result<S::Outcome, AgentError>>
+    where
+        S: 'static,
+    {
+        TurnStream::new(|observer| async move { run(self, Some(Watch::all(observer))).await })
     }
 
     /// Runs the turn as a stream of the text that the model writes.
@@ -165,7 +206,30 @@ impl<S> fmt::Debug for AgentTurn<S> {
     }
 }
 
-async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> Result<S::Outcome, AgentError> {
+/// Receives the events of a turn.
+struct Watch {
+    observer: Observer,
+    /// Whether it also receives those of sub-agents.
+    sub_agents: bool,
+}
+
+impl Watch {
+    fn own(observer: Observer) -> Self {
+        Self {
+            observer,
+            sub_agents: false,
+        }
+    }
+
+    fn all(observer: Observer) -> Self {
+        Self {
+            observer,
+            sub_agents: true,
+        }
+    }
+}
+
+async fn run<S: AnswerKind>(turn: AgentTurn<S>, watch: Option<Watch>) -> Result<S::Outcome, AgentError> {
     let AgentTurn {
         shared,
         mut input,
@@ -187,7 +251,8 @@ async fn run<S: AnswerKind>(turn: AgentTurn<S>, observer: Option<Observer>) -> R
     check_limits(&shared, &input, &conversation.cycle).await?;
     let mut run = Run {
         token: &permit.token,
-        observer: observer.as_ref(),
+        observer: watch.as_ref().map(|watch| &watch.observer),
+        shows_sub_agents: watch.as_ref().is_some_and(|watch| watch.sub_agents),
         starts: !resumes,
     };
     prepare(&shared, conversation, &run, &mut input).await?;
@@ -300,6 +365,7 @@ pub(crate) async fn compact(shared: Arc<Shared>, token: CancellationToken) -> Re
     let run = Run {
         token: &permit.token,
         observer: None,
+        shows_sub_agents: false,
         starts: false,
     };
     let options = shared.options(conversation, &run)?;

@@ -13,7 +13,7 @@ pub(crate) struct TurnScope {
     pub(crate) bundle: RuntimeBundle,
     /// The agent that answers.
     pub(crate) agent: String,
-    /// Receives the events of the turn.
+    /// Receives the events of sub-agents, if anybody does.
     pub(crate) observer: Option<Observer>,
     /// Writes the turns of a stored session.
     pub(crate) recorder: Option<Arc<dyn SessionLog>>,

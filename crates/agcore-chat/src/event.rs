@@ -181,9 +181,12 @@ pub enum ToolEvent {
         /// The input as the model wrote it.
         input: Arc<str>,
     },
-    /// The tool begins to run the call: hooks, rules and people have allowed it. Comes again if the call continues after a
-    /// question that it asked, or [runs again](Self::Repeated). A call that is refused, or cancelled before it runs, has no
-    /// such event.
+    /// The tool begins to run the call: hooks, rules and people have allowed it, and budgets have room for it. Comes again if the
+    /// call continues after a question that it asked, or [runs again](Self::Repeated). A call that is refused, or cancelled before
+    /// it runs, has no such event.
+    ///
+    /// Reading its arguments into a type is the first thing that a typed tool does: a call whose arguments do not fit the type
+    /// starts and fails.
     Started {
         /// The call's id.
         call_id: Text,

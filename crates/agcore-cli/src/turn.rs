@@ -88,7 +88,7 @@ pub(crate) async fn run_typed(
         .with_name("answer")
         .with_check(Arc::new(SchemaValidator::new()));
     let turn = begin(session, input).typed_as(Output::<Value>::with_schema(schema, options));
-    let mut turn = turn.with_token(token.clone()).stream();
+    let mut turn = turn.with_token(token.clone()).stream_with_sub_agents();
     let verdict = follow(&mut turn, &token, render).await?;
     let outcome = turn.finish().await;
     render.turn_ended(None, &session.usage().await);
@@ -201,7 +201,9 @@ pub(crate) fn ticks() -> Interval {
 
 /// Starts a turn that the token cancels.
 pub(crate) fn start(session: &AgentSession, input: impl Into<Input>, token: &CancellationToken) -> EventStream {
-    begin(session, input.into()).with_token(token.clone()).stream()
+    begin(session, input.into())
+        .with_token(token.clone())
+        .stream_with_sub_agents()
 }
 
 fn begin(session: &AgentSession, input: Input) -> AgentTurn {

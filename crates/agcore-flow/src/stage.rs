@@ -163,7 +163,7 @@ impl Stage {
             },
         };
         loop {
-            let mut events = typed(turn.with_token(ask.context.token().clone())).stream();
+            let mut events = typed(turn.with_token(ask.context.token().clone())).stream_with_sub_agents();
             while let Some(event) = events.next().await {
                 ask.context.emit_agent(event);
             }

@@ -317,7 +317,7 @@ impl Execution {
             return turn.await;
         };
         let part = part.map(Arc::<str>::from);
-        let mut events = turn.stream();
+        let mut events = turn.stream_with_sub_agents();
         while let Some(event) = events.next().await {
             match &part {
                 Some(part) => observer.forward(event, part).await,

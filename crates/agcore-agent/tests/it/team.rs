@@ -9,7 +9,8 @@ use agcore_agent::{
     AgentBuilder, AgentConfig, AgentErrorKind, AgentSession, AgentSpec, FanOut, Gathered, SubAgent, TeamLimits,
 };
 use agcore_chat::{
-    AgentEvent, Answer, ChatResponse, EventKind, QuestionKind, StreamEvent, ToolCall, ToolEvent, TurnEvent, Usage,
+    AgentEvent, Answer, ChatResponse, EventKind, PersonEvent, QuestionKind, StreamEvent, TextEvent, ToolCall, ToolEvent,
+    TurnEvent, Usage,
 };
 use agcore_cycle::{Budget, BudgetPool, Budgets, TurnOutcome};
 use agcore_llm::{LlmProvider, provider_fn};
@@ -58,7 +59,7 @@ fn clerks(provider: &ScriptedProvider) -> (AgentBuilder, Arc<AtomicUsize>) {
 }
 
 async fn all_events(session: &AgentSession, input: &str) -> (Vec<StreamEvent>, TurnOutcome) {
-    let mut turn = session.turn(input).stream();
+    let mut turn = session.turn(input).stream_with_sub_agents();
     let mut events = Vec::new();
     while let Some(event) = turn.next().await {
         events.push(event);
@@ -135,6 +136,84 @@ async fn the_text_of_sub_agents_is_not_the_answer() {
         all.push_str(&piece.unwrap());
     }
     assert_eq!(all, "outer");
+}
+
+#[tokio::test]
+async fn a_stream_has_the_events_of_the_agent_that_answers() {
+    let model = ScriptedProvider::new([
+        ScriptStep::calls([ask("c1", "lead")]),
+        ScriptStep::calls([ask("c2", "dev")]),
+        ScriptStep::text("innermost"),
+        ScriptStep::text("inner"),
+        ScriptStep::text("outer"),
+    ]);
+    let session = AgentBuilder::new()
+        .with_provider(model)
+        .with_agent(boss())
+        .with_tool(SubAgent::new(AgentSpec::new("lead", "You ask devs."), "Leads."))
+        .with_tool(SubAgent::new(AgentSpec::new("dev", "You code."), "Codes."))
+        .session()
+        .unwrap();
+    let mut turn = session.turn("Go.").stream();
+    let (mut text, mut calls, mut seq) = (String::new(), Vec::new(), 0);
+    while let Some(event) = turn.next().await {
+        assert_eq!((&*event.agent, event.parent, event.seq), ("boss", None, seq));
+        seq += 1;
+        match event.kind {
+            EventKind::Text(TextEvent::Text(piece)) => text.push_str(&piece),
+            EventKind::Tool(ToolEvent::Completed {
+                call_id,
+                output,
+                display,
+                ..
+            }) => {
+                let used = &display.unwrap()["metadata"]["usage"];
+                calls.push(format!("{call_id}: {output}, {} calls", used["calls"]));
+            }
+            _ => {}
+        }
+    }
+    turn.finish().await.unwrap();
+    assert_eq!((text.as_str(), calls), ("outer", vec!["c1: inner, 2 calls".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_stream_has_the_questions_of_sub_agents() {
+    let model = ScriptedProvider::new([
+        ScriptStep::calls([ask("c", "clerk")]),
+        ScriptStep::calls([ToolCall::function("p", "pay", "{}")]),
+        ScriptStep::text("It is paid."),
+        ScriptStep::text("Done."),
+    ]);
+    let (builder, paid) = clerks(&model);
+    let session = builder.session().unwrap();
+    let mut turn = session.turn("Pay.").stream();
+    let mut found = Vec::new();
+    while let Some(event) = turn.next().await {
+        assert_eq!(event.parent, None);
+        match event.kind {
+            EventKind::Person(PersonEvent::Asked(question)) => found.push(*question),
+            EventKind::Person(PersonEvent::Suspended(questions)) => found.extend(questions),
+            _ => {}
+        }
+    }
+    drop(turn);
+    let asked: Vec<_> = found.iter().map(|question| (&*question.tool, question.kind)).collect();
+    assert_eq!(asked, [("pay", QuestionKind::Approval), ("pay", QuestionKind::Approval)]);
+
+    let mut turn = session.resume([(found[0].id.clone(), Answer::approve())]).stream();
+    let mut kinds = Vec::new();
+    while let Some(event) = turn.next().await {
+        assert_eq!(event.parent, None);
+        if let EventKind::Person(PersonEvent::Answered { .. }) | EventKind::Tool(_) = event.kind {
+            kinds.push(event.kind);
+        }
+    }
+    assert_eq!(turn.finish().await.unwrap().text(), "Done.");
+    let is_completed = |kind: &EventKind| matches!(kind, EventKind::Tool(ToolEvent::Completed { .. }));
+    assert!(matches!(kinds[0], EventKind::Person(_)), "{kinds:?}");
+    assert_eq!(kinds.iter().filter(|kind| is_completed(kind)).count(), 1, "{kinds:?}");
+    assert_eq!(paid.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]

@@ -189,7 +189,8 @@ pub(crate) fn sample_run() -> Recorder {
             complete_calls(&[ToolCall::function("call_1", "calendar.create", input)]),
         )
         .event("m2", used())
-        .event("m2", requested("call_1", "calendar.create", input));
+        .event("m2", requested("call_1", "calendar.create", input))
+        .event("m2", started("call_1", "calendar.create"));
     let mut created = ended("call_1", "calendar.create", input, output);
     if let ToolEvent::Completed { display, .. } = &mut created {
         let hints = json!({"title": "/title", "fields": {"Guests": "/attendee_count"}, "actions": ["Undo"]});

@@ -116,7 +116,7 @@ async fn observers_know_a_call_before_it_begins() {
     let mut cycle = cycle(&provider);
     let mut turn = cycle.turn("Go").with_tools(gate).stream();
     let mut names = Vec::new();
-    while names.last().is_none_or(|name| name != "tool.started") {
+    while names.last().is_none_or(|name| name != "tool.requested") {
         names.push(event_name(&turn.next().await.unwrap()));
     }
     assert!(!names.contains(&"tool.completed".to_owned()));

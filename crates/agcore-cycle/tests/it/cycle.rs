@@ -109,6 +109,7 @@ async fn emits_events_in_order() {
         "0 text.tool_arguments",
         "0 text.message_complete",
         "0 model.usage",
+        "0 tool.requested",
         "0 tool.started",
         "0 tool.completed",
         "1 text.text",

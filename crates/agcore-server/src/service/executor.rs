@@ -266,7 +266,7 @@ impl Service {
     /// Runs a turn and takes its events. Returns `None` if the turn is left to the next process.
     async fn drive(&self, log: &Arc<RunLog>, turn: AgentTurn) -> Option<Result<(), AgentError>> {
         log.begin_flushing();
-        let mut events = turn.with_token(log.token.clone()).stream();
+        let mut events = turn.with_token(log.token.clone()).stream_with_sub_agents();
         let mut parked = pin!(self.parking.cancelled());
         let result = loop {
             let event = tokio::select! {

@@ -38,7 +38,7 @@ fn a_handoff_waits_for_running_calls_and_starts_none() {
         "completed b",
         "complete",
     ];
-    assert!(events.contains(&"started d".to_owned()));
+    assert!(events.contains(&"requested d".to_owned()));
     assert_eq!(
         events[events.len() - 5..],
         tail,

@@ -120,7 +120,7 @@ fn invalid_arguments_never_reach_a_tool() {
             line.starts_with("a failed: the arguments of look are ") && line.contains(reason),
             "{line}"
         );
-        assert_eq!(run.event_lines()[2..], ["started a", "completed a failed"]);
+        assert_eq!(run.event_lines()[2..], ["requested a", "completed a failed"]);
     };
     check("{}", None);
     check("", None);
@@ -184,7 +184,7 @@ fn after_the_last_round_the_turn_fails_and_keeps_its_history() {
         );
         let events = run.event_lines();
         let tail = [
-            "started over",
+            "requested over",
             "completed over failed",
             "limit max_tool_turns",
             "error limit",
