@@ -452,7 +452,14 @@ async fn events_are_stored_with_the_state_that_they_report() {
     let names: Vec<_> = suspended.iter().map(|event| name_of(&event.kind)).collect();
     assert_eq!(
         names,
-        ["turn started", "message", "usage", "tool requested", "asked", "suspended"]
+        [
+            "turn started",
+            "message",
+            "usage",
+            "tool requested",
+            "asked",
+            "suspended"
+        ]
     );
 
     let question = session.questions().await[0].id.clone();

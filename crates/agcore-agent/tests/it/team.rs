@@ -9,8 +9,8 @@ use agcore_agent::{
     AgentBuilder, AgentConfig, AgentErrorKind, AgentSession, AgentSpec, FanOut, Gathered, SubAgent, TeamLimits,
 };
 use agcore_chat::{
-    AgentEvent, Answer, ChatResponse, EventKind, PersonEvent, QuestionKind, StreamEvent, TextEvent, ToolCall, ToolEvent,
-    TurnEvent, Usage,
+    AgentEvent, Answer, ChatResponse, EventKind, PersonEvent, QuestionKind, StreamEvent, TextEvent, ToolCall,
+    ToolEvent, TurnEvent, Usage,
 };
 use agcore_cycle::{Budget, BudgetPool, Budgets, TurnOutcome};
 use agcore_llm::{LlmProvider, provider_fn};
@@ -199,7 +199,10 @@ async fn a_stream_has_the_questions_of_sub_agents() {
     }
     drop(turn);
     let asked: Vec<_> = found.iter().map(|question| (&*question.tool, question.kind)).collect();
-    assert_eq!(asked, [("pay", QuestionKind::Approval), ("pay", QuestionKind::Approval)]);
+    assert_eq!(
+        asked,
+        [("pay", QuestionKind::Approval), ("pay", QuestionKind::Approval)]
+    );
 
     let mut turn = session.resume([(found[0].id.clone(), Answer::approve())]).stream();
     let mut kinds = Vec::new();

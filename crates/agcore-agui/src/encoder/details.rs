@@ -12,10 +12,9 @@ use crate::input::Interrupt;
 /// `id` returns the id of a call on the wire.
 pub(super) fn custom(kind: &EventKind, has_model: bool, id: impl Fn(&str) -> String) -> Option<(String, Value)> {
     let (name, value) = match kind {
-        EventKind::Tool(ToolEvent::Started { call_id, name }) => (
-            "tool_started",
-            json!({"toolCallId": id(call_id), "toolCallName": name}),
-        ),
+        EventKind::Tool(ToolEvent::Started { call_id, name }) => {
+            ("tool_started", json!({"toolCallId": id(call_id), "toolCallName": name}))
+        }
         EventKind::Tool(ToolEvent::Progress { call_id, progress }) => (
             "tool_progress",
             json!({"toolCallId": id(call_id), "progress": progress}),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agcore_chat::{
-    Answer, EventKind, PersonEvent, Question, QuestionKind, StreamEvent, ToolCall, ToolEvent, ToolExecutor, ToolOutcome,
-    TurnEvent,
+    Answer, EventKind, PersonEvent, Question, QuestionKind, StreamEvent, ToolCall, ToolEvent, ToolExecutor,
+    ToolOutcome, TurnEvent,
 };
 use agcore_cycle::{
     Budget, Budgets, CycleSettings, CycleTurn, Hook, HookContext, Hooks, LlmCycle, ToolVerdict, machine::Machine,

@@ -4,9 +4,7 @@ mod report;
 
 use std::{fmt, sync::Arc};
 
-use agcore_chat::{
-    Actor, Answer, Question, Text, ToolExecutor, ToolOutcome, ToolReport, ToolWork, text::clip,
-};
+use agcore_chat::{Actor, Answer, Question, Text, ToolExecutor, ToolOutcome, ToolReport, ToolWork, text::clip};
 use agcore_tools::{
     Extensions, IntoRegistration, RegistryChange, RegistryExecutor, ToolContext, ToolError, ToolPolicy, ToolRegistry,
 };
