@@ -1,4 +1,5 @@
-//! The events of a turn: requested tool calls, two tools that run concurrently and report progress, the streamed answer, the end.
+//! The events of a turn: requested tool calls, two tools that run concurrently and report progress, the streamed
+//! answer, the end.
 //!
 //! A streamed turn yields [`StreamEvent`]s. Match on the ones you care about. After the last event, `finish` returns the
 //! same outcome as a turn that is awaited. If you need nothing but the text, use `text_stream` instead.

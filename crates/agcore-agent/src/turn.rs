@@ -130,12 +130,13 @@ impl<S: AnswerKind> AgentTurn<S> {
         run(self, None).await
     }
 
-    /// Runs the turn as a stream of its events: those of the agent that answers, and of the agents to which it hands the
-    /// conversation over.
+    /// Runs the turn as a stream of its events: those of the agent that answers, and of the agents to which it hands
+    /// the conversation over.
     ///
-    /// Events of [sub-agents](crate::SubAgent) are not among them. What concerns this turn is: the calls that ask sub-agents with
-    /// their results, which contain what the sub-agents used (`metadata.usage` of the display data), and the questions of sub-agents,
-    /// which the turn asks in their place. To show what sub-agents do, use [`stream_with_sub_agents`](Self::stream_with_sub_agents).
+    /// Events of [sub-agents](crate::SubAgent) are not among them. What concerns this turn is: the calls that ask
+    /// sub-agents with their results, which contain what the sub-agents used (`metadata.usage` of the display data),
+    /// and the questions of sub-agents, which the turn asks in their place. To show what sub-agents do, use
+    /// [`stream_with_sub_agents`](Self::stream_with_sub_agents).
     pub fn stream(self) -> TurnStream<'static, Result<S::Outcome, AgentError>>
     where
         S: 'static,
@@ -145,8 +146,8 @@ impl<S: AnswerKind> AgentTurn<S> {
 
     /// Runs the turn as a stream of its events and those of its sub-agents, in the order in which they happen.
     ///
-    /// An event of a sub-agent has a [`parent`](agcore_chat::StreamEvent::parent): the id of the call that asked it. Check it before
-    /// you show a text, because a sub-agent writes for the agent that asked it.
+    /// An event of a sub-agent has a [`parent`](agcore_chat::StreamEvent::parent): the id of the call that asked it.
+    /// Check it before you show a text, because a sub-agent writes for the agent that asked it.
     ///
     /// ```
     /// use agcore_agent::{AgentSpec, SubAgent, agent};

@@ -164,15 +164,15 @@ pub enum TextEvent {
 
 /// A tool call, from the request of the model to its end.
 ///
-/// The usual order is `Requested`, `Started`, any number of `Progress`, `Completed`. A call that is refused has only the first
-/// and the last. A call that waits for a person [asks](PersonEvent::Asked) between `Requested` and `Started`, or between two
-/// `Started`.
+/// The usual order is `Requested`, `Started`, any number of `Progress`, `Completed`. A call that is refused has only
+/// the first and the last. A call that waits for a person [asks](PersonEvent::Asked) between `Requested` and `Started`,
+/// or between two `Started`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolEvent {
-    /// The model requested a call. It runs after the checks and approvals that it needs, or not at all. Comes once per call,
-    /// before anything else about it, and not again if the turn is resumed, even in another process.
+    /// The model requested a call. It runs after the checks and approvals that it needs, or not at all. Comes once per
+    /// call, before anything else about it, and not again if the turn is resumed, even in another process.
     Requested {
         /// The call's id.
         call_id: Text,
@@ -181,12 +181,12 @@ pub enum ToolEvent {
         /// The input as the model wrote it.
         input: Arc<str>,
     },
-    /// The tool begins to run the call: hooks, rules and people have allowed it, and budgets have room for it. Comes again if the
-    /// call continues after a question that it asked, or [runs again](Self::Repeated). A call that is refused, or cancelled before
-    /// it runs, has no such event.
+    /// The tool begins to run the call: hooks, rules and people have allowed it, and budgets have room for it. Comes
+    /// again if the call continues after a question that it asked, or [runs again](Self::Repeated). A call that is
+    /// refused, or cancelled before it runs, has no such event.
     ///
-    /// Reading its arguments into a type is the first thing that a typed tool does: a call whose arguments do not fit the type
-    /// starts and fails.
+    /// Reading its arguments into a type is the first thing that a typed tool does: a call whose arguments do not fit
+    /// the type starts and fails.
     Started {
         /// The call's id.
         call_id: Text,
@@ -208,7 +208,8 @@ pub enum ToolEvent {
         /// The tool's name.
         name: Text,
     },
-    /// A call ended: it returned a result, failed, or was refused before it ran. Comes once per call, as its last event.
+    /// A call ended: it returned a result, failed, or was refused before it ran. Comes once per call, as its last
+    /// event.
     Completed {
         /// The call's id.
         call_id: Text,

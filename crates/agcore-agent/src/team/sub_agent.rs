@@ -31,8 +31,9 @@ const MAX_ANSWER_BYTES: usize = 16 * 1024;
 ///
 /// Each call starts a conversation of its own, with the tools, permissions and settings of the agent that asks. That agent sees
 /// only the answer, and so does the [stream](AgentTurn::stream) of its turn. With
-/// [`stream_with_sub_agents`](AgentTurn::stream_with_sub_agents), observers see everything: events of a sub-agent carry its name, and
-/// the id of the call as their [`parent`](agcore_chat::StreamEvent::parent). Several calls in one reply run side by side.
+/// [`stream_with_sub_agents`](AgentTurn::stream_with_sub_agents), observers see everything: events of a sub-agent carry
+/// its name, and the id of the call as their [`parent`](agcore_chat::StreamEvent::parent). Several calls in one reply
+/// run side by side.
 ///
 /// A sub-agent that waits for a person suspends the turn of the agent that asked. The question is that of the sub-agent, and its
 /// answer continues both. Questions of one sub-agent are asked one after the other. In a

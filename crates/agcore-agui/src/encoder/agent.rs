@@ -92,8 +92,8 @@ impl Encoder {
                 self.replies.reasoning(reply, &delta, &mut self.ids, out);
             }
             TextEvent::MessageComplete(message) => self.replies.complete(reply, &message, &mut self.ids, out),
-            // Arguments are sent as a whole when the call is requested: a stream that is restarted could not take them back.
-            // Partial objects are a view of text that is sent already.
+            // Arguments are sent as a whole when the call is requested: a stream that is restarted could not take them
+            // back. Partial objects are a view of text that is sent already.
             _ => {}
         }
     }

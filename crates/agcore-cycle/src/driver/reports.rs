@@ -96,8 +96,8 @@ impl Driver<'_> {
         self.begin_calls(new, running).await
     }
 
-    /// Records that calls begin, and what they spend. None of them runs before that, so that a crash cannot make a call run twice
-    /// unnoticed.
+    /// Records that calls begin, and what they spend. None of them runs before that, so that a crash cannot make a call
+    /// run twice unnoticed.
     pub(super) async fn begin_calls(&mut self, calls: Vec<Text>, running: &mut RunningTools) -> Result<(), CycleError> {
         let (mut counted, mut reservations) = (0, Vec::new());
         for waiting in calls.iter().filter_map(|call| running.take_waiting(call)) {

@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Driver<'_> {
-    /// Starts a batch: sets aside what its calls spend, and asks the hooks. A call begins after that, when its executor reports
-    /// it, or with the whole batch if the executor does not report it.
+    /// Starts a batch: sets aside what its calls spend, and asks the hooks. A call begins after that, when its executor
+    /// reports it, or with the whole batch if the executor does not report it.
     pub(super) async fn start_tools(
         &mut self,
         work: Vec<ToolWork>,

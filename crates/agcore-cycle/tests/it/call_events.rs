@@ -1,4 +1,5 @@
-//! The events of tool calls: `Requested` for each call of the model, `Started` only when its tool runs, `Completed` at the end.
+//! The events of tool calls: `Requested` for each call of the model, `Started` only when its tool runs, `Completed` at
+//! the end.
 
 use std::sync::Arc;
 
