@@ -11,7 +11,7 @@ use std::{error::Error, path::Path, sync::Arc};
 use agcore::{
     ChatRequest, LlmProvider, LlmProviderExt, Message,
     chat::{Actor, SystemClock, redact::KeyRedactor, safe_cut, summarized},
-    memory::{ConversationMemory, Redacted},
+    session::{ConversationMemory, Redacted},
     store::sqlite::SqliteStore,
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};

@@ -2,8 +2,13 @@
 //! Run it: `cargo run --example serve_agent`, or with a real model, as the [README](README.md) describes.
 use std::{error::Error, sync::Arc};
 
-use agcore::tools::{ToolError, tool};
-use agcore::{agent::AgentSpec, chat::ToolCall, llm::SystemClock, memory::session::InMemorySessionStore};
+use agcore::{
+    agent::AgentSpec,
+    chat::ToolCall,
+    llm::SystemClock,
+    session::InMemorySessionStore,
+    tools::{ToolError, tool},
+};
 use agcore_server::Server;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

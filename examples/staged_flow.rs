@@ -12,7 +12,7 @@ use agcore::{
     AgentBuilder,
     chat::{Actor, SystemClock, ToolCall},
     flow::{Checkpoints, FlowEvent, FlowFile, StagedFlow, StagedState},
-    memory::session::InMemorySessionStore,
+    session::InMemorySessionStore,
     tools::tool,
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};

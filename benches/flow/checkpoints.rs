@@ -8,7 +8,7 @@ use std::{
 
 use agcore_chat::{Actor, SystemClock};
 use agcore_flow::{Checkpoints, END, Flow, FlowBuilder, NodeContext, NodeError, Step};
-use agcore_memory::{CheckpointStore, RunKey};
+use agcore_session::{CheckpointStore, RunKey};
 use agcore_store::sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -4,7 +4,7 @@ use std::{hint::black_box, sync::Arc, time::Instant};
 
 use agcore_chat::{Actor, SystemClock};
 use agcore_flow::{Checkpoints, END, Flow, FlowBuilder, NodeContext, NodeError, Step};
-use agcore_memory::session::InMemorySessionStore;
+use agcore_session::InMemorySessionStore;
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Runtime;
 

@@ -9,7 +9,8 @@ use agcore_llm::{
     layer::{retry::Retry, trace::Trace},
     system_random,
 };
-use agcore_memory::{MemoryStore, session::SessionStore};
+use agcore_memory::MemoryStore;
+use agcore_session::SessionStore;
 use agcore_tools::{
     Approver, AuditSink, Extensions, IntoRegistration, PermissionRules, ToolContext, ToolError, ToolPolicy,
     ToolRegistry,

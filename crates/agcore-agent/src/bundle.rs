@@ -5,10 +5,8 @@ use std::{fmt, sync::Arc, time::Duration};
 use agcore_chat::{Actor, Biller, Clock};
 use agcore_cycle::Hooks;
 use agcore_llm::{LlmProvider, Random};
-use agcore_memory::{
-    MemoryStore,
-    session::{Billing, SessionStore},
-};
+use agcore_memory::MemoryStore;
+use agcore_session::{Billing, SessionStore};
 use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
 use serde_json::{Map, Value};
 

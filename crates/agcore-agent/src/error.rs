@@ -9,6 +9,7 @@ use agcore_chat::{ChatResponse, Question, text::error_chain};
 use agcore_cycle::CycleError;
 use agcore_llm::LlmError;
 use agcore_memory::MemoryError;
+use agcore_session::SessionError;
 use agcore_tools::ToolError;
 
 use crate::plan::PlanError;
@@ -36,6 +37,7 @@ struct Inner {
 enum Source {
     Cycle(CycleError),
     Tool(ToolError),
+    Session(SessionError),
     Memory(MemoryError),
     Plan(PlanError),
     Other(Box<dyn Error + Send + Sync>),
@@ -273,6 +275,7 @@ impl AgentError {
             (AgentErrorKind::Conflict, _) => false,
             (_, Some(Source::Cycle(error))) => error.is_retryable(),
             (_, Some(Source::Tool(error))) => error.fault().retryable,
+            (_, Some(Source::Session(error))) => error.is_recoverable(),
             (_, Some(Source::Memory(error))) => error.is_recoverable(),
             _ => false,
         }
@@ -316,6 +319,7 @@ impl fmt::Debug for AgentError {
         match &self.0.source {
             Some(Source::Cycle(error)) => debug.field("cycle_error", error),
             Some(Source::Tool(error)) => debug.field("message", &self.0.message).field("tool_error", error),
+            Some(Source::Session(error)) => debug.field("message", &self.0.message).field("session_error", error),
             Some(Source::Memory(error)) => debug.field("message", &self.0.message).field("memory_error", error),
             Some(Source::Plan(error)) => debug.field("message", &self.0.message).field("plan_error", error),
             Some(Source::Other(error)) => debug.field("message", &self.0.message).field("source", error),
@@ -331,6 +335,7 @@ impl Error for AgentError {
             // The message of these errors is the one of this layer.
             Source::Cycle(error) => error.source(),
             Source::Tool(error) => error.source(),
+            Source::Session(error) => error.source(),
             Source::Memory(error) => error.source(),
             Source::Plan(error) => error.source(),
             Source::Other(error) => error.source(),

@@ -11,7 +11,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Actor, Biller};
 use agcore_cycle::machine::Machine;
-use agcore_memory::session::{
+use agcore_session::{
     Billing, Commit, MessageFilter, NewSession, Session, SessionCursor, SessionFilter, SessionOrigin, SessionStore,
     StoredMessage,
 };
@@ -46,7 +46,7 @@ use crate::{
 ///
 /// use agcore_agent::{AgentSpec, agent};
 /// use agcore_llm::SystemClock;
-/// use agcore_memory::session::InMemorySessionStore;
+/// use agcore_session::InMemorySessionStore;
 /// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {

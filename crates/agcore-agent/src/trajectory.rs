@@ -9,7 +9,7 @@ pub use self::error::TrajectoryError;
 
 use agcore_chat::UsageTracker;
 use agcore_cycle::machine::{Limits, Machine, MachineError, Outcome};
-use agcore_memory::Timestamp;
+use agcore_session::Timestamp;
 
 use crate::{error::AgentError, stored_sessions::StoredSessions};
 
@@ -24,7 +24,7 @@ use crate::{error::AgentError, stored_sessions::StoredSessions};
 ///
 /// use agcore_agent::{AgentSpec, Trajectory, agent};
 /// use agcore_llm::SystemClock;
-/// use agcore_memory::session::InMemorySessionStore;
+/// use agcore_session::InMemorySessionStore;
 /// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {

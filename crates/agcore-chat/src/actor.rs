@@ -4,7 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::small_text::Text;
+use crate::{
+    id::{self, IdError},
+    small_text::Text,
+};
 
 /// The tenant and user on whose behalf a call is made: the owner of grants, audit records, memory, keys and sessions.
 ///
@@ -65,6 +68,17 @@ impl Actor {
     pub fn with_line(mut self, line: impl Into<Text>) -> Self {
         self.line = Some(line.into());
         self
+    }
+
+    /// Checks that every store can keep the actor as an owner: each part must be acceptable as an [id](mod@id).
+    ///
+    /// # Errors
+    /// The first part that is not acceptable, with the reason.
+    pub fn check(&self) -> Result<(), IdError> {
+        id::check_named("the tenant", &self.tenant)?;
+        id::check_named("the user", &self.user)?;
+        let line = self.line.as_ref();
+        line.map_or(Ok(()), |line| id::check_named("the line of business", line))
     }
 }
 

@@ -25,12 +25,16 @@
 //!
 //! | feature | description |
 //! |---|---|
+//! | `timestamp` | `Timestamp`, a moment in UTC that is printed and parsed as RFC 3339. |
 //! | `tokio` | `SystemClock`, a `Clock` that waits on tokio's timer. |
 //!
 //! <!-- /features -->
 
 mod object;
 mod small_text;
+pub mod id;
+#[cfg(feature = "timestamp")]
+mod timestamp;
 mod actor;
 mod annotations;
 mod amount;
@@ -118,6 +122,8 @@ pub use {
 
 #[cfg(feature = "tokio")]
 pub use clock::SystemClock;
+#[cfg(feature = "timestamp")]
+pub use timestamp::{Timestamp, TimestampError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

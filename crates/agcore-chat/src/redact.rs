@@ -12,8 +12,10 @@
 //! ```
 
 mod key_patterns;
+mod store;
 
 pub use key_patterns::key_ranges;
+pub use store::Redacted;
 
 use std::{borrow::Cow, sync::Arc};
 

@@ -10,7 +10,9 @@ use agcore::{
     agent::AgentErrorKind,
     chat::FaultKind,
     llm::{LlmErrorKind, TimeoutStage},
-    memory::{MemoryError, MemoryErrorKind},
+    memory::MemoryError,
+    session::SessionError,
+    store::{StoreError, StoreErrorKind},
 };
 use agcore_settings::{SettingsError, secrets::SecretError};
 use agcore_terminal::TerminalError;
@@ -288,9 +290,9 @@ impl fmt::Display for Failure {
 }
 
 /// An unacceptable file is the user's to change; a database that is held by another process can be tried again.
-impl From<MemoryError> for Failure {
-    fn from(error: MemoryError) -> Self {
-        use MemoryErrorKind::{AlreadyExists, InvalidInput, NotFound, Serialization, Unavailable};
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        use StoreErrorKind::{AlreadyExists, InvalidInput, NotFound, Serialization, Unavailable};
 
         let (kind, advice) = match error.kind() {
             NotFound => (FailureKind::Usage, Some("`agcore store migrate` creates a database.")),
@@ -305,6 +307,18 @@ impl From<MemoryError> for Failure {
             advice: advice.map(str::to_owned),
             ..Self::new(kind, message)
         }
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        StoreError::from(error).into()
+    }
+}
+
+impl From<MemoryError> for Failure {
+    fn from(error: MemoryError) -> Self {
+        StoreError::from(error).into()
     }
 }
 

@@ -7,7 +7,7 @@ use agcore::{
     catalog::{Catalog, CatalogBiller, ModelPrice, PriceList},
     chat::{Clock, Money, PriceFn, PriceQuery, ReportedCost, Usage},
     llm::SystemClock,
-    memory::session::Billing,
+    session::Billing,
 };
 use agcore_settings::{Chosen, places::user_catalog};
 

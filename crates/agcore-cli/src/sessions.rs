@@ -20,11 +20,9 @@ use std::{fs, path::Path, sync::Arc};
 
 use agcore::{
     chat::Actor,
-    memory::{
-        CheckpointStore, MemoryStore,
-        session::{Session, SessionStore},
-        user_data::UserDataStore,
-    },
+    memory::MemoryStore,
+    session::{CheckpointStore, Session, SessionStore},
+    store::user_data::UserDataStore,
 };
 use serde_json::Value;
 

@@ -9,9 +9,8 @@ pub(crate) mod writer;
 use std::{fmt, sync::Arc};
 
 use agcore_chat::Actor;
-use agcore_memory::{
-    CheckpointStore, MemoryErrorKind, RunKey,
-    session::{Commit, NewSession, RunChange, RunFilter, RunStatus, SessionStore},
+use agcore_session::{
+    CheckpointStore, Commit, NewSession, RunChange, RunFilter, RunKey, RunStatus, SessionErrorKind, SessionStore,
 };
 
 use crate::{error::FlowError, record::Record};
@@ -81,7 +80,7 @@ impl Checkpoints {
             None => match store.create(NewSession::new(session).with_owner(owner.clone())).await {
                 Ok(created) => created,
                 // Another process was faster.
-                Err(error) if error.kind() == MemoryErrorKind::AlreadyExists => {
+                Err(error) if error.kind() == SessionErrorKind::AlreadyExists => {
                     let found = store.get_session(tenant, session).await?;
                     found.ok_or(error)?
                 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use agcore_chat::{Clock, StreamEvent};
-use agcore_memory::id;
+use agcore_session::id;
 use async_trait::async_trait;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use std::{error::Error, fmt};
 
 use agcore_chat::{Fault, FaultKind};
-use agcore_memory::{MemoryError, MemoryErrorKind};
+use agcore_session::{SessionError, SessionErrorKind};
 
 use crate::problem::FlowProblem;
 
@@ -140,18 +140,18 @@ impl FlowError {
     }
 }
 
-impl From<MemoryError> for FlowError {
-    fn from(error: MemoryError) -> Self {
+impl From<SessionError> for FlowError {
+    fn from(error: SessionError) -> Self {
         let (kind, message) = match error.kind() {
-            MemoryErrorKind::Conflict { .. } => (
+            SessionErrorKind::Conflict { .. } => (
                 FlowErrorKind::Conflict,
                 "another process continues the run; wait for it, or read the run again",
             ),
-            MemoryErrorKind::NotFound => (
+            SessionErrorKind::NotFound => (
                 FlowErrorKind::InvalidInput,
                 "the run does not exist in the store; create it with `Checkpoints::create`",
             ),
-            MemoryErrorKind::Serialization => (FlowErrorKind::CorruptCheckpoint, "a checkpoint cannot be read"),
+            SessionErrorKind::Serialization => (FlowErrorKind::CorruptCheckpoint, "a checkpoint cannot be read"),
             _ => (FlowErrorKind::Storage, "the store of checkpoints failed"),
         };
         let is_recoverable = error.is_recoverable();

@@ -33,7 +33,7 @@ use crate::{
 ///
 /// use agcore_chat::{Actor, SystemClock};
 /// use agcore_flow::{Checkpoints, END, FlowBuilder, Step};
-/// use agcore_memory::session::InMemorySessionStore;
+/// use agcore_session::InMemorySessionStore;
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
 /// let flow = FlowBuilder::new("publish", SystemClock::new())

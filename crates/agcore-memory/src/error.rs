@@ -1,12 +1,10 @@
-//! [`MemoryError`]: the error type of all stores.
+//! [`MemoryError`]: the error of stores of memory items and knowledge.
 
 use std::{error::Error, fmt, sync::Arc};
 
-use agcore_chat::{Fault, FaultKind};
+use agcore_chat::{Fault, FaultKind, id::IdError};
 
-use crate::hold::Holder;
-
-/// An error of a store.
+/// An error of a store of memory items or knowledge, or of a search.
 ///
 /// [`Display`](fmt::Display) prints one layer; the cause is in [`source`](Error::source). Messages never contain the
 /// credentials of a database. Cheap to clone.
@@ -25,7 +23,6 @@ struct Inner {
     kind: MemoryErrorKind,
     message: String,
     source: Option<Box<dyn Error + Send + Sync>>,
-    holder: Option<Holder>,
 }
 
 /// The reason for an error.
@@ -36,17 +33,15 @@ pub enum MemoryErrorKind {
     NotFound,
     /// The object to create exists already.
     AlreadyExists,
-    /// The change does not fit the stored state: a status that cannot follow, a call that has finished already.
+    /// The change does not fit the stored state: a fact is superseded at a time at which it is not valid.
     InvalidState,
-    /// Another writer was faster: the stream ends at another record than expected.
+    /// Another writer was faster: the page has another version than expected.
     Conflict {
-        /// The sequence number that the writer expected.
+        /// The version that the writer expected.
         expected: u64,
-        /// The sequence number of the last record.
+        /// The version of the stored page.
         found: u64,
     },
-    /// Somebody else holds what only one may have at a time; [`MemoryError::holder`] returns the holder.
-    Held,
     /// The storage failed: a full disk, a file that cannot be written, an error of the database.
     Storage,
     /// Stored data cannot be read: it is corrupt, or was written by a newer version.
@@ -67,7 +62,6 @@ impl MemoryErrorKind {
             Self::AlreadyExists => "already_exists",
             Self::InvalidState => "invalid_state",
             Self::Conflict { .. } => "conflict",
-            Self::Held => "held",
             Self::Storage => "storage",
             Self::Serialization => "serialization",
             Self::InvalidInput => "invalid_input",
@@ -85,7 +79,6 @@ impl MemoryError {
             kind,
             message: message.into(),
             source: None,
-            holder: None,
         }))
     }
 
@@ -100,7 +93,6 @@ impl MemoryError {
             kind,
             message: message.into(),
             source: Some(source.into()),
-            holder: None,
         }))
     }
 
@@ -122,30 +114,6 @@ impl MemoryError {
         Self::new(MemoryErrorKind::InvalidState, message)
     }
 
-    /// Creates a [`Conflict`](MemoryErrorKind::Conflict) error.
-    #[cold]
-    pub fn conflict(stream: &str, expected: u64, found: u64) -> Self {
-        let message =
-            format!("the stream `{stream}` ends at record {found}, not at {expected}: read it again and retry");
-        Self::new(MemoryErrorKind::Conflict { expected, found }, message)
-    }
-
-    /// Creates a [`Held`](MemoryErrorKind::Held) error.
-    #[cold]
-    pub fn held(name: &str, holder: Holder) -> Self {
-        Self(Arc::new(Inner {
-            kind: MemoryErrorKind::Held,
-            message: format!("`{name}` is in use by {holder}; wait until it is free"),
-            source: None,
-            holder: Some(holder),
-        }))
-    }
-
-    /// Returns who has what is [`Held`](MemoryErrorKind::Held).
-    pub fn holder(&self) -> Option<&Holder> {
-        self.0.holder.as_ref()
-    }
-
     /// Returns the reason for the error.
     pub fn kind(&self) -> MemoryErrorKind {
         self.0.kind
@@ -156,11 +124,11 @@ impl MemoryError {
         &self.0.message
     }
 
-    /// Returns whether the same operation can succeed later. After a conflict the stream has to be read first.
+    /// Returns whether the same operation can succeed later. After a conflict the page has to be read first.
     pub fn is_recoverable(&self) -> bool {
         matches!(
             self.0.kind,
-            MemoryErrorKind::Conflict { .. } | MemoryErrorKind::Held | MemoryErrorKind::Unavailable
+            MemoryErrorKind::Conflict { .. } | MemoryErrorKind::Unavailable
         )
     }
 
@@ -168,10 +136,9 @@ impl MemoryError {
     pub fn fault(&self) -> Fault {
         let kind = match self.0.kind {
             MemoryErrorKind::NotFound => FaultKind::NotFound,
-            MemoryErrorKind::InvalidInput
-            | MemoryErrorKind::AlreadyExists
-            | MemoryErrorKind::Held
-            | MemoryErrorKind::InvalidState => FaultKind::InvalidRequest,
+            MemoryErrorKind::InvalidInput | MemoryErrorKind::AlreadyExists | MemoryErrorKind::InvalidState => {
+                FaultKind::InvalidRequest
+            }
             MemoryErrorKind::Conflict { .. } => FaultKind::Conflict,
             _ => FaultKind::Storage,
         };
@@ -202,5 +169,11 @@ impl Error for MemoryError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         let source = self.0.source.as_deref();
         source.map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+impl From<IdError> for MemoryError {
+    fn from(error: IdError) -> Self {
+        Self::invalid(error.to_string())
     }
 }

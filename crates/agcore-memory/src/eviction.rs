@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, time::Duration};
 
-use crate::{id, timestamp::Timestamp};
+use agcore_chat::{Timestamp, id};
 
 /// The prefixes of ids to which the default policy does not apply: knowledge, session memory and conversations. To remove
 /// such items, set a policy for one of these prefixes, or for a longer one.
@@ -260,7 +260,7 @@ impl EvictionConfig {
     /// [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if a prefix is not acceptable.
     pub fn check(&self) -> Result<(), crate::MemoryError> {
         let mut prefixes = self.policies.iter().map(|(prefix, _)| prefix);
-        prefixes.try_for_each(|prefix| id::check_prefix("the prefix of an eviction policy", prefix))
+        Ok(prefixes.try_for_each(|prefix| id::check_prefix("the prefix of an eviction policy", prefix))?)
     }
 }
 

@@ -1,9 +1,9 @@
 //! [`MemoryFilter`]: which items to list.
 
-use agcore_chat::{Actor, Text};
+use agcore_chat::{Actor, Text, Timestamp, id};
 use serde_json::Value;
 
-use crate::{error::MemoryError, id, item::MemoryItem, timestamp::Timestamp};
+use crate::{error::MemoryError, item::MemoryItem};
 
 /// Selects items of one tenant that meet all conditions. Without conditions, all items of the tenant are selected.
 ///

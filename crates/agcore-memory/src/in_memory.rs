@@ -6,17 +6,15 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use agcore_chat::{Actor, Clock};
+use agcore_chat::{Actor, Clock, Timestamp, id};
 use async_trait::async_trait;
 
 use crate::{
     error::MemoryError,
     eviction::{EvictionCandidate, EvictionConfig, EvictionPolicy},
     filter::{MemoryFilter, Order},
-    id,
-    item::{MemoryItem, check_owner},
+    item::MemoryItem,
     store::MemoryStore,
-    timestamp::Timestamp,
 };
 
 /// A [`MemoryStore`] in the memory of the process: for tests, for short-lived programs, and as the reference for other
@@ -158,7 +156,7 @@ impl MemoryStore for InMemoryStore {
     }
 
     async fn erase(&self, owner: &Actor) -> Result<u64, MemoryError> {
-        check_owner(owner)?;
+        owner.check()?;
         let mut state = self.state();
         let Some(items) = state.tenants.get_mut(&*owner.tenant) else {
             return Ok(0);

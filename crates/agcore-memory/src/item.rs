@@ -1,10 +1,10 @@
 //! [`MemoryItem`]: what a store keeps.
 
-use agcore_chat::{Actor, Text};
+use agcore_chat::{Actor, Text, Timestamp, id};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{error::MemoryError, id, timestamp::Timestamp};
+use crate::error::MemoryError;
 
 /// A piece of memory: a fact, a note, a document.
 ///
@@ -141,7 +141,7 @@ impl MemoryItem {
     /// [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if the id, the owner or the validity is not acceptable.
     pub fn check(&self) -> Result<(), MemoryError> {
         id::check(&self.id)?;
-        check_owner(&self.owner)?;
+        self.owner.check()?;
         match (self.valid_from, self.valid_until) {
             (Some(from), Some(until)) if until < from => Err(MemoryError::invalid(format!(
                 "the item `{}` would be valid from {from} until {until}, which is earlier",
@@ -150,14 +150,4 @@ impl MemoryItem {
             _ => Ok(()),
         }
     }
-}
-
-/// Checks that every store can keep an owner.
-pub(crate) fn check_owner(owner: &Actor) -> Result<(), MemoryError> {
-    id::check_named("the tenant", &owner.tenant)?;
-    id::check_named("the user", &owner.user)?;
-    owner
-        .line
-        .as_ref()
-        .map_or(Ok(()), |line| id::check_named("the line of business", line))
 }

@@ -1,6 +1,6 @@
 //! The JSON forms of answers and requests.
 
-use agcore_memory::session::{Run, Session, StoredMessage};
+use agcore_session::{Run, Session, StoredMessage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use agcore_flow::FlowError;
-use agcore_memory::{Holder, MemoryError};
+use agcore_session::{Holder, SessionError};
 
 /// The reason a server cannot be built or cannot serve.
 #[derive(Debug, thiserror::Error)]
@@ -42,5 +42,5 @@ pub enum ServerError {
     TakenOver,
     /// The store cannot be read.
     #[error("the runs of the last process cannot be read")]
-    Store(#[source] MemoryError),
+    Store(#[source] SessionError),
 }

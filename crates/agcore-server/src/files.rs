@@ -15,7 +15,7 @@ use std::{fmt, sync::Arc};
 
 use agcore_chat::{Actor, Clock};
 use agcore_files::{FileKind, FileMapping, FileStorage, StorageError};
-use agcore_memory::{MemoryError, Timestamp, session::SessionStore};
+use agcore_session::{SessionError, SessionStore, Timestamp};
 use sha2::{Digest, Sha256};
 
 use self::list::{FileList, Upload, owner_of, stream_of};
@@ -30,7 +30,7 @@ pub(crate) struct Files {
 /// The reason for which a file was not stored or found.
 #[derive(Debug)]
 pub(crate) enum FileError {
-    Store(MemoryError),
+    Store(SessionError),
     Storage(StorageError),
 }
 
@@ -131,8 +131,8 @@ fn path_of(actor: &Actor, id: &str) -> String {
     format!("uploads/{owner}/{id}")
 }
 
-impl From<MemoryError> for FileError {
-    fn from(error: MemoryError) -> Self {
+impl From<SessionError> for FileError {
+    fn from(error: SessionError) -> Self {
         Self::Store(error)
     }
 }

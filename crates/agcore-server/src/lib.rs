@@ -5,7 +5,7 @@
 //!
 //! use agcore_agent::{AgentSpec, agent};
 //! use agcore_chat::SystemClock;
-//! use agcore_memory::session::InMemorySessionStore;
+//! use agcore_session::InMemorySessionStore;
 //! use agcore_server::Server;
 //! use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 //! use tokio::{

@@ -6,7 +6,7 @@ use std::{
 };
 
 use agcore_chat::Clock;
-use agcore_memory::{Entry, MemoryError, MemoryErrorKind, Record, Timestamp, id, session::SessionStore};
+use agcore_session::{Entry, Record, SessionError, SessionErrorKind, SessionStore, Timestamp, id};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -47,7 +47,7 @@ struct Outbox {
 }
 
 /// Receives the end of a write.
-type Written = oneshot::Sender<Result<(), MemoryError>>;
+type Written = oneshot::Sender<Result<(), SessionError>>;
 
 impl Registry {
     pub(crate) fn new(store: Arc<dyn SessionStore>, clock: Arc<dyn Clock>) -> Self {
@@ -63,7 +63,7 @@ impl Registry {
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn open_jobs(&self) -> Result<Vec<RunJob>, MemoryError> {
+    pub(crate) async fn open_jobs(&self) -> Result<Vec<RunJob>, SessionError> {
         let Shared { store, stream, .. } = &*self.0;
         let entries = store.read(stream, 1).await?;
         let end = {
@@ -94,7 +94,7 @@ impl Registry {
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn began(&self, job: &RunJob) -> Result<(), MemoryError> {
+    pub(crate) async fn began(&self, job: &RunJob) -> Result<(), SessionError> {
         self.append("began", job).await
     }
 
@@ -102,11 +102,11 @@ impl Registry {
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn ended(&self, job: &RunJob) -> Result<(), MemoryError> {
+    pub(crate) async fn ended(&self, job: &RunJob) -> Result<(), SessionError> {
         self.append("ended", job).await
     }
 
-    async fn append(&self, kind: &str, job: &RunJob) -> Result<(), MemoryError> {
+    async fn append(&self, kind: &str, job: &RunJob) -> Result<(), SessionError> {
         let now = Timestamp::from(self.0.clock.now());
         let record = Record::new(kind, 1, now, json!({ "job": job }));
         let (written, result) = oneshot::channel();
@@ -122,7 +122,7 @@ impl Registry {
         }
         result.await.unwrap_or_else(|_| {
             let detail = "the list of runs was not written because the server ends";
-            Err(MemoryError::new(MemoryErrorKind::Unavailable, detail))
+            Err(SessionError::new(SessionErrorKind::Unavailable, detail))
         })
     }
 
@@ -154,7 +154,7 @@ impl Registry {
 }
 
 impl Shared {
-    async fn append(&self, records: Vec<Record>) -> Result<(), MemoryError> {
+    async fn append(&self, records: Vec<Record>) -> Result<(), SessionError> {
         let mut end = self.outbox().end;
         let mut attempt = 0;
         loop {
@@ -166,7 +166,7 @@ impl Shared {
                     return Ok(());
                 }
                 Err(error) => match error.kind() {
-                    MemoryErrorKind::Conflict { found, .. } if attempt < ATTEMPTS => {
+                    SessionErrorKind::Conflict { found, .. } if attempt < ATTEMPTS => {
                         end = found;
                         attempt += 1;
                     }
@@ -184,7 +184,7 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use agcore_chat::{Actor, SystemClock};
-    use agcore_memory::session::InMemorySessionStore;
+    use agcore_session::InMemorySessionStore;
 
     use super::*;
 
@@ -230,7 +230,7 @@ mod tests {
         for _ in 0..2 * TRIM {
             registry.ended(&job(1)).await.unwrap();
         }
-        let left = agcore_memory::Journal::read(&*store, "server/runs", 1).await.unwrap();
+        let left = agcore_session::Journal::read(&*store, "server/runs", 1).await.unwrap();
         assert!(left.len() <= TRIM + 1, "{}", left.len());
     }
 }

@@ -15,11 +15,8 @@ use agcore_chat::{Actor, Biller, Clock, SystemClock};
 use agcore_files::FileStorage;
 use agcore_flow::StoredContext;
 use agcore_llm::{Random, system_random};
-use agcore_memory::{
-    CheckpointStore,
-    session::{Retention, SessionStore},
-    user_data::UserDataStore,
-};
+use agcore_session::{CheckpointStore, Retention, SessionStore};
+use agcore_store::user_data::UserDataStore;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 

@@ -3,10 +3,7 @@
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use agcore_agui::{Format, push_sse_frame, sse_comment};
-use agcore_memory::{
-    MemoryError,
-    session::{EventFilter, StoredEvent},
-};
+use agcore_session::{EventFilter, SessionError, StoredEvent};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 
@@ -89,7 +86,7 @@ impl EventStream {
     }
 
     /// Returns the frames. An error ends the connection without the end of the body, so that the client knows.
-    pub(crate) fn frames(self) -> impl Stream<Item = Result<Bytes, MemoryError>> + Send {
+    pub(crate) fn frames(self) -> impl Stream<Item = Result<Bytes, SessionError>> + Send {
         stream::unfold(Some(self), |state| async move {
             let mut events = state?;
             match events.next_frames().await {
@@ -101,7 +98,7 @@ impl EventStream {
     }
 
     /// Returns the next frames; `None` at the end.
-    async fn next_frames(&mut self) -> Result<Option<Bytes>, MemoryError> {
+    async fn next_frames(&mut self) -> Result<Option<Bytes>, SessionError> {
         while !self.is_over {
             let items = self.read().await?;
             let mut frames = String::new();
@@ -126,7 +123,7 @@ impl EventStream {
     }
 
     /// Returns the next events that exist.
-    async fn read(&mut self) -> Result<Vec<Arc<LogItem>>, MemoryError> {
+    async fn read(&mut self) -> Result<Vec<Arc<LogItem>>, SessionError> {
         if let Source::Live { log, next } = &mut self.source {
             let items = log.read(*next, PAGE);
             *next += items.len();

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agcore_memory::{EvictionCandidate, EvictionConfig, EvictionPolicy, Timestamp};
+use agcore_chat::Timestamp;
+use agcore_memory::{EvictionCandidate, EvictionConfig, EvictionPolicy};
 
 /// Counts writes, to know when to apply the policies.
 #[derive(Debug, Default)]

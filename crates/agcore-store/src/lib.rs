@@ -1,4 +1,4 @@
-//! Databases for agcore: implementations of the contracts of [`agcore_memory`].
+//! Databases for agcore: implementations of the contracts of [`agcore_session`] and [`agcore_memory`].
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")]
@@ -17,7 +17,7 @@
 //!
 //! let store = SqliteStore::open(&path, Arc::new(SystemClock::new())).await?;
 //! assert_eq!(store.get("local", "notes/tea").await?.unwrap().content, "Ann likes green tea.");
-//! # Ok::<(), agcore_memory::MemoryError>(())
+//! # Ok::<(), agcore_store::StoreError>(())
 //! # }).unwrap();
 //! ```
 //!
@@ -30,6 +30,7 @@
 //! | `sqlite` | `SqliteStore`: one file, with SQLite built in. |
 //! | `postgres` | `PostgresStore`: tables of a PostgreSQL server. Needs Rust 1.94. |
 //! | `redis` | `RedisStore`: a Redis server. |
+//! | `user-data` | `UserDataStore`: the export and erasure of everything that a store keeps of a user; enabled by `sqlite` and `postgres`. |
 //! | `tls` | Encrypted connections to servers, with the root certificates of the system. |
 //!
 //! <!-- /features -->
@@ -38,6 +39,9 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod error;
+#[cfg(feature = "user-data")]
+pub mod user_data;
 #[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
 mod eviction;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
@@ -49,3 +53,5 @@ pub mod postgres;
 pub mod redis;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+
+pub use error::{StoreError, StoreErrorKind};

@@ -26,22 +26,24 @@ mod vacuum;
 
 use std::sync::Arc;
 
-use agcore_chat::Clock;
-use agcore_memory::{EvictionConfig, MemoryError, Timestamp};
+use agcore_chat::{Clock, Timestamp};
+use agcore_memory::EvictionConfig;
+
+use crate::error::StoreError;
 
 pub use self::{options::PostgresOptions, text_index::PostgresTextIndex, vector_index::PostgresVectorIndex};
 
 use self::{holds::Holds, statements::Statements};
 use crate::eviction::WriteCounter;
 
-/// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_memory::Journal),
-/// [`SessionStore`](agcore_memory::session::SessionStore), [`CheckpointStore`](agcore_memory::CheckpointStore),
+/// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
+/// [`SessionStore`](agcore_session::SessionStore), [`CheckpointStore`](agcore_session::CheckpointStore),
 /// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) and [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) in tables of a PostgreSQL server.
 ///
 /// Any number of processes can use the same tables. Cheap to clone; all clones share a pool of connections.
 ///
 /// ```no_run
-/// # async fn open() -> Result<(), agcore_memory::MemoryError> {
+/// # async fn open() -> Result<(), agcore_store::StoreError> {
 /// use std::sync::Arc;
 ///
 /// use agcore_chat::SystemClock;
@@ -69,7 +71,7 @@ use crate::eviction::WriteCounter;
 /// # Erasure
 ///
 /// Deleted rows stay in the files of the tables for a while, also those of [`erase`](agcore_memory::MemoryStore::erase)
-/// and [`erase_sessions`](agcore_memory::session::SessionStore::erase_sessions).
+/// and [`erase_sessions`](agcore_session::SessionStore::erase_sessions).
 /// [`vacuum`](Self::vacuum) removes them. It cannot reach copies elsewhere: the write-ahead log, which the server recycles
 /// after checkpoints, archives of that log, standbys, backups, and blocks that the file system has freed.
 ///
@@ -98,7 +100,7 @@ impl PostgresOptions {
     /// # Errors
     /// When the options are not acceptable, the server cannot be reached or refuses the user, or the schema contains tables
     /// of another program or of a newer version.
-    pub async fn open(self, clock: Arc<dyn Clock>) -> Result<PostgresStore, MemoryError> {
+    pub async fn open(self, clock: Arc<dyn Clock>) -> Result<PostgresStore, StoreError> {
         self.check()?;
         let mut connection = connect::connect(&self, self.acquire_timeout).await?;
         migrations::migrate(&mut connection, &self.schema).await?;
@@ -120,7 +122,7 @@ impl PostgresStore {
     /// # Errors
     /// When the URL is not usable, the server cannot be reached or refuses the user, or the schema contains tables of another
     /// program or of a newer version.
-    pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, MemoryError> {
+    pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         PostgresOptions::new(url)?.open(clock).await
     }
 

@@ -11,9 +11,11 @@ mod journal;
 
 use std::sync::Arc;
 
-use agcore_chat::Clock;
-use agcore_memory::{EvictionConfig, MemoryError, Timestamp};
+use agcore_chat::{Clock, Timestamp};
+use agcore_memory::EvictionConfig;
 use redis::Value;
+
+use crate::error::StoreError;
 
 pub use self::options::{ReconnectPolicy, RedisOptions};
 
@@ -23,14 +25,14 @@ use self::{
 };
 use crate::eviction::WriteCounter;
 
-/// A [`MemoryStore`](agcore_memory::MemoryStore) and [`Journal`](agcore_memory::Journal) in a Redis server, version 6 or newer.
+/// A [`MemoryStore`](agcore_memory::MemoryStore) and [`Journal`](agcore_session::Journal) in a Redis server, version 6 or newer.
 ///
 /// Every operation is one command or one script, which the server runs as a whole: others see all of it or nothing. All
 /// operations share a connection, which is replaced when it is lost. Cheap to clone; the connection is closed with the last
 /// clone. Must be used in the tokio runtime in which it was opened.
 ///
 /// ```no_run
-/// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_memory::MemoryError> {
+/// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_store::StoreError> {
 /// use agcore_memory::{MemoryItem, MemoryStore};
 /// use agcore_store::redis::RedisStore;
 ///
@@ -88,7 +90,7 @@ impl RedisOptions {
     ///
     /// # Errors
     /// When an option is not acceptable, the server cannot be reached or used, or its data was written by a newer version.
-    pub async fn open(self, clock: Arc<dyn Clock>) -> Result<RedisStore, MemoryError> {
+    pub async fn open(self, clock: Arc<dyn Clock>) -> Result<RedisStore, StoreError> {
         self.check()?;
         let keys = Keys::new(&self.key_prefix);
         let connection = Connection::new(&self, Arc::clone(&clock))?;
@@ -109,7 +111,7 @@ impl RedisStore {
     ///
     /// # Errors
     /// When the URL is not acceptable, the server cannot be reached or used, or its data was written by a newer version.
-    pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, MemoryError> {
+    pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         RedisOptions::new(url)?.open(clock).await
     }
 
@@ -119,7 +121,7 @@ impl RedisStore {
         self.0.connection.close().await;
     }
 
-    async fn run(&self, call: &Call) -> Result<Value, MemoryError> {
+    async fn run(&self, call: &Call) -> Result<Value, StoreError> {
         self.0.connection.run(call).await
     }
 

@@ -22,9 +22,11 @@ pub mod maintenance;
 
 use std::{path::Path, sync::Arc};
 
-use agcore_chat::Clock;
-use agcore_memory::{EvictionConfig, MemoryError, Timestamp};
+use agcore_chat::{Clock, Timestamp};
+use agcore_memory::EvictionConfig;
 use rusqlite::Connection;
+
+use crate::error::StoreError;
 
 pub use self::{
     options::{Durability, SqliteOptions},
@@ -35,8 +37,8 @@ pub use self::{
 use self::{holds::Holds, readers::Readers, writer::Writer};
 use crate::eviction::WriteCounter;
 
-/// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_memory::Journal),
-/// [`SessionStore`](agcore_memory::session::SessionStore), [`CheckpointStore`](agcore_memory::CheckpointStore),
+/// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
+/// [`SessionStore`](agcore_session::SessionStore), [`CheckpointStore`](agcore_session::CheckpointStore),
 /// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) and [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) in a SQLite file.
 ///
 /// One thread writes and commits all waiting writes together, so that many writers need few syncs. A few threads read, each
@@ -65,7 +67,7 @@ impl SqliteOptions {
     ///
     /// # Errors
     /// When the file cannot be opened, is not a database of agcore, or was written by a newer version.
-    pub async fn open(self, clock: Arc<dyn Clock>) -> Result<SqliteStore, MemoryError> {
+    pub async fn open(self, clock: Arc<dyn Clock>) -> Result<SqliteStore, StoreError> {
         self.eviction.check()?;
         let (options, threads) = (self.clone(), self.readers);
         let writer = Writer::start(move || {
@@ -93,7 +95,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// When the file cannot be opened, is not a database of agcore, or was written by a newer version.
-    pub async fn open(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self, MemoryError> {
+    pub async fn open(path: impl AsRef<Path>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         SqliteOptions::new(path.as_ref()).open(clock).await
     }
 
@@ -103,37 +105,37 @@ impl SqliteStore {
         let _ = self.0.writer.run(|_| Ok(())).await;
     }
 
-    async fn write<T: Send + 'static>(
+    async fn write<T: Send + 'static, E: From<StoreError>>(
         &self,
-        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
-    ) -> Result<T, MemoryError> {
-        self.0.writer.run(job).await
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, E> {
+        Ok(self.0.writer.run(job).await?)
     }
 
     /// Writes a single statement, after which nothing may fail.
-    async fn write_statement<T: Send + 'static>(
+    async fn write_statement<T: Send + 'static, E: From<StoreError>>(
         &self,
-        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
-    ) -> Result<T, MemoryError> {
-        self.0.writer.run_statement(job).await
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, E> {
+        Ok(self.0.writer.run_statement(job).await?)
     }
 
-    async fn write_checked<T: Send + 'static>(
+    async fn write_checked<T: Send + 'static, E: From<StoreError>>(
         &self,
-        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
-    ) -> Result<T, MemoryError> {
-        self.0.writer.run_checked(job).await
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, E> {
+        Ok(self.0.writer.run_checked(job).await?)
     }
 
-    async fn read<T: Send + 'static>(
+    async fn read<T: Send + 'static, E: From<StoreError>>(
         &self,
-        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
-    ) -> Result<T, MemoryError> {
-        self.0.readers.run(job).await
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, E> {
+        Ok(self.0.readers.run(job).await?)
     }
 
     /// Empties the write-ahead log, in which erased data would otherwise survive for a while.
-    async fn truncate_log(&self) -> Result<(), MemoryError> {
+    async fn truncate_log(&self) -> Result<(), StoreError> {
         self.0.writer.truncate_log().await
     }
 

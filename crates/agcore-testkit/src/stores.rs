@@ -19,7 +19,8 @@
 //! ```
 //! use std::sync::Arc;
 //!
-//! use agcore_memory::{Clock, EvictionConfig, InMemoryJournal, InMemoryStore, Journal, MemoryStore};
+//! use agcore_memory::{EvictionConfig, InMemoryStore, MemoryStore};
+//! use agcore_session::{Clock, InMemoryJournal, Journal};
 //! use agcore_testkit::stores::{JournalSubject, MemoryStoreSubject, StoreSubject};
 //! use async_trait::async_trait;
 //!
@@ -83,13 +84,13 @@ pub use behavior::{
 use std::sync::Arc;
 
 use agcore_memory::{
-    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore,
+    EvictionConfig, MemoryStore,
     graph::KnowledgeGraph,
     knowledge::KnowledgeStore,
     search::{TextIndex, VectorIndex},
-    session::SessionStore,
-    user_data::UserDataStore,
 };
+use agcore_session::{CheckpointStore, Clock, Journal, SessionStore};
+use agcore_store::user_data::UserDataStore;
 use async_trait::async_trait;
 
 /// The part that all subjects have in common. Every store that a subject opens must be empty and share nothing with the others.

@@ -15,14 +15,17 @@ pub async fn register(registry: &mut ToolRegistry) -> Option<String> {
         agent::{KnowledgeTools, ToolSource},
         chat::{Actor, SystemClock},
         memory::{
-            MemoryError, MemoryFilter, MemoryStore,
+            MemoryFilter, MemoryStore,
             knowledge::{KnowledgeStore, PageFilter},
             search::{KnowledgeIndex, MemoryRetriever},
         },
-        store::sqlite::{SqliteOptions, SqliteStore},
+        store::{
+            StoreError,
+            sqlite::{SqliteOptions, SqliteStore},
+        },
     };
 
-    async fn contents(store: &SqliteStore) -> Result<(bool, bool), MemoryError> {
+    async fn contents(store: &SqliteStore) -> Result<(bool, bool), StoreError> {
         let tenant = Actor::local().tenant;
         let mut pages = PageFilter::new(tenant.to_string());
         pages.limit = Some(1);

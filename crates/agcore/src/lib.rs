@@ -64,8 +64,9 @@
 //! - `profile`: profiles of users, and the system prompt that describes a user
 //! - `agui`: events for AG-UI front ends, and what these send to start a run
 //! - `files`: files as passages with positions and as tables
-//! - `memory`: stores of facts and notes, journals, and conversations that survive the process
-//! - `store`: the same in a database, with a feature for each
+//! - `session`: stores of sessions with their runs and approvals, journals, and conversations that survive the process
+//! - `memory`: stores of facts and notes, wikis, knowledge graphs, and search in them
+//! - `store`: both in a database, with a feature for each
 //! - [`chat`]: messages, tools, requests, replies, token usage and events
 //!
 //! The guide in the repository, `docs/guide`, has a page for each task, and a table of all providers with their keys.
@@ -121,9 +122,11 @@
 pub mod chat;
 #[cfg(feature = "llm")]
 pub mod llm;
+#[cfg(feature = "session")]
+pub mod session;
 #[cfg(feature = "memory")]
 pub mod memory;
-#[cfg(any(feature = "postgres", feature = "redis", feature = "sqlite"))]
+#[cfg(any(feature = "redis", feature = "user-data"))]
 pub mod store;
 #[cfg(feature = "prompt")]
 pub mod prompt;

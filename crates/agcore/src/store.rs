@@ -1,4 +1,4 @@
-//! Databases for the contracts of [`memory`](crate::memory), with a feature for each.
+//! Databases for the contracts of [`session`](crate::session) and [`memory`](crate::memory), with a feature for each.
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")]
@@ -16,7 +16,7 @@
 //! let store = SqliteStore::open(&path, Arc::new(SystemClock::new())).await?;
 //! store.save(MemoryItem::new("notes/tea", "Ann likes green tea.")).await?;
 //! assert!(store.get("local", "notes/tea").await?.is_some());
-//! # Ok::<(), agcore::memory::MemoryError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! # }).unwrap();
 //! ```
 //!
@@ -25,6 +25,7 @@
 //! | keep everything in one file, without a server | `sqlite::SqliteStore` (feature `sqlite`) |
 //! | share it between machines | `postgres::PostgresStore` (feature `postgres`) |
 //! | share memory items and journals, and lose some if the server fails | `redis::RedisStore` (feature `redis`) |
+//! | export or erase everything of a user | `user_data` (feature `user-data`) |
 //!
 //! These are the public items of the crate `agcore-store`.
 

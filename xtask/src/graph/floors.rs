@@ -1,9 +1,11 @@
 //! Floors: a crate uses only crates on lower floors.
 
-use crate::check::Check;
-use crate::finding::Finding;
-use crate::report::Report;
-use crate::workspace::{Dependency, Kind, Workspace};
+use crate::{
+    check::Check,
+    finding::Finding,
+    report::Report,
+    workspace::{Dependency, Kind, Workspace},
+};
 
 /// The place of a crate in the layering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +24,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-wire", Place::Floor(1)),
     ("agcore-prompt", Place::Floor(1)),
     ("agcore-tools", Place::Floor(1)),
+    ("agcore-session", Place::Floor(1)),
     ("agcore-memory", Place::Floor(1)),
     ("agcore-files", Place::Floor(1)),
     ("agcore-llm", Place::Floor(2)),
@@ -47,6 +50,8 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
             "agcore-llm",
             "agcore-tools",
             "agcore-memory",
+            "agcore-session",
+            "agcore-store",
             "agcore-profile",
             "agcore-catalog",
         ]),
@@ -64,7 +69,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ),
     (
         "agcore-benches-flow",
-        Place::Outside(&["agcore-chat", "agcore-memory", "agcore-store", "agcore-flow"]),
+        Place::Outside(&["agcore-chat", "agcore-session", "agcore-store", "agcore-flow"]),
     ),
     (
         "agcore-benches-mcp",
@@ -97,6 +102,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
             "agcore-llm",
             "agcore-tools",
             "agcore-memory",
+            "agcore-session",
             "agcore-store",
             "agcore-agent",
         ]),

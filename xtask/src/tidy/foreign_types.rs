@@ -4,10 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::Check;
-use crate::finding::Finding;
-use crate::public_api::{Apis, Entry};
-use crate::workspace::Workspace;
+use crate::{
+    check::Check,
+    finding::Finding,
+    public_api::{Apis, Entry},
+    workspace::Workspace,
+};
 
 /// Libraries, and the external crates that their public API may mention.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -28,6 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agcore-flow", &["serde", "serde_json", "tokio_util"]),
     ("agcore-mcp", &["serde", "serde_json", "tokio"]),
     ("agcore-memory", &["serde", "serde_json"]),
+    ("agcore-session", &["serde", "serde_json"]),
     ("agcore-profile", &["serde", "serde_json", "uuid"]),
     ("agcore-prompt", &["serde", "serde_json"]),
     ("agcore-settings", &["clap", "regex", "serde"]),

@@ -18,7 +18,7 @@ impl StoredSessions {
     ///
     /// use agcore_agent::{AgentSpec, agent};
     /// use agcore_llm::SystemClock;
-    /// use agcore_memory::session::InMemorySessionStore;
+    /// use agcore_session::InMemorySessionStore;
     /// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {

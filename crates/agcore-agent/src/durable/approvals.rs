@@ -2,9 +2,8 @@
 
 use agcore_chat::{Question, QuestionId};
 use agcore_cycle::machine::Outcome;
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, NewApproval},
+use agcore_session::{
+    Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, NewApproval, SessionError, SessionErrorKind,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -12,13 +11,13 @@ use serde_json::Value;
 use super::stream::Stream;
 
 /// Returns the question as an approval that waits for a person.
-pub(super) fn new_approval(question: &Question, run: &str) -> Result<NewApproval, MemoryError> {
+pub(super) fn new_approval(question: &Question, run: &str) -> Result<NewApproval, SessionError> {
     let approval = NewApproval::new(question.id.to_string(), run, to_json(question)?);
     Ok(approval.with_call(question.call_id.to_string()))
 }
 
 /// Returns the ids of all questions that the session has ever asked.
-pub(super) async fn asked_approvals(stream: &Stream) -> Result<Vec<QuestionId>, MemoryError> {
+pub(super) async fn asked_approvals(stream: &Stream) -> Result<Vec<QuestionId>, SessionError> {
     let filter = ApprovalFilter::new(&*stream.tenant).with_session(&*stream.session);
     let approvals = stream.store.approvals(&filter).await?;
     Ok(approvals.into_iter().map(|approval| approval.id.into()).collect())
@@ -30,7 +29,7 @@ pub(super) async fn closed_approvals(
     stream: &Stream,
     outcomes: &[Outcome],
     ends: bool,
-) -> Result<Vec<ApprovalChange>, MemoryError> {
+) -> Result<Vec<ApprovalChange>, SessionError> {
     let answer_to = |id: &str| {
         outcomes.iter().find_map(|outcome| match outcome {
             Outcome::Answer(question, answer) if *question.0 == *id => Some(answer),
@@ -59,10 +58,10 @@ pub(super) async fn closed_approvals(
     Ok(changes)
 }
 
-fn to_json(value: &impl Serialize) -> Result<Value, MemoryError> {
+fn to_json(value: &impl Serialize) -> Result<Value, SessionError> {
     serde_json::to_value(value).map_err(|error| {
-        MemoryError::with_source(
-            MemoryErrorKind::Serialization,
+        SessionError::with_source(
+            SessionErrorKind::Serialization,
             "a question cannot be written as JSON",
             error,
         )

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore_chat::{EventKind, Fault, FaultKind, Message, ModelCall, Role, TextEvent, TurnEvent};
 use agcore_cycle::machine::Outcome;
-use agcore_memory::session::{Commit, RunChange, RunStatus, SessionState, SessionStatus, title_of};
+use agcore_session::{Commit, RunChange, RunStatus, SessionState, SessionStatus, title_of};
 use serde_json::{Map, Value};
 
 use super::{rows::Rows, session_billing::SessionBilling};

@@ -6,7 +6,7 @@ use agcore_cycle::{
     Spent,
     machine::{Machine, Outcome, Record as Outcomes},
 };
-use agcore_memory::{Entry, MemoryError, Record, Timestamp};
+use agcore_session::{Entry, Record, SessionError, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -101,7 +101,7 @@ impl<'a> EntryData<'a> {
     }
 
     /// Returns the record as a store keeps it.
-    pub(super) fn into_record(self, at: Timestamp) -> Result<Record, MemoryError> {
+    pub(super) fn into_record(self, at: Timestamp) -> Result<Record, SessionError> {
         let kind = if self.path.is_some() { SUB_AGENT_KIND } else { KIND };
         side_record::write(kind, VERSION, &self, at)
     }

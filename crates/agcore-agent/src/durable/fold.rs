@@ -1,7 +1,7 @@
 //! [`fold`]: the state of a session from its records.
 
 use agcore_cycle::machine::{Limits, Machine, Outcome};
-use agcore_memory::Entry;
+use agcore_session::Entry;
 use agcore_tools::{RunState, ToolSession};
 use serde_json::{Map, Value};
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agcore_chat::{EventKind, StreamEvent};
-use agcore_memory::{MemoryError, MemoryErrorKind, session::NewEvent};
+use agcore_session::{NewEvent, SessionError, SessionErrorKind};
 use serde::{Deserialize, Serialize};
 
 use super::derived::{Position, run_id};
@@ -18,7 +18,7 @@ use super::derived::{Position, run_id};
 /// use agcore_agent::{AgentSpec, RecordedEvent, agent};
 /// use agcore_chat::{EventKind, TurnEvent};
 /// # use agcore_llm::SystemClock;
-/// use agcore_memory::session::{EventFilter, InMemorySessionStore, SessionStore};
+/// use agcore_session::{EventFilter, InMemorySessionStore, SessionStore};
 /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
@@ -108,7 +108,7 @@ impl EventLog {
         position: &Position,
         message: Option<&str>,
         events: &[EventKind],
-    ) -> Result<Vec<NewEvent>, MemoryError> {
+    ) -> Result<Vec<NewEvent>, SessionError> {
         let agent = self.agent.lock().unwrap_or_else(PoisonError::into_inner);
         let run = run_id(position.turns);
         let new_event = |kind: &EventKind| {
@@ -122,7 +122,7 @@ impl EventLog {
             };
             let data = serde_json::to_value(event).map_err(|error| {
                 let message = "an event cannot be written as JSON";
-                MemoryError::with_source(MemoryErrorKind::Serialization, message, error)
+                SessionError::with_source(SessionErrorKind::Serialization, message, error)
             })?;
             Ok(NewEvent::new(run.as_str(), RecordedEvent::KIND, data))
         };

@@ -15,9 +15,9 @@ use agcore_cycle::{
     Observer, OutcomeRecorder, RecordedReply,
     machine::{Limits, Machine, Outcome},
 };
-use agcore_memory::{
-    Hold, MemoryError, MemoryErrorKind, Timestamp,
-    session::{Commit, NewEvent, RunChange, RunStatus, Session, SessionState, SessionStatus, SessionStore},
+use agcore_session::{
+    Commit, Hold, NewEvent, RunChange, RunStatus, Session, SessionError, SessionErrorKind, SessionState, SessionStatus,
+    SessionStore, Timestamp,
 };
 use agcore_tools::{RunState, ToolSession};
 use async_trait::async_trait;
@@ -76,7 +76,7 @@ struct Nested {
 }
 
 /// A write in progress. Everyone who awaits it continues it.
-type Write = Shared<Pin<Box<dyn Future<Output = Result<(), MemoryError>> + Send>>>;
+type Write = Shared<Pin<Box<dyn Future<Output = Result<(), SessionError>> + Send>>>;
 
 /// The parts of the next record besides its outcomes.
 #[derive(Default)]
@@ -168,7 +168,7 @@ impl SessionRecorder {
     }
 
     /// Checks that the right to drive the session was not lost.
-    fn check_hold(&self) -> Result<(), MemoryError> {
+    fn check_hold(&self) -> Result<(), SessionError> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
         match held.is_some_and(|held| held.is_lost()) {
             true => Err(self.stream.out_of_date()),
@@ -177,7 +177,7 @@ impl SessionRecorder {
     }
 
     /// Adds the end of a turn that was abandoned: the session waits for the next input.
-    async fn with_abandoned_run(&self, commit: Commit, position: &Position) -> Result<Commit, MemoryError> {
+    async fn with_abandoned_run(&self, commit: Commit, position: &Position) -> Result<Commit, SessionError> {
         let mut commit = commit.with_run(RunChange::new(run_id(position.turns), RunStatus::Cancelled));
         if position.has_questions {
             commit.approvals = closed_approvals(&self.stream, &[], true).await?;
@@ -194,7 +194,7 @@ impl SessionRecorder {
     }
 
     /// Returns the commit for these outcomes.
-    fn draft(&self, known: &Position, outcomes: &[Outcome], events: &[EventKind]) -> Result<Draft, MemoryError> {
+    fn draft(&self, known: &Position, outcomes: &[Outcome], events: &[EventKind]) -> Result<Draft, SessionError> {
         let next = self.next();
         let limited: Vec<Outcome>;
         let outcomes = match next.limits.clone() {
@@ -229,7 +229,7 @@ impl SessionRecorder {
         Ok(Draft { commit, after })
     }
 
-    fn new_events(&self, position: &Position, events: &[EventKind]) -> Result<Vec<NewEvent>, MemoryError> {
+    fn new_events(&self, position: &Position, events: &[EventKind]) -> Result<Vec<NewEvent>, SessionError> {
         let log = self.events.as_ref();
         let message = position.reply.map(|record| self.message_id(record));
         log.map_or_else(
@@ -239,11 +239,11 @@ impl SessionRecorder {
     }
 
     /// Writes outcomes, and tries again for some time if the store is away and they must not be lost.
-    async fn write_patiently(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), MemoryError> {
+    async fn write_patiently(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), SessionError> {
         let (started, mut pause) = (self.clock.monotonic(), PAUSES.0);
         loop {
             let error = match self.write(outcomes, events).await {
-                Err(error) if error.kind() == MemoryErrorKind::Unavailable && has_happened(outcomes) => error,
+                Err(error) if error.kind() == SessionErrorKind::Unavailable && has_happened(outcomes) => error,
                 written => return written,
             };
             if self.clock.monotonic().saturating_sub(started) + pause > self.patience {
@@ -255,7 +255,7 @@ impl SessionRecorder {
         }
     }
 
-    async fn write(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), MemoryError> {
+    async fn write(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), SessionError> {
         let mut position = self.position().await;
         self.check_hold()?;
         let Draft { mut commit, mut after } = self.draft(&position, outcomes, events)?;

@@ -3,10 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use agcore_chat::{AssistantMessage, EventKind, Message, ModelCall, ModelEvent, TextEvent, ToolEvent, TurnEvent};
-use agcore_memory::{
-    Timestamp,
-    session::{MessageMetadata, MessageRole, NewMessage, StoredMessage},
-};
+use agcore_session::{MessageMetadata, MessageRole, NewMessage, StoredMessage, Timestamp};
 use serde_json::{Map, Value};
 
 use super::session_billing::SessionBilling;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{Bill, Biller, CallCost, ModelCall, UsageTracker};
-use agcore_memory::session::NewMessage;
+use agcore_session::NewMessage;
 
 /// The biller of a session, and its currency.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use agcore_cycle::{
     LlmCycle, Observer, OutcomeRecorder, Spent,
     machine::{Limits, Machine},
 };
-use agcore_memory::{Entry, Hold, MemoryError, Record, Timestamp, session::Commit};
+use agcore_session::{Commit, Entry, Hold, Record, SessionError, Timestamp};
 use agcore_tools::{RunState, ToolSession};
 use async_trait::async_trait;
 
@@ -51,26 +51,26 @@ pub(crate) trait SessionLog: OutcomeRecorder {
 
     /// Takes the right to drive the session, for as long as the result is kept. `None` if that belongs to another session: the one in
     /// which a sub-agent works.
-    async fn hold(&self) -> Result<Option<Arc<Hold>>, MemoryError>;
+    async fn hold(&self) -> Result<Option<Arc<Hold>>, SessionError>;
 
     /// Checks that no other handle has continued the session. If the store cannot report that now, the next write
     /// finds it out.
-    async fn check_is_newest(&self) -> Result<(), MemoryError>;
+    async fn check_is_newest(&self) -> Result<(), SessionError>;
 
     /// Prepares for a run of the loop, whose steps share these values.
     fn prepare(&self, cycle: &mut LlmCycle, run_state: &RunState);
 
     /// Records the whole state, with a commit that belongs to it and the rows of these messages.
-    async fn write_state(&self, machine: Machine, commit: Commit, shown: &[Message]) -> Result<(), MemoryError>;
+    async fn write_state(&self, machine: Machine, commit: Commit, shown: &[Message]) -> Result<(), SessionError>;
 
     /// Returns whether nothing was recorded yet.
     async fn is_empty(&self) -> bool;
 
     /// Records that the turn waits for a person.
-    async fn suspended(&self, questions: &[Question]) -> Result<(), MemoryError>;
+    async fn suspended(&self, questions: &[Question]) -> Result<(), SessionError>;
 
     /// Documents model calls that no reply of the loop contains, if calls are billed.
-    async fn document(&self, calls: Vec<ModelCall>) -> Result<(), MemoryError>;
+    async fn document(&self, calls: Vec<ModelCall>) -> Result<(), SessionError>;
 
     /// Returns what the sub-agents with these paths have spent of their budgets.
     async fn nested_spent(&self, start_of_path: &str) -> Result<Spent, AgentError>;
@@ -89,10 +89,10 @@ pub(crate) trait SessionLog: OutcomeRecorder {
     ) -> Arc<dyn SessionLog>;
 
     /// Writes a record beside those of the turns.
-    async fn add_record(&self, record: Record) -> Result<(), MemoryError>;
+    async fn add_record(&self, record: Record) -> Result<(), SessionError>;
 
     /// Returns all records of the session.
-    async fn entries(&self) -> Result<Vec<Entry>, MemoryError>;
+    async fn entries(&self) -> Result<Vec<Entry>, SessionError>;
 
     /// Returns the current time of the session's clock.
     fn now(&self) -> Timestamp;
@@ -100,7 +100,7 @@ pub(crate) trait SessionLog: OutcomeRecorder {
 
 impl dyn SessionLog {
     /// Writes what happened to a task or to the contexts of the session.
-    pub(crate) async fn add(&self, record: &impl SideRecord) -> Result<(), MemoryError> {
+    pub(crate) async fn add(&self, record: &impl SideRecord) -> Result<(), SessionError> {
         self.add_record(record.to_record(self.now())?).await
     }
 

@@ -1,6 +1,6 @@
 //! [`SideRecord`]: records beside those of the turns; and how records of all kinds are written and read.
 
-use agcore_memory::{Entry, MemoryError, MemoryErrorKind, Record, Timestamp};
+use agcore_session::{Entry, Record, SessionError, SessionErrorKind, Timestamp};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::error::AgentError;
@@ -14,7 +14,7 @@ pub(crate) trait SideRecord: Serialize + DeserializeOwned {
     const VERSION: u32;
 
     /// Creates the record of this change.
-    fn to_record(&self, at: Timestamp) -> Result<Record, MemoryError> {
+    fn to_record(&self, at: Timestamp) -> Result<Record, SessionError> {
         write(Self::KIND, Self::VERSION, self, at)
     }
 
@@ -29,10 +29,10 @@ pub(crate) trait SideRecord: Serialize + DeserializeOwned {
 }
 
 /// Creates a record of this kind and version.
-pub(super) fn write(kind: &str, version: u32, data: &impl Serialize, at: Timestamp) -> Result<Record, MemoryError> {
+pub(super) fn write(kind: &str, version: u32, data: &impl Serialize, at: Timestamp) -> Result<Record, SessionError> {
     let data = serde_json::to_value(data).map_err(|error| {
         let problem = format!("the record of the kind `{kind}` cannot be written as JSON");
-        MemoryError::with_source(MemoryErrorKind::Serialization, problem, error)
+        SessionError::with_source(SessionErrorKind::Serialization, problem, error)
     })?;
     Ok(Record::new(kind, version, at, data))
 }

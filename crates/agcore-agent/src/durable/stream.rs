@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{Fault, FaultKind};
-use agcore_memory::{
-    Entry, Hold, MemoryError, MemoryErrorKind, Record,
-    session::{Commit, SessionStore, stream_of},
-};
+use agcore_session::{Commit, Entry, Hold, Record, SessionError, SessionErrorKind, SessionStore, stream_of};
 
 const OUT_OF_DATE: &str = "the session was continued elsewhere, so this copy of it is out of date; open it again";
 
@@ -19,17 +16,17 @@ pub(super) struct Stream {
 
 impl Stream {
     /// Returns the records from a number on.
-    pub(super) async fn read(&self, from: u64) -> Result<Vec<Entry>, MemoryError> {
+    pub(super) async fn read(&self, from: u64) -> Result<Vec<Entry>, SessionError> {
         self.store.read(&stream_of(&self.tenant, &self.session), from).await
     }
 
     /// Takes the right to drive the session.
-    pub(super) async fn hold(&self) -> Result<Hold, MemoryError> {
+    pub(super) async fn hold(&self) -> Result<Hold, SessionError> {
         self.store.hold(&stream_of(&self.tenant, &self.session)).await
     }
 
     /// Checks that the stream ends at this record, if the store can report its end.
-    pub(super) async fn check_end(&self, end: u64) -> Result<(), MemoryError> {
+    pub(super) async fn check_end(&self, end: u64) -> Result<(), SessionError> {
         match self.store.get_session(&self.tenant, &self.session).await {
             Ok(Some(session)) if session.end > end => Err(self.conflict(end, session.end)),
             _ => Ok(()),
@@ -37,17 +34,17 @@ impl Stream {
     }
 
     /// Returns the error of a handle that has lost the right to drive the session.
-    pub(super) fn out_of_date(&self) -> MemoryError {
+    pub(super) fn out_of_date(&self) -> SessionError {
         self.conflict(0, 0)
     }
 
-    fn conflict(&self, expected: u64, found: u64) -> MemoryError {
-        MemoryError::new(MemoryErrorKind::Conflict { expected, found }, OUT_OF_DATE)
+    fn conflict(&self, expected: u64, found: u64) -> SessionError {
+        SessionError::new(SessionErrorKind::Conflict { expected, found }, OUT_OF_DATE)
     }
 
     /// Makes a commit after the record `end`, unless exactly its records are written already: an earlier attempt took place, but
     /// its answer was lost.
-    pub(super) async fn commit(&self, end: u64, commit: Commit) -> Result<(), MemoryError> {
+    pub(super) async fn commit(&self, end: u64, commit: Commit) -> Result<(), SessionError> {
         let records = commit.records.clone();
         let committed = self.store.commit(&self.tenant, &self.session, end, commit).await;
         match committed {
@@ -61,7 +58,7 @@ impl Stream {
     }
 
     /// Returns whether these records are the end of the stream.
-    async fn is_written(&self, end: u64, records: &[Record]) -> Result<bool, MemoryError> {
+    async fn is_written(&self, end: u64, records: &[Record]) -> Result<bool, SessionError> {
         let found = self.read(end + 1).await?;
         Ok(!records.is_empty()
             && found.len() == records.len()
@@ -72,15 +69,15 @@ impl Stream {
     }
 }
 
-fn is_conflict(error: &MemoryError) -> bool {
-    matches!(error.kind(), MemoryErrorKind::Conflict { .. })
+fn is_conflict(error: &SessionError) -> bool {
+    matches!(error.kind(), SessionErrorKind::Conflict { .. })
 }
 
 /// Returns why a turn was interrupted.
-pub(super) fn fault_of(error: &MemoryError) -> Fault {
+pub(super) fn fault_of(error: &SessionError) -> Fault {
     let message = match error.kind() {
-        MemoryErrorKind::Conflict { .. } => OUT_OF_DATE.to_owned(),
-        MemoryErrorKind::NotFound => "the session does not exist any more: it was deleted".to_owned(),
+        SessionErrorKind::Conflict { .. } => OUT_OF_DATE.to_owned(),
+        SessionErrorKind::NotFound => "the session does not exist any more: it was deleted".to_owned(),
         _ => error.message().to_owned(),
     };
     let kind = if is_conflict(error) {
@@ -88,5 +85,5 @@ pub(super) fn fault_of(error: &MemoryError) -> Fault {
     } else {
         FaultKind::Storage
     };
-    Fault::new(kind, message).with_retryable(error.kind() == MemoryErrorKind::Unavailable)
+    Fault::new(kind, message).with_retryable(error.kind() == SessionErrorKind::Unavailable)
 }

@@ -6,6 +6,7 @@ use agcore_chat::{Fault, FaultKind};
 use agcore_cycle::{CycleError, CycleErrorKind, machine::MachineError};
 use agcore_llm::LlmError;
 use agcore_memory::{MemoryError, MemoryErrorKind};
+use agcore_session::{SessionError, SessionErrorKind};
 use agcore_tools::ToolError;
 
 use super::{AgentError, AgentErrorKind, Source};
@@ -84,6 +85,24 @@ impl From<MachineError> for AgentError {
 }
 
 /// The store of sessions failed.
+impl From<SessionError> for AgentError {
+    fn from(error: SessionError) -> Self {
+        let kind = match error.kind() {
+            SessionErrorKind::NotFound => AgentErrorKind::NotFound,
+            SessionErrorKind::AlreadyExists | SessionErrorKind::InvalidInput | SessionErrorKind::InvalidState => {
+                AgentErrorKind::InvalidInput
+            }
+            SessionErrorKind::Serialization => AgentErrorKind::InvalidState,
+            SessionErrorKind::Held => AgentErrorKind::Held,
+            SessionErrorKind::Conflict { .. } => AgentErrorKind::Conflict,
+            SessionErrorKind::Unavailable => AgentErrorKind::Unavailable,
+            _ => AgentErrorKind::Storage,
+        };
+        Self::new(kind, error.to_string()).with_source(Source::Session(error))
+    }
+}
+
+/// The store of the session's memory failed.
 impl From<MemoryError> for AgentError {
     fn from(error: MemoryError) -> Self {
         let kind = match error.kind() {
@@ -92,7 +111,6 @@ impl From<MemoryError> for AgentError {
                 AgentErrorKind::InvalidInput
             }
             MemoryErrorKind::Serialization => AgentErrorKind::InvalidState,
-            MemoryErrorKind::Held => AgentErrorKind::Held,
             MemoryErrorKind::Conflict { .. } => AgentErrorKind::Conflict,
             MemoryErrorKind::Unavailable => AgentErrorKind::Unavailable,
             _ => AgentErrorKind::Storage,

@@ -7,7 +7,7 @@ use agcore_cycle::{
     LlmCycle,
     machine::{End, Step},
 };
-use agcore_memory::{MemoryErrorKind, session::Commit};
+use agcore_session::{Commit, SessionErrorKind};
 
 use super::{AgentSession, SessionState};
 use crate::{error::AgentError, shared::Conversation};
@@ -29,7 +29,7 @@ impl AgentSession {
             return true;
         };
         match recorder.hold().await {
-            Err(error) if error.kind() == MemoryErrorKind::Held => false,
+            Err(error) if error.kind() == SessionErrorKind::Held => false,
             // Kept while the store is asked.
             _hold => recorder.check_is_newest().await.is_ok(),
         }
@@ -83,7 +83,7 @@ impl AgentSession {
     /// # use std::sync::Arc;
     /// use agcore_agent::{AgentSpec, agent};
     /// # use agcore_llm::SystemClock;
-    /// # use agcore_memory::session::InMemorySessionStore;
+    /// # use agcore_session::InMemorySessionStore;
     /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_memory::Hold;
+use agcore_session::Hold;
 
 use super::Shared;
 use crate::error::AgentError;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Biller;
-use agcore_memory::session::{Billing, Session};
+use agcore_session::{Billing, Session};
 
 use super::StoredSessions;
 use crate::durable::{SessionBilling, SessionRecorder};
@@ -11,7 +11,7 @@ use crate::durable::{SessionBilling, SessionRecorder};
 impl StoredSessions {
     /// Stores what each message costs: its model calls, also those that failed on the way, with the prices that were in force
     /// when they were made. Calls for summaries and of sub-agents become audit messages.
-    /// [`CostEntry`](agcore_memory::session::CostEntry) reads them.
+    /// [`CostEntry`](agcore_session::CostEntry) reads them.
     #[must_use]
     pub fn with_biller(mut self, biller: impl Biller + 'static) -> Self {
         self.biller = Some(Arc::new(biller));

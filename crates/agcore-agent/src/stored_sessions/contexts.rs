@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use agcore_memory::session::{NewSession, Session};
+use agcore_session::{NewSession, Session};
 use serde_json::Value;
 
 use super::StoredSessions;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_memory::session::SessionStore;
+use agcore_session::SessionStore;
 use serde_json::Map;
 
 use super::{StoredSessions, settings::PATIENCE};
@@ -50,7 +50,7 @@ impl RuntimeBundle {
     /// use agcore_agent::agent;
     /// use agcore_chat::Actor;
     /// # use agcore_llm::SystemClock;
-    /// use agcore_memory::session::InMemorySessionStore;
+    /// use agcore_session::InMemorySessionStore;
     /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
     ///
     /// # let model = ScriptedProvider::new([ScriptStep::text("Hello")]);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{AssistantMessage, Message};
-use agcore_memory::session::{Commit, title_of};
+use agcore_session::{Commit, title_of};
 
 use super::progress::TaskProgress;
 use crate::{

@@ -100,7 +100,7 @@ impl TaskAgent {
     /// # use std::sync::Arc;
     /// use agcore_agent::{AgentSpec, TaskAgent, agent};
     /// # use agcore_llm::SystemClock;
-    /// # use agcore_memory::session::InMemorySessionStore;
+    /// # use agcore_session::InMemorySessionStore;
     /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
     ///
     /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use agcore_cycle::machine::{Machine, Record};
-use agcore_memory::Timestamp;
+use agcore_session::Timestamp;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 

@@ -11,7 +11,7 @@ use std::{
 use agcore_agent::agent;
 use agcore_chat::{AssistantMessage, ChatResponse, Role, ToolCall};
 use agcore_llm::{SystemClock, provider_fn};
-use agcore_memory::session::SessionStore;
+use agcore_session::SessionStore;
 use agcore_store::sqlite::SqliteStore;
 use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore};
 use agcore_tools::typed;

@@ -15,7 +15,7 @@ use std::{
 use agcore_agent::{AgentErrorKind, AgentSession, StoredSessions, agent};
 use agcore_chat::{Answer, QuestionId, ToolCall};
 use agcore_llm::SystemClock;
-use agcore_memory::session::SessionStore;
+use agcore_session::SessionStore;
 use agcore_store::{postgres::PostgresOptions, sqlite::SqliteStore};
 use agcore_testkit::{
     crash::PostgresSchema,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_agent::{AgentBuilder, AgentSpec, StoredSessions, SubAgent, bill_calls};
 use agcore_chat::{AnsweredBy, Bill, Biller, BillingFault, CallCost, ChatResponse, ModelCall, Money, ToolCall, Usage};
 use agcore_llm::{LlmError, LlmErrorKind, TimeoutStage};
-use agcore_memory::session::{Billing, CostEntry, CostTotals, MessageFilter, SessionStore, StoredMessage};
+use agcore_session::{Billing, CostEntry, CostTotals, MessageFilter, SessionStore, StoredMessage};
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},

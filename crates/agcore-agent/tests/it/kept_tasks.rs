@@ -13,7 +13,7 @@ use agcore_chat::{
     Answer, AssistantMessage, ChatResponse, Question, QuestionKind, SystemClock, ToolAnnotations, ToolCall,
 };
 use agcore_llm::{LlmError, provider_fn};
-use agcore_memory::session::{InMemorySessionStore, SessionStore};
+use agcore_session::{InMemorySessionStore, SessionStore};
 use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore, StoreFault};
 use agcore_tools::{NoArguments, typed};
 use async_trait::async_trait;

@@ -8,12 +8,9 @@ use agcore_chat::{
     TurnEvent,
 };
 use agcore_cycle::machine::Limits;
-use agcore_memory::{
-    Journal,
-    session::{
-        EventFilter, InMemorySessionStore, MessageFilter, MessageMetadata, MessageRole, RunFilter, SessionCursor,
-        SessionStatus, SessionStore, StoredEvent, stream_of,
-    },
+use agcore_session::{
+    EventFilter, InMemorySessionStore, Journal, MessageFilter, MessageMetadata, MessageRole, RunFilter, SessionCursor,
+    SessionStatus, SessionStore, StoredEvent, stream_of,
 };
 use agcore_testkit::{
     clock::ManualClock,
@@ -355,8 +352,8 @@ async fn damaged_records_are_reported() {
     let provider = ScriptedProvider::new([]);
     let sessions = sessions(&provider, Arc::clone(&store));
     let record = |kind: &str, version, data| {
-        let at = agcore_memory::Timestamp::from(ManualClock::jumping().now());
-        agcore_memory::Record::new(kind, version, at, data)
+        let at = agcore_session::Timestamp::from(ManualClock::jumping().now());
+        agcore_session::Record::new(kind, version, at, data)
     };
     let cases = [
         (record("agent", 2, serde_json::json!({})), "version 2"),
@@ -370,7 +367,7 @@ async fn damaged_records_are_reported() {
     for (number, (record, reason)) in cases.into_iter().enumerate() {
         let id = format!("s-{number}");
         sessions.create(id.as_str(), ada()).await.unwrap();
-        let commit = agcore_memory::session::Commit::new().with_record(record);
+        let commit = agcore_session::Commit::new().with_record(record);
         store.commit("local", &id, 0, commit).await.unwrap();
         let error = sessions.open(&id, ada()).await.unwrap_err();
         assert_eq!(error.kind(), AgentErrorKind::InvalidState);

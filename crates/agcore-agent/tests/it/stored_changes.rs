@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore_agent::{AgentSpec, agent};
 use agcore_chat::{Actor, Answer, Message, ToolCall};
-use agcore_memory::session::{Approval, ApprovalFilter, ApprovalStatus, MessageFilter, SessionStatus, SessionStore};
+use agcore_session::{Approval, ApprovalFilter, ApprovalStatus, MessageFilter, SessionStatus, SessionStore};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 
 use crate::stored::{ada, call, sessions, store};

@@ -7,10 +7,8 @@ use std::sync::{
 
 use agcore_agent::{AgentErrorKind, AgentSpec, CONTEXT_METADATA, ContextManager, StoredSessions, agent};
 use agcore_chat::{Actor, Answer, ToolCall};
-use agcore_memory::{
-    InMemoryStore, Journal, Record,
-    session::{Commit, SessionStore, stream_of},
-};
+use agcore_memory::InMemoryStore;
+use agcore_session::{Commit, Journal, Record, SessionStore, stream_of};
 use agcore_testkit::{
     clock::ManualClock,
     crash::Place,
@@ -206,7 +204,7 @@ async fn a_process_that_died_between_two_writes_leaves_usable_contexts() {
     // A context that was noted and not stored, and one that was noted as destroyed and is stored still.
     let change = |change: &str, name: &str| {
         let data = json!({"change": change, "name": name});
-        Commit::new().with_record(Record::new("context", 1, agcore_memory::Timestamp::default(), data))
+        Commit::new().with_record(Record::new("context", 1, agcore_session::Timestamp::default(), data))
     };
     store.commit("local", "s", 2, change("created", "c")).await.unwrap();
     store.commit("local", "s", 3, change("destroyed", "b")).await.unwrap();
@@ -225,7 +223,7 @@ async fn a_process_that_died_between_two_writes_leaves_usable_contexts() {
     assert_eq!(contexts.current_name(), "a");
 
     // Damaged records, and those of newer versions.
-    let damaged = Record::new("context", 1, agcore_memory::Timestamp::default(), json!({"change": 7}));
+    let damaged = Record::new("context", 1, agcore_session::Timestamp::default(), json!({"change": 7}));
     store
         .commit("local", "s", 6, Commit::new().with_record(damaged))
         .await

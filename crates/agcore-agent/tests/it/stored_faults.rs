@@ -9,7 +9,7 @@ use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec, Stored
 use agcore_chat::{Answer, ChatResponse, QuestionKind};
 use agcore_cycle::TurnOutcome;
 use agcore_llm::provider_fn;
-use agcore_memory::session::{InMemorySessionStore, SessionStore};
+use agcore_session::{InMemorySessionStore, SessionStore};
 use agcore_testkit::{
     clock::ManualClock,
     stores::faulty::{FaultPlan, FaultyStore, StoreFault},

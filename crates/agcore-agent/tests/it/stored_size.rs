@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore_chat::{AssistantMessage, ChatResponse, ToolCall, Usage};
 use agcore_llm::{SystemClock, provider_fn};
-use agcore_memory::{Journal, session::stream_of};
+use agcore_session::{Journal, stream_of};
 use agcore_store::sqlite::SqliteStore;
 use agcore_tools::{NoArguments, typed};
 

@@ -14,7 +14,7 @@ use agcore_chat::{
 };
 use agcore_cycle::{Budget, BudgetPool, Budgets, TurnOutcome};
 use agcore_llm::{LlmProvider, provider_fn};
-use agcore_memory::session::{InMemorySessionStore, MessageFilter, SessionStatus};
+use agcore_session::{InMemorySessionStore, MessageFilter, SessionStatus};
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_agent::{AgentBuilder, AgentConfig, AgentSession, AgentSpec, RuntimeBundle, SubAgent, TeamLimits};
 use agcore_chat::{Answer, Question, ToolCall};
 use agcore_cycle::{Budget, TurnOutcome};
-use agcore_memory::session::{InMemorySessionStore, SessionStore};
+use agcore_session::{InMemorySessionStore, SessionStore};
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},

@@ -2,7 +2,7 @@
 
 use agcore::{
     chat::{Answer, QuestionKind},
-    memory::session::ApprovalStatus,
+    session::ApprovalStatus,
 };
 use agcore_terminal::render::sanitized_line;
 use serde_json::{Value, json};

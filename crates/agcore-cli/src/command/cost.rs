@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agcore::memory::session::{CostEntry, CostTotals, Session};
+use agcore::session::{CostEntry, CostTotals, Session};
 use agcore_settings::places::{abbreviated, user_catalog};
 use agcore_terminal::{
     render::{columns, hanging_to, sanitized_line, truncated},
@@ -296,10 +296,7 @@ fn members_of(totals: &CostTotals) -> Map<String, Value> {
 mod tests {
     use agcore::{
         chat::Money,
-        memory::{
-            Timestamp,
-            session::{MessageRole, NewMessage},
-        },
+        session::{MessageRole, NewMessage, Timestamp},
     };
 
     use super::*;

@@ -4,7 +4,7 @@ mod replay;
 mod trajectory;
 mod transcript;
 
-use agcore::memory::session::{MessageFilter, Session, StoredMessage};
+use agcore::session::{MessageFilter, Session, StoredMessage};
 use agcore_terminal::{
     interrupt::Interrupts,
     render::{Color, sanitized_line},

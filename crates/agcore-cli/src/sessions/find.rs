@@ -6,10 +6,7 @@ use agcore::{
     chat::Clock,
     flow::NODE_METADATA,
     llm::SystemClock,
-    memory::{
-        Timestamp,
-        session::{Session, SessionCursor, SessionFilter},
-    },
+    session::{Session, SessionCursor, SessionFilter, Timestamp},
 };
 use agcore_terminal::{
     render::{sanitized_line, truncated},
@@ -282,7 +279,7 @@ fn age(time: Timestamp, now: Timestamp) -> String {
 
 #[cfg(test)]
 mod tests {
-    use agcore::memory::{Timestamp, session::NewSession};
+    use agcore::session::{NewSession, Timestamp};
 
     use super::*;
 

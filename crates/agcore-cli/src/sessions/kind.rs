@@ -1,6 +1,6 @@
 //! [`SessionKind`]: what happens in a session.
 
-use agcore::memory::session::Session;
+use agcore::session::Session;
 use serde_json::Value;
 
 /// The name of the kind in the metadata of a session.

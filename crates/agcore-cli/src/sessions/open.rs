@@ -8,10 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use agcore::{
-    llm::SystemClock,
-    memory::{InMemoryStore, session::InMemorySessionStore},
-};
+use agcore::{llm::SystemClock, memory::InMemoryStore, session::InMemorySessionStore};
 use agcore_terminal::process::variable;
 
 use super::{SessionKind, Sessions};
@@ -155,7 +152,7 @@ impl Sessions {
     }
 
     #[cfg(any(feature = "postgres", feature = "sqlite"))]
-    fn of(store: impl agcore::memory::user_data::UserDataStore + 'static) -> Self {
+    fn of(store: impl agcore::store::user_data::UserDataStore + 'static) -> Self {
         let store = Arc::new(store);
         Self {
             checkpoints: Arc::clone(&store) as _,

@@ -3,7 +3,7 @@
 use agcore::{
     AgentSession,
     chat::{Answer, Question, QuestionId},
-    memory::session::{Approval, ApprovalFilter, ApprovalStatus, SessionStatus},
+    session::{Approval, ApprovalFilter, ApprovalStatus, SessionStatus},
 };
 use ring::digest::{SHA256, digest};
 

@@ -1,6 +1,6 @@
 //! Finds sessions by what was written in them.
 
-use agcore::memory::session::{MessageFilter, MessageMetadata, Session, StoredMessage};
+use agcore::session::{MessageFilter, MessageMetadata, Session, StoredMessage};
 use agcore_terminal::render::truncated;
 
 use super::{Extent, Sessions};

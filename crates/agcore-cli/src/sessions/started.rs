@@ -1,6 +1,6 @@
 //! Which sessions have something to continue, with which message a turn began, and what answered.
 
-use agcore::memory::session::{CostEntry, MessageFilter, MessageRole, RunFilter, Session, SessionStatus};
+use agcore::session::{CostEntry, MessageFilter, MessageRole, RunFilter, Session, SessionStatus};
 
 use serde_json::Value;
 

@@ -4,10 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use agcore::{
     chat::FaultKind,
-    memory::{
-        Timestamp,
-        session::{Session, SessionStatus},
-    },
+    session::{Session, SessionStatus, Timestamp},
 };
 use agcore_settings::utc::utc;
 use agcore_terminal::{
@@ -194,7 +191,7 @@ pub(crate) fn last_turn(session: &Session) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use agcore::memory::session::NewSession;
+    use agcore::session::NewSession;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 //! Restores the state of a run from its checkpoints.
 
-use agcore_memory::Checkpoint;
+use agcore_session::Checkpoint;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

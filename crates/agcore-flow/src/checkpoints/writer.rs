@@ -1,6 +1,6 @@
 //! [`Writer`]: writes what changes in a run.
 
-use agcore_memory::{NewCheckpoint, id};
+use agcore_session::{NewCheckpoint, id};
 use json_patch::Patch;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! [`Decision`]: what the planner does next. [`DecisionCheck`]: whether it can.
 
 use agcore_chat::{SchemaCheck, SchemaViolation};
-use agcore_memory::Timestamp;
+use agcore_session::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

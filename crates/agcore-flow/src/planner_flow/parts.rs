@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use agcore_files::{FilePreprocessor, FileStorage};
-use agcore_memory::Timestamp;
 use agcore_profile::ProfileSource;
 use agcore_prompt::{PromptTemplate, Value};
+use agcore_session::Timestamp;
 
 use super::{memory::PlannerMemory, phase, state::PlannerState, tools::Tools, view::View};
 use crate::{

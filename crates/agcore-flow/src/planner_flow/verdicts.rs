@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use agcore_memory::Timestamp;
+use agcore_session::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

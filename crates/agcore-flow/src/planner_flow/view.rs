@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agcore_chat::text::clip;
-use agcore_memory::Timestamp;
+use agcore_session::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 

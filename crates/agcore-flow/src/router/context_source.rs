@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use agcore_chat::Message;
-use agcore_memory::session::{MessageFilter, MessageMetadata, MessageRole, SessionStore, StoredMessage, Visibility};
+use agcore_session::{MessageFilter, MessageMetadata, MessageRole, SessionStore, StoredMessage, Visibility};
 use async_trait::async_trait;
 
 use crate::node_error::NodeError;

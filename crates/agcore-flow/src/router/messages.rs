@@ -1,6 +1,6 @@
 //! The messages that a run adds to its conversation.
 
-use agcore_memory::session::{MessageMetadata, MessageRole, NewMessage, Visibility};
+use agcore_session::{MessageMetadata, MessageRole, NewMessage, Visibility};
 use serde_json::Map;
 
 use super::RouterState;
@@ -14,7 +14,7 @@ impl RouterState {
     ///
     /// ```
     /// use agcore_flow::{Job, RouterState};
-    /// use agcore_memory::session::Visibility;
+    /// use agcore_session::Visibility;
     ///
     /// let chat = RouterState::new("Hello").messages("run-1");
     /// assert_eq!(chat[0].visibility, Visibility::EVERYWHERE);

@@ -1,6 +1,6 @@
 //! The messages that a run adds to its conversation.
 
-use agcore_memory::session::{MessageMetadata, MessageRole, NewMessage, Visibility};
+use agcore_session::{MessageMetadata, MessageRole, NewMessage, Visibility};
 use serde::Serialize;
 use serde_json::Map;
 
@@ -13,7 +13,7 @@ impl StagedState {
     ///
     /// ```
     /// use agcore_flow::StagedState;
-    /// use agcore_memory::session::Visibility;
+    /// use agcore_session::Visibility;
     ///
     /// let messages = StagedState::new("Hello").messages("run-1");
     /// assert_eq!((messages[0].id.as_str(), messages[0].visibility), ("run-1-request", Visibility::EVERYWHERE));

@@ -1,6 +1,6 @@
 //! [`Todo`]: a task that may depend on others.
 
-use agcore_memory::Timestamp;
+use agcore_session::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The priority of a todo that has none of its own.

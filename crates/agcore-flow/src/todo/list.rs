@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeSet, HashMap},
 };
 
-use agcore_memory::Timestamp;
+use agcore_session::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -40,7 +40,7 @@ pub enum TodoOutcome {
 ///
 /// ```
 /// use agcore_flow::{CompletionDetails, Todo, TodoList};
-/// use agcore_memory::Timestamp;
+/// use agcore_session::Timestamp;
 ///
 /// let now = Timestamp::from_millis(0);
 /// let mut todos = TodoList::new(vec![

@@ -12,7 +12,7 @@ use agcore_chat::Actor;
 use agcore_flow::{
     Checkpoints, END, Flow, FlowBuilder, FlowErrorKind, NodeContext, NodeError, NodeOptions, Retry, Step,
 };
-use agcore_memory::{Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey, session::InMemorySessionStore};
+use agcore_session::{Checkpoint, CheckpointStore, InMemorySessionStore, NewCheckpoint, RunKey, SessionError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -342,7 +342,7 @@ impl CheckpointStore for Silent {
         run: RunKey<'_>,
         expected: u64,
         checkpoint: NewCheckpoint,
-    ) -> Result<u64, MemoryError> {
+    ) -> Result<u64, SessionError> {
         let is_silent = self.writes.fetch_add(1, Ordering::SeqCst) == self.silent;
         if is_silent && !self.takes_place {
             return std::future::pending().await;
@@ -354,15 +354,15 @@ impl CheckpointStore for Silent {
         }
     }
 
-    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, SessionError> {
         self.inner.latest_checkpoints(run).await
     }
 
-    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, SessionError> {
         self.inner.checkpoints(run, from).await
     }
 
-    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError> {
         self.inner.trim_checkpoints(run, before).await
     }
 }

@@ -1,8 +1,9 @@
 //! Branches that run side by side.
 
-use agcore_flow::{Checkpoints, END, FlowBuilder, FlowErrorKind, Fork, Joined, NodeContext, NodeError, Step};
-use agcore_memory::{Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey, session::InMemorySessionStore};
 use std::sync::Arc;
+
+use agcore_flow::{Checkpoints, END, FlowBuilder, FlowErrorKind, Fork, Joined, NodeContext, NodeError, Step};
+use agcore_session::{Checkpoint, CheckpointStore, InMemorySessionStore, NewCheckpoint, RunKey, SessionError};
 use tokio::sync::Barrier;
 
 use crate::support::{Choice, Path, checkpoints, clock, note, store};
@@ -177,22 +178,22 @@ impl CheckpointStore for Yielding {
         run: RunKey<'_>,
         expected: u64,
         checkpoint: NewCheckpoint,
-    ) -> Result<u64, MemoryError> {
+    ) -> Result<u64, SessionError> {
         for _ in 0..3 {
             tokio::task::yield_now().await;
         }
         self.0.save_checkpoint(run, expected, checkpoint).await
     }
 
-    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, SessionError> {
         self.0.latest_checkpoints(run).await
     }
 
-    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, SessionError> {
         self.0.checkpoints(run, from).await
     }
 
-    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError> {
         self.0.trim_checkpoints(run, before).await
     }
 }

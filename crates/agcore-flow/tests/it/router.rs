@@ -7,9 +7,7 @@ use agcore_chat::{Message, ToolCall};
 use agcore_flow::{
     ContextSource, Flow, FlowErrorKind, FlowFile, Job, NodeError, RouterFlow, RouterState, StoredContext,
 };
-use agcore_memory::session::{
-    Commit, InMemorySessionStore, MessageRole, NewMessage, NewSession, SessionStore, Visibility,
-};
+use agcore_session::{Commit, InMemorySessionStore, MessageRole, NewMessage, NewSession, SessionStore, Visibility};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};
 use async_trait::async_trait;

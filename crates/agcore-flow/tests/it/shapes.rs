@@ -11,12 +11,10 @@ use agcore_llm::{
     LlmProvider, ProviderConfig,
     cassette::{Cassette, CassetteWriter, RecordingProvider, ReplayProvider},
 };
-use agcore_memory::{
-    InMemoryStore,
-    session::{InMemorySessionStore, SessionFilter, SessionStore},
-};
+use agcore_memory::InMemoryStore;
 use agcore_profile::{ProfileDocument, UserAgentContext, Uuid, build_global_system_prompt};
 use agcore_prompt::PromptTemplate;
+use agcore_session::{InMemorySessionStore, SessionFilter, SessionStore};
 use agcore_testkit::mock_server::{MockServer, Reply, Script, ToolCall};
 use agcore_tools::{
     NoArguments,

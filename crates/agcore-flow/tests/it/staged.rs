@@ -5,8 +5,8 @@ use agcore_chat::{Actor, ToolCall};
 use agcore_flow::{
     Checkpoints, ExecutionStatus, Flow, FlowErrorKind, FlowEvent, FlowFile, IntentRoute, StagedFlow, StagedState,
 };
-use agcore_memory::session::Visibility;
 use agcore_profile::{ProfileDocument, UserAgentContext, Uuid, build_global_system_prompt};
+use agcore_session::Visibility;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};
 

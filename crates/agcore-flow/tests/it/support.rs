@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use agcore_chat::{Actor, SystemClock};
 use agcore_flow::{Checkpoints, FlowEvent, NodeContext, NodeError, Step};
-use agcore_memory::session::InMemorySessionStore;
+use agcore_session::InMemorySessionStore;
 use agcore_testkit::clock::ManualClock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use agcore_flow::{CompletionDetails, Todo, TodoAttempt, TodoErrorKind, TodoList, TodoOutcome, TodoStatus};
-use agcore_memory::Timestamp;
+use agcore_session::Timestamp;
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)

@@ -2,16 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use agcore_chat::{Actor, Text};
+use agcore_chat::{Actor, Text, Timestamp, id};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     error::MemoryError,
-    id,
-    item::check_owner,
     keywords::{KeywordExtractor, Keywords},
     knowledge::{check_tag, normalized_tag},
-    timestamp::Timestamp,
 };
 
 /// The maximum number of tags of an entity.
@@ -136,7 +133,7 @@ impl Entity {
     /// [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if a member is not acceptable.
     pub fn check(&self) -> Result<(), MemoryError> {
         id::check(&self.id)?;
-        check_owner(&self.owner)?;
+        self.owner.check()?;
         id::check_named("the name of an entity", &self.name)?;
         id::check_named("the type of an entity", &self.kind)?;
         let invalid = |problem: String| Err(MemoryError::invalid(format!("the entity `{}` {problem}", self.id)));

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use agcore_chat::{Actor, Clock};
+use agcore_chat::{Actor, Clock, Timestamp};
 use async_trait::async_trait;
 
 use super::{
@@ -13,7 +13,7 @@ use super::{
     relation::{Direction, Relation},
     store::KnowledgeGraph,
 };
-use crate::{error::MemoryError, item::check_owner, knowledge::TagCount, timestamp::Timestamp};
+use crate::{error::MemoryError, knowledge::TagCount};
 
 /// A [`KnowledgeGraph`] in the memory of the process: for tests, for short-lived programs, and as the reference for other stores.
 /// Nothing survives the process.
@@ -157,7 +157,7 @@ impl KnowledgeGraph for InMemoryGraph {
     }
 
     async fn erase_entities(&self, owner: &Actor) -> Result<u64, MemoryError> {
-        check_owner(owner)?;
+        owner.check()?;
         let mut tenants = self.tenants();
         let Some(graph) = tenants.get_mut(&*owner.tenant) else {
             return Ok(0);

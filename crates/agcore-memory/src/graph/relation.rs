@@ -1,9 +1,10 @@
 //! [`Relation`]: an edge of the graph.
 
+use agcore_chat::id;
 use serde::{Deserialize, Serialize};
 
 use super::entity::Entity;
-use crate::{error::MemoryError, id};
+use crate::error::MemoryError;
 
 /// The maximum number of relations between an entity and those that are related.
 pub const MAX_DEPTH: u32 = 8;

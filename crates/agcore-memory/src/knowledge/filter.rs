@@ -1,9 +1,9 @@
 //! [`PageFilter`]: which pages to list.
 
-use agcore_chat::{Actor, Text};
+use agcore_chat::{Actor, Text, id};
 
 use super::page::{KnowledgePage, check_tag, normalized_tag};
-use crate::{error::MemoryError, filter::Order, id};
+use crate::{error::MemoryError, filter::Order};
 
 /// Selects pages of one tenant that meet all conditions. Without conditions, all pages of the tenant are selected.
 ///

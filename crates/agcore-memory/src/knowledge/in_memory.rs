@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use agcore_chat::{Actor, Clock};
+use agcore_chat::{Actor, Clock, Timestamp};
 use async_trait::async_trait;
 
 use super::{
@@ -19,8 +19,6 @@ use super::{
 use crate::{
     error::{MemoryError, MemoryErrorKind},
     filter::Order,
-    item::check_owner,
-    timestamp::Timestamp,
 };
 
 /// A [`KnowledgeStore`] in the memory of the process: for tests, for short-lived programs, and as the reference for other
@@ -205,7 +203,7 @@ impl KnowledgeStore for InMemoryKnowledgeStore {
     }
 
     async fn erase(&self, owner: &Actor) -> Result<u64, MemoryError> {
-        check_owner(owner)?;
+        owner.check()?;
         let mut tenants = self.tenants();
         Ok(tenants.get_mut(&*owner.tenant).map_or(0, |wiki| wiki.erase(owner)))
     }

@@ -1,14 +1,9 @@
 //! [`KnowledgePage`]: a page of a wiki.
 
-use agcore_chat::{Actor, Text};
+use agcore_chat::{Actor, Text, Timestamp, id};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    error::{MemoryError, MemoryErrorKind},
-    id,
-    item::check_owner,
-    timestamp::Timestamp,
-};
+use crate::error::{MemoryError, MemoryErrorKind};
 
 /// The maximum size of a page: the bytes of its title, summary and content together.
 pub const MAX_PAGE_BYTES: usize = 4 << 20;
@@ -156,7 +151,7 @@ impl KnowledgePage {
     /// the page has too much of something.
     pub fn check(&self) -> Result<(), MemoryError> {
         id::check(&self.id)?;
-        check_owner(&self.owner)?;
+        self.owner.check()?;
         let shown = shown(&self.id);
         let bytes = self.title.len() + self.summary.len() + self.content.len();
         if bytes > MAX_PAGE_BYTES {

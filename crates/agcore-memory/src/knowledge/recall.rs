@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::timestamp::Timestamp;
+use agcore_chat::Timestamp;
 
 /// The number of searches that have returned a page, and how well it matched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

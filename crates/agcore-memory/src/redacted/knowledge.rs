@@ -1,9 +1,11 @@
 //! Pages without secrets.
 
-use agcore_chat::{Actor, redact::redact_text};
+use agcore_chat::{
+    Actor,
+    redact::{Redacted, Redactor, redact_text},
+};
 use async_trait::async_trait;
 
-use super::Redacted;
 use crate::{
     error::MemoryError,
     knowledge::{
@@ -12,101 +14,102 @@ use crate::{
     },
 };
 
-impl<S> Redacted<S> {
-    /// Removes secrets from the texts and tags of a page.
-    ///
-    /// # Errors
-    /// When the page is not acceptable. This is checked before the tags are joined.
-    fn page(&self, mut page: KnowledgePage) -> Result<KnowledgePage, MemoryError> {
-        page.check()?;
-        for text in [&mut page.title, &mut page.summary, &mut page.content] {
-            redact_text(&*self.redactor, text);
-        }
-        let tags = std::mem::take(&mut page.tags);
-        for mut tag in tags {
-            redact_text(&*self.redactor, &mut tag);
-            page = page.with_tag(tag);
-        }
-        Ok(page)
-    }
-}
-
 #[async_trait]
 impl<S: KnowledgeStore> KnowledgeStore for Redacted<S> {
     async fn upsert_many(&self, pages: Vec<KnowledgePage>) -> Result<(), MemoryError> {
-        let pages: Result<_, _> = pages.into_iter().map(|page| self.page(page)).collect();
-        self.inner.upsert_many(pages?).await
+        let pages: Result<_, _> = pages
+            .into_iter()
+            .map(|page| redacted_page(self.redactor(), page))
+            .collect();
+        self.inner().upsert_many(pages?).await
     }
 
     async fn add(&self, page: KnowledgePage) -> Result<(), MemoryError> {
-        self.inner.add(self.page(page)?).await
+        self.inner().add(redacted_page(self.redactor(), page)?).await
     }
 
     async fn update(&self, page: KnowledgePage) -> Result<(), MemoryError> {
-        self.inner.update(self.page(page)?).await
+        self.inner().update(redacted_page(self.redactor(), page)?).await
     }
 
     async fn put_if_version(&self, page: KnowledgePage, version: u64) -> Result<u64, MemoryError> {
-        self.inner.put_if_version(self.page(page)?, version).await
+        self.inner()
+            .put_if_version(redacted_page(self.redactor(), page)?, version)
+            .await
     }
 
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<KnowledgePage>, MemoryError> {
-        self.inner.get(tenant, id).await
+        self.inner().get(tenant, id).await
     }
 
     async fn get_many(&self, tenant: &str, ids: &[String]) -> Result<Vec<KnowledgePage>, MemoryError> {
-        self.inner.get_many(tenant, ids).await
+        self.inner().get_many(tenant, ids).await
     }
 
     async fn delete(&self, tenant: &str, id: &str) -> Result<bool, MemoryError> {
-        self.inner.delete(tenant, id).await
+        self.inner().delete(tenant, id).await
     }
 
     async fn list(&self, filter: &PageFilter) -> Result<Vec<PageSummary>, MemoryError> {
-        self.inner.list(&self.page_filter(filter)).await
+        self.inner().list(&redacted_filter(self.redactor(), filter)).await
     }
 
     async fn count(&self, filter: &PageFilter) -> Result<u64, MemoryError> {
-        self.inner.count(&self.page_filter(filter)).await
+        self.inner().count(&redacted_filter(self.redactor(), filter)).await
     }
 
     async fn tags(&self, tenant: &str, prefix: &str, limit: u64) -> Result<Vec<TagCount>, MemoryError> {
-        self.inner.tags(tenant, prefix, limit).await
+        self.inner().tags(tenant, prefix, limit).await
     }
 
     async fn backlinks(&self, tenant: &str, id: &str) -> Result<Vec<String>, MemoryError> {
-        self.inner.backlinks(tenant, id).await
+        self.inner().backlinks(tenant, id).await
     }
 
     async fn count_backlinks(&self, tenant: &str, ids: &[String]) -> Result<Vec<u64>, MemoryError> {
-        self.inner.count_backlinks(tenant, ids).await
+        self.inner().count_backlinks(tenant, ids).await
     }
 
     async fn erase(&self, owner: &Actor) -> Result<u64, MemoryError> {
-        self.inner.erase(owner).await
+        self.inner().erase(owner).await
     }
 
     async fn changes(&self, tenant: &str, since: Option<Position>, limit: u64) -> Result<Changes, MemoryError> {
-        self.inner.changes(tenant, since, limit).await
+        self.inner().changes(tenant, since, limit).await
     }
 
     async fn record_recalls(&self, tenant: &str, recalls: &[(String, f64)]) -> Result<(), MemoryError> {
-        self.inner.record_recalls(tenant, recalls).await
+        self.inner().record_recalls(tenant, recalls).await
     }
 
     async fn recall_statistics(&self, tenant: &str, limit: u64) -> Result<Vec<RecallStatistics>, MemoryError> {
-        self.inner.recall_statistics(tenant, limit).await
+        self.inner().recall_statistics(tenant, limit).await
     }
 }
 
-impl<S> Redacted<S> {
-    /// Redacts the tags of a filter in the same way as those of pages.
-    fn page_filter(&self, filter: &PageFilter) -> PageFilter {
-        let mut filter = filter.clone();
-        for tag in &mut filter.tags {
-            redact_text(&*self.redactor, tag);
-            *tag = normalized_tag(tag);
-        }
-        filter
+/// Removes secrets from the texts and tags of a page.
+///
+/// # Errors
+/// When the page is not acceptable. This is checked before the tags are joined.
+fn redacted_page(redactor: &dyn Redactor, mut page: KnowledgePage) -> Result<KnowledgePage, MemoryError> {
+    page.check()?;
+    for text in [&mut page.title, &mut page.summary, &mut page.content] {
+        redact_text(redactor, text);
     }
+    let tags = std::mem::take(&mut page.tags);
+    for mut tag in tags {
+        redact_text(redactor, &mut tag);
+        page = page.with_tag(tag);
+    }
+    Ok(page)
+}
+
+/// Redacts the tags of a filter in the same way as those of pages.
+fn redacted_filter(redactor: &dyn Redactor, filter: &PageFilter) -> PageFilter {
+    let mut filter = filter.clone();
+    for tag in &mut filter.tags {
+        redact_text(redactor, tag);
+        *tag = normalized_tag(tag);
+    }
+    filter
 }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Actor, Clock};
+use agcore_chat::{Actor, Clock, Timestamp};
 
 use super::{
     embedder_calls::EmbedderCalls,
@@ -18,7 +18,6 @@ use crate::{
     error::{MemoryError, MemoryErrorKind},
     graph::KnowledgeGraph,
     knowledge::{KnowledgePage, Position},
-    timestamp::Timestamp,
 };
 
 /// The age at which the recency of a page has fallen to e^−1.

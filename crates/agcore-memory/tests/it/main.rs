@@ -8,8 +8,6 @@
     reason = "tests fail by panicking, and one reads the variable AGCORE_SOAK"
 )]
 
-mod conversation;
-mod flawed;
 mod knowledge_folder;
 mod mutants;
 mod redacted;
@@ -18,15 +16,14 @@ mod search;
 use std::sync::Arc;
 
 use agcore_memory::{
-    CheckpointStore, Clock, EvictionConfig, InMemoryJournal, InMemoryStore, Journal, MemoryStore,
+    Clock, EvictionConfig, InMemoryStore, MemoryStore,
     graph::{InMemoryGraph, KnowledgeGraph},
     knowledge::{InMemoryKnowledgeStore, KnowledgeStore},
     search::{InMemoryTextIndex, InMemoryVectorIndex, TextIndex, VectorIndex},
-    session::{InMemorySessionStore, SessionStore},
 };
 use agcore_testkit::stores::{
-    CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-    SessionStoreSubject, StoreSubject, TextIndexSubject, VectorIndexSubject,
+    KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject, StoreSubject, TextIndexSubject,
+    VectorIndexSubject,
 };
 use async_trait::async_trait;
 
@@ -38,28 +35,6 @@ impl StoreSubject for InMemory {}
 impl MemoryStoreSubject for InMemory {
     async fn memory_store(&self, clock: Arc<dyn Clock>, eviction: EvictionConfig) -> Arc<dyn MemoryStore> {
         Arc::new(InMemoryStore::new(clock).with_eviction(eviction))
-    }
-}
-
-#[async_trait]
-impl JournalSubject for InMemory {
-    async fn journal(&self) -> Arc<dyn Journal> {
-        Arc::new(InMemoryJournal::new())
-    }
-}
-
-#[async_trait]
-impl SessionStoreSubject for InMemory {
-    async fn session_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SessionStore> {
-        Arc::new(InMemorySessionStore::new(clock))
-    }
-}
-
-#[async_trait]
-impl CheckpointStoreSubject for InMemory {
-    async fn checkpoint_store(&self, clock: Arc<dyn Clock>) -> (Arc<dyn SessionStore>, Arc<dyn CheckpointStore>) {
-        let store = Arc::new(InMemorySessionStore::new(clock));
-        (Arc::clone(&store) as _, store)
     }
 }
 
@@ -95,18 +70,6 @@ mod memory_store {
     agcore_testkit::memory_store_tests!(super::InMemory);
 }
 
-mod journal {
-    agcore_testkit::journal_tests!(super::InMemory);
-}
-
-mod session_store {
-    agcore_testkit::session_store_tests!(super::InMemory);
-}
-
-mod checkpoints {
-    agcore_testkit::checkpoint_tests!(super::InMemory);
-}
-
 mod knowledge_store {
     agcore_testkit::knowledge_store_tests!(super::InMemory);
 }
@@ -123,33 +86,6 @@ mod vector_index {
     agcore_testkit::vector_index_tests!(super::InMemory);
 }
 
-/// The journal of a session store is a journal like any other.
-mod session_journal {
-    use agcore_testkit::{
-        clock::ManualClock,
-        stores::{JournalSubject, StoreSubject},
-    };
-
-    use super::{Arc, InMemorySessionStore, Journal, async_trait};
-
-    struct Sessions;
-
-    impl StoreSubject for Sessions {}
-
-    #[async_trait]
-    impl JournalSubject for Sessions {
-        async fn journal(&self) -> Arc<dyn Journal> {
-            Arc::new(InMemorySessionStore::new(Arc::new(ManualClock::new())))
-        }
-    }
-
-    agcore_testkit::journal_tests!(Sessions);
-}
-
 mod memory_store_faults {
     agcore_testkit::memory_store_fault_tests!(super::InMemory);
-}
-
-mod journal_faults {
-    agcore_testkit::journal_fault_tests!(super::InMemory);
 }

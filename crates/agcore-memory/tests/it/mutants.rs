@@ -2,7 +2,6 @@
 //! does not pass.
 
 mod memory_store;
-mod journal;
 mod knowledge;
 mod graph;
 
@@ -12,16 +11,15 @@ use std::{
     sync::Arc,
 };
 
-use agcore_memory::{Clock, EvictionConfig, Journal, MemoryStore, graph::KnowledgeGraph, knowledge::KnowledgeStore};
+use agcore_memory::{Clock, EvictionConfig, MemoryStore, graph::KnowledgeGraph, knowledge::KnowledgeStore};
 use agcore_testkit::stores::{
-    JOURNAL, JOURNAL_FAULTS, JournalSubject, KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, KnowledgeGraphSubject,
-    KnowledgeStoreSubject, MEMORY_STORE, MEMORY_STORE_FAULTS, MemoryStoreSubject, StoreBehavior, StoreSubject,
+    KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, KnowledgeGraphSubject, KnowledgeStoreSubject, MEMORY_STORE, MEMORY_STORE_FAULTS,
+    MemoryStoreSubject, StoreBehavior, StoreSubject,
 };
 use async_trait::async_trait;
 
 use self::{
     graph::{GraphDefect, MutantGraph},
-    journal::{JournalDefect, MutantJournal},
     knowledge::{KnowledgeDefect, MutantKnowledge},
     memory_store::{MutantStore, StoreDefect},
 };
@@ -32,15 +30,6 @@ impl StoreSubject for StoreDefect {}
 impl MemoryStoreSubject for StoreDefect {
     async fn memory_store(&self, clock: Arc<dyn Clock>, eviction: EvictionConfig) -> Arc<dyn MemoryStore> {
         Arc::new(MutantStore::new(*self, clock, eviction))
-    }
-}
-
-impl StoreSubject for JournalDefect {}
-
-#[async_trait]
-impl JournalSubject for JournalDefect {
-    async fn journal(&self) -> Arc<dyn Journal> {
-        Arc::new(MutantJournal::new(*self))
     }
 }
 
@@ -110,28 +99,6 @@ fn each_check_of_memory_stores_can_fail() {
             ("reserved_items_are_not_evicted", D::EvictsReserved),
             ("a_clock_that_goes_backwards_does_no_harm", D::DropsTheFuture),
             ("concurrent_saves_are_all_kept", D::LosesConcurrentSaves),
-        ],
-        |defect| defect,
-    );
-}
-
-#[test]
-fn each_check_of_journals_can_fail() {
-    use JournalDefect as D;
-
-    check(
-        JOURNAL,
-        &[
-            ("numbers_records_from_one", D::NumbersFromZero),
-            ("appends_all_or_none", D::AppendsOneByOne),
-            ("reports_every_conflict", D::IgnoresConflicts),
-            ("streams_are_independent", D::IgnoresCase),
-            ("reads_from_a_number_on", D::StartsAfterTheNumber),
-            ("keeps_every_member", D::CutsTimes),
-            ("trims_the_beginning", D::TrimmingForgetsTheEnd),
-            ("a_deleted_stream_starts_again", D::DeletingTrims),
-            ("refuses_unacceptable_names", D::RepairsNames),
-            ("of_two_writers_one_wins", D::IgnoresConflicts),
         ],
         |defect| defect,
     );
@@ -209,19 +176,6 @@ fn each_check_of_faults_can_fail() {
             ("repeated_writes_have_one_effect", StoreDefect::AddsToContent),
             ("abandoned_saves_are_whole", StoreDefect::SavesOneByOne),
             ("delayed_saves_keep_their_order", StoreDefect::ReplacingChangesCreation),
-        ],
-        |defect| defect,
-    );
-    check(
-        JOURNAL_FAULTS,
-        &[
-            (
-                "a_torn_acknowledgement_is_not_applied_twice",
-                JournalDefect::IgnoresConflicts,
-            ),
-            ("every_record_is_appended_once", JournalDefect::IgnoresConflicts),
-            ("abandoned_appends_are_whole", JournalDefect::AppendsOneByOne),
-            ("delayed_appends_keep_their_order", JournalDefect::IgnoresConflicts),
         ],
         |defect| defect,
     );

@@ -11,7 +11,7 @@ use std::{
 };
 
 use agcore_chat::{Actor, Clock};
-use agcore_memory::Timestamp;
+use agcore_session::Timestamp;
 use async_trait::async_trait;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};

@@ -8,7 +8,7 @@ use std::{
 };
 
 use agcore_chat::{Actor, Clock};
-use agcore_memory::{Entry, Journal, MemoryError, MemoryErrorKind, Record, Timestamp, id};
+use agcore_session::{Entry, Journal, Record, SessionError, SessionErrorKind, Timestamp, id};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// use std::sync::Arc;
 ///
 /// use agcore_chat::{Actor, SystemClock};
-/// use agcore_memory::InMemoryJournal;
+/// use agcore_session::InMemoryJournal;
 /// use agcore_server::TokenStore;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -52,7 +52,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// assert_eq!(found.actor.to_string(), "acme/ann");
 /// assert!(tokens.revoke(&found.id).await?);
 /// assert!(tokens.find(new.text()).await?.is_none());
-/// # Ok::<(), agcore_memory::MemoryError>(())
+/// # Ok::<(), agcore_session::SessionError>(())
 /// # }).unwrap();
 /// ```
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl TokenStore {
     ///
     /// # Errors
     /// When the journal fails.
-    pub async fn create(&self, secret: [u8; 32], actor: Actor, label: &str) -> Result<NewToken, MemoryError> {
+    pub async fn create(&self, secret: [u8; 32], actor: Actor, label: &str) -> Result<NewToken, SessionError> {
         let text = format!("{PREFIX}{}", hex(&secret));
         let hash = hash_of(&text);
         let token = Token {
@@ -142,7 +142,7 @@ impl TokenStore {
     ///
     /// # Errors
     /// When the journal fails.
-    pub async fn revoke(&self, id: &str) -> Result<bool, MemoryError> {
+    pub async fn revoke(&self, id: &str) -> Result<bool, SessionError> {
         if !self.list().await?.iter().any(|token| token.id == id) {
             return Ok(false);
         }
@@ -157,7 +157,7 @@ impl TokenStore {
     ///
     /// # Errors
     /// When the journal fails.
-    pub async fn erase(&self, user: &Actor) -> Result<u64, MemoryError> {
+    pub async fn erase(&self, user: &Actor) -> Result<u64, SessionError> {
         let is_theirs = |token: &Token| token.actor.tenant == user.tenant && token.actor.user == user.user;
         let mut attempt = 0;
         loop {
@@ -187,7 +187,7 @@ impl TokenStore {
                     return Ok(erased);
                 }
                 Err(error) => match error.kind() {
-                    MemoryErrorKind::Conflict { .. } if attempt < ATTEMPTS => attempt += 1,
+                    SessionErrorKind::Conflict { .. } if attempt < ATTEMPTS => attempt += 1,
                     _ => return Err(error),
                 },
             }
@@ -198,7 +198,7 @@ impl TokenStore {
     ///
     /// # Errors
     /// When the journal fails.
-    pub async fn list(&self) -> Result<Vec<Token>, MemoryError> {
+    pub async fn list(&self) -> Result<Vec<Token>, SessionError> {
         self.update().await?;
         let mut tokens: Vec<_> = self.known().by_hash.values().cloned().collect();
         tokens.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
@@ -209,13 +209,13 @@ impl TokenStore {
     ///
     /// # Errors
     /// When the journal fails or does not answer in time, unless the token was valid a moment ago.
-    pub async fn find(&self, text: &str) -> Result<Option<Token>, MemoryError> {
+    pub async fn find(&self, text: &str) -> Result<Option<Token>, SessionError> {
         let hash = hash_of(text);
         let updated = tokio::select! {
             biased;
             updated = self.update() => updated,
             () = self.clock.sleep(LOOKUP) => {
-                Err(MemoryError::new(MemoryErrorKind::Unavailable, "the journal of tokens does not answer; try again later"))
+                Err(SessionError::new(SessionErrorKind::Unavailable, "the journal of tokens does not answer; try again later"))
             }
         };
         let known = self.known();
@@ -229,7 +229,7 @@ impl TokenStore {
     }
 
     /// Reads what was appended since the last time. Nothing is locked meanwhile, so that a request does not wait for others.
-    async fn update(&self) -> Result<(), MemoryError> {
+    async fn update(&self) -> Result<(), SessionError> {
         let (from, began) = (self.known().end + 1, self.clock.monotonic());
         let entries = self.journal.read(&self.stream, from).await?;
         let mut known = self.known();
@@ -247,7 +247,7 @@ impl TokenStore {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn append(&self, kind: &str, data: Value) -> Result<(), MemoryError> {
+    async fn append(&self, kind: &str, data: Value) -> Result<(), SessionError> {
         let record = Record::new(kind, 1, Timestamp::from(self.clock.now()), data);
         self.update().await?;
         let mut end = self.known().end;
@@ -255,7 +255,7 @@ impl TokenStore {
             match self.journal.append(&self.stream, end, vec![record.clone()]).await {
                 Ok(_) => break,
                 Err(error) => match error.kind() {
-                    MemoryErrorKind::Conflict { found, .. } => end = found,
+                    SessionErrorKind::Conflict { found, .. } => end = found,
                     _ => return Err(error),
                 },
             }
@@ -313,7 +313,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use agcore_chat::SystemClock;
-    use agcore_memory::InMemoryJournal;
+    use agcore_session::InMemoryJournal;
     use agcore_testkit::clock::ManualClock;
 
     use super::*;
@@ -383,22 +383,22 @@ mod tests {
 
     #[async_trait]
     impl Journal for Stalling {
-        async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, MemoryError> {
+        async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, SessionError> {
             self.0.append(stream, expected, records).await
         }
 
-        async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, MemoryError> {
+        async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, SessionError> {
             if self.1.load(std::sync::atomic::Ordering::SeqCst) {
                 std::future::pending::<()>().await;
             }
             self.0.read(stream, from).await
         }
 
-        async fn trim(&self, stream: &str, before: u64) -> Result<(), MemoryError> {
+        async fn trim(&self, stream: &str, before: u64) -> Result<(), SessionError> {
             self.0.trim(stream, before).await
         }
 
-        async fn delete(&self, stream: &str) -> Result<bool, MemoryError> {
+        async fn delete(&self, stream: &str) -> Result<bool, SessionError> {
             self.0.delete(stream).await
         }
     }
@@ -433,7 +433,7 @@ mod tests {
             }
             found
         };
-        let unavailable = Err(MemoryErrorKind::Unavailable);
+        let unavailable = Err(SessionErrorKind::Unavailable);
         assert_eq!(find_all(3).await, [Ok(true), unavailable, unavailable]);
         clock.advance(GRACE);
         assert_eq!(find_all(6).await, [unavailable, unavailable, unavailable]);

@@ -2,7 +2,7 @@
 
 use agcore_chat::Actor;
 use agcore_files::{FileKind, FileMapping, OriginFile};
-use agcore_memory::{Clock, Journal, MemoryError, MemoryErrorKind, Record, Timestamp, id};
+use agcore_session::{Clock, Journal, Record, SessionError, SessionErrorKind, Timestamp, id};
 use serde::{Deserialize, Serialize};
 
 /// The number of times a change is tried because another request has changed the list.
@@ -50,7 +50,7 @@ impl StoredFile {
 
 impl FileList {
     /// Reads the list in a stream, with the end of the stream.
-    pub(super) async fn read(journal: &dyn Journal, stream: &str) -> Result<(Self, u64), MemoryError> {
+    pub(super) async fn read(journal: &dyn Journal, stream: &str) -> Result<(Self, u64), SessionError> {
         let (mut list, mut end) = (Self::default(), 0);
         for entry in journal.read(stream, 1).await? {
             end = entry.seq;
@@ -65,13 +65,13 @@ impl FileList {
         clock: &dyn Clock,
         stream: &str,
         mut change: impl FnMut(&mut Self) + Send,
-    ) -> Result<(), MemoryError> {
+    ) -> Result<(), SessionError> {
         for _ in 0..ATTEMPTS {
             let (mut list, end) = Self::read(journal, stream).await?;
             change(&mut list);
             let data = serde_json::to_value(&list).map_err(|error| {
-                MemoryError::with_source(
-                    MemoryErrorKind::Serialization,
+                SessionError::with_source(
+                    SessionErrorKind::Serialization,
                     "the list of files cannot be written",
                     error,
                 )
@@ -84,12 +84,12 @@ impl FileList {
                     }
                     return Ok(());
                 }
-                Err(error) if matches!(error.kind(), MemoryErrorKind::Conflict { .. }) => {}
+                Err(error) if matches!(error.kind(), SessionErrorKind::Conflict { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
-        Err(MemoryError::new(
-            MemoryErrorKind::Unavailable,
+        Err(SessionError::new(
+            SessionErrorKind::Unavailable,
             "the list of files changes too often; try again",
         ))
     }
@@ -108,10 +108,10 @@ impl FileList {
         all.map(|(id, path)| (id.clone(), path.clone())).collect()
     }
 
-    fn apply(&mut self, record: Record, stream: &str) -> Result<(), MemoryError> {
+    fn apply(&mut self, record: Record, stream: &str) -> Result<(), SessionError> {
         let damaged = |error| {
             let message = format!("the list of files `{stream}` is damaged, or was written by a newer version");
-            MemoryError::with_source(MemoryErrorKind::Serialization, message, error)
+            SessionError::with_source(SessionErrorKind::Serialization, message, error)
         };
         match &*record.kind {
             KIND => *self = serde_json::from_value(record.data).map_err(damaged)?,

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use agcore_chat::Clock;
 use agcore_files::FileStorage;
-use agcore_memory::{MemoryError, Timestamp, session::Retention, user_data::UserDataStore};
+use agcore_session::{Retention, SessionError, Timestamp};
+use agcore_store::user_data::UserDataStore;
 
 use super::{
     list::FileList,
@@ -87,7 +88,7 @@ pub async fn prune_files(
     storage: &dyn FileStorage,
     clock: &dyn Clock,
     retention: &FileRetention,
-) -> Result<u64, MemoryError> {
+) -> Result<u64, SessionError> {
     let mut deleted = 0;
     for stream in streams(store, None).await? {
         let (list, _) = FileList::read(store, &stream).await?;
@@ -112,7 +113,7 @@ pub async fn prunable_files(
     store: &dyn UserDataStore,
     clock: &dyn Clock,
     retention: &FileRetention,
-) -> Result<u64, MemoryError> {
+) -> Result<u64, SessionError> {
     let mut count = 0;
     for stream in streams(store, None).await? {
         let (list, _) = FileList::read(store, &stream).await?;

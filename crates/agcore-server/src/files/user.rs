@@ -2,7 +2,8 @@
 
 use agcore_chat::Actor;
 use agcore_files::FileStorage;
-use agcore_memory::{Journal, MemoryError, MemoryErrorKind, user_data::UserDataStore};
+use agcore_session::{Journal, SessionError, SessionErrorKind};
+use agcore_store::user_data::UserDataStore;
 use serde_json::{Value, json};
 
 use super::list::{FileList, actor_of, all_streams};
@@ -15,7 +16,7 @@ const PAGE: u64 = 200;
 ///
 /// # Errors
 /// When the store fails or a list cannot be read.
-pub async fn export_files(store: &dyn UserDataStore, user: &Actor) -> Result<Vec<Value>, MemoryError> {
+pub async fn export_files(store: &dyn UserDataStore, user: &Actor) -> Result<Vec<Value>, SessionError> {
     let mut rows = Vec::new();
     for stream in streams(store, Some(user)).await? {
         let (list, _) = FileList::read(store, &stream).await?;
@@ -40,13 +41,13 @@ pub async fn export_files(store: &dyn UserDataStore, user: &Actor) -> Result<Vec
 /// their number. If that is interrupted, the next call deletes the rest.
 ///
 /// # Errors
-/// [`InvalidState`](MemoryErrorKind::InvalidState) if the user has files and there is no storage; nothing is erased then. Other errors
+/// [`InvalidState`](SessionErrorKind::InvalidState) if the user has files and there is no storage; nothing is erased then. Other errors
 /// when the store or the storage fails.
 pub async fn erase_files(
     store: &dyn UserDataStore,
     storage: Option<&dyn FileStorage>,
     user: &Actor,
-) -> Result<u64, MemoryError> {
+) -> Result<u64, SessionError> {
     let mut lists = Vec::new();
     for stream in streams(store, Some(user)).await? {
         let (list, _) = FileList::read(store, &stream).await?;
@@ -55,8 +56,8 @@ pub async fn erase_files(
     let count = lists.iter().map(|(_, list)| list.files.len()).sum::<usize>();
     let needs_storage = lists.iter().any(|(_, list)| !list.contents().is_empty());
     if needs_storage && storage.is_none() {
-        return Err(MemoryError::new(
-            MemoryErrorKind::InvalidState,
+        return Err(SessionError::new(
+            SessionErrorKind::InvalidState,
             format!("the user has {count} uploaded files, and their storage is not given"),
         ));
     }
@@ -72,7 +73,7 @@ pub async fn erase_files(
 }
 
 /// Returns the streams with the lists of files, of a user or of all.
-pub(super) async fn streams(store: &dyn UserDataStore, user: Option<&Actor>) -> Result<Vec<String>, MemoryError> {
+pub(super) async fn streams(store: &dyn UserDataStore, user: Option<&Actor>) -> Result<Vec<String>, SessionError> {
     let (mut streams, mut last): (Vec<String>, Option<String>) = (Vec::new(), None);
     loop {
         let page = store.streams(&all_streams(), last.as_deref(), PAGE).await?;
@@ -87,9 +88,9 @@ pub(super) async fn streams(store: &dyn UserDataStore, user: Option<&Actor>) -> 
 }
 
 /// Deletes a content. It may be gone already.
-pub(super) async fn delete(storage: &dyn FileStorage, path: &str) -> Result<(), MemoryError> {
+pub(super) async fn delete(storage: &dyn FileStorage, path: &str) -> Result<(), SessionError> {
     storage.delete(path).await.map(drop).map_err(|error| {
         let message = "an uploaded file cannot be deleted from the storage; run it again when the storage is available";
-        MemoryError::with_source(MemoryErrorKind::Storage, message, error)
+        SessionError::with_source(SessionErrorKind::Storage, message, error)
     })
 }

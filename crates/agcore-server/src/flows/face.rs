@@ -2,7 +2,7 @@
 
 use agcore_agui::{TextMessage, TextStatus};
 use agcore_flow::{END, FlowFile, FlowKind, NodeTemplate, NodeWork, Record, TaskOutput};
-use agcore_memory::session::Visibility;
+use agcore_session::Visibility;
 use serde_json::Value;
 
 /// The part of a flow that users see: the answer, and calls of tools with their results. The results of its nodes are for audits.

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use agcore_agent::RuntimeBundle;
 use agcore_chat::{Actor, Biller, Clock};
 use agcore_flow::{FileFlow, FileFlowBuilder, Flow, FlowError, FlowFile, RequestState, StoredContext};
-use agcore_memory::session::{Billing, SessionStore};
+use agcore_session::{Billing, SessionStore};
 
 use crate::stored::UserProfile;
 

@@ -4,10 +4,7 @@ use std::{borrow::Cow, sync::OnceLock};
 
 use agcore_agui::{AguiEvent, Format};
 use agcore_chat::Text;
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{EventData, NewEvent, StoredEvent},
-};
+use agcore_session::{EventData, NewEvent, SessionError, SessionErrorKind, StoredEvent};
 use serde_json::{Value, json};
 
 /// An event of a run.
@@ -53,7 +50,7 @@ impl LogEvent {
     ///
     /// # Errors
     /// When the event cannot be written as JSON.
-    pub(crate) fn to_new_event(&self, run: &Text) -> Result<NewEvent, MemoryError> {
+    pub(crate) fn to_new_event(&self, run: &Text) -> Result<NewEvent, SessionError> {
         let (kind, data) = match self {
             Self::Agui(event) => (AGUI, EventData::serialize(event).map_err(serialization)?),
             Self::CancelRequested | Self::Unknown => (CANCEL, json!({}).into()),
@@ -106,9 +103,9 @@ impl From<StoredEvent> for LogItem {
     }
 }
 
-fn serialization(error: serde_json::Error) -> MemoryError {
-    MemoryError::with_source(
-        MemoryErrorKind::Serialization,
+fn serialization(error: serde_json::Error) -> SessionError {
+    SessionError::with_source(
+        SessionErrorKind::Serialization,
         "an event cannot be written as JSON",
         error,
     )

@@ -9,7 +9,7 @@ use std::{
 use agcore_agui::{Input, Step, TextMessage};
 use agcore_chat::{EventKind, Fault, ModelEvent, StreamEvent, Text, UsageSummary, UsageTracker};
 use agcore_flow::{FlowEvent, Record};
-use agcore_memory::session::{MessageMetadata, MessageRole, NewMessage, Visibility};
+use agcore_session::{MessageMetadata, MessageRole, NewMessage, Visibility};
 use serde_json::{Value, json};
 
 use super::{for_users::fault_for_users, node_calls::NodeCalls, pending::Pending, pending::is_preview, stages::Stages};

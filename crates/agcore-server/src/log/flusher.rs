@@ -9,10 +9,7 @@ use std::{
 };
 
 use agcore_chat::Clock;
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{SessionEvents, SessionStore},
-};
+use agcore_session::{SessionError, SessionErrorKind, SessionEvents, SessionStore};
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -147,12 +144,12 @@ impl Flusher {
         self.waiting.insert(place, (due, log));
     }
 
-    fn written(&mut self, log: Arc<RunLog>, result: Result<(), MemoryError>) {
+    fn written(&mut self, log: Arc<RunLog>, result: Result<(), SessionError>) {
         if let Err(error) = result {
             tracing::warn!(run = log.job.run, ?error, "events were not written yet");
             let pause = match error.kind() {
                 // It is written alone then, from the end that the session has.
-                MemoryErrorKind::Conflict { .. } => Duration::ZERO,
+                SessionErrorKind::Conflict { .. } => Duration::ZERO,
                 _ => PAUSE,
             };
             self.wait(self.clock.monotonic().saturating_add(pause), log);
@@ -168,7 +165,7 @@ async fn until_due(timer: &mut Option<Timer>) {
 }
 
 /// Writes a log alone.
-async fn flush(log: Arc<RunLog>) -> (Arc<RunLog>, Result<(), MemoryError>) {
+async fn flush(log: Arc<RunLog>) -> (Arc<RunLog>, Result<(), SessionError>) {
     let result = log.flush().await;
     (log, result)
 }
@@ -177,7 +174,7 @@ async fn flush(log: Arc<RunLog>) -> (Arc<RunLog>, Result<(), MemoryError>) {
 async fn write(
     store: Arc<dyn SessionStore>,
     batch: Vec<(Prepared, SessionEvents)>,
-) -> Vec<(Arc<RunLog>, Result<(), MemoryError>)> {
+) -> Vec<(Arc<RunLog>, Result<(), SessionError>)> {
     let (prepared, events): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
     let results = store.commit_events(events).await;
     let written = prepared.into_iter().zip(results);

@@ -2,7 +2,7 @@
 
 use agcore_agui::Input;
 use agcore_chat::{EventKind, ModelEvent, PersonEvent, StreamEvent, TextEvent, ToolEvent};
-use agcore_memory::session::NewMessage;
+use agcore_session::NewMessage;
 
 /// Something that is written soon, in the order in which it was added.
 #[derive(Debug, Clone, Default)]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_memory::{Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey};
+use agcore_session::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey, SessionError};
 use async_trait::async_trait;
 
 use super::run_log::RunLog;
@@ -28,24 +28,24 @@ impl CheckpointStore for RecordingCheckpoints {
         run: RunKey<'_>,
         expected: u64,
         checkpoint: NewCheckpoint,
-    ) -> Result<u64, MemoryError> {
+    ) -> Result<u64, SessionError> {
         self.log.flush_needed().await?;
         self.inner.save_checkpoint(run, expected, checkpoint).await
     }
 
-    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, SessionError> {
         self.inner.latest_checkpoints(run).await
     }
 
-    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, SessionError> {
         self.inner.checkpoints(run, from).await
     }
 
-    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, SessionError> {
         self.inner.checkpoints_at(run, seq).await
     }
 
-    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError> {
         self.inner.trim_checkpoints(run, before).await
     }
 }

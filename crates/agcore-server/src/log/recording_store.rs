@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use agcore_chat::Actor;
 use agcore_flow::NODE_METADATA;
-use agcore_memory::{
-    Entry, Hold, Journal, MemoryError, Record,
-    session::{
-        Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned, Retention, Run,
-        RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
-    },
+use agcore_session::{
+    Approval, ApprovalFilter, Commit, Committed, Entry, EventFilter, Hold, Journal, MessageFilter, NewSession, Pruned,
+    Record, Retention, Run, RunFilter, Session, SessionError, SessionFilter, SessionStore, StoredCall, StoredEvent,
+    StoredMessage,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -50,7 +48,7 @@ impl RecordingStore {
         session: &str,
         expected: u64,
         mut commit: Commit,
-    ) -> Result<Committed, MemoryError> {
+    ) -> Result<Committed, SessionError> {
         // The turn has queued previews that belong before this. Its reader takes them now.
         tokio::task::yield_now().await;
         // The conversation of the flow has the questions.
@@ -65,26 +63,26 @@ impl RecordingStore {
 
 #[async_trait]
 impl Journal for RecordingStore {
-    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, MemoryError> {
+    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, SessionError> {
         self.store().append(stream, expected, records).await
     }
 
-    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, MemoryError> {
+    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, SessionError> {
         self.store().read(stream, from).await
     }
 
-    async fn trim(&self, stream: &str, before: u64) -> Result<(), MemoryError> {
+    async fn trim(&self, stream: &str, before: u64) -> Result<(), SessionError> {
         self.store().trim(stream, before).await
     }
 
-    async fn delete(&self, stream: &str) -> Result<bool, MemoryError> {
+    async fn delete(&self, stream: &str) -> Result<bool, SessionError> {
         self.store().delete(stream).await
     }
 }
 
 #[async_trait]
 impl SessionStore for RecordingStore {
-    async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
+    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
         if let Some(stages) = self.stages_of(&session.owner.tenant, &session.id) {
             let node = session.metadata.get(NODE_METADATA).and_then(Value::as_str);
             stages.create(&session.id, node.unwrap_or_default()).await?;
@@ -92,11 +90,11 @@ impl SessionStore for RecordingStore {
         self.store().create(session).await
     }
 
-    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, MemoryError> {
+    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, SessionError> {
         self.store().get_session(tenant, session).await
     }
 
-    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, MemoryError> {
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError> {
         self.store().sessions(filter).await
     }
 
@@ -106,7 +104,7 @@ impl SessionStore for RecordingStore {
         session: &str,
         expected: u64,
         commit: Commit,
-    ) -> Result<Committed, MemoryError> {
+    ) -> Result<Committed, SessionError> {
         if (tenant, session) == self.log.job.session() {
             return self.log.commit(expected, commit).await;
         }
@@ -116,7 +114,7 @@ impl SessionStore for RecordingStore {
         self.store().commit(tenant, session, expected, commit).await
     }
 
-    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
         self.store().rename(tenant, session, title).await
     }
 
@@ -125,23 +123,28 @@ impl SessionStore for RecordingStore {
         tenant: &str,
         session: &str,
         filter: &MessageFilter,
-    ) -> Result<Vec<StoredMessage>, MemoryError> {
+    ) -> Result<Vec<StoredMessage>, SessionError> {
         self.store().messages(tenant, session, filter).await
     }
 
-    async fn events(&self, tenant: &str, session: &str, filter: &EventFilter) -> Result<Vec<StoredEvent>, MemoryError> {
+    async fn events(
+        &self,
+        tenant: &str,
+        session: &str,
+        filter: &EventFilter,
+    ) -> Result<Vec<StoredEvent>, SessionError> {
         self.store().events(tenant, session, filter).await
     }
 
-    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
         self.store().runs(tenant, session, filter).await
     }
 
-    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {
+    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {
         self.store().calls(tenant, session, run).await
     }
 
-    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, MemoryError> {
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
         self.store().approvals(filter).await
     }
 
@@ -152,34 +155,34 @@ impl SessionStore for RecordingStore {
         question: &str,
         answer: Value,
         by: &Actor,
-    ) -> Result<Approval, MemoryError> {
+    ) -> Result<Approval, SessionError> {
         self.store().answer(tenant, session, question, answer, by).await
     }
 
-    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+    async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
         match self.log.hold_of(name) {
             Some(hold) => Ok(hold),
             None => self.store().hold(name).await,
         }
     }
 
-    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
         self.store().delete_session(tenant, session).await
     }
 
-    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
         self.store().erase_session(tenant, session).await
     }
 
-    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
+    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, SessionError> {
         self.store().erase_sessions(owner).await
     }
 
-    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, SessionError> {
         self.store().prune(retention, limit).await
     }
 
-    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, SessionError> {
         self.store().prunable(retention).await
     }
 }

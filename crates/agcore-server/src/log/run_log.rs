@@ -16,9 +16,8 @@ use std::{
 use agcore_agent::RecordedEvent;
 use agcore_agui::EncoderSettings;
 use agcore_chat::{Clock, StreamEvent, Text};
-use agcore_memory::{
-    Hold, MemoryError, MemoryErrorKind, Timestamp,
-    session::{Commit, Committed, EventFilter, RunChange, SessionStore, stream_of},
+use agcore_session::{
+    Commit, Committed, EventFilter, Hold, RunChange, SessionError, SessionErrorKind, SessionStore, Timestamp, stream_of,
 };
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -191,7 +190,7 @@ impl RunLog {
     ///
     /// # Errors
     /// When the store fails. They are kept.
-    pub(crate) async fn flush(&self) -> Result<(), MemoryError> {
+    pub(crate) async fn flush(&self) -> Result<(), SessionError> {
         self.append(Vec::new(), Vec::new()).await
     }
 
@@ -199,7 +198,7 @@ impl RunLog {
     ///
     /// # Errors
     /// As [`flush`](Self::flush).
-    pub(super) async fn flush_needed(&self) -> Result<(), MemoryError> {
+    pub(super) async fn flush_needed(&self) -> Result<(), SessionError> {
         let is_pending = self.pending().iter().any(|pending| pending.is_needed);
         // Also waits for a write in progress.
         let is_first = self.writer.lock().await.is_needed;
@@ -213,7 +212,7 @@ impl RunLog {
     ///
     /// # Errors
     /// When the store fails, or a run cannot change like this.
-    pub(crate) async fn append(&self, runs: Vec<RunChange>, inputs: Vec<LogInput>) -> Result<(), MemoryError> {
+    pub(crate) async fn append(&self, runs: Vec<RunChange>, inputs: Vec<LogInput>) -> Result<(), SessionError> {
         let mut commit = Commit::new();
         commit.runs = runs;
         self.append_commit(commit, inputs).await
@@ -223,7 +222,7 @@ impl RunLog {
     ///
     /// # Errors
     /// As [`append`](Self::append).
-    pub(crate) async fn append_commit(&self, changes: Commit, inputs: Vec<LogInput>) -> Result<(), MemoryError> {
+    pub(crate) async fn append_commit(&self, changes: Commit, inputs: Vec<LogInput>) -> Result<(), SessionError> {
         let mut writer = self.writer.lock().await;
         let mut attempt = 0;
         loop {
@@ -235,7 +234,7 @@ impl RunLog {
             let end = writer.end;
             match self.write(&mut writer, end, changes.clone(), inputs.clone()).await {
                 Err(error) => match error.kind() {
-                    MemoryErrorKind::Conflict { found, .. } if attempt < ATTEMPTS => {
+                    SessionErrorKind::Conflict { found, .. } if attempt < ATTEMPTS => {
                         writer.end = found;
                         attempt += 1;
                     }
@@ -250,7 +249,7 @@ impl RunLog {
     ///
     /// # Errors
     /// As [`SessionStore::commit`].
-    pub(super) async fn commit(&self, expected: u64, mut commit: Commit) -> Result<Committed, MemoryError> {
+    pub(super) async fn commit(&self, expected: u64, mut commit: Commit) -> Result<Committed, SessionError> {
         // The turn has queued previews that belong before this. Its reader takes them now.
         tokio::task::yield_now().await;
         let mut writer = self.writer.lock().await;
@@ -283,7 +282,7 @@ impl RunLog {
             message.run = Some(run.clone());
         }
         for approval in &mut commit.approvals {
-            if let agcore_memory::session::ApprovalChange::Ask(new) = approval {
+            if let agcore_session::ApprovalChange::Ask(new) = approval {
                 new.run.clone_from(run);
             }
         }
@@ -295,7 +294,7 @@ impl RunLog {
         expected: u64,
         mut commit: Commit,
         inputs: Vec<LogInput>,
-    ) -> Result<Committed, MemoryError> {
+    ) -> Result<Committed, SessionError> {
         let millis = self.take_pending(writer);
         commit.messages.splice(0..0, writer.messages.iter().cloned());
         let (events, translator) = writer.translate(inputs, millis);
@@ -335,7 +334,7 @@ impl RunLog {
     }
 
     /// Finds out whether the last write took place, if that is unknown.
-    async fn settle(&self, writer: &mut Writer) -> Result<(), MemoryError> {
+    async fn settle(&self, writer: &mut Writer) -> Result<(), SessionError> {
         let Some(in_doubt) = &mut writer.in_doubt else {
             return Ok(());
         };

@@ -1,7 +1,7 @@
 //! [`StageRows`]: what the conversation shows of the work of agents and nodes in a flow.
 
 use agcore_chat::{EventKind, TextEvent, ToolEvent};
-use agcore_memory::session::{MessageMetadata, MessageRole, NewMessage, Visibility};
+use agcore_session::{MessageMetadata, MessageRole, NewMessage, Visibility};
 use serde_json::Value;
 
 /// The messages that the conversation shows because of an event.

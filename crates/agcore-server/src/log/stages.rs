@@ -10,10 +10,7 @@ use agcore_agent::RecordedEvent;
 use agcore_agui::Input;
 use agcore_chat::{EventKind, StreamEvent};
 use agcore_flow::NODE_METADATA;
-use agcore_memory::{
-    MemoryError, id,
-    session::{Commit, Committed, EventFilter, NewEvent, Session, StoredEvent},
-};
+use agcore_session::{Commit, Committed, EventFilter, NewEvent, Session, SessionError, StoredEvent, id};
 use serde_json::Value;
 
 use super::{pending::Pending, run_log::RunLog, stage_rows::StageRows, unfinished::Unfinished};
@@ -93,7 +90,7 @@ impl Stages {
     }
 
     /// Notes that a session is about to be created, so that it is found after a crash.
-    pub(super) async fn create(&self, session: &str, node: &str) -> Result<(), MemoryError> {
+    pub(super) async fn create(&self, session: &str, node: &str) -> Result<(), SessionError> {
         let stage = Stage {
             node: node.to_owned(),
             ..Stage::default()
@@ -114,8 +111,8 @@ impl Stages {
     /// [`catch_up`](Self::catch_up) finds it.
     ///
     /// # Errors
-    /// As [`SessionStore::commit`](agcore_memory::session::SessionStore::commit).
-    pub(super) async fn commit(&self, session: &str, expected: u64, commit: Commit) -> Result<Committed, MemoryError> {
+    /// As [`SessionStore::commit`](agcore_session::SessionStore::commit).
+    pub(super) async fn commit(&self, session: &str, expected: u64, commit: Commit) -> Result<Committed, SessionError> {
         self.catch_up(session).await?;
         let events = commit.events.clone();
         let write = {
@@ -142,7 +139,7 @@ impl Stages {
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn catch_up_all(&self) -> Result<(), MemoryError> {
+    pub(crate) async fn catch_up_all(&self) -> Result<(), SessionError> {
         let behind: Vec<String> = self.known().keys().cloned().collect();
         for session in behind {
             self.catch_up(&session).await?;
@@ -151,7 +148,7 @@ impl Stages {
     }
 
     /// Adds the events of a session that were stored without the run knowing.
-    pub(super) async fn catch_up(&self, session: &str) -> Result<(), MemoryError> {
+    pub(super) async fn catch_up(&self, session: &str) -> Result<(), SessionError> {
         let Some(stage) = self.known().get(session).filter(|stage| stage.is_behind).cloned() else {
             return Ok(());
         };

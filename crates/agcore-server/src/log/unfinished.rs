@@ -2,7 +2,7 @@
 
 use std::{future::Future, pin::Pin};
 
-use agcore_memory::{MemoryError, session::Committed};
+use agcore_session::{Committed, SessionError};
 
 /// A write that may end after the code that waited for it was dropped.
 ///
@@ -11,14 +11,14 @@ use agcore_memory::{MemoryError, session::Committed};
 #[derive(Default)]
 pub(super) struct Unfinished(Option<Write>);
 
-type Write = Pin<Box<dyn Future<Output = Result<Committed, MemoryError>> + Send>>;
+type Write = Pin<Box<dyn Future<Output = Result<Committed, SessionError>> + Send>>;
 
 impl Unfinished {
     /// Carries out a write. If this is dropped, [`finish`](Self::finish) continues.
     pub(super) async fn carry_out(
         &mut self,
-        write: impl Future<Output = Result<Committed, MemoryError>> + Send + 'static,
-    ) -> Result<Committed, MemoryError> {
+        write: impl Future<Output = Result<Committed, SessionError>> + Send + 'static,
+    ) -> Result<Committed, SessionError> {
         let result = self.0.insert(Box::pin(write)).await;
         self.0 = None;
         result

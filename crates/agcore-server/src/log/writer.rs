@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agcore_memory::session::NewMessage;
+use agcore_session::NewMessage;
 
 use super::{
     event::LogEvent,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_memory::session::EventFilter;
+use agcore_session::EventFilter;
 use axum::{
     Extension,
     body::Body,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_memory::session::{MessageFilter, Visibility};
+use agcore_session::{MessageFilter, Visibility};
 use axum::{Extension, Json, extract::State};
 use http::Uri;
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Parameters of requests, and places in lists.
 
-use agcore_memory::session::SessionCursor;
+use agcore_session::SessionCursor;
 use axum::extract::Query;
 use http::Uri;
 use serde::de::DeserializeOwned;
@@ -62,7 +62,7 @@ fn read_cursor(text: &str) -> Option<SessionCursor> {
     let text = String::from_utf8(bytes.ok()?).ok()?;
     let (millis, id) = text.split_once('.')?;
     let place = serde_json::json!({
-        "updated_at": agcore_memory::Timestamp::from_millis(millis.parse().ok()?),
+        "updated_at": agcore_session::Timestamp::from_millis(millis.parse().ok()?),
         "id": id,
     });
     serde_json::from_value(place).ok()

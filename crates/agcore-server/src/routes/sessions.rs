@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_memory::session::{ApprovalStatus, RunFilter};
+use agcore_session::{ApprovalStatus, RunFilter};
 use axum::{
     Extension, Json,
     body::Body,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_memory::session::CostTotals;
+use agcore_session::CostTotals;
 use axum::{Extension, Json, extract::State};
 use http::Uri;
 use serde::Deserialize;

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use agcore_catalog::BillingPolicy;
 use agcore_chat::Biller;
-use agcore_memory::session::Billing;
+use agcore_session::Billing;
 
 use super::ServerBuilder;
 use crate::{

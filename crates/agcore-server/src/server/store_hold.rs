@@ -2,7 +2,7 @@
 
 use std::{future, sync::Arc};
 
-use agcore_memory::Hold;
+use agcore_session::Hold;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 

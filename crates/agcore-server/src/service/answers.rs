@@ -2,7 +2,7 @@
 
 use agcore_agui::{AnswerError, ResumeEntry};
 use agcore_chat::{Actor, Question};
-use agcore_memory::session::{Approval, ApprovalStatus, Run, RunFilter, RunStatus};
+use agcore_session::{Approval, ApprovalStatus, Run, RunFilter, RunStatus};
 
 use super::{
     owned::OwnedRun,

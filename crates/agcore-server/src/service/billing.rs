@@ -1,7 +1,7 @@
 //! [`NewBilling`]: the currency and country in which new threads are billed.
 
 use agcore_catalog::BillingPolicy;
-use agcore_memory::session::Billing;
+use agcore_session::Billing;
 
 /// The currency and country in which new threads are billed. A thread keeps them, whatever changes later.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_memory::session::{Commit, Run, RunChange, RunStatus};
+use agcore_session::{Commit, Run, RunChange, RunStatus};
 
 use super::{
     agents::Work,

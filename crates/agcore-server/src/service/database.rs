@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agcore_memory::{Hold, session::SessionStore};
+use agcore_session::{Hold, SessionStore};
 
 use crate::error::ServerError;
 

@@ -4,10 +4,7 @@ use std::{error::Error as _, pin::pin, sync::Arc, time::Duration};
 
 use agcore_agent::{AgentError, AgentErrorKind, AgentSession, AgentTurn};
 use agcore_chat::{Fault, FaultKind};
-use agcore_memory::{
-    MemoryError,
-    session::{MessageFilter, RunStatus},
-};
+use agcore_session::{MessageFilter, RunStatus, SessionError};
 use tracing::Instrument;
 
 use super::{
@@ -170,7 +167,7 @@ impl Service {
     }
 
     /// Leaves a run for later whose session another program drives, unless it was cancelled.
-    async fn wait_for_session(&self, log: &Arc<RunLog>, error: &MemoryError) -> Attempt {
+    async fn wait_for_session(&self, log: &Arc<RunLog>, error: &SessionError) -> Attempt {
         if log.token.is_cancelled() {
             return self.end_stored(log, RunStatus::Cancelled, LogInput::Cancelled).await;
         }
@@ -284,7 +281,7 @@ impl Service {
     }
 
     /// Returns the input of a run, unless the run is over.
-    pub(super) async fn input_of(&self, log: &RunLog) -> Result<Option<RunInput>, MemoryError> {
+    pub(super) async fn input_of(&self, log: &RunLog) -> Result<Option<RunInput>, SessionError> {
         let found = self.stored_run(&log.job, &log.job.run).await?;
         let run = found.filter(|run| !run.status.is_over());
         let input = run.and_then(|run| run.input);

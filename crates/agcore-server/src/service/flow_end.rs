@@ -3,9 +3,8 @@
 use agcore_agui::{Input, RUN_CANCELED};
 use agcore_chat::{Fault, FaultKind};
 use agcore_flow::FlowResult;
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{Commit, RunChange, RunFilter, RunStatus, SessionState, SessionStatus},
+use agcore_session::{
+    Commit, RunChange, RunFilter, RunStatus, SessionError, SessionErrorKind, SessionState, SessionStatus,
 };
 
 use super::{executor::Attempt, flow_run::to_json, state::Service};
@@ -41,7 +40,7 @@ impl Service {
         log: &RunLog,
         observer: &FlowObserver,
         result: Result<FlowResult, Fault>,
-    ) -> Result<Attempt, MemoryError> {
+    ) -> Result<Attempt, SessionError> {
         let mut inputs = Vec::new();
         let mut commit = Commit::new();
         if let Ok(result) = &result
@@ -87,7 +86,7 @@ impl Service {
     }
 
     /// Ends a run that was cancelled before it started. Its open questions are withdrawn.
-    pub(super) async fn cancel_flow(&self, log: &RunLog, place: &FlowPlace) -> Result<Attempt, MemoryError> {
+    pub(super) async fn cancel_flow(&self, log: &RunLog, place: &FlowPlace) -> Result<Attempt, SessionError> {
         let mut commit = Commit::new().with_run(RunChange::new(&*log.job.run, RunStatus::Cancelled));
         let is_new = place.run == log.job.run;
         // A new one has asked nothing: the questions are those of a run before it.
@@ -110,7 +109,7 @@ impl Service {
         place: &FlowPlace,
         commit: Commit,
         inputs: Vec<LogInput>,
-    ) -> Result<(), MemoryError> {
+    ) -> Result<(), SessionError> {
         self.settle_stages(log, place, &SessionState::failed(RUN_CANCELED))
             .await?;
         self.fail_waiting(log, commit, inputs).await
@@ -122,7 +121,7 @@ impl Service {
         log: &RunLog,
         commit: Commit,
         inputs: Vec<LogInput>,
-    ) -> Result<(), MemoryError> {
+    ) -> Result<(), SessionError> {
         // A session that waits cannot fail at once.
         log.append_commit(commit.with_state(SessionState::running()), inputs)
             .await?;
@@ -131,7 +130,7 @@ impl Service {
     }
 
     /// Ends what is open in the sessions in which the agents of a flow work. No agent works in them any more.
-    async fn settle_stages(&self, log: &RunLog, place: &FlowPlace, state: &SessionState) -> Result<(), MemoryError> {
+    async fn settle_stages(&self, log: &RunLog, place: &FlowPlace, state: &SessionState) -> Result<(), SessionError> {
         let tenant = log.job.session().0;
         for stage in place.stages.keys() {
             let Some(session) = self.store().get_session(tenant, stage).await? else {
@@ -156,6 +155,9 @@ impl Service {
     }
 }
 
-fn is_lost(error: &MemoryError) -> bool {
-    matches!(error.kind(), MemoryErrorKind::NotFound | MemoryErrorKind::InvalidState)
+fn is_lost(error: &SessionError) -> bool {
+    matches!(
+        error.kind(),
+        SessionErrorKind::NotFound | SessionErrorKind::InvalidState
+    )
 }

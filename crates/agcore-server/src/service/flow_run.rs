@@ -6,12 +6,9 @@ use agcore_agent::AgentError;
 use agcore_agui::{Input, Interrupt};
 use agcore_chat::{Fault, FaultKind, Message, Question};
 use agcore_flow::{Checkpoints, FileFlow, FileFlowRun, FlowError, FlowErrorKind, FlowResult, StoredContext};
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{
-        ApprovalChange, Commit, MessageMetadata, MessageRole, NewApproval, NewMessage, Run, RunChange, RunStatus,
-        SessionState, Visibility, title_of,
-    },
+use agcore_session::{
+    ApprovalChange, Commit, MessageMetadata, MessageRole, NewApproval, NewMessage, Run, RunChange, RunStatus,
+    SessionError, SessionErrorKind, SessionState, Visibility, title_of,
 };
 use serde_json::{Map, Value};
 
@@ -42,7 +39,7 @@ impl Service {
         log: &Arc<RunLog>,
         flow: &ServedFlow,
         input: RunInput,
-    ) -> Result<Attempt, MemoryError> {
+    ) -> Result<Attempt, SessionError> {
         let (Some(store), Some(flow_input)) = (self.checkpoints.clone(), input.flow) else {
             let fault = Fault::new(FaultKind::InvalidRequest, "the input of the run is not that of a flow");
             return self.end(log, RunStatus::Failed, LogInput::Failed(fault)).await;
@@ -87,7 +84,7 @@ impl Service {
         self.run_parts(log, parts).await
     }
 
-    async fn run_parts(&self, log: &Arc<RunLog>, parts: Parts) -> Result<Attempt, MemoryError> {
+    async fn run_parts(&self, log: &Arc<RunLog>, parts: Parts) -> Result<Attempt, SessionError> {
         let observer = &parts.observer;
         // What the process before did not show any more.
         parts.stages.catch_up_all().await?;
@@ -152,7 +149,7 @@ impl Service {
         log: &RunLog,
         flow: &ServedFlow,
         stages: &Arc<Stages>,
-    ) -> Result<Result<FileFlow, FlowError>, MemoryError> {
+    ) -> Result<Result<FileFlow, FlowError>, SessionError> {
         let actor = log.job.actor.clone();
         let (tenant, thread) = log.job.session();
         // Its parts are billed like the thread, which was created with the settings of that time.
@@ -172,13 +169,13 @@ impl Service {
         }))
     }
 
-    async fn has_started(&self, log: &RunLog) -> Result<bool, MemoryError> {
+    async fn has_started(&self, log: &RunLog) -> Result<bool, SessionError> {
         let run = self.stored_run(&log.job, &log.job.run).await?;
         Ok(run.is_some_and(|run| run.status != RunStatus::Queued))
     }
 
     /// Returns whether the run with which a flow began was that of a job.
-    async fn is_job(&self, log: &RunLog, place: &FlowPlace) -> Result<bool, MemoryError> {
+    async fn is_job(&self, log: &RunLog, place: &FlowPlace) -> Result<bool, SessionError> {
         if place.run == log.job.run {
             return Ok(false);
         }
@@ -195,7 +192,7 @@ impl Service {
         face: &Face,
         input: &FlowInput,
         message: Option<&Message>,
-    ) -> Result<(), MemoryError> {
+    ) -> Result<(), SessionError> {
         let run = &*log.job.run;
         let mut commit = Commit::new()
             .with_run(RunChange::new(run, RunStatus::Running))
@@ -219,7 +216,7 @@ impl Service {
     }
 
     /// Returns the title of a thread that a flow begins: what users see of the request, else the name of the flow.
-    async fn title_of_flow(&self, log: &RunLog, face: &Face, text: &str) -> Result<String, MemoryError> {
+    async fn title_of_flow(&self, log: &RunLog, face: &Face, text: &str) -> Result<String, SessionError> {
         let input = self.input_of(log).await?;
         let entry = input.and_then(|input| self.agents.get(&input.agent));
         let name = entry.map_or("", AgentEntry::title);
@@ -233,7 +230,7 @@ impl Service {
         log: &RunLog,
         observer: &FlowObserver,
         result: &FlowResult,
-    ) -> Result<Attempt, MemoryError> {
+    ) -> Result<Attempt, SessionError> {
         let (run, place) = (&*log.job.run, observer.place());
         let open = self.open_questions(log).await?;
         let questions: Vec<Question> = result
@@ -272,7 +269,7 @@ impl Service {
         log: &RunLog,
         observer: &FlowObserver,
         error: &FlowError,
-    ) -> Result<Attempt, MemoryError> {
+    ) -> Result<Attempt, SessionError> {
         if can_retry(error) && !log.token.is_cancelled() {
             tracing::warn!(run = log.job.run, ?error, "a flow waits for the database");
             observer.abandon(&error.fault());
@@ -299,7 +296,7 @@ fn can_retry(error: &FlowError) -> bool {
         if let Some(error) = error.downcast_ref::<AgentError>() {
             return is_temporary(error);
         }
-        if let Some(error) = error.downcast_ref::<MemoryError>() {
+        if let Some(error) = error.downcast_ref::<SessionError>() {
             return error.is_recoverable();
         }
         cause = error.source();
@@ -322,10 +319,10 @@ fn fault_of(error: &FlowError) -> Fault {
     own
 }
 
-pub(super) fn to_json(value: &impl serde::Serialize) -> Result<Value, MemoryError> {
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<Value, SessionError> {
     serde_json::to_value(value).map_err(|error| {
-        MemoryError::with_source(
-            MemoryErrorKind::Serialization,
+        SessionError::with_source(
+            SessionErrorKind::Serialization,
             "the state of a flow cannot be written as JSON",
             error,
         )

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_memory::{Hold, MemoryError, MemoryErrorKind, session::stream_of};
+use agcore_session::{Hold, SessionError, SessionErrorKind, stream_of};
 use tokio_util::sync::CancellationToken;
 
 use super::state::Service;
@@ -64,7 +64,7 @@ impl Service {
     ///
     /// # Errors
     /// When another program drives it, or the store fails.
-    pub(super) async fn hold_of(&self, log: &RunLog) -> Result<Arc<Hold>, MemoryError> {
+    pub(super) async fn hold_of(&self, log: &RunLog) -> Result<Arc<Hold>, SessionError> {
         let (tenant, thread) = log.job.session();
         Ok(Arc::new(self.store().hold(&stream_of(tenant, thread)).await?))
     }
@@ -73,7 +73,7 @@ impl Service {
     ///
     /// # Errors
     /// When another program drives it, or the store fails.
-    pub(super) async fn check_is_free(&self, tenant: &str, thread: &str) -> Result<(), MemoryError> {
+    pub(super) async fn check_is_free(&self, tenant: &str, thread: &str) -> Result<(), SessionError> {
         if !self.active.of_thread(tenant, thread).is_empty() {
             return Ok(());
         }
@@ -83,6 +83,6 @@ impl Service {
 }
 
 /// Returns whether another program drives the session.
-pub(super) fn is_held(error: &MemoryError) -> bool {
-    error.kind() == MemoryErrorKind::Held
+pub(super) fn is_held(error: &SessionError) -> bool {
+    error.kind() == SessionErrorKind::Held
 }

@@ -6,12 +6,9 @@
 use std::{ops::Deref, sync::Arc};
 
 use agcore_chat::Actor;
-use agcore_memory::{
-    MemoryError,
-    session::{
-        Approval, ApprovalFilter, CostEntry, EventFilter, MessageFilter, NewSession, Run, RunFilter, Session,
-        SessionCursor, SessionFilter, SessionStore, StoredEvent, StoredMessage,
-    },
+use agcore_session::{
+    Approval, ApprovalFilter, CostEntry, EventFilter, MessageFilter, NewSession, Run, RunFilter, Session,
+    SessionCursor, SessionError, SessionFilter, SessionStore, StoredEvent, StoredMessage,
 };
 
 use super::state::{Service, check_id, is_thread};
@@ -59,7 +56,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails, or a session with this id exists.
-    pub(super) async fn create_own(&self, actor: &Actor, session: NewSession) -> Result<OwnedThread<'_>, MemoryError> {
+    pub(super) async fn create_own(&self, actor: &Actor, session: NewSession) -> Result<OwnedThread<'_>, SessionError> {
         let session = self.store().create(session.with_owner(actor.clone())).await?;
         Ok(OwnedThread { service: self, session })
     }
@@ -95,7 +92,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn events(&self, run: &OwnedRun, filter: EventFilter) -> Result<Vec<StoredEvent>, MemoryError> {
+    pub(crate) async fn events(&self, run: &OwnedRun, filter: EventFilter) -> Result<Vec<StoredEvent>, SessionError> {
         let (tenant, thread) = run.session();
         let filter = filter.with_run(&*run.run);
         self.store().events(tenant, thread, &filter).await
@@ -126,7 +123,7 @@ impl OwnedThread<'_> {
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn find_run(&self, run: &str) -> Result<Option<(OwnedRun, Run)>, MemoryError> {
+    pub(crate) async fn find_run(&self, run: &str) -> Result<Option<(OwnedRun, Run)>, SessionError> {
         let found = self.runs(&RunFilter::new().with_id(run)).await?.pop();
         Ok(found.map(|run| (self.with_run(&run.id), run)))
     }
@@ -140,14 +137,14 @@ impl OwnedThread<'_> {
 
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+    pub(crate) async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
         let (store, session) = self.parts();
         store.runs(&session.owner.tenant, &session.id, filter).await
     }
 
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn messages(&self, filter: &MessageFilter) -> Result<Vec<StoredMessage>, MemoryError> {
+    pub(crate) async fn messages(&self, filter: &MessageFilter) -> Result<Vec<StoredMessage>, SessionError> {
         let (store, session) = self.parts();
         store.messages(&session.owner.tenant, &session.id, filter).await
     }
@@ -159,7 +156,7 @@ impl OwnedThread<'_> {
     pub(crate) async fn questions(
         &self,
         select: impl FnOnce(ApprovalFilter) -> ApprovalFilter,
-    ) -> Result<Vec<Approval>, MemoryError> {
+    ) -> Result<Vec<Approval>, SessionError> {
         let (store, session) = self.parts();
         let filter = ApprovalFilter::owned_by(session.owner.clone());
         store.approvals(&select(filter).with_session(&*session.id)).await
@@ -169,7 +166,7 @@ impl OwnedThread<'_> {
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn costs(&self) -> Result<Vec<CostEntry>, MemoryError> {
+    pub(crate) async fn costs(&self) -> Result<Vec<CostEntry>, SessionError> {
         let (store, session) = self.parts();
         let tenant = &session.owner.tenant;
         let mut entries = Vec::new();
@@ -198,7 +195,7 @@ impl OwnedThread<'_> {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn erase(self) -> Result<(), MemoryError> {
+    pub(super) async fn erase(self) -> Result<(), SessionError> {
         let (store, session) = self.parts();
         store.erase_session(&session.owner.tenant, &session.id).await.map(drop)
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use agcore_agent::AgentSpec;
 use agcore_chat::Actor;
-use agcore_memory::{Journal, MemoryError, MemoryErrorKind, session::Billing};
 use agcore_profile::{Country, Uuid};
+use agcore_session::{Billing, Journal, SessionError, SessionErrorKind};
 
 use super::{billing::NewBilling, state::Service};
 use crate::stored::{SharedCatalog, StoredProfiles, UserProfile};
@@ -15,7 +15,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn personal(&self, agent: &AgentSpec, user: &Actor) -> Result<AgentSpec, MemoryError> {
+    pub(super) async fn personal(&self, agent: &AgentSpec, user: &Actor) -> Result<AgentSpec, SessionError> {
         let mut agent = agent.clone();
         if let Some(profile) = self.known_user(user).await? {
             agent.system_prompt = profile.before(&agent.system_prompt);
@@ -27,7 +27,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn known_user(&self, user: &Actor) -> Result<Option<UserProfile>, MemoryError> {
+    pub(super) async fn known_user(&self, user: &Actor) -> Result<Option<UserProfile>, SessionError> {
         match self.uses_profiles {
             true => self.profile_of(user).await,
             false => Ok(None),
@@ -38,7 +38,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn new_billing(&self, user: &Actor) -> Result<Option<Billing>, MemoryError> {
+    pub(super) async fn new_billing(&self, user: &Actor) -> Result<Option<Billing>, SessionError> {
         match &self.billing {
             NewBilling::Fixed(billing) => Ok(billing.clone()),
             NewBilling::OfModel(model) => {
@@ -57,7 +57,7 @@ impl Service {
         }
     }
 
-    async fn profile_of(&self, user: &Actor) -> Result<Option<UserProfile>, MemoryError> {
+    async fn profile_of(&self, user: &Actor) -> Result<Option<UserProfile>, SessionError> {
         let Ok(id) = Uuid::parse_str(&user.user) else {
             return Ok(None);
         };
@@ -66,7 +66,7 @@ impl Service {
         let record = match profiles.get(id).await {
             Ok(Some((_, record))) => record,
             Ok(None) => return Ok(None),
-            Err(error) if error.kind() == MemoryErrorKind::Serialization => {
+            Err(error) if error.kind() == SessionErrorKind::Serialization => {
                 tracing::warn!(?error, "the profile of the user is damaged and not used");
                 return Ok(None);
             }

@@ -3,10 +3,7 @@
 //! The question is never withdrawn silently: the [policy](BusyPolicy) decides whether the message is refused, waits for the answer, or
 //! withdraws the question, whose run is then cancelled.
 
-use agcore_memory::{
-    MemoryError,
-    session::{Run, RunChange, RunFilter, RunStatus},
-};
+use agcore_session::{Run, RunChange, RunFilter, RunStatus, SessionError};
 
 use super::state::Service;
 use crate::{
@@ -55,7 +52,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn has_to_wait(&self, log: &RunLog, input: &RunInput) -> Result<bool, MemoryError> {
+    pub(super) async fn has_to_wait(&self, log: &RunLog, input: &RunInput) -> Result<bool, SessionError> {
         if self.busy == BusyPolicy::Interrupt || input.is_continuation() || log.is_cancel_requested() {
             return Ok(false);
         }
@@ -74,13 +71,13 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn withdrawn_runs(&self, log: &RunLog) -> Result<Vec<RunChange>, MemoryError> {
+    pub(super) async fn withdrawn_runs(&self, log: &RunLog) -> Result<Vec<RunChange>, SessionError> {
         let open = self.open_runs(log).await?;
         let asking = open.into_iter().filter(|run| run.status == RunStatus::Interrupted);
         Ok(asking.map(|run| RunChange::new(run.id, RunStatus::Cancelled)).collect())
     }
 
-    async fn open_runs(&self, log: &RunLog) -> Result<Vec<Run>, MemoryError> {
+    async fn open_runs(&self, log: &RunLog) -> Result<Vec<Run>, SessionError> {
         let (tenant, thread) = log.job.session();
         self.store().runs(tenant, thread, &RunFilter::new().open()).await
     }

@@ -2,10 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_memory::{
-    MemoryError,
-    session::{EventFilter, RunStatus},
-};
+use agcore_session::{EventFilter, RunStatus, SessionError};
 
 use super::state::Service;
 use crate::{
@@ -23,7 +20,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(crate) async fn recover(self: &Arc<Self>, unfinished: Unfinished) -> Result<usize, MemoryError> {
+    pub(crate) async fn recover(self: &Arc<Self>, unfinished: Unfinished) -> Result<usize, SessionError> {
         let mut found = Vec::new();
         for job in self.registry.open_jobs().await? {
             match self.read_log(&job).await? {
@@ -50,7 +47,7 @@ impl Service {
     }
 
     /// Returns the log of a run that has not ended.
-    async fn read_log(&self, job: &RunJob) -> Result<Option<Arc<RunLog>>, MemoryError> {
+    async fn read_log(&self, job: &RunJob) -> Result<Option<Arc<RunLog>>, SessionError> {
         let (tenant, thread) = job.session();
         let Some(session) = self.store().get_session(tenant, thread).await? else {
             return Ok(None);

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use agcore_agent::AgentError;
 use agcore_agui::RUN_CANCELED;
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{Commit, RunChange, RunFilter, RunStatus, SessionState, SessionStatus},
+use agcore_session::{
+    Commit, RunChange, RunFilter, RunStatus, SessionError, SessionErrorKind, SessionState, SessionStatus,
 };
 
 use super::{executor::Attempt, state::Service};
@@ -58,7 +57,7 @@ impl Service {
         log: &Arc<RunLog>,
         status: RunStatus,
         entry: LogInput,
-    ) -> Result<Attempt, MemoryError> {
+    ) -> Result<Attempt, SessionError> {
         let ended = async {
             let mut commit = Commit::new();
             if status == RunStatus::Failed {
@@ -71,7 +70,12 @@ impl Service {
         };
         match ended.await {
             Ok(()) => Ok(Attempt::Ended),
-            Err(error) if matches!(error.kind(), MemoryErrorKind::NotFound | MemoryErrorKind::InvalidState) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    SessionErrorKind::NotFound | SessionErrorKind::InvalidState
+                ) =>
+            {
                 // The session was deleted, or the run has ended elsewhere.
                 tracing::warn!(?error, run = log.job.run, "the end of a run was not stored");
                 Ok(Attempt::Ended)
@@ -81,7 +85,7 @@ impl Service {
     }
 
     /// Returns the state of the session after a run whose turn could not store it, so that the session is not left as running.
-    async fn state_after(&self, log: &RunLog, end: &LogInput) -> Result<Option<SessionState>, MemoryError> {
+    async fn state_after(&self, log: &RunLog, end: &LogInput) -> Result<Option<SessionState>, SessionError> {
         let (tenant, thread) = log.job.session();
         let session = self.store().get_session(tenant, thread).await?;
         let (status, state) = match (session, end) {
@@ -104,7 +108,7 @@ impl Service {
     }
 
     /// Returns whether a run of the thread waits for a person.
-    async fn is_asking(&self, log: &RunLog) -> Result<bool, MemoryError> {
+    async fn is_asking(&self, log: &RunLog) -> Result<bool, SessionError> {
         let (tenant, thread) = log.job.session();
         let open = self.store().runs(tenant, thread, &RunFilter::new().open()).await?;
         Ok(open.iter().any(|run| run.status == RunStatus::Interrupted))

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_memory::{
-    MemoryErrorKind, id,
-    session::{NewSession, Run, RunChange, RunFilter, RunStatus, Session},
-};
+use agcore_session::{NewSession, Run, RunChange, RunFilter, RunStatus, Session, SessionErrorKind, id};
 
 use super::{
     agents::{AgentEntry, Work},
@@ -149,7 +146,7 @@ impl Service {
         let created = self.create_own(&new.actor, session).await;
         created.map_err(|error| match error.kind() {
             // Another user of the tenant was faster.
-            MemoryErrorKind::AlreadyExists => Problem::unknown("thread"),
+            SessionErrorKind::AlreadyExists => Problem::unknown("thread"),
             _ => error.into(),
         })
     }

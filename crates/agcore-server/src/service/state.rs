@@ -7,10 +7,7 @@ use agcore_agui::EncoderSettings;
 use agcore_chat::{Actor, Biller, Clock};
 use agcore_flow::NODE_METADATA;
 use agcore_llm::Random;
-use agcore_memory::{
-    CheckpointStore, MemoryError, MemoryErrorKind,
-    session::{Run, RunFilter, Session, SessionStore},
-};
+use agcore_session::{CheckpointStore, Run, RunFilter, Session, SessionError, SessionErrorKind, SessionStore};
 use tokio::sync::Mutex;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
@@ -147,12 +144,12 @@ impl Service {
     ///
     /// # Errors
     /// When it does not, or not in time.
-    pub(crate) async fn check_store(&self) -> Result<(), MemoryError> {
+    pub(crate) async fn check_store(&self) -> Result<(), SessionError> {
         tokio::select! {
             biased;
             found = self.store().get_session("server", "ready") => found.map(drop),
             () = self.clock.sleep(READY_TIMEOUT) => {
-                Err(MemoryError::new(MemoryErrorKind::Unavailable, "the database does not answer in time"))
+                Err(SessionError::new(SessionErrorKind::Unavailable, "the database does not answer in time"))
             }
         }
     }
@@ -161,7 +158,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn stored_run(&self, job: &RunJob, run: &str) -> Result<Option<Run>, MemoryError> {
+    pub(super) async fn stored_run(&self, job: &RunJob, run: &str) -> Result<Option<Run>, SessionError> {
         let (tenant, thread) = job.session();
         let filter = RunFilter::new().with_id(run);
         Ok(self.store().runs(tenant, thread, &filter).await?.pop())
@@ -209,16 +206,16 @@ pub(crate) fn check_id(what: &str, id: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-impl From<MemoryError> for Problem {
-    fn from(error: MemoryError) -> Self {
+impl From<SessionError> for Problem {
+    fn from(error: SessionError) -> Self {
         match error.kind() {
-            MemoryErrorKind::NotFound => Self::unknown("thread"),
-            MemoryErrorKind::InvalidInput => Self::invalid(error.message()),
-            MemoryErrorKind::Held => Self::new(
+            SessionErrorKind::NotFound => Self::unknown("thread"),
+            SessionErrorKind::InvalidInput => Self::invalid(error.message()),
+            SessionErrorKind::Held => Self::new(
                 ProblemCode::SessionBusy,
                 "the thread is in use by another program; try again when its turn has ended",
             ),
-            MemoryErrorKind::Unavailable | MemoryErrorKind::Storage | MemoryErrorKind::Conflict { .. } => {
+            SessionErrorKind::Unavailable | SessionErrorKind::Storage | SessionErrorKind::Conflict { .. } => {
                 tracing::warn!(?error, "the store failed");
                 Self::new(
                     ProblemCode::StoreUnavailable,

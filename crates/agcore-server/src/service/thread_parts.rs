@@ -2,12 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use agcore_memory::{
-    MemoryError,
-    session::{
-        ApprovalChange, ApprovalFilter, ApprovalStatus, MessageFilter, MessageMetadata, MessageRole, NewMessage,
-        RunFilter, RunStatus, SessionFilter,
-    },
+use agcore_session::{
+    ApprovalChange, ApprovalFilter, ApprovalStatus, MessageFilter, MessageMetadata, MessageRole, NewMessage, RunFilter,
+    RunStatus, SessionError, SessionFilter,
 };
 
 use super::state::Service;
@@ -22,7 +19,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn parts_of(&self, tenant: &str, thread: &str) -> Result<BTreeSet<String>, MemoryError> {
+    pub(super) async fn parts_of(&self, tenant: &str, thread: &str) -> Result<BTreeSet<String>, SessionError> {
         let filter = SessionFilter::new(tenant).with_part_of(thread).with_erased();
         let parts = self.store().sessions(&filter).await?;
         let runs = self.store().runs(tenant, thread, &RunFilter::new()).await?;
@@ -37,7 +34,7 @@ impl Service {
     }
 
     /// Returns the ids of the questions of a thread that wait for an answer.
-    pub(super) async fn open_questions(&self, log: &RunLog) -> Result<Vec<String>, MemoryError> {
+    pub(super) async fn open_questions(&self, log: &RunLog) -> Result<Vec<String>, SessionError> {
         let (_, thread) = log.job.session();
         let filter = ApprovalFilter::owned_by(log.job.actor.clone())
             .with_session(thread)
@@ -47,7 +44,7 @@ impl Service {
     }
 
     /// Withdraws the questions of a thread.
-    pub(super) async fn withdrawals(&self, log: &RunLog) -> Result<Vec<ApprovalChange>, MemoryError> {
+    pub(super) async fn withdrawals(&self, log: &RunLog) -> Result<Vec<ApprovalChange>, SessionError> {
         let open = self.open_questions(log).await?;
         Ok(open.into_iter().map(ApprovalChange::withdraw).collect())
     }
@@ -57,7 +54,7 @@ impl Service {
         &self,
         log: &RunLog,
         status: RunStatus,
-    ) -> Result<Vec<NewMessage>, MemoryError> {
+    ) -> Result<Vec<NewMessage>, SessionError> {
         // What is pending may contain results.
         log.flush().await?;
         let (tenant, thread) = log.job.session();

@@ -3,10 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore_files::FileStorage;
-use agcore_memory::{
-    session::{Pruned, Retention},
-    user_data::UserDataStore,
-};
+use agcore_session::{Pruned, Retention};
+use agcore_store::user_data::UserDataStore;
 
 use super::state::Service;
 use crate::{

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agcore_catalog::{Catalog, CatalogError, CatalogSource, Format};
 use agcore_chat::Clock;
-use agcore_memory::{Journal, MemoryError, MemoryErrorKind, id};
+use agcore_session::{Journal, SessionError, SessionErrorKind, id};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ const NAME: &str = "the stored catalog";
 ///
 /// use agcore_catalog::{CatalogSource, Format};
 /// use agcore_chat::SystemClock;
-/// use agcore_memory::InMemoryJournal;
+/// use agcore_session::InMemoryJournal;
 /// use agcore_server::StoredCatalog;
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -60,7 +60,7 @@ impl StoredCatalog {
     ///
     /// # Errors
     /// When the journal fails or the document cannot be read.
-    pub async fn get(&self) -> Result<Option<(u64, Format, String)>, MemoryError> {
+    pub async fn get(&self) -> Result<Option<(u64, Format, String)>, SessionError> {
         let document = self.document();
         let Some((version, record)) = document.read().await? else {
             return Ok(None);
@@ -77,13 +77,13 @@ impl StoredCatalog {
     /// Saves the text of a catalog that was read with this version, 0 for the first one. Returns the new version.
     ///
     /// # Errors
-    /// - [`InvalidInput`](MemoryErrorKind::InvalidInput) with everything that is wrong with the catalog.
-    /// - [`Conflict`](MemoryErrorKind::Conflict) if the stored catalog has another version: read it again.
+    /// - [`InvalidInput`](SessionErrorKind::InvalidInput) with everything that is wrong with the catalog.
+    /// - [`Conflict`](SessionErrorKind::Conflict) if the stored catalog has another version: read it again.
     /// - Other errors when the journal fails.
-    pub async fn save(&self, format: Format, text: &str, version: u64) -> Result<u64, MemoryError> {
+    pub async fn save(&self, format: Format, text: &str, version: u64) -> Result<u64, SessionError> {
         Catalog::parse("the catalog", format, text).map_err(|error| {
             let message = format!("the catalog is not valid: {error}");
-            MemoryError::with_source(MemoryErrorKind::InvalidInput, message, error)
+            SessionError::with_source(SessionErrorKind::InvalidInput, message, error)
         })?;
         let document = self.document();
         let stored = Stored {
@@ -101,7 +101,7 @@ impl StoredCatalog {
     pub(crate) async fn newer_than(
         &self,
         version: Option<u64>,
-    ) -> Result<Option<(u64, Result<Catalog, CatalogError>)>, MemoryError> {
+    ) -> Result<Option<(u64, Result<Catalog, CatalogError>)>, SessionError> {
         let found = self.get().await?.filter(|(found, ..)| Some(*found) != version);
         Ok(found.map(|(version, format, text)| (version, Catalog::parse(NAME, format, &text))))
     }
@@ -129,7 +129,7 @@ impl CatalogSource for StoredCatalog {
 #[cfg(test)]
 mod tests {
     use agcore_chat::SystemClock;
-    use agcore_memory::InMemoryJournal;
+    use agcore_session::InMemoryJournal;
 
     use super::*;
 
@@ -139,13 +139,13 @@ mod tests {
         let missing = catalog.load().await.unwrap_err().to_string();
         assert!(missing.contains("there is none yet"), "{missing}");
         let error = catalog.save(Format::Toml, "models = 5", 0).await.unwrap_err();
-        assert_eq!(error.kind(), MemoryErrorKind::InvalidInput);
+        assert_eq!(error.kind(), SessionErrorKind::InvalidInput);
         assert!(catalog.get().await.unwrap().is_none());
 
         let first = catalog.save(Format::Toml, "version = \"may\"", 0).await.unwrap();
         let second = catalog.save(Format::Yaml, "version: june", first).await.unwrap();
         let late = catalog.save(Format::Yaml, "version: july", first).await.unwrap_err();
-        assert_eq!(late.kind(), MemoryErrorKind::Conflict { expected: 1, found: 2 });
+        assert_eq!(late.kind(), SessionErrorKind::Conflict { expected: 1, found: 2 });
         assert_eq!(catalog.load().await.unwrap().version(), Some("june"));
         let (version, format, text) = catalog.get().await.unwrap().unwrap();
         assert_eq!((version, format, &*text), (second, Format::Yaml, "version: june"));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Clock;
-use agcore_memory::{Journal, MemoryError, MemoryErrorKind, Record, Timestamp};
+use agcore_session::{Journal, Record, SessionError, SessionErrorKind, Timestamp};
 use serde_json::Value;
 
 /// A stream of which only the last record counts. Its number is the version of the document.
@@ -15,7 +15,7 @@ pub(super) struct Document<'d> {
 
 impl Document<'_> {
     /// Returns the version and the last record.
-    pub(super) async fn read(&self) -> Result<Option<(u64, Record)>, MemoryError> {
+    pub(super) async fn read(&self) -> Result<Option<(u64, Record)>, SessionError> {
         let mut entries = self.journal.read(&self.stream, 1).await?;
         Ok(entries.pop().map(|entry| (entry.seq, entry.record)))
     }
@@ -24,7 +24,7 @@ impl Document<'_> {
     ///
     /// # Errors
     /// `Conflict` if the document has another version.
-    pub(super) async fn write(&self, version: u64, kind: &str, data: Value) -> Result<u64, MemoryError> {
+    pub(super) async fn write(&self, version: u64, kind: &str, data: Value) -> Result<u64, SessionError> {
         let record = Record::new(kind, 1, Timestamp::from(self.clock.now()), data);
         let version = self.journal.append(&self.stream, version, vec![record]).await?;
         // What is left here is removed with the next version.
@@ -35,11 +35,11 @@ impl Document<'_> {
     }
 
     /// Returns the error of a document that cannot be read.
-    pub(super) fn damaged(&self, error: serde_json::Error) -> MemoryError {
+    pub(super) fn damaged(&self, error: serde_json::Error) -> SessionError {
         let message = format!(
             "the document `{}` is damaged, or was written by a newer version",
             self.stream
         );
-        MemoryError::with_source(MemoryErrorKind::Serialization, message, error)
+        SessionError::with_source(SessionErrorKind::Serialization, message, error)
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agcore_chat::Clock;
-use agcore_memory::{Journal, MemoryError, MemoryErrorKind, id};
 use agcore_profile::{ProfileError, ProfileRecord, ProfileSettings, ProfileSource, Uuid};
+use agcore_session::{Journal, SessionError, SessionErrorKind, id};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -19,7 +19,7 @@ use super::document::Document;
 /// use std::sync::Arc;
 ///
 /// use agcore_chat::SystemClock;
-/// use agcore_memory::InMemoryJournal;
+/// use agcore_session::InMemoryJournal;
 /// use agcore_profile::{ProfileRecord, UserAgentContext, Uuid};
 /// use agcore_server::StoredProfiles;
 ///
@@ -65,7 +65,7 @@ impl StoredProfiles {
     ///
     /// # Errors
     /// When the journal fails or the profile cannot be read.
-    pub async fn get(&self, user_id: Uuid) -> Result<Option<(u64, ProfileRecord)>, MemoryError> {
+    pub async fn get(&self, user_id: Uuid) -> Result<Option<(u64, ProfileRecord)>, SessionError> {
         let document = self.document(user_id);
         let Some((version, record)) = document.read().await? else {
             return Ok(None);
@@ -80,13 +80,13 @@ impl StoredProfiles {
     /// Saves a profile that was read with this version, 0 for a new one. Returns the new version.
     ///
     /// # Errors
-    /// - [`Conflict`](MemoryErrorKind::Conflict) if the profile has another version: read it again.
-    /// - [`InvalidInput`](MemoryErrorKind::InvalidInput) with all wrong fields of the settings.
+    /// - [`Conflict`](SessionErrorKind::Conflict) if the profile has another version: read it again.
+    /// - [`InvalidInput`](SessionErrorKind::InvalidInput) with all wrong fields of the settings.
     /// - Other errors when the journal fails.
-    pub async fn save(&self, profile: &ProfileRecord, version: u64) -> Result<u64, MemoryError> {
+    pub async fn save(&self, profile: &ProfileRecord, version: u64) -> Result<u64, SessionError> {
         ProfileSettings::from_value(&profile.settings).map_err(|error| {
             let message = format!("the profile is not valid: {error}");
-            MemoryError::with_source(MemoryErrorKind::InvalidInput, message, error)
+            SessionError::with_source(SessionErrorKind::InvalidInput, message, error)
         })?;
         let document = self.document(profile.user_id);
         let stored = Stored {
@@ -102,7 +102,7 @@ impl StoredProfiles {
     ///
     /// # Errors
     /// When the journal fails.
-    pub async fn delete(&self, user_id: Uuid) -> Result<bool, MemoryError> {
+    pub async fn delete(&self, user_id: Uuid) -> Result<bool, SessionError> {
         self.journal.delete(&self.document(user_id).stream).await
     }
 
@@ -128,8 +128,8 @@ impl ProfileSource for StoredProfiles {
 #[cfg(test)]
 mod tests {
     use agcore_chat::SystemClock;
-    use agcore_memory::{InMemoryJournal, Record, Timestamp};
     use agcore_profile::{ProfileErrorKind, UserAgentContext};
+    use agcore_session::{InMemoryJournal, Record, Timestamp};
     use serde_json::json;
 
     use super::*;
@@ -155,7 +155,7 @@ mod tests {
             .with_settings(json!({"version": 1, "preferences": {"country": "DE"}}));
         let version = acme.save(&second, first).await.unwrap();
         let late = acme.save(&ProfileRecord::new(ANN, "late"), first).await.unwrap_err();
-        assert_eq!(late.kind(), MemoryErrorKind::Conflict { expected: 1, found: 2 });
+        assert_eq!(late.kind(), SessionErrorKind::Conflict { expected: 1, found: 2 });
         assert_eq!(acme.get(ANN).await.unwrap(), Some((version, second)));
         let stream = id::join(["profile", "acme", &ANN.to_string()]);
         assert_eq!(journal.read(&stream, 0).await.unwrap().len(), 1);
@@ -172,14 +172,14 @@ mod tests {
         let acme = profiles(&journal, "acme");
         let invalid = ProfileRecord::new(ANN, "ann").with_settings(json!({"preferences": {"country": "zz"}}));
         let error = acme.save(&invalid, 0).await.unwrap_err();
-        assert_eq!(error.kind(), MemoryErrorKind::InvalidInput);
+        assert_eq!(error.kind(), SessionErrorKind::InvalidInput);
         assert!(error.message().contains("country"), "{error}");
         assert_eq!(acme.get(ANN).await.unwrap(), None);
 
         let stream = id::join(["profile", "acme", &ANN.to_string()]);
         let damaged = Record::new("profile", 1, Timestamp::default(), json!([]));
         journal.append(&stream, 0, vec![damaged]).await.unwrap();
-        assert_eq!(acme.get(ANN).await.unwrap_err().kind(), MemoryErrorKind::Serialization);
+        assert_eq!(acme.get(ANN).await.unwrap_err().kind(), SessionErrorKind::Serialization);
         let error = UserAgentContext::load(&acme, ANN).await.unwrap_err();
         assert_eq!(error.kind(), ProfileErrorKind::Unavailable);
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use agcore_chat::{Actor, Clock};
-use agcore_memory::{Journal, MemoryError};
 use agcore_profile::Uuid;
+use agcore_session::{Journal, SessionError};
 use serde_json::{Value, json};
 
 use super::profiles::StoredProfiles;
@@ -20,7 +20,7 @@ pub struct ErasedServerData {
     pub profiles: u64,
 }
 
-/// Returns what the server keeps of a user beside the [data of the store](agcore_memory::user_data), each as the line of an export:
+/// Returns what the server keeps of a user beside the [data of the store](agcore_store::user_data), each as the line of an export:
 /// valid tokens without their text, and the profile, if the name of the user is its id.
 ///
 /// # Errors
@@ -29,7 +29,7 @@ pub async fn export_server_data(
     journal: &Arc<dyn Journal>,
     clock: &Arc<dyn Clock>,
     user: &Actor,
-) -> Result<Vec<Value>, MemoryError> {
+) -> Result<Vec<Value>, SessionError> {
     let tokens = TokenStore::new(Arc::clone(journal), Arc::clone(clock)).list().await?;
     let theirs = tokens
         .into_iter()
@@ -49,7 +49,7 @@ pub async fn export_server_data(
 }
 
 /// Revokes the tokens of a user, and removes them and the profile from the journal. See
-/// [`erase_user_data`](agcore_memory::user_data::erase_user_data) for the rest. If that is interrupted, the next call erases what is left.
+/// [`erase_user_data`](agcore_store::user_data::erase_user_data) for the rest. If that is interrupted, the next call erases what is left.
 ///
 /// # Errors
 /// When the journal fails.
@@ -57,7 +57,7 @@ pub async fn erase_server_data(
     journal: &Arc<dyn Journal>,
     clock: &Arc<dyn Clock>,
     user: &Actor,
-) -> Result<ErasedServerData, MemoryError> {
+) -> Result<ErasedServerData, SessionError> {
     let tokens = TokenStore::new(Arc::clone(journal), Arc::clone(clock));
     let mut erased = ErasedServerData {
         tokens: tokens.erase(user).await?,
@@ -80,8 +80,8 @@ fn profile_id(user: &Actor) -> Option<Uuid> {
 #[cfg(test)]
 mod tests {
     use agcore_chat::SystemClock;
-    use agcore_memory::InMemoryJournal;
     use agcore_profile::ProfileRecord;
+    use agcore_session::InMemoryJournal;
 
     use super::*;
 

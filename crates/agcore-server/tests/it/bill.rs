@@ -16,9 +16,9 @@ use agcore_llm::provider_fn;
 use agcore_memory::{
     knowledge::{InMemoryKnowledgeStore, KnowledgePage, KnowledgeStore},
     search::{InMemoryTextIndex, InMemoryVectorIndex, KnowledgeIndex, MemoryRetriever},
-    session::{CostEntry, Retention, SessionFilter},
 };
 use agcore_server::{Server, ServerBuilder, SharedCatalog};
+use agcore_session::{CostEntry, Retention, SessionFilter};
 use agcore_tools::{NoArguments, ToolContext, typed};
 use async_trait::async_trait;
 use http::Method;
@@ -167,7 +167,7 @@ async fn check(server: &Running, store: &Store, models: &Models) {
     let filter = SessionFilter::new("local").with_erased();
     for session in store.sessions(&filter).await.unwrap() {
         of_rows += CostEntry::of_session(&**store, &session).await.unwrap().len() as u64;
-        for part in [Default::default(), agcore_memory::session::MessageFilter::audit()] {
+        for part in [Default::default(), agcore_session::MessageFilter::audit()] {
             let messages = store.messages("local", &session.id, &part).await.unwrap();
             let costs = messages.iter().filter_map(|message| message.cost.as_ref());
             of_messages += costs.map(|cost| cost.micros.unsigned_abs()).sum::<u64>();

@@ -10,9 +10,9 @@ use std::{
 
 use agcore_chat::{Actor, Clock, SystemClock};
 use agcore_files::{FileMapping, FileStorage, StorageError, StorageErrorKind, StorageProvider};
-use agcore_memory::{MemoryErrorKind, user_data::UserDataStore};
 use agcore_server::{FileRetention, TrustedProxy, erase_files, export_files, prunable_files, prune_files};
-use agcore_store::sqlite::SqliteStore;
+use agcore_session::SessionErrorKind;
+use agcore_store::{sqlite::SqliteStore, user_data::UserDataStore};
 use agcore_testkit::{clock::ManualClock, scripted::ScriptedProvider};
 use async_trait::async_trait;
 use http::{Method, StatusCode};
@@ -162,7 +162,7 @@ async fn files_of_a_user_are_exported_and_erased() {
     assert!(export_files(store, &user("unknown")).await.unwrap().is_empty());
 
     let error = erase_files(store, None, &user("ann")).await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::InvalidState);
+    assert_eq!(error.kind(), SessionErrorKind::InvalidState);
     assert_eq!((kept.names("ann").await.len(), kept.place.count()), (2, 3));
 
     assert_eq!(
@@ -190,7 +190,7 @@ async fn an_erasure_that_was_interrupted_is_completed_by_the_next() {
         left: AtomicUsize::new(1),
     };
     let error = erase_files(store, Some(&failing), &user("ann")).await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::Storage, "{error}");
+    assert_eq!(error.kind(), SessionErrorKind::Storage, "{error}");
     assert_eq!(kept.place.count(), 2, "one was deleted");
     assert_eq!(
         erase_files(store, Some(&kept.place.storage), &user("ann"))

@@ -8,11 +8,10 @@ use std::sync::{
 use agcore_agent::{AgentBuilder, AgentSpec};
 use agcore_flow::{FileFlow, FileFlowBuilder, FlowFile};
 use agcore_llm::{LlmError, LlmErrorKind};
-use agcore_memory::{
-    CheckpointStore,
-    session::{MessageFilter, MessageMetadata, RunFilter, SessionFilter, SessionStatus, Visibility},
-};
 use agcore_server::{BusyPolicy, Server, ServerBuilder, ServerError};
+use agcore_session::{
+    CheckpointStore, MessageFilter, MessageMetadata, RunFilter, SessionFilter, SessionStatus, Visibility,
+};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, ToolError, typed};
 use http::{Method, StatusCode};
@@ -451,8 +450,8 @@ async fn a_cancellation_that_was_stored_is_carried_out_by_the_next_process() {
     server.kill().await;
     // The process ended after the wish was stored, before it was carried out.
     let session = store.0.get_session("local", "t").await.unwrap().unwrap();
-    let wish = agcore_memory::session::NewEvent::new("r1", "cancel", json!({}));
-    let commit = agcore_memory::session::Commit::new().with_event(wish);
+    let wish = agcore_session::NewEvent::new("r1", "cancel", json!({}));
+    let commit = agcore_session::Commit::new().with_event(wish);
     store.0.commit("local", "t", session.end, commit).await.unwrap();
 
     let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;

@@ -3,8 +3,8 @@
 use std::{fs, sync::Arc, time::Duration};
 
 use agcore_chat::SystemClock;
-use agcore_memory::session::InMemorySessionStore;
 use agcore_server::Limits;
+use agcore_session::InMemorySessionStore;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::json;

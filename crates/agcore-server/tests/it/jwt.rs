@@ -3,8 +3,8 @@
 use std::{net::IpAddr, sync::Arc};
 
 use agcore_chat::{Actor, SystemClock};
-use agcore_memory::InMemoryJournal;
 use agcore_server::{AuthError, Authenticator, Client, JwtVerifier, TokenStore};
+use agcore_session::InMemoryJournal;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, Method};
 use ring::{

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use agcore_chat::{Actor, SystemClock};
-use agcore_memory::{
-    MemoryItem, MemoryStore, Money,
-    session::{Billing, Commit, MessageRole, NewMessage, NewSession, Retention, SessionFilter},
-};
+use agcore_memory::{MemoryItem, MemoryStore};
+use agcore_session::{Billing, Commit, MessageRole, Money, NewMessage, NewSession, Retention, SessionFilter};
 use agcore_store::sqlite::SqliteOptions;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use http::Method;

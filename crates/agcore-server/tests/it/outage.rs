@@ -11,8 +11,9 @@ use std::{
 use agcore_agent::{AgentBuilder, AgentSpec};
 use agcore_chat::{ChatResponse, SystemClock};
 use agcore_llm::provider_fn;
-use agcore_memory::{MemoryItem, MemoryStore, session::SessionStore};
+use agcore_memory::{MemoryItem, MemoryStore};
 use agcore_server::{Server, ServerBuilder};
+use agcore_session::SessionStore;
 use agcore_store::sqlite::SqliteOptions;
 use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore, StoreFault};
 use serde_json::Value;

@@ -5,12 +5,9 @@ use std::sync::Arc;
 use agcore_catalog::{BillingPolicy, Catalog, Currency, Format};
 use agcore_chat::SystemClock;
 use agcore_flow::{FileFlow, FlowFile, StagedFlow};
-use agcore_memory::{
-    Journal, Record, Timestamp,
-    session::{Billing, SessionFilter},
-};
 use agcore_profile::{ProfileRecord, Uuid};
 use agcore_server::{ServedFlow, Server, ServerBuilder, SharedCatalog, StoredProfiles, TrustedProxy};
+use agcore_session::{Billing, Journal, Record, SessionFilter, Timestamp};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};
 use http::Method;
@@ -168,7 +165,7 @@ async fn without_the_setting_and_with_a_damaged_profile_no_user_is_described() {
     run(&server, &ANN.to_string(), &input("t", "r1", "Please.")).await;
     server.stop().await;
 
-    let stream = agcore_memory::id::join(["profile", "default", &ANN.to_string()]);
+    let stream = agcore_session::id::join(["profile", "default", &ANN.to_string()]);
     let damaged = Record::new("profile", 1, Timestamp::default(), json!([]));
     journal(&store).append(&stream, 1, vec![damaged]).await.unwrap();
     let server = start(builder(&provider, &store).profiles()).await;

@@ -83,8 +83,8 @@ async fn a_cancellation_that_was_stored_is_carried_out_by_the_next_process() {
     server.kill().await;
     // The process ended after the wish was stored, before it was carried out.
     let session = store.get_session("local", "t").await.unwrap().unwrap();
-    let wish = agcore_memory::session::NewEvent::new("r1", "cancel", json!({}));
-    let commit = agcore_memory::session::Commit::new().with_event(wish);
+    let wish = agcore_session::NewEvent::new("r1", "cancel", json!({}));
+    let commit = agcore_session::Commit::new().with_event(wish);
     store.commit("local", "t", session.end, commit).await.unwrap();
 
     let server = Running::start(builder(&provider, &store)).await;
@@ -133,17 +133,17 @@ async fn a_run_that_was_stored_but_never_began_begins() {
     let job = json!({"actor": {"tenant": "local", "user": "local"}, "thread": "t", "run": "r2"});
     let registry = store.read("server/runs", 1).await.unwrap();
     let end = registry.last().map_or(0, |entry| entry.seq);
-    let record = agcore_memory::Record::new("began", 1, agcore_memory::Timestamp::default(), json!({"job": job}));
+    let record = agcore_session::Record::new("began", 1, agcore_session::Timestamp::default(), json!({"job": job}));
     store.append("server/runs", end, vec![record]).await.unwrap();
     let message = serde_json::to_value(agcore_chat::Message::user("Again")).unwrap();
-    let run = agcore_memory::session::RunChange::new("r2", agcore_memory::session::RunStatus::Queued)
+    let run = agcore_session::RunChange::new("r2", agcore_session::RunStatus::Queued)
         .with_input(json!({"agent": "ada", "message": message}));
     let started = agcore_agui::Encoder::new("t", "r2")
         .push(agcore_agui::Run::started().into())
         .unwrap()
         .remove(0);
-    let started = agcore_memory::session::NewEvent::new("r2", "agui", serde_json::to_value(started).unwrap());
-    let commit = agcore_memory::session::Commit::new().with_run(run).with_event(started);
+    let started = agcore_session::NewEvent::new("r2", "agui", serde_json::to_value(started).unwrap());
+    let commit = agcore_session::Commit::new().with_run(run).with_event(started);
     store.commit("local", "t", session.end, commit).await.unwrap();
 
     let server = Running::start(builder(&crate::support::texts(["Second."]), &store)).await;
@@ -162,7 +162,7 @@ async fn a_run_survives_a_database_that_fails_and_loses_answers() {
             // The first commit stores the run: if it fails, the client learns that.
             (method == "commit" && count > 0 && count % 12 == offset).then_some(fault)
         });
-        let inner = agcore_memory::session::InMemorySessionStore::new(Arc::new(SystemClock::new()));
+        let inner = agcore_session::InMemorySessionStore::new(Arc::new(SystemClock::new()));
         let store: Store = Arc::new(FaultyStore::new(inner, plan));
         let provider = ScriptedProvider::new([
             ScriptStep::calls([call("c1", "say")]),

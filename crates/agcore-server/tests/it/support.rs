@@ -4,11 +4,8 @@ use std::{net::SocketAddr, sync::Arc};
 
 use agcore_agent::{AgentBuilder, AgentSpec};
 use agcore_chat::{SystemClock, ToolCall};
-use agcore_memory::{
-    CheckpointStore,
-    session::{InMemorySessionStore, SessionStore},
-};
 use agcore_server::{Server, ServerBuilder, ServerError};
+use agcore_session::{CheckpointStore, InMemorySessionStore, SessionStore};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, typed};
 use bytes::Bytes;

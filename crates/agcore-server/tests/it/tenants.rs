@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::{Running, Store, builder, input, store, texts};
 
 pub(crate) fn tokens(store: &Store) -> Arc<TokenStore> {
-    let journal: Arc<dyn agcore_memory::Journal> = Arc::new(Arc::clone(store));
+    let journal: Arc<dyn agcore_session::Journal> = Arc::new(Arc::clone(store));
     Arc::new(TokenStore::new(journal, Arc::new(SystemClock::new())))
 }
 

@@ -6,8 +6,8 @@ use std::sync::{
 };
 
 use agcore_agent::{AgentBuilder, AgentSpec};
-use agcore_memory::session::SessionStore;
 use agcore_server::{Server, ServerBuilder};
+use agcore_session::SessionStore;
 use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
     stores::faulty::{FaultPlan, FaultyStore},

@@ -1,6 +1,6 @@
 //! The checkpoint store.
 
-use agcore_memory::{Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey};
+use agcore_session::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey, SessionError};
 use async_trait::async_trait;
 use sqlx::{Error, Row, postgres::PgRow};
 
@@ -13,6 +13,7 @@ use super::{
     statement::Statement,
     text::lookup,
 };
+use crate::error::StoreError;
 
 /// Makes a statement that selects checkpoints of a run.
 macro_rules! select {
@@ -34,7 +35,7 @@ impl CheckpointStore for PostgresStore {
         run: RunKey<'_>,
         expected: u64,
         checkpoint: NewCheckpoint,
-    ) -> Result<u64, MemoryError> {
+    ) -> Result<u64, SessionError> {
         checkpoint.check()?;
         let attempt = "cannot save the checkpoint";
         let sql = "INSERT INTO checkpoints (session, run, seq, step, is_snapshot, created_at, data)
@@ -57,21 +58,23 @@ impl CheckpointStore for PostgresStore {
         }
     }
 
-    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, SessionError> {
         let sql = select!(concat!(
             "(SELECT max(seq) FROM checkpoints WHERE session = ",
             KEY!(),
             " AND run = $3 AND is_snapshot)"
         ));
-        self.select("cannot read the checkpoints", of_run(sql, run), read).await
+        Ok(self
+            .select("cannot read the checkpoints", of_run(sql, run), read)
+            .await?)
     }
 
-    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, SessionError> {
         let statement = of_run(select!("$4"), run).bind(number(from));
-        self.select("cannot read the checkpoints", statement, read).await
+        Ok(self.select("cannot read the checkpoints", statement, read).await?)
     }
 
-    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, SessionError> {
         let sql = select!(concat!(
             "(SELECT max(seq) FROM checkpoints WHERE session = ",
             KEY!(),
@@ -85,7 +88,7 @@ impl CheckpointStore for PostgresStore {
         Ok(found)
     }
 
-    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError> {
         let sql = concat!(
             "DELETE FROM checkpoints WHERE session = ",
             KEY!(),
@@ -94,15 +97,16 @@ impl CheckpointStore for PostgresStore {
             " AND run = $3 AND is_snapshot AND seq <= $4)"
         );
         let statement = of_run(sql, run).bind(number(before));
-        self.statements()
+        Ok(self
+            .statements()
             .execute("cannot trim the checkpoints", statement)
-            .await
+            .await?)
     }
 }
 
 impl PostgresStore {
     /// Returns the key of the session, and the number of the last checkpoint of the run, which must exist.
-    async fn last_checkpoint(&self, attempt: &str, run: RunKey<'_>) -> Result<(i64, u64), MemoryError> {
+    async fn last_checkpoint(&self, attempt: &str, run: RunKey<'_>) -> Result<(i64, u64), StoreError> {
         let sql = concat!(
             "SELECT session,
                     coalesce((SELECT max(seq) FROM checkpoints WHERE session = runs.session AND run = runs.id), 0) AS last

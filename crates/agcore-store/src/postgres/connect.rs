@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use agcore_memory::MemoryError;
 use sqlx::{
     Connection,
     postgres::{PgConnectOptions, PgConnection},
@@ -14,17 +13,14 @@ use super::{
     options::PostgresOptions,
     url::ServerUrl,
 };
+use crate::error::StoreError;
 
 /// Opens a connection.
-pub(super) async fn connect(options: &PostgresOptions, patience: Duration) -> Result<PgConnection, MemoryError> {
+pub(super) async fn connect(options: &PostgresOptions, patience: Duration) -> Result<PgConnection, StoreError> {
     open(&options.server, &settings(options), patience).await
 }
 
-async fn open(
-    server: &ServerUrl,
-    settings: &PgConnectOptions,
-    patience: Duration,
-) -> Result<PgConnection, MemoryError> {
+async fn open(server: &ServerUrl, settings: &PgConnectOptions, patience: Duration) -> Result<PgConnection, StoreError> {
     match timeout(patience, PgConnection::connect_with(settings)).await {
         Ok(connected) => connected.map_err(|error| cannot_connect(server, error)),
         Err(_) => Err(unreachable(server)),
@@ -32,10 +28,7 @@ async fn open(
 }
 
 /// Opens a connection for locks, which ends soon after its process or its machine.
-pub(super) async fn connect_to_hold(
-    options: &PostgresOptions,
-    patience: Duration,
-) -> Result<PgConnection, MemoryError> {
+pub(super) async fn connect_to_hold(options: &PostgresOptions, patience: Duration) -> Result<PgConnection, StoreError> {
     // Names of connections are short and of ASCII only.
     let program: String = options
         .program

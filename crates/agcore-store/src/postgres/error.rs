@@ -2,13 +2,13 @@
 
 use std::{error::Error as StdError, io::ErrorKind};
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use sqlx::{
     Error,
     postgres::{PgDatabaseError, PgSeverity},
 };
 
 use super::url::ServerUrl;
+use crate::error::{StoreError, StoreErrorKind};
 
 const CONNECTION_LOST: &str =
     "the connection to the PostgreSQL server was lost; try again later. A write may have taken place";
@@ -20,45 +20,45 @@ const NOT_ENCRYPTED: &str = "no encrypted connection could be made; check the ce
 
 /// Converts an error of an operation, with what was attempted: `cannot save the items`.
 #[cold]
-pub(super) fn convert(attempt: &str, error: Error) -> MemoryError {
+pub(super) fn convert(attempt: &str, error: Error) -> StoreError {
     let (kind, reason) = match &error {
         Error::Database(database) => by_state(&database.code().unwrap_or_default()),
         // The driver reports an end of the connection within a message as unexpected data.
-        Error::Io(_) | Error::Tls(_) | Error::Protocol(_) => (MemoryErrorKind::Unavailable, CONNECTION_LOST),
+        Error::Io(_) | Error::Tls(_) | Error::Protocol(_) => (StoreErrorKind::Unavailable, CONNECTION_LOST),
         Error::ColumnDecode { .. } | Error::Decode(_) => (
-            MemoryErrorKind::Serialization,
+            StoreErrorKind::Serialization,
             "a stored value is damaged, or was written by a newer version",
         ),
-        _ => (MemoryErrorKind::Storage, "the driver of PostgreSQL reported an error"),
+        _ => (StoreErrorKind::Storage, "the driver of PostgreSQL reported an error"),
     };
-    MemoryError::with_source(kind, format!("{attempt}: {reason}"), cause(error))
+    StoreError::with_source(kind, format!("{attempt}: {reason}"), cause(error))
 }
 
 /// Converts an error of a connection that could not be opened.
 #[cold]
-pub(super) fn cannot_connect(server: &ServerUrl, error: Error) -> MemoryError {
+pub(super) fn cannot_connect(server: &ServerUrl, error: Error) -> StoreError {
     let (user, database) = (server.user(), server.database());
     let (kind, reason) = match &error {
         Error::Io(io) => match io.kind() {
             ErrorKind::ConnectionRefused => (
-                MemoryErrorKind::Unavailable,
+                StoreErrorKind::Unavailable,
                 "nothing accepts connections there; check that the server runs, and host and port".to_owned(),
             ),
             // A failed handshake of TLS.
-            ErrorKind::InvalidData => (MemoryErrorKind::Storage, NOT_ENCRYPTED.to_owned()),
+            ErrorKind::InvalidData => (StoreErrorKind::Storage, NOT_ENCRYPTED.to_owned()),
             _ => (
-                MemoryErrorKind::Unavailable,
+                StoreErrorKind::Unavailable,
                 "it cannot be reached; check host, port and network".to_owned(),
             ),
         },
-        Error::Tls(_) => (MemoryErrorKind::Storage, NOT_ENCRYPTED.to_owned()),
+        Error::Tls(_) => (StoreErrorKind::Storage, NOT_ENCRYPTED.to_owned()),
         Error::Database(refusal) => match &*refusal.code().unwrap_or_default() {
             "28P01" | "28000" => (
-                MemoryErrorKind::Storage,
+                StoreErrorKind::Storage,
                 format!("it does not let in the user `{user}`; check user and password, and the server's pg_hba.conf"),
             ),
             "3D000" => (
-                MemoryErrorKind::Storage,
+                StoreErrorKind::Storage,
                 format!("the database `{database}` does not exist; create it or change the URL"),
             ),
             state => {
@@ -67,39 +67,39 @@ pub(super) fn cannot_connect(server: &ServerUrl, error: Error) -> MemoryError {
             }
         },
         _ => (
-            MemoryErrorKind::Unavailable,
+            StoreErrorKind::Unavailable,
             "the answer is not that of a PostgreSQL server; check host and port".to_owned(),
         ),
     };
     let attempt = cannot_connect_to(server);
-    MemoryError::with_source(kind, format!("{attempt}: {reason}"), cause(error))
+    StoreError::with_source(kind, format!("{attempt}: {reason}"), cause(error))
 }
 
 /// Returns the error of a server that does not let a connection be opened in time.
 #[cold]
-pub(super) fn unreachable(server: &ServerUrl) -> MemoryError {
+pub(super) fn unreachable(server: &ServerUrl) -> StoreError {
     let attempt = cannot_connect_to(server);
-    MemoryError::new(
-        MemoryErrorKind::Unavailable,
+    StoreError::new(
+        StoreErrorKind::Unavailable,
         format!("{attempt}: it does not answer; check host, port and network, or try again later"),
     )
 }
 
 /// Adds what was attempted to an error.
 #[cold]
-pub(super) fn attempted(attempt: &str, error: &MemoryError) -> MemoryError {
+pub(super) fn attempted(attempt: &str, error: &StoreError) -> StoreError {
     let message = format!("{attempt}: {}", error.message());
     match error.source() {
-        Some(source) => MemoryError::with_source(error.kind(), message, source.to_string()),
-        None => MemoryError::new(error.kind(), message),
+        Some(source) => StoreError::with_source(error.kind(), message, source.to_string()),
+        None => StoreError::new(error.kind(), message),
     }
 }
 
 /// Returns the error of a store that is closed.
 #[cold]
-pub(super) fn closed(attempt: &str) -> MemoryError {
-    MemoryError::new(
-        MemoryErrorKind::Storage,
+pub(super) fn closed(attempt: &str) -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Storage,
         format!("{attempt}: the store is closed; open it again"),
     )
 }
@@ -136,24 +136,24 @@ fn cause(error: Error) -> Box<dyn StdError + Send + Sync> {
 
 /// Returns the error of a server that does not answer.
 #[cold]
-pub(super) fn no_answer(attempt: &str) -> MemoryError {
-    MemoryError::new(
-        MemoryErrorKind::Unavailable,
+pub(super) fn no_answer(attempt: &str) -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Unavailable,
         format!("{attempt}: the PostgreSQL server does not answer; try again later. A write may have taken place"),
     )
 }
 
 /// Returns the error of a server that takes no writes.
 #[cold]
-pub(super) fn standby(attempt: &str) -> MemoryError {
-    MemoryError::new(MemoryErrorKind::Unavailable, format!("{attempt}: {READ_ONLY}"))
+pub(super) fn standby(attempt: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Unavailable, format!("{attempt}: {READ_ONLY}"))
 }
 
 /// Returns the error of a stored value that cannot be read.
 #[cold]
-pub(super) fn unreadable(what: &str, error: serde_json::Error) -> MemoryError {
-    MemoryError::with_source(
-        MemoryErrorKind::Serialization,
+pub(super) fn unreadable(what: &str, error: serde_json::Error) -> StoreError {
+    StoreError::with_source(
+        StoreErrorKind::Serialization,
         format!("{what} is damaged: its JSON cannot be read"),
         error,
     )
@@ -161,17 +161,17 @@ pub(super) fn unreadable(what: &str, error: serde_json::Error) -> MemoryError {
 
 /// Returns the error of a value that cannot be written as JSON.
 #[cold]
-pub(super) fn unwritable(what: &str, error: serde_json::Error) -> MemoryError {
-    MemoryError::with_source(
-        MemoryErrorKind::InvalidInput,
+pub(super) fn unwritable(what: &str, error: serde_json::Error) -> StoreError {
+    StoreError::with_source(
+        StoreErrorKind::InvalidInput,
         format!("{what} cannot be written as JSON"),
         error,
     )
 }
 
 /// Returns kind and reason by the SQLSTATE of an error.
-fn by_state(state: &str) -> (MemoryErrorKind, &'static str) {
-    use MemoryErrorKind::{InvalidInput, InvalidState, Storage, Unavailable};
+fn by_state(state: &str) -> (StoreErrorKind, &'static str) {
+    use StoreErrorKind::{InvalidInput, InvalidState, Storage, Unavailable};
     match state {
         "57014" => (
             Unavailable,
@@ -223,10 +223,10 @@ mod tests {
             "08000", "08001", "08003", "08004", "08006", "08P01", "25006", "40001", "40P01", "53000", "53200", "53300",
             "55000", "55006", "55P03", "57014", "57P01", "57P02", "57P03", "57P04", "57P05",
         ] {
-            assert_eq!(by_state(state).0, MemoryErrorKind::Unavailable, "{state}");
+            assert_eq!(by_state(state).0, StoreErrorKind::Unavailable, "{state}");
         }
         for state in ["53100", "42501", "42P01", "XX001", "28P01"] {
-            assert_eq!(by_state(state).0, MemoryErrorKind::Storage, "{state}");
+            assert_eq!(by_state(state).0, StoreErrorKind::Storage, "{state}");
         }
     }
 }

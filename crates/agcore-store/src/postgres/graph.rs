@@ -19,6 +19,7 @@ use super::{
     statement::Statement,
     text::{self, lookup},
 };
+use crate::error::StoreError;
 
 const READ: &str = "cannot read the entities";
 
@@ -34,12 +35,12 @@ pub(super) use COLUMNS;
 impl KnowledgeGraph for PostgresStore {
     async fn save_entities(&self, entities: Vec<Entity>) -> Result<(), MemoryError> {
         entities.iter().try_for_each(Entity::check)?;
-        self.write_entities(entities).await
+        Ok(self.write_entities(entities).await?)
     }
 
     async fn save_relations(&self, tenant: &str, relations: Vec<Relation>) -> Result<(), MemoryError> {
         relations.iter().try_for_each(Relation::check)?;
-        self.write_relations(tenant, relations).await
+        Ok(self.write_relations(tenant, relations).await?)
     }
 
     async fn entities(&self, tenant: &str, ids: &[String]) -> Result<Vec<Entity>, MemoryError> {
@@ -48,8 +49,9 @@ impl KnowledgeGraph for PostgresStore {
             COLUMNS!(),
             " FROM graph_entities WHERE tenant = $1 AND id = ANY($2) ORDER BY id"
         );
-        self.read_entities(sqlx::query(sql).bind(lookup(tenant)).bind(lookups(ids)))
-            .await
+        Ok(self
+            .read_entities(sqlx::query(sql).bind(lookup(tenant)).bind(lookups(ids)))
+            .await?)
     }
 
     async fn relations(
@@ -76,7 +78,7 @@ impl KnowledgeGraph for PostgresStore {
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookups(entities));
         let rows = self.statements().rows(attempt, statement).await?;
         let relations: Result<_, Error> = rows.iter().map(relation).collect();
-        relations.map_err(|error| convert(attempt, error))
+        Ok(relations.map_err(|error| convert(attempt, error))?)
     }
 
     async fn remove_entity(&self, tenant: &str, id: &str) -> Result<bool, MemoryError> {
@@ -130,18 +132,21 @@ impl KnowledgeGraph for PostgresStore {
         let rows = self.statements().rows(attempt, statement).await?;
         let read = |row: &PgRow| Ok(TagCount::new(row.try_get::<String, _>("tag")?, count(row, "entities")?));
         let tags: Result<_, Error> = rows.iter().map(read).collect();
-        tags.map_err(|error| convert(attempt, error))
+        Ok(tags.map_err(|error| convert(attempt, error))?)
     }
 
     async fn erase_entities(&self, owner: &Actor) -> Result<u64, MemoryError> {
         let sql = "DELETE FROM graph_entities WHERE tenant = $1 AND \"user\" = $2";
         let statement = sqlx::query(sql).bind(lookup(&owner.tenant)).bind(lookup(&owner.user));
-        self.statements().execute("cannot erase the entities", statement).await
+        Ok(self
+            .statements()
+            .execute("cannot erase the entities", statement)
+            .await?)
     }
 }
 
 impl PostgresStore {
-    async fn read_entities(&self, statement: Statement<'_>) -> Result<Vec<Entity>, MemoryError> {
+    async fn read_entities(&self, statement: Statement<'_>) -> Result<Vec<Entity>, StoreError> {
         let rows = self.statements().rows(READ, statement).await?;
         let entities: Result<_, Error> = rows.iter().map(entity).collect();
         entities.map_err(|error| convert(READ, error))

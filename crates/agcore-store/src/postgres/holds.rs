@@ -14,7 +14,8 @@ use std::{
     time::Duration,
 };
 
-use agcore_memory::{Hold, HoldGuard, MemoryError, Timestamp};
+use agcore_chat::Timestamp;
+use agcore_session::{Hold, HoldGuard};
 use tokio::{
     sync::{mpsc, oneshot},
     time::sleep,
@@ -22,7 +23,7 @@ use tokio::{
 
 use self::keeper::{Job, Keeper, Key, Refusal};
 use super::{error::closed, options::PostgresOptions};
-use crate::sql::hold_key;
+use crate::{error::StoreError, sql::hold_key};
 
 /// The number of attempts to take a hold that another one has, and the pause between them: that one may only have checked it, or be
 /// about to end.
@@ -55,7 +56,7 @@ impl Holds {
     ///
     /// # Errors
     /// When another one has it, or the server cannot be used.
-    pub(super) async fn take(&self, name: &str, now: Timestamp) -> Result<Hold, MemoryError> {
+    pub(super) async fn take(&self, name: &str, now: Timestamp) -> Result<Hold, StoreError> {
         let hash = hold_key(&self.options.schema, name);
         let mut lock = [0; 8];
         lock.copy_from_slice(&hash[..8]);

@@ -1,6 +1,7 @@
 //! The journal.
 
-use agcore_memory::{Entry, Journal, MemoryError, Record, Timestamp, id};
+use agcore_chat::{Timestamp, id};
+use agcore_session::{Entry, Journal, Record, SessionError};
 use async_trait::async_trait;
 use sqlx::{Row, postgres::PgRow};
 
@@ -12,6 +13,7 @@ use super::{
     statement::{FetchRow, Statement},
     text::lookup,
 };
+use crate::error::StoreError;
 
 const APPEND: &str = "cannot append to the stream";
 
@@ -45,29 +47,29 @@ const EXTEND: &str =
 
 #[async_trait]
 impl Journal for PostgresStore {
-    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, MemoryError> {
+    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, SessionError> {
         id::check(stream)?;
         records.iter().try_for_each(Record::check)?;
-        append(&mut self.statements(), stream, expected, &records).await
+        Ok(append(&mut self.statements(), stream, expected, &records).await?)
     }
 
-    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, MemoryError> {
+    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, SessionError> {
         let sql = "SELECT seq, kind, version, at, data::text FROM journal_records
                    WHERE stream = (SELECT stream FROM journal_streams WHERE name = $1) AND seq >= $2 ORDER BY seq";
         let statement = sqlx::query(sql).bind(lookup(stream)).bind(number(from));
         let rows = self.statements().rows("cannot read the stream", statement).await?;
-        rows.iter().map(|row| entry(stream, row)).collect()
+        rows.iter().map(|row| Ok(entry(stream, row)?)).collect()
     }
 
-    async fn trim(&self, stream: &str, before: u64) -> Result<(), MemoryError> {
+    async fn trim(&self, stream: &str, before: u64) -> Result<(), SessionError> {
         let sql = "DELETE FROM journal_records
                    WHERE stream = (SELECT stream FROM journal_streams WHERE name = $1) AND seq < $2";
         let statement = sqlx::query(sql).bind(lookup(stream)).bind(number(before));
         let trimmed = self.statements().execute("cannot trim the stream", statement).await;
-        trimmed.map(drop)
+        Ok(trimmed.map(drop)?)
     }
 
-    async fn delete(&self, stream: &str) -> Result<bool, MemoryError> {
+    async fn delete(&self, stream: &str) -> Result<bool, SessionError> {
         let statement = sqlx::query("DELETE FROM journal_streams WHERE name = $1").bind(lookup(stream));
         let deleted = self.statements().execute("cannot delete the stream", statement).await?;
         Ok(deleted > 0)
@@ -80,7 +82,7 @@ pub(super) async fn append(
     stream: &str,
     expected: u64,
     records: &[Record],
-) -> Result<u64, MemoryError> {
+) -> Result<u64, StoreError> {
     loop {
         if let Some((statement, end)) = appending(stream, expected, records)
             && connection.row(APPEND, statement).await?.is_some()
@@ -92,7 +94,7 @@ pub(super) async fn append(
         let found = row.map_or(Ok(0), |row| count(&row, "last_seq"));
         let found = found.map_err(|error| convert(APPEND, error))?;
         if found != expected {
-            return Err(MemoryError::conflict(stream, expected, found));
+            return Err(SessionError::conflict(stream, expected, found).into());
         }
         if records.is_empty() {
             return Ok(found);
@@ -117,7 +119,7 @@ fn appending<'q>(stream: &'q str, expected: u64, records: &'q [Record]) -> Optio
     Some((statement.bind(kinds).bind(versions).bind(times).bind(data), end))
 }
 
-fn entry(stream: &str, row: &PgRow) -> Result<Entry, MemoryError> {
+fn entry(stream: &str, row: &PgRow) -> Result<Entry, StoreError> {
     let read = || {
         let seq: i64 = row.try_get(0)?;
         let version: i64 = row.try_get(2)?;

@@ -7,7 +7,7 @@ mod write;
 
 use agcore_chat::Actor;
 use agcore_memory::{
-    MemoryError, MemoryErrorKind, Order,
+    MemoryError, Order,
     knowledge::{
         Changes, KnowledgePage, KnowledgeStore, PageFilter, PageSummary, Position, RecallStatistics, TagCount,
     },
@@ -24,7 +24,10 @@ use super::{
     rows::count,
     text::lookup,
 };
-use crate::sql::{Conditions, Value};
+use crate::{
+    error::{StoreError, StoreErrorKind},
+    sql::{Conditions, Value},
+};
 
 /// Selects what a filter selects.
 fn selecting(filter: &PageFilter) -> Conditions {
@@ -46,19 +49,19 @@ enum Needs {
 #[async_trait]
 impl KnowledgeStore for PostgresStore {
     async fn upsert_many(&self, pages: Vec<KnowledgePage>) -> Result<(), MemoryError> {
-        self.save_pages(pages, Needs::Nothing).await.map(drop)
+        Ok(self.save_pages(pages, Needs::Nothing).await.map(drop)?)
     }
 
     async fn add(&self, page: KnowledgePage) -> Result<(), MemoryError> {
-        self.save_pages(vec![page], Needs::Absence).await.map(drop)
+        Ok(self.save_pages(vec![page], Needs::Absence).await.map(drop)?)
     }
 
     async fn update(&self, page: KnowledgePage) -> Result<(), MemoryError> {
-        self.save_pages(vec![page], Needs::Presence).await.map(drop)
+        Ok(self.save_pages(vec![page], Needs::Presence).await.map(drop)?)
     }
 
     async fn put_if_version(&self, page: KnowledgePage, version: u64) -> Result<u64, MemoryError> {
-        self.save_pages(vec![page], Needs::Version(version)).await
+        Ok(self.save_pages(vec![page], Needs::Version(version)).await?)
     }
 
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<KnowledgePage>, MemoryError> {
@@ -69,7 +72,7 @@ impl KnowledgeStore for PostgresStore {
         );
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(id));
         let row = self.statements().row("cannot read the page", statement).await?;
-        row.as_ref().map(page).transpose()
+        Ok(row.as_ref().map(page).transpose()?)
     }
 
     async fn get_many(&self, tenant: &str, ids: &[String]) -> Result<Vec<KnowledgePage>, MemoryError> {
@@ -81,11 +84,11 @@ impl KnowledgeStore for PostgresStore {
         );
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookups(ids));
         let rows = self.statements().rows("cannot read the pages", statement).await?;
-        rows.iter().map(page).collect()
+        rows.iter().map(|row| Ok(page(row)?)).collect()
     }
 
     async fn delete(&self, tenant: &str, id: &str) -> Result<bool, MemoryError> {
-        self.delete_page(tenant, id).await
+        Ok(self.delete_page(tenant, id).await?)
     }
 
     async fn list(&self, filter: &PageFilter) -> Result<Vec<PageSummary>, MemoryError> {
@@ -112,7 +115,7 @@ impl KnowledgeStore for PostgresStore {
             .bind(number(filter.offset))
             .bind(filter.limit.map(number));
         let rows = self.statements().rows("cannot list the pages", statement).await?;
-        rows.iter().map(summary).collect()
+        rows.iter().map(|row| Ok(summary(row)?)).collect()
     }
 
     async fn count(&self, filter: &PageFilter) -> Result<u64, MemoryError> {
@@ -123,7 +126,7 @@ impl KnowledgeStore for PostgresStore {
         let statement = statement(format!("SELECT count(*) AS pages FROM knowledge_pages WHERE {sql}"));
         let row = self.statements().row(attempt, bind_all(statement, &conditions)).await?;
         let pages = row.map_or(Ok(0), |row| count(&row, "pages"));
-        pages.map_err(|error| convert(attempt, error))
+        Ok(pages.map_err(|error| convert(attempt, error))?)
     }
 
     async fn tags(&self, tenant: &str, prefix: &str, limit: u64) -> Result<Vec<TagCount>, MemoryError> {
@@ -139,7 +142,7 @@ impl KnowledgeStore for PostgresStore {
         let read =
             |row: &sqlx::postgres::PgRow| Ok(TagCount::new(row.try_get::<String, _>("tag")?, count(row, "pages")?));
         let tags: Result<_, sqlx::Error> = rows.iter().map(read).collect();
-        tags.map_err(|error| convert(attempt, error))
+        Ok(tags.map_err(|error| convert(attempt, error))?)
     }
 
     async fn backlinks(&self, tenant: &str, id: &str) -> Result<Vec<String>, MemoryError> {
@@ -148,7 +151,7 @@ impl KnowledgeStore for PostgresStore {
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(id));
         let rows = self.statements().rows(attempt, statement).await?;
         let ids: Result<_, sqlx::Error> = rows.iter().map(|row| row.try_get("id")).collect();
-        ids.map_err(|error| convert(attempt, error))
+        Ok(ids.map_err(|error| convert(attempt, error))?)
     }
 
     async fn count_backlinks(&self, tenant: &str, ids: &[String]) -> Result<Vec<u64>, MemoryError> {
@@ -158,23 +161,23 @@ impl KnowledgeStore for PostgresStore {
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookups(ids));
         let rows = self.statements().rows(attempt, statement).await?;
         let counts: Result<_, sqlx::Error> = rows.iter().map(|row| count(row, "pages")).collect();
-        counts.map_err(|error| convert(attempt, error))
+        Ok(counts.map_err(|error| convert(attempt, error))?)
     }
 
     async fn erase(&self, owner: &Actor) -> Result<u64, MemoryError> {
-        self.erase_pages(owner).await
+        Ok(self.erase_pages(owner).await?)
     }
 
     async fn changes(&self, tenant: &str, since: Option<Position>, limit: u64) -> Result<Changes, MemoryError> {
-        self.page_changes(tenant, since, limit).await
+        Ok(self.page_changes(tenant, since, limit).await?)
     }
 
     async fn record_recalls(&self, tenant: &str, recalls: &[(String, f64)]) -> Result<(), MemoryError> {
-        self.record_page_recalls(tenant, recalls).await
+        Ok(self.record_page_recalls(tenant, recalls).await?)
     }
 
     async fn recall_statistics(&self, tenant: &str, limit: u64) -> Result<Vec<RecallStatistics>, MemoryError> {
-        self.page_recalls(tenant, limit).await
+        Ok(self.page_recalls(tenant, limit).await?)
     }
 }
 
@@ -183,9 +186,6 @@ fn lookups(ids: &[String]) -> Vec<Option<&str>> {
     ids.iter().map(|id| lookup(id)).collect()
 }
 
-fn exists_already(id: &str) -> MemoryError {
-    MemoryError::new(
-        MemoryErrorKind::AlreadyExists,
-        format!("there is a page `{id}` already"),
-    )
+fn exists_already(id: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::AlreadyExists, format!("there is a page `{id}` already"))
 }

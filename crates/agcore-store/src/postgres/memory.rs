@@ -5,8 +5,8 @@ mod facets;
 mod item;
 mod save;
 
-use agcore_chat::Actor;
-use agcore_memory::{MemoryError, MemoryFilter, MemoryItem, MemoryStore, Order, Timestamp, id};
+use agcore_chat::{Actor, Timestamp, id};
+use agcore_memory::{MemoryError, MemoryFilter, MemoryItem, MemoryStore, Order};
 use async_trait::async_trait;
 use sqlx::Row;
 
@@ -18,7 +18,7 @@ use super::{
     query::{bind_all, number, numbered, statement},
     text::lookup,
 };
-use crate::sql::Conditions;
+use crate::{error::StoreError, sql::Conditions};
 
 #[async_trait]
 impl MemoryStore for PostgresStore {
@@ -57,7 +57,7 @@ impl MemoryStore for PostgresStore {
 
     async fn delete_prefix(&self, tenant: &str, prefix: &str) -> Result<u64, MemoryError> {
         if prefix.is_empty() {
-            return Err(MemoryError::invalid("the prefix is empty"));
+            return Err(StoreError::invalid("the prefix is empty").into());
         }
         id::check(prefix)?;
         let deleted = selecting(&MemoryFilter::new(tenant).with_prefix(prefix));
@@ -69,7 +69,7 @@ impl MemoryStore for PostgresStore {
             numbered(visible.sql(), 1 + deleted.values().len()),
         );
         let statement = bind_all(bind_all(statement(sql), &deleted), &visible);
-        self.number("cannot delete the items", statement).await
+        Ok(self.number("cannot delete the items", statement).await?)
     }
 
     async fn list(&self, filter: &MemoryFilter) -> Result<Vec<MemoryItem>, MemoryError> {
@@ -96,7 +96,7 @@ impl MemoryStore for PostgresStore {
             .bind(number(filter.offset))
             .bind(filter.limit.map(number));
         let rows = self.statements().rows("cannot list the items", statement).await?;
-        rows.iter().map(item).collect()
+        rows.iter().map(|row| Ok(item(row)?)).collect()
     }
 
     async fn count(&self, filter: &MemoryFilter) -> Result<u64, MemoryError> {
@@ -104,14 +104,15 @@ impl MemoryStore for PostgresStore {
         let conditions = selecting(filter).and_not(self.expired());
         let sql = numbered(conditions.sql(), 1);
         let statement = statement(format!("SELECT count(*) FROM memory_items WHERE {sql}"));
-        self.number("cannot count the items", bind_all(statement, &conditions))
-            .await
+        Ok(self
+            .number("cannot count the items", bind_all(statement, &conditions))
+            .await?)
     }
 
     async fn erase(&self, owner: &Actor) -> Result<u64, MemoryError> {
         let sql = "DELETE FROM memory_items WHERE tenant = $1 AND \"user\" = $2";
         let statement = sqlx::query(sql).bind(lookup(&owner.tenant)).bind(lookup(&owner.user));
-        self.statements().execute("cannot erase the items", statement).await
+        Ok(self.statements().execute("cannot erase the items", statement).await?)
     }
 
     async fn record_recall(&self, tenant: &str, id: &str, score: f64) -> Result<(), MemoryError> {
@@ -123,11 +124,11 @@ impl MemoryStore for PostgresStore {
             .bind(score.clamp(0.0, 1.0))
             .bind(self.now().as_millis());
         let recorded = self.statements().execute("cannot record the recall", statement).await;
-        recorded.map(drop)
+        Ok(recorded.map(drop)?)
     }
 
     async fn evict(&self) -> Result<u64, MemoryError> {
-        self.evict_now().await
+        Ok(self.evict_now().await?)
     }
 }
 
@@ -142,7 +143,7 @@ impl PostgresStore {
     }
 
     /// Returns the number that a statement selects.
-    async fn number(&self, attempt: &str, statement: super::statement::Statement<'_>) -> Result<u64, MemoryError> {
+    async fn number(&self, attempt: &str, statement: super::statement::Statement<'_>) -> Result<u64, StoreError> {
         let row = self.statements().row(attempt, statement).await?;
         let number = row.map_or(Ok(0), |row| row.try_get::<i64, _>(0));
         Ok(number.map_err(|error| convert(attempt, error))?.unsigned_abs())

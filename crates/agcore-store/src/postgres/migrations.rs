@@ -1,9 +1,9 @@
 //! Creates and migrates the tables.
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use sqlx::{Connection, Error, postgres::PgConnection};
 
 use super::error::convert;
+use crate::error::{StoreError, StoreErrorKind};
 
 /// The migrations. The first one creates version 1.
 const MIGRATIONS: [&str; 6] = [
@@ -28,10 +28,10 @@ enum Contents {
 }
 
 /// Creates the tables, or migrates those of an older version.
-pub(super) async fn migrate(connection: &mut PgConnection, schema: &str) -> Result<(), MemoryError> {
+pub(super) async fn migrate(connection: &mut PgConnection, schema: &str) -> Result<(), StoreError> {
     let attempt = format!("cannot open the schema `{schema}`");
     let failed = |error| convert(&attempt, error);
-    let refused = |reason: String| MemoryError::new(MemoryErrorKind::Storage, format!("{attempt}: {reason}"));
+    let refused = |reason: String| StoreError::new(StoreErrorKind::Storage, format!("{attempt}: {reason}"));
     let encoding: String = sqlx::query_scalar("SELECT current_setting('server_encoding')")
         .fetch_one(&mut *connection)
         .await

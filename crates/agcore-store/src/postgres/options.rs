@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use agcore_memory::{EvictionConfig, MemoryError};
+use agcore_memory::EvictionConfig;
 
 use super::url::ServerUrl;
+use crate::error::StoreError;
 
 /// Options for opening a [`PostgresStore`](super::PostgresStore).
 ///
 /// ```no_run
-/// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_memory::MemoryError> {
+/// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_store::StoreError> {
 /// use agcore_store::postgres::PostgresOptions;
 ///
 /// let store = PostgresOptions::new("postgres://ann:secret@db.example/app?sslmode=verify-full")?
@@ -48,9 +49,9 @@ impl PostgresOptions {
     /// feature `tls`, modes that require TLS are refused, and `prefer` does not encrypt.
     ///
     /// # Errors
-    /// [`InvalidInput`](agcore_memory::MemoryErrorKind::InvalidInput) if the URL is not usable. The error quotes no part of
+    /// [`InvalidInput`](agcore_store::StoreErrorKind::InvalidInput) if the URL is not usable. The error quotes no part of
     /// it.
-    pub fn new(url: &str) -> Result<Self, MemoryError> {
+    pub fn new(url: &str) -> Result<Self, StoreError> {
         Ok(Self {
             server: ServerUrl::parse(url)?,
             schema: "agcore".to_owned(),
@@ -76,14 +77,14 @@ impl PostgresOptions {
     }
 
     /// Sets how long an operation waits for a connection: until one in use becomes free, or until a new one is open. After
-    /// that, it fails with [`Unavailable`](agcore_memory::MemoryErrorKind::Unavailable).
+    /// that, it fails with [`Unavailable`](agcore_store::StoreErrorKind::Unavailable).
     pub fn with_acquire_timeout(mut self, timeout: Duration) -> Self {
         self.acquire_timeout = timeout;
         self
     }
 
     /// Sets how long the server works on a statement, including the time that it waits for locks. After that, the operation
-    /// fails with [`Unavailable`](agcore_memory::MemoryErrorKind::Unavailable). If the server does not answer at all, it fails
+    /// fails with [`Unavailable`](agcore_store::StoreErrorKind::Unavailable). If the server does not answer at all, it fails
     /// after twice this time.
     pub fn with_statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout.max(Duration::from_millis(1));
@@ -103,7 +104,7 @@ impl PostgresOptions {
         self
     }
 
-    pub(super) fn check(&self) -> Result<(), MemoryError> {
+    pub(super) fn check(&self) -> Result<(), StoreError> {
         self.eviction.check()?;
         let is_allowed = |character: char| matches!(character, 'a'..='z' | '0'..='9' | '_');
         let schema = &self.schema;
@@ -111,7 +112,7 @@ impl PostgresOptions {
         if is_name && (1..=63).contains(&schema.len()) && !schema.starts_with("pg_") {
             return Ok(());
         }
-        Err(MemoryError::invalid(format!(
+        Err(StoreError::invalid(format!(
             "the schema {schema:?} is not acceptable; use up to 63 lower-case letters, digits and _, not beginning with a \
              digit or pg_"
         )))

@@ -10,7 +10,6 @@ use std::{
     time::Duration,
 };
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use sqlx::{Connection, postgres::PgConnection};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -22,6 +21,7 @@ use super::{
     error::{attempted, closed},
     options::PostgresOptions,
 };
+use crate::error::{StoreError, StoreErrorKind};
 
 /// A connection that was idle for this long is checked before it is used.
 const CHECK_AFTER: Duration = Duration::from_secs(1);
@@ -70,7 +70,7 @@ impl Pool {
     }
 
     /// Waits for a connection: one that is idle, or a new one.
-    pub(super) async fn acquire(&self, attempt: &str) -> Result<Lease<'_>, MemoryError> {
+    pub(super) async fn acquire(&self, attempt: &str) -> Result<Lease<'_>, StoreError> {
         let deadline = Instant::now() + self.options.acquire_timeout;
         let permit = timeout_at(deadline, Arc::clone(&self.permits).acquire_owned()).await;
         let permit = permit
@@ -131,10 +131,10 @@ impl Pool {
     }
 
     #[cold]
-    fn exhausted(&self, attempt: &str) -> MemoryError {
+    fn exhausted(&self, attempt: &str) -> StoreError {
         let size = self.options.pool_size;
-        MemoryError::new(
-            MemoryErrorKind::Unavailable,
+        StoreError::new(
+            StoreErrorKind::Unavailable,
             format!(
                 "{attempt}: all connections of the pool ({size}) are in use; try again later, or use a larger pool"
             ),

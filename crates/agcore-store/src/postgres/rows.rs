@@ -1,6 +1,6 @@
 //! Values of rows that are not PostgreSQL's own.
 
-use agcore_memory::Timestamp;
+use agcore_chat::Timestamp;
 use serde::de::DeserializeOwned;
 use sqlx::{Error, Row, postgres::PgRow};
 

@@ -10,19 +10,18 @@ mod commit;
 mod erasure;
 mod pruning;
 
-use agcore_chat::Actor;
-use agcore_memory::{
-    Hold, MemoryError, MemoryErrorKind, Timestamp, id,
-    session::{
-        Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned,
-        Retention, Run, RunFilter, Session, SessionEvents, SessionFilter, SessionStore, StoredCall, StoredEvent,
-        StoredMessage,
-    },
+use agcore_chat::{Actor, Timestamp, id};
+use agcore_session::{
+    Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, MessageFilter, NewSession, Pruned,
+    Retention, Run, RunFilter, Session, SessionError, SessionEvents, SessionFilter, SessionStore, StoredCall,
+    StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use serde_json::Value;
 use sqlx::{Row, postgres::PgRow};
+
+use crate::error::{StoreError, StoreErrorKind};
 
 pub(super) use self::row::{COLUMNS, KEY, session};
 use self::{approval::APPROVAL, call::CALL};
@@ -38,7 +37,7 @@ use crate::sql::Conditions;
 
 #[async_trait]
 impl SessionStore for PostgresStore {
-    async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
+    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
         session.check()?;
         let mut session = session.create(self.now());
         let attempt = "cannot create the session";
@@ -51,24 +50,25 @@ impl SessionStore for PostgresStore {
             }
         };
         match created {
-            0 => Err(MemoryError::new(
-                MemoryErrorKind::AlreadyExists,
+            0 => Err(StoreError::new(
+                StoreErrorKind::AlreadyExists,
                 format!("there is a session `{}` already", session.id),
-            )),
+            )
+            .into()),
             _ => Ok(session),
         }
     }
 
-    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, MemoryError> {
+    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, SessionError> {
         let attempt = "cannot read the session";
         let sql = concat!("SELECT ", COLUMNS!(), " FROM sessions WHERE tenant = $1 AND id = $2");
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
         let row = self.statements().row(attempt, statement).await?;
         let session = row.as_ref().map(self::session).transpose();
-        session.map_err(|error| convert(attempt, error))
+        Ok(session.map_err(|error| convert(attempt, error))?)
     }
 
-    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, MemoryError> {
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError> {
         let conditions = Conditions::sessions(filter);
         let sql = format!(
             concat!(
@@ -80,7 +80,7 @@ impl SessionStore for PostgresStore {
             conditions.values().len() + 1,
         );
         let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
-        self.select("cannot list the sessions", statement, session).await
+        Ok(self.select("cannot list the sessions", statement, session).await?)
     }
 
     async fn commit(
@@ -89,15 +89,15 @@ impl SessionStore for PostgresStore {
         session: &str,
         expected: u64,
         commit: Commit,
-    ) -> Result<Committed, MemoryError> {
+    ) -> Result<Committed, SessionError> {
         commit.check()?;
         let attempt = "cannot commit to the session";
         let mut transaction = self.statements().begin(attempt).await?;
         let committed = commit::commit(&mut transaction, (tenant, session), expected, commit, self.now()).await;
-        transaction.end(attempt, committed).await
+        Ok(transaction.end(attempt, committed).await?)
     }
 
-    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, MemoryError>> {
+    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, SessionError>> {
         // Each part locks its session, so a transaction of all parts would wait for every other writer, and could deadlock.
         let commits = batch.into_iter().map(|part| async move {
             let mut commit = Commit::new();
@@ -107,7 +107,7 @@ impl SessionStore for PostgresStore {
         join_all(commits).await
     }
 
-    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
         let sql = "UPDATE sessions SET title = $3, updated_at = greatest(updated_at, $4)
                    WHERE tenant = $1 AND id = $2 AND erased_at IS NULL";
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
@@ -117,7 +117,7 @@ impl SessionStore for PostgresStore {
             .execute("cannot rename the session", statement)
             .await?
         {
-            0 => Err(row::missing(session)),
+            0 => Err(row::missing(session).into()),
             _ => Ok(()),
         }
     }
@@ -127,7 +127,7 @@ impl SessionStore for PostgresStore {
         tenant: &str,
         session: &str,
         filter: &MessageFilter,
-    ) -> Result<Vec<StoredMessage>, MemoryError> {
+    ) -> Result<Vec<StoredMessage>, SessionError> {
         let statement = message::listing(tenant, session, filter);
         let mut messages = self
             .select("cannot read the messages", statement, message::read)
@@ -138,19 +138,24 @@ impl SessionStore for PostgresStore {
         Ok(messages)
     }
 
-    async fn events(&self, tenant: &str, session: &str, filter: &EventFilter) -> Result<Vec<StoredEvent>, MemoryError> {
+    async fn events(
+        &self,
+        tenant: &str,
+        session: &str,
+        filter: &EventFilter,
+    ) -> Result<Vec<StoredEvent>, SessionError> {
         let statement = event::listing(tenant, session, filter);
-        self.select("cannot read the events", statement, event::read).await
+        Ok(self.select("cannot read the events", statement, event::read).await?)
     }
 
-    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
         let statement = run::selecting(tenant, session, filter);
         let mut runs = self.select("cannot read the runs", statement, run::read).await?;
         runs.reverse();
         Ok(runs)
     }
 
-    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {
+    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {
         let sql = concat!(
             "SELECT ",
             CALL!(),
@@ -162,10 +167,10 @@ impl SessionStore for PostgresStore {
             .bind(lookup(tenant))
             .bind(lookup(session))
             .bind(lookup(run));
-        self.select("cannot read the tool calls", statement, call::read).await
+        Ok(self.select("cannot read the tool calls", statement, call::read).await?)
     }
 
-    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, MemoryError> {
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
         let conditions = Conditions::approvals(filter);
         let sql = format!(
             concat!(
@@ -179,7 +184,7 @@ impl SessionStore for PostgresStore {
         );
         let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
         let read = |row: &PgRow| approval::read(row, row.try_get("session_id")?);
-        self.select("cannot list the approvals", statement, read).await
+        Ok(self.select("cannot list the approvals", statement, read).await?)
     }
 
     async fn answer(
@@ -189,21 +194,21 @@ impl SessionStore for PostgresStore {
         question: &str,
         answer: Value,
         by: &Actor,
-    ) -> Result<Approval, MemoryError> {
+    ) -> Result<Approval, SessionError> {
         let change = ApprovalChange::answer(question, answer, by.clone());
         change.check()?;
         let attempt = "cannot write the answer";
         let mut transaction = self.statements().begin(attempt).await?;
         let answered = apply(&mut transaction, (tenant, session), change, self.now()).await;
-        transaction.end(attempt, answered).await
+        Ok(transaction.end(attempt, answered).await?)
     }
 
-    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+    async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
         id::check(name)?;
-        self.0.holds.take(name, self.now()).await
+        Ok(self.0.holds.take(name, self.now()).await?)
     }
 
-    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
         let statement = sqlx::query("DELETE FROM sessions WHERE tenant = $1 AND id = $2");
         let statement = statement.bind(lookup(tenant)).bind(lookup(session));
         let deleted = self
@@ -213,20 +218,20 @@ impl SessionStore for PostgresStore {
         Ok(deleted > 0)
     }
 
-    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
-        self.erase_one(tenant, session).await
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
+        Ok(self.erase_one(tenant, session).await?)
     }
 
-    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
-        self.erase_sessions_of(owner).await
+    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, SessionError> {
+        Ok(self.erase_sessions_of(owner).await?)
     }
 
-    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
-        self.prune_old(retention, limit).await
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, SessionError> {
+        Ok(self.prune_old(retention, limit).await?)
     }
 
-    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
-        self.count_old(retention).await
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, SessionError> {
+        Ok(self.count_old(retention).await?)
     }
 }
 
@@ -237,7 +242,7 @@ impl PostgresStore {
         attempt: &str,
         statement: Statement<'_>,
         read: impl Fn(&PgRow) -> Result<T, sqlx::Error>,
-    ) -> Result<Vec<T>, MemoryError> {
+    ) -> Result<Vec<T>, StoreError> {
         let rows = self.statements().rows(attempt, statement).await?;
         let read = rows.iter().map(read).collect::<Result<_, _>>();
         read.map_err(|error| convert(attempt, error))
@@ -245,7 +250,7 @@ impl PostgresStore {
 }
 
 /// Returns the statement that creates a session. It changes no row if there is one with this id.
-fn inserting(session: &Session, whole: Option<i64>) -> Result<Statement<'_>, MemoryError> {
+fn inserting(session: &Session, whole: Option<i64>) -> Result<Statement<'_>, StoreError> {
     let sql = "INSERT INTO sessions
                (tenant, id, \"user\", line, status, currency, country, origin_session, origin_message, created_at,
                 updated_at, stream, title, metadata, part_of)
@@ -272,11 +277,7 @@ fn inserting(session: &Session, whole: Option<i64>) -> Result<Statement<'_>, Mem
 }
 
 /// Creates a part of the session that is named, or of the one of which that is a part. Returns the number of rows that were inserted.
-async fn insert_part(
-    transaction: &mut Transaction<'_>,
-    named: &str,
-    session: &mut Session,
-) -> Result<u64, MemoryError> {
+async fn insert_part(transaction: &mut Transaction<'_>, named: &str, session: &mut Session) -> Result<u64, StoreError> {
     let (key, id) = row::lock_whole(transaction, named, &session.owner).await?;
     session.part_of = Some(id);
     transaction
@@ -290,7 +291,7 @@ async fn apply(
     (tenant, session): (&str, &str),
     change: ApprovalChange,
     now: Timestamp,
-) -> Result<Approval, MemoryError> {
+) -> Result<Approval, StoreError> {
     let key = row::lock(transaction, tenant, session).await?.key;
     let (approval, is_changed) = approval::change(transaction, (key, session), change, now).await?;
     if is_changed {

@@ -1,11 +1,12 @@
 //! [`Statement`], and what runs one.
 
-use agcore_memory::MemoryError;
 use sqlx::{
     Postgres,
     postgres::{PgArguments, PgRow},
     query::Query,
 };
+
+use crate::error::StoreError;
 
 /// A statement with its values.
 pub(super) type Statement<'q> = Query<'q, Postgres, PgArguments>;
@@ -17,5 +18,5 @@ pub(super) trait FetchRow {
         &mut self,
         attempt: &str,
         statement: Statement<'_>,
-    ) -> impl Future<Output = Result<Option<PgRow>, MemoryError>> + Send;
+    ) -> impl Future<Output = Result<Option<PgRow>, StoreError>> + Send;
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use agcore_memory::MemoryError;
 use sqlx::{Error, postgres::PgRow};
 use tokio::time::{error::Elapsed, timeout};
 
@@ -13,6 +12,7 @@ use super::{
     statement::{FetchRow, Statement},
     transaction::Transaction,
 };
+use crate::error::StoreError;
 
 /// Runs statements, each as a transaction of its own.
 #[derive(Debug)]
@@ -37,27 +37,27 @@ impl Statements {
     }
 
     /// Begins a transaction of several statements.
-    pub(super) async fn begin(&self, attempt: &str) -> Result<Transaction<'_>, MemoryError> {
+    pub(super) async fn begin(&self, attempt: &str) -> Result<Transaction<'_>, StoreError> {
         let lease = self.pool.acquire(attempt).await?;
         Transaction::begin(attempt, lease, self.patience).await
     }
 
     /// Executes a statement. Returns the number of rows that it changed.
-    pub(super) async fn execute(&self, attempt: &str, statement: Statement<'_>) -> Result<u64, MemoryError> {
+    pub(super) async fn execute(&self, attempt: &str, statement: Statement<'_>) -> Result<u64, StoreError> {
         let mut lease = self.pool.acquire(attempt).await?;
         let done = timeout(self.patience, statement.execute(lease.connection())).await;
         Ok(finish(attempt, lease, done)?.rows_affected())
     }
 
     /// Returns the rows of a statement.
-    pub(super) async fn rows(&self, attempt: &str, statement: Statement<'_>) -> Result<Vec<PgRow>, MemoryError> {
+    pub(super) async fn rows(&self, attempt: &str, statement: Statement<'_>) -> Result<Vec<PgRow>, StoreError> {
         let mut lease = self.pool.acquire(attempt).await?;
         let done = timeout(self.patience, statement.fetch_all(lease.connection())).await;
         finish(attempt, lease, done)
     }
 
     /// Returns the row of a statement, if there is one.
-    pub(super) async fn row(&self, attempt: &str, statement: Statement<'_>) -> Result<Option<PgRow>, MemoryError> {
+    pub(super) async fn row(&self, attempt: &str, statement: Statement<'_>) -> Result<Option<PgRow>, StoreError> {
         let mut lease = self.pool.acquire(attempt).await?;
         let done = timeout(self.patience, statement.fetch_optional(lease.connection())).await;
         finish(attempt, lease, done)
@@ -70,13 +70,13 @@ impl Statements {
 }
 
 impl FetchRow for &Statements {
-    async fn row(&mut self, attempt: &str, statement: Statement<'_>) -> Result<Option<PgRow>, MemoryError> {
+    async fn row(&mut self, attempt: &str, statement: Statement<'_>) -> Result<Option<PgRow>, StoreError> {
         Statements::row(self, attempt, statement).await
     }
 }
 
 /// Returns the result of a statement, and the connection to the pool if it can still be used.
-fn finish<T>(attempt: &str, lease: Lease<'_>, done: Result<Result<T, Error>, Elapsed>) -> Result<T, MemoryError> {
+fn finish<T>(attempt: &str, lease: Lease<'_>, done: Result<Result<T, Error>, Elapsed>) -> Result<T, StoreError> {
     match done {
         Ok(Ok(result)) => {
             lease.give_back();

@@ -13,6 +13,8 @@ use agcore_memory::{
 use async_trait::async_trait;
 use sqlx::Row;
 
+use crate::error::StoreError;
+
 pub(super) use self::state::position;
 
 use self::state::State;
@@ -65,7 +67,7 @@ impl PostgresTextIndex {
     }
 
     /// Returns the index of a tenant, unless it has another format.
-    async fn state(&self, on: &mut impl FetchRow, tenant: &str) -> Result<Option<State>, MemoryError> {
+    async fn state(&self, on: &mut impl FetchRow, tenant: &str) -> Result<Option<State>, StoreError> {
         let sql = "SELECT text_index, documents, length, next, generation, change FROM text_indexes
                    WHERE tenant = $1 AND format = $2";
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(self.format());
@@ -80,7 +82,7 @@ impl PostgresTextIndex {
         tenant: &str,
         keywords: &[String],
         limit: usize,
-    ) -> Result<Vec<IndexHit>, MemoryError> {
+    ) -> Result<Vec<IndexHit>, StoreError> {
         let failed = |error| convert(READ, error);
         // All tables as they are at one moment.
         let snapshot = sqlx::query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -116,7 +118,7 @@ impl TextIndex for PostgresTextIndex {
         let prepared = Prepared::new(changes, &*self.extractor, self.settings);
         let mut transaction = self.store.statements().begin(write::WRITE).await?;
         let applied = write::apply(&mut transaction, tenant, &self.format(), &prepared).await;
-        transaction.end(write::WRITE, applied).await
+        Ok(transaction.end(write::WRITE, applied).await?)
     }
 
     async fn search(&self, tenant: &str, query: &str, limit: usize) -> Result<Vec<IndexHit>, MemoryError> {
@@ -127,7 +129,7 @@ impl TextIndex for PostgresTextIndex {
         }
         let mut transaction = self.store.statements().begin(READ).await?;
         let hits = self.best(&mut transaction, tenant, &keywords, limit).await;
-        transaction.end(READ, hits).await
+        Ok(transaction.end(READ, hits).await?)
     }
 
     async fn count(&self, tenant: &str) -> Result<u64, MemoryError> {
@@ -141,7 +143,7 @@ async fn postings(
     transaction: &mut Transaction<'_>,
     index: i64,
     keywords: &[String],
-) -> Result<Vec<TermPostings>, MemoryError> {
+) -> Result<Vec<TermPostings>, StoreError> {
     let failed = |error| convert(READ, error);
     let sql = "SELECT place, block, terms FROM unnest($2::bytea[]) WITH ORDINALITY AS wanted (wanted, place)
                CROSS JOIN (SELECT block FROM text_lengths WHERE text_index = $1) AS blocks
@@ -164,7 +166,7 @@ async fn postings(
 }
 
 /// Returns the lengths of the documents of all blocks.
-async fn lengths(transaction: &mut Transaction<'_>, index: i64) -> Result<BTreeMap<i64, Lengths>, MemoryError> {
+async fn lengths(transaction: &mut Transaction<'_>, index: i64) -> Result<BTreeMap<i64, Lengths>, StoreError> {
     let failed = |error| convert(READ, error);
     let sql = "SELECT block, lengths FROM text_lengths WHERE text_index = $1";
     let mut lengths = BTreeMap::new();

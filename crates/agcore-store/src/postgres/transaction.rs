@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use agcore_memory::MemoryError;
 use sqlx::{Error, postgres::PgRow};
 use tokio::time::{error::Elapsed, timeout};
 
@@ -11,6 +10,7 @@ use super::{
     pool::Lease,
     statement::{FetchRow, Statement},
 };
+use crate::error::StoreError;
 
 /// A transaction. It is rolled back, by closing the connection, if this is dropped.
 pub(super) struct Transaction<'p> {
@@ -21,7 +21,7 @@ pub(super) struct Transaction<'p> {
 
 impl<'p> Transaction<'p> {
     /// Begins a transaction.
-    pub(super) async fn begin(attempt: &str, lease: Lease<'p>, patience: Duration) -> Result<Self, MemoryError> {
+    pub(super) async fn begin(attempt: &str, lease: Lease<'p>, patience: Duration) -> Result<Self, StoreError> {
         let mut transaction = Self {
             lease,
             patience,
@@ -32,19 +32,19 @@ impl<'p> Transaction<'p> {
     }
 
     /// Executes a statement. Returns the number of rows that it changed.
-    pub(super) async fn execute(&mut self, attempt: &str, statement: Statement<'_>) -> Result<u64, MemoryError> {
+    pub(super) async fn execute(&mut self, attempt: &str, statement: Statement<'_>) -> Result<u64, StoreError> {
         let done = timeout(self.patience, statement.execute(self.lease.connection())).await;
         Ok(self.finish(attempt, done)?.rows_affected())
     }
 
     /// Returns the rows of a statement.
-    pub(super) async fn rows(&mut self, attempt: &str, statement: Statement<'_>) -> Result<Vec<PgRow>, MemoryError> {
+    pub(super) async fn rows(&mut self, attempt: &str, statement: Statement<'_>) -> Result<Vec<PgRow>, StoreError> {
         let done = timeout(self.patience, statement.fetch_all(self.lease.connection())).await;
         self.finish(attempt, done)
     }
 
     /// Commits the transaction if all went well, else rolls it back.
-    pub(super) async fn end<T>(mut self, attempt: &str, result: Result<T, MemoryError>) -> Result<T, MemoryError> {
+    pub(super) async fn end<T>(mut self, attempt: &str, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if self.is_lost {
             self.lease.replace_all();
             return result;
@@ -61,13 +61,13 @@ impl<'p> Transaction<'p> {
         result.and_then(|value| ended.map(|()| value))
     }
 
-    async fn run(&mut self, attempt: &str, sql: &'static str) -> Result<(), MemoryError> {
+    async fn run(&mut self, attempt: &str, sql: &'static str) -> Result<(), StoreError> {
         let done = timeout(self.patience, sqlx::raw_sql(sql).execute(self.lease.connection())).await;
         self.finish(attempt, done).map(drop)
     }
 
     /// Returns the result of a statement, and notes whether the connection can still be used.
-    fn finish<T>(&mut self, attempt: &str, done: Result<Result<T, Error>, Elapsed>) -> Result<T, MemoryError> {
+    fn finish<T>(&mut self, attempt: &str, done: Result<Result<T, Error>, Elapsed>) -> Result<T, StoreError> {
         match done {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(error)) => {
@@ -83,7 +83,7 @@ impl<'p> Transaction<'p> {
 }
 
 impl FetchRow for Transaction<'_> {
-    async fn row(&mut self, attempt: &str, statement: Statement<'_>) -> Result<Option<PgRow>, MemoryError> {
+    async fn row(&mut self, attempt: &str, statement: Statement<'_>) -> Result<Option<PgRow>, StoreError> {
         let done = timeout(self.patience, statement.fetch_optional(self.lease.connection())).await;
         self.finish(attempt, done)
     }

@@ -2,10 +2,11 @@
 
 use std::{borrow::Cow, fmt};
 
-use agcore_memory::MemoryError;
 use percent_encoding::percent_decode_str;
 use sqlx::postgres::{PgConnectOptions, PgSslMode};
 use url::Url;
+
+use crate::error::StoreError;
 
 /// The parts of a URL. [`Debug`](fmt::Debug) and [`Display`](fmt::Display) print no password.
 #[derive(Clone)]
@@ -29,7 +30,7 @@ struct Ssl {
 
 impl ServerUrl {
     /// Parses a URL. Errors never quote it, because any part of a malformed URL may belong to the password.
-    pub(super) fn parse(text: &str) -> Result<Self, MemoryError> {
+    pub(super) fn parse(text: &str) -> Result<Self, StoreError> {
         let url = Url::parse(text).map_err(|error| {
             refused(format!(
                 "it cannot be parsed ({error}); special characters in the password must be percent-encoded, such as %2F for /"
@@ -61,7 +62,7 @@ impl ServerUrl {
         Ok(server)
     }
 
-    fn set_defaults(&mut self) -> Result<(), MemoryError> {
+    fn set_defaults(&mut self) -> Result<(), StoreError> {
         if self.user.is_empty() {
             return Err(refused("it names no user; write postgres://USER@HOST/DATABASE"));
         }
@@ -74,7 +75,7 @@ impl ServerUrl {
         Ok(())
     }
 
-    fn set(&mut self, name: &str, value: Cow<'_, str>) -> Result<(), MemoryError> {
+    fn set(&mut self, name: &str, value: Cow<'_, str>) -> Result<(), StoreError> {
         match name {
             "sslmode" => {
                 self.ssl.mode = value.parse().map_err(|_| {
@@ -150,7 +151,7 @@ impl fmt::Debug for ServerUrl {
     }
 }
 
-fn decode(what: &str, part: &str) -> Result<String, MemoryError> {
+fn decode(what: &str, part: &str) -> Result<String, StoreError> {
     let decoded = percent_decode_str(part).decode_utf8();
     let decoded = decoded.map_err(|_| refused(format!("{what} is not UTF-8 after percent-decoding")))?;
     if decoded.contains('\0') {
@@ -159,7 +160,7 @@ fn decode(what: &str, part: &str) -> Result<String, MemoryError> {
     Ok(decoded.into_owned())
 }
 
-fn check_tls(mode: PgSslMode) -> Result<(), MemoryError> {
+fn check_tls(mode: PgSslMode) -> Result<(), StoreError> {
     let needs_tls = matches!(mode, PgSslMode::Require | PgSslMode::VerifyCa | PgSslMode::VerifyFull);
     if needs_tls && cfg!(not(feature = "tls")) {
         return Err(refused(
@@ -170,8 +171,8 @@ fn check_tls(mode: PgSslMode) -> Result<(), MemoryError> {
 }
 
 #[cold]
-fn refused(reason: impl fmt::Display) -> MemoryError {
-    MemoryError::invalid(format!("the URL of the PostgreSQL server is not usable: {reason}"))
+fn refused(reason: impl fmt::Display) -> StoreError {
+    StoreError::invalid(format!("the URL of the PostgreSQL server is not usable: {reason}"))
 }
 
 #[cfg(test)]

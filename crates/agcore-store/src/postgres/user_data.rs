@@ -1,9 +1,8 @@
 //! The data that belongs to a user.
 
 use agcore_chat::Actor;
-use agcore_memory::{
-    MemoryError, MemoryItem, graph::Entity, knowledge::KnowledgePage, session::Session, user_data::UserDataStore,
-};
+use agcore_memory::{MemoryItem, graph::Entity, knowledge::KnowledgePage};
+use agcore_session::Session;
 use async_trait::async_trait;
 use sqlx::{Error, Row, postgres::PgRow};
 
@@ -14,34 +13,34 @@ use super::{
     query::{bind_all, number, numbered, statement},
     sessions,
 };
-use crate::sql::Conditions;
+use crate::{error::StoreError, sql::Conditions, user_data::UserDataStore};
 
 const ATTEMPT: &str = "cannot list what belongs to the user";
 
 #[async_trait]
 impl UserDataStore for PostgresStore {
-    async fn items_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<MemoryItem>, MemoryError> {
+    async fn items_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<MemoryItem>, StoreError> {
         let rows = self.rows_of("memory_items", memory::COLUMNS!(), (user, after, limit));
         rows.await?.iter().map(memory::item).collect()
     }
 
-    async fn pages_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<KnowledgePage>, MemoryError> {
+    async fn pages_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<KnowledgePage>, StoreError> {
         let columns = concat!(knowledge::COLUMNS!(), ", content");
         let rows = self.rows_of("knowledge_pages", columns, (user, after, limit));
         rows.await?.iter().map(knowledge::page).collect()
     }
 
-    async fn entities_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Entity>, MemoryError> {
+    async fn entities_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Entity>, StoreError> {
         let rows = self.rows_of("graph_entities", graph::COLUMNS!(), (user, after, limit));
         read(&rows.await?, graph::entity)
     }
 
-    async fn sessions_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Session>, MemoryError> {
+    async fn sessions_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Session>, StoreError> {
         let rows = self.rows_of("sessions", sessions::COLUMNS!(), (user, after, limit));
         read(&rows.await?, sessions::session)
     }
 
-    async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, MemoryError> {
+    async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, StoreError> {
         let conditions = Conditions::column_with_prefix("name", prefix).after("name", after);
         let sql = format!(
             "SELECT name FROM journal_streams WHERE {} ORDER BY name LIMIT ${}",
@@ -61,7 +60,7 @@ impl PostgresStore {
         table: &str,
         columns: &str,
         (user, after, limit): (&Actor, Option<&str>, u64),
-    ) -> Result<Vec<PgRow>, MemoryError> {
+    ) -> Result<Vec<PgRow>, StoreError> {
         let conditions = Conditions::of_user(user).after("id", after);
         let sql = format!(
             "SELECT {columns} FROM {table} WHERE {} ORDER BY id LIMIT ${}",
@@ -73,7 +72,7 @@ impl PostgresStore {
     }
 }
 
-fn read<T>(rows: &[PgRow], read: impl Fn(&PgRow) -> Result<T, Error>) -> Result<Vec<T>, MemoryError> {
+fn read<T>(rows: &[PgRow], read: impl Fn(&PgRow) -> Result<T, Error>) -> Result<Vec<T>, StoreError> {
     let read = rows.iter().map(read).collect::<Result<_, _>>();
     read.map_err(|error| convert(ATTEMPT, error))
 }

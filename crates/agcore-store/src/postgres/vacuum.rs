@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use sqlx::{AssertSqlSafe, Error, postgres::PgConnection};
 use tokio::time::{Instant, sleep};
 
 use super::{PostgresStore, connect::connect, error::convert};
+use crate::error::{StoreError, StoreErrorKind};
 
 const ATTEMPT: &str = "cannot vacuum the tables";
 
@@ -33,23 +33,23 @@ impl PostgresStore {
     /// Rewrites the tables, so that nothing of deleted and erased rows is left in their files (`VACUUM FULL`).
     ///
     /// Each table is locked while it is rewritten: other operations wait, and fail with
-    /// [`Unavailable`](MemoryErrorKind::Unavailable) if it takes longer than their timeout. There must be space for a copy of
+    /// [`Unavailable`](StoreErrorKind::Unavailable) if it takes longer than their timeout. There must be space for a copy of
     /// the largest table. What the files once contained may survive elsewhere: see [Erasure](Self#erasure).
     ///
     /// If the future is dropped, some tables may not be rewritten.
     ///
     /// # Errors
-    /// [`Unavailable`](MemoryErrorKind::Unavailable) if an older transaction, which still sees the deleted rows, does not end
+    /// [`Unavailable`](StoreErrorKind::Unavailable) if an older transaction, which still sees the deleted rows, does not end
     /// within the statement timeout, or a table stays locked for this long. Other errors when the storage fails, or the user
     /// does not own the tables. Transactions of other users are seen only if the user is a member of `pg_read_all_stats`.
-    pub async fn vacuum(&self) -> Result<(), MemoryError> {
+    pub async fn vacuum(&self) -> Result<(), StoreError> {
         let options = self.statements().options();
         let mut connection = connect(options, options.acquire_timeout).await?;
         let failed = |error| convert(ATTEMPT, error);
         let holder = wait_for_older(&mut connection, options.statement_timeout).await;
         if let Some(holder) = holder.map_err(failed)? {
-            return Err(MemoryError::new(
-                MemoryErrorKind::Unavailable,
+            return Err(StoreError::new(
+                StoreErrorKind::Unavailable,
                 format!("{ATTEMPT}: an older transaction still sees the deleted rows ({holder}); end it and try again"),
             ));
         }

@@ -19,7 +19,7 @@ use super::{
     text_index::position,
     transaction::Transaction,
 };
-use crate::sql::vector::check_stored;
+use crate::{error::StoreError, sql::vector::check_stored};
 
 const READ: &str = "cannot read the index of vectors";
 const WRITE: &str = "cannot write the index of vectors";
@@ -96,7 +96,7 @@ const STATE: &str = "SELECT vector_index, generation, change,
     FROM vector_indexes AS indexes WHERE tenant = $1 AND model = $2";
 
 impl PostgresVectorIndex {
-    async fn state(&self, on: &mut impl FetchRow, tenant: &str) -> Result<Option<State>, MemoryError> {
+    async fn state(&self, on: &mut impl FetchRow, tenant: &str) -> Result<Option<State>, StoreError> {
         let statement = sqlx::query(STATE).bind(lookup(tenant)).bind(lookup(&self.model));
         let row = on.row(READ, statement).await?;
         let state = row.as_ref().map(State::read).transpose();
@@ -108,7 +108,7 @@ impl PostgresVectorIndex {
         transaction: &mut Transaction<'_>,
         tenant: &str,
         changes: &IndexChanges<Vec<f32>>,
-    ) -> Result<bool, MemoryError> {
+    ) -> Result<bool, StoreError> {
         let sql = "INSERT INTO vector_indexes (tenant, model) VALUES ($1, $2) ON CONFLICT (tenant, model) DO NOTHING";
         let statement = sqlx::query(sql).bind(tenant).bind(&self.model);
         transaction.execute(WRITE, statement).await?;
@@ -143,7 +143,7 @@ impl PostgresVectorIndex {
         tenant: &str,
         vector: &[f32],
         limit: usize,
-    ) -> Result<Vec<IndexHit>, MemoryError> {
+    ) -> Result<Vec<IndexHit>, StoreError> {
         // Both tables as they are at one moment.
         let snapshot = sqlx::query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
         transaction.execute(READ, snapshot).await?;
@@ -184,14 +184,14 @@ impl VectorIndex for PostgresVectorIndex {
     async fn apply(&self, tenant: &str, changes: IndexChanges<Vec<f32>>) -> Result<bool, MemoryError> {
         let mut transaction = self.store.statements().begin(WRITE).await?;
         let applied = self.apply_in(&mut transaction, tenant, &changes).await;
-        transaction.end(WRITE, applied).await
+        Ok(transaction.end(WRITE, applied).await?)
     }
 
     async fn search(&self, tenant: &str, vector: &[f32], limit: usize) -> Result<Vec<IndexHit>, MemoryError> {
         check_vector(vector, None)?;
         let mut transaction = self.store.statements().begin(READ).await?;
         let hits = self.nearest(&mut transaction, tenant, vector, limit).await;
-        transaction.end(READ, hits).await
+        Ok(transaction.end(READ, hits).await?)
     }
 }
 
@@ -202,7 +202,7 @@ async fn closest(
     extension: &str,
     vector: &[f32],
     limit: usize,
-) -> Result<Vec<PgRow>, MemoryError> {
+) -> Result<Vec<PgRow>, StoreError> {
     // The search path of connections does not contain the schema of the extension.
     let kind = format!("{extension}.vector({})", state.dimensions);
     let sql = format!(
@@ -216,7 +216,7 @@ async fn closest(
 }
 
 /// Compares the vector of a row.
-fn compare(row: &PgRow, state: &State, nearest: &mut NearestVectors) -> Result<(), MemoryError> {
+fn compare(row: &PgRow, state: &State, nearest: &mut NearestVectors) -> Result<(), StoreError> {
     let failed = |error| convert(READ, error);
     let vector: Vec<f32> = row.try_get("vector").map_err(failed)?;
     check_stored(vector.len(), state.dimensions)?;
@@ -229,7 +229,7 @@ async fn write(
     transaction: &mut Transaction<'_>,
     index: i64,
     changes: &IndexChanges<Vec<f32>>,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     if changes.is_reset {
         let statement = sqlx::query("DELETE FROM vectors WHERE vector_index = $1").bind(index);
         transaction.execute(WRITE, statement).await?;

@@ -9,7 +9,6 @@ use std::{
 };
 
 use agcore_chat::Clock;
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use redis::{
     AsyncConnectionConfig, Client, Cmd, ErrorKind, PushInfo, PushKind, RedisError, Script, ServerErrorKind, Value,
     aio::MultiplexedConnection,
@@ -20,6 +19,7 @@ use super::{
     error::{breaks_connection, convert, is_temporary},
     options::{ReconnectPolicy, RedisOptions},
 };
+use crate::error::{StoreError, StoreErrorKind};
 
 /// A connection that all operations share: each sends its command without waiting for the answers to the others.
 pub(super) struct Connection {
@@ -104,7 +104,7 @@ impl Connection {
     ///
     /// # Errors
     /// When the certificates of the options cannot be read.
-    pub(super) fn new(options: &RedisOptions, clock: Arc<dyn Clock>) -> Result<Self, MemoryError> {
+    pub(super) fn new(options: &RedisOptions, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         Ok(Self {
             client: client(options)?,
             config: AsyncConnectionConfig::new()
@@ -120,7 +120,7 @@ impl Connection {
     /// Sends a command and returns the answer.
     ///
     /// If the connection is lost on the way, a read is sent again once. Whether a write took place is then unknown.
-    pub(super) async fn run(&self, call: &Call) -> Result<Value, MemoryError> {
+    pub(super) async fn run(&self, call: &Call) -> Result<Value, StoreError> {
         let link = self.link(call.attempt).await?;
         let error = match send(&link, call).await {
             Ok(value) => return Ok(value),
@@ -148,14 +148,14 @@ impl Connection {
     }
 
     /// Returns the connection, or connects if there is none.
-    async fn link(&self, attempt: &str) -> Result<Link, MemoryError> {
+    async fn link(&self, attempt: &str) -> Result<Link, StoreError> {
         let mut state = self.state.lock().await;
         match &*state {
             State::Connected(link) if !link.is_lost.load(Ordering::Acquire) => return Ok(link.clone()),
             State::Connected(_) | State::Disconnected => {}
             State::Closed => {
-                return Err(MemoryError::new(
-                    MemoryErrorKind::Unavailable,
+                return Err(StoreError::new(
+                    StoreErrorKind::Unavailable,
                     format!("{attempt}: the store was closed"),
                 ));
             }
@@ -165,7 +165,7 @@ impl Connection {
         Ok(link)
     }
 
-    async fn connect(&self) -> Result<Link, MemoryError> {
+    async fn connect(&self) -> Result<Link, StoreError> {
         let mut failed = 0;
         loop {
             let is_lost = Arc::new(AtomicBool::new(false));
@@ -217,16 +217,16 @@ async fn send(link: &Link, call: &Call) -> Result<Value, RedisError> {
 
 /// Returns the error of a command whose answer did not come.
 #[cold]
-fn interrupted(call: &Call, error: RedisError) -> MemoryError {
+fn interrupted(call: &Call, error: RedisError) -> StoreError {
     let error = convert(call.attempt, error);
-    if !call.is_write || error.kind() != MemoryErrorKind::Unavailable {
+    if !call.is_write || error.kind() != StoreErrorKind::Unavailable {
         return error;
     }
     let message = format!("{}; it is unknown whether the write took place", error.message());
-    MemoryError::with_source(error.kind(), message, error)
+    StoreError::with_source(error.kind(), message, error)
 }
 
-fn client(options: &RedisOptions) -> Result<Client, MemoryError> {
+fn client(options: &RedisOptions) -> Result<Client, StoreError> {
     let unusable = |error| convert("cannot use the options of the Redis server", error);
     #[cfg(feature = "tls")]
     if let redis::ConnectionAddr::TcpTls { .. } = options.server.addr() {

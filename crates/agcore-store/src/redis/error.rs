@@ -2,43 +2,44 @@
 
 use std::io;
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use redis::{ErrorKind, FromRedisValue, RedisError, Value, from_redis_value};
+
+use crate::error::{StoreError, StoreErrorKind};
 
 const CLUSTER: &str =
     "the server is part of a Redis Cluster, which is not supported; use a single server and its replicas";
 
-const NOT_REDIS: (MemoryErrorKind, &str) = (
-    MemoryErrorKind::Serialization,
+const NOT_REDIS: (StoreErrorKind, &str) = (
+    StoreErrorKind::Serialization,
     "the server sent something that is not an answer of Redis; check the address",
 );
 
 /// Converts an error of Redis, with what was attempted: `cannot save the items`.
 #[cold]
-pub(super) fn convert(attempt: &str, error: RedisError) -> MemoryError {
+pub(super) fn convert(attempt: &str, error: RedisError) -> StoreError {
     let (kind, reason) = reason(&error);
-    MemoryError::with_source(kind, format!("{attempt}: {reason}"), error)
+    StoreError::with_source(kind, format!("{attempt}: {reason}"), error)
 }
 
 /// Reads an answer. The error of the library is not kept: it quotes the answer, with the content of items.
-pub(super) fn decoded<T: FromRedisValue>(attempt: &str, answer: Value) -> Result<T, MemoryError> {
+pub(super) fn decoded<T: FromRedisValue>(attempt: &str, answer: Value) -> Result<T, StoreError> {
     from_redis_value(answer).map_err(|_| {
         let (kind, reason) = NOT_REDIS;
-        MemoryError::new(kind, format!("{attempt}: {reason}"))
+        StoreError::new(kind, format!("{attempt}: {reason}"))
     })
 }
 
 /// Returns the error of stored data that cannot be read.
 #[cold]
-pub(super) fn damaged(what: &str) -> MemoryError {
-    MemoryError::new(MemoryErrorKind::Serialization, format!("{what} is damaged"))
+pub(super) fn damaged(what: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Serialization, format!("{what} is damaged"))
 }
 
 /// Returns the error of a stored value whose JSON cannot be read.
 #[cold]
-pub(super) fn unreadable(what: &str, error: serde_json::Error) -> MemoryError {
+pub(super) fn unreadable(what: &str, error: serde_json::Error) -> StoreError {
     let message = format!("{what} is damaged: its JSON cannot be read");
-    MemoryError::with_source(MemoryErrorKind::Serialization, message, error)
+    StoreError::with_source(StoreErrorKind::Serialization, message, error)
 }
 
 /// Returns whether the connection must not be used any more.
@@ -56,8 +57,8 @@ fn code(error: &RedisError) -> Option<&str> {
     error.code()
 }
 
-fn reason(error: &RedisError) -> (MemoryErrorKind, &'static str) {
-    use MemoryErrorKind::{Storage, Unavailable};
+fn reason(error: &RedisError) -> (StoreErrorKind, &'static str) {
+    use StoreErrorKind::{Storage, Unavailable};
 
     if let Some(reason) = code(error).and_then(of_code) {
         return reason;
@@ -90,8 +91,8 @@ fn reason(error: &RedisError) -> (MemoryErrorKind, &'static str) {
     }
 }
 
-fn of_code(code: &str) -> Option<(MemoryErrorKind, &'static str)> {
-    use MemoryErrorKind::{Serialization, Storage, Unavailable};
+fn of_code(code: &str) -> Option<(StoreErrorKind, &'static str)> {
+    use StoreErrorKind::{Serialization, Storage, Unavailable};
 
     Some(match code {
         "LOADING" => (Unavailable, "the server is still loading its data; try again later"),
@@ -139,6 +140,6 @@ fn is_tls(error: &RedisError) -> bool {
 
 /// Returns the error of a server in a Redis Cluster.
 #[cold]
-pub(super) fn is_cluster(attempt: &str) -> MemoryError {
-    MemoryError::new(MemoryErrorKind::Storage, format!("{attempt}: {CLUSTER}"))
+pub(super) fn is_cluster(attempt: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Storage, format!("{attempt}: {CLUSTER}"))
 }

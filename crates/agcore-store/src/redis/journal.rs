@@ -1,20 +1,23 @@
 //! The journal. The records of a stream are a list without gaps, so that the number of a record follows from its place.
 
+use agcore_chat::id;
+use agcore_session::{Entry, Journal, Record, SessionError};
+use async_trait::async_trait;
+
 use super::{
     RedisStore,
     connection::Call,
     error::{damaged, decoded, unreadable},
     scripts,
 };
-use agcore_memory::{Entry, Journal, MemoryError, MemoryErrorKind, Record, id};
-use async_trait::async_trait;
+use crate::error::{StoreError, StoreErrorKind};
 
 /// A number that is greater than the numbers of all records and that Lua represents exactly.
 const MAX_SEQ: u64 = 1 << 53;
 
 #[async_trait]
 impl Journal for RedisStore {
-    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, MemoryError> {
+    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, SessionError> {
         const ATTEMPT: &str = "cannot append to the stream";
         id::check(stream)?;
         records.iter().try_for_each(Record::check)?;
@@ -31,27 +34,27 @@ impl Journal for RedisStore {
         if is_appended {
             Ok(found)
         } else {
-            Err(MemoryError::conflict(stream, expected, found))
+            Err(SessionError::conflict(stream, expected, found).into())
         }
     }
 
-    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, MemoryError> {
+    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, SessionError> {
         const ATTEMPT: &str = "cannot read the stream";
         let mut call = Call::read_script(ATTEMPT, &scripts::READ, &self.0.keys.stream(stream));
         call.arg(from.min(MAX_SEQ));
         let (first, records): (String, Vec<Vec<u8>>) = decoded(ATTEMPT, self.run(&call).await?)?;
         let first: u64 = first.parse().map_err(|_| damaged(&format!("the stream `{stream}`")))?;
         let entries = (first..).zip(records);
-        entries.map(|(seq, record)| entry(stream, seq, &record)).collect()
+        entries.map(|(seq, record)| Ok(entry(stream, seq, &record)?)).collect()
     }
 
-    async fn trim(&self, stream: &str, before: u64) -> Result<(), MemoryError> {
+    async fn trim(&self, stream: &str, before: u64) -> Result<(), SessionError> {
         let mut call = Call::write_script("cannot trim the stream", &scripts::TRIM, &self.0.keys.stream(stream));
         call.arg(before.min(MAX_SEQ));
-        self.run(&call).await.map(drop)
+        Ok(self.run(&call).await.map(drop)?)
     }
 
-    async fn delete(&self, stream: &str) -> Result<bool, MemoryError> {
+    async fn delete(&self, stream: &str) -> Result<bool, SessionError> {
         const ATTEMPT: &str = "cannot delete the stream";
         let mut call = Call::write(ATTEMPT, redis::cmd("DEL"));
         call.arg(&self.0.keys.stream(stream)[..]);
@@ -61,21 +64,21 @@ impl Journal for RedisStore {
 }
 
 /// Encodes a record with its number, so that a record in a wrong place is noticed.
-fn encode(seq: u64, record: &Record) -> Result<String, MemoryError> {
+fn encode(seq: u64, record: &Record) -> Result<String, StoreError> {
     serde_json::to_string(&(seq, record)).map_err(|error| {
         let message = format!("record {seq} cannot be written as JSON");
-        MemoryError::with_source(MemoryErrorKind::Serialization, message, error)
+        StoreError::with_source(StoreErrorKind::Serialization, message, error)
     })
 }
 
-fn entry(stream: &str, seq: u64, text: &[u8]) -> Result<Entry, MemoryError> {
+fn entry(stream: &str, seq: u64, text: &[u8]) -> Result<Entry, StoreError> {
     let what = || format!("record {seq} of the stream `{stream}`");
     let (stored, record): (u64, Record) = serde_json::from_slice(text).map_err(|error| unreadable(&what(), error))?;
     if seq == stored {
         return Ok(Entry::new(seq, record));
     }
-    Err(MemoryError::new(
-        MemoryErrorKind::Serialization,
+    Err(StoreError::new(
+        StoreErrorKind::Serialization,
         format!("{} is damaged: record {stored} is in its place", what()),
     ))
 }

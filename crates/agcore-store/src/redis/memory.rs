@@ -4,8 +4,8 @@ mod arguments;
 mod stored;
 mod eviction;
 
-use agcore_chat::Actor;
-use agcore_memory::{MemoryError, MemoryFilter, MemoryItem, MemoryStore, id};
+use agcore_chat::{Actor, id};
+use agcore_memory::{MemoryError, MemoryFilter, MemoryItem, MemoryStore};
 use async_trait::async_trait;
 
 use self::{
@@ -13,6 +13,7 @@ use self::{
     stored::{FIELDS, ListedRow, Row, item_of, listed_item},
 };
 use super::{RedisStore, connection::Call, error::decoded, scripts};
+use crate::error::StoreError;
 
 #[async_trait]
 impl MemoryStore for RedisStore {
@@ -32,7 +33,7 @@ impl MemoryStore for RedisStore {
         call.arg(tenants.len()).arg(&tenants[..]);
         add_items(&mut call, &items, &tenants, now);
         self.run(&call).await?;
-        self.count_writes(written).await
+        Ok(self.count_writes(written).await?)
     }
 
     async fn get(&self, tenant: &str, id: &str) -> Result<Option<MemoryItem>, MemoryError> {
@@ -54,20 +55,20 @@ impl MemoryStore for RedisStore {
         call.arg(tenant);
         add_rules(&mut call, &self.0.eviction, self.now());
         call.arg(id);
-        decoded(ATTEMPT, self.run(&call).await?)
+        Ok(decoded(ATTEMPT, self.run(&call).await?)?)
     }
 
     async fn delete_prefix(&self, tenant: &str, prefix: &str) -> Result<u64, MemoryError> {
         const ATTEMPT: &str = "cannot delete the items";
         if prefix.is_empty() {
-            return Err(MemoryError::invalid("the prefix is empty"));
+            return Err(StoreError::invalid("the prefix is empty").into());
         }
         id::check(prefix)?;
         let mut call = Call::write_script(ATTEMPT, &scripts::DELETE_PREFIX, &self.keys_of(&[tenant]));
         call.arg(tenant);
         add_rules(&mut call, &self.0.eviction, self.now());
         add_range(&mut call, prefix);
-        decoded(ATTEMPT, self.run(&call).await?)
+        Ok(decoded(ATTEMPT, self.run(&call).await?)?)
     }
 
     async fn list(&self, filter: &MemoryFilter) -> Result<Vec<MemoryItem>, MemoryError> {
@@ -80,14 +81,14 @@ impl MemoryStore for RedisStore {
         let limit = filter.limit.map_or(String::new(), |limit| limit.to_string());
         call.arg(order).arg(filter.offset).arg(limit);
         let rows: Vec<ListedRow> = decoded(ATTEMPT, self.run(&call).await?)?;
-        let items = rows.into_iter().map(|row| listed_item(&filter.tenant, row));
+        let items = rows.into_iter().map(|row| Ok(listed_item(&filter.tenant, row)?));
         items.collect()
     }
 
     async fn count(&self, filter: &MemoryFilter) -> Result<u64, MemoryError> {
         const ATTEMPT: &str = "cannot count the items";
         let call = self.select(ATTEMPT, "count", filter)?;
-        decoded(ATTEMPT, self.run(&call).await?)
+        Ok(decoded(ATTEMPT, self.run(&call).await?)?)
     }
 
     async fn erase(&self, owner: &Actor) -> Result<u64, MemoryError> {
@@ -96,17 +97,17 @@ impl MemoryStore for RedisStore {
         let mut call = Call::write_script(ATTEMPT, &scripts::ERASE, &self.keys_of(&[&owner.tenant]));
         call.arg(&*owner.tenant).arg(&*owner.user);
         add_range(&mut call, &format!("{}\0", owner.user));
-        decoded(ATTEMPT, self.run(&call).await?)
+        Ok(decoded(ATTEMPT, self.run(&call).await?)?)
     }
 
     async fn record_recall(&self, tenant: &str, id: &str, score: f64) -> Result<(), MemoryError> {
         let mut call = Call::write_script("cannot record the recall", &scripts::RECALL, &self.keys_of(&[tenant]));
         call.arg(id).arg(score.clamp(0.0, 1.0)).arg(self.now().as_millis());
-        self.run(&call).await.map(drop)
+        Ok(self.run(&call).await.map(drop)?)
     }
 
     async fn evict(&self) -> Result<u64, MemoryError> {
-        self.evict_now().await
+        Ok(self.evict_now().await?)
     }
 }
 
@@ -117,7 +118,7 @@ impl RedisStore {
         std::iter::once(self.0.keys.tenants()).chain(items).collect()
     }
 
-    fn select(&self, attempt: &'static str, what: &str, filter: &MemoryFilter) -> Result<Call, MemoryError> {
+    fn select(&self, attempt: &'static str, what: &str, filter: &MemoryFilter) -> Result<Call, StoreError> {
         filter.check()?;
         let mut call = Call::read_script(attempt, &scripts::SELECT, &self.keys_of(&[&filter.tenant]));
         call.arg(what);

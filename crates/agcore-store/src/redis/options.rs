@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use agcore_memory::{EvictionConfig, MemoryError};
+use agcore_memory::EvictionConfig;
 use redis::{ConnectionAddr, ConnectionInfo, IntoConnectionInfo, ProtocolVersion};
+
+use crate::error::StoreError;
 
 /// The longest prefix of keys, in bytes.
 const MAX_PREFIX_BYTES: usize = 128;
@@ -11,7 +13,7 @@ const MAX_PREFIX_BYTES: usize = 128;
 /// Options for opening a [`RedisStore`](super::RedisStore).
 ///
 /// ```no_run
-/// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_memory::MemoryError> {
+/// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_store::StoreError> {
 /// use std::time::Duration;
 ///
 /// use agcore_store::redis::RedisOptions;
@@ -101,9 +103,9 @@ impl RedisOptions {
     /// By default, keys begin with `agcore`, connecting may take 5 s and an answer 10 s.
     ///
     /// # Errors
-    /// [`InvalidInput`](agcore_memory::MemoryErrorKind::InvalidInput) when the URL cannot be used. The message does not
+    /// [`InvalidInput`](agcore_store::StoreErrorKind::InvalidInput) when the URL cannot be used. The message does not
     /// contain the URL, because of the password in it.
-    pub fn new(url: &str) -> Result<Self, MemoryError> {
+    pub fn new(url: &str) -> Result<Self, StoreError> {
         Ok(Self {
             server: parse(url)?,
             key_prefix: "agcore".to_owned(),
@@ -130,7 +132,7 @@ impl RedisOptions {
     }
 
     /// Sets how long the answer of the server may take. After that, operations fail with
-    /// [`Unavailable`](agcore_memory::MemoryErrorKind::Unavailable).
+    /// [`Unavailable`](agcore_store::StoreErrorKind::Unavailable).
     pub fn with_response_timeout(mut self, timeout: Duration) -> Self {
         self.response_timeout = timeout;
         self
@@ -157,33 +159,33 @@ impl RedisOptions {
     }
 }
 
-fn check_key_prefix(prefix: &str) -> Result<(), MemoryError> {
+fn check_key_prefix(prefix: &str) -> Result<(), StoreError> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte);
     if prefix.is_empty() || prefix.len() > MAX_PREFIX_BYTES || !prefix.bytes().all(is_allowed) {
-        return Err(MemoryError::invalid(format!(
+        return Err(StoreError::invalid(format!(
             "the prefix of keys {prefix:?} is not acceptable: use 1 to {MAX_PREFIX_BYTES} letters, digits, `.`, `_`, `-` or `/`"
         )));
     }
     Ok(())
 }
 
-fn parse(url: &str) -> Result<ConnectionInfo, MemoryError> {
+fn parse(url: &str) -> Result<ConnectionInfo, StoreError> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
     let is_tls = matches!(scheme, "rediss" | "valkeys");
     if is_tls && cfg!(not(feature = "tls")) {
-        return Err(MemoryError::invalid(format!(
+        return Err(StoreError::invalid(format!(
             "the URL begins with `{scheme}://`, but this program was built without TLS for databases: \
              enable the feature `tls` of agcore-store, or use `redis://` in a network that you trust"
         )));
     }
     if is_tls && url.contains('#') {
-        return Err(MemoryError::invalid(
+        return Err(StoreError::invalid(
             "the URL of the Redis server contains `#`: certificates are always verified; write a `#` in a password as `%23`",
         ));
     }
     // The error of the library is not kept: it may quote parts of the URL.
     let server = url.into_connection_info().map_err(|_| {
-        MemoryError::invalid(
+        StoreError::invalid(
             "the URL of the Redis server cannot be used: expected `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`, \
              with special characters of the password percent-encoded",
         )
@@ -196,7 +198,7 @@ fn parse(url: &str) -> Result<ConnectionInfo, MemoryError> {
 
 impl RedisOptions {
     /// Checks what could not be checked when it was set.
-    pub(super) fn check(&self) -> Result<(), MemoryError> {
+    pub(super) fn check(&self) -> Result<(), StoreError> {
         self.eviction.check()?;
         check_key_prefix(&self.key_prefix)
     }
@@ -215,7 +217,7 @@ impl RedisOptions {
 
 #[cfg(test)]
 mod tests {
-    use agcore_memory::MemoryErrorKind;
+    use crate::error::StoreErrorKind;
 
     use super::*;
 
@@ -245,7 +247,7 @@ mod tests {
             "rediss://ann:s3cret@localhost/#insecure",
         ] {
             let error = RedisOptions::new(url).unwrap_err();
-            assert_eq!(error.kind(), MemoryErrorKind::InvalidInput, "{url}");
+            assert_eq!(error.kind(), StoreErrorKind::InvalidInput, "{url}");
             let text = format!("{error} {error:?}");
             assert!(!text.contains("s3"), "{text}");
         }
@@ -276,7 +278,7 @@ mod tests {
         for prefix in ["", "a:b", "{a}", "ä", "a b", "a*", &"x".repeat(129)] {
             assert_eq!(
                 check_key_prefix(prefix).unwrap_err().kind(),
-                MemoryErrorKind::InvalidInput
+                StoreErrorKind::InvalidInput
             );
         }
     }

@@ -1,6 +1,6 @@
 //! Checks whether a server can hold a store.
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
+use crate::error::{StoreError, StoreErrorKind};
 
 use super::{
     connection::{Call, Connection},
@@ -14,7 +14,7 @@ const ATTEMPT: &str = "cannot open the store";
 const FORMAT: u64 = 1;
 
 /// Checks that the server is not part of a cluster, and warns if it removes data by itself.
-pub(super) async fn check(connection: &Connection) -> Result<(), MemoryError> {
+pub(super) async fn check(connection: &Connection) -> Result<(), StoreError> {
     let call = Call::read(ATTEMPT, redis::cmd("INFO"));
     let info = match connection.run(&call).await {
         Ok(answer) => decoded::<String>(ATTEMPT, answer)?,
@@ -36,7 +36,7 @@ pub(super) async fn check(connection: &Connection) -> Result<(), MemoryError> {
 }
 
 /// Checks that the data was not written by a newer version, and marks new stores.
-pub(super) async fn check_format(connection: &Connection, keys: &Keys) -> Result<(), MemoryError> {
+pub(super) async fn check_format(connection: &Connection, keys: &Keys) -> Result<(), StoreError> {
     let mut get = Call::read(ATTEMPT, redis::cmd("GET"));
     get.arg(keys.format());
     let mut found: Option<Vec<u8>> = decoded(ATTEMPT, connection.run(&get).await?)?;
@@ -62,7 +62,7 @@ pub(super) async fn check_format(connection: &Connection, keys: &Keys) -> Result
         ),
     };
     let message = format!("{ATTEMPT}: {problem}");
-    Err(MemoryError::new(MemoryErrorKind::Serialization, message))
+    Err(StoreError::new(StoreErrorKind::Serialization, message))
 }
 
 fn field<'i>(info: &'i str, name: &str) -> Option<&'i str> {

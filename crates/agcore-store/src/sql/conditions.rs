@@ -1,7 +1,7 @@
 //! [`Conditions`]: the condition of a query, with its values.
 
-use agcore_chat::Actor;
-use agcore_memory::{EvictionConfig, MemoryFilter, Timestamp, id};
+use agcore_chat::{Actor, Timestamp, id};
+use agcore_memory::{EvictionConfig, MemoryFilter};
 use serde_json::Value as Json;
 
 /// A condition on the rows of a table. Values are never part of the text; their places are question marks.

@@ -1,10 +1,10 @@
 //! The part that is left of the metadata of a message whose session is erased.
 
-use agcore_memory::{
-    MemoryError, MemoryErrorKind, Timestamp,
-    session::{MessageMetadata, MessageRole, NewMessage},
-};
+use agcore_chat::Timestamp;
+use agcore_session::{MessageMetadata, MessageRole, NewMessage};
 use serde_json::{Map, Value};
+
+use crate::error::{StoreError, StoreErrorKind};
 
 /// The types of metadata with data of the user or the model, as a list of SQL.
 pub(crate) const TYPES_WITH_DATA: &str = "('tool_call', 'tool_result', 'user_input')";
@@ -14,7 +14,7 @@ pub(crate) const TYPES_WITH_DATA: &str = "('tool_call', 'tool_result', 'user_inp
 ///
 /// # Errors
 /// When the metadata cannot be written.
-pub(crate) fn erased_metadata(kind: &str, metadata: &str) -> Result<String, MemoryError> {
+pub(crate) fn erased_metadata(kind: &str, metadata: &str) -> Result<String, StoreError> {
     let mut message = NewMessage::new("erased", MessageRole::System, "");
     let members: Option<Map<String, Value>> = serde_json::from_str(metadata).ok();
     let is_read = members.is_some_and(|members| message.set_stored_metadata(members).is_ok());
@@ -24,7 +24,7 @@ pub(crate) fn erased_metadata(kind: &str, metadata: &str) -> Result<String, Memo
     let stored = message.store(1, Timestamp::default()).erased("erased");
     let unwritable = |error| {
         let message = "cannot erase the metadata of a message";
-        MemoryError::with_source(MemoryErrorKind::Serialization, message, error)
+        StoreError::with_source(StoreErrorKind::Serialization, message, error)
     };
     let written = stored.stored_metadata().map_err(unwritable)?;
     Ok(written.unwrap_or_default())

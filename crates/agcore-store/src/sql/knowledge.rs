@@ -1,6 +1,7 @@
 //! Which pages a filter selects.
 
-use agcore_memory::{id, knowledge::PageFilter};
+use agcore_chat::id;
+use agcore_memory::knowledge::PageFilter;
 
 use super::conditions::{Conditions, text};
 

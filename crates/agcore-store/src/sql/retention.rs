@@ -1,6 +1,7 @@
 //! Conditions that select what is older than a retention allows.
 
-use agcore_memory::{Timestamp, session::Retention};
+use agcore_chat::Timestamp;
+use agcore_session::Retention;
 
 use super::conditions::{Conditions, Value};
 

@@ -1,7 +1,7 @@
 //! Which sessions, runs and approvals a filter selects.
 
 use agcore_chat::Actor;
-use agcore_memory::session::{ApprovalFilter, SessionFilter};
+use agcore_session::{ApprovalFilter, SessionFilter};
 
 use super::conditions::{Conditions, Value, text};
 

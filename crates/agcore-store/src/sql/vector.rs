@@ -1,17 +1,17 @@
 //! Checks of stored vectors.
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
+use crate::error::{StoreError, StoreErrorKind};
 
 /// Checks that a stored vector has the number of dimensions of the first one.
 ///
 /// # Errors
 /// When it has another one, which means that the index is damaged.
-pub(crate) fn check_stored(found: usize, dimensions: usize) -> Result<(), MemoryError> {
+pub(crate) fn check_stored(found: usize, dimensions: usize) -> Result<(), StoreError> {
     if found == dimensions {
         return Ok(());
     }
-    Err(MemoryError::new(
-        MemoryErrorKind::Serialization,
+    Err(StoreError::new(
+        StoreErrorKind::Serialization,
         "the index of vectors is damaged; rebuild it (`KnowledgeIndex::rebuild`)",
     ))
 }
@@ -24,7 +24,7 @@ mod tests {
     fn other_dimensions_are_damage() {
         check_stored(384, 384).unwrap();
         let error = check_stored(383, 384).unwrap_err();
-        assert_eq!(error.kind(), MemoryErrorKind::Serialization);
+        assert_eq!(error.kind(), StoreErrorKind::Serialization);
         assert!(error.to_string().contains("rebuild it"));
     }
 }

@@ -1,6 +1,7 @@
 //! The checkpoint store.
 
-use agcore_memory::{Checkpoint, CheckpointStore, MemoryError, NewCheckpoint, RunKey, Timestamp};
+use agcore_chat::Timestamp;
+use agcore_session::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey, SessionError};
 use async_trait::async_trait;
 use rusqlite::{Connection, Row, params};
 
@@ -9,6 +10,7 @@ use super::{
     rows::{Json, count, execute, number, select, select_one, time},
     sessions::KEY,
 };
+use crate::error::StoreError;
 
 const COLUMNS: &str = "seq, step, is_snapshot, created_at, data";
 
@@ -19,14 +21,14 @@ impl CheckpointStore for SqliteStore {
         run: RunKey<'_>,
         expected: u64,
         checkpoint: NewCheckpoint,
-    ) -> Result<u64, MemoryError> {
+    ) -> Result<u64, SessionError> {
         checkpoint.check()?;
         let (key, now) = (own(run), self.now());
         self.write(move |connection| save(connection, &key, expected, checkpoint, now))
             .await
     }
 
-    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, SessionError> {
         let key = own(run);
         self.read(move |connection| {
             let sql = format!(
@@ -39,7 +41,7 @@ impl CheckpointStore for SqliteStore {
         .await
     }
 
-    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, SessionError> {
         let [tenant, session, run] = own(run);
         self.read(move |connection| {
             let sql = format!(
@@ -51,10 +53,10 @@ impl CheckpointStore for SqliteStore {
         .await
     }
 
-    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, SessionError> {
         let [tenant, session, run] = own(run);
         let mut found = self
-            .read(move |connection| {
+            .read::<_, StoreError>(move |connection| {
                 let sql = format!(
                     "SELECT {COLUMNS} FROM checkpoints WHERE session = {KEY} AND run = ?3 AND seq <= ?4 AND seq >= (
                          SELECT max(seq) FROM checkpoints
@@ -71,7 +73,7 @@ impl CheckpointStore for SqliteStore {
         Ok(found)
     }
 
-    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError> {
         let [tenant, session, run] = own(run);
         self.write(move |connection| {
             let sql = format!(
@@ -98,7 +100,7 @@ fn save(
     expected: u64,
     checkpoint: NewCheckpoint,
     now: Timestamp,
-) -> Result<u64, MemoryError> {
+) -> Result<u64, StoreError> {
     let attempt = "cannot save the checkpoint";
     let run = RunKey::new(tenant, session, id);
     let sql = format!(

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use agcore_memory::MemoryError;
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::{
     error::convert,
     options::{Durability, SqliteOptions},
 };
+use crate::error::StoreError;
 
 /// The size of the page cache of the connection that writes, in KiB. Ids are not saved in their order, so that each new one
 /// changes another page of the index; a small cache would read and drop these pages over and over.
@@ -26,7 +26,7 @@ const CHECKPOINT_PAGES: u32 = 4_000;
 const PREPARED_STATEMENTS: usize = 128;
 
 /// Opens the connection of the writer and creates the file if it does not exist.
-pub(super) fn open(options: &SqliteOptions) -> Result<Connection, MemoryError> {
+pub(super) fn open(options: &SqliteOptions) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = connect(options, flags)?;
     let synchronous = match options.durability {
@@ -50,7 +50,7 @@ pub(super) fn open(options: &SqliteOptions) -> Result<Connection, MemoryError> {
 }
 
 /// Opens a connection for maintenance, which does not create the file.
-pub(super) fn open_existing(options: &SqliteOptions) -> Result<Connection, MemoryError> {
+pub(super) fn open_existing(options: &SqliteOptions) -> Result<Connection, StoreError> {
     let connection = connect(options, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let set_up = || {
         connection.pragma_update(None, "secure_delete", true)?;
@@ -62,7 +62,7 @@ pub(super) fn open_existing(options: &SqliteOptions) -> Result<Connection, Memor
 }
 
 /// Opens the connection of a reader.
-pub(super) fn open_for_reading(options: &SqliteOptions) -> Result<Connection, MemoryError> {
+pub(super) fn open_for_reading(options: &SqliteOptions) -> Result<Connection, StoreError> {
     // A file that is opened read-only cannot be read in WAL mode if no other connection is open.
     let connection = connect(options, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let set_up = || {
@@ -73,7 +73,7 @@ pub(super) fn open_for_reading(options: &SqliteOptions) -> Result<Connection, Me
     Ok(connection)
 }
 
-fn connect(options: &SqliteOptions, flags: OpenFlags) -> Result<Connection, MemoryError> {
+fn connect(options: &SqliteOptions, flags: OpenFlags) -> Result<Connection, StoreError> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || {
         let connection = Connection::open_with_flags(&options.path, flags)?;

@@ -1,39 +1,40 @@
 //! Converts errors of SQLite.
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use rusqlite::{Error, ErrorCode};
+
+use crate::error::{StoreError, StoreErrorKind};
 
 /// Converts an error of SQLite, with what was attempted: `cannot save the items`.
 #[cold]
-pub(super) fn convert(attempt: &str, error: Error) -> MemoryError {
+pub(super) fn convert(attempt: &str, error: Error) -> StoreError {
     let (kind, reason) = match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
-            MemoryErrorKind::Unavailable,
+            StoreErrorKind::Unavailable,
             "another process holds the database for too long; try again later",
         ),
-        Some(ErrorCode::DiskFull) => (MemoryErrorKind::Storage, "the disk or the database is full"),
+        Some(ErrorCode::DiskFull) => (StoreErrorKind::Storage, "the disk or the database is full"),
         // The index of the write-ahead log cannot grow.
-        _ if is_without_space(&error) => (MemoryErrorKind::Storage, "the disk is full"),
+        _ if is_without_space(&error) => (StoreErrorKind::Storage, "the disk is full"),
         Some(ErrorCode::ReadOnly) => (
-            MemoryErrorKind::Storage,
+            StoreErrorKind::Storage,
             "the database or its directory is read-only; check their permissions",
         ),
         Some(ErrorCode::DatabaseCorrupt) => (
-            MemoryErrorKind::Storage,
+            StoreErrorKind::Storage,
             "the database file is damaged; restore it from a backup",
         ),
-        Some(ErrorCode::NotADatabase) => (MemoryErrorKind::InvalidInput, "the file is not a SQLite database"),
+        Some(ErrorCode::NotADatabase) => (StoreErrorKind::InvalidInput, "the file is not a SQLite database"),
         Some(ErrorCode::CannotOpen) => (
-            MemoryErrorKind::Storage,
+            StoreErrorKind::Storage,
             "the file cannot be opened; check that its directory exists and is writable",
         ),
         None if is_unreadable(&error) => (
-            MemoryErrorKind::Serialization,
+            StoreErrorKind::Serialization,
             "a stored value is damaged, or was written by a newer version",
         ),
-        _ => (MemoryErrorKind::Storage, "SQLite reported an error"),
+        _ => (StoreErrorKind::Storage, "SQLite reported an error"),
     };
-    MemoryError::with_source(kind, format!("{attempt}: {reason}"), error)
+    StoreError::with_source(kind, format!("{attempt}: {reason}"), error)
 }
 
 /// Returns whether SQLite found no space in another way than by writing to the database.
@@ -51,9 +52,9 @@ fn is_unreadable(error: &Error) -> bool {
 
 /// Returns the error of a stored value that cannot be read.
 #[cold]
-pub(super) fn unreadable(what: &str, error: serde_json::Error) -> MemoryError {
-    MemoryError::with_source(
-        MemoryErrorKind::Serialization,
+pub(super) fn unreadable(what: &str, error: serde_json::Error) -> StoreError {
+    StoreError::with_source(
+        StoreErrorKind::Serialization,
         format!("{what} is damaged: its JSON cannot be read"),
         error,
     )

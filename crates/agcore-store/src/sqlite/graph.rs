@@ -2,9 +2,9 @@
 
 mod write;
 
-use agcore_chat::Actor;
+use agcore_chat::{Actor, Timestamp};
 use agcore_memory::{
-    MemoryError, Timestamp,
+    MemoryError,
     graph::{Direction, Entity, EntityHit, KnowledgeGraph, Relation},
     knowledge::TagCount,
 };
@@ -17,7 +17,7 @@ use super::{
     memory::params_of,
     rows::{Json as Stored, count, execute, number, select, time},
 };
-use crate::sql::Conditions;
+use crate::{error::StoreError, sql::Conditions};
 
 const READ: &str = "cannot read the entities";
 
@@ -128,7 +128,11 @@ impl KnowledgeGraph for SqliteStore {
             );
             select(connection, READ, &sql, [tenant, terms], entity)
         };
-        Ok(EntityHit::best(self.read(read).await?, keywords, limit))
+        Ok(EntityHit::best(
+            self.read::<_, StoreError>(read).await?,
+            keywords,
+            limit,
+        ))
     }
 
     async fn find_tags(&self, tenant: &str, prefix: &str, limit: u64) -> Result<Vec<TagCount>, MemoryError> {
@@ -157,7 +161,7 @@ impl KnowledgeGraph for SqliteStore {
             let sql = "DELETE FROM graph_entities WHERE tenant = ?1 AND user = ?2";
             execute(connection, "cannot erase the entities", sql, owner)
         };
-        let erased = self.write(erase).await?;
+        let erased = self.write::<_, StoreError>(erase).await?;
         self.truncate_log().await?;
         Ok(erased)
     }

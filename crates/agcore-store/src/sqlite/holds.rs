@@ -7,9 +7,13 @@ use std::{
     time::Duration,
 };
 
-use agcore_memory::{Hold, HoldGuard, Holder, MemoryError, MemoryErrorKind, Timestamp};
+use agcore_chat::Timestamp;
+use agcore_session::{Hold, HoldGuard, Holder, SessionError, SessionErrorKind};
 
-use crate::sql::hold_key;
+use crate::{
+    error::{StoreError, StoreErrorKind},
+    sql::hold_key,
+};
 
 /// The number of attempts to take a hold that another one has, and the pause between them: that one may only have checked it, or be
 /// about to end.
@@ -51,39 +55,41 @@ impl Holds {
     ///
     /// # Errors
     /// When another one has it, or the file cannot be created.
-    pub(super) fn take(&self, name: &str, now: Timestamp) -> Result<Hold, MemoryError> {
+    pub(super) fn take(&self, name: &str, now: Timestamp) -> Result<Hold, StoreError> {
         let holder = Holder::new(&*self.program, now).with_process(std::process::id());
         match self.try_take(name, &holder) {
             Ok(Ok(guard)) => Ok(Hold::new(guard)),
-            Ok(Err(other)) => Err(MemoryError::held(name, other)),
+            Ok(Err(other)) => Err(SessionError::held(name, other).into()),
             Err(error) => Err(self.failure(error)),
         }
     }
 
     #[cold]
-    fn failure(&self, error: io::Error) -> MemoryError {
+    fn failure(&self, error: io::Error) -> StoreError {
         let attempt = format!("cannot lock a session in {}", self.directory.display());
         // Nothing is lost: what needs the session waits until there is space.
         let (kind, reason) = match error.kind() {
-            io::ErrorKind::StorageFull => (MemoryErrorKind::Unavailable, "the disk is full"),
+            io::ErrorKind::StorageFull => (StoreErrorKind::Unavailable, "the disk is full"),
             _ => (
-                MemoryErrorKind::Storage,
+                StoreErrorKind::Storage,
                 "check that the directory of the database is writable",
             ),
         };
-        MemoryError::with_source(kind, format!("{attempt}: {reason}"), error)
+        StoreError::with_source(kind, format!("{attempt}: {reason}"), error)
     }
 
     /// Takes a hold, which another one may be about to release. Blocks meanwhile.
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub(super) fn take_patiently(&self, name: &str, now: Timestamp) -> Result<Hold, MemoryError> {
+    pub(super) fn take_patiently(&self, name: &str, now: Timestamp) -> Result<Hold, StoreError> {
         let mut attempt = 1;
         loop {
             std::thread::sleep(PAUSE);
             match self.take(name, now) {
-                Err(error) if error.kind() == MemoryErrorKind::Held && attempt < ATTEMPTS => attempt += 1,
+                Err(error) if error.kind() == StoreErrorKind::Session(SessionErrorKind::Held) && attempt < ATTEMPTS => {
+                    attempt += 1
+                }
                 taken => return taken,
             }
         }

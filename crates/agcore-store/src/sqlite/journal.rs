@@ -1,6 +1,7 @@
 //! The journal.
 
-use agcore_memory::{Entry, Journal, MemoryError, Record, Timestamp, id};
+use agcore_chat::{Timestamp, id};
+use agcore_session::{Entry, Journal, Record, SessionError};
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -9,10 +10,11 @@ use super::{
     error::{convert, unreadable},
     rows::number,
 };
+use crate::error::StoreError;
 
 #[async_trait]
 impl Journal for SqliteStore {
-    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, MemoryError> {
+    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, SessionError> {
         id::check(stream)?;
         records.iter().try_for_each(Record::check)?;
         let name = stream.to_owned();
@@ -20,12 +22,12 @@ impl Journal for SqliteStore {
             .await
     }
 
-    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, MemoryError> {
+    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, SessionError> {
         let name = stream.to_owned();
         self.read(move |connection| read(connection, &name, from)).await
     }
 
-    async fn trim(&self, stream: &str, before: u64) -> Result<(), MemoryError> {
+    async fn trim(&self, stream: &str, before: u64) -> Result<(), SessionError> {
         let name = stream.to_owned();
         let sql = "DELETE FROM journal_records
                    WHERE stream = (SELECT stream FROM journal_streams WHERE name = ?1) AND seq < ?2";
@@ -40,7 +42,7 @@ impl Journal for SqliteStore {
         self.write(trim).await
     }
 
-    async fn delete(&self, stream: &str) -> Result<bool, MemoryError> {
+    async fn delete(&self, stream: &str) -> Result<bool, SessionError> {
         let name = stream.to_owned();
         let delete = move |connection: &Connection| {
             let deleted = connection
@@ -60,12 +62,12 @@ pub(super) fn append(
     name: &str,
     expected: u64,
     records: &[Record],
-) -> Result<u64, MemoryError> {
+) -> Result<u64, StoreError> {
     let attempt = |error| convert("cannot append to the stream", error);
     let known = stream(connection, name).map_err(attempt)?;
     let end = known.map_or(0, |(_, end)| end);
     if end != expected {
-        return Err(MemoryError::conflict(name, expected, end));
+        return Err(SessionError::conflict(name, expected, end).into());
     }
     if records.is_empty() {
         return Ok(end);
@@ -97,7 +99,7 @@ fn stream(connection: &Connection, name: &str) -> rusqlite::Result<Option<(i64, 
     statement.query_row([name], read).optional()
 }
 
-fn read(connection: &Connection, name: &str, from: u64) -> Result<Vec<Entry>, MemoryError> {
+fn read(connection: &Connection, name: &str, from: u64) -> Result<Vec<Entry>, StoreError> {
     let sql = "SELECT seq, kind, version, at, data FROM journal_records
                WHERE stream = (SELECT stream FROM journal_streams WHERE name = ?1) AND seq >= ?2 ORDER BY seq";
     let query = || {

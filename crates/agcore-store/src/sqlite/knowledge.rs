@@ -7,7 +7,7 @@ mod write;
 
 use agcore_chat::Actor;
 use agcore_memory::{
-    MemoryError, MemoryErrorKind, Order,
+    MemoryError, Order,
     knowledge::{
         Changes, KnowledgePage, KnowledgeStore, PageFilter, PageSummary, Position, RecallStatistics, TagCount,
     },
@@ -22,7 +22,10 @@ use super::{
     memory::params_of,
     rows::{count, limit, number, select, select_one},
 };
-use crate::sql::{Conditions, Value};
+use crate::{
+    error::{StoreError, StoreErrorKind},
+    sql::{Conditions, Value},
+};
 
 /// Selects what a filter selects.
 fn selecting(filter: &PageFilter) -> Conditions {
@@ -50,8 +53,8 @@ impl KnowledgeStore for SqliteStore {
         let now = self.now();
         let add = move |connection: &Connection| {
             if write::exists(connection, &page)? {
-                return Err(MemoryError::new(
-                    MemoryErrorKind::AlreadyExists,
+                return Err(StoreError::new(
+                    StoreErrorKind::AlreadyExists,
                     format!("there is a page `{}` already", page.id),
                 ));
             }
@@ -65,7 +68,7 @@ impl KnowledgeStore for SqliteStore {
         let now = self.now();
         let update = move |connection: &Connection| {
             if !write::exists(connection, &page)? {
-                return Err(MemoryError::not_found(format!("there is no page `{}`", page.id)));
+                return Err(StoreError::not_found(format!("there is no page `{}`", page.id)));
             }
             write::save(connection, &page, now).map(drop)
         };
@@ -88,7 +91,7 @@ impl KnowledgeStore for SqliteStore {
             let sql = format!("SELECT {COLUMNS}, content FROM knowledge_pages WHERE tenant = ?1 AND id = ?2");
             select_one(connection, "cannot read the page", &sql, key, page)
         };
-        self.read(get).await
+        self.read(get).await.into()
     }
 
     async fn get_many(&self, tenant: &str, ids: &[String]) -> Result<Vec<KnowledgePage>, MemoryError> {
@@ -198,7 +201,9 @@ impl KnowledgeStore for SqliteStore {
 
     async fn erase(&self, owner: &Actor) -> Result<u64, MemoryError> {
         let owner = owner.clone();
-        let erased = self.write(move |connection| write::erase(connection, &owner)).await?;
+        let erased = self
+            .write::<_, StoreError>(move |connection| write::erase(connection, &owner))
+            .await?;
         self.truncate_log().await?;
         Ok(erased)
     }
@@ -222,5 +227,6 @@ impl KnowledgeStore for SqliteStore {
         let tenant = tenant.to_owned();
         self.read(move |connection| recalls::statistics(connection, &tenant, limit))
             .await
+            .into()
     }
 }

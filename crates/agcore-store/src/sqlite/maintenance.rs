@@ -12,7 +12,7 @@
 //! let migrated = maintenance::migrate(&options).await?;
 //! assert_eq!((migrated.from, migrated.to), (0, maintenance::NEWEST_VERSION));
 //! assert!(maintenance::check(&options).await?.is_intact());
-//! # Ok::<(), agcore_memory::MemoryError>(())
+//! # Ok::<(), agcore_store::StoreError>(())
 //! # }).unwrap();
 //! ```
 
@@ -23,10 +23,10 @@ pub use self::check::{CheckReport, Damage};
 
 use std::path::{Path, PathBuf};
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use rusqlite::Connection;
 
 use super::{connection, error::convert, migrations, options::SqliteOptions, thread};
+use crate::error::{StoreError, StoreErrorKind};
 
 /// The newest version of the tables, which this program creates.
 pub const NEWEST_VERSION: u32 = migrations::NEWEST;
@@ -62,11 +62,11 @@ pub struct Rebuilt {
 /// Creates the file and its tables, or migrates the tables of an older version.
 ///
 /// # Errors
-/// [`InvalidInput`](MemoryErrorKind::InvalidInput) if the file is not a database of agcore,
-/// [`Serialization`](MemoryErrorKind::Serialization) if it was written by a newer version,
-/// [`Unavailable`](MemoryErrorKind::Unavailable) if another process holds it for too long, and other errors when it cannot be
+/// [`InvalidInput`](StoreErrorKind::InvalidInput) if the file is not a database of agcore,
+/// [`Serialization`](StoreErrorKind::Serialization) if it was written by a newer version,
+/// [`Unavailable`](StoreErrorKind::Unavailable) if another process holds it for too long, and other errors when it cannot be
 /// opened or written.
-pub async fn migrate(options: &SqliteOptions) -> Result<Migrated, MemoryError> {
+pub async fn migrate(options: &SqliteOptions) -> Result<Migrated, StoreError> {
     run(options, |options| {
         let mut connection = connection::open(options)?;
         let from = migrations::migrate(&mut connection, &options.path)?;
@@ -79,9 +79,9 @@ pub async fn migrate(options: &SqliteOptions) -> Result<Migrated, MemoryError> {
 /// Checks the file without changing it: its pages, foreign keys, gaps in the journal, and stored JSON that cannot be read.
 ///
 /// # Errors
-/// Like [`migrate`], and [`NotFound`](MemoryErrorKind::NotFound) if there is no file. Damage is not an error, but listed in the
+/// Like [`migrate`], and [`NotFound`](StoreErrorKind::NotFound) if there is no file. Damage is not an error, but listed in the
 /// report, unless the file is damaged so badly that it cannot be opened.
-pub async fn check(options: &SqliteOptions) -> Result<CheckReport, MemoryError> {
+pub async fn check(options: &SqliteOptions) -> Result<CheckReport, StoreError> {
     run(options, |options| {
         let (connection, version) = open_existing(options)?;
         check::check(&connection, version).map_err(|error| convert(&options.cannot("check"), error))
@@ -93,10 +93,10 @@ pub async fn check(options: &SqliteOptions) -> Result<CheckReport, MemoryError> 
 /// owner only, and appears under its name when it is complete.
 ///
 /// # Errors
-/// [`AlreadyExists`](MemoryErrorKind::AlreadyExists) if the target exists and may not be replaced,
-/// [`InvalidInput`](MemoryErrorKind::InvalidInput) if the target is the database itself or in use as a database, and otherwise
+/// [`AlreadyExists`](StoreErrorKind::AlreadyExists) if the target exists and may not be replaced,
+/// [`InvalidInput`](StoreErrorKind::InvalidInput) if the target is the database itself or in use as a database, and otherwise
 /// like [`check()`].
-pub async fn backup(options: &SqliteOptions, target: impl Into<PathBuf>, replace: bool) -> Result<u64, MemoryError> {
+pub async fn backup(options: &SqliteOptions, target: impl Into<PathBuf>, replace: bool) -> Result<u64, StoreError> {
     let target = target.into();
     run(options, move |options| {
         let (connection, _) = open_existing(options)?;
@@ -108,8 +108,8 @@ pub async fn backup(options: &SqliteOptions, target: impl Into<PathBuf>, replace
 /// Rewrites the database without unused pages, and empties its write-ahead log. Needs free space for a second copy.
 ///
 /// # Errors
-/// Like [`check()`]. If another process reads or writes, the error is [`Unavailable`](MemoryErrorKind::Unavailable).
-pub async fn vacuum(options: &SqliteOptions) -> Result<Vacuumed, MemoryError> {
+/// Like [`check()`]. If another process reads or writes, the error is [`Unavailable`](StoreErrorKind::Unavailable).
+pub async fn vacuum(options: &SqliteOptions) -> Result<Vacuumed, StoreError> {
     run(options, |options| {
         let (connection, _) = open_existing(options)?;
         let before = size(&options.path);
@@ -119,8 +119,8 @@ pub async fn vacuum(options: &SqliteOptions) -> Result<Vacuumed, MemoryError> {
         };
         let is_busy = vacuum().map_err(|error| convert(&options.cannot("vacuum"), error))?;
         if is_busy {
-            return Err(MemoryError::new(
-                MemoryErrorKind::Unavailable,
+            return Err(StoreError::new(
+                StoreErrorKind::Unavailable,
                 format!(
                     "{} was rewritten, but its write-ahead log cannot be emptied while others are reading; try again later",
                     options.path.display()
@@ -137,7 +137,7 @@ pub async fn vacuum(options: &SqliteOptions) -> Result<Vacuumed, MemoryError> {
 ///
 /// # Errors
 /// Like [`check()`].
-pub async fn rebuild(options: &SqliteOptions) -> Result<Rebuilt, MemoryError> {
+pub async fn rebuild(options: &SqliteOptions) -> Result<Rebuilt, StoreError> {
     run(options, |options| {
         let (connection, _) = open_existing(options)?;
         // Tables that are projections of records are to be rebuilt here, in the same transaction.
@@ -155,16 +155,16 @@ pub async fn rebuild(options: &SqliteOptions) -> Result<Rebuilt, MemoryError> {
 
 async fn run<T: Send + 'static>(
     options: &SqliteOptions,
-    operation: impl FnOnce(&SqliteOptions) -> Result<T, MemoryError> + Send + 'static,
-) -> Result<T, MemoryError> {
+    operation: impl FnOnce(&SqliteOptions) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
     let options = options.clone();
     thread::run("agcore-sqlite-maintenance", move || operation(&options)).await
 }
 
 /// Opens a database that exists, with tables of a known version. Returns the version.
-fn open_existing(options: &SqliteOptions) -> Result<(Connection, u32), MemoryError> {
+fn open_existing(options: &SqliteOptions) -> Result<(Connection, u32), StoreError> {
     if !options.path.exists() {
-        return Err(MemoryError::not_found(format!(
+        return Err(StoreError::not_found(format!(
             "cannot open {}: there is no such file",
             options.path.display()
         )));

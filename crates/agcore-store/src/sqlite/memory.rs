@@ -3,11 +3,13 @@
 mod eviction;
 mod query;
 
-use agcore_chat::Actor;
-use agcore_memory::{MemoryError, MemoryFilter, MemoryItem, MemoryStore, Order, Timestamp, id};
+use agcore_chat::{Actor, Timestamp, id};
+use agcore_memory::{MemoryError, MemoryFilter, MemoryItem, MemoryStore, Order};
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
+
+use crate::error::StoreError;
 
 pub(super) use self::query::params_of;
 
@@ -36,8 +38,8 @@ impl MemoryStore for SqliteStore {
             Ok(())
         };
         match is_statement {
-            true => self.write_statement(save).await?,
-            false => self.write(save).await?,
+            true => self.write_statement::<_, StoreError>(save).await?,
+            false => self.write::<_, StoreError>(save).await?,
         }
         self.count_writes(written).await;
         Ok(())
@@ -74,7 +76,7 @@ impl MemoryStore for SqliteStore {
 
     async fn delete_prefix(&self, tenant: &str, prefix: &str) -> Result<u64, MemoryError> {
         if prefix.is_empty() {
-            return Err(MemoryError::invalid("the prefix is empty"));
+            return Err(StoreError::invalid("the prefix is empty").into());
         }
         id::check(prefix)?;
         let filter = MemoryFilter::new(tenant).with_prefix(prefix);
@@ -137,7 +139,7 @@ impl MemoryStore for SqliteStore {
                 .map(|items| items as u64)
                 .map_err(|error| convert("cannot erase the items", error))
         };
-        let erased = self.write(erase).await?;
+        let erased = self.write::<_, StoreError>(erase).await?;
         self.truncate_log().await?;
         Ok(erased)
     }
@@ -158,12 +160,12 @@ impl MemoryStore for SqliteStore {
     }
 
     async fn evict(&self) -> Result<u64, MemoryError> {
-        self.evict_now().await
+        Ok(self.evict_now().await?)
     }
 }
 
 /// Deletes the item that would be replaced if it has expired: it does not exist any more, so its history must not live on.
-fn delete_expired(connection: &Connection, item: &MemoryItem, expired: &Conditions) -> Result<(), MemoryError> {
+fn delete_expired(connection: &Connection, item: &MemoryItem, expired: &Conditions) -> Result<(), StoreError> {
     if expired.is_never() {
         return Ok(());
     }
@@ -232,7 +234,7 @@ pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
 }
 
 impl Stored {
-    pub(super) fn into_item(self) -> Result<MemoryItem, MemoryError> {
+    pub(super) fn into_item(self) -> Result<MemoryItem, StoreError> {
         let Self { mut item, metadata } = self;
         let parsed: Result<Map<String, Value>, _> = serde_json::from_str(&metadata);
         item.metadata =

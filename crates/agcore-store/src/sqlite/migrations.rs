@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::error::convert;
+use crate::error::{StoreError, StoreErrorKind};
 
 /// Marks a file as a database of agcore: the letters `agco`.
 const APPLICATION_ID: i64 = 0x6167_636f;
@@ -25,7 +25,7 @@ const MIGRATIONS: [&str; 7] = [
 pub(super) const NEWEST: u32 = MIGRATIONS.len() as u32;
 
 /// Creates the tables, or migrates those of an older version. Returns the version before, 0 if there were no tables.
-pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<u32, MemoryError> {
+pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<u32, StoreError> {
     version(connection, path)?;
     apply(connection).map_err(|error| convert(&cannot_open(path), error))
 }
@@ -34,7 +34,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<u32, M
 ///
 /// # Errors
 /// When the database must not be touched, because it is one of another program or of a newer version of agcore.
-pub(super) fn version(connection: &Connection, path: &Path) -> Result<u32, MemoryError> {
+pub(super) fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let read = || {
         let tables = "SELECT count(*) FROM sqlite_schema";
@@ -46,13 +46,13 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<u32, Memor
     let (is_own, version) = read().map_err(|error| convert(&attempt, error))?;
     if !is_own {
         let message = format!("{attempt}: it is a database of another program; use another file");
-        return Err(MemoryError::invalid(message));
+        return Err(StoreError::invalid(message));
     }
     let newest = MIGRATIONS.len();
     match u32::try_from(version) {
         Ok(version) if version <= NEWEST => Ok(version),
-        _ => Err(MemoryError::new(
-            MemoryErrorKind::Serialization,
+        _ => Err(StoreError::new(
+            StoreErrorKind::Serialization,
             format!(
                 "{attempt}: it has version {version}, but this program knows versions up to {newest}; update the program"
             ),

@@ -18,7 +18,7 @@ pub enum Durability {
 /// Options for opening a [`SqliteStore`](super::SqliteStore).
 ///
 /// ```no_run
-/// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_memory::MemoryError> {
+/// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_store::StoreError> {
 /// use agcore_store::sqlite::{Durability, SqliteOptions};
 ///
 /// let store = SqliteOptions::new("agcore.db")
@@ -73,7 +73,7 @@ impl SqliteOptions {
     }
 
     /// Sets how long to wait while another process writes to the file. After that, operations fail with
-    /// [`Unavailable`](agcore_memory::MemoryErrorKind::Unavailable).
+    /// [`Unavailable`](agcore_store::StoreErrorKind::Unavailable).
     pub fn with_busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout;
         self

@@ -5,11 +5,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use agcore_memory::MemoryError;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::thread::{self, gone, panicked};
+use crate::error::StoreError;
 
 /// The capacity of the queue of reads. When it is full, callers wait until there is space.
 const QUEUE: usize = 1024;
@@ -27,8 +27,8 @@ impl Readers {
     /// When a connection cannot be opened or a thread cannot be started.
     pub(super) async fn start(
         threads: usize,
-        open: impl Fn() -> Result<Connection, MemoryError> + Send + Sync + 'static,
-    ) -> Result<Self, MemoryError> {
+        open: impl Fn() -> Result<Connection, StoreError> + Send + Sync + 'static,
+    ) -> Result<Self, StoreError> {
         let (jobs, queue) = mpsc::channel::<Job>(QUEUE);
         let (queue, open) = (Arc::new(Mutex::new(queue)), Arc::new(open));
         for number in 0..threads {
@@ -42,8 +42,8 @@ impl Readers {
     /// Runs a read on one of the threads.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
-    ) -> Result<T, MemoryError> {
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let (done, result) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
             // Nothing waits for the result any more if the future was dropped.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use agcore_memory::{MemoryError, Timestamp};
+use agcore_chat::Timestamp;
 use rusqlite::{
     Connection, Params, Row,
     types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
@@ -10,6 +10,7 @@ use rusqlite::{
 use serde::de::DeserializeOwned;
 
 use super::error::convert;
+use crate::error::StoreError;
 
 /// A value that is stored as JSON.
 pub(super) struct Json<T>(pub(super) T);
@@ -81,7 +82,7 @@ pub(super) fn select<T>(
     sql: &str,
     params: impl Params,
     read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Vec<T>, MemoryError> {
+) -> Result<Vec<T>, StoreError> {
     let query = || {
         let mut statement = connection.prepare_cached(sql)?;
         let rows = statement.query_map(params, read)?;
@@ -100,7 +101,7 @@ pub(super) fn select_one<T>(
     sql: &str,
     params: impl Params,
     read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Option<T>, MemoryError> {
+) -> Result<Option<T>, StoreError> {
     let query = || {
         let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query(params)?;
@@ -118,7 +119,7 @@ pub(super) fn execute(
     attempt: &str,
     sql: &str,
     params: impl Params,
-) -> Result<u64, MemoryError> {
+) -> Result<u64, StoreError> {
     let executed = connection
         .prepare_cached(sql)
         .and_then(|mut statement| statement.execute(params));

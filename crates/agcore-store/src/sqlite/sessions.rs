@@ -11,18 +11,17 @@ mod event_commit;
 mod erasure;
 mod pruning;
 
-use agcore_chat::Actor;
-use agcore_memory::{
-    Hold, MemoryError, MemoryErrorKind, Timestamp, id,
-    session::{
-        Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned,
-        Retention, Run, RunFilter, Session, SessionEvents, SessionFilter, SessionStore, StoredCall, StoredEvent,
-        StoredMessage,
-    },
+use agcore_chat::{Actor, Timestamp, id};
+use agcore_session::{
+    Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, MessageFilter, NewSession, Pruned,
+    Retention, Run, RunFilter, Session, SessionError, SessionErrorKind, SessionEvents, SessionFilter, SessionStore,
+    StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use rusqlite::{Connection, named_params, params};
 use serde_json::Value;
+
+use crate::error::{StoreError, StoreErrorKind};
 
 pub(super) use self::row::{COLUMNS, KEY, session};
 use super::{
@@ -33,13 +32,13 @@ use super::{
 
 #[async_trait]
 impl SessionStore for SqliteStore {
-    async fn create(&self, session: NewSession) -> Result<Session, MemoryError> {
+    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
         session.check()?;
         let session = session.create(self.now());
         self.write(move |connection| insert(connection, session)).await
     }
 
-    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, MemoryError> {
+    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, SessionError> {
         let key = [tenant, session].map(str::to_owned);
         self.read(move |connection| {
             let sql = format!("SELECT {COLUMNS} FROM sessions WHERE tenant = ?1 AND id = ?2");
@@ -48,7 +47,7 @@ impl SessionStore for SqliteStore {
         .await
     }
 
-    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, MemoryError> {
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError> {
         let filter = filter.clone();
         self.read(move |connection| list::sessions(connection, &filter)).await
     }
@@ -59,7 +58,7 @@ impl SessionStore for SqliteStore {
         session: &str,
         expected: u64,
         mut commit: Commit,
-    ) -> Result<Committed, MemoryError> {
+    ) -> Result<Committed, SessionError> {
         commit.check()?;
         let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now());
         if let Some(events) = event_commit::events_alone(&mut commit) {
@@ -72,7 +71,7 @@ impl SessionStore for SqliteStore {
             .await
     }
 
-    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, MemoryError>> {
+    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, SessionError>> {
         let (count, now) = (batch.len(), self.now());
         // The batch comes back: strings that are freed by the thread that has created them do not block others.
         let write = move |connection: &Connection| {
@@ -80,12 +79,12 @@ impl SessionStore for SqliteStore {
             Ok((results, batch))
         };
         match self.write_checked(write).await {
-            Ok((results, _)) => results,
+            Ok((results, _)) => results.into_iter().map(|result| Ok(result?)).collect(),
             Err(error) => vec![Err(error); count],
         }
     }
 
-    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), MemoryError> {
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
         let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now().as_millis());
         let title = title.map(str::to_owned);
         self.write(move |connection| {
@@ -105,31 +104,36 @@ impl SessionStore for SqliteStore {
         tenant: &str,
         session: &str,
         filter: &MessageFilter,
-    ) -> Result<Vec<StoredMessage>, MemoryError> {
+    ) -> Result<Vec<StoredMessage>, SessionError> {
         let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
         self.read(move |connection| message::list(connection, &tenant, &session, &filter))
             .await
     }
 
-    async fn events(&self, tenant: &str, session: &str, filter: &EventFilter) -> Result<Vec<StoredEvent>, MemoryError> {
+    async fn events(
+        &self,
+        tenant: &str,
+        session: &str,
+        filter: &EventFilter,
+    ) -> Result<Vec<StoredEvent>, SessionError> {
         let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
         self.read(move |connection| event::list(connection, &tenant, &session, &filter))
             .await
     }
 
-    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, MemoryError> {
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
         let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
         self.read(move |connection| run::list(connection, &tenant, &session, &filter))
             .await
     }
 
-    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, MemoryError> {
+    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {
         let [tenant, session, run] = [tenant, session, run].map(str::to_owned);
         self.read(move |connection| run::list_calls(connection, &tenant, &session, &run))
             .await
     }
 
-    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, MemoryError> {
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
         let filter = filter.clone();
         self.read(move |connection| list::approvals(connection, &filter)).await
     }
@@ -141,7 +145,7 @@ impl SessionStore for SqliteStore {
         question: &str,
         answer: Value,
         by: &Actor,
-    ) -> Result<Approval, MemoryError> {
+    ) -> Result<Approval, SessionError> {
         let change = ApprovalChange::answer(question, answer, by.clone());
         change.check()?;
         let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now());
@@ -156,20 +160,20 @@ impl SessionStore for SqliteStore {
         .await
     }
 
-    async fn hold(&self, name: &str) -> Result<Hold, MemoryError> {
+    async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
         id::check(name)?;
         let (holds, now) = (self.0.holds.clone(), self.now());
         // What another thread does is microseconds of work, so that this one does it itself.
         match holds.take(name, now) {
-            Err(error) if error.kind() == MemoryErrorKind::Held => {
+            Err(error) if error.kind() == StoreErrorKind::Session(SessionErrorKind::Held) => {
                 let name = name.to_owned();
-                thread::run("agcore-sqlite-hold", move || holds.take_patiently(&name, now)).await
+                Ok(thread::run("agcore-sqlite-hold", move || holds.take_patiently(&name, now)).await?)
             }
-            taken => taken,
+            taken => Ok(taken?),
         }
     }
 
-    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
         let key = [tenant, session].map(str::to_owned);
         self.write(move |connection| {
             let sql = "DELETE FROM sessions WHERE tenant = ?1 AND id = ?2";
@@ -178,30 +182,30 @@ impl SessionStore for SqliteStore {
         .await
     }
 
-    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, MemoryError> {
+    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
         let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now());
         let erase = move |connection: &Connection| erasure::erase(connection, &tenant, &session, now);
-        let erased = self.write(erase).await?;
+        let erased = self.write::<_, StoreError>(erase).await?;
         self.truncate_log().await?;
         Ok(erased)
     }
 
-    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, MemoryError> {
+    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, SessionError> {
         let erased = self.erase_sessions_of(owner).await?;
         self.truncate_log().await?;
         Ok(erased)
     }
 
-    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
-        self.prune_old(retention, limit).await
+    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, SessionError> {
+        Ok(self.prune_old(retention, limit).await?)
     }
 
-    async fn prunable(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
-        self.count_old(retention).await
+    async fn prunable(&self, retention: &Retention) -> Result<Pruned, SessionError> {
+        Ok(self.count_old(retention).await?)
     }
 }
 
-fn insert(connection: &Connection, mut session: Session) -> Result<Session, MemoryError> {
+fn insert(connection: &Connection, mut session: Session) -> Result<Session, StoreError> {
     let mut whole = None;
     if let Some(named) = &session.part_of {
         let (key, id) = row::find_whole(connection, named, &session.owner)?;
@@ -231,8 +235,8 @@ fn insert(connection: &Connection, mut session: Session) -> Result<Session, Memo
         ":part_of": whole,
     };
     match execute(connection, "cannot create the session", sql, params)? {
-        0 => Err(MemoryError::new(
-            MemoryErrorKind::AlreadyExists,
+        0 => Err(StoreError::new(
+            StoreErrorKind::AlreadyExists,
             format!("there is a session `{}` already", session.id),
         )),
         _ => Ok(session),
@@ -240,7 +244,7 @@ fn insert(connection: &Connection, mut session: Session) -> Result<Session, Memo
 }
 
 /// Sets the time of the last change.
-fn touch(connection: &Connection, key: i64, now: Timestamp) -> Result<(), MemoryError> {
+fn touch(connection: &Connection, key: i64, now: Timestamp) -> Result<(), StoreError> {
     let sql = "UPDATE sessions SET updated_at = max(updated_at, ?2) WHERE session = ?1";
     execute(
         connection,

@@ -13,6 +13,8 @@ use agcore_memory::{
 use async_trait::async_trait;
 use rusqlite::{Connection, params};
 
+use crate::error::StoreError;
+
 pub(super) use self::state::position;
 
 use self::state::{READ, State, state};
@@ -50,7 +52,7 @@ use crate::sql::text::{Lengths, Prepared, Query, TermPostings, find, format_of};
 /// let texts = Arc::new(store.text_index());
 /// let retriever = MemoryRetriever::new(Arc::new(KnowledgeIndex::new(Arc::new(store), texts)), clock);
 /// assert_eq!(retriever.retrieve("local", "When do I water tomatoes?").await?.hits[0].page.id, "tomatoes");
-/// # Ok::<(), agcore_memory::MemoryError>(())
+/// # Ok::<(), agcore_store::StoreError>(())
 /// # }).unwrap();
 /// ```
 #[derive(Debug, Clone)]
@@ -96,7 +98,7 @@ impl TextIndex for SqliteTextIndex {
     async fn position(&self, tenant: &str) -> Result<Option<Position>, MemoryError> {
         let (tenant, format) = (tenant.to_owned(), self.format());
         let read = move |connection: &Connection| state(connection, &tenant, &format);
-        let state = self.store.read(read).await?;
+        let state = self.store.read::<_, StoreError>(read).await?;
         Ok(state.and_then(|state| state.position))
     }
 
@@ -127,7 +129,7 @@ impl TextIndex for SqliteTextIndex {
     async fn count(&self, tenant: &str) -> Result<u64, MemoryError> {
         let (tenant, format) = (tenant.to_owned(), self.format());
         let read = move |connection: &Connection| state(connection, &tenant, &format);
-        let state = self.store.read(read).await?;
+        let state = self.store.read::<_, StoreError>(read).await?;
         Ok(state.map_or(0, |state| state.documents))
     }
 }
@@ -139,7 +141,7 @@ fn best(
     keywords: &[String],
     settings: Bm25Settings,
     limit: usize,
-) -> Result<Vec<IndexHit>, MemoryError> {
+) -> Result<Vec<IndexHit>, StoreError> {
     let lengths = lengths(connection, state.index)?;
     let mut postings = Vec::with_capacity(keywords.len());
     for keyword in keywords {
@@ -167,7 +169,7 @@ fn best(
 }
 
 /// Returns the lengths of the documents of all blocks.
-fn lengths(connection: &Connection, index: i64) -> Result<BTreeMap<i64, Lengths>, MemoryError> {
+fn lengths(connection: &Connection, index: i64) -> Result<BTreeMap<i64, Lengths>, StoreError> {
     let sql = "SELECT block, lengths FROM text_lengths WHERE text_index = ?1";
     let rows: Vec<(i64, Vec<u8>)> = select(connection, READ, sql, [index], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let read = |(block, bytes): (i64, Vec<u8>)| Ok((block, Lengths::from_bytes(&bytes)?));

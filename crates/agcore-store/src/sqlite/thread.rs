@@ -2,9 +2,10 @@
 
 use std::thread;
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
+
+use crate::error::{StoreError, StoreErrorKind};
 
 /// Starts a thread, opens its connection there, and waits until it is open.
 ///
@@ -12,9 +13,9 @@ use tokio::sync::oneshot;
 /// When the connection cannot be opened or the thread cannot be started.
 pub(super) async fn start(
     name: &str,
-    open: impl FnOnce() -> Result<Connection, MemoryError> + Send + 'static,
+    open: impl FnOnce() -> Result<Connection, StoreError> + Send + 'static,
     run: impl FnOnce(Connection) + Send + 'static,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let (opened, is_open) = oneshot::channel();
     let body = move || match open() {
         Ok(connection) => {
@@ -35,8 +36,8 @@ pub(super) async fn start(
 /// When the job fails or panics, or the thread cannot be started.
 pub(super) async fn run<T: Send + 'static>(
     name: &str,
-    job: impl FnOnce() -> Result<T, MemoryError> + Send + 'static,
-) -> Result<T, MemoryError> {
+    job: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
     let (done, result) = oneshot::channel();
     let body = move || {
         // Nothing waits for the result any more if the future was dropped.
@@ -46,22 +47,22 @@ pub(super) async fn run<T: Send + 'static>(
     result.await.unwrap_or_else(|_| Err(panicked()))
 }
 
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), MemoryError> {
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<(), StoreError> {
     let thread = thread::Builder::new().name(name.to_owned()).spawn(body);
     thread.map(drop).map_err(|error| {
-        MemoryError::with_source(MemoryErrorKind::Storage, "cannot start a thread of the database", error)
+        StoreError::with_source(StoreErrorKind::Storage, "cannot start a thread of the database", error)
     })
 }
 
 /// Returns the error of a thread that has ended.
-pub(super) fn gone() -> MemoryError {
-    MemoryError::new(
-        MemoryErrorKind::Storage,
+pub(super) fn gone() -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Storage,
         "the thread of the database has ended; open the store again",
     )
 }
 
 /// Returns the error of a job that panicked.
-pub(super) fn panicked() -> MemoryError {
-    MemoryError::new(MemoryErrorKind::Storage, "the operation panicked; nothing was written")
+pub(super) fn panicked() -> StoreError {
+    StoreError::new(StoreErrorKind::Storage, "the operation panicked; nothing was written")
 }

@@ -1,9 +1,8 @@
 //! The data that belongs to a user.
 
 use agcore_chat::Actor;
-use agcore_memory::{
-    MemoryError, MemoryItem, graph::Entity, knowledge::KnowledgePage, session::Session, user_data::UserDataStore,
-};
+use agcore_memory::{MemoryItem, graph::Entity, knowledge::KnowledgePage};
+use agcore_session::Session;
 use async_trait::async_trait;
 use rusqlite::{Connection, Row, params_from_iter};
 
@@ -15,35 +14,39 @@ use super::{
     rows::{number, select},
     sessions,
 };
-use crate::sql::{Conditions, Value};
+use crate::{
+    error::StoreError,
+    sql::{Conditions, Value},
+    user_data::UserDataStore,
+};
 
 const ATTEMPT: &str = "cannot list what belongs to the user";
 
 #[async_trait]
 impl UserDataStore for SqliteStore {
-    async fn items_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<MemoryItem>, MemoryError> {
+    async fn items_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<MemoryItem>, StoreError> {
         let rows = self.rows_of(("memory_items", memory::COLUMNS), (user, after, limit), memory::stored);
         let rows = rows.await?.into_iter();
         rows.map(memory::Stored::into_item).collect()
     }
 
-    async fn pages_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<KnowledgePage>, MemoryError> {
+    async fn pages_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<KnowledgePage>, StoreError> {
         let columns = format!("{}, content", knowledge::COLUMNS);
         self.rows_of(("knowledge_pages", &columns), (user, after, limit), page)
             .await
     }
 
-    async fn entities_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Entity>, MemoryError> {
+    async fn entities_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Entity>, StoreError> {
         self.rows_of(("graph_entities", graph::COLUMNS), (user, after, limit), entity)
             .await
     }
 
-    async fn sessions_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Session>, MemoryError> {
+    async fn sessions_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Session>, StoreError> {
         self.rows_of(("sessions", sessions::COLUMNS), (user, after, limit), sessions::session)
             .await
     }
 
-    async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, MemoryError> {
+    async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, StoreError> {
         let conditions = Conditions::column_with_prefix("name", prefix).after("name", after);
         let limit = number(limit);
         self.read(move |connection| {
@@ -65,7 +68,7 @@ impl SqliteStore {
         (table, columns): (&'static str, &str),
         (user, after, limit): (&Actor, Option<&str>, u64),
         read: fn(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, MemoryError> {
+    ) -> Result<Vec<T>, StoreError> {
         let conditions = Conditions::of_user(user).after("id", after);
         let sql = format!(
             "SELECT {columns} FROM {table} WHERE {} ORDER BY id LIMIT ?",

@@ -16,7 +16,7 @@ use super::{
     rows::{count, execute, number, select_one},
     text_index::position,
 };
-use crate::sql::vector::check_stored;
+use crate::{error::StoreError, sql::vector::check_stored};
 
 const READ: &str = "cannot read the index of vectors";
 const WRITE: &str = "cannot write the index of vectors";
@@ -51,7 +51,7 @@ struct State {
 }
 
 /// Returns the index of a tenant and a model.
-fn state(connection: &Connection, tenant: &str, model: &str) -> Result<Option<State>, MemoryError> {
+fn state(connection: &Connection, tenant: &str, model: &str) -> Result<Option<State>, StoreError> {
     let sql = "SELECT vector_index, generation, change,
                coalesce((SELECT length(vector) FROM vectors WHERE vectors.vector_index = indexes.vector_index LIMIT 1), 0)
                    AS bytes
@@ -71,7 +71,7 @@ impl VectorIndex for SqliteVectorIndex {
     async fn position(&self, tenant: &str) -> Result<Option<Position>, MemoryError> {
         let (tenant, model) = (tenant.to_owned(), self.model.clone());
         let read = move |connection: &Connection| state(connection, &tenant, &model);
-        let state = self.store.read(read).await?;
+        let state = self.store.read::<_, StoreError>(read).await?;
         Ok(state.and_then(|state| state.position))
     }
 
@@ -103,7 +103,7 @@ fn apply(
     tenant: &str,
     model: &str,
     changes: IndexChanges<Vec<f32>>,
-) -> Result<bool, MemoryError> {
+) -> Result<bool, StoreError> {
     let state = state(connection, tenant, model)?;
     if state.as_ref().and_then(|state| state.position) != changes.after {
         return Ok(false);
@@ -145,7 +145,7 @@ fn apply(
 }
 
 /// Creates an empty index in the place of one that may exist. Returns its key.
-fn create(connection: &Connection, tenant: &str, model: &str) -> Result<i64, MemoryError> {
+fn create(connection: &Connection, tenant: &str, model: &str) -> Result<i64, StoreError> {
     let sql = "DELETE FROM vector_indexes WHERE tenant = ?1 AND model = ?2";
     execute(connection, WRITE, sql, [tenant, model])?;
     let sql = "INSERT INTO vector_indexes (tenant, model) VALUES (?1, ?2) RETURNING vector_index";
@@ -154,7 +154,7 @@ fn create(connection: &Connection, tenant: &str, model: &str) -> Result<i64, Mem
 }
 
 /// Compares all vectors with the wanted one.
-fn nearest(connection: &Connection, state: &State, vector: &[f32], limit: usize) -> Result<Vec<IndexHit>, MemoryError> {
+fn nearest(connection: &Connection, state: &State, vector: &[f32], limit: usize) -> Result<Vec<IndexHit>, StoreError> {
     check_vector(vector, Some(state.dimensions))?;
     let mut nearest = NearestVectors::new(vector, limit);
     let mut known = Vec::with_capacity(state.dimensions);
@@ -181,7 +181,7 @@ fn bytes_of(vector: &[f32]) -> Vec<u8> {
 }
 
 /// Reads a stored vector into a buffer.
-fn read_into(bytes: &[u8], dimensions: usize, vector: &mut Vec<f32>) -> Result<(), MemoryError> {
+fn read_into(bytes: &[u8], dimensions: usize, vector: &mut Vec<f32>) -> Result<(), StoreError> {
     check_stored(bytes.len(), dimensions * size_of::<f32>())?;
     vector.clear();
     vector.extend(bytes.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)));

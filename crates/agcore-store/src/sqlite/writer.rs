@@ -5,7 +5,6 @@ mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
@@ -13,6 +12,7 @@ use super::{
     error::convert,
     thread::{self, gone, panicked},
 };
+use crate::error::{StoreError, StoreErrorKind};
 
 /// The capacity of the queue of writes. When it is full, callers wait until there is space.
 const QUEUE: usize = 1024;
@@ -27,7 +27,7 @@ pub(super) struct Writer(mpsc::Sender<Message>);
 enum Message {
     Write(Box<dyn Job>),
     /// Empty the write-ahead log, and send the result.
-    TruncateLog(oneshot::Sender<Result<(), MemoryError>>),
+    TruncateLog(oneshot::Sender<Result<(), StoreError>>),
 }
 
 /// A write that waits for its turn.
@@ -39,7 +39,7 @@ trait Job: Send {
     fn undo(&self) -> Undo;
 
     /// Reports the result: the write's own error, else that of the transaction.
-    fn report(self: Box<Self>, failed: Option<MemoryError>);
+    fn report(self: Box<Self>, failed: Option<StoreError>);
 }
 
 /// The means to undo a write that fails.
@@ -56,14 +56,14 @@ enum Undo {
 struct Write<T, F> {
     undo: Undo,
     job: Option<F>,
-    result: Option<Result<T, MemoryError>>,
-    done: oneshot::Sender<Result<T, MemoryError>>,
+    result: Option<Result<T, StoreError>>,
+    done: oneshot::Sender<Result<T, StoreError>>,
 }
 
 impl<T, F> Job for Write<T, F>
 where
     T: Send,
-    F: FnOnce(&Connection) -> Result<T, MemoryError> + Send,
+    F: FnOnce(&Connection) -> Result<T, StoreError> + Send,
 {
     fn run(&mut self, connection: &Connection) -> bool {
         let Some(job) = self.job.take() else {
@@ -77,7 +77,7 @@ where
         self.undo
     }
 
-    fn report(self: Box<Self>, failed: Option<MemoryError>) {
+    fn report(self: Box<Self>, failed: Option<StoreError>) {
         let result = match (self.result, failed) {
             (Some(Ok(_)) | None, Some(failed)) => Err(failed),
             (Some(result), _) => result,
@@ -94,8 +94,8 @@ impl Writer {
     /// # Errors
     /// When the connection cannot be opened or the thread cannot be started.
     pub(super) async fn start(
-        open: impl FnOnce() -> Result<Connection, MemoryError> + Send + 'static,
-    ) -> Result<Self, MemoryError> {
+        open: impl FnOnce() -> Result<Connection, StoreError> + Send + 'static,
+    ) -> Result<Self, StoreError> {
         let (jobs, queue) = mpsc::channel(QUEUE);
         thread::start("agcore-sqlite-writer", open, |connection| write_all(&connection, queue)).await?;
         Ok(Self(jobs))
@@ -105,16 +105,16 @@ impl Writer {
     /// others of the transaction alone.
     pub(super) async fn run<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
-    ) -> Result<T, MemoryError> {
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         self.send(Undo::Savepoint, job).await
     }
 
     /// Runs a single statement, which is cheaper than other writes. Nothing may fail after the statement.
     pub(super) async fn run_statement<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
-    ) -> Result<T, MemoryError> {
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         self.send(Undo::Nothing, job).await
     }
 
@@ -123,16 +123,16 @@ impl Writer {
     /// [`run`](Self::run).
     pub(super) async fn run_checked<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
-    ) -> Result<T, MemoryError> {
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         self.send(Undo::Transaction, job).await
     }
 
     async fn send<T: Send + 'static>(
         &self,
         undo: Undo,
-        job: impl FnOnce(&Connection) -> Result<T, MemoryError> + Send + 'static,
-    ) -> Result<T, MemoryError> {
+        job: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
         let (done, result) = oneshot::channel();
         let job = Box::new(Write {
             undo,
@@ -145,7 +145,7 @@ impl Writer {
     }
 
     /// Copies the write-ahead log into the database file and empties it.
-    pub(super) async fn truncate_log(&self) -> Result<(), MemoryError> {
+    pub(super) async fn truncate_log(&self) -> Result<(), StoreError> {
         let (done, result) = oneshot::channel();
         self.0.send(Message::TruncateLog(done)).await.map_err(|_| gone())?;
         result.await.unwrap_or_else(|_| Err(gone()))
@@ -178,12 +178,12 @@ fn write_all(connection: &Connection, mut queue: mpsc::Receiver<Message>) {
     }
 }
 
-fn truncate_log(connection: &Connection) -> Result<(), MemoryError> {
+fn truncate_log(connection: &Connection) -> Result<(), StoreError> {
     let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
     match is_busy {
         Ok(false) => Ok(()),
-        Ok(true) => Err(MemoryError::new(
-            MemoryErrorKind::Unavailable,
+        Ok(true) => Err(StoreError::new(
+            StoreErrorKind::Unavailable,
             "the data is erased, but copies may be left in the write-ahead log, which others are reading: erase it again",
         )),
         Err(error) => Err(convert("cannot empty the write-ahead log", error)),
@@ -200,7 +200,7 @@ fn write_batch(
     batch: &mut Vec<Box<dyn Job>>,
     mut first: Box<dyn Job>,
     mut waiting: impl FnMut() -> Option<Box<dyn Job>>,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     if let Err(error) = execute(connection, "BEGIN IMMEDIATE") {
         // Those that waited meanwhile would fail for the same reason, each after its own time.
         batch.push(first);
@@ -235,13 +235,13 @@ fn write_batch(
 }
 
 /// Commits the transaction, or rolls it back.
-fn end(connection: &Connection, is_ok: bool) -> Result<(), MemoryError> {
+fn end(connection: &Connection, is_ok: bool) -> Result<(), StoreError> {
     check_transaction(connection)?;
     execute(connection, if is_ok { "COMMIT" } else { "ROLLBACK" })
 }
 
 /// Runs a write that can fail without consequences for the others.
-fn in_savepoint(connection: &Connection, job: &mut dyn Job) -> Result<(), MemoryError> {
+fn in_savepoint(connection: &Connection, job: &mut dyn Job) -> Result<(), StoreError> {
     execute(connection, "SAVEPOINT job")?;
     let is_ok = job.run(connection);
     check_transaction(connection)?;
@@ -252,7 +252,7 @@ fn in_savepoint(connection: &Connection, job: &mut dyn Job) -> Result<(), Memory
 }
 
 /// Runs a write that takes the transaction with it if it fails after it has changed something.
-fn in_transaction(connection: &Connection, job: &mut dyn Job) -> Result<(), MemoryError> {
+fn in_transaction(connection: &Connection, job: &mut dyn Job) -> Result<(), StoreError> {
     let before = connection.total_changes();
     let is_ok = job.run(connection);
     check_transaction(connection)?;
@@ -263,21 +263,21 @@ fn in_transaction(connection: &Connection, job: &mut dyn Job) -> Result<(), Memo
 }
 
 /// Checks that the transaction is still open: SQLite itself ends it after some errors, such as a full disk.
-fn check_transaction(connection: &Connection) -> Result<(), MemoryError> {
+fn check_transaction(connection: &Connection) -> Result<(), StoreError> {
     match connection.is_autocommit() {
         false => Ok(()),
         true => Err(failed_together()),
     }
 }
 
-fn failed_together() -> MemoryError {
-    MemoryError::new(
-        MemoryErrorKind::Storage,
+fn failed_together() -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Storage,
         "nothing was written: another write of the same transaction failed",
     )
 }
 
-fn execute(connection: &Connection, sql: &str) -> Result<(), MemoryError> {
+fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
     let executed = connection
         .prepare_cached(sql)
         .and_then(|mut statement| statement.execute([]));

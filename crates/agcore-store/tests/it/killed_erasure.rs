@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agcore_memory::session::{
+use agcore_session::{
     Commit, MessageFilter, MessageRole, NewEvent, NewMessage, NewSession, RunChange, RunStatus, Session, SessionFilter,
     SessionStore,
 };

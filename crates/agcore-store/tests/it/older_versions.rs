@@ -2,15 +2,15 @@
 //! version has the tables.
 
 use agcore_memory::{
-    Actor, Checkpoint, CheckpointStore, Journal, MemoryFilter, MemoryItem, MemoryStore, Money, NewCheckpoint, Record,
-    RunKey, Timestamp, Usage,
+    MemoryFilter, MemoryItem, MemoryStore,
     graph::{Direction, Entity, KnowledgeGraph, Relation},
     knowledge::{KnowledgePage, KnowledgeStore},
-    session::{
-        ApprovalChange, ApprovalFilter, Billing, CallChange, Commit, EventFilter, MessageFilter, MessageMetadata,
-        MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Retention, RunChange, RunFilter, RunStatus,
-        SessionOrigin, SessionState, SessionStatus, SessionStore, stream_of,
-    },
+};
+use agcore_session::{
+    Actor, ApprovalChange, ApprovalFilter, Billing, CallChange, Checkpoint, CheckpointStore, Commit, EventFilter,
+    Journal, MessageFilter, MessageMetadata, MessageRole, Money, NewApproval, NewCheckpoint, NewEvent, NewMessage,
+    NewSession, Record, Retention, RunChange, RunFilter, RunKey, RunStatus, SessionOrigin, SessionState, SessionStatus,
+    SessionStore, Timestamp, Usage, stream_of,
 };
 use serde_json::{Value, json};
 

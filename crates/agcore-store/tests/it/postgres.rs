@@ -15,13 +15,13 @@ mod server;
 use std::sync::Arc;
 
 use agcore_memory::{
-    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore,
+    EvictionConfig, MemoryStore,
     graph::KnowledgeGraph,
     knowledge::KnowledgeStore,
     search::{TextIndex, VectorIndex},
-    session::SessionStore,
-    user_data::UserDataStore,
 };
+use agcore_session::{CheckpointStore, Clock, Journal, SessionStore};
+use agcore_store::user_data::UserDataStore;
 use agcore_testkit::{
     clock::ManualClock,
     stores::{

@@ -16,7 +16,8 @@ mod tls;
 
 use std::sync::Arc;
 
-use agcore_memory::{Clock, EvictionConfig, Journal, MemoryStore};
+use agcore_memory::{EvictionConfig, MemoryStore};
+use agcore_session::{Clock, Journal};
 use agcore_testkit::{
     clock::ManualClock,
     stores::{JournalSubject, MemoryStoreSubject, StoreSubject},

@@ -11,14 +11,13 @@ mod older;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agcore_memory::{
-    CheckpointStore, Clock, EvictionConfig, Journal, MemoryStore,
+    EvictionConfig, MemoryStore,
     graph::KnowledgeGraph,
     knowledge::KnowledgeStore,
     search::{TextIndex, VectorIndex},
-    session::SessionStore,
-    user_data::UserDataStore,
 };
-use agcore_store::sqlite::SqliteOptions;
+use agcore_session::{CheckpointStore, Clock, Journal, SessionStore};
+use agcore_store::{sqlite::SqliteOptions, user_data::UserDataStore};
 use agcore_testkit::{
     clock::ManualClock,
     stores::{

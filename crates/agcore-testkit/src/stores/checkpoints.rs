@@ -8,9 +8,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_memory::{
-    Checkpoint, CheckpointStore, Clock, MemoryErrorKind, NewCheckpoint, RunKey,
-    session::{Commit, NewSession, RunChange, RunStatus, SessionStore},
+use agcore_session::{
+    Checkpoint, CheckpointStore, Clock, Commit, NewCheckpoint, NewSession, RunChange, RunKey, RunStatus,
+    SessionErrorKind, SessionStore,
 };
 use futures_util::future::join_all;
 use serde_json::json;
@@ -50,7 +50,7 @@ impl Opened {
             .unwrap()
     }
 
-    async fn refuse(&self, run: RunKey<'_>, expected: u64, checkpoint: NewCheckpoint) -> MemoryErrorKind {
+    async fn refuse(&self, run: RunKey<'_>, expected: u64, checkpoint: NewCheckpoint) -> SessionErrorKind {
         self.store
             .save_checkpoint(run, expected, checkpoint)
             .await
@@ -130,12 +130,12 @@ pub async fn reports_every_conflict(subject: &dyn CheckpointStoreSubject) {
     let opened = open(subject).await;
     assert_eq!(
         opened.refuse(run("r"), 1, snapshot(2)).await,
-        MemoryErrorKind::Conflict { expected: 1, found: 0 }
+        SessionErrorKind::Conflict { expected: 1, found: 0 }
     );
     opened.save_all("spp").await;
     for expected in [0, 2, 4, u64::MAX] {
         let kind = opened.refuse(run("r"), expected, patch(9)).await;
-        assert_eq!(kind, MemoryErrorKind::Conflict { expected, found: 3 });
+        assert_eq!(kind, SessionErrorKind::Conflict { expected, found: 3 });
     }
     assert_eq!(opened.all().await, [1, 2, 3]);
 }
@@ -149,7 +149,7 @@ pub async fn of_many_writers_one_wins(subject: &dyn CheckpointStoreSubject) {
     for error in results.into_iter().filter_map(Result::err) {
         assert_eq!(
             error.kind(),
-            MemoryErrorKind::Conflict { expected: 0, found: 1 },
+            SessionErrorKind::Conflict { expected: 0, found: 1 },
             "{error}"
         );
     }
@@ -161,13 +161,13 @@ pub async fn the_first_is_a_snapshot(subject: &dyn CheckpointStoreSubject) {
     let opened = open(subject).await;
     assert_eq!(
         opened.refuse(run("r"), 0, patch(1)).await,
-        MemoryErrorKind::InvalidInput
+        SessionErrorKind::InvalidInput
     );
     assert_eq!(opened.all().await, [0; 0]);
     opened.save_all("sp").await;
     assert_eq!(
         opened.refuse(run("r2"), 0, patch(1)).await,
-        MemoryErrorKind::InvalidInput
+        SessionErrorKind::InvalidInput
     );
 }
 
@@ -237,14 +237,14 @@ pub async fn needs_a_run(subject: &dyn CheckpointStoreSubject) {
         RunKey::new("local", &long, "r"),
     ];
     for run in missing {
-        assert_eq!(opened.refuse(run, 0, snapshot(1)).await, MemoryErrorKind::NotFound);
+        assert_eq!(opened.refuse(run, 0, snapshot(1)).await, SessionErrorKind::NotFound);
         assert_eq!(opened.store.checkpoints(run, 0).await.unwrap(), []);
         assert_eq!(opened.store.latest_checkpoints(run).await.unwrap(), []);
         assert_eq!(opened.store.checkpoints_at(run, 1).await.unwrap(), []);
     }
     for step in ["", "a\0", &long] {
         let kind = opened.refuse(run("r"), 1, NewCheckpoint::patch(step, json!(2))).await;
-        assert_eq!(kind, MemoryErrorKind::InvalidInput);
+        assert_eq!(kind, SessionErrorKind::InvalidInput);
     }
     assert_eq!(opened.all().await, [1]);
 }

@@ -16,7 +16,7 @@ use std::{
     task::Poll,
 };
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
+use agcore_store::{StoreError, StoreErrorKind};
 use tokio::sync::{oneshot, watch};
 
 /// A store whose calls go wrong according to a [`FaultPlan`]: for tests of programs that must survive that, and of stores whose
@@ -27,7 +27,7 @@ use tokio::sync::{oneshot, watch};
 /// ```
 /// use std::sync::Arc;
 ///
-/// use agcore_memory::{InMemoryJournal, Journal, MemoryErrorKind, Record, Timestamp};
+/// use agcore_session::{InMemoryJournal, Journal, Record, SessionErrorKind, Timestamp};
 /// use agcore_testkit::stores::faulty::{FaultPlan, FaultyStore, StoreFault};
 /// use serde_json::json;
 ///
@@ -37,10 +37,10 @@ use tokio::sync::{oneshot, watch};
 /// let record = Record::new("note", 1, Timestamp::default(), json!("a"));
 ///
 /// let lost = journal.append("notes", 0, vec![record.clone()]).await.unwrap_err();
-/// assert_eq!(lost.kind(), MemoryErrorKind::Unavailable);
+/// assert_eq!(lost.kind(), SessionErrorKind::Unavailable);
 /// // The record is there, so the same call cannot append it twice.
 /// let again = journal.append("notes", 0, vec![record]).await.unwrap_err();
-/// assert_eq!(again.kind(), MemoryErrorKind::Conflict { expected: 0, found: 1 });
+/// assert_eq!(again.kind(), SessionErrorKind::Conflict { expected: 0, found: 1 });
 /// # });
 /// ```
 #[derive(Debug, Clone)]
@@ -140,22 +140,22 @@ impl<S> FaultyStore<S> {
     }
 
     /// Makes a call, with what goes wrong.
-    async fn call<T>(
+    async fn call<T, E: From<StoreError>>(
         &self,
         method: &'static str,
-        call: impl Future<Output = Result<T, MemoryError>> + Send,
-    ) -> Result<T, MemoryError> {
+        call: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, E> {
         let (number, fault) = self.begin(method);
         match fault {
             None => call.await,
-            Some(StoreFault::Fail) => Err(failure(method, number, "failed before it took place")),
+            Some(StoreFault::Fail) => Err(failure(method, number, "failed before it took place").into()),
             Some(StoreFault::LoseAnswer) => match call.await {
-                Ok(_) => Err(failure(method, number, "took place, but its answer was lost")),
+                Ok(_) => Err(failure(method, number, "took place, but its answer was lost").into()),
                 Err(error) => Err(error),
             },
             Some(StoreFault::Abandon { polls }) => {
                 abandon(call, polls).await;
-                Err(failure(method, number, "was abandoned in the middle"))
+                Err(failure(method, number, "was abandoned in the middle").into())
             }
             Some(StoreFault::Hold) => {
                 self.wait_for_release(number).await;
@@ -197,9 +197,9 @@ async fn abandon<T>(call: impl Future<Output = T>, polls: u32) {
     .await;
 }
 
-fn failure(method: &str, number: usize, what: &str) -> MemoryError {
-    MemoryError::new(
-        MemoryErrorKind::Unavailable,
+fn failure(method: &str, number: usize, what: &str) -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Unavailable,
         format!("call {number} of the faulty store, `{method}`, {what}"),
     )
 }

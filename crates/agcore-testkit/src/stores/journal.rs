@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use agcore_memory::{Journal, MemoryErrorKind, Record, Timestamp, id};
+use agcore_session::{Journal, Record, SessionErrorKind, Timestamp, id};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -44,7 +44,7 @@ pub async fn appends_all_or_none(subject: &dyn JournalSubject) {
     let journal = subject.journal().await;
     let bad = Record::new("", 1, Timestamp::default(), Value::Null);
     let error = journal.append("s", 0, vec![record("a"), bad]).await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::InvalidInput);
+    assert_eq!(error.kind(), SessionErrorKind::InvalidInput);
     assert_eq!(data(&journal, "s", 0).await, []);
     assert_eq!(journal.append("s", 0, vec![record("a")]).await.unwrap(), 1);
 }
@@ -56,12 +56,12 @@ pub async fn reports_every_conflict(subject: &dyn JournalSubject) {
     for expected in [0, 1, 3, u64::MAX] {
         for records in [vec![record("c")], Vec::new()] {
             let error = journal.append("s", expected, records).await.unwrap_err();
-            assert_eq!(error.kind(), MemoryErrorKind::Conflict { expected, found: 2 });
+            assert_eq!(error.kind(), SessionErrorKind::Conflict { expected, found: 2 });
             assert!(error.is_recoverable());
         }
     }
     let error = journal.append("other", 1, vec![record("c")]).await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::Conflict { expected: 1, found: 0 });
+    assert_eq!(error.kind(), SessionErrorKind::Conflict { expected: 1, found: 0 });
     assert_eq!(data(&journal, "s", 0).await.len(), 2);
 }
 
@@ -147,7 +147,7 @@ pub async fn refuses_unacceptable_names(subject: &dyn JournalSubject) {
     let long = "x".repeat(10_000);
     for name in ["", "a\0b", long.as_str()] {
         let error = journal.append(name, 0, vec![record(1)]).await.unwrap_err();
-        assert_eq!(error.kind(), MemoryErrorKind::InvalidInput, "{error}");
+        assert_eq!(error.kind(), SessionErrorKind::InvalidInput, "{error}");
         assert_eq!(data(&journal, name, 0).await, []);
     }
     let name = "日".repeat(id::MAX_ID_BYTES / 3);
@@ -167,7 +167,7 @@ pub async fn of_two_writers_one_wins(subject: &dyn JournalSubject) {
                 match journal.append("s", end, vec![record(json!([writer, written]))]).await {
                     Ok(seq) => (end, written) = (seq, written + 1),
                     Err(error) => {
-                        let MemoryErrorKind::Conflict { found, .. } = error.kind() else {
+                        let SessionErrorKind::Conflict { found, .. } = error.kind() else {
                             panic!("{error}");
                         };
                         (end, conflicts) = (found, conflicts + 1);

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use agcore_memory::{Journal, MemoryErrorKind, Record, Timestamp};
+use agcore_session::{Journal, Record, SessionErrorKind, Timestamp};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -45,10 +45,10 @@ pub async fn a_torn_acknowledgement_is_not_applied_twice(subject: &dyn JournalSu
     let records = || vec![record("a"), record("b")];
     for (expected, found) in [(0, 2), (2, 4)] {
         let lost = journal.append("s", expected, records()).await.unwrap_err();
-        assert_eq!(lost.kind(), MemoryErrorKind::Unavailable);
+        assert_eq!(lost.kind(), SessionErrorKind::Unavailable);
         assert!(lost.is_recoverable());
         let again = journal.append("s", expected, records()).await.unwrap_err();
-        assert_eq!(again.kind(), MemoryErrorKind::Conflict { expected, found });
+        assert_eq!(again.kind(), SessionErrorKind::Conflict { expected, found });
     }
     let expected = ["a", "b", "a", "b"].map(Value::from);
     assert_eq!(data(journal.inner()).await, expected);
@@ -69,11 +69,11 @@ pub async fn every_record_is_appended_once(subject: &dyn JournalSubject) {
                 }
                 Err(error) => match error.kind() {
                     // An earlier attempt took place.
-                    MemoryErrorKind::Conflict { found, .. } => {
+                    SessionErrorKind::Conflict { found, .. } => {
                         assert_eq!(found, number, "{error}");
                         break;
                     }
-                    kind => assert_eq!(kind, MemoryErrorKind::Unavailable, "{error}"),
+                    kind => assert_eq!(kind, SessionErrorKind::Unavailable, "{error}"),
                 },
             }
         }
@@ -101,7 +101,7 @@ pub async fn abandoned_appends_are_whole(subject: &dyn JournalSubject) {
             Ok(_) => expected.push(later),
             Err(error) => {
                 let found = end + 2;
-                assert_eq!(error.kind(), MemoryErrorKind::Conflict { expected: end, found });
+                assert_eq!(error.kind(), SessionErrorKind::Conflict { expected: end, found });
                 expected.extend(abandoned);
             }
         }
@@ -139,7 +139,7 @@ pub async fn delayed_appends_keep_their_order(subject: &dyn JournalSubject) {
         match appended {
             Ok(seq) => assert_eq!((writer, seq), (0, 1), "only the first record could be appended"),
             Err(error) => {
-                let kind = MemoryErrorKind::Conflict {
+                let kind = SessionErrorKind::Conflict {
                     expected: writer,
                     found: 0,
                 };

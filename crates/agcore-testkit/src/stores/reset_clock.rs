@@ -8,7 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use agcore_memory::Clock;
+use agcore_session::Clock;
 use async_trait::async_trait;
 
 /// A clock that advances only when it is set.

@@ -46,7 +46,7 @@ macro_rules! __memory_store_behaviors {
     };
 }
 
-/// Makes one test of each behavior of a [`Journal`](agcore_memory::Journal). The argument is an expression of a type that
+/// Makes one test of each behavior of a [`Journal`](agcore_session::Journal). The argument is an expression of a type that
 /// implements [`JournalSubject`](crate::stores::JournalSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! journal_tests {
@@ -79,7 +79,7 @@ macro_rules! __journal_behaviors {
     };
 }
 
-/// Makes one test of each behavior of a [`SessionStore`](agcore_memory::session::SessionStore). The argument is an expression of a type that
+/// Makes one test of each behavior of a [`SessionStore`](agcore_session::SessionStore). The argument is an expression of a type that
 /// implements [`SessionStoreSubject`](crate::stores::SessionStoreSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! session_store_tests {
@@ -161,7 +161,7 @@ macro_rules! __session_store_behaviors {
     };
 }
 
-/// Makes one test of each behavior of a [`CheckpointStore`](agcore_memory::CheckpointStore). The argument is an expression of a type that
+/// Makes one test of each behavior of a [`CheckpointStore`](agcore_session::CheckpointStore). The argument is an expression of a type that
 /// implements [`CheckpointStoreSubject`](crate::stores::CheckpointStoreSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! checkpoint_tests {
@@ -278,7 +278,7 @@ macro_rules! __knowledge_graph_behaviors {
     };
 }
 
-/// Makes one test of each behavior of a [`UserDataStore`](agcore_memory::user_data::UserDataStore). The argument is an expression of a
+/// Makes one test of each behavior of a [`UserDataStore`](agcore_store::user_data::UserDataStore). The argument is an expression of a
 /// type that implements [`UserDataSubject`](crate::stores::UserDataSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! user_data_tests {
@@ -335,7 +335,7 @@ macro_rules! __memory_store_fault_behaviors {
     };
 }
 
-/// Makes one test of each behavior of a [`Journal`](agcore_memory::Journal) whose calls fail, lose their answers, wait or
+/// Makes one test of each behavior of a [`Journal`](agcore_session::Journal) whose calls fail, lose their answers, wait or
 /// are abandoned. The argument is an expression of a type that implements
 /// [`JournalSubject`](crate::stores::JournalSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]

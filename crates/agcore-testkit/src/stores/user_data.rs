@@ -9,15 +9,17 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use agcore_memory::{
-    Actor, Journal, MemoryError, MemoryErrorKind, MemoryItem, MemoryStore, Money, NewCheckpoint, Record, RunKey,
-    Timestamp, conversations_of,
+    MemoryItem, MemoryStore,
     graph::{Entity, Relation},
-    id,
     knowledge::KnowledgePage,
-    session::{
-        ApprovalChange, Billing, CallChange, Commit, MessageRole, NewApproval, NewEvent, NewMessage, NewSession,
-        RunChange, RunStatus, SessionStore,
-    },
+};
+use agcore_session::{
+    Actor, ApprovalChange, Billing, CallChange, Commit, Journal, MessageRole, Money, NewApproval, NewCheckpoint,
+    NewEvent, NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionStore, Timestamp, conversations_of,
+    id,
+};
+use agcore_store::{
+    StoreError, StoreErrorKind,
     user_data::{UserDataRow, UserDataStore, erase_user_data, export_user_data},
 };
 use serde_json::json;
@@ -184,7 +186,7 @@ pub async fn a_failing_writer_ends_the_export(subject: &dyn UserDataSubject) {
     let mut write = |_| {
         rows += 1;
         match rows {
-            5 => Err(MemoryError::new(MemoryErrorKind::Storage, "the disk is full")),
+            5 => Err(StoreError::new(StoreErrorKind::Storage, "the disk is full")),
             _ => Ok(()),
         }
     };

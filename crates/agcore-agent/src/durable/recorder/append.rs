@@ -6,10 +6,7 @@ use std::{
 };
 
 use agcore_chat::{ModelCall, Text};
-use agcore_memory::{
-    MemoryError, Record,
-    session::{Commit, NewEvent},
-};
+use agcore_session::{Commit, NewEvent, Record, SessionError};
 use futures_util::FutureExt;
 
 use super::SessionRecorder;
@@ -20,7 +17,7 @@ impl SessionRecorder {
     ///
     /// The next write completes this one first, whatever it belongs to. The future of a sub-agent is not polled while the agent that asked it
     /// writes: if it held the end of the stream then, both would wait forever.
-    pub(super) async fn append(&self, records: Vec<Record>, calls: Vec<ModelCall>) -> Result<(), MemoryError> {
+    pub(super) async fn append(&self, records: Vec<Record>, calls: Vec<ModelCall>) -> Result<(), SessionError> {
         self.append_events(records, Vec::new(), calls).await
     }
 
@@ -30,7 +27,7 @@ impl SessionRecorder {
         records: Vec<Record>,
         mut events: Vec<NewEvent>,
         calls: Vec<ModelCall>,
-    ) -> Result<(), MemoryError> {
+    ) -> Result<(), SessionError> {
         let (stream, position) = (Arc::clone(&self.stream), Arc::clone(&self.position));
         let billing = self.billing.clone().filter(|_| !calls.is_empty());
         let write = {

@@ -10,9 +10,9 @@ use agcore_cycle::{
     LlmCycle, Spent,
     machine::{Limits, Machine},
 };
-use agcore_memory::{
-    Entry, Hold, MemoryError, Record, Timestamp,
-    session::{ApprovalChange, Commit, RunChange, RunStatus, SessionState, SessionStatus},
+use agcore_session::{
+    ApprovalChange, Commit, Entry, Hold, Record, RunChange, RunStatus, SessionError, SessionState, SessionStatus,
+    Timestamp,
 };
 use agcore_tools::RunState;
 use async_trait::async_trait;
@@ -43,7 +43,7 @@ impl SessionLog for SessionRecorder {
         self.needs_state.store(true, Ordering::Relaxed);
     }
 
-    async fn hold(&self) -> Result<Option<Arc<Hold>>, MemoryError> {
+    async fn hold(&self) -> Result<Option<Arc<Hold>>, SessionError> {
         if self.nested.is_some() {
             return Ok(None);
         }
@@ -57,7 +57,7 @@ impl SessionLog for SessionRecorder {
         Ok(Some(hold))
     }
 
-    async fn check_is_newest(&self) -> Result<(), MemoryError> {
+    async fn check_is_newest(&self) -> Result<(), SessionError> {
         let position = self.position().await;
         match self.nested {
             Some(_) => Ok(()),
@@ -74,7 +74,7 @@ impl SessionLog for SessionRecorder {
         next.run_state = Some(run_state.clone());
     }
 
-    async fn write_state(&self, machine: Machine, mut commit: Commit, shown: &[Message]) -> Result<(), MemoryError> {
+    async fn write_state(&self, machine: Machine, mut commit: Commit, shown: &[Message]) -> Result<(), SessionError> {
         let mut position = self.position().await;
         let mut rows = Rows::new(position.end + 1);
         shown.iter().for_each(|message| rows.input(message));
@@ -103,7 +103,7 @@ impl SessionLog for SessionRecorder {
         self.position().await.end == 0
     }
 
-    async fn suspended(&self, questions: &[Question]) -> Result<(), MemoryError> {
+    async fn suspended(&self, questions: &[Question]) -> Result<(), SessionError> {
         let mut position = self.position().await;
         let (Some(first), SessionStatus::Running, None) = (questions.first(), position.status, &self.nested) else {
             return Ok(());
@@ -127,7 +127,7 @@ impl SessionLog for SessionRecorder {
         Ok(())
     }
 
-    async fn document(&self, mut calls: Vec<ModelCall>) -> Result<(), MemoryError> {
+    async fn document(&self, mut calls: Vec<ModelCall>) -> Result<(), SessionError> {
         if self.billing.is_none() || calls.is_empty() {
             return Ok(());
         }
@@ -157,11 +157,11 @@ impl SessionLog for SessionRecorder {
         Arc::new(self.of_sub_agent(path_and_start, report, writer, continued))
     }
 
-    async fn add_record(&self, record: Record) -> Result<(), MemoryError> {
+    async fn add_record(&self, record: Record) -> Result<(), SessionError> {
         self.append(vec![record], Vec::new()).await
     }
 
-    async fn entries(&self) -> Result<Vec<Entry>, MemoryError> {
+    async fn entries(&self) -> Result<Vec<Entry>, SessionError> {
         self.stream.read(1).await
     }
 

@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::ModelCall;
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{Commit, NewSession},
-};
+use agcore_session::{Commit, NewSession, SessionError, Timestamp};
 
 use super::{Nested, SessionRecorder};
 use crate::durable::{
@@ -17,7 +14,7 @@ use crate::durable::{
 
 impl Nested {
     /// Adds a commit of the sub-agent to the session.
-    pub(super) async fn append(&self, commit: Commit, calls: Vec<ModelCall>) -> Result<(), MemoryError> {
+    pub(super) async fn append(&self, commit: Commit, calls: Vec<ModelCall>) -> Result<(), SessionError> {
         if !commit.events.is_empty() {
             // Deltas belong before what is recorded. After this, the turn above has received them.
             tokio::task::yield_now().await;

@@ -3,10 +3,7 @@
 use std::{collections::HashSet, env, sync::Arc};
 
 use agcore_llm::SystemClock;
-use agcore_memory::{
-    Journal, MemoryError,
-    session::{MessageFilter, MessageRole, SessionStatus, SessionStore, stream_of},
-};
+use agcore_session::{Journal, MessageFilter, MessageRole, SessionError, SessionStatus, SessionStore, stream_of};
 use agcore_store::{postgres::PostgresOptions, sqlite::SqliteStore};
 use agcore_testkit::crash::{Database, Place, PostgresSchema};
 use serde_json::Value;
@@ -42,7 +39,7 @@ pub(crate) async fn open(place: &Place) -> Arc<dyn SessionStore> {
     try_open(place).await.unwrap()
 }
 
-async fn try_open(place: &Place) -> Result<Arc<dyn SessionStore>, MemoryError> {
+async fn try_open(place: &Place) -> Result<Arc<dyn SessionStore>, SessionError> {
     let clock = Arc::new(SystemClock::new());
     Ok(match place.database() {
         Database::Postgres { url, schema } => {

@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use agcore::memory::{
-    Hold, Holder, MemoryError,
-    session::{MessageFilter, MessageRole, SessionStore, StoredMessage, stream_of},
-};
+use agcore::session::{Hold, Holder, MessageFilter, MessageRole, SessionError, SessionStore, StoredMessage, stream_of};
 use agcore_terminal::console::Line;
 use tokio_util::sync::CancellationToken;
 
@@ -28,7 +25,7 @@ enum Choice {
 /// When the database cannot be used.
 pub(super) async fn holder(conversation: &Conversation) -> Result<Option<Holder>, Failure> {
     let name = stream_of(&conversation.session.actor().tenant, conversation.session.id());
-    let taken: Result<Hold, MemoryError> = conversation.chats.sessions.store().hold(&name).await;
+    let taken: Result<Hold, SessionError> = conversation.chats.sessions.store().hold(&name).await;
     match taken {
         Ok(_hold) => Ok(None),
         Err(error) => match error.holder() {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use agcore::memory::session::CostEntry;
+use agcore::session::CostEntry;
 use agcore_settings::{
     Settings,
     vendor::{redacted_url, versioned_url},

@@ -1,6 +1,6 @@
 //! The model with which a session continues: the one that answered last, or that was to answer if nothing did.
 
-use agcore::{AgentSpec, memory::session::Session};
+use agcore::{AgentSpec, session::Session};
 use agcore_settings::Settings;
 use agcore_terminal::render::sanitized_line;
 

@@ -7,7 +7,7 @@ use std::{
 
 use agcore::{
     AgentSession, Message,
-    memory::session::Session,
+    session::Session,
     tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
 use agcore_settings::{Settings, vendor::versioned_url};

@@ -1,6 +1,6 @@
 //! Lets the user choose a session from a list.
 
-use agcore::memory::session::Session;
+use agcore::session::Session;
 use agcore_terminal::{
     console::{Console, Line},
     render::{sanitized_line, window_height, wrapped},

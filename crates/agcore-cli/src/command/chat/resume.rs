@@ -1,6 +1,6 @@
 //! `/resume` and `/sessions`: other sessions of the user.
 
-use agcore::memory::session::Session;
+use agcore::session::Session;
 use agcore_terminal::render::sanitized_line;
 
 use super::{

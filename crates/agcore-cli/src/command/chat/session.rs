@@ -7,7 +7,7 @@ use agcore::{
     agent::StoredSessions,
     chat::{Clock, HeuristicEstimator, TokenEstimator, text::suggestion},
     llm::{ProviderConfig, SystemClock},
-    memory::session::Session,
+    session::Session,
 };
 use agcore_settings::{ContextFiles, Project, Settings};
 use agcore_terminal::render::sanitized_line;

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use agcore::{
     StreamEvent,
     chat::{EventKind, ModelEvent, Money, TextEvent, ToolEvent, TurnEvent, Usage, UsageTracker},
-    memory::session::CostEntry,
+    session::CostEntry,
 };
 use agcore_terminal::render::{command_failed, sanitized, sanitized_line};
 use serde_json::Value;

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use agcore::{memory::session::Session, profile::Uuid};
+use agcore::{profile::Uuid, session::Session};
 use serde::{Deserialize, Serialize};
 
 use crate::{args::FlowValues, sessions::FLOW_OPTIONS};
@@ -59,7 +59,7 @@ pub(super) fn completed(values: &FlowValues, session: Option<&Session>) -> (Flow
 
 #[cfg(test)]
 mod tests {
-    use agcore::memory::{Timestamp, session::NewSession};
+    use agcore::session::{NewSession, Timestamp};
 
     use super::*;
 

@@ -16,7 +16,7 @@ use agcore::{
         StoredContext, StoredMemory,
     },
     llm::SystemClock,
-    memory::session::title_of,
+    session::title_of,
 };
 use agcore_terminal::render::{Render, TICK};
 use serde_json::Value;

@@ -3,7 +3,7 @@
 use agcore::{
     chat::Actor,
     flow::Checkpoints,
-    memory::session::{MessageFilter, RunFilter, Visibility},
+    session::{MessageFilter, RunFilter, Visibility},
 };
 
 use super::file::failure;

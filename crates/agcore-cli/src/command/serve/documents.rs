@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore::{catalog::CatalogSource, llm::SystemClock, memory::Journal};
+use agcore::{catalog::CatalogSource, llm::SystemClock, session::Journal};
 use agcore_server::{SERVER_HOLD, ServerBuilder, ServerError, SharedCatalog, StoredCatalog};
 
 use super::{config::ServeConfig, failure::failure};

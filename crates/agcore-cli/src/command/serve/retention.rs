@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agcore::memory::session::Retention;
+use agcore::session::Retention;
 use agcore_server::FileRetention;
 use agcore_settings::RetentionTable;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore::{
     chat::Actor,
     llm::SystemClock,
-    memory::{Journal, MemoryError},
+    session::{Journal, SessionError},
 };
 use agcore_server::TokenStore;
 use agcore_terminal::render::sanitized_line;
@@ -63,6 +63,6 @@ pub(super) async fn run(command: &TokensCommand) -> Result<(), Failure> {
     }
 }
 
-fn failure(error: MemoryError) -> Failure {
+fn failure(error: SessionError) -> Failure {
     Failure::task(error.to_string())
 }

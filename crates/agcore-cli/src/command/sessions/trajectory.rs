@@ -5,7 +5,7 @@ use agcore::{
     agent::Trajectory,
     chat::text::error_chain,
     llm::{LlmError, LlmErrorKind, provider_fn},
-    memory::session::Session,
+    session::Session,
 };
 
 use crate::{exit::Failure, sessions::Sessions};

@@ -1,6 +1,6 @@
 //! A conversation as text for people.
 
-use agcore::memory::session::{MessageMetadata, MessageRole, StoredMessage};
+use agcore::session::{MessageMetadata, MessageRole, StoredMessage};
 use agcore_terminal::render::{sanitized, sanitized_line, truncated};
 
 use crate::approve::call_text;

@@ -5,7 +5,8 @@ use std::{fs, path::Path, sync::Arc};
 use agcore::{
     chat::{Clock, SystemClock, text::error_chain},
     files::LocalStorage,
-    memory::{Journal, user_data::UserDataStore},
+    session::Journal,
+    store::user_data::UserDataStore,
 };
 use agcore_settings::STORE;
 use agcore_terminal::process::variable;

@@ -1,8 +1,8 @@
 //! `agcore store profiles`: the profiles of users in the database.
 
 use agcore::{
-    memory::id,
     profile::{ProfileDocument, ProfileSource, Uuid},
+    session::id,
 };
 use agcore_server::StoredProfiles;
 use agcore_terminal::render::sanitized_line;

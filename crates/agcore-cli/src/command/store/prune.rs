@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agcore::memory::session::{Pruned, Retention};
+use agcore::session::{Pruned, Retention};
 use agcore_server::{FileRetention, prunable_files, prune_files};
 use serde_json::json;
 

@@ -8,8 +8,8 @@ use std::{
 use agcore::{
     chat::Actor,
     files::FileStorage,
-    memory::{
-        MemoryError, MemoryErrorKind,
+    store::{
+        StoreError, StoreErrorKind,
         user_data::{UserDataRow, erase_user_data, export_user_data},
     },
 };
@@ -39,7 +39,7 @@ pub(super) async fn export(args: &UserArgs) -> Result<(), Failure> {
     let exported = for_each_row(&opened, &actor(args), &mut |row| {
         writeln!(output, "{row}").map_err(|error| {
             failed = Some(error);
-            MemoryError::new(MemoryErrorKind::Storage, "the output cannot be written")
+            StoreError::new(StoreErrorKind::Storage, "the output cannot be written")
         })
     })
     .await;
@@ -144,8 +144,8 @@ fn grant_rows(args: &UserArgs) -> Result<Vec<Value>, Failure> {
 async fn for_each_row(
     opened: &Opened,
     user: &Actor,
-    write: &mut (dyn FnMut(&Value) -> Result<(), MemoryError> + Send),
-) -> Result<(), MemoryError> {
+    write: &mut (dyn FnMut(&Value) -> Result<(), StoreError> + Send),
+) -> Result<(), StoreError> {
     for row in export_server_data(&opened.journal(), &opened.clock, user).await? {
         write(&row)?;
     }
@@ -155,7 +155,7 @@ async fn for_each_row(
     let mut write = |row: UserDataRow| {
         let row = serde_json::to_value(row).map_err(|error| {
             let message = "a row cannot be written as JSON";
-            MemoryError::with_source(MemoryErrorKind::Serialization, message, error)
+            StoreError::with_source(StoreErrorKind::Serialization, message, error)
         })?;
         write(&row)
     };

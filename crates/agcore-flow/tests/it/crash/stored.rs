@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use agcore_chat::Actor;
-use agcore_memory::RunKey;
+use agcore_session::RunKey;
 use agcore_testkit::crash::{Boundaries, Place};
 use serde_json::Value;
 

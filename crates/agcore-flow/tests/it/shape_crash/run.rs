@@ -6,7 +6,8 @@ use agcore_agent::AgentBuilder;
 use agcore_chat::{Actor, ChatRequest, SystemClock, ToolAnnotations};
 use agcore_flow::{FileFlow, FlowFile, FlowRequest, StoredMemory};
 use agcore_llm::provider_fn;
-use agcore_memory::{MemoryFilter, RunKey, session::SessionFilter};
+use agcore_memory::MemoryFilter;
+use agcore_session::{RunKey, SessionFilter};
 use agcore_testkit::crash::{Boundaries, Place};
 use agcore_tools::{
     schemars::{self, JsonSchema},

@@ -3,10 +3,11 @@
 use saphyr_parser::{Event, Parser, StrInput};
 use serde_json::{Map, Value as Json};
 
+use agcore_chat::Timestamp;
+
 use crate::{
     error::{MemoryError, MemoryErrorKind},
-    knowledge::{page::KnowledgePage, page::normalized_tag},
-    timestamp::Timestamp,
+    knowledge::page::{KnowledgePage, normalized_tag},
 };
 
 /// The maximum size of front matter, in bytes.

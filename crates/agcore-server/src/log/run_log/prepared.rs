@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_memory::{
-    MemoryError,
-    session::{Committed, SessionEvents},
-};
+use agcore_session::{Committed, SessionError, SessionEvents};
 use tokio::sync::OwnedMutexGuard;
 
 use super::{InDoubt, RunLog, Writer};
@@ -42,8 +39,8 @@ impl Prepared {
     /// Takes over the result of the write. Returns the log, and the error if it was not written. Then the previews are kept.
     pub(in crate::log) fn finish(
         mut self,
-        result: Result<Committed, MemoryError>,
-    ) -> (Arc<RunLog>, Result<(), MemoryError>) {
+        result: Result<Committed, SessionError>,
+    ) -> (Arc<RunLog>, Result<(), SessionError>) {
         let result = result.map(|committed| self.log.written(&mut self.writer, &committed, Vec::new()));
         (self.log, result)
     }

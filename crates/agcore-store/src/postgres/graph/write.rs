@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    graph::{Entity, Relation},
-};
+use agcore_chat::Timestamp;
+use agcore_memory::graph::{Entity, Relation};
 use sqlx::Row;
 
-use crate::postgres::{
-    PostgresStore,
-    error::convert,
-    statement::FetchRow,
-    text::{self, lookup},
-    transaction::Transaction,
+use crate::{
+    error::StoreError,
+    postgres::{
+        PostgresStore,
+        error::convert,
+        statement::FetchRow,
+        text::{self, lookup},
+        transaction::Transaction,
+    },
 };
 
 const SAVE: &str = "cannot save the entities";
@@ -21,7 +22,7 @@ const RELATE: &str = "cannot save the relations";
 
 impl PostgresStore {
     /// Saves entities that were checked.
-    pub(super) async fn write_entities(&self, entities: Vec<Entity>) -> Result<(), MemoryError> {
+    pub(super) async fn write_entities(&self, entities: Vec<Entity>) -> Result<(), StoreError> {
         let now = self.now();
         // Sorted, so that two writers of the same entities lock them in the same order.
         let entities: BTreeMap<_, _> = entities
@@ -40,14 +41,14 @@ impl PostgresStore {
     }
 
     /// Saves relations that were checked.
-    pub(super) async fn write_relations(&self, tenant: &str, relations: Vec<Relation>) -> Result<(), MemoryError> {
+    pub(super) async fn write_relations(&self, tenant: &str, relations: Vec<Relation>) -> Result<(), StoreError> {
         let mut transaction = self.statements().begin(RELATE).await?;
         let saved = relate(&mut transaction, tenant, relations).await;
         transaction.end(RELATE, saved).await
     }
 }
 
-async fn insert(transaction: &mut Transaction<'_>, entity: &Entity, now: Timestamp) -> Result<(), MemoryError> {
+async fn insert(transaction: &mut Transaction<'_>, entity: &Entity, now: Timestamp) -> Result<(), StoreError> {
     let sql = r#"
         INSERT INTO graph_entities (tenant, id, "user", line, name, kind, description, tags, terms, created_at, updated_at)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
@@ -68,7 +69,7 @@ async fn insert(transaction: &mut Transaction<'_>, entity: &Entity, now: Timesta
     transaction.execute(SAVE, statement).await.map(drop)
 }
 
-async fn relate(transaction: &mut Transaction<'_>, tenant: &str, relations: Vec<Relation>) -> Result<(), MemoryError> {
+async fn relate(transaction: &mut Transaction<'_>, tenant: &str, relations: Vec<Relation>) -> Result<(), StoreError> {
     let mut ends: Vec<&str> = relations
         .iter()
         .flat_map(|relation| [relation.source.as_str(), relation.target.as_str()])
@@ -86,7 +87,7 @@ async fn relate(transaction: &mut Transaction<'_>, tenant: &str, relations: Vec<
             .transpose()
             .map_err(|error| convert(RELATE, error))?;
         if found.is_none() {
-            return Err(MemoryError::not_found(format!("there is no entity `{id}`")));
+            return Err(StoreError::not_found(format!("there is no entity `{id}`")));
         }
     }
     let relations: BTreeMap<(String, String, String), f64> = relations

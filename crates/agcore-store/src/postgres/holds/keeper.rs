@@ -10,17 +10,21 @@ use std::{
     time::Duration,
 };
 
-use agcore_memory::{Holder, MemoryError, MemoryErrorKind, Timestamp};
+use agcore_chat::Timestamp;
+use agcore_session::{Holder, SessionError};
 use sqlx::{Connection, Row, postgres::PgConnection};
 use tokio::{
     sync::{mpsc, oneshot},
     time::{Instant, timeout},
 };
 
-use crate::postgres::{
-    connect::connect_to_hold,
-    error::{convert, no_answer, standby},
-    options::PostgresOptions,
+use crate::{
+    error::{StoreError, StoreErrorKind},
+    postgres::{
+        connect::connect_to_hold,
+        error::{convert, no_answer, standby},
+        options::PostgresOptions,
+    },
 };
 
 const ATTEMPT: &str = "cannot lock a session";
@@ -78,13 +82,13 @@ pub(super) enum Job {
 /// Why a hold was not taken.
 #[derive(Debug)]
 pub(super) struct Refusal {
-    pub(super) error: MemoryError,
+    pub(super) error: StoreError,
     /// Whether another connection has it, which may release it at this moment.
     pub(super) is_elsewhere: bool,
 }
 
-impl From<MemoryError> for Refusal {
-    fn from(error: MemoryError) -> Self {
+impl From<StoreError> for Refusal {
+    fn from(error: StoreError) -> Self {
         Self {
             error,
             is_elsewhere: false,
@@ -98,7 +102,7 @@ pub(super) struct Keeper {
     connection: Option<PgConnection>,
     held: HashMap<i64, Held>,
     /// Why the last connection could not be opened, and when.
-    refusal: Option<(Instant, MemoryError)>,
+    refusal: Option<(Instant, StoreError)>,
 }
 
 struct Held {
@@ -169,18 +173,18 @@ impl Keeper {
     async fn take(&mut self, key: &Key, now: Timestamp, is_lost: Arc<AtomicBool>) -> Result<(), Refusal> {
         if let Some(held) = self.held.get(&key.lock) {
             let holder = Holder::new(&*self.options.program, held.since).with_process(process::id());
-            return Err(MemoryError::held(&key.name, holder).into());
+            return Err(StoreError::from(SessionError::held(&key.name, holder)).into());
         }
         let taken = match self.try_lock(key.lock, now).await {
             // The connection was lost between two checks.
-            Err(error) if error.kind() == MemoryErrorKind::Unavailable && self.connection.is_none() => {
+            Err(error) if error.kind() == StoreErrorKind::Unavailable && self.connection.is_none() => {
                 self.try_lock(key.lock, now).await?
             }
             taken => taken?,
         };
         if !taken {
             return Err(Refusal {
-                error: MemoryError::held(&key.name, self.holder(key.lock).await?),
+                error: SessionError::held(&key.name, self.holder(key.lock).await?).into(),
                 is_elsewhere: true,
             });
         }
@@ -237,14 +241,14 @@ impl Keeper {
         }
     }
 
-    async fn try_lock(&mut self, lock: i64, since: Timestamp) -> Result<bool, MemoryError> {
+    async fn try_lock(&mut self, lock: i64, since: Timestamp) -> Result<bool, StoreError> {
         if self.connection.is_none() && !self.held.is_empty() {
             self.reconnect().await;
         }
         self.lock(lock, since).await
     }
 
-    async fn lock(&mut self, lock: i64, since: Timestamp) -> Result<bool, MemoryError> {
+    async fn lock(&mut self, lock: i64, since: Timestamp) -> Result<bool, StoreError> {
         let (high, seconds) = halves(lock, since);
         let connection = self.connected().await?;
         let query = sqlx::query(TAKE).bind(lock).bind(high).bind(seconds);
@@ -268,7 +272,7 @@ impl Keeper {
     }
 
     /// Returns who has a lock.
-    async fn holder(&mut self, lock: i64) -> Result<Holder, MemoryError> {
+    async fn holder(&mut self, lock: i64) -> Result<Holder, StoreError> {
         let (high, low) = ((lock >> 32) & 0xffff_ffff, lock & 0xffff_ffff);
         let connection = self.connected().await?;
         let query = sqlx::query(WHO).bind(high).bind(low);
@@ -293,7 +297,7 @@ impl Keeper {
         Ok(holder)
     }
 
-    async fn connected(&mut self) -> Result<&mut PgConnection, MemoryError> {
+    async fn connected(&mut self) -> Result<&mut PgConnection, StoreError> {
         match &mut self.connection {
             Some(_) => {}
             None => {

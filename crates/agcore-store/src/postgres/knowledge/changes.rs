@@ -1,13 +1,13 @@
 //! The sequence of changes.
 
-use agcore_memory::{
-    MemoryError,
-    knowledge::{Changes, Position},
-};
+use agcore_memory::knowledge::{Changes, Position};
 use sqlx::{Error, Row, postgres::PgRow};
 
 use super::row::page;
-use crate::postgres::{PostgresStore, error::convert, query::number, rows::count, text::lookup};
+use crate::{
+    error::StoreError,
+    postgres::{PostgresStore, error::convert, query::number, rows::count, text::lookup},
+};
 
 const READ: &str = "cannot read the changes of the pages";
 
@@ -18,7 +18,7 @@ impl PostgresStore {
         tenant: &str,
         since: Option<Position>,
         limit: u64,
-    ) -> Result<Changes, MemoryError> {
+    ) -> Result<Changes, StoreError> {
         let failed = |error| convert(READ, error);
         let sql = "SELECT generation, change FROM knowledge_tenants WHERE tenant = $1";
         let statement = sqlx::query(sql).bind(lookup(tenant));

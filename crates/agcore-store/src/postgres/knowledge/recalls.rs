@@ -2,20 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use agcore_memory::{MemoryError, knowledge::RecallStatistics};
+use agcore_memory::knowledge::RecallStatistics;
 use sqlx::{Error, Row, postgres::PgRow};
 
-use crate::postgres::{
-    PostgresStore,
-    error::convert,
-    query::number,
-    rows::{count, time},
-    text::lookup,
+use crate::{
+    error::StoreError,
+    postgres::{
+        PostgresStore,
+        error::convert,
+        query::number,
+        rows::{count, time},
+        text::lookup,
+    },
 };
 
 impl PostgresStore {
     /// Records recalls.
-    pub(super) async fn record_page_recalls(&self, tenant: &str, recalls: &[(String, f64)]) -> Result<(), MemoryError> {
+    pub(super) async fn record_page_recalls(&self, tenant: &str, recalls: &[(String, f64)]) -> Result<(), StoreError> {
         // Sorted, so that two statements lock the pages in the same order.
         let mut sums: BTreeMap<&str, (i64, f64)> = BTreeMap::new();
         for (id, score) in recalls.iter().filter(|(id, _)| !id.contains('\0')) {
@@ -46,7 +49,7 @@ impl PostgresStore {
     }
 
     /// Returns the statistics of the pages that were recalled most often.
-    pub(super) async fn page_recalls(&self, tenant: &str, limit: u64) -> Result<Vec<RecallStatistics>, MemoryError> {
+    pub(super) async fn page_recalls(&self, tenant: &str, limit: u64) -> Result<Vec<RecallStatistics>, StoreError> {
         let attempt = "cannot read the recalls";
         let sql = "SELECT id, recalls, score_sum, recalled_at FROM knowledge_pages
                    WHERE tenant = $1 AND recalls > 0 ORDER BY recalls DESC, id LIMIT $2";

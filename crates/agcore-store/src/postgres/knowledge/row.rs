@@ -1,16 +1,16 @@
 //! Reads pages from rows.
 
 use agcore_chat::Actor;
-use agcore_memory::{
-    MemoryError,
-    knowledge::{KnowledgePage, PageSummary},
-};
+use agcore_memory::knowledge::{KnowledgePage, PageSummary};
 use sqlx::{Error, Row, postgres::PgRow};
 
-use crate::postgres::{
-    error::convert,
-    rows::{count, time},
-    text,
+use crate::{
+    error::StoreError,
+    postgres::{
+        error::convert,
+        rows::{count, time},
+        text,
+    },
 };
 
 /// The columns of a page, except for its content.
@@ -23,7 +23,7 @@ macro_rules! COLUMNS {
 pub(in crate::postgres) use COLUMNS;
 
 /// Reads a page with its content.
-pub(in crate::postgres) fn page(row: &PgRow) -> Result<KnowledgePage, MemoryError> {
+pub(in crate::postgres) fn page(row: &PgRow) -> Result<KnowledgePage, StoreError> {
     let read = row
         .try_get("content")
         .and_then(|content| read(row, text::decode(content)));
@@ -31,7 +31,7 @@ pub(in crate::postgres) fn page(row: &PgRow) -> Result<KnowledgePage, MemoryErro
 }
 
 /// Reads an entry of the index.
-pub(super) fn summary(row: &PgRow) -> Result<PageSummary, MemoryError> {
+pub(super) fn summary(row: &PgRow) -> Result<PageSummary, StoreError> {
     let read = read(row, String::new());
     read.map(PageSummary::from)
         .map_err(|error| convert("cannot read the page", error))

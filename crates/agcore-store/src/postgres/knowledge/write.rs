@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use agcore_chat::Actor;
-use agcore_memory::{MemoryError, Timestamp, knowledge::KnowledgePage};
+use agcore_chat::{Actor, Timestamp};
+use agcore_memory::knowledge::KnowledgePage;
 use sqlx::Row;
 
 use super::{Needs, exists_already};
-use crate::postgres::{
-    PostgresStore,
-    error::convert,
-    rows::count,
-    statement::FetchRow,
-    text::{self, lookup},
-    transaction::Transaction,
+use crate::{
+    error::StoreError,
+    postgres::{
+        PostgresStore,
+        error::convert,
+        rows::count,
+        statement::FetchRow,
+        text::{self, lookup},
+        transaction::Transaction,
+    },
 };
 
 const SAVE: &str = "cannot save the pages";
@@ -22,7 +25,7 @@ const ERASE: &str = "cannot erase the pages";
 
 impl PostgresStore {
     /// Saves pages, if they are in the state that is needed. Returns the version of the last one.
-    pub(super) async fn save_pages(&self, pages: Vec<KnowledgePage>, needs: Needs) -> Result<u64, MemoryError> {
+    pub(super) async fn save_pages(&self, pages: Vec<KnowledgePage>, needs: Needs) -> Result<u64, StoreError> {
         pages.iter().try_for_each(KnowledgePage::check)?;
         let now = self.now();
         let pages = by_tenant(pages);
@@ -41,14 +44,14 @@ impl PostgresStore {
     }
 
     /// Deletes a page. Returns whether it existed.
-    pub(super) async fn delete_page(&self, tenant: &str, id: &str) -> Result<bool, MemoryError> {
+    pub(super) async fn delete_page(&self, tenant: &str, id: &str) -> Result<bool, StoreError> {
         let mut transaction = self.statements().begin(DELETE).await?;
         let deleted = delete(&mut transaction, tenant, id).await;
         transaction.end(DELETE, deleted).await
     }
 
     /// Erases the pages of a user. Returns their number.
-    pub(super) async fn erase_pages(&self, owner: &Actor) -> Result<u64, MemoryError> {
+    pub(super) async fn erase_pages(&self, owner: &Actor) -> Result<u64, StoreError> {
         let mut transaction = self.statements().begin(ERASE).await?;
         let erased = erase(&mut transaction, owner).await;
         transaction.end(ERASE, erased).await
@@ -77,7 +80,7 @@ async fn reserve(
     tenant: &str,
     changes: i64,
     now: Timestamp,
-) -> Result<i64, MemoryError> {
+) -> Result<i64, StoreError> {
     let sql = "INSERT INTO knowledge_tenants (tenant, generation, change) VALUES ($1, $2, $3)
                ON CONFLICT (tenant) DO UPDATE SET change = knowledge_tenants.change + $3 RETURNING change - $3 AS before";
     let statement = sqlx::query(sql).bind(tenant).bind(now.as_millis()).bind(changes);
@@ -92,7 +95,7 @@ async fn save(
     pages: &BTreeMap<String, KnowledgePage>,
     needs: Needs,
     now: Timestamp,
-) -> Result<u64, MemoryError> {
+) -> Result<u64, StoreError> {
     let number = i64::try_from(pages.len()).unwrap_or(i64::MAX);
     let before = reserve(transaction, SAVE, tenant, number, now).await?;
     if needs != Needs::Nothing {
@@ -103,7 +106,7 @@ async fn save(
             let version = version.map_err(|error| convert(SAVE, error))?;
             match (version, needs) {
                 (Some(_), Needs::Absence) => return Err(exists_already(id)),
-                (None, Needs::Presence) => return Err(MemoryError::not_found(format!("there is no page `{id}`"))),
+                (None, Needs::Presence) => return Err(StoreError::not_found(format!("there is no page `{id}`"))),
                 (version, Needs::Version(expected)) => page.check_version(expected, version.unwrap_or(0))?,
                 _ => {}
             }
@@ -124,7 +127,7 @@ async fn insert(
     page: &KnowledgePage,
     change: i64,
     now: Timestamp,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let sql = r#"
         INSERT INTO knowledge_pages (tenant, id, "user", line, title, summary, tags, refs, content, created_at, updated_at,
                                      change)
@@ -153,7 +156,7 @@ async fn insert(
     transaction.execute(SAVE, statement).await.map(drop)
 }
 
-async fn delete(transaction: &mut Transaction<'_>, tenant: &str, id: &str) -> Result<bool, MemoryError> {
+async fn delete(transaction: &mut Transaction<'_>, tenant: &str, id: &str) -> Result<bool, StoreError> {
     let exists = "SELECT 1 FROM knowledge_pages WHERE tenant = $1 AND id = $2";
     let statement = sqlx::query(exists).bind(lookup(tenant)).bind(lookup(id));
     if transaction.row(DELETE, statement).await?.is_none() {
@@ -175,7 +178,7 @@ async fn delete(transaction: &mut Transaction<'_>, tenant: &str, id: &str) -> Re
     Ok(true)
 }
 
-async fn erase(transaction: &mut Transaction<'_>, owner: &Actor) -> Result<u64, MemoryError> {
+async fn erase(transaction: &mut Transaction<'_>, owner: &Actor) -> Result<u64, StoreError> {
     let tenant = lookup(&owner.tenant);
     let generation = "UPDATE knowledge_tenants SET generation = generation + 1 WHERE tenant = $1";
     transaction.execute(ERASE, sqlx::query(generation).bind(tenant)).await?;

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
-use agcore_memory::{EvictionCandidate, EvictionPolicy, MemoryError, Timestamp};
+use agcore_chat::Timestamp;
+use agcore_memory::{EvictionCandidate, EvictionPolicy};
 use sqlx::{Row, postgres::PgRow};
 
 use crate::{
+    error::StoreError,
     eviction,
     postgres::{
         PostgresStore,
@@ -30,7 +32,7 @@ impl PostgresStore {
     }
 
     /// Applies the policies.
-    pub(super) async fn evict_now(&self) -> Result<u64, MemoryError> {
+    pub(super) async fn evict_now(&self) -> Result<u64, StoreError> {
         let now = self.now();
         let mut evicted = 0;
         let expired = Conditions::expired(self.eviction(), now);
@@ -51,7 +53,7 @@ impl PostgresStore {
     }
 
     /// Returns the tenants that have more items below a prefix than this.
-    async fn tenants_above(&self, prefix: &str, max: u64) -> Result<Vec<String>, MemoryError> {
+    async fn tenants_above(&self, prefix: &str, max: u64) -> Result<Vec<String>, StoreError> {
         let conditions = Conditions::prefix(prefix);
         let sql = format!(
             "SELECT tenant FROM memory_items WHERE {} GROUP BY tenant HAVING count(*) > ${}",
@@ -65,7 +67,7 @@ impl PostgresStore {
     }
 
     /// Applies a policy to the items of a tenant.
-    async fn evict_of(&self, tenant: &str, rule: (&str, &EvictionPolicy), now: Timestamp) -> Result<u64, MemoryError> {
+    async fn evict_of(&self, tenant: &str, rule: (&str, &EvictionPolicy), now: Timestamp) -> Result<u64, StoreError> {
         let conditions = Conditions::tenant(tenant).and(Conditions::prefix(rule.0));
         let sql = format!(
             "SELECT id, created_at, updated_at, recalls, score_sum, recalled_at FROM memory_items WHERE {}",

@@ -1,12 +1,15 @@
 //! Reads items from rows.
 
-use agcore_chat::Actor;
-use agcore_memory::{MemoryError, MemoryItem, Timestamp};
+use agcore_chat::{Actor, Timestamp};
+use agcore_memory::MemoryItem;
 use sqlx::{Row, postgres::PgRow};
 
-use crate::postgres::{
-    error::{convert, unreadable},
-    text,
+use crate::{
+    error::StoreError,
+    postgres::{
+        error::{convert, unreadable},
+        text,
+    },
 };
 
 /// The columns that [`item`] reads.
@@ -19,7 +22,7 @@ macro_rules! COLUMNS {
 pub(in crate::postgres) use COLUMNS;
 
 /// Reads an item.
-pub(in crate::postgres) fn item(row: &PgRow) -> Result<MemoryItem, MemoryError> {
+pub(in crate::postgres) fn item(row: &PgRow) -> Result<MemoryItem, StoreError> {
     let (mut item, metadata) = read(row).map_err(|error| convert("cannot read the item", error))?;
     item.metadata = serde_json::from_str(metadata)
         .map_err(|error| unreadable(&format!("the metadata of the item `{}`", item.id), error))?;

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use agcore_memory::{MemoryError, MemoryItem, Timestamp};
+use agcore_chat::Timestamp;
+use agcore_memory::MemoryItem;
 use serde_json::to_string;
 
 use super::facets::facets;
 use crate::{
+    error::StoreError,
     postgres::{
         PostgresStore,
         error::unwritable,
@@ -42,7 +44,7 @@ const KEPT: [(&str, &str); 4] = [
 
 impl PostgresStore {
     /// Saves items that were checked.
-    pub(super) async fn save_checked(&self, items: Vec<MemoryItem>) -> Result<(), MemoryError> {
+    pub(super) async fn save_checked(&self, items: Vec<MemoryItem>) -> Result<(), StoreError> {
         let now = self.now();
         let items = distinct(items);
         let metadata: Result<Vec<String>, _> = items.iter().map(|item| to_string(&item.metadata)).collect();

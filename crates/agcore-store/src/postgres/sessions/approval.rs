@@ -1,19 +1,19 @@
 //! Approvals in their table.
 
-use agcore_chat::Actor;
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{Approval, ApprovalChange, ApprovalStatus, NewApproval},
-};
+use agcore_chat::{Actor, Timestamp};
+use agcore_session::{Approval, ApprovalChange, ApprovalStatus, NewApproval};
 use serde_json::Value;
 use sqlx::{Error, Row, postgres::PgRow};
 
 use super::run;
-use crate::postgres::{
-    error::convert,
-    rows::{json, named, optional_json, optional_time, time},
-    statement::FetchRow,
-    transaction::Transaction,
+use crate::{
+    error::StoreError,
+    postgres::{
+        error::convert,
+        rows::{json, named, optional_json, optional_time, time},
+        statement::FetchRow,
+        transaction::Transaction,
+    },
 };
 
 /// The columns that [`read`] reads.
@@ -32,7 +32,7 @@ pub(super) async fn change(
     (key, session): (i64, &str),
     change: ApprovalChange,
     now: Timestamp,
-) -> Result<(Approval, bool), MemoryError> {
+) -> Result<(Approval, bool), StoreError> {
     if let ApprovalChange::Ask(new) = &change {
         run::check(transaction, key, &new.run).await?;
     }
@@ -56,7 +56,7 @@ async fn write(
     attempt: &str,
     key: i64,
     approval: &Approval,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let sql = "INSERT INTO approvals
                (session, id, run, call_id, status, answered_by_tenant, answered_by_user, answered_by_line, asked_at,
                 closed_at, question, answer)

@@ -1,18 +1,19 @@
 //! Tool calls in their table.
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{CallChange, StoredCall},
-};
+use agcore_chat::Timestamp;
+use agcore_session::{CallChange, StoredCall};
 use serde_json::Value;
 use sqlx::{Error, Row, postgres::PgRow};
 
 use super::run;
-use crate::postgres::{
-    error::convert,
-    rows::{json, optional_json, optional_time, time},
-    statement::FetchRow,
-    transaction::Transaction,
+use crate::{
+    error::StoreError,
+    postgres::{
+        error::convert,
+        rows::{json, optional_json, optional_time, time},
+        statement::FetchRow,
+        transaction::Transaction,
+    },
 };
 
 /// The columns that [`read`] reads.
@@ -30,7 +31,7 @@ pub(super) async fn change(
     session: i64,
     change: CallChange,
     now: Timestamp,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let attempt = "cannot write the tool call";
     let (run, id) = change.ids();
     run::check(transaction, session, run).await?;

@@ -1,16 +1,17 @@
 //! Commits.
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{Commit, Committed, Session, StoredMessage},
-};
+use agcore_chat::Timestamp;
+use agcore_session::{Commit, Committed, Session, StoredMessage};
 
 use super::{
     approval, call, event, message,
     row::{Numbers, lock},
     run,
 };
-use crate::postgres::{journal, query::number, text, transaction::Transaction};
+use crate::{
+    error::StoreError,
+    postgres::{journal, query::number, text, transaction::Transaction},
+};
 
 /// Writes a commit. The transaction must be rolled back if this fails.
 pub(super) async fn commit(
@@ -19,7 +20,7 @@ pub(super) async fn commit(
     expected: u64,
     commit: Commit,
     now: Timestamp,
-) -> Result<Committed, MemoryError> {
+) -> Result<Committed, StoreError> {
     let stored = lock(transaction, tenant, id).await?;
     let (key, mut last) = (stored.key, stored.last);
     let end = journal::append(transaction, &stored.session.stream(), expected, &commit.records).await?;
@@ -74,7 +75,7 @@ async fn update(
     key: i64,
     session: &Session,
     last: Numbers,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let sql = "UPDATE sessions
                SET status = $2, pending_tool_call_id = $3, error_id = $4, title = $5, updated_at = $6,
                    last_message = $7, last_audit = $8, last_event = $9

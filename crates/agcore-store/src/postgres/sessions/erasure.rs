@@ -1,10 +1,11 @@
 //! Erasing sessions.
 
-use agcore_chat::Actor;
-use agcore_memory::{MemoryError, Timestamp, session::stream_of};
+use agcore_chat::{Actor, Timestamp};
+use agcore_session::stream_of;
 use sqlx::{Error, Row};
 
 use crate::{
+    error::StoreError,
     postgres::{PostgresStore, error::convert, statement::FetchRow, text::lookup, transaction::Transaction},
     sql::{TYPES_WITH_DATA, erased_metadata},
 };
@@ -13,7 +14,7 @@ const ATTEMPT: &str = "cannot erase the session";
 
 impl PostgresStore {
     /// Erases a session, if it exists and was not erased already.
-    pub(super) async fn erase_one(&self, tenant: &str, id: &str) -> Result<bool, MemoryError> {
+    pub(super) async fn erase_one(&self, tenant: &str, id: &str) -> Result<bool, StoreError> {
         let statement = sqlx::query("SELECT session FROM sessions WHERE tenant = $1 AND id = $2 AND erased_at IS NULL");
         let statement = statement.bind(lookup(tenant)).bind(lookup(id));
         match self.statements().row(ATTEMPT, statement).await? {
@@ -23,7 +24,7 @@ impl PostgresStore {
     }
 
     /// Erases the sessions of a user, each in a transaction of its own. Returns their number without parts.
-    pub(super) async fn erase_sessions_of(&self, owner: &Actor) -> Result<u64, MemoryError> {
+    pub(super) async fn erase_sessions_of(&self, owner: &Actor) -> Result<u64, StoreError> {
         let sql = "SELECT session FROM sessions
                    WHERE tenant = $1 AND \"user\" = $2 AND part_of IS NULL AND erased_at IS NULL";
         let statement = sqlx::query(sql).bind(lookup(&owner.tenant)).bind(lookup(&owner.user));
@@ -34,7 +35,7 @@ impl PostgresStore {
         Ok(erased)
     }
 
-    async fn erase_key(&self, key: i64) -> Result<bool, MemoryError> {
+    async fn erase_key(&self, key: i64) -> Result<bool, StoreError> {
         let mut transaction = self.statements().begin(ATTEMPT).await?;
         let erased = erase(&mut transaction, key, self.now()).await;
         transaction.end(ATTEMPT, erased).await
@@ -42,7 +43,7 @@ impl PostgresStore {
 }
 
 /// Erases the session with a key and its parts, if it was not erased already. Others who write to them, or add a part, wait.
-pub(super) async fn erase(transaction: &mut Transaction<'_>, key: i64, now: Timestamp) -> Result<bool, MemoryError> {
+pub(super) async fn erase(transaction: &mut Transaction<'_>, key: i64, now: Timestamp) -> Result<bool, StoreError> {
     let erased = erase_one(transaction, key, now).await?;
     let sql = "SELECT session FROM sessions WHERE part_of = $1 AND erased_at IS NULL ORDER BY session";
     for row in transaction.rows(ATTEMPT, sqlx::query(sql).bind(key)).await? {
@@ -51,7 +52,7 @@ pub(super) async fn erase(transaction: &mut Transaction<'_>, key: i64, now: Time
     Ok(erased)
 }
 
-async fn erase_one(transaction: &mut Transaction<'_>, key: i64, now: Timestamp) -> Result<bool, MemoryError> {
+async fn erase_one(transaction: &mut Transaction<'_>, key: i64, now: Timestamp) -> Result<bool, StoreError> {
     // Chosen by the database, so that no client can have taken the id.
     let sql = "SELECT tenant, stream, 'erased-' || replace(gen_random_uuid()::text, '-', '') FROM sessions
                WHERE session = $1 AND erased_at IS NULL FOR NO KEY UPDATE";
@@ -79,7 +80,7 @@ async fn erase_one(transaction: &mut Transaction<'_>, key: i64, now: Timestamp) 
     Ok(transaction.execute(ATTEMPT, statement).await? > 0)
 }
 
-async fn blank_messages(transaction: &mut Transaction<'_>, key: i64, id: &str) -> Result<(), MemoryError> {
+async fn blank_messages(transaction: &mut Transaction<'_>, key: i64, id: &str) -> Result<(), StoreError> {
     let sql = "UPDATE messages SET id = $2 || '/' || seq, content = '', run = NULL WHERE session = $1";
     let statement = sqlx::query(sql).bind(key).bind(id);
     transaction.execute(ATTEMPT, statement).await?;
@@ -100,6 +101,6 @@ async fn blank_messages(transaction: &mut Transaction<'_>, key: i64, id: &str) -
     transaction.execute(ATTEMPT, statement).await.map(drop)
 }
 
-fn failed(error: Error) -> MemoryError {
+fn failed(error: Error) -> StoreError {
     convert(ATTEMPT, error)
 }

@@ -1,19 +1,20 @@
 //! Events in their table.
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{EventFilter, NewEvent, StoredEvent},
-};
+use agcore_chat::Timestamp;
+use agcore_session::{EventFilter, NewEvent, StoredEvent};
 use serde_json::Value;
 use sqlx::{Error, Row, postgres::PgRow};
 
 use super::run;
-use crate::postgres::{
-    query::number,
-    rows::{count, json, time},
-    statement::Statement,
-    text::lookup,
-    transaction::Transaction,
+use crate::{
+    error::StoreError,
+    postgres::{
+        query::number,
+        rows::{count, json, time},
+        statement::Statement,
+        text::lookup,
+        transaction::Transaction,
+    },
 };
 
 /// Writes events, whose runs must exist. They are numbered from `first` on.
@@ -23,7 +24,7 @@ pub(super) async fn insert(
     first: u64,
     events: &[NewEvent],
     now: Timestamp,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let runs: Vec<&str> = events.iter().map(|event| event.run.as_str()).collect();
     let mut distinct = runs.clone();
     distinct.dedup();

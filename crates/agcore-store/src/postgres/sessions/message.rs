@@ -1,20 +1,20 @@
 //! Messages in their table.
 
 use agcore_chat::Money;
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{MessageFilter, MessageMetadata, MessagePart, MessageRole, NewMessage, StoredMessage, Visibility},
-};
+use agcore_session::{MessageFilter, MessageMetadata, MessagePart, MessageRole, NewMessage, StoredMessage, Visibility};
 use serde::Serialize;
 use sqlx::{Error, Row, postgres::PgRow};
 
-use crate::postgres::{
-    error::{convert, unwritable},
-    query::{number, statement},
-    rows::{damaged, named, optional_json, optional_text, time},
-    statement::{FetchRow, Statement},
-    text::{self, lookup},
-    transaction::Transaction,
+use crate::{
+    error::{StoreError, StoreErrorKind},
+    postgres::{
+        error::{convert, unwritable},
+        query::{number, statement},
+        rows::{damaged, named, optional_json, optional_text, time},
+        statement::{FetchRow, Statement},
+        text::{self, lookup},
+        transaction::Transaction,
+    },
 };
 
 const ATTEMPT: &str = "cannot write the messages";
@@ -35,7 +35,7 @@ pub(super) async fn insert(
     transaction: &mut Transaction<'_>,
     session: i64,
     messages: &[StoredMessage],
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let ids = column(messages, |message| message.id.as_str());
     let mut sorted = ids.clone();
     sorted.sort_unstable();
@@ -81,14 +81,14 @@ fn column<'m, T>(messages: &'m [StoredMessage], member: impl Fn(&'m StoredMessag
     messages.iter().map(member).collect()
 }
 
-fn json(value: &impl Serialize) -> Result<String, MemoryError> {
+fn json(value: &impl Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| unwritable("the message", error))
 }
 
 #[cold]
-fn exists(id: &str) -> MemoryError {
-    MemoryError::new(
-        MemoryErrorKind::AlreadyExists,
+fn exists(id: &str) -> StoreError {
+    StoreError::new(
+        StoreErrorKind::AlreadyExists,
         format!("the session has a message `{id}` already"),
     )
 }

@@ -1,13 +1,12 @@
 //! Removing what is older than a retention allows.
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{Pruned, Retention},
-};
+use agcore_chat::Timestamp;
+use agcore_session::{Pruned, Retention};
 use sqlx::Row;
 
 use super::erasure::erase;
 use crate::{
+    error::StoreError,
     postgres::{
         PostgresStore,
         error::convert,
@@ -23,7 +22,7 @@ const EVENTS: &str = "runs JOIN events ON events.session = runs.session AND even
 
 impl PostgresStore {
     /// Removes at most `limit` of each kind.
-    pub(super) async fn prune_old(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
+    pub(super) async fn prune_old(&self, retention: &Retention, limit: u64) -> Result<Pruned, StoreError> {
         let now = self.now();
         let sessions = self.erase_old_sessions(retention, limit, now).await?;
         let conditions = Conditions::old_runs(retention, now);
@@ -60,7 +59,7 @@ impl PostgresStore {
     }
 
     /// Counts what would be removed.
-    pub(super) async fn count_old(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+    pub(super) async fn count_old(&self, retention: &Retention) -> Result<Pruned, StoreError> {
         let now = self.now();
         Ok(Pruned::new(
             self.count(&Conditions::old_sessions(retention, now), "sessions")
@@ -72,7 +71,7 @@ impl PostgresStore {
         ))
     }
 
-    async fn erase_old_sessions(&self, retention: &Retention, limit: u64, now: Timestamp) -> Result<u64, MemoryError> {
+    async fn erase_old_sessions(&self, retention: &Retention, limit: u64, now: Timestamp) -> Result<u64, StoreError> {
         let conditions = Conditions::old_sessions(retention, now);
         if conditions.is_never() {
             return Ok(0);
@@ -91,7 +90,7 @@ impl PostgresStore {
         Ok(erased)
     }
 
-    async fn erase_if_old(&self, key: i64, conditions: &Conditions, now: Timestamp) -> Result<bool, MemoryError> {
+    async fn erase_if_old(&self, key: i64, conditions: &Conditions, now: Timestamp) -> Result<bool, StoreError> {
         let mut transaction = self.statements().begin(ATTEMPT).await?;
         let erase = async {
             // Others who write to the session or its parts wait from here on, and what they have written before is visible to the next
@@ -115,7 +114,7 @@ impl PostgresStore {
         conditions: &Conditions,
         sql: impl FnOnce(String) -> String,
         limit: u64,
-    ) -> Result<u64, MemoryError> {
+    ) -> Result<u64, StoreError> {
         if conditions.is_never() {
             return Ok(0);
         }
@@ -128,7 +127,7 @@ impl PostgresStore {
         self.statements().execute(ATTEMPT, changing).await
     }
 
-    async fn count(&self, conditions: &Conditions, from: &str) -> Result<u64, MemoryError> {
+    async fn count(&self, conditions: &Conditions, from: &str) -> Result<u64, StoreError> {
         if conditions.is_never() {
             return Ok(0);
         }

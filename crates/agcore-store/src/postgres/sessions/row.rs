@@ -1,18 +1,18 @@
 //! Sessions in their table.
 
 use agcore_chat::Actor;
-use agcore_memory::{
-    MemoryError,
-    session::{Billing, NewSession, Session, SessionOrigin, SessionStatus},
-};
+use agcore_session::{Billing, NewSession, Session, SessionOrigin, SessionStatus};
 use sqlx::{Error, Row, postgres::PgRow};
 
-use crate::postgres::{
-    error::convert,
-    rows::{count, json, named, optional_text, optional_time, time},
-    statement::FetchRow,
-    text::lookup,
-    transaction::Transaction,
+use crate::{
+    error::StoreError,
+    postgres::{
+        error::convert,
+        rows::{count, json, named, optional_text, optional_time, time},
+        statement::FetchRow,
+        text::lookup,
+        transaction::Transaction,
+    },
 };
 
 /// The columns of a session. Its end is kept by the journal.
@@ -53,7 +53,7 @@ pub(super) struct Numbers {
 }
 
 /// Returns a session, which must exist, and makes others who write to it wait for the end of the transaction.
-pub(super) async fn lock(transaction: &mut Transaction<'_>, tenant: &str, id: &str) -> Result<Stored, MemoryError> {
+pub(super) async fn lock(transaction: &mut Transaction<'_>, tenant: &str, id: &str) -> Result<Stored, StoreError> {
     let sql = concat!(
         "SELECT ",
         COLUMNS!(),
@@ -71,7 +71,7 @@ pub(super) async fn lock_whole(
     transaction: &mut Transaction<'_>,
     named: &str,
     owner: &Actor,
-) -> Result<(i64, String), MemoryError> {
+) -> Result<(i64, String), StoreError> {
     let sql = "SELECT whole.session, whole.id FROM sessions AS named
                JOIN sessions AS whole ON whole.session = coalesce(named.part_of, named.session)
                WHERE named.tenant = $1 AND named.id = $2 AND named.\"user\" = $3
@@ -87,8 +87,8 @@ pub(super) async fn lock_whole(
 
 /// Returns the error of a session that does not exist.
 #[cold]
-pub(super) fn missing(id: &str) -> MemoryError {
-    MemoryError::not_found(format!("there is no session `{id}`"))
+pub(super) fn missing(id: &str) -> StoreError {
+    StoreError::not_found(format!("there is no session `{id}`"))
 }
 
 fn stored(row: &PgRow) -> Result<Stored, Error> {

@@ -1,14 +1,13 @@
 //! Runs in their table.
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{Run, RunChange, RunFilter, RunStatus},
-};
+use agcore_chat::Timestamp;
+use agcore_session::{Run, RunChange, RunFilter, RunStatus};
 use serde_json::Value;
 use sqlx::{Error, Row, postgres::PgRow};
 
 use super::row::KEY;
 use crate::{
+    error::StoreError,
     postgres::{
         error::convert,
         query::{number, statement},
@@ -33,7 +32,7 @@ pub(super) async fn change(
     session: i64,
     change: RunChange,
     now: Timestamp,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let attempt = "cannot write the run";
     let sql = concat!("SELECT ", RUN!(), " FROM runs WHERE session = $1 AND id = $2");
     let found = transaction
@@ -57,14 +56,14 @@ pub(super) async fn change(
 }
 
 /// Checks that a run exists.
-pub(super) async fn check(transaction: &mut Transaction<'_>, session: i64, id: &str) -> Result<(), MemoryError> {
+pub(super) async fn check(transaction: &mut Transaction<'_>, session: i64, id: &str) -> Result<(), StoreError> {
     let statement = sqlx::query("SELECT 1 FROM runs WHERE session = $1 AND id = $2");
     let found = transaction
         .row("cannot read the run", statement.bind(session).bind(id))
         .await?;
     found
         .map(drop)
-        .ok_or_else(|| MemoryError::not_found(format!("the session has no run `{id}`")))
+        .ok_or_else(|| StoreError::not_found(format!("the session has no run `{id}`")))
 }
 
 /// Returns the statement that selects the runs of a filter, the newest first.

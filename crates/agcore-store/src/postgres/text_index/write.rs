@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use agcore_memory::MemoryError;
 use sqlx::Row;
 
 use super::state::State;
 use crate::{
+    error::StoreError,
     postgres::{error::convert, query::number, statement::FetchRow, transaction::Transaction},
     sql::text::{BlockChanges, Delta, DocumentRow, Lengths, Prepared, Rewritten},
 };
@@ -19,7 +19,7 @@ pub(super) async fn apply(
     tenant: &str,
     format: &str,
     prepared: &Prepared,
-) -> Result<bool, MemoryError> {
+) -> Result<bool, StoreError> {
     let Some((state, is_stale)) = locked(transaction, tenant, format).await? else {
         return Ok(false);
     };
@@ -58,7 +58,7 @@ async fn locked(
     transaction: &mut Transaction<'_>,
     tenant: &str,
     format: &str,
-) -> Result<Option<(State, bool)>, MemoryError> {
+) -> Result<Option<(State, bool)>, StoreError> {
     let sql = "INSERT INTO text_indexes (tenant, format) VALUES ($1, $2) ON CONFLICT (tenant) DO NOTHING";
     let statement = sqlx::query(sql).bind(tenant).bind(format);
     transaction.execute(WRITE, statement).await?;
@@ -71,7 +71,7 @@ async fn locked(
 }
 
 /// Removes everything from an index, which gets this format.
-async fn empty(transaction: &mut Transaction<'_>, index: i64, format: &str) -> Result<(), MemoryError> {
+async fn empty(transaction: &mut Transaction<'_>, index: i64, format: &str) -> Result<(), StoreError> {
     for sql in [
         "DELETE FROM text_documents WHERE text_index = $1",
         "DELETE FROM text_lengths WHERE text_index = $1",
@@ -89,7 +89,7 @@ async fn write_documents(
     index: i64,
     prepared: &Prepared,
     delta: &mut Delta,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let sql = "SELECT id, number FROM text_documents WHERE text_index = $1 AND id = ANY($2)";
     let ids: Vec<&str> = prepared.documents.keys().map(String::as_str).collect();
     let statement = sqlx::query(sql).bind(index).bind(ids);
@@ -108,7 +108,7 @@ async fn write_documents(
                 ids.push(id);
             }
         }
-        Ok::<(), MemoryError>(())
+        Ok::<(), StoreError>(())
     };
     delta.apply(prepared, |id| Ok(known.get(id).copied()), row)?;
     if !deleted.is_empty() {
@@ -131,7 +131,7 @@ async fn write_leaves(
     block: i64,
     changes: &BlockChanges,
     terms: &[Box<str>],
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let failed = |error| convert(WRITE, error);
     let sql = "SELECT first FROM text_leaves WHERE text_index = $1 AND block = $2 ORDER BY first";
     let rows = transaction
@@ -160,7 +160,7 @@ async fn write_leaves(
     transaction.execute(WRITE, statement).await.map(drop)
 }
 
-async fn write_lengths(transaction: &mut Transaction<'_>, index: i64, delta: &mut Delta) -> Result<(), MemoryError> {
+async fn write_lengths(transaction: &mut Transaction<'_>, index: i64, delta: &mut Delta) -> Result<(), StoreError> {
     let wanted: Vec<i64> = delta.blocks.keys().copied().collect();
     let sql = "SELECT block, lengths FROM text_lengths WHERE text_index = $1 AND block = ANY($2)";
     let statement = sqlx::query(sql).bind(index).bind(&wanted);

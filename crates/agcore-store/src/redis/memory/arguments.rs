@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use agcore_memory::{EvictionConfig, MemoryFilter, MemoryItem, Timestamp, id};
+use agcore_chat::{Timestamp, id};
+use agcore_memory::{EvictionConfig, MemoryFilter, MemoryItem};
 
 use super::stored::{comparable, entry_name, members};
 use crate::redis::connection::Call;
@@ -116,7 +117,7 @@ mod tests {
     fn the_last_item_counts_and_the_first_time() {
         let mut first = MemoryItem::new("a", "one");
         first.created_at = Timestamp::from_millis(7);
-        let other = MemoryItem::new("a", "other").with_owner(agcore_memory::Actor::new("t", "u"));
+        let other = MemoryItem::new("a", "other").with_owner(agcore_chat::Actor::new("t", "u"));
         let items = without_repetitions(vec![
             first,
             MemoryItem::new("b", ""),

@@ -1,9 +1,11 @@
 //! Eviction: policies that the store applies by itself.
 
-use agcore_memory::{EvictionCandidate, EvictionPolicy, MemoryError, Timestamp};
+use agcore_chat::Timestamp;
+use agcore_memory::{EvictionCandidate, EvictionPolicy};
 
 use super::arguments::{add_range, add_rules, optional};
 use crate::{
+    error::StoreError,
     eviction::victims,
     redis::{RedisStore, connection::Call, error::decoded, scripts},
 };
@@ -15,7 +17,7 @@ type Row = (String, i64, i64, Option<u64>, Option<f64>, Option<i64>);
 
 impl RedisStore {
     /// Counts writes, and applies the policies when it is time to.
-    pub(super) async fn count_writes(&self, written: usize) -> Result<(), MemoryError> {
+    pub(super) async fn count_writes(&self, written: usize) -> Result<(), StoreError> {
         if !self.0.writes.is_due(&self.0.eviction, written) {
             return Ok(());
         }
@@ -27,7 +29,7 @@ impl RedisStore {
     }
 
     /// Applies the policies.
-    pub(super) async fn evict_now(&self) -> Result<u64, MemoryError> {
+    pub(super) async fn evict_now(&self) -> Result<u64, StoreError> {
         if self.0.eviction.rules().next().is_none() {
             return Ok(0);
         }
@@ -44,7 +46,7 @@ impl RedisStore {
         Ok(evicted)
     }
 
-    async fn remove_expired(&self, tenant: &str) -> Result<u64, MemoryError> {
+    async fn remove_expired(&self, tenant: &str) -> Result<u64, StoreError> {
         let now = self.now();
         let rules = self.0.eviction.expiry_rules(now);
         let Some(latest) = rules.iter().filter_map(|(_, cutoff)| *cutoff).max() else {
@@ -58,7 +60,7 @@ impl RedisStore {
     }
 
     /// Removes the items of a policy that are too many. Items that change in the meantime are kept.
-    async fn remove_excess(&self, tenant: &str, prefix: &str, policy: &EvictionPolicy) -> Result<u64, MemoryError> {
+    async fn remove_excess(&self, tenant: &str, prefix: &str, policy: &EvictionPolicy) -> Result<u64, StoreError> {
         let Some(max_items) = policy.max_items() else {
             return Ok(0);
         };

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use agcore_chat::Actor;
-use agcore_memory::{MemoryError, MemoryItem, Timestamp};
+use agcore_chat::{Actor, Timestamp};
+use agcore_memory::MemoryItem;
 use serde_json::{Map, Value};
 
-use crate::redis::error::{damaged, unreadable};
+use crate::{
+    error::StoreError,
+    redis::error::{damaged, unreadable},
+};
 
 /// The fields of an item, in the order of a [`Row`]. Scripts use the same names. More are recorded with recalls.
 pub(super) const FIELDS: [&str; 9] = [
@@ -56,14 +59,14 @@ pub(super) fn comparable(value: &Value) -> Option<String> {
 }
 
 /// Reads an item of a list.
-pub(super) fn listed_item(tenant: &str, row: ListedRow) -> Result<MemoryItem, MemoryError> {
+pub(super) fn listed_item(tenant: &str, row: ListedRow) -> Result<MemoryItem, StoreError> {
     let [id, row @ ..] = row;
     let id = String::from_utf8(id.unwrap_or_default());
     item_of(tenant, &id.map_err(|_| damaged("the id of an item"))?, row)
 }
 
 /// Reads an item.
-pub(super) fn item_of(tenant: &str, id: &str, row: Row) -> Result<MemoryItem, MemoryError> {
+pub(super) fn item_of(tenant: &str, id: &str, row: Row) -> Result<MemoryItem, StoreError> {
     let [content, user, line, source, metadata, created, updated, from, until] = row;
     let text = |what: &str, bytes: Option<Vec<u8>>| {
         let text = bytes.map(String::from_utf8).transpose();
@@ -95,10 +98,10 @@ pub(super) fn item_of(tenant: &str, id: &str, row: Row) -> Result<MemoryItem, Me
 
 #[cfg(test)]
 mod tests {
-    use agcore_memory::MemoryErrorKind;
     use serde_json::json;
 
     use super::*;
+    use crate::error::StoreErrorKind;
 
     fn row(item: &MemoryItem) -> Row {
         let members = members(item);
@@ -152,7 +155,7 @@ mod tests {
             let error = item_of("local", "a", row).unwrap_err();
             assert_eq!(
                 (error.kind(), error.message()),
-                (MemoryErrorKind::Serialization, expected)
+                (StoreErrorKind::Serialization, expected)
             );
         }
     }

@@ -1,6 +1,6 @@
 //! The bytes of a block.
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
+use crate::error::{StoreError, StoreErrorKind};
 
 /// The number of documents of a block.
 pub(super) const SIZE: usize = 1024;
@@ -23,7 +23,7 @@ pub(super) fn number_of(block: i64, place: u16) -> i64 {
 ///
 /// # Errors
 /// When the bytes are damaged.
-pub(super) fn entry_count(bytes: &[u8]) -> Result<usize, MemoryError> {
+pub(super) fn entry_count(bytes: &[u8]) -> Result<usize, StoreError> {
     let count = bytes.len() / ENTRY;
     if bytes.is_empty() || bytes.len() != count * ENTRY || count > SIZE {
         return Err(damaged());
@@ -40,7 +40,7 @@ pub(super) fn places_of(bytes: &[u8]) -> usize {
 ///
 /// # Errors
 /// When the bytes are damaged.
-pub(super) fn entries(bytes: &[u8]) -> Result<impl Iterator<Item = (u16, f32)> + '_, MemoryError> {
+pub(super) fn entries(bytes: &[u8]) -> Result<impl Iterator<Item = (u16, f32)> + '_, StoreError> {
     let (places, occurrences) = bytes.split_at(entry_count(bytes)? * size_of::<u16>());
     let places = places.chunks_exact(size_of::<u16>());
     let places = places.map(|chunk| chunk.try_into().map_or(0, u16::from_le_bytes));
@@ -69,7 +69,7 @@ impl Lengths {
     ///
     /// # Errors
     /// When the bytes are damaged.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, MemoryError> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, StoreError> {
         if bytes.len() != SIZE * size_of::<f32>() {
             return Err(damaged());
         }
@@ -95,9 +95,9 @@ impl Lengths {
 
 /// Returns the error of bytes that cannot be read.
 #[cold]
-pub(super) fn damaged() -> MemoryError {
-    MemoryError::new(
-        MemoryErrorKind::Serialization,
+pub(super) fn damaged() -> StoreError {
+    StoreError::new(
+        StoreErrorKind::Serialization,
         "the index of texts is damaged; rebuild it (`KnowledgeIndex::rebuild`, `agcore knowledge rebuild`)",
     )
 }
@@ -117,13 +117,13 @@ mod tests {
 
     #[test]
     fn damaged_bytes_are_errors() {
-        let error = |result: Result<(), MemoryError>| result.unwrap_err().kind();
+        let error = |result: Result<(), StoreError>| result.unwrap_err().kind();
         for bytes in [&[][..], &[1], &[0; 7], &[0xff; 6], &[0; 6 * 1025]] {
-            assert_eq!(error(entries(bytes).map(drop)), MemoryErrorKind::Serialization);
+            assert_eq!(error(entries(bytes).map(drop)), StoreErrorKind::Serialization);
         }
         assert_eq!(
             error(Lengths::from_bytes(&[0; 1023]).map(drop)),
-            MemoryErrorKind::Serialization
+            StoreErrorKind::Serialization
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agcore_memory::MemoryError;
+use crate::error::StoreError;
 
 use super::{
     block::{SIZE, entries, places_of},
@@ -114,7 +114,7 @@ impl BlockChanges {
         firsts: &[Vec<u8>],
         stored: &BTreeMap<usize, Vec<u8>>,
         terms: &[Box<str>],
-    ) -> Result<Rewritten, MemoryError> {
+    ) -> Result<Rewritten, StoreError> {
         let mut affected = self.with_added(firsts, terms);
         if self.removed.has_any {
             for (leaf, bytes) in stored {
@@ -149,7 +149,7 @@ impl BlockChanges {
         }
     }
 
-    fn is_removed_from(&self, leaf: &[u8]) -> Result<bool, MemoryError> {
+    fn is_removed_from(&self, leaf: &[u8]) -> Result<bool, StoreError> {
         let mut terms = Terms::new(leaf)?;
         while let Some(entries) = terms.next()? {
             if self.has_removed(entries)? {
@@ -159,12 +159,12 @@ impl BlockChanges {
         Ok(false)
     }
 
-    fn has_removed(&self, entries: &[u8]) -> Result<bool, MemoryError> {
+    fn has_removed(&self, entries: &[u8]) -> Result<bool, StoreError> {
         Ok(self.removed.has_any && self::entries(entries)?.any(|(place, _)| self.removed.contains(place)))
     }
 
     /// Returns the leaves that replace these neighbors.
-    fn merge(&self, old: &[&[u8]], added: &[Added], terms: &[Box<str>]) -> Result<Vec<Leaf>, MemoryError> {
+    fn merge(&self, old: &[&[u8]], added: &[Added], terms: &[Box<str>]) -> Result<Vec<Leaf>, StoreError> {
         let size = old.iter().map(|leaf| leaf.len()).sum::<usize>() + 12 * added.len();
         // Leaves that are equally full have space for the next terms.
         let mut leaves = Leaves::new(if size > 8 * FULL {
@@ -240,7 +240,7 @@ struct Entry {
 
 impl Entry {
     /// Sets what is stored without the places that are removed, and with a group.
-    fn set(&mut self, stored: &[u8], removed: &Places, group: &[Added]) -> Result<(), MemoryError> {
+    fn set(&mut self, stored: &[u8], removed: &Places, group: &[Added]) -> Result<(), StoreError> {
         self.places.clear();
         self.occurrences.clear();
         let (places, occurrences) = stored.split_at(places_of(stored));

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use agcore_memory::MemoryError;
+use crate::error::StoreError;
 
 use super::block::{ENTRY, SIZE, damaged};
 
@@ -27,7 +27,7 @@ impl<'l> Terms<'l> {
     ///
     /// # Errors
     /// When there is no term.
-    pub(super) fn new(bytes: &'l [u8]) -> Result<Self, MemoryError> {
+    pub(super) fn new(bytes: &'l [u8]) -> Result<Self, StoreError> {
         if bytes.is_empty() {
             return Err(damaged());
         }
@@ -39,7 +39,7 @@ impl<'l> Terms<'l> {
     ///
     /// # Errors
     /// When the bytes are damaged.
-    pub(super) fn next(&mut self) -> Result<Option<&'l [u8]>, MemoryError> {
+    pub(super) fn next(&mut self) -> Result<Option<&'l [u8]>, StoreError> {
         if self.bytes.is_empty() {
             return Ok(None);
         }
@@ -53,14 +53,14 @@ impl<'l> Terms<'l> {
         self.take(count * ENTRY).map(Some)
     }
 
-    fn take(&mut self, length: usize) -> Result<&'l [u8], MemoryError> {
+    fn take(&mut self, length: usize) -> Result<&'l [u8], StoreError> {
         let (taken, rest) = self.bytes.split_at_checked(length).ok_or_else(damaged)?;
         self.bytes = rest;
         Ok(taken)
     }
 
     /// Reads a number of variable length.
-    fn number(&mut self) -> Result<usize, MemoryError> {
+    fn number(&mut self) -> Result<usize, StoreError> {
         let (mut number, mut shift) = (0, 0);
         loop {
             let [byte] = self.take(1)? else { return Err(damaged()) };
@@ -80,7 +80,7 @@ impl<'l> Terms<'l> {
 ///
 /// # Errors
 /// When the bytes are damaged.
-pub(crate) fn find<'l>(leaf: &'l [u8], wanted: &[u8]) -> Result<Option<&'l [u8]>, MemoryError> {
+pub(crate) fn find<'l>(leaf: &'l [u8], wanted: &[u8]) -> Result<Option<&'l [u8]>, StoreError> {
     let mut terms = Terms::new(leaf)?;
     while let Some(entries) = terms.next()? {
         match terms.term.as_slice().cmp(wanted) {
@@ -155,7 +155,7 @@ fn write_number(bytes: &mut Vec<u8>, mut number: usize) {
 
 #[cfg(test)]
 mod tests {
-    use agcore_memory::MemoryErrorKind;
+    use crate::error::StoreErrorKind;
 
     use super::*;
 
@@ -212,7 +212,7 @@ mod tests {
         ] {
             assert_eq!(
                 find(bytes, b"zz").unwrap_err().kind(),
-                MemoryErrorKind::Serialization,
+                StoreErrorKind::Serialization,
                 "{bytes:?}"
             );
         }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use agcore_memory::{MemoryError, search::Bm25Settings, search::IndexHit};
+use agcore_memory::search::{Bm25Settings, IndexHit};
 
 use super::block::{Lengths, SIZE, entries, entry_count, number_of};
+use crate::error::StoreError;
 
 /// The postings of a term: blocks in ascending order, with their entries.
 #[derive(Debug, Default)]
@@ -30,7 +31,7 @@ impl Query {
         documents: u64,
         length: f64,
         postings: Vec<TermPostings>,
-    ) -> Result<Self, MemoryError> {
+    ) -> Result<Self, StoreError> {
         let mut terms = Vec::with_capacity(postings.len());
         let mut blocks = Vec::new();
         for postings in postings {
@@ -58,7 +59,7 @@ impl Query {
     ///
     /// # Errors
     /// When postings are damaged.
-    pub(crate) fn best(&self, lengths: &BTreeMap<i64, Lengths>, limit: usize) -> Result<Vec<(i64, f32)>, MemoryError> {
+    pub(crate) fn best(&self, lengths: &BTreeMap<i64, Lengths>, limit: usize) -> Result<Vec<(i64, f32)>, StoreError> {
         let formula = self.settings.formula(self.average_length);
         let mut scores = vec![0.0_f32; self.blocks.len() * SIZE];
         for (weight, postings) in &self.terms {

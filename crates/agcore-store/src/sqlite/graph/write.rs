@@ -1,18 +1,19 @@
 //! Saving entities and relations.
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    graph::{Entity, Relation},
-};
+use agcore_chat::Timestamp;
+use agcore_memory::graph::{Entity, Relation};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
-use crate::sqlite::rows::{execute, select_one};
+use crate::{
+    error::StoreError,
+    sqlite::rows::{execute, select_one},
+};
 
 const SAVE: &str = "cannot save the entity";
 
 /// Saves an entity, or replaces it.
-pub(super) fn entity(connection: &Connection, entity: &Entity, now: Timestamp) -> Result<(), MemoryError> {
+pub(super) fn entity(connection: &Connection, entity: &Entity, now: Timestamp) -> Result<(), StoreError> {
     let sql =
         "INSERT INTO graph_entities (tenant, id, user, line, name, kind, description, tags, created_at, updated_at)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9)
@@ -54,12 +55,12 @@ pub(super) fn entity(connection: &Connection, entity: &Entity, now: Timestamp) -
 }
 
 /// Saves a relation, or replaces its weight.
-pub(super) fn relation(connection: &Connection, tenant: &str, relation: &Relation) -> Result<(), MemoryError> {
+pub(super) fn relation(connection: &Connection, tenant: &str, relation: &Relation) -> Result<(), StoreError> {
     let attempt = "cannot save the relation";
     let key = |id: &str| {
         let sql = "SELECT entity FROM graph_entities WHERE tenant = ?1 AND id = ?2";
         let found: Option<i64> = select_one(connection, attempt, sql, [tenant, id], |row| row.get(0))?;
-        found.ok_or_else(|| MemoryError::not_found(format!("there is no entity `{id}`")))
+        found.ok_or_else(|| StoreError::not_found(format!("there is no entity `{id}`")))
     };
     let (source, target) = (key(&relation.source)?, key(&relation.target)?);
     let sql = "INSERT INTO graph_relations (source, kind, target, weight) VALUES (?1, ?2, ?3, ?4)

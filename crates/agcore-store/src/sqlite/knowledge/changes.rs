@@ -1,15 +1,15 @@
 //! The sequence of changes.
 
-use agcore_memory::{
-    MemoryError,
-    knowledge::{Changes, KnowledgePage, Position},
-};
+use agcore_memory::knowledge::{Changes, KnowledgePage, Position};
 use rusqlite::{Connection, params};
 
 use super::row::{COLUMNS, page};
-use crate::sqlite::{
-    error::convert,
-    rows::{count, number, select, select_one},
+use crate::{
+    error::StoreError,
+    sqlite::{
+        error::convert,
+        rows::{count, number, select, select_one},
+    },
 };
 
 const READ: &str = "cannot read the changes of the pages";
@@ -20,7 +20,7 @@ pub(super) fn changes(
     tenant: &str,
     since: Option<Position>,
     limit: u64,
-) -> Result<Changes, MemoryError> {
+) -> Result<Changes, StoreError> {
     // Both tables as they are at one moment.
     let transaction = connection
         .unchecked_transaction()

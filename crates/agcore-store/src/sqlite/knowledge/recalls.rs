@@ -1,9 +1,13 @@
 //! Statistics of recalls.
 
-use agcore_memory::{MemoryError, Timestamp, knowledge::RecallStatistics};
+use agcore_chat::Timestamp;
+use agcore_memory::knowledge::RecallStatistics;
 use rusqlite::{Connection, params};
 
-use crate::sqlite::rows::{count, execute, number, select, time};
+use crate::{
+    error::StoreError,
+    sqlite::rows::{count, execute, number, select, time},
+};
 
 /// Records recalls.
 pub(super) fn record(
@@ -11,7 +15,7 @@ pub(super) fn record(
     tenant: &str,
     recalls: &[(String, f64)],
     now: Timestamp,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let sql = "UPDATE knowledge_pages SET recalls = recalls + 1, score_sum = score_sum + ?3, recalled_at = ?4
                WHERE tenant = ?1 AND id = ?2";
     for (id, score) in recalls {
@@ -32,7 +36,7 @@ pub(super) fn statistics(
     connection: &Connection,
     tenant: &str,
     limit: u64,
-) -> Result<Vec<RecallStatistics>, MemoryError> {
+) -> Result<Vec<RecallStatistics>, StoreError> {
     let sql = "SELECT id, recalls, score_sum, recalled_at FROM knowledge_pages WHERE tenant = ?1 AND recalls > 0
                ORDER BY recalls DESC, id LIMIT ?2";
     let values = params![tenant, number(limit)];

@@ -1,19 +1,22 @@
 //! Saving and deleting pages.
 
-use agcore_chat::Actor;
-use agcore_memory::{MemoryError, Timestamp, knowledge::KnowledgePage};
+use agcore_chat::{Actor, Timestamp};
+use agcore_memory::knowledge::KnowledgePage;
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
-use crate::sqlite::rows::{count, execute, select_one};
+use crate::{
+    error::StoreError,
+    sqlite::rows::{count, execute, select_one},
+};
 
 /// Returns whether there is a page with the tenant and id of this one.
-pub(super) fn exists(connection: &Connection, page: &KnowledgePage) -> Result<bool, MemoryError> {
+pub(super) fn exists(connection: &Connection, page: &KnowledgePage) -> Result<bool, StoreError> {
     Ok(key(connection, page.tenant(), &page.id)?.is_some())
 }
 
 /// Returns the version of the page with the tenant and id of this one, 0 if there is none.
-pub(super) fn version(connection: &Connection, page: &KnowledgePage) -> Result<u64, MemoryError> {
+pub(super) fn version(connection: &Connection, page: &KnowledgePage) -> Result<u64, StoreError> {
     let sql = "SELECT change FROM knowledge_pages WHERE tenant = ?1 AND id = ?2";
     let key = [&**page.tenant(), &page.id];
     let version = select_one(connection, "cannot read the page", sql, key, |row| count(row, "change"))?;
@@ -21,13 +24,13 @@ pub(super) fn version(connection: &Connection, page: &KnowledgePage) -> Result<u
 }
 
 /// Returns the key of a page in other tables.
-fn key(connection: &Connection, tenant: &str, id: &str) -> Result<Option<i64>, MemoryError> {
+fn key(connection: &Connection, tenant: &str, id: &str) -> Result<Option<i64>, StoreError> {
     let sql = "SELECT page FROM knowledge_pages WHERE tenant = ?1 AND id = ?2";
     select_one(connection, "cannot read the page", sql, [tenant, id], |row| row.get(0))
 }
 
 /// Returns the number of the next change of a tenant.
-fn next_change(connection: &Connection, tenant: &str, now: Timestamp) -> Result<i64, MemoryError> {
+fn next_change(connection: &Connection, tenant: &str, now: Timestamp) -> Result<i64, StoreError> {
     let sql = "INSERT INTO knowledge_tenants (tenant, generation, change) VALUES (?1, ?2, 1)
                ON CONFLICT (tenant) DO UPDATE SET change = change + 1 RETURNING change";
     let next = select_one(connection, WRITE, sql, params![tenant, now.as_millis()], |row| {
@@ -39,7 +42,7 @@ fn next_change(connection: &Connection, tenant: &str, now: Timestamp) -> Result<
 const WRITE: &str = "cannot save the page";
 
 /// Saves a page, or replaces it. Returns its version.
-pub(super) fn save(connection: &Connection, page: &KnowledgePage, now: Timestamp) -> Result<u64, MemoryError> {
+pub(super) fn save(connection: &Connection, page: &KnowledgePage, now: Timestamp) -> Result<u64, StoreError> {
     let tenant = &**page.tenant();
     let change = next_change(connection, tenant, now)?;
     let sql = "INSERT INTO knowledge_pages
@@ -91,7 +94,7 @@ pub(super) fn save(connection: &Connection, page: &KnowledgePage, now: Timestamp
 }
 
 /// Deletes a page. Returns whether it existed.
-pub(super) fn delete(connection: &Connection, tenant: &str, id: &str) -> Result<bool, MemoryError> {
+pub(super) fn delete(connection: &Connection, tenant: &str, id: &str) -> Result<bool, StoreError> {
     let attempt = "cannot delete the page";
     let Some(key) = key(connection, tenant, id)? else {
         return Ok(false);
@@ -110,7 +113,7 @@ pub(super) fn delete(connection: &Connection, tenant: &str, id: &str) -> Result<
 }
 
 /// Erases the pages of a user. Returns their number.
-pub(super) fn erase(connection: &Connection, owner: &Actor) -> Result<u64, MemoryError> {
+pub(super) fn erase(connection: &Connection, owner: &Actor) -> Result<u64, StoreError> {
     let attempt = "cannot erase the pages";
     let pages = "DELETE FROM knowledge_pages WHERE tenant = ?1 AND user = ?2";
     let erased = execute(connection, attempt, pages, [&*owner.tenant, &*owner.user])?;

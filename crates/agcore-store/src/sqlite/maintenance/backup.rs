@@ -5,7 +5,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use agcore_memory::{MemoryError, MemoryErrorKind};
 use rusqlite::{
     Connection,
     backup::{Backup, StepResult},
@@ -13,6 +12,7 @@ use rusqlite::{
 use tempfile::{Builder, NamedTempFile};
 
 use super::super::{connection::write_ahead_log, error::convert, options::SqliteOptions};
+use crate::error::{StoreError, StoreErrorKind};
 
 /// Copies the database. Returns the size of the copy.
 pub(super) fn backup(
@@ -20,11 +20,11 @@ pub(super) fn backup(
     options: &SqliteOptions,
     target: &Path,
     replace: bool,
-) -> Result<u64, MemoryError> {
+) -> Result<u64, StoreError> {
     check_target(&options.path, target, replace)?;
     let written = |error: io::Error| {
         let message = format!("cannot write {}", target.display());
-        MemoryError::with_source(MemoryErrorKind::Storage, message, error)
+        StoreError::with_source(StoreErrorKind::Storage, message, error)
     };
     let directory = target.parent().filter(|directory| !directory.as_os_str().is_empty());
     // Only the owner can read a temporary file.
@@ -40,12 +40,12 @@ pub(super) fn backup(
 }
 
 /// Checks that the target is neither the database nor another one that is in use.
-fn check_target(source: &Path, target: &Path, replace: bool) -> Result<(), MemoryError> {
+fn check_target(source: &Path, target: &Path, replace: bool) -> Result<(), StoreError> {
     let Ok(existing) = fs::canonicalize(target) else {
         return Ok(());
     };
     let refuse = |reason: &str| {
-        Err(MemoryError::invalid(format!(
+        Err(StoreError::invalid(format!(
             "cannot write {}: {reason}",
             target.display()
         )))
@@ -77,7 +77,7 @@ fn copy(source: &Connection, target: &Path) -> rusqlite::Result<()> {
     target.close().map_err(|(_, error)| error)
 }
 
-fn persist(file: NamedTempFile, target: &Path, replace: bool) -> Result<(), MemoryError> {
+fn persist(file: NamedTempFile, target: &Path, replace: bool) -> Result<(), StoreError> {
     let persisted: Result<_, tempfile::PersistError> = match replace {
         true => file.persist(target_of(target)),
         false => file.persist_noclobber(target),
@@ -85,8 +85,8 @@ fn persist(file: NamedTempFile, target: &Path, replace: bool) -> Result<(), Memo
     match persisted {
         Ok(_) => Ok(()),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(exists(target)),
-        Err(error) => Err(MemoryError::with_source(
-            MemoryErrorKind::Storage,
+        Err(error) => Err(StoreError::with_source(
+            StoreErrorKind::Storage,
             format!("cannot write {}", target.display()),
             error.error,
         )),
@@ -98,9 +98,9 @@ fn target_of(target: &Path) -> PathBuf {
     fs::canonicalize(target).unwrap_or_else(|_| target.to_owned())
 }
 
-fn exists(target: &Path) -> MemoryError {
-    MemoryError::new(
-        MemoryErrorKind::AlreadyExists,
+fn exists(target: &Path) -> StoreError {
+    StoreError::new(
+        StoreErrorKind::AlreadyExists,
         format!("cannot write {}: the file already exists", target.display()),
     )
 }

@@ -1,10 +1,12 @@
 //! Eviction: policies that the store applies by itself.
 
-use agcore_memory::{EvictionCandidate, EvictionConfig, EvictionPolicy, MemoryError, Timestamp};
+use agcore_chat::Timestamp;
+use agcore_memory::{EvictionCandidate, EvictionConfig, EvictionPolicy};
 use rusqlite::Connection;
 
 use super::query::{count, params_of};
 use crate::{
+    error::StoreError,
     eviction,
     sql::Conditions,
     sqlite::{SqliteStore, error::convert},
@@ -23,7 +25,7 @@ impl SqliteStore {
     }
 
     /// Applies the policies.
-    pub(super) async fn evict_now(&self) -> Result<u64, MemoryError> {
+    pub(super) async fn evict_now(&self) -> Result<u64, StoreError> {
         let (eviction, now) = (self.0.eviction.clone(), self.now());
         self.write(move |connection| {
             evict(connection, &eviction, now).map_err(|error| convert("cannot evict items", error))

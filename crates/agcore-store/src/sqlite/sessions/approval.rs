@@ -1,15 +1,15 @@
 //! Approvals in their table.
 
-use agcore_chat::Actor;
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{Approval, ApprovalChange, ApprovalStatus, NewApproval},
-};
+use agcore_chat::{Actor, Timestamp};
+use agcore_session::{Approval, ApprovalChange, ApprovalStatus, NewApproval};
 use rusqlite::{Connection, Row, params};
 use serde_json::Value;
 
 use super::run;
-use crate::sqlite::rows::{Json, execute, named, optional_json, optional_time, select_one, time};
+use crate::{
+    error::StoreError,
+    sqlite::rows::{Json, execute, named, optional_json, optional_time, select_one, time},
+};
 
 pub(super) const COLUMNS: &str = "approvals.id AS approval_id, run, call_id, approvals.status AS approval_status, \
      answered_by_tenant, answered_by_user, answered_by_line, asked_at, closed_at, question, answer";
@@ -20,7 +20,7 @@ pub(super) fn change(
     (key, session): (i64, &str),
     change: ApprovalChange,
     now: Timestamp,
-) -> Result<(Approval, bool), MemoryError> {
+) -> Result<(Approval, bool), StoreError> {
     if let ApprovalChange::Ask(new) = &change {
         run::check(connection, key, &new.run)?;
     }
@@ -41,7 +41,7 @@ pub(super) fn change(
     Ok((approval, true))
 }
 
-fn write(connection: &Connection, key: i64, approval: &Approval) -> Result<(), MemoryError> {
+fn write(connection: &Connection, key: i64, approval: &Approval) -> Result<(), StoreError> {
     let sql = "INSERT INTO approvals
                (session, id, run, call_id, status, answered_by_tenant, answered_by_user, answered_by_line, asked_at,
                 closed_at, question, answer)

@@ -1,10 +1,7 @@
 //! Commits.
 
-use agcore_chat::Text;
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{Commit, Committed, Session},
-};
+use agcore_chat::{Text, Timestamp};
+use agcore_session::{Commit, Committed, Session};
 use rusqlite::{Connection, named_params};
 
 use super::{
@@ -12,9 +9,12 @@ use super::{
     row::{Numbers, find},
     run,
 };
-use crate::sqlite::{
-    journal,
-    rows::{execute, number},
+use crate::{
+    error::StoreError,
+    sqlite::{
+        journal,
+        rows::{execute, number},
+    },
 };
 
 /// Writes a commit. The transaction is rolled back if this fails.
@@ -24,7 +24,7 @@ pub(super) fn commit(
     expected: u64,
     commit: Commit,
     now: Timestamp,
-) -> Result<Committed, MemoryError> {
+) -> Result<Committed, StoreError> {
     let stored = find(connection, tenant, id)?;
     let (key, mut last) = (stored.key, stored.last);
     let end = journal::append(connection, &stored.session.stream(), expected, &commit.records)?;
@@ -77,7 +77,7 @@ impl Numbers {
     }
 }
 
-fn update(connection: &Connection, key: i64, session: &Session, last: Numbers) -> Result<(), MemoryError> {
+fn update(connection: &Connection, key: i64, session: &Session, last: Numbers) -> Result<(), StoreError> {
     let sql = "UPDATE sessions
                SET status = :status, pending_tool_call_id = :pending_tool_call_id, error_id = :error_id, title = :title,
                    updated_at = :updated_at, last_message = :last_message, last_audit = :last_audit

@@ -1,10 +1,11 @@
 //! Erasing sessions.
 
-use agcore_chat::Actor;
-use agcore_memory::{MemoryError, Timestamp, session::stream_of};
+use agcore_chat::{Actor, Timestamp};
+use agcore_session::stream_of;
 use rusqlite::{Connection, params};
 
 use crate::{
+    error::StoreError,
     sql::{TYPES_WITH_DATA, erased_metadata},
     sqlite::{
         SqliteStore,
@@ -15,14 +16,14 @@ use crate::{
 const ATTEMPT: &str = "cannot erase the session";
 
 /// Erases a session, if it exists and was not erased already.
-pub(super) fn erase(connection: &Connection, tenant: &str, id: &str, now: Timestamp) -> Result<bool, MemoryError> {
+pub(super) fn erase(connection: &Connection, tenant: &str, id: &str, now: Timestamp) -> Result<bool, StoreError> {
     let sql = "SELECT session FROM sessions WHERE tenant = ?1 AND id = ?2";
     let key = select_one(connection, ATTEMPT, sql, [tenant, id], |row| row.get(0))?;
     key.map_or(Ok(false), |key| erase_key(connection, key, now))
 }
 
 /// Erases the session with a key and its parts, if it was not erased already.
-pub(super) fn erase_key(connection: &Connection, key: i64, now: Timestamp) -> Result<bool, MemoryError> {
+pub(super) fn erase_key(connection: &Connection, key: i64, now: Timestamp) -> Result<bool, StoreError> {
     let erased = erase_one(connection, key, now)?;
     let sql = "SELECT session FROM sessions WHERE part_of = ?1 AND erased_at IS NULL";
     let parts: Vec<i64> = select(connection, ATTEMPT, sql, [key], |row| row.get(0))?;
@@ -32,7 +33,7 @@ pub(super) fn erase_key(connection: &Connection, key: i64, now: Timestamp) -> Re
     Ok(erased)
 }
 
-fn erase_one(connection: &Connection, key: i64, now: Timestamp) -> Result<bool, MemoryError> {
+fn erase_one(connection: &Connection, key: i64, now: Timestamp) -> Result<bool, StoreError> {
     // Chosen by the database, so that no client can have taken it.
     let sql = "SELECT tenant, stream, 'erased-' || lower(hex(randomblob(16))) FROM sessions
                WHERE session = ?1 AND erased_at IS NULL";
@@ -64,7 +65,7 @@ fn erase_one(connection: &Connection, key: i64, now: Timestamp) -> Result<bool, 
     execute(connection, ATTEMPT, sql, params).map(|erased| erased > 0)
 }
 
-fn blank_messages(connection: &Connection, key: i64, id: &str) -> Result<(), MemoryError> {
+fn blank_messages(connection: &Connection, key: i64, id: &str) -> Result<(), StoreError> {
     let sql = "UPDATE messages SET id = ?2 || '/' || seq, content = '', run = NULL WHERE session = ?1";
     execute(connection, ATTEMPT, sql, params![key, id])?;
     let sql = format!("SELECT seq, type, metadata FROM messages WHERE session = ?1 AND type IN {TYPES_WITH_DATA}");
@@ -85,22 +86,25 @@ fn blank_messages(connection: &Connection, key: i64, id: &str) -> Result<(), Mem
 
 impl SqliteStore {
     /// Erases the sessions of a user, each in a transaction of its own. Returns their number without parts.
-    pub(super) async fn erase_sessions_of(&self, owner: &Actor) -> Result<u64, MemoryError> {
+    pub(super) async fn erase_sessions_of(&self, owner: &Actor) -> Result<u64, StoreError> {
         let owner = [owner.tenant.to_string(), owner.user.to_string()];
         let find = move |connection: &Connection| {
             let sql = "SELECT session FROM sessions WHERE tenant = ?1 AND user = ?2 AND part_of IS NULL AND erased_at IS NULL";
             select(connection, "cannot list the sessions", sql, owner, |row| row.get(0))
         };
-        let keys: Vec<i64> = self.read(find).await?;
+        let keys: Vec<i64> = self.read::<_, StoreError>(find).await?;
         self.erase_keys(keys).await
     }
 
     /// Erases the sessions with these keys, each in a transaction of its own. Returns their number.
-    async fn erase_keys(&self, keys: Vec<i64>) -> Result<u64, MemoryError> {
+    async fn erase_keys(&self, keys: Vec<i64>) -> Result<u64, StoreError> {
         let mut erased = 0;
         for key in keys {
             let now = self.now();
-            erased += u64::from(self.write(move |connection| erase_key(connection, key, now)).await?);
+            erased += u64::from(
+                self.write::<_, StoreError>(move |connection| erase_key(connection, key, now))
+                    .await?,
+            );
         }
         Ok(erased)
     }

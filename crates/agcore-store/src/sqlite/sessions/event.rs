@@ -1,16 +1,17 @@
 //! Events in their table.
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{EventFilter, NewEvent, StoredEvent},
-};
+use agcore_chat::Timestamp;
+use agcore_session::{EventFilter, NewEvent, StoredEvent};
 use rusqlite::{Connection, Row, Statement, params};
 use serde_json::Value;
 
 use super::row::KEY;
-use crate::sqlite::{
-    error::convert,
-    rows::{Json, count, execute, limit, number, select, time},
+use crate::{
+    error::StoreError,
+    sqlite::{
+        error::convert,
+        rows::{Json, count, execute, limit, number, select, time},
+    },
 };
 
 const ATTEMPT: &str = "cannot write the event";
@@ -24,7 +25,7 @@ pub(super) const NUMBER: &str = "INSERT INTO event_numbers (session, last_event)
      ON CONFLICT (session) DO UPDATE SET last_event = excluded.last_event";
 
 /// Notes the number of the last event of a session.
-pub(super) fn number_last(connection: &Connection, session: i64, last: u64) -> Result<(), MemoryError> {
+pub(super) fn number_last(connection: &Connection, session: i64, last: u64) -> Result<(), StoreError> {
     execute(connection, ATTEMPT, NUMBER, params![session, number(last)]).map(drop)
 }
 
@@ -35,7 +36,7 @@ pub(super) fn insert(
     seq: u64,
     event: &NewEvent,
     now: Timestamp,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let statement = connection.prepare_cached(INSERT);
     let mut statement = statement.map_err(|error| convert(ATTEMPT, error))?;
     insert_with(&mut statement, session, seq, event, now)
@@ -48,7 +49,7 @@ pub(super) fn insert_with(
     seq: u64,
     event: &NewEvent,
     now: Timestamp,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let params = params![
         session,
         number(seq),
@@ -66,7 +67,7 @@ pub(super) fn list(
     tenant: &str,
     session: &str,
     filter: &EventFilter,
-) -> Result<Vec<StoredEvent>, MemoryError> {
+) -> Result<Vec<StoredEvent>, StoreError> {
     let (after, limit) = (number(filter.after), limit(filter.limit));
     let of_run = if filter.run.is_some() { "AND run = ?5" } else { "" };
     let sql = format!(

@@ -1,13 +1,14 @@
 //! Commits of events alone. A server that streams makes many of them for each run, so they take fewer statements than others.
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{Commit, Committed, NewEvent, SessionEvents},
-};
+use agcore_chat::Timestamp;
+use agcore_session::{Commit, Committed, NewEvent, SessionError, SessionEvents};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::{event, row::missing, run};
-use crate::sqlite::{error::convert, rows::number};
+use crate::{
+    error::StoreError,
+    sqlite::{error::convert, rows::number},
+};
 
 /// The time by which events may be newer than their session, in milliseconds. Each change of that time changes four indexes.
 const RESOLUTION: i64 = 1000;
@@ -53,15 +54,16 @@ pub(super) fn commit_all(
     connection: &Connection,
     batch: &[SessionEvents],
     now: Timestamp,
-) -> Result<Vec<Result<Committed, MemoryError>>, MemoryError> {
+) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
     let mut statements = Statements::prepare(connection)?;
     let mut results = Vec::with_capacity(batch.len());
     for part in batch {
         let before = connection.total_changes();
         let key = (&*part.tenant, &*part.session);
-        let result = part
-            .check()
-            .and_then(|()| statements.commit(key, part.expected, &part.events, now));
+        let result = match part.check() {
+            Ok(()) => statements.commit(key, part.expected, &part.events, now),
+            Err(error) => Err(error.into()),
+        };
         if result.is_err() && connection.total_changes() != before {
             return result.map(|_| Vec::new());
         }
@@ -77,12 +79,12 @@ pub(super) fn commit(
     expected: u64,
     events: &[NewEvent],
     now: Timestamp,
-) -> Result<Committed, MemoryError> {
+) -> Result<Committed, StoreError> {
     Statements::prepare(connection)?.commit(key, expected, events, now)
 }
 
 impl<'c> Statements<'c> {
-    fn prepare(connection: &'c Connection) -> Result<Self, MemoryError> {
+    fn prepare(connection: &'c Connection) -> Result<Self, StoreError> {
         let prepare = |sql| {
             let prepared = connection.prepare_cached(sql);
             prepared.map_err(|error| convert("cannot write the events", error))
@@ -108,7 +110,7 @@ impl<'c> Statements<'c> {
         expected: u64,
         events: &[NewEvent],
         now: Timestamp,
-    ) -> Result<Committed, MemoryError> {
+    ) -> Result<Committed, StoreError> {
         if let Some(committed) = self.commit_quickly(key, expected, events, now)? {
             return Ok(committed);
         }
@@ -125,10 +127,10 @@ impl<'c> Statements<'c> {
         expected: u64,
         new: &[NewEvent],
         now: Timestamp,
-    ) -> Result<Option<Committed>, MemoryError> {
+    ) -> Result<Option<Committed>, StoreError> {
         let place = self.find(tenant, id)?.ok_or_else(|| missing(id))?;
         if place.end != expected {
-            return Err(MemoryError::conflict(&place.stream, expected, place.end));
+            return Err(SessionError::conflict(&place.stream, expected, place.end).into());
         }
         let Some(first) = new.first().filter(|_| !place.is_erased) else {
             return Ok(None);
@@ -155,7 +157,7 @@ impl<'c> Statements<'c> {
         Ok(Some(Committed::new(place.end, Vec::new(), events)))
     }
 
-    fn find(&mut self, tenant: &str, id: &str) -> Result<Option<Place>, MemoryError> {
+    fn find(&mut self, tenant: &str, id: &str) -> Result<Option<Place>, StoreError> {
         let found = self.find.query_row([tenant, id], |row| {
             Ok(Place {
                 key: row.get(0)?,

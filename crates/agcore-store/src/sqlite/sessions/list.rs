@@ -1,9 +1,6 @@
 //! Lists of sessions and approvals.
 
-use agcore_memory::{
-    MemoryError,
-    session::{Approval, ApprovalFilter, Session, SessionFilter},
-};
+use agcore_session::{Approval, ApprovalFilter, Session, SessionFilter};
 use rusqlite::{Connection, params_from_iter};
 
 use super::{
@@ -11,11 +8,12 @@ use super::{
     row::{COLUMNS, session},
 };
 use crate::{
+    error::StoreError,
     sql::{Conditions, Value},
     sqlite::rows::{limit, select},
 };
 
-pub(super) fn sessions(connection: &Connection, filter: &SessionFilter) -> Result<Vec<Session>, MemoryError> {
+pub(super) fn sessions(connection: &Connection, filter: &SessionFilter) -> Result<Vec<Session>, StoreError> {
     let conditions = Conditions::sessions(filter);
     let sql = format!(
         "SELECT {COLUMNS} FROM sessions WHERE {} ORDER BY updated_at DESC, id DESC LIMIT ?",
@@ -26,7 +24,7 @@ pub(super) fn sessions(connection: &Connection, filter: &SessionFilter) -> Resul
     select(connection, "cannot list the sessions", &sql, params, session)
 }
 
-pub(super) fn approvals(connection: &Connection, filter: &ApprovalFilter) -> Result<Vec<Approval>, MemoryError> {
+pub(super) fn approvals(connection: &Connection, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
     let conditions = Conditions::approvals(filter);
     let sql = format!(
         "SELECT {}, sessions.id AS session_id FROM sessions JOIN approvals USING (session) WHERE {} \

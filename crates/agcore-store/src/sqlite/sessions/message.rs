@@ -1,17 +1,17 @@
 //! Messages in their table.
 
 use agcore_chat::Money;
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{MessageFilter, MessageMetadata, MessagePart, MessageRole, NewMessage, StoredMessage, Visibility},
-};
+use agcore_session::{MessageFilter, MessageMetadata, MessagePart, MessageRole, NewMessage, StoredMessage, Visibility};
 use rusqlite::{Connection, Row, named_params, params, types::FromSqlError};
 
 use super::row::KEY;
-use crate::sqlite::rows::{execute, limit, named, number, optional_json, select, time};
+use crate::{
+    error::{StoreError, StoreErrorKind},
+    sqlite::rows::{execute, limit, named, number, optional_json, select, time},
+};
 
 /// Writes a message. Refuses one whose id is known.
-pub(super) fn insert(connection: &Connection, session: i64, message: &StoredMessage) -> Result<(), MemoryError> {
+pub(super) fn insert(connection: &Connection, session: i64, message: &StoredMessage) -> Result<(), StoreError> {
     let sql = "INSERT INTO messages
                (session, seq, id, role, type, visibility_mask, run, cost, currency, profile_version, created_at, usage,
                 metadata, content)
@@ -20,7 +20,7 @@ pub(super) fn insert(connection: &Connection, session: i64, message: &StoredMess
                ON CONFLICT (session, id) DO NOTHING";
     let attempt = "cannot write the message";
     let metadata = message.metadata.as_ref();
-    let unwritable = |error| MemoryError::with_source(MemoryErrorKind::Serialization, attempt, error);
+    let unwritable = |error| StoreError::with_source(StoreErrorKind::Serialization, attempt, error);
     let params = named_params! {
         ":session": session,
         ":seq": message.seq,
@@ -38,8 +38,8 @@ pub(super) fn insert(connection: &Connection, session: i64, message: &StoredMess
         ":content": message.content,
     };
     if execute(connection, attempt, sql, params)? == 0 {
-        return Err(MemoryError::new(
-            MemoryErrorKind::AlreadyExists,
+        return Err(StoreError::new(
+            StoreErrorKind::AlreadyExists,
             format!("the session has a message `{}` already", message.id),
         ));
     }
@@ -51,7 +51,7 @@ pub(super) fn list(
     tenant: &str,
     session: &str,
     filter: &MessageFilter,
-) -> Result<Vec<StoredMessage>, MemoryError> {
+) -> Result<Vec<StoredMessage>, StoreError> {
     let (after, before) = (number(filter.after), filter.before.map_or(i64::MAX, number));
     let is_audit = filter.part == MessagePart::Audit;
     let (low, high) = if is_audit { (-before, -after) } else { (after, before) };

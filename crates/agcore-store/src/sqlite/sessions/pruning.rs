@@ -1,13 +1,12 @@
 //! Removing what is older than a retention allows.
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{Pruned, Retention},
-};
+use agcore_chat::Timestamp;
+use agcore_session::{Pruned, Retention};
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::erasure::erase_key;
 use crate::{
+    error::StoreError,
     sql::{Conditions, Value},
     sqlite::{
         SqliteStore,
@@ -21,7 +20,7 @@ const EVENTS: &str = "runs JOIN events ON events.session = runs.session AND even
 
 impl SqliteStore {
     /// Removes at most `limit` of each kind. What is old is found by a reader, so that the writer is busy for a short time only.
-    pub(super) async fn prune_old(&self, retention: &Retention, limit: u64) -> Result<Pruned, MemoryError> {
+    pub(super) async fn prune_old(&self, retention: &Retention, limit: u64) -> Result<Pruned, StoreError> {
         let now = self.now();
         let sessions = self.erase_old_sessions(retention, limit, now).await?;
         let runs = self.delete_old_runs(retention, limit, now).await?;
@@ -31,7 +30,7 @@ impl SqliteStore {
     }
 
     /// Counts what would be removed.
-    pub(super) async fn count_old(&self, retention: &Retention) -> Result<Pruned, MemoryError> {
+    pub(super) async fn count_old(&self, retention: &Retention) -> Result<Pruned, StoreError> {
         let (retention, now) = (*retention, self.now());
         self.read(move |connection| {
             let count = |from: &str, conditions: &Conditions| count(connection, from, conditions);
@@ -45,7 +44,7 @@ impl SqliteStore {
         .await
     }
 
-    async fn erase_old_sessions(&self, retention: &Retention, limit: u64, now: Timestamp) -> Result<u64, MemoryError> {
+    async fn erase_old_sessions(&self, retention: &Retention, limit: u64, now: Timestamp) -> Result<u64, StoreError> {
         let conditions = Conditions::old_sessions(retention, now);
         let mut erased = 0;
         for key in self.find_old("session", "sessions", &conditions, limit).await? {
@@ -58,12 +57,12 @@ impl SqliteStore {
                     _ => erase_key(connection, key, now),
                 }
             };
-            erased += u64::from(self.write(erase).await?);
+            erased += u64::from(self.write::<_, StoreError>(erase).await?);
         }
         Ok(erased)
     }
 
-    async fn delete_old_runs(&self, retention: &Retention, limit: u64, now: Timestamp) -> Result<u64, MemoryError> {
+    async fn delete_old_runs(&self, retention: &Retention, limit: u64, now: Timestamp) -> Result<u64, StoreError> {
         let conditions = Conditions::old_runs(retention, now);
         let mut deleted = 0;
         for key in self.find_old("runs.run", "runs", &conditions, limit).await? {
@@ -73,18 +72,18 @@ impl SqliteStore {
                 let sql = format!("DELETE FROM runs WHERE {}", is_old.sql());
                 execute(connection, ATTEMPT, &sql, params_from_iter(is_old.values()))
             };
-            deleted += self.write(delete).await?;
+            deleted += self.write::<_, StoreError>(delete).await?;
         }
         Ok(deleted)
     }
 
-    async fn delete_old_events(&self, retention: &Retention, limit: u64, now: Timestamp) -> Result<u64, MemoryError> {
+    async fn delete_old_events(&self, retention: &Retention, limit: u64, now: Timestamp) -> Result<u64, StoreError> {
         let conditions = Conditions::runs_with_old_events(retention, now);
         let rows = self.find_old("events.rowid", EVENTS, &conditions, limit).await?;
         self.change_rows("DELETE FROM events WHERE rowid = ?1", rows).await
     }
 
-    async fn blank_old_audit(&self, retention: &Retention, limit: u64, now: Timestamp) -> Result<u64, MemoryError> {
+    async fn blank_old_audit(&self, retention: &Retention, limit: u64, now: Timestamp) -> Result<u64, StoreError> {
         let conditions = Conditions::old_audit(retention, now);
         let rows = self.find_old("messages.rowid", "messages", &conditions, limit).await?;
         self.change_rows(
@@ -101,7 +100,7 @@ impl SqliteStore {
         from: &'static str,
         conditions: &Conditions,
         limit: u64,
-    ) -> Result<Vec<i64>, MemoryError> {
+    ) -> Result<Vec<i64>, StoreError> {
         if conditions.is_never() {
             return Ok(Vec::new());
         }
@@ -116,7 +115,7 @@ impl SqliteStore {
     }
 
     /// Runs a statement for each of these rows, in one transaction. Returns how many it has changed.
-    async fn change_rows(&self, sql: &'static str, rows: Vec<i64>) -> Result<u64, MemoryError> {
+    async fn change_rows(&self, sql: &'static str, rows: Vec<i64>) -> Result<u64, StoreError> {
         if rows.is_empty() {
             return Ok(0);
         }
@@ -131,7 +130,7 @@ impl SqliteStore {
     }
 }
 
-fn count(connection: &Connection, from: &str, conditions: &Conditions) -> Result<u64, MemoryError> {
+fn count(connection: &Connection, from: &str, conditions: &Conditions) -> Result<u64, StoreError> {
     if conditions.is_never() {
         return Ok(0);
     }

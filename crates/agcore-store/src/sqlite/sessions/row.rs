@@ -1,13 +1,13 @@
 //! Sessions in their table.
 
 use agcore_chat::Actor;
-use agcore_memory::{
-    MemoryError,
-    session::{Billing, NewSession, Session, SessionOrigin, SessionStatus},
-};
+use agcore_session::{Billing, NewSession, Session, SessionOrigin, SessionStatus};
 use rusqlite::{Connection, Row};
 
-use crate::sqlite::rows::{Json, count, named, optional_time, select_one, time};
+use crate::{
+    error::StoreError,
+    sqlite::rows::{Json, count, named, optional_time, select_one, time},
+};
 
 /// The columns of a session. Its end is kept by the journal.
 pub(in crate::sqlite) const COLUMNS: &str = "session, tenant, id, user, line, status, pending_tool_call_id, error_id, currency, country, \
@@ -37,14 +37,14 @@ pub(super) struct Numbers {
 }
 
 /// Returns a session, which must exist.
-pub(super) fn find(connection: &Connection, tenant: &str, id: &str) -> Result<Stored, MemoryError> {
+pub(super) fn find(connection: &Connection, tenant: &str, id: &str) -> Result<Stored, StoreError> {
     let sql = format!("SELECT {COLUMNS} FROM sessions WHERE tenant = ?1 AND id = ?2");
     let found = select_one(connection, "cannot read the session", &sql, [tenant, id], stored)?;
     found.ok_or_else(|| missing(id))
 }
 
 /// Returns the key of a session, which must exist.
-pub(super) fn find_key(connection: &Connection, tenant: &str, id: &str) -> Result<i64, MemoryError> {
+pub(super) fn find_key(connection: &Connection, tenant: &str, id: &str) -> Result<i64, StoreError> {
     let sql = "SELECT session FROM sessions WHERE tenant = ?1 AND id = ?2";
     let found = select_one(connection, "cannot read the session", sql, [tenant, id], |row| {
         row.get(0)
@@ -53,7 +53,7 @@ pub(super) fn find_key(connection: &Connection, tenant: &str, id: &str) -> Resul
 }
 
 /// Returns the key and the id of the session of which a new one becomes a part: the whole, if a part is named.
-pub(super) fn find_whole(connection: &Connection, named: &str, owner: &Actor) -> Result<(i64, String), MemoryError> {
+pub(super) fn find_whole(connection: &Connection, named: &str, owner: &Actor) -> Result<(i64, String), StoreError> {
     let sql = "SELECT whole.session, whole.id FROM sessions AS named
                JOIN sessions AS whole ON whole.session = coalesce(named.part_of, named.session)
                WHERE named.tenant = ?1 AND named.id = ?2 AND named.user = ?3
@@ -66,8 +66,8 @@ pub(super) fn find_whole(connection: &Connection, named: &str, owner: &Actor) ->
 }
 
 /// Returns the error of a session that does not exist.
-pub(super) fn missing(id: &str) -> MemoryError {
-    MemoryError::not_found(format!("there is no session `{id}`"))
+pub(super) fn missing(id: &str) -> StoreError {
+    StoreError::not_found(format!("there is no session `{id}`"))
 }
 
 pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {

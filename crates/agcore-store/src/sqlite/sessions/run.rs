@@ -1,14 +1,13 @@
 //! Runs and tool calls in their tables.
 
-use agcore_memory::{
-    MemoryError, Timestamp,
-    session::{CallChange, Run, RunChange, RunFilter, RunStatus, StoredCall},
-};
+use agcore_chat::Timestamp;
+use agcore_session::{CallChange, Run, RunChange, RunFilter, RunStatus, StoredCall};
 use rusqlite::{Connection, Row, params, params_from_iter};
 use serde_json::Value;
 
 use super::row::KEY;
 use crate::{
+    error::StoreError,
     sql::{OPEN_RUNS, Value as Parameter},
     sqlite::rows::{Json, execute, limit, named, optional_json, optional_time, select, select_one, time},
 };
@@ -22,7 +21,7 @@ pub(super) fn change(
     session: i64,
     change: RunChange,
     now: Timestamp,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let sql = format!("SELECT {RUN} FROM runs WHERE session = ?1 AND id = ?2");
     let known = select_one(
         connection,
@@ -49,10 +48,10 @@ pub(super) fn change(
 }
 
 /// Checks that a run exists.
-pub(super) fn check(connection: &Connection, session: i64, id: &str) -> Result<(), MemoryError> {
+pub(super) fn check(connection: &Connection, session: i64, id: &str) -> Result<(), StoreError> {
     let sql = "SELECT 1 FROM runs WHERE session = ?1 AND id = ?2";
     let found = select_one(connection, "cannot read the run", sql, params![session, id], |_| Ok(()))?;
-    found.ok_or_else(|| MemoryError::not_found(format!("the session has no run `{id}`")))
+    found.ok_or_else(|| StoreError::not_found(format!("the session has no run `{id}`")))
 }
 
 pub(super) fn list(
@@ -60,7 +59,7 @@ pub(super) fn list(
     tenant: &str,
     session: &str,
     filter: &RunFilter,
-) -> Result<Vec<Run>, MemoryError> {
+) -> Result<Vec<Run>, StoreError> {
     let is_open = if filter.is_open { OPEN_RUNS } else { "TRUE" };
     let of_id = if filter.id.is_some() { "id = ?4" } else { "TRUE" };
     let sql =
@@ -89,7 +88,7 @@ pub(super) fn change_call(
     session: i64,
     change: CallChange,
     now: Timestamp,
-) -> Result<(), MemoryError> {
+) -> Result<(), StoreError> {
     let (run, id) = change.ids();
     check(connection, session, run)?;
     let sql = format!("SELECT {CALL} FROM tool_calls WHERE session = ?1 AND run = ?2 AND id = ?3");
@@ -118,7 +117,7 @@ pub(super) fn list_calls(
     tenant: &str,
     session: &str,
     run: &str,
-) -> Result<Vec<StoredCall>, MemoryError> {
+) -> Result<Vec<StoredCall>, StoreError> {
     let sql = format!("SELECT {CALL} FROM tool_calls WHERE session = {KEY} AND run = ?3 ORDER BY call");
     select(
         connection,

@@ -1,9 +1,12 @@
 //! [`State`]: the row of an index of texts.
 
-use agcore_memory::{MemoryError, knowledge::Position};
+use agcore_memory::knowledge::Position;
 use rusqlite::{Connection, Row};
 
-use crate::sqlite::rows::{count, select_one};
+use crate::{
+    error::StoreError,
+    sqlite::rows::{count, select_one},
+};
 
 pub(super) const READ: &str = "cannot read the index of texts";
 
@@ -17,7 +20,7 @@ pub(super) struct State {
 }
 
 /// Returns the index of a tenant, unless it has another format.
-pub(super) fn state(connection: &Connection, tenant: &str, format: &str) -> Result<Option<State>, MemoryError> {
+pub(super) fn state(connection: &Connection, tenant: &str, format: &str) -> Result<Option<State>, StoreError> {
     let sql = "SELECT text_index, documents, length, next, generation, change FROM text_indexes
                WHERE tenant = ?1 AND format = ?2";
     select_one(connection, READ, sql, [tenant, format], |row| {

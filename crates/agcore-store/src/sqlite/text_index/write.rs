@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use agcore_memory::MemoryError;
 use rusqlite::{Connection, params};
 
 use super::state::state;
 use crate::{
+    error::StoreError,
     sql::text::{Delta, DocumentRow, Lengths, Prepared, Rewritten},
     sqlite::rows::{execute, number, select, select_one},
 };
@@ -26,7 +26,7 @@ pub(super) fn apply(
     tenant: &str,
     format: &str,
     prepared: &Prepared,
-) -> Result<bool, MemoryError> {
+) -> Result<bool, StoreError> {
     let state = state(connection, tenant, format)?;
     if state.as_ref().and_then(|state| state.position) != prepared.after {
         return Ok(false);
@@ -59,7 +59,7 @@ pub(super) fn apply(
 
 impl<'c> Changed<'c> {
     /// Creates an empty index in the place of one that may exist.
-    fn create(connection: &'c Connection, tenant: &str, format: &str) -> Result<Self, MemoryError> {
+    fn create(connection: &'c Connection, tenant: &str, format: &str) -> Result<Self, StoreError> {
         let sql = "DELETE FROM text_indexes WHERE tenant = ?1";
         execute(connection, WRITE, sql, [tenant])?;
         let sql = "INSERT INTO text_indexes (tenant, format) VALUES (?1, ?2) RETURNING text_index";
@@ -72,7 +72,7 @@ impl<'c> Changed<'c> {
     }
 
     /// Adds, replaces and removes documents.
-    fn write_documents(&mut self, prepared: &Prepared) -> Result<(), MemoryError> {
+    fn write_documents(&mut self, prepared: &Prepared) -> Result<(), StoreError> {
         let (connection, index) = (self.connection, self.index);
         let known = |id: &str| {
             let sql = "SELECT number FROM text_documents WHERE text_index = ?1 AND id = ?2";
@@ -92,7 +92,7 @@ impl<'c> Changed<'c> {
         self.delta.apply(prepared, known, row)
     }
 
-    fn write_leaves(&self, terms: &[Box<str>]) -> Result<(), MemoryError> {
+    fn write_leaves(&self, terms: &[Box<str>]) -> Result<(), StoreError> {
         for (block, changes) in &self.delta.blocks {
             let sql = "SELECT first FROM text_leaves WHERE text_index = ?1 AND block = ?2 ORDER BY first";
             let firsts: Vec<Vec<u8>> = select(self.connection, WRITE, sql, [self.index, *block], |row| row.get(0))?;
@@ -118,7 +118,7 @@ impl<'c> Changed<'c> {
         Ok(())
     }
 
-    fn write_lengths(&mut self) -> Result<(), MemoryError> {
+    fn write_lengths(&mut self) -> Result<(), StoreError> {
         let blocks: Vec<i64> = self.delta.blocks.keys().copied().collect();
         for block in blocks {
             let key = [self.index, block];

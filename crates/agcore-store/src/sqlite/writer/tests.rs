@@ -4,7 +4,7 @@ use std::iter;
 
 use super::*;
 
-type Receiver = oneshot::Receiver<Result<(), MemoryError>>;
+type Receiver = oneshot::Receiver<Result<(), StoreError>>;
 
 /// Returns a write of one row, which then fails if `fails` is set.
 fn insert(number: u32, fails: bool) -> (Box<dyn Job>, Receiver) {
@@ -13,7 +13,7 @@ fn insert(number: u32, fails: bool) -> (Box<dyn Job>, Receiver) {
         let inserted = connection.execute("INSERT INTO numbers VALUES (?)", [number]);
         inserted.map_err(|error| convert("cannot insert", error))?;
         if fails {
-            Err(MemoryError::not_found("no such row"))
+            Err(StoreError::not_found("no such row"))
         } else {
             Ok(())
         }
@@ -33,8 +33,8 @@ fn insert_as_statement(number: Option<u32>) -> (Box<dyn Job>, Receiver) {
 
 fn write_of(
     undo: Undo,
-    job: impl FnOnce(&Connection) -> Result<(), MemoryError> + Send + 'static,
-    done: oneshot::Sender<Result<(), MemoryError>>,
+    job: impl FnOnce(&Connection) -> Result<(), StoreError> + Send + 'static,
+    done: oneshot::Sender<Result<(), StoreError>>,
 ) -> Box<dyn Job> {
     Box::new(Write {
         undo,
@@ -48,11 +48,11 @@ fn write_of(
 fn insert_checked(number: Option<u32>, fails: bool) -> (Box<dyn Job>, Receiver) {
     let (done, result) = oneshot::channel();
     let job = move |connection: &Connection| {
-        let number = number.ok_or_else(|| MemoryError::not_found("no such row"))?;
+        let number = number.ok_or_else(|| StoreError::not_found("no such row"))?;
         let inserted = connection.execute("INSERT INTO numbers VALUES (?)", [number]);
         inserted.map_err(|error| convert("cannot insert", error))?;
         match fails {
-            true => Err(MemoryError::not_found("no such row")),
+            true => Err(StoreError::not_found("no such row")),
             false => Ok(()),
         }
     };
@@ -78,7 +78,7 @@ fn numbers(connection: &Connection) -> Vec<u32> {
 }
 
 /// Writes rows of which the first waits alone, and the others arrive while it runs. Returns whether each succeeded.
-fn write(connection: &Connection, fails: &[bool]) -> (Result<(), MemoryError>, Vec<bool>, usize) {
+fn write(connection: &Connection, fails: &[bool]) -> (Result<(), StoreError>, Vec<bool>, usize) {
     let (jobs, results): (Vec<_>, Vec<_>) = iter::zip(1.., fails)
         .map(|(number, fails)| insert(number, *fails))
         .unzip();

@@ -2,15 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_memory::{
-    Actor, CheckpointStore, Journal, MemoryErrorKind, MemoryItem, MemoryStore, NewCheckpoint, Record, RunKey,
-    Timestamp,
-    session::{
-        ApprovalChange, CallChange, Commit, MessageRole, NewApproval, NewEvent, NewMessage, NewSession, RunChange,
-        RunStatus, SessionStore,
-    },
+use agcore_memory::{MemoryItem, MemoryStore};
+use agcore_session::{
+    Actor, ApprovalChange, CallChange, CheckpointStore, Commit, Journal, MessageRole, NewApproval, NewCheckpoint,
+    NewEvent, NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionStore, Timestamp,
 };
-use agcore_store::postgres::PostgresStore;
+use agcore_store::{StoreErrorKind, postgres::PostgresStore};
 use agcore_testkit::clock::ManualClock;
 use serde_json::json;
 use sqlx::{Connection, PgConnection};
@@ -100,7 +97,7 @@ async fn erased_data_is_not_left_in_the_files() {
     );
 
     let error = store.vacuum().await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::Unavailable);
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable);
     assert!(
         error
             .message()

@@ -2,10 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_memory::{
-    Actor, Journal, MemoryError, MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore, Record, Timestamp,
+use agcore_memory::{MemoryError, MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore};
+use agcore_session::{Actor, Journal, Record, SessionErrorKind, Timestamp};
+use agcore_store::{
+    StoreError, StoreErrorKind,
+    postgres::{PostgresOptions, PostgresStore},
 };
-use agcore_store::postgres::{PostgresOptions, PostgresStore};
 use agcore_testkit::clock::ManualClock;
 use futures_util::{FutureExt, future::join_all};
 use serde_json::json;
@@ -48,8 +50,9 @@ async fn until_blocked(schema: &str) {
     {}
 }
 
-fn assert_unavailable(error: &MemoryError, expected: &str) {
-    assert_eq!(error.kind(), MemoryErrorKind::Unavailable, "{error:?}");
+fn assert_unavailable(error: &(impl Clone + Into<StoreError>), expected: &str) {
+    let error: StoreError = error.clone().into();
+    assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error:?}");
     assert!(error.message().contains(expected), "{error:?}");
 }
 
@@ -242,7 +245,7 @@ async fn damaged_rows_are_reported_and_harm_no_others() {
     );
     assert!(store.get("local", "b").await.unwrap().is_some());
     let error = store.read("s", 0).await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::Serialization);
+    assert_eq!(error.kind(), SessionErrorKind::Serialization);
     assert!(error.message().contains("record 1 of the stream `s`"), "{error:?}");
     admin(&format!(
         "ALTER TABLE {schema}.memory_items ALTER content DROP NOT NULL"
@@ -324,7 +327,7 @@ async fn two_processes_append_without_gaps() {
                 match store.append("s", end, vec![record(writer * 100 + written)]).await {
                     Ok(seq) => (end, written) = (seq, written + 1),
                     Err(error) => match error.kind() {
-                        MemoryErrorKind::Conflict { found, .. } => end = found,
+                        SessionErrorKind::Conflict { found, .. } => end = found,
                         _ => panic!("{error:?}"),
                     },
                 }

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore_chat::SystemClock;
-use agcore_memory::{Hold, MemoryErrorKind, MemoryItem, MemoryStore, session::SessionStore};
+use agcore_memory::{MemoryErrorKind, MemoryItem, MemoryStore};
+use agcore_session::{Hold, SessionError, SessionErrorKind, SessionStore};
 use agcore_store::postgres::{PostgresOptions, PostgresStore};
 use sqlx::{Connection, PgConnection};
 
@@ -46,8 +47,10 @@ async fn locks(program: &str) -> i64 {
     count.fetch_one(&mut connection).await.unwrap()
 }
 
-fn is_held(taken: &Result<Hold, agcore_memory::MemoryError>) -> bool {
-    taken.as_ref().is_err_and(|error| error.kind() == MemoryErrorKind::Held)
+fn is_held(taken: &Result<Hold, SessionError>) -> bool {
+    taken
+        .as_ref()
+        .is_err_and(|error| error.kind() == SessionErrorKind::Held)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -62,7 +65,7 @@ async fn a_hold_is_taken_again_when_its_connection_was_lost() {
     until("the locks are there again", async || locks(&schema).await == 2).await;
     assert!(!hold.is_lost());
     let refused = other.hold("name").await.unwrap_err();
-    assert_eq!(refused.kind(), MemoryErrorKind::Held, "{refused:?}");
+    assert_eq!(refused.kind(), SessionErrorKind::Held, "{refused:?}");
     let holder = refused.holder().unwrap();
     assert_eq!(
         (holder.program.as_str(), holder.process),

@@ -8,12 +8,10 @@ use std::{
     sync::Arc,
 };
 
-use agcore_memory::{
-    CheckpointStore, Journal, MemoryFilter, MemoryItem, MemoryStore, NewCheckpoint, Record, RunKey, Timestamp,
-    session::{
-        CallChange, Commit, EventFilter, MessageFilter, MessageRole, NewEvent, NewMessage, NewSession, RunChange,
-        RunStatus, SessionStore,
-    },
+use agcore_memory::{MemoryFilter, MemoryItem, MemoryStore};
+use agcore_session::{
+    CallChange, CheckpointStore, Commit, EventFilter, Journal, MessageFilter, MessageRole, NewCheckpoint, NewEvent,
+    NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionStore, Timestamp,
 };
 use agcore_store::postgres::PostgresStore;
 use agcore_testkit::clock::ManualClock;

@@ -3,12 +3,9 @@
 use std::sync::Arc;
 
 use agcore_chat::{Actor, Money};
-use agcore_memory::{
-    MemoryErrorKind, Record, Timestamp,
-    session::{
-        Billing, Commit, MessageFilter, MessageRole, NewEvent, NewMessage, NewSession, RunChange, RunStatus,
-        SessionState, SessionStore,
-    },
+use agcore_session::{
+    Billing, Commit, MessageFilter, MessageRole, NewEvent, NewMessage, NewSession, Record, RunChange, RunStatus,
+    SessionErrorKind, SessionState, SessionStore, Timestamp,
 };
 use agcore_store::postgres::PostgresStore;
 use agcore_testkit::clock::ManualClock;
@@ -250,13 +247,13 @@ async fn damaged_sessions_are_reported() {
     let store = open(&schema).await;
     admin(&format!("UPDATE {schema}.sessions SET metadata = '[1]'")).await;
     let error = store.get_session("local", "s").await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::Serialization);
+    assert_eq!(error.kind(), SessionErrorKind::Serialization);
     assert!(error.message().contains("a stored value is damaged"), "{error:?}");
     let error = store
         .commit("local", "s", 1, Commit::new().with_title("x"))
         .await
         .unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::Serialization);
+    assert_eq!(error.kind(), SessionErrorKind::Serialization);
     assert_eq!(
         store.messages("local", "s", &MessageFilter::new()).await.unwrap().len(),
         1

@@ -8,7 +8,8 @@ use std::{
     time::SystemTime,
 };
 
-use agcore_memory::{Actor, Journal, MemoryFilter, MemoryItem, MemoryStore, Record, Timestamp};
+use agcore_memory::{MemoryFilter, MemoryItem, MemoryStore};
+use agcore_session::{Actor, Journal, Record, Timestamp};
 use agcore_store::redis::{RedisOptions, RedisStore};
 use agcore_testkit::clock::ManualClock;
 use serde_json::json;
@@ -56,7 +57,7 @@ async fn open(options: RedisOptions) -> RedisStore {
 }
 
 /// Makes write number `number`: three items and two records.
-async fn write(store: &RedisStore, number: u64) -> Result<(), agcore_memory::MemoryError> {
+async fn write(store: &RedisStore, number: u64) -> Result<(), agcore_store::StoreError> {
     let items = ["a", "b", "c"].map(|part| {
         let owner = Actor::user(format!("user {}", number % 2));
         MemoryItem::new(format!("{number:06}/{part}"), format!("content {number}")).with_owner(owner)

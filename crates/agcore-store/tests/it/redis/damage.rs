@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use agcore_memory::{Journal, MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore, Record, Timestamp};
-use agcore_store::redis::RedisStore;
+use agcore_memory::{MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore};
+use agcore_session::{Journal, Record, SessionErrorKind, Timestamp};
+use agcore_store::{StoreErrorKind, redis::RedisStore};
 use agcore_testkit::clock::ManualClock;
 use serde_json::json;
 
@@ -35,7 +36,7 @@ async fn other_formats_are_refused() {
         run(&server, &["SET", &format, version]);
         let opened = server.options_with(&prefix).open(Arc::new(ManualClock::new())).await;
         let error = opened.unwrap_err();
-        assert_eq!(error.kind(), MemoryErrorKind::Serialization);
+        assert_eq!(error.kind(), StoreErrorKind::Serialization);
         assert!(error.message().contains(expected), "{error:?}");
     }
     run(&server, &["DEL", &format]);
@@ -119,10 +120,10 @@ async fn keys_of_another_type_are_reported_and_nothing_is_written() {
         run(&server, &["SADD", &key, "something else"]);
         let record = Record::new("k", 1, Timestamp::default(), json!(1));
         let error = store.append("s", 0, vec![record]).await.unwrap_err();
-        assert_eq!(error.kind(), MemoryErrorKind::Serialization, "{error:?}");
+        assert_eq!(error.kind(), SessionErrorKind::Serialization, "{error:?}");
         assert_eq!(
             store.read("s", 0).await.unwrap_err().kind(),
-            MemoryErrorKind::Serialization
+            SessionErrorKind::Serialization
         );
         run(&server, &["DEL", &key]);
         assert_eq!(store.read("s", 0).await.unwrap(), []);
@@ -137,7 +138,7 @@ async fn damaged_streams_are_reported() {
     store.append("s", 0, vec![record(), record(), record()]).await.unwrap();
     let key = |part: &str| format!("{}:stream:{{s}}:{part}", server.prefix());
     run(&server, &["LSET", &key("records"), "0", "["]);
-    let message = |error: agcore_memory::MemoryError| error.message().to_owned();
+    let message = |error: agcore_session::SessionError| error.message().to_owned();
     let error = store.read("s", 0).await.unwrap_err();
     assert_eq!(
         message(error),
@@ -156,7 +157,7 @@ async fn damaged_streams_are_reported() {
         store.trim("s", 1).await.unwrap_err(),
         store.append("s", 3, vec![record()]).await.unwrap_err(),
     ] {
-        assert_eq!(error.kind(), MemoryErrorKind::Serialization, "{error:?}");
+        assert_eq!(error.kind(), SessionErrorKind::Serialization, "{error:?}");
     }
     assert!(Journal::delete(&store, "s").await.unwrap());
     assert_eq!(store.append("s", 0, vec![record()]).await.unwrap(), 1);

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use agcore_memory::{
-    Actor, EvictionConfig, EvictionPolicy, Journal, MemoryFilter, MemoryItem, MemoryStore, Order, Record, Timestamp,
-};
+use agcore_memory::{EvictionConfig, EvictionPolicy, MemoryFilter, MemoryItem, MemoryStore, Order};
+use agcore_session::{Actor, Journal, Record, Timestamp};
 use agcore_store::redis::RedisStore;
 use agcore_testkit::clock::ManualClock;
 use serde_json::json;

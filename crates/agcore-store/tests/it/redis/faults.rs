@@ -2,10 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_memory::{
-    Actor, Journal, MemoryError, MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore, Record, Timestamp,
+use agcore_memory::{MemoryFilter, MemoryItem, MemoryStore};
+use agcore_session::{Actor, Journal, Record, Timestamp};
+use agcore_store::{
+    StoreError, StoreErrorKind,
+    redis::{ReconnectPolicy, RedisOptions, RedisStore},
 };
-use agcore_store::redis::{ReconnectPolicy, RedisOptions, RedisStore};
 use agcore_testkit::clock::ManualClock;
 use serde_json::json;
 
@@ -15,13 +17,13 @@ use super::{
     server_or_return,
 };
 
-async fn open(options: RedisOptions) -> Result<RedisStore, MemoryError> {
+async fn open(options: RedisOptions) -> Result<RedisStore, StoreError> {
     options.open(Arc::new(ManualClock::new())).await
 }
 
 #[track_caller]
-fn check<T: std::fmt::Debug>(result: Result<T, MemoryError>, kind: MemoryErrorKind, expected: &str) {
-    let error = result.unwrap_err();
+fn check<T: std::fmt::Debug>(result: Result<T, impl Into<StoreError>>, kind: StoreErrorKind, expected: &str) {
+    let error: StoreError = result.unwrap_err().into();
     assert_eq!(error.kind(), kind, "{error:?}");
     assert!(error.message().contains(expected), "{error:?}");
     assert!(!format!("{error:?}").contains("s3cret"), "{error:?}");
@@ -38,7 +40,7 @@ async fn a_server_that_does_not_run_is_reported_with_its_address() {
     let result = options.with_reconnect(policy).open(Arc::clone(&clock) as _).await;
     check(
         result,
-        MemoryErrorKind::Unavailable,
+        StoreErrorKind::Unavailable,
         "cannot connect to redis://127.0.0.1:1/2: the connection was refused; check the address",
     );
     assert_eq!(clock.sleeps(), delays);
@@ -54,7 +56,7 @@ async fn passwords_and_rights_are_checked() {
     ] {
         check(
             open(RedisOptions::new(&url).unwrap()).await,
-            MemoryErrorKind::Storage,
+            StoreErrorKind::Storage,
             expected,
         );
     }
@@ -79,7 +81,7 @@ async fn passwords_and_rights_are_checked() {
     let saved = store.save(MemoryItem::new("a", "")).await;
     check(
         saved,
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         "the user may not run a command or use a key",
     );
 }
@@ -99,16 +101,16 @@ async fn a_full_memory_refuses_writes_as_a_whole_and_lets_items_be_deleted() {
         let items = ids
             .iter()
             .map(|id| MemoryItem::new(*id, "new").with_owner(Actor::user("ann")));
-        check(store.save_many(items.collect()).await, MemoryErrorKind::Storage, full);
+        check(store.save_many(items.collect()).await, StoreErrorKind::Storage, full);
     }
     check(
         store.append("s", 1, vec![record()]).await,
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         full,
     );
     check(
         store.append("t", 0, vec![record()]).await,
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         full,
     );
     let items = store.list(&MemoryFilter::new("local")).await.unwrap();
@@ -137,17 +139,17 @@ async fn a_replica_is_not_written_to() {
     store.save(MemoryItem::new("a", "")).await.unwrap();
     server.run("REPLICAOF 127.0.0.1 1");
     let saved = store.save(MemoryItem::new("b", "")).await;
-    check(saved, MemoryErrorKind::Unavailable, "the server is a read-only replica");
+    check(saved, StoreErrorKind::Unavailable, "the server is a read-only replica");
     let other = server.options().with_key_prefix("other");
     check(
         open(other).await,
-        MemoryErrorKind::Unavailable,
+        StoreErrorKind::Unavailable,
         "the server is a read-only replica",
     );
     server.run("CONFIG SET replica-serve-stale-data no");
     check(
         store.get("local", "a").await,
-        MemoryErrorKind::Unavailable,
+        StoreErrorKind::Unavailable,
         "the server has lost its primary",
     );
     server.run("REPLICAOF NO ONE");
@@ -159,7 +161,7 @@ async fn a_cluster_is_refused() {
     let server = server_or_return!(PrivateServer::start(&["--cluster-enabled", "yes"]));
     check(
         open(server.options()).await,
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         "Redis Cluster, which is not supported",
     );
 }
@@ -169,34 +171,34 @@ async fn answers_of_a_server_in_trouble_have_reasons() {
     for (answer, kind, expected) in [
         (
             "-LOADING Redis is loading\r\n",
-            MemoryErrorKind::Unavailable,
+            StoreErrorKind::Unavailable,
             "still loading its data",
         ),
         (
             "-BUSY Redis is busy\r\n",
-            MemoryErrorKind::Unavailable,
+            StoreErrorKind::Unavailable,
             "busy with a long script",
         ),
         (
             "-NOREPLICAS Not enough\r\n",
-            MemoryErrorKind::Unavailable,
+            StoreErrorKind::Unavailable,
             "fewer replicas",
         ),
         (
             "-MISCONF Errors writing\r\n",
-            MemoryErrorKind::Storage,
+            StoreErrorKind::Storage,
             "cannot write to its disk",
         ),
         (
             "-MOVED 1 127.0.0.1:7000\r\n",
-            MemoryErrorKind::Storage,
+            StoreErrorKind::Storage,
             "Redis Cluster, which is not supported",
         ),
-        ("-ERR whatever\r\n", MemoryErrorKind::Storage, "Redis reported an error"),
-        ("+what\r\n", MemoryErrorKind::Serialization, "not an answer of Redis"),
+        ("-ERR whatever\r\n", StoreErrorKind::Storage, "Redis reported an error"),
+        ("+what\r\n", StoreErrorKind::Serialization, "not an answer of Redis"),
         (
             "HTTP/1.1 400 Bad Request\r\n",
-            MemoryErrorKind::Serialization,
+            StoreErrorKind::Serialization,
             "not an answer of Redis",
         ),
     ] {
@@ -207,7 +209,7 @@ async fn answers_of_a_server_in_trouble_have_reasons() {
     let server = FakeServer::start(|_, _| Answer::Bytes("-ERR unknown command `HELLO`\r\n")).await;
     check(
         open(server.options()).await,
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         "use Redis 6 or newer",
     );
 }
@@ -229,7 +231,7 @@ async fn a_server_that_is_loading_is_waited_for() {
 async fn a_wrong_password_is_not_tried_twice() {
     let server = FakeServer::start(|_, _| Answer::Bytes("-WRONGPASS invalid\r\n")).await;
     let result = open(server.options().with_reconnect(ReconnectPolicy::new())).await;
-    check(result, MemoryErrorKind::Storage, "refuses the user or the password");
+    check(result, StoreErrorKind::Storage, "refuses the user or the password");
     assert_eq!(server.connections(), 1);
 }
 
@@ -247,13 +249,13 @@ async fn reads_survive_a_lost_connection_and_writes_are_not_repeated() {
     let saved = store.save(MemoryItem::new("a", "")).await;
     check(
         saved,
-        MemoryErrorKind::Unavailable,
+        StoreErrorKind::Unavailable,
         "it is unknown whether the write took place",
     );
     assert_eq!(server.connections(), 2);
     check(
         store.get("local", "a").await,
-        MemoryErrorKind::Unavailable,
+        StoreErrorKind::Unavailable,
         "cannot read the item",
     );
     assert_eq!(server.connections(), 4, "a read is repeated once");
@@ -270,10 +272,10 @@ async fn a_server_that_is_silent_is_given_up_and_replaced() {
     let options = server.options().with_response_timeout(Duration::from_millis(20));
     let store = open(options).await.unwrap();
     let (read, saved) = tokio::join!(store.get("local", "a"), store.save(MemoryItem::new("a", "")));
-    check(read, MemoryErrorKind::Unavailable, "the server did not answer in time");
+    check(read, StoreErrorKind::Unavailable, "the server did not answer in time");
     check(
         saved,
-        MemoryErrorKind::Unavailable,
+        StoreErrorKind::Unavailable,
         "it is unknown whether the write took place",
     );
     store.save(MemoryItem::new("a", "")).await.unwrap();
@@ -289,9 +291,9 @@ async fn a_restarted_server_is_found_again() {
     store.save(MemoryItem::new("a", "")).await.unwrap();
     server.kill();
     let read = store.get("local", "a").await;
-    check(read, MemoryErrorKind::Unavailable, "cannot connect to unix://");
+    check(read, StoreErrorKind::Unavailable, "cannot connect to unix://");
     let saved = store.save(MemoryItem::new("b", "")).await;
-    check(saved, MemoryErrorKind::Unavailable, "cannot connect to unix://");
+    check(saved, StoreErrorKind::Unavailable, "cannot connect to unix://");
     server.restart();
     store.save(MemoryItem::new("c", "")).await.unwrap();
     let items = store.list(&MemoryFilter::new("local")).await.unwrap();

@@ -2,14 +2,16 @@
 
 use std::{fs, path::Path, sync::Arc, time::Duration};
 
-use agcore_memory::{
-    Actor, Journal, MemoryError, MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore, Record, Timestamp,
+use agcore_memory::{MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore};
+use agcore_session::{Actor, Journal, Record, SessionErrorKind, Timestamp};
+use agcore_store::{
+    StoreError,
+    sqlite::{Durability, SqliteOptions, SqliteStore},
 };
-use agcore_store::sqlite::{Durability, SqliteOptions, SqliteStore};
 use agcore_testkit::clock::ManualClock;
 use serde_json::json;
 
-async fn open(path: &Path) -> Result<SqliteStore, MemoryError> {
+async fn open(path: &Path) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(path, Arc::new(ManualClock::new())).await
 }
 
@@ -82,7 +84,7 @@ async fn damaged_rows_are_reported_and_harm_no_others() {
     assert!(store.get("local", "b").await.unwrap().is_some());
     assert_eq!(
         store.read("s", 0).await.unwrap_err().kind(),
-        MemoryErrorKind::Serialization
+        SessionErrorKind::Serialization
     );
 }
 

@@ -7,13 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agcore_memory::{
-    CheckpointStore, Journal, MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore, NewCheckpoint, Record, RunKey,
+use agcore_memory::{MemoryFilter, MemoryItem, MemoryStore};
+use agcore_session::{
+    CallChange, CheckpointStore, Commit, EventFilter, Journal, MessageFilter, MessageRole, NewCheckpoint, NewEvent,
+    NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionErrorKind, SessionFilter, SessionStore,
     Timestamp,
-    session::{
-        CallChange, Commit, EventFilter, MessageFilter, MessageRole, NewEvent, NewMessage, NewSession, RunChange,
-        RunStatus, SessionFilter, SessionStore,
-    },
 };
 use agcore_store::sqlite::{Durability, SqliteStore};
 use futures_util::future::join_all;
@@ -91,7 +89,7 @@ async fn write_forever(store: &SqliteStore, name: String) {
                     break;
                 }
                 Err(error) => match error.kind() {
-                    MemoryErrorKind::Conflict { found, .. } => shared_end = found,
+                    SessionErrorKind::Conflict { found, .. } => shared_end = found,
                     _ => panic!("{error:?}"),
                 },
             }

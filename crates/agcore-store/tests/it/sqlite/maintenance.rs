@@ -8,13 +8,14 @@ use std::{
 };
 
 use agcore_chat::redact::KeyRedactor;
-use agcore_memory::{
-    Actor, ConversationMemory, Journal, MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore, Record, Redacted,
-    Timestamp,
-};
-use agcore_store::sqlite::{
-    SqliteOptions, SqliteStore,
-    maintenance::{self, NEWEST_VERSION},
+use agcore_memory::{MemoryFilter, MemoryItem, MemoryStore};
+use agcore_session::{Actor, ConversationMemory, Journal, Record, Redacted, Timestamp};
+use agcore_store::{
+    StoreErrorKind,
+    sqlite::{
+        SqliteOptions, SqliteStore,
+        maintenance::{self, NEWEST_VERSION},
+    },
 };
 use agcore_testkit::clock::ManualClock;
 use rusqlite::Connection;
@@ -85,9 +86,9 @@ async fn migrating_creates_the_tables_once() {
 
 #[tokio::test]
 async fn every_operation_refuses_files_that_it_cannot_use() {
-    use MemoryErrorKind::{InvalidInput, NotFound, Serialization};
+    use StoreErrorKind::{InvalidInput, NotFound, Serialization};
 
-    let check = async |place: &Place, kind: MemoryErrorKind, reason: &str| {
+    let check = async |place: &Place, kind: StoreErrorKind, reason: &str| {
         let options = place.options();
         let errors = [
             maintenance::check(&options).await.map(drop),
@@ -303,7 +304,7 @@ async fn a_backup_replaces_a_file_only_when_it_may() {
     fs::write(&target, "precious").unwrap();
     let backup = async |target: &Path, replace| maintenance::backup(&place.options(), target, replace).await;
     let error = backup(&target, false).await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::AlreadyExists);
+    assert_eq!(error.kind(), StoreErrorKind::AlreadyExists);
     assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
     backup(&target, true).await.unwrap();
     assert!(
@@ -319,7 +320,7 @@ async fn a_backup_replaces_a_file_only_when_it_may() {
         let link = place.path("link.db");
         std::os::unix::fs::symlink(place.path("nowhere"), &link).unwrap();
         let error = backup(&link, false).await.unwrap_err();
-        assert_eq!(error.kind(), MemoryErrorKind::AlreadyExists);
+        assert_eq!(error.kind(), StoreErrorKind::AlreadyExists);
         assert!(link.is_symlink());
     }
 
@@ -330,7 +331,7 @@ async fn a_backup_replaces_a_file_only_when_it_may() {
     let error = backup(&target, true).await.unwrap_err();
     assert!(error.message().contains("a database in use"), "{error:?}");
     let error = backup(&place.path("missing/copy.db"), false).await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::Storage);
+    assert_eq!(error.kind(), StoreErrorKind::Storage);
 }
 
 #[tokio::test]
@@ -360,7 +361,7 @@ async fn a_locked_database_is_reported() {
         maintenance::rebuild(&options).await.map(drop).unwrap_err(),
         maintenance::migrate(&options).await.map(drop).unwrap_err(),
     ] {
-        assert_eq!(error.kind(), MemoryErrorKind::Unavailable, "{error:?}");
+        assert_eq!(error.kind(), StoreErrorKind::Unavailable, "{error:?}");
         assert!(error.is_recoverable());
     }
     assert!(

@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use agcore_memory::{
-    Journal, MemoryErrorKind, Record, Timestamp,
-    session::{
-        Commit, EventFilter, MessageFilter, MessageRole, NewEvent, NewMessage, NewSession, RunChange, RunStatus,
-        SessionStore,
-    },
+use agcore_session::{
+    Commit, EventFilter, Journal, MessageFilter, MessageRole, NewEvent, NewMessage, NewSession, Record, RunChange,
+    RunStatus, SessionErrorKind, SessionStore, Timestamp,
 };
 use agcore_store::sqlite::{Durability, SqliteStore};
 use futures_util::future::join_all;
@@ -52,7 +49,7 @@ async fn append_to(store: &SqliteStore, stream: usize, process: &str) -> u64 {
                     break;
                 }
                 Err(error) => match error.kind() {
-                    MemoryErrorKind::Conflict { expected, found } if expected == end && found != end => {
+                    SessionErrorKind::Conflict { expected, found } if expected == end && found != end => {
                         (end, conflicts) = (found, conflicts + 1);
                     }
                     _ => panic!("{error:?}"),
@@ -141,7 +138,7 @@ async fn commit_all(store: &SqliteStore, process: &str, writer: usize) -> u64 {
                     break;
                 }
                 Err(error) => match error.kind() {
-                    MemoryErrorKind::Conflict { found, .. } => (end, conflicts) = (found, conflicts + 1),
+                    SessionErrorKind::Conflict { found, .. } => (end, conflicts) = (found, conflicts + 1),
                     _ => panic!("{error:?}"),
                 },
             }

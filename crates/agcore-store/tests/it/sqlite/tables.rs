@@ -4,12 +4,10 @@ mod metadata;
 
 use std::sync::Arc;
 
-use agcore_memory::{
-    Actor, CheckpointStore, Journal, MemoryErrorKind, NewCheckpoint, Record, RunKey, Timestamp,
-    session::{
-        ApprovalChange, Billing, CallChange, Commit, MessageFilter, MessageRole, NewApproval, NewEvent, NewMessage,
-        NewSession, RunChange, RunFilter, RunStatus, SessionStatus, SessionStore, stream_of,
-    },
+use agcore_session::{
+    Actor, ApprovalChange, Billing, CallChange, CheckpointStore, Commit, Journal, MessageFilter, MessageRole,
+    NewApproval, NewCheckpoint, NewEvent, NewMessage, NewSession, Record, RunChange, RunFilter, RunKey, RunStatus,
+    SessionErrorKind, SessionStatus, SessionStore, Timestamp, stream_of,
 };
 use agcore_store::sqlite::SqliteStore;
 use agcore_testkit::clock::ManualClock;
@@ -344,7 +342,7 @@ async fn damaged_rows_are_reported_and_harm_no_others() {
         store.commit("local", "s", 1, Commit::new()).await.unwrap_err(),
     ];
     for error in errors {
-        assert_eq!(error.kind(), MemoryErrorKind::Serialization, "{error:?}");
+        assert_eq!(error.kind(), SessionErrorKind::Serialization, "{error:?}");
         assert!(error.message().contains("damaged"), "{error:?}");
     }
     assert_eq!(store.messages("local", "free", &filter).await.unwrap().len(), 1);

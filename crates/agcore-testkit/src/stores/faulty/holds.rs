@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use agcore_memory::{Hold, HoldGuard};
+use agcore_session::{Hold, HoldGuard};
 
 /// A hold that can be released early.
 type Shared = Mutex<Option<Hold>>;

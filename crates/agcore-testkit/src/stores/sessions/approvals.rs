@@ -1,10 +1,8 @@
 //! Approvals.
 
-use agcore_memory::{
-    Actor, MemoryErrorKind,
-    session::{
-        Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, Commit, NewApproval, NewSession, RunChange, RunStatus,
-    },
+use agcore_session::{
+    Actor, Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, Commit, NewApproval, NewSession, RunChange,
+    RunStatus, SessionErrorKind,
 };
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -74,9 +72,9 @@ pub async fn another_process_answers(subject: &dyn SessionStoreSubject) {
         .unwrap();
     assert_eq!(again, answered);
     for (id, answer, who, refused) in [
-        ("q", json!(false), Actor::local(), MemoryErrorKind::InvalidState),
-        ("missing", json!(1), Actor::local(), MemoryErrorKind::NotFound),
-        ("q", json!(1), Actor::new("", "x"), MemoryErrorKind::InvalidInput),
+        ("q", json!(false), Actor::local(), SessionErrorKind::InvalidState),
+        ("missing", json!(1), Actor::local(), SessionErrorKind::NotFound),
+        ("q", json!(1), Actor::new("", "x"), SessionErrorKind::InvalidInput),
     ] {
         let error = other.store.answer("local", "s", id, answer, &who).await.unwrap_err();
         assert_eq!(error.kind(), refused, "{error}");
@@ -109,13 +107,13 @@ pub async fn withdraws_questions(subject: &dyn SessionStoreSubject) {
         .answer("local", "s", "q", json!(1), &Actor::local())
         .await
         .unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::InvalidState);
+    assert_eq!(error.kind(), SessionErrorKind::InvalidState);
     let answer = |id: &str| ApprovalChange::answer(id, json!(1), Actor::local());
     opened.commit("s", Commit::new().with_approval(answer("q2"))).await;
     let refused = [ApprovalChange::withdraw("q2"), ask("q"), ask("q2"), answer("q")];
     for change in refused {
         let kind = opened.refuse("s", Commit::new().with_approval(change)).await;
-        assert_eq!(kind, MemoryErrorKind::InvalidState);
+        assert_eq!(kind, SessionErrorKind::InvalidState);
     }
     assert_eq!(only(&opened, "q").await, withdrawn);
     assert_eq!(only(&opened, "q2").await.answer, Some(json!(1)));
@@ -142,7 +140,7 @@ pub async fn a_hundred_answers_at_once(subject: &dyn SessionStoreSubject) {
     assert_eq!(accepted.len(), 1, "{accepted:?}");
     assert_eq!(only(opened, "contested").await.answer.as_ref(), accepted.first());
     for error in results.into_iter().filter_map(Result::err) {
-        assert_eq!(error.kind(), MemoryErrorKind::InvalidState, "{error}");
+        assert_eq!(error.kind(), SessionErrorKind::InvalidState, "{error}");
     }
     let questions = answers.clone().fold(Commit::new(), |commit, number| {
         commit.with_approval(ask(&format!("{number:02}")))

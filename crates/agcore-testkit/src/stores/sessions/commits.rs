@@ -1,11 +1,8 @@
 //! Commits: all or nothing, conflicts, records, the state of the session, time.
 
-use agcore_memory::{
-    Actor, MemoryErrorKind, Money, Record, Timestamp,
-    session::{
-        ApprovalChange, Billing, CallChange, Commit, NewApproval, NewEvent, NewSession, RunChange, RunFilter,
-        RunStatus, SessionState, SessionStatus, stream_of,
-    },
+use agcore_session::{
+    Actor, ApprovalChange, Billing, CallChange, Commit, Money, NewApproval, NewEvent, NewSession, Record, RunChange,
+    RunFilter, RunStatus, SessionErrorKind, SessionState, SessionStatus, Timestamp, stream_of,
 };
 use serde_json::{Value, json};
 
@@ -42,8 +39,8 @@ fn invalid_commits() -> Vec<Commit> {
 
 /// Returns commits of which one part does not fit a session that has one of each part with the word `old` and is completed,
 /// with the reason.
-fn misfit_commits() -> Vec<(MemoryErrorKind, Commit)> {
-    use MemoryErrorKind::{AlreadyExists, InvalidState, NotFound};
+fn misfit_commits() -> Vec<(SessionErrorKind, Commit)> {
+    use SessionErrorKind::{AlreadyExists, InvalidState, NotFound};
     let twice = complete().with_message(message("twice")).with_message(message("twice"));
     let start = |run: &str, id: &str| CallChange::start(run, id, "search", Value::Null);
     let finish = |id: &str| CallChange::finish("r", id, Value::Null);
@@ -89,7 +86,7 @@ pub async fn commits_all_or_nothing(subject: &dyn SessionStoreSubject) {
     opened.wait();
     let invalid = invalid_commits()
         .into_iter()
-        .map(|commit| (MemoryErrorKind::InvalidInput, commit));
+        .map(|commit| (SessionErrorKind::InvalidInput, commit));
     for (reason, commit) in invalid.chain(misfit_commits()) {
         let refused = opened.refuse("s", commit.clone()).await;
         assert_eq!(refused, reason, "{commit:?}");
@@ -160,7 +157,7 @@ pub async fn reports_every_conflict(subject: &dyn SessionStoreSubject) {
         ];
         for commit in commits {
             let error = opened.store.commit("local", "s", expected, commit).await.unwrap_err();
-            assert_eq!(error.kind(), MemoryErrorKind::Conflict { expected, found: 2 });
+            assert_eq!(error.kind(), SessionErrorKind::Conflict { expected, found: 2 });
             assert!(error.is_recoverable());
         }
     }
@@ -240,7 +237,7 @@ pub async fn statuses_follow_each_other(subject: &dyn SessionStoreSubject) {
                 opened.commit(&id, commit).await;
                 assert_eq!(opened.get(&id).await.status, to, "{id}");
             } else {
-                assert_eq!(opened.refuse(&id, commit).await, MemoryErrorKind::InvalidState, "{id}");
+                assert_eq!(opened.refuse(&id, commit).await, SessionErrorKind::InvalidState, "{id}");
                 assert_eq!(opened.get(&id).await, before);
             }
         }
@@ -291,7 +288,7 @@ pub async fn the_state_changes_as_a_whole(subject: &dyn SessionStoreSubject) {
     bad.error_id = Some("e1".to_owned());
     assert_eq!(
         opened.refuse("s", Commit::new().with_state(bad)).await,
-        MemoryErrorKind::InvalidInput
+        SessionErrorKind::InvalidInput
     );
 }
 

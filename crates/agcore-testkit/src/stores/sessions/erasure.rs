@@ -1,11 +1,8 @@
 //! Erasing sessions: what people wrote is removed, and the bill is kept.
 
-use agcore_memory::{
-    Actor, MemoryErrorKind, Money, Usage,
-    session::{
-        Billing, Commit, MessageFilter, MessageMetadata, MessageRole, NewMessage, NewSession, Session, SessionFilter,
-        SessionOrigin, SessionState, SessionStatus, StoredMessage, stream_of,
-    },
+use agcore_session::{
+    Actor, Billing, Commit, MessageFilter, MessageMetadata, MessageRole, Money, NewMessage, NewSession, Session,
+    SessionErrorKind, SessionFilter, SessionOrigin, SessionState, SessionStatus, StoredMessage, Usage, stream_of,
 };
 use serde_json::json;
 
@@ -113,10 +110,10 @@ pub async fn an_erased_session_does_not_change(subject: &dyn SessionStoreSubject
     let id = left.session.as_ref().unwrap().id.clone();
     for commit in [start("r"), Commit::new().with_message(message("m"))] {
         let error = opened.store.commit("local", &id, 0, commit).await.unwrap_err();
-        assert_eq!(error.kind(), MemoryErrorKind::InvalidState, "{error}");
+        assert_eq!(error.kind(), SessionErrorKind::InvalidState, "{error}");
     }
     let error = opened.store.rename("local", &id, Some("title")).await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::NotFound, "{error}");
+    assert_eq!(error.kind(), SessionErrorKind::NotFound, "{error}");
     assert!(!opened.store.erase_session("local", &id).await.unwrap());
     assert!(!opened.store.erase_session("local", "s").await.unwrap());
     assert_eq!(opened.store.erase_sessions(&Actor::local()).await.unwrap(), 0);

@@ -1,6 +1,6 @@
 //! The right to drive a session.
 
-use agcore_memory::{MemoryErrorKind, session::stream_of};
+use agcore_session::{SessionErrorKind, stream_of};
 use futures_util::future::join_all;
 
 use super::opened::{open, open_twice};
@@ -13,7 +13,7 @@ pub async fn one_holder_at_a_time(subject: &dyn SessionStoreSubject) {
     let hold = one.store.hold(&name).await.unwrap();
     for store in [&one.store, &other.store] {
         let refused = store.hold(&name).await.unwrap_err();
-        assert_eq!(refused.kind(), MemoryErrorKind::Held);
+        assert_eq!(refused.kind(), SessionErrorKind::Held);
         assert!(refused.is_recoverable());
     }
     let elsewhere = other.store.hold(&stream_of("acme", "s/2")).await.unwrap();
@@ -21,7 +21,7 @@ pub async fn one_holder_at_a_time(subject: &dyn SessionStoreSubject) {
     assert!(!hold.is_lost(), "no other holder has it");
     drop(hold);
     let hold = other.store.hold(&name).await.unwrap();
-    assert_eq!(one.store.hold(&name).await.unwrap_err().kind(), MemoryErrorKind::Held);
+    assert_eq!(one.store.hold(&name).await.unwrap_err().kind(), SessionErrorKind::Held);
     drop((hold, elsewhere, of_another_tenant));
     drop(one.store.hold(&name).await.unwrap());
 }
@@ -51,5 +51,5 @@ pub async fn a_held_session_has_a_known_holder(subject: &dyn SessionStoreSubject
     assert!(refused.message().contains(&holder.to_string()), "{refused}");
     drop(hold);
     let unacceptable = opened.store.hold("").await.unwrap_err();
-    assert_eq!(unacceptable.kind(), MemoryErrorKind::InvalidInput);
+    assert_eq!(unacceptable.kind(), SessionErrorKind::InvalidInput);
 }

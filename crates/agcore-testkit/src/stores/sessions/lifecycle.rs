@@ -1,8 +1,7 @@
 //! Creating, renaming, deleting and erasing sessions.
 
-use agcore_memory::{
-    Actor, MemoryErrorKind,
-    session::{Billing, Commit, NewSession, SessionFilter, SessionOrigin, SessionStatus},
+use agcore_session::{
+    Actor, Billing, Commit, NewSession, SessionErrorKind, SessionFilter, SessionOrigin, SessionStatus,
 };
 use serde_json::json;
 
@@ -42,7 +41,7 @@ pub async fn refuses_an_existing_id(subject: &dyn SessionStoreSubject) {
     opened.wait();
     let other = NewSession::new("s").with_owner(Actor::user("ben"));
     let error = opened.store.create(other).await.unwrap_err();
-    assert_eq!(error.kind(), MemoryErrorKind::AlreadyExists);
+    assert_eq!(error.kind(), SessionErrorKind::AlreadyExists);
     assert_eq!(opened.get("s").await, first);
 }
 
@@ -86,7 +85,7 @@ async fn is_missing(opened: &Opened, tenant: &str, id: &str) {
             .unwrap_err(),
     ];
     for error in errors {
-        assert_eq!(error.kind(), MemoryErrorKind::NotFound, "{error}");
+        assert_eq!(error.kind(), SessionErrorKind::NotFound, "{error}");
     }
     assert!(!store.delete_session(tenant, id).await.unwrap());
 }
@@ -111,7 +110,7 @@ pub async fn refuses_unacceptable_sessions(subject: &dyn SessionStoreSubject) {
     ];
     for session in sessions {
         let error = opened.store.create(session).await.unwrap_err();
-        assert_eq!(error.kind(), MemoryErrorKind::InvalidInput, "{error}");
+        assert_eq!(error.kind(), SessionErrorKind::InvalidInput, "{error}");
     }
     assert_eq!(opened.store.sessions(&SessionFilter::new("local")).await.unwrap(), []);
     for id in ["", "s\0", &long] {

@@ -1,9 +1,6 @@
 //! Lists of sessions.
 
-use agcore_memory::{
-    Actor,
-    session::{Commit, NewSession, Session, SessionCursor, SessionFilter, SessionState, SessionStatus},
-};
+use agcore_session::{Actor, Commit, NewSession, Session, SessionCursor, SessionFilter, SessionState, SessionStatus};
 
 use super::opened::{Opened, message, open, record};
 use crate::stores::SessionStoreSubject;

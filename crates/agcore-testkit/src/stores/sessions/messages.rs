@@ -1,11 +1,9 @@
 //! Messages.
 
 use agcore_chat::{AnsweredBy, Bill, CallCost, CostSource, ModelCall};
-use agcore_memory::{
-    MemoryErrorKind, Money, Usage,
-    session::{
-        Billing, Commit, MessageFilter, MessageMetadata, MessageRole, NewMessage, NewSession, StoredMessage, Visibility,
-    },
+use agcore_session::{
+    Billing, Commit, MessageFilter, MessageMetadata, MessageRole, Money, NewMessage, NewSession, SessionErrorKind,
+    StoredMessage, Usage, Visibility,
 };
 use serde_json::{Map, json};
 
@@ -69,7 +67,7 @@ pub async fn message_ids_are_unique(subject: &dyn SessionStoreSubject) {
     for id in ["m", "a"] {
         for message in [message(id), NewMessage::audit(id, "")] {
             let commit = Commit::new().with_message(message);
-            assert_eq!(opened.refuse("s", commit).await, MemoryErrorKind::AlreadyExists);
+            assert_eq!(opened.refuse("s", commit).await, SessionErrorKind::AlreadyExists);
         }
     }
     assert_eq!(
@@ -202,7 +200,10 @@ pub async fn costs_are_in_the_currency_of_the_session(subject: &dyn SessionStore
             .with_message(message(currency).with_cost(cost))
     };
     for (id, currency) in [("EUR", "USD"), ("EUR", "eur"), ("none", "EUR"), ("none", "")] {
-        assert_eq!(opened.refuse(id, commit(currency)).await, MemoryErrorKind::InvalidInput);
+        assert_eq!(
+            opened.refuse(id, commit(currency)).await,
+            SessionErrorKind::InvalidInput
+        );
         assert_eq!(opened.messages(id, MessageFilter::new()).await, []);
     }
     opened.commit("EUR", commit("EUR")).await;
@@ -241,7 +242,7 @@ pub async fn refuses_contradictory_messages(subject: &dyn SessionStoreSubject) {
     ];
     for message in bad {
         let kind = opened.refuse("s", Commit::new().with_message(message)).await;
-        assert_eq!(kind, MemoryErrorKind::InvalidInput);
+        assert_eq!(kind, SessionErrorKind::InvalidInput);
     }
     assert_eq!(opened.messages("s", MessageFilter::new()).await, []);
     assert_eq!(opened.messages("s", MessageFilter::audit()).await, []);

@@ -2,13 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_memory::{
-    Actor, Clock, Entry, MemoryErrorKind, Record, Timestamp,
-    session::{
-        Approval, ApprovalChange, ApprovalFilter, CallChange, Commit, Committed, EventFilter, MessageFilter,
-        MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Run, RunChange, RunFilter, RunStatus, Session,
-        SessionStore, StoredCall, StoredEvent, StoredMessage, stream_of,
-    },
+use agcore_session::{
+    Actor, Approval, ApprovalChange, ApprovalFilter, CallChange, Clock, Commit, Committed, Entry, EventFilter,
+    MessageFilter, MessageRole, NewApproval, NewEvent, NewMessage, NewSession, Record, Run, RunChange, RunFilter,
+    RunStatus, Session, SessionErrorKind, SessionStore, StoredCall, StoredEvent, StoredMessage, Timestamp, stream_of,
 };
 use serde_json::{Value, json};
 
@@ -67,7 +64,7 @@ impl Opened {
     }
 
     /// Commits at the end of the session what must be refused. Returns why it was.
-    pub(super) async fn refuse(&self, id: &str, commit: Commit) -> MemoryErrorKind {
+    pub(super) async fn refuse(&self, id: &str, commit: Commit) -> SessionErrorKind {
         let end = self.get(id).await.end;
         let error = self.store.commit("local", id, end, commit).await.unwrap_err();
         assert!(!error.message().is_empty());

@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use agcore_memory::{
-    Actor, MemoryErrorKind, Money,
-    session::{
-        ApprovalChange, Billing, Commit, NewApproval, NewSession, Pruned, Retention, RunChange, RunFilter, RunStatus,
-        Session, SessionFilter, SessionState,
-    },
+use agcore_session::{
+    Actor, ApprovalChange, Billing, Commit, Money, NewApproval, NewSession, Pruned, Retention, RunChange, RunFilter,
+    RunStatus, Session, SessionErrorKind, SessionFilter, SessionState,
 };
 use serde_json::json;
 
@@ -103,18 +100,18 @@ pub async fn parts_belong_to_their_whole(subject: &dyn SessionStoreSubject) {
 
     let refused = async |new: NewSession| opened.store.create(new).await.unwrap_err().kind();
     let new = |id: &str, whole: &str| NewSession::new(id).with_part_of(whole);
-    assert_eq!(refused(new("x", "unknown")).await, MemoryErrorKind::NotFound);
-    assert_eq!(refused(new("x", "x")).await, MemoryErrorKind::NotFound);
-    assert_eq!(refused(new("x", "")).await, MemoryErrorKind::InvalidInput);
-    assert_eq!(refused(new("trip/a", "trip")).await, MemoryErrorKind::AlreadyExists);
+    assert_eq!(refused(new("x", "unknown")).await, SessionErrorKind::NotFound);
+    assert_eq!(refused(new("x", "x")).await, SessionErrorKind::NotFound);
+    assert_eq!(refused(new("x", "")).await, SessionErrorKind::InvalidInput);
+    assert_eq!(refused(new("trip/a", "trip")).await, SessionErrorKind::AlreadyExists);
     for other in [Actor::user("ben"), Actor::new("other", "local")] {
         let new = new("x", "trip").with_owner(other);
-        assert_eq!(refused(new).await, MemoryErrorKind::NotFound);
+        assert_eq!(refused(new).await, SessionErrorKind::NotFound);
     }
     assert!(opened.store.erase_session("local", "trip").await.unwrap());
-    assert_eq!(refused(new("x", "trip")).await, MemoryErrorKind::NotFound);
+    assert_eq!(refused(new("x", "trip")).await, SessionErrorKind::NotFound);
     let left = opened.erased().await.pop().unwrap();
-    assert_eq!(refused(new("x", &left.id)).await, MemoryErrorKind::NotFound);
+    assert_eq!(refused(new("x", &left.id)).await, SessionErrorKind::NotFound);
     assert_eq!(opened.ids().await, [""; 0]);
 }
 

@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use agcore_memory::{
-    Actor, Money,
-    session::{
-        ApprovalChange, Billing, Commit, EventFilter, MessageFilter, NewApproval, NewEvent, NewMessage, NewSession,
-        Pruned, Retention, RunChange, RunFilter, RunStatus, SessionFilter, SessionState,
-    },
+use agcore_session::{
+    Actor, ApprovalChange, Billing, Commit, EventFilter, MessageFilter, Money, NewApproval, NewEvent, NewMessage,
+    NewSession, Pruned, Retention, RunChange, RunFilter, RunStatus, SessionFilter, SessionState,
 };
 use serde_json::json;
 

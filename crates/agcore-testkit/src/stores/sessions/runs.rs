@@ -1,11 +1,8 @@
 //! Events, runs and tool calls.
 
-use agcore_memory::{
-    MemoryErrorKind,
-    session::{
-        CallChange, CallStatus, Commit, EventData, EventFilter, NewEvent, RunChange, RunFilter, RunStatus,
-        SessionEvents, SessionFilter,
-    },
+use agcore_session::{
+    CallChange, CallStatus, Commit, EventData, EventFilter, NewEvent, RunChange, RunFilter, RunStatus,
+    SessionErrorKind, SessionEvents, SessionFilter,
 };
 use serde_json::{Value, json};
 
@@ -68,14 +65,14 @@ pub async fn events_alone_follow_the_rules(subject: &dyn SessionStoreSubject) {
     opened.wait();
     let before = opened.get("s").await;
     for unknown in [of(&["missing"]), of(&["r", "missing"]), of(&["r", "r", "missing", "r"])] {
-        assert_eq!(opened.refuse("s", unknown).await, MemoryErrorKind::NotFound);
+        assert_eq!(opened.refuse("s", unknown).await, SessionErrorKind::NotFound);
     }
     let stale = opened
         .store
         .commit("local", "s", record + 1, of(&["r"]))
         .await
         .unwrap_err();
-    let conflict = MemoryErrorKind::Conflict {
+    let conflict = SessionErrorKind::Conflict {
         expected: record + 1,
         found: record,
     };
@@ -85,7 +82,7 @@ pub async fn events_alone_follow_the_rules(subject: &dyn SessionStoreSubject) {
         .commit("local", "missing", 0, of(&["r"]))
         .await
         .unwrap_err();
-    assert_eq!(missing.kind(), MemoryErrorKind::NotFound);
+    assert_eq!(missing.kind(), SessionErrorKind::NotFound);
     assert_eq!(opened.get("s").await, before);
 
     let committed = opened.commit("s", of(&["r", "r"])).await;
@@ -108,7 +105,7 @@ pub async fn events_alone_follow_the_rules(subject: &dyn SessionStoreSubject) {
         .commit("local", &erased.id, erased.end, of(&["r"]))
         .await
         .unwrap_err();
-    assert_eq!(refused.kind(), MemoryErrorKind::InvalidState);
+    assert_eq!(refused.kind(), SessionErrorKind::InvalidState);
 }
 
 /// Checks that of a batch of events for several sessions, each part is written or refused like a commit of its own.
@@ -138,9 +135,9 @@ pub async fn events_of_many_sessions_are_independent(subject: &dyn SessionStoreS
     let numbers: Vec<_> = results
         .iter()
         .map(|result| result.as_ref().map(|committed| committed.events.clone()))
-        .map(|result| result.map_err(agcore_memory::MemoryError::kind))
+        .map(|result| result.map_err(agcore_session::SessionError::kind))
         .collect();
-    use MemoryErrorKind::{Conflict, InvalidInput, NotFound};
+    use SessionErrorKind::{Conflict, InvalidInput, NotFound};
     let expected = [
         Ok(vec![1, 2]),
         Err(NotFound),
@@ -318,7 +315,7 @@ pub async fn run_statuses_follow_each_other(subject: &dyn SessionStoreSubject) {
                 opened.commit("s", change).await;
                 to
             } else {
-                assert_eq!(opened.refuse("s", change).await, MemoryErrorKind::InvalidState, "{id}");
+                assert_eq!(opened.refuse("s", change).await, SessionErrorKind::InvalidState, "{id}");
                 from
             };
             let runs = opened.store.runs("local", "s", &RunFilter::new()).await.unwrap();
@@ -341,7 +338,7 @@ pub async fn a_call_happens_once(subject: &dyn SessionStoreSubject) {
         .await;
     let begin = |run: &str, id: &str| Commit::new().with_call(CallChange::start(run, id, "search", json!({"q": 1})));
     let finish = |id: &str, result: Value| Commit::new().with_call(CallChange::finish("r", id, result));
-    let refuse = async |commit| assert_eq!(opened.refuse("s", commit).await, MemoryErrorKind::InvalidState);
+    let refuse = async |commit| assert_eq!(opened.refuse("s", commit).await, SessionErrorKind::InvalidState);
     refuse(finish("c", json!(1))).await;
     opened.commit("s", begin("r", "c")).await;
     assert_eq!(calls(&opened, "r").await, [("c".to_owned(), None)]);

@@ -1,9 +1,6 @@
 //! Many writers at the same time.
 
-use agcore_memory::{
-    MemoryErrorKind,
-    session::{Commit, EventFilter, MessageFilter, NewEvent, NewMessage},
-};
+use agcore_session::{Commit, EventFilter, MessageFilter, NewEvent, NewMessage, SessionErrorKind};
 use futures_util::future::join_all;
 use serde_json::json;
 
@@ -69,7 +66,7 @@ pub async fn sixty_four_writers_try_again_after_conflicts(subject: &dyn SessionS
                 match store.commit("local", "s", end, commit).await {
                     Ok(committed) => return (committed.end, writer, conflicts),
                     Err(error) => match error.kind() {
-                        MemoryErrorKind::Conflict { expected, found } if expected == end => {
+                        SessionErrorKind::Conflict { expected, found } if expected == end => {
                             (end, conflicts) = (found, conflicts + 1);
                         }
                         _ => panic!("{error:?}"),

@@ -1,9 +1,6 @@
 //! Metadata of messages, and sessions that were erased.
 
-use agcore_memory::{
-    Actor,
-    session::{NewSession, SessionStore},
-};
+use agcore_session::{Actor, NewSession, SessionStore};
 
 use super::{file, refused};
 

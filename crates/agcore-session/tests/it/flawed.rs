@@ -1,0 +1,97 @@
+//! The suites find flaws: each store here has one, and the check that should notice it fails.
+
+mod store;
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::Arc,
+};
+
+use agcore_session::{CheckpointStore, Clock, SessionStore};
+use agcore_testkit::stores::{CheckpointStoreSubject, SessionStoreSubject, StoreSubject, checkpoints, sessions};
+use async_trait::async_trait;
+
+use self::store::{Flaw, Flawed};
+
+#[async_trait]
+impl StoreSubject for Flaw {}
+
+#[async_trait]
+impl SessionStoreSubject for Flaw {
+    async fn session_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SessionStore> {
+        Arc::new(Flawed::new(*self, clock))
+    }
+}
+
+#[async_trait]
+impl CheckpointStoreSubject for Flaw {
+    async fn checkpoint_store(&self, clock: Arc<dyn Clock>) -> (Arc<dyn SessionStore>, Arc<dyn CheckpointStore>) {
+        let store = Arc::new(Flawed::new(*self, clock));
+        (Arc::clone(&store) as _, store)
+    }
+}
+
+type Check<'s> = Pin<Box<dyn Future<Output = ()> + 's>>;
+
+/// Returns whether a check passes.
+fn passes(check: Check<'_>) -> bool {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    catch_unwind(AssertUnwindSafe(|| runtime.block_on(check))).is_ok()
+}
+
+/// Makes one test of each flaw: the check finds it, and passes without it.
+macro_rules! flaws {
+    ($($flaw:ident: $module:ident::$check:ident,)*) => {
+        $(
+            #[test]
+            #[expect(non_snake_case, reason = "named after the flaw")]
+            fn $flaw() {
+                assert!(passes(Box::pin($module::$check(&Flaw::None))), "the check fails without the flaw");
+                assert!(!passes(Box::pin($module::$check(&Flaw::$flaw))), "the check does not find the flaw");
+            }
+        )*
+    };
+}
+
+flaws! {
+    ConflictsAreOverwritten: sessions::reports_every_conflict,
+    ConflictsOfEmptyCommitsAreMissed: sessions::reports_every_conflict,
+    CommitsAreTorn: sessions::commits_all_or_nothing,
+    RecordsAreLost: sessions::records_are_a_stream,
+    TenantsAreMixed: sessions::keeps_tenants_apart,
+    SessionsAreReplaced: sessions::refuses_an_existing_id,
+    TitlesAreReplaced: sessions::sets_the_title_once,
+    BadStatusesAreIgnored: sessions::statuses_follow_each_other,
+    CostsAreDropped: sessions::keeps_usage_and_costs,
+    CurrenciesAreNotChecked: sessions::costs_are_in_the_currency_of_the_session,
+    ContentEndsAtNul: sessions::keeps_every_member_of_a_message,
+    VisibilityIsIgnored: sessions::filters_messages,
+    TheLastAreTheFirst: sessions::filters_messages,
+    AuditIsConversation: sessions::messages_are_numbered,
+    RunsAreIgnored: sessions::filters_events,
+    EventsAreDoubled: sessions::events_are_numbered_over_runs,
+    RunsAreSorted: sessions::keeps_runs,
+    AllRunsAreOpen: sessions::filters_runs,
+    CallsBeginTwice: sessions::a_call_happens_once,
+    AnswersAreForgotten: sessions::another_process_answers,
+    AllAnswersAreAccepted: sessions::a_hundred_answers_at_once,
+    SessionsAreSortedById: sessions::lists_the_last_changed_first,
+    TiesAreSkipped: sessions::pages_through_sessions,
+    EverybodyHolds: sessions::one_holder_at_a_time,
+    HoldsAreKept: sessions::one_holder_at_a_time,
+    RecordsSurviveDeletion: sessions::deletes_everything_of_a_session,
+    LinesSurviveErasure: sessions::erases_a_user,
+    ErasureTakesTheBill: sessions::erasing_keeps_the_bill,
+    PartsAreForgotten: sessions::parts_belong_to_their_whole,
+    PartsSurviveErasure: sessions::parts_are_erased_with_their_whole,
+    PartsSurviveDeletion: sessions::parts_are_deleted_with_their_whole,
+    PartsGrowOldAlone: sessions::parts_are_pruned_with_their_whole,
+    OnlyAgesCount: sessions::prunes_by_count,
+    BatchesHaveNoLimit: sessions::prunes_in_batches,
+    CountingPrunes: sessions::prunes_in_batches,
+    PatchesComeFirst: checkpoints::the_first_is_a_snapshot,
+    CheckpointsAreOverwritten: checkpoints::reports_every_conflict,
+    EverythingIsLatest: checkpoints::the_latest_restore_the_state,
+    TooMuchIsTrimmed: checkpoints::trimming_keeps_what_is_needed,
+}

@@ -1,0 +1,103 @@
+//! [`UserDataRow`]: a line of an export.
+
+use agcore_memory::{
+    MemoryItem,
+    graph::{Entity, Relation},
+    knowledge::KnowledgePage,
+};
+use agcore_session::{Approval, Checkpoint, Record, Run, Session, StoredCall, StoredEvent, StoredMessage};
+use serde::{Deserialize, Serialize};
+
+/// A row that belongs to a user: a line of an export, as a JSON object.
+///
+/// ```
+/// use agcore_memory::MemoryItem;
+/// use agcore_store::user_data::UserDataRow;
+///
+/// let row = UserDataRow::Item { item: MemoryItem::new("notes/tea", "Ann likes green tea.") };
+/// let line = serde_json::to_string(&row)?;
+/// assert!(line.starts_with(r#"{"row":"item","item":{"id":"notes/tea","#));
+/// assert_eq!(serde_json::from_str::<UserDataRow>(&line)?, row);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "row", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum UserDataRow {
+    /// A memory item.
+    Item {
+        /// The item.
+        item: MemoryItem,
+    },
+    /// A page of knowledge.
+    Page {
+        /// The page.
+        page: KnowledgePage,
+    },
+    /// An entity of the graph.
+    Entity {
+        /// The entity.
+        entity: Entity,
+    },
+    /// A relation that leads from an entity of the user.
+    Relation {
+        /// The relation.
+        relation: Relation,
+    },
+    /// A record of a conversation or of a session.
+    Record {
+        /// The name of the stream.
+        stream: String,
+        /// The number of the record in the stream.
+        seq: u64,
+        /// The record.
+        record: Record,
+    },
+    /// A session.
+    Session {
+        /// The session.
+        session: Box<Session>,
+    },
+    /// A message of a session.
+    Message {
+        /// The id of the session.
+        session: String,
+        /// The message.
+        message: Box<StoredMessage>,
+    },
+    /// A run of a session.
+    Run {
+        /// The id of the session.
+        session: String,
+        /// The run.
+        run: Run,
+    },
+    /// A tool call of a session.
+    Call {
+        /// The id of the session.
+        session: String,
+        /// The call.
+        call: StoredCall,
+    },
+    /// A checkpoint of a run.
+    Checkpoint {
+        /// The id of the session.
+        session: String,
+        /// The id of the run.
+        run: String,
+        /// The checkpoint.
+        checkpoint: Checkpoint,
+    },
+    /// An event of a session.
+    Event {
+        /// The id of the session.
+        session: String,
+        /// The event.
+        event: StoredEvent,
+    },
+    /// A question of a session.
+    Approval {
+        /// The question with its answer.
+        approval: Approval,
+    },
+}
