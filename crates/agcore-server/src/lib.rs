@@ -70,6 +70,7 @@
 //! The routes are described by `/openapi.json` of a running server and, for people, by `/docs`.
 
 mod problem;
+mod openapi;
 mod error;
 mod settings;
 mod flows;
@@ -85,7 +86,6 @@ mod files;
 mod service;
 mod stream;
 mod api;
-mod openapi;
 mod routes;
 mod serve;
 mod server;

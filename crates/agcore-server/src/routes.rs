@@ -14,100 +14,28 @@ mod files;
 mod usage;
 mod catalog;
 mod operations;
-
-pub(crate) use self::guard::Peer;
+mod table;
 
 use std::sync::Arc;
 
-use axum::{
-    Router,
-    handler::Handler,
-    middleware,
-    routing::{self, MethodRouter},
-};
+use axum::{Router, middleware};
 
-use crate::{openapi, service::App};
+pub(crate) use self::guard::Peer;
+use self::table::{Route, routes};
+use crate::{openapi::Description, service::App};
 
-/// A method of a path.
-struct Route {
-    #[cfg_attr(not(test), expect(dead_code, reason = "compared with the document"))]
-    method: &'static str,
-    path: &'static str,
-    handler: MethodRouter<Arc<App>>,
+/// Returns the description of the routes. `needs_token` is whether clients need credentials.
+pub(crate) fn description(needs_token: bool) -> Description {
+    Description::new(&routes(), needs_token)
 }
 
-/// Returns the routes for users, and for those who have the credentials of one.
-fn guarded() -> Vec<Route> {
-    vec![
-        post("/api/v1/agent/run", runs::run),
-        post("/api/v1/agent/agents/{name}/run", runs::run_agent),
-        post("/api/v1/agent/runs/{thread}", runs::start),
-        get("/api/v1/agent/runs/{thread}/events", events::follow),
-        post("/api/v1/agent/runs/{thread}/{run}/cancel", runs::cancel),
-        post("/api/v1/agent/runs/{thread}/{run}/answers", runs::answer),
-        get("/api/v1/agent/history", history::history),
-        get("/api/v1/agent/sessions", sessions::list),
-        get("/api/v1/agent/sessions/{thread}", sessions::show),
-        patch("/api/v1/agent/sessions/{thread}", sessions::rename),
-        delete("/api/v1/agent/sessions/{thread}", sessions::delete),
-        get("/api/v1/agent/files", files::list),
-        post("/api/v1/agent/files", files::upload),
-        delete("/api/v1/agent/files/{file}", files::delete),
-        get("/api/v1/agent/usage", usage::usage),
-        get("/api/v1/agent/agents", catalog::agents),
-        get("/api/v1/agent/models", catalog::models),
-        get("/metrics", operations::metrics),
-    ]
-}
-
-/// Returns the routes for everybody.
-fn public() -> Vec<Route> {
-    vec![
-        get("/health", operations::health),
-        get("/ready", operations::ready),
-        get("/openapi.json", openapi::document),
-        get("/docs", openapi::page),
-    ]
-}
-
-fn get<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Route {
-        method: "get",
-        path,
-        handler: routing::get(handler),
-    }
-}
-
-fn post<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Route {
-        method: "post",
-        path,
-        handler: routing::post(handler),
-    }
-}
-
-fn patch<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Route {
-        method: "patch",
-        path,
-        handler: routing::patch(handler),
-    }
-}
-
-fn delete<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
-    Route {
-        method: "delete",
-        path,
-        handler: routing::delete(handler),
-    }
-}
-
-/// Returns all routes.
+/// Returns the router of all routes.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let authenticate = middleware::from_fn_with_state(Arc::clone(&app), guard::authenticate);
-    with(guarded())
+    let (guarded, public) = routes().into_iter().partition(|route| route.is_guarded);
+    with(guarded)
         .layer(authenticate)
-        .merge(with(public()))
+        .merge(with(public))
         .fallback(operations::route)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::origin))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), observe::observe))
@@ -122,22 +50,72 @@ fn with(routes: Vec<Route>) -> Router<Arc<App>> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use serde_json::Value;
 
     use super::*;
 
+    /// Returns the operations of the document.
+    fn operations(document: &Value) -> Vec<&Value> {
+        let paths = document["paths"].as_object().unwrap().values();
+        paths.flat_map(|path| path.as_object().unwrap().values()).collect()
+    }
+
     #[test]
-    fn the_document_has_the_routes_and_no_others() {
-        let names = |routes: Vec<Route>, is_guarded: bool| {
-            let name = move |route: Route| ((route.path, route.method), is_guarded);
-            routes.into_iter().map(name)
-        };
-        let routes: BTreeMap<_, _> = names(guarded(), true).chain(names(public(), false)).collect();
-        let described = openapi::operations();
-        let described: BTreeMap<_, _> = described
+    fn every_reference_has_a_definition() {
+        let text = description(true).document;
+        let document: Value = serde_json::from_str(&text).unwrap();
+        let mut count = 0;
+        for part in text.split("\"$ref\":\"#").skip(1) {
+            let pointer = part.split('"').next().unwrap();
+            assert!(document.pointer(pointer).is_some(), "{pointer}");
+            count += 1;
+        }
+        assert!(count > 20, "{count}");
+    }
+
+    #[test]
+    fn everything_has_a_description() {
+        let document: Value = serde_json::from_str(&description(true).document).unwrap();
+        for operation in operations(&document) {
+            assert_ne!(operation["summary"], "", "{operation}");
+            for response in operation["responses"].as_object().unwrap().values() {
+                assert_ne!(response["description"], "", "{operation}");
+            }
+            for parameter in operation["parameters"].as_array().unwrap() {
+                assert_ne!(parameter["description"], "", "{parameter}: add it to the placeholders");
+            }
+        }
+    }
+
+    #[test]
+    fn every_link_leads_to_an_operation_with_its_parameters() {
+        let document: Value = serde_json::from_str(&description(true).document).unwrap();
+        let operations = operations(&document);
+        let responses = operations
             .iter()
-            .map(|operation| ((operation.path, operation.method), operation.is_guarded))
-            .collect();
-        assert_eq!(routes, described);
+            .flat_map(|operation| operation["responses"].as_object().unwrap().values());
+        let links = responses.filter_map(|response| response["links"].as_object());
+        let mut count = 0;
+        for link in links.flat_map(|links| links.values()) {
+            let target = operations
+                .iter()
+                .find(|known| known["operationId"] == link["operationId"])
+                .unwrap();
+            for name in link["parameters"].as_object().unwrap().keys() {
+                let mut known = target["parameters"].as_array().unwrap().iter();
+                assert!(known.any(|known| known["name"] == **name), "{name}: {link}");
+            }
+            count += 1;
+        }
+        assert!(count >= 14, "{count}");
+    }
+
+    #[test]
+    fn the_page_loads_nothing() {
+        let page = description(true).page;
+        assert!(page.contains("/api/v1/agent/run"), "{page}");
+        for forbidden in ["http://", "https://", "<script", "src=", "@import"] {
+            assert!(!page.contains(forbidden), "{forbidden}");
+        }
     }
 }

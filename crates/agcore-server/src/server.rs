@@ -3,11 +3,7 @@
 mod catalog;
 mod store_hold;
 
-use std::{
-    fmt,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_agent::{AgentSpec, RuntimeBundle};
 use agcore_agui::EncoderSettings;
@@ -27,9 +23,9 @@ use crate::{
     flows::{FlowSetup, ServedFlow},
     log::Flusher,
     metrics::Metrics,
-    openapi,
     queue::{LocalQueue, RunQueue},
     registry::Registry,
+    routes,
     service::App,
     service::{Admission, AgentEntry, Agents, FilePruning, GuardedStore, Lanes, NewBilling, Service, Work},
     settings::{BusyPolicy, Limits, Unfinished},
@@ -169,7 +165,7 @@ impl Server {
 
     /// Returns the document that describes the routes (OpenAPI 3.1), as JSON.
     pub fn openapi(&self) -> &str {
-        openapi::of(&self.app)
+        &self.app.description.document
     }
 }
 
@@ -340,9 +336,9 @@ impl ServerBuilder {
             stored_catalog: self.stored_catalog,
             app: Arc::new(App {
                 service: Arc::new(service),
+                description: routes::description(!self.authenticators.is_empty()),
                 authenticators: self.authenticators,
                 origins: self.origins,
-                openapi: OnceLock::new(),
             }),
         })
     }

@@ -35,9 +35,9 @@ pub(crate) use self::{
     upkeep::FilePruning,
 };
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use crate::auth::Authenticator;
+use crate::{auth::Authenticator, openapi::Description};
 
 /// The state of all requests.
 pub(crate) struct App {
@@ -46,6 +46,5 @@ pub(crate) struct App {
     pub(crate) authenticators: Vec<Arc<dyn Authenticator>>,
     /// The origins of web pages that may use the server.
     pub(crate) origins: Vec<String>,
-    /// The document that describes the routes. Most servers are never asked for it.
-    pub(crate) openapi: OnceLock<String>,
+    pub(crate) description: Description,
 }

@@ -12,12 +12,12 @@ table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.25rem .
 h2{font-size:1rem;margin-top:2rem}</style></head><body><h1>agcore</h1>\
 <p>The document for programs is <a href=\"/openapi.json\">/openapi.json</a>.</p>";
 
-/// Returns the page.
-pub(super) fn page(operations: &[Operation]) -> String {
+/// Returns the page. It loads nothing.
+pub(super) fn page<H>(operations: &[Operation<H>]) -> String {
     let mut page = HEAD.to_owned();
     // Writing to a string cannot fail, and all texts are constants of the program without markup.
     for operation in operations {
-        let method = operation.method.to_uppercase();
+        let method = operation.method.as_str().to_uppercase();
         let _ = write!(
             page,
             "<h2><code>{method} {}</code></h2><p>{}.</p>",

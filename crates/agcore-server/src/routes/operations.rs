@@ -1,4 +1,4 @@
-//! The routes for operators, and requests for which there is no route.
+//! The routes for operators and developers, and requests for which there is no route.
 
 use std::sync::Arc;
 
@@ -33,6 +33,22 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], app.service.metrics.text()).into_response()
+}
+
+/// `GET /openapi.json`: the document.
+pub(super) async fn document(State(app): State<Arc<App>>) -> Response {
+    let headers = [(header::CONTENT_TYPE, "application/json")];
+    (headers, app.description.document.clone()).into_response()
+}
+
+/// `GET /docs`: a page that shows the document. It loads nothing.
+pub(super) async fn page(State(app): State<Arc<App>>) -> Response {
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, policy),
+    ];
+    (headers, app.description.page.clone()).into_response()
 }
 
 /// Answers requests for paths that do not exist.

@@ -58,6 +58,26 @@ async fn the_document_has_every_route_and_code() {
 }
 
 #[tokio::test]
+async fn the_guide_lists_every_route() {
+    let server = Running::start(builder(&texts([]), &store())).await;
+    let document = server.get("/openapi.json").await.json();
+    server.stop().await;
+    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/service.md");
+    let guide = std::fs::read_to_string(guide).unwrap();
+    let section = guide.split("<!-- routes -->").nth(1).unwrap();
+    let listed: Vec<_> = section.lines().filter(|line| line.starts_with("| `")).collect();
+    let mut rows = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let (method, summary) = (method.to_uppercase(), operation["summary"].as_str().unwrap());
+            rows.push(format!("| `{method} {path}` | {summary} |"));
+        }
+    }
+    rows.sort_by_key(|row| !row.contains("/api/"));
+    assert_eq!(listed, rows, "the table of the guide should be\n{}", rows.join("\n"));
+}
+
+#[tokio::test]
 async fn answers_have_the_id_of_their_request() {
     let server = Running::start(builder(&texts([]), &store()).origin("https://app.example.org")).await;
     let ask = async |id: &str, origin: &str| {

@@ -1,0 +1,263 @@
+//! The table of routes: what each is called, who answers it, and what the document says about it.
+
+use std::sync::Arc;
+
+use axum::{
+    handler::Handler,
+    routing::{self, MethodRouter},
+};
+use serde_json::{Value, json};
+
+use super::{catalog, events, files, history, operations, runs, sessions, usage};
+use crate::{
+    api::{
+        AgentList, AnswersBody, FileList, FileView, HistoryPage, ModelList, RunView, SessionChange, SessionDetails,
+        SessionPage, SessionView, StartedView, UsageReport,
+    },
+    openapi::{Answer, Content, Link, Method, Operation, Parameter},
+    problem::ProblemCode as Code,
+    service::App,
+};
+
+/// An operation that axum can route to.
+pub(super) type Route = Operation<MethodRouter<Arc<App>>>;
+
+/// Returns all routes, in the order of the document.
+pub(super) fn routes() -> Vec<Route> {
+    let mut all = runs_of_agents();
+    all.extend(sessions_and_files());
+    all.extend(reports());
+    all.extend(operators());
+    all
+}
+
+fn runs_of_agents() -> Vec<Route> {
+    let input = Content::json(|_| run_input(&["threadId", "runId", "messages"]));
+    vec![
+        post("/api/v1/agent/run", runs::run)
+            .about("Starts a run and streams its events", stream())
+            .with_body(input)
+            .with([dialect()])
+            .failing(START)
+            .failing([Code::TooManyStreams]),
+        post("/api/v1/agent/agents/{name}/run", runs::run_agent)
+            .about("Starts a run of an agent and streams its events", stream())
+            .with_body(input)
+            .with([dialect()])
+            .failing(START)
+            .failing([Code::TooManyStreams]),
+        post("/api/v1/agent/runs/{thread}", runs::start)
+            .about("Starts a run", accepted())
+            .with_body(Content::json(|_| run_input(&[])).with_example(message))
+            .failing(START),
+        get("/api/v1/agent/runs/{thread}/events", events::follow)
+            .about("Streams the events of a run", stream())
+            .with([text("runId", "The id of the run").required()])
+            .with([dialect()])
+            .with([text("protocol", "The AG-UI version of the client, such as 0.0.59")])
+            .with([Parameter::header(
+                "Last-Event-ID",
+                "The id of the last event that the client has",
+            )])
+            .failing([Code::InvalidRequest, Code::InvalidEventId])
+            .failing([Code::NotFound, Code::TooManyStreams]),
+        post("/api/v1/agent/runs/{thread}/{run}/cancel", runs::cancel)
+            .about("Cancels a run", Answer::of::<RunView>("The run"))
+            .failing([Code::NotFound]),
+        post("/api/v1/agent/runs/{thread}/{run}/answers", runs::answer)
+            .about("Answers questions of a run", accepted())
+            .with_body(Content::of::<AnswersBody>())
+            .failing(START),
+    ]
+}
+
+fn sessions_and_files() -> Vec<Route> {
+    let name = json!({"type": "string", "minLength": 1, "maxLength": 255});
+    let name = Parameter::query("name", name, "The name of the file, without a path");
+    let bytes = Content::new(
+        "application/octet-stream",
+        |_| json!({"type": "string", "format": "binary"}),
+    );
+    vec![
+        get("/api/v1/agent/sessions", sessions::list)
+            .about("Lists sessions", Answer::of::<SessionPage>("A page of sessions"))
+            .with([cursor(), limit()])
+            .failing([Code::InvalidRequest]),
+        get("/api/v1/agent/sessions/{thread}", sessions::show)
+            .about("Returns a session", Answer::of::<SessionDetails>("The session"))
+            .failing([Code::NotFound]),
+        patch("/api/v1/agent/sessions/{thread}", sessions::rename)
+            .about("Sets the title", Answer::of::<SessionView>("The session"))
+            .with_body(Content::of::<SessionChange>())
+            .failing([Code::NotFound]),
+        delete("/api/v1/agent/sessions/{thread}", sessions::delete)
+            .about("Deletes a session", Answer::empty("The session was deleted"))
+            .failing([Code::NotFound, Code::SessionBusy]),
+        post("/api/v1/agent/files", files::upload)
+            .about("Stores a file for the runs of flows", stored())
+            .with_body(bytes)
+            .with([name.required()])
+            .failing([Code::NotFound, Code::TooManyFiles]),
+        get("/api/v1/agent/files", files::list)
+            .about("Lists the files", Answer::of::<FileList>("The files"))
+            .failing([Code::NotFound]),
+        delete("/api/v1/agent/files/{file}", files::delete)
+            .about("Deletes a file", Answer::empty("The file was deleted"))
+            .failing([Code::NotFound]),
+    ]
+}
+
+fn reports() -> Vec<Route> {
+    let thread = || text("threadId", "The id of the thread");
+    let before = json!({"type": "integer", "minimum": 0});
+    let before = Parameter::query("before", before, "Only messages before this number");
+    let messages = Answer::of::<HistoryPage>("A page of messages");
+    vec![
+        get("/api/v1/agent/history", history::history)
+            .about("Returns the messages of a thread", messages)
+            .with([thread().required(), before, limit()])
+            .failing([Code::InvalidRequest, Code::NotFound]),
+        get("/api/v1/agent/usage", usage::usage)
+            .about(
+                "Returns what sessions have used",
+                Answer::of::<UsageReport>("The usage"),
+            )
+            .with([thread(), cursor(), limit()])
+            .failing([Code::InvalidRequest, Code::NotFound]),
+        get("/api/v1/agent/agents", catalog::agents).about("Lists the agents", Answer::of::<AgentList>("The agents")),
+        get("/api/v1/agent/models", catalog::models).about("Lists the models", Answer::of::<ModelList>("The models")),
+    ]
+}
+
+fn operators() -> Vec<Route> {
+    let object = || Content::json(|_| json!({"type": "object"}));
+    let text = |kind| Content::new(kind, |_| json!({"type": "string"}));
+    let numbers = Answer::new(
+        "The numbers in the text form of Prometheus",
+        text("application/openmetrics-text"),
+    );
+    vec![
+        get("/health", operations::health).public("Whether the process answers", object()),
+        get("/ready", operations::ready)
+            .public("Whether the server takes requests", object())
+            .failing([Code::StoreUnavailable, Code::ShuttingDown, Code::Internal]),
+        get("/metrics", operations::metrics).about("Returns what the server counts", numbers),
+        get("/openapi.json", operations::document).public("This document", object()),
+        get("/docs", operations::page).public("A page that shows this document", text("text/html")),
+    ]
+}
+
+/// The operations on a run that was started.
+const RUN: &[Link] = &[
+    ("get_runs_thread_events", &[("thread", "threadId"), ("runId", "runId")]),
+    (
+        "post_runs_thread_run_cancel",
+        &[("thread", "threadId"), ("run", "runId")],
+    ),
+    ("get_sessions_thread", &[("thread", "threadId")]),
+    ("patch_sessions_thread", &[("thread", "threadId")]),
+    ("delete_sessions_thread", &[("thread", "threadId")]),
+    ("get_history", &[("threadId", "threadId")]),
+    ("get_usage", &[("threadId", "threadId")]),
+];
+
+/// The operations on a file that was stored.
+const FILE: &[Link] = &[("delete_files_file", &[("file", "fileId")])];
+
+/// The problems of a start.
+const START: [Code; 11] = [
+    Code::InvalidRequest,
+    Code::NotFound,
+    Code::AgentNotFound,
+    Code::SessionBusy,
+    Code::RunIdTaken,
+    Code::AgentMismatch,
+    Code::AlreadyAnswered,
+    Code::TooManyRuns,
+    Code::QueueFull,
+    Code::ShuttingDown,
+    Code::StoreUnavailable,
+];
+
+fn accepted() -> Answer {
+    Answer::of::<StartedView>("The run was accepted, now or by an earlier request")
+        .with_status(202)
+        .with_links(RUN)
+}
+
+fn stored() -> Answer {
+    Answer::of::<FileView>("The file was stored")
+        .with_status(201)
+        .with_links(FILE)
+}
+
+fn stream() -> Answer {
+    let event = |_: &mut _| json!({"description": "Each event has an event of AG-UI as its data."});
+    Answer::new(
+        "Server-sent events: AG-UI events as JSON",
+        Content::new("text/event-stream", event),
+    )
+}
+
+/// Returns the schema of the members of a `RunAgentInput` that the server reads. AG-UI publishes the whole schema.
+fn run_input(required: &[&str]) -> Value {
+    let id = json!({"type": "string", "minLength": 1, "maxLength": 128});
+    json!({
+        "type": "object",
+        "description": "The RunAgentInput of AG-UI. `forwardedProps.agent` chooses an agent.",
+        "required": required,
+        "properties": {
+            "threadId": id,
+            "runId": id,
+            "messages": {"type": "array", "items": {
+                "type": "object",
+                "required": ["id", "role"],
+                "properties": {"id": {"type": "string"}, "role": {"type": "string"}, "content": {}},
+            }},
+            "resume": {"type": "array", "items": {"type": "object"}},
+            "forwardedProps": {
+                "description": "`agent` chooses an agent or a flow. For flows: `variables` of the flow, the ids of `files`, and `job` for a run without a user.",
+            },
+        },
+    })
+}
+
+/// Returns an example of the input of a run.
+fn message() -> Value {
+    json!({"messages": [{"id": "message-1", "role": "user", "content": "Hello"}]})
+}
+
+fn cursor() -> Parameter {
+    text("cursor", "The place at which the page begins")
+}
+
+fn limit() -> Parameter {
+    let schema = json!({"type": "integer", "minimum": 1, "maximum": 200});
+    Parameter::query("limit", schema, "The size of the page")
+}
+
+fn dialect() -> Parameter {
+    let schema = json!({"enum": ["standard", "superset"]});
+    let description = "Where the members are that AG-UI does not define; also the header X-Agcore-Dialect";
+    Parameter::query("dialect", schema, description)
+}
+
+fn text(name: &'static str, description: &'static str) -> Parameter {
+    Parameter::query(name, json!({"type": "string"}), description)
+}
+
+fn get<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
+    Operation::new(Method::Get, path, routing::get(handler))
+}
+
+fn post<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
+    Operation::new(Method::Post, path, routing::post(handler))
+}
+
+fn patch<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
+    Operation::new(Method::Patch, path, routing::patch(handler))
+}
+
+fn delete<H: Handler<T, Arc<App>>, T: 'static>(path: &'static str, handler: H) -> Route {
+    Operation::new(Method::Delete, path, routing::delete(handler))
+}
