@@ -33,10 +33,6 @@ const SHORT: &[Exception] = &[
         reason: "a check that two databases share, and that is tested alone",
     },
     Exception {
-        subject: "crates/agcore-cycle/src/driver/staged.rs",
-        reason: "a type that several siblings use, which would otherwise form a cycle",
-    },
-    Exception {
         subject: "crates/agcore-cycle/src/typed/recorded.rs",
         reason: "a contract that the crate of agents implements",
     },

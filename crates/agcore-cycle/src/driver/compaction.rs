@@ -3,103 +3,95 @@
 use std::sync::Arc;
 
 use super::{
-    compactor::RequestParts,
     context::Driver,
-    flight::Flight,
     model::{Unanswered, reply_of},
     spending::Refusal,
-    typed_turn::TypedTurn,
 };
 use crate::{
     compact::CompactionReport,
     error::{CycleError, CycleErrorKind},
-    machine::{Cause, CompactReason, Failure, Lost, Machine, Outcome, Purpose, Step, Summary},
-    options::{CycleSettings, TurnOptions},
+    machine::{Cause, CompactReason, Failure, Machine, Outcome, Purpose, Step, Summary},
 };
 
 impl Driver<'_> {
     /// Compacts the conversation if the next request reaches the threshold. Returns whether it did.
     pub(super) async fn compact_if_due(&mut self) -> Result<bool, CycleError> {
-        if !self.compactor.is_armed() || self.machine.is_compaction_paused() {
+        if !self.compactor.is_armed() || self.record.machine().is_compaction_paused() {
             return Ok(false);
         }
-        let compaction = self.compactor.at_threshold(
-            &request_parts(self.settings, self.machine, self.options, self.typed.as_deref()),
-            self.provider.info(),
-        );
-        let Some(compaction) = compaction else {
+        let scene = self.record.scene(&self.environment, self.typed.as_deref());
+        let provider = self.environment.provider.info();
+        let Some(compaction) = self.compactor.at_threshold(&scene.request_parts(), provider) else {
             return Ok(false);
         };
-        self.absorb(compaction).await?;
+        self.record.absorb(compaction).await?;
         Ok(true)
-    }
-
-    /// Compacts the conversation after the model rejected it as too long.
-    pub(super) async fn shorten(&mut self) -> Result<(), CycleError> {
-        let compaction = self.compactor.after_overflow(
-            &request_parts(self.settings, self.machine, self.options, self.typed.as_deref()),
-            self.provider.info(),
-        );
-        self.absorb(compaction).await
     }
 
     /// Compacts the conversation as much as possible, whatever its length.
     pub(crate) async fn compact(mut self) -> Result<CompactionReport, CycleError> {
-        self.absorb_unrecorded().await?;
-        self.set_limits().await?;
-        let tokens = self.request_tokens();
-        self.compactor.start_report(tokens);
-        if self.machine.pending_summary().is_none() {
-            let compaction = self.compactor.on_request(
-                &request_parts(self.settings, self.machine, self.options, self.typed.as_deref()),
-                tokens,
-                self.provider.info(),
-            );
-            let Some(compaction) = compaction else {
-                return Ok(self.compactor.take_report());
-            };
-            self.absorb(compaction).await?;
+        self.record.absorb_unrecorded().await?;
+        self.record.set_limits(&self.environment.settings.limits).await?;
+        let scene = self.record.scene(&self.environment, self.typed.as_deref());
+        let parts = scene.request_parts();
+        let tokens = self.compactor.request_tokens(&parts);
+        let provider = self.environment.provider.info();
+        let is_pending = scene.machine.pending_summary().is_some();
+        let compaction = (!is_pending).then(|| self.compactor.on_request(&parts, tokens, provider));
+        self.record.start_report(tokens);
+        match compaction {
+            Some(Some(compaction)) => self.record.absorb(compaction).await?,
+            Some(None) => return Ok(self.record.take_report()),
+            None => {}
         }
-        if self.machine.pending_summary().is_some() {
+        if self.record.machine().pending_summary().is_some() {
             self.summarize().await?;
         }
         match self.error.take() {
             Some(error) if error.is_cancelled() => Err(error),
-            _ => Ok(self.compactor.take_report()),
+            _ => Ok(self.record.take_report()),
         }
     }
 
     /// Asks for the summary that the machine waits for.
     pub(super) async fn summarize(&mut self) -> Result<(), CycleError> {
-        let Step::Call(plan) = self.machine.next() else {
+        let Step::Call(plan) = self.record.machine().next() else {
             return Ok(());
         };
         let (older, cut) = (plan.history.to_vec(), plan.history.len());
+        let (environment, settings) = (&self.environment, self.environment.settings);
         let request = Arc::new(self.compactor.summary_request(
             &older,
-            self.provider.info(),
-            self.provider_for(Purpose::Summary).info(),
-            &self.settings.request,
+            environment.provider.info(),
+            environment.provider_for(Purpose::Summary).info(),
+            &settings.request,
         ));
-        let tokens = self.settings.estimator.request(&request);
+        let tokens = settings.estimator.request(&request);
         // A summary is not part of the conversation.
-        let last = self.response.take();
+        let last = self.model.response.take();
         let asked = self.ask(request, tokens, Purpose::Summary).await;
-        let summary = std::mem::replace(&mut self.response, last);
-        self.flight = Flight::default();
+        let summary = std::mem::replace(&mut self.model.response, last);
+        self.model.forget();
         let failure = match asked {
             Ok(lost) => {
                 let reply = reply_of(summary.as_deref(), lost);
-                let tokens = self.compactor.tokens_with_summary(
-                    &request_parts(self.settings, self.machine, self.options, self.typed.as_deref()),
-                    cut,
-                    &reply.message,
-                );
-                return self.absorb(Outcome::Summary(Summary::new(reply, tokens))).await;
+                let scene = self.record.scene(&self.environment, self.typed.as_deref());
+                let parts = scene.request_parts();
+                let tokens = self.compactor.tokens_with_summary(&parts, cut, &reply.message);
+                let summary = Outcome::Summary(Summary::new(reply, tokens));
+                return self.record.absorb(summary).await;
             }
             Err(Unanswered::Invalid(error)) => return Err(error),
             Err(Unanswered::Failed { error, lost }) if error.is_cancelled() => {
-                return self.stop_summary(error, lost).await;
+                // The turn that the summary was made for ends with it.
+                let is_requested = is_requested_summary(self.record.machine());
+                let failure = Failure::new(error.fault()).with_lost(lost);
+                self.error = Some(error);
+                self.record.absorb(Outcome::Failed(failure)).await?;
+                return match is_requested {
+                    true => Ok(()),
+                    false => self.record.absorb(Outcome::Stop(Cause::cancelled())).await,
+                };
             }
             Err(Unanswered::Failed { error, lost }) => Failure::new(error.fault()).with_lost(lost),
             Err(Unanswered::Refused(refusal)) => refused(&refusal),
@@ -108,55 +100,14 @@ impl Driver<'_> {
                 Failure::new(CycleError::new(CycleErrorKind::HookBlocked, reason).fault())
             }
         };
-        self.absorb(Outcome::Failed(failure)).await
-    }
-
-    /// Handles a cancelled call: the turn that it was made for ends with it.
-    async fn stop_summary(&mut self, error: CycleError, lost: Lost) -> Result<(), CycleError> {
-        let is_requested = self.is_requested_summary();
-        let failure = Failure::new(error.fault()).with_lost(lost);
-        self.error = Some(error);
-        self.absorb(Outcome::Failed(failure)).await?;
-        if is_requested {
-            return Ok(());
-        }
-        self.absorb(Outcome::Stop(Cause::cancelled())).await
-    }
-
-    /// Returns whether the machine waits for a summary that the caller requested, outside of a turn.
-    pub(super) fn is_requested_summary(&self) -> bool {
-        let summing = self.machine.pending_summary();
-        summing.is_some_and(|compact| compact.reason == CompactReason::Asked)
-    }
-
-    /// Returns the estimated tokens of the next request.
-    pub(super) fn request_tokens(&mut self) -> u64 {
-        self.compactor.request_tokens(&request_parts(
-            self.settings,
-            self.machine,
-            self.options,
-            self.typed.as_deref(),
-        ))
+        self.record.absorb(Outcome::Failed(failure)).await
     }
 }
 
-/// Returns the parts of the next request. A function of the fields that it needs, so that the compactor stays free to be
-/// borrowed.
-fn request_parts<'r>(
-    settings: &'r CycleSettings,
-    machine: &'r Machine,
-    options: &TurnOptions,
-    typed: Option<&'r TypedTurn>,
-) -> RequestParts<'r> {
-    RequestParts {
-        prelude: &settings.prelude,
-        view: machine.view(),
-        tools: options.tools.as_ref().map(|tools| tools.definitions()),
-        output: match (typed, machine.expectation()) {
-            (Some(typed), Some(_)) => typed.request_text(),
-            _ => "",
-        },
-    }
+/// Returns whether the machine waits for a summary that the caller requested, outside of a turn.
+pub(super) fn is_requested_summary(machine: &Machine) -> bool {
+    let summing = machine.pending_summary();
+    summing.is_some_and(|compact| compact.reason == CompactReason::Asked)
 }
 
 fn refused(refusal: &Refusal) -> Failure {

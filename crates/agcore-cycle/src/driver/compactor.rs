@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{
-    AssistantMessage, ChatRequest, ContextEvent, Message, Messages, TokenEstimator, Tool, WindowSettings, summarized,
-};
+use agcore_chat::{AssistantMessage, ChatRequest, Message, Messages, TokenEstimator, Tool, WindowSettings, summarized};
 use agcore_llm::ProviderInfo;
 
 use crate::{
-    compact::{CompactionReport, CompactionSettings, Gauge, Plan, Pressure, SummaryRequest, Task, ToolTokens},
+    compact::{CompactionSettings, Gauge, Plan, Pressure, SummaryRequest, Task, ToolTokens},
     machine::{Compact, CompactReason, Outcome, View},
     options::CycleSettings,
 };
@@ -23,8 +21,6 @@ pub(super) struct Compactor<'a> {
     tried: bool,
     /// The tokens of the request that the model rejected as too long.
     overflow: Option<u64>,
-    /// The results of the compactions of this run.
-    report: CompactionReport,
 }
 
 /// The parts of the next request that have tokens.
@@ -53,7 +49,6 @@ impl<'a> Compactor<'a> {
             gauge,
             tried: false,
             overflow: None,
-            report: CompactionReport::default(),
         }
     }
 
@@ -71,21 +66,6 @@ impl<'a> Compactor<'a> {
     /// Records that the model accepted a request.
     pub(super) fn accepted(&mut self) {
         self.overflow = None;
-    }
-
-    /// Records an event of a compaction for the report.
-    pub(super) fn record(&mut self, event: &ContextEvent) {
-        self.report.record(event);
-    }
-
-    /// Starts the report of a compaction that was asked for.
-    pub(super) fn start_report(&mut self, tokens: u64) {
-        self.report = CompactionReport::new(tokens);
-    }
-
-    /// Takes the report of the compactions of this run.
-    pub(super) fn take_report(&mut self) -> CompactionReport {
-        std::mem::take(&mut self.report)
     }
 
     /// Returns the compaction to apply if the next request reaches the threshold.

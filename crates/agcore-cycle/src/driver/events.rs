@@ -53,14 +53,14 @@ impl<'a> EventSender<'a> {
     }
 
     /// Queues an event of the current round without waiting.
-    pub(super) fn push_current(&mut self, machine: &Machine, event: impl Into<EventKind>) {
+    pub(super) fn push_current(&self, machine: &Machine, event: impl Into<EventKind>) {
         if self.is_observed() {
             self.push(machine.turn_index(), machine.round(), event.into());
         }
     }
 
     /// Queues an event without waiting.
-    pub(super) fn push(&mut self, turn: u32, round: u32, kind: EventKind) {
+    pub(super) fn push(&self, turn: u32, round: u32, kind: EventKind) {
         if let Some(observer) = self.observer {
             let belongs_to_reply = matches!(kind, EventKind::Text(_) | EventKind::Tool(_) | EventKind::Model(_));
             let mut event = StreamEvent::new(0, Arc::clone(self.agent), turn, round, kind);

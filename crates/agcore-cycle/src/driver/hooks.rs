@@ -1,89 +1,105 @@
-//! Calling hooks: their context, what ends hooks that hang, and turns that hooks stop.
+//! Calling hooks: their context, what ends hooks that hang, and checks of calls by them.
 
-use std::pin::Pin;
+use std::{pin::Pin, sync::Arc};
 
-use agcore_chat::FaultKind;
+use agcore_chat::{ToolCall, ToolGuard, ToolOutcome};
 
-use super::{
-    context::Driver,
-    spending::{Refusal, TimeLeft},
-};
+use super::{environment::Environment, spending::TimeLeft};
 use crate::{
-    error::CycleError,
     hooks::{HookBounds, HookContext, HookStop, RequestPurpose},
-    machine::{Cause, Outcome, Purpose, Step},
+    machine::{Cause, Machine, Outcome, Purpose, Step},
 };
 
-impl<'a> Driver<'a> {
-    pub(super) fn context(&self) -> HookContext<'a> {
+impl<'a> Environment<'a> {
+    /// Returns what hooks see of the turn.
+    pub(super) fn context(&self, machine: &Machine) -> HookContext<'a> {
         HookContext {
-            turn: self.machine.turn_index(),
-            round: self.machine.round(),
+            turn: machine.turn_index(),
+            round: machine.round(),
             ..HookContext::new(&self.settings.agent)
         }
     }
 
     /// Returns what ends hooks that hang.
-    pub(super) fn bounds(&self, purpose: Purpose) -> HookBounds<'_> {
-        let left = self.spending.time_left(self.machine, purpose);
-        self.bounds_with(left)
-    }
-
-    fn bounds_with(&self, left: TimeLeft<'a>) -> HookBounds<'_> {
-        HookBounds::new(self.clock, &self.options.token)
+    pub(super) fn bounds(&self, left: TimeLeft<'a>) -> HookBounds<'a> {
+        HookBounds::new(&**self.clock, &self.options.token)
             .with_time_left(left.own)
             .with_pool(left.pool)
     }
 
-    /// Asks the hooks whether the turn may start, and ends it if not.
-    pub(super) async fn ask_for_turn(&mut self) -> Result<(), CycleError> {
+    /// Asks the hooks whether a turn may start.
+    pub(super) async fn ask_for_turn(&self, machine: &Machine, left: TimeLeft<'a>) -> Result<(), HookStop> {
         if self.hooks.is_empty() {
             return Ok(());
         }
-        let input = match self.machine.next() {
+        let input = match machine.next() {
             Step::Call(plan) => plan.pending,
             _ => &[],
         };
-        let asked = run_hooks(async {
+        run_hooks(async {
             let context = HookContext {
                 input,
-                ..self.context()
+                ..self.context(machine)
             };
-            self.hooks.turn_start(&context, &self.bounds(Purpose::Reply)).await
+            self.hooks.turn_start(&context, &self.bounds(left)).await
         })
-        .await;
-        let Err(stop) = asked else { return Ok(()) };
-        self.absorb(stopped(&stop)).await?;
-        // The machine may let the model wrap up, but not in a turn that was not allowed to start.
-        match stop {
-            HookStop::OutOfTime(limit) if self.machine.is_open() => {
-                let cause = Cause::new(FaultKind::Limit, Refusal::Limit(limit).message());
-                self.absorb(Outcome::Stop(cause)).await
-            }
-            _ => Ok(()),
-        }
+        .await
     }
 
-    /// Notifies the hooks that the turn has ended, unless they know.
-    pub(super) async fn notify_turn_end(&mut self) {
-        if !std::mem::take(self.turn_end_pending) || self.hooks.is_empty() {
-            return;
+    /// Runs the pre-tool hooks. Returns the call to run.
+    pub(super) async fn admit_tool(
+        &self,
+        machine: &Machine,
+        left: TimeLeft<'a>,
+        call: Arc<ToolCall>,
+    ) -> Result<Arc<ToolCall>, HookStop> {
+        if self.options.tools.is_none() {
+            let message = format!(
+                "There is no tool named `{}`: no tools are available in this turn.",
+                call.name
+            );
+            return Err(HookStop::Blocked(message));
+        }
+        if self.hooks.is_empty() {
+            return Ok(call);
         }
         run_hooks(async {
-            let fault = match self.machine.next() {
-                Step::End(end) => end.fault(),
-                _ => None,
-            };
-            let context = HookContext {
-                error: fault.as_ref(),
-                response: self.response.as_deref(),
-                ..self.context()
-            };
-            let left = self.spending.time_left_of_turn(self.machine);
-            let bounds = self.bounds_with(left);
-            self.hooks.turn_end(&context, &bounds).await;
+            let bounds = self.bounds(left);
+            self.hooks.pre_tool(&self.context(machine), &bounds, call).await
         })
-        .await;
+        .await
+    }
+
+    /// Returns a check of calls whose arguments a person has edited after the hooks saw them.
+    pub(super) fn guard(&self, machine: &Machine) -> Option<ToolGuard> {
+        if self.hooks.is_empty() {
+            return None;
+        }
+        let (hooks, clock, token) = (self.hooks.clone(), Arc::clone(self.clock), self.options.token.clone());
+        let agent = Arc::clone(&self.settings.agent);
+        let (turn, round) = (machine.turn_index(), machine.round());
+        Some(ToolGuard::new(move |call: Arc<ToolCall>| {
+            let (hooks, clock, token, agent) = (hooks.clone(), Arc::clone(&clock), token.clone(), Arc::clone(&agent));
+            async move {
+                let context = HookContext {
+                    turn,
+                    round,
+                    ..HookContext::new(&agent)
+                };
+                // Time budgets end the whole batch, and the check with it.
+                let bounds = HookBounds::new(&*clock, &token);
+                let refused = match hooks.pre_tool(&context, &bounds, Arc::clone(&call)).await {
+                    Ok(checked) if checked.input == call.input => return Ok(()),
+                    Ok(_) => {
+                        "This call was not run: a check wanted to change the arguments after a person had edited them."
+                            .to_owned()
+                    }
+                    Err(HookStop::Blocked(reason)) => reason,
+                    Err(_) => "This call was not run: the turn ended while its arguments were checked.".to_owned(),
+                };
+                Err(ToolOutcome::error(refused))
+            }
+        }))
     }
 }
 

@@ -1,14 +1,11 @@
 //! Media that the model cannot read: left out if that is known, and after a server has refused them.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use agcore_chat::{ChatRequest, MediaKind, Message, ModelEvent, media_of, without_media};
+use agcore_chat::{ChatRequest, MediaKind, Message, media_of, without_media};
 use agcore_llm::{Capabilities, LlmError, LlmErrorKind};
 
-use super::{
-    context::Driver,
-    model::{Asked, Unanswered},
-};
+use super::environment::Scene;
 use crate::{
     machine::{MediaRefusal, Purpose},
     recorder::RecordedFailure,
@@ -33,42 +30,10 @@ const WORDS: &[&str] = &[
     "attachment",
 ];
 
-impl Driver<'_> {
-    /// Makes a call again if it may have failed because of media of the conversation, with notes in their place. What the server
-    /// then answers decides: the notes stay in the conversation only if they have helped.
-    pub(super) async fn ask_without_media(
-        &mut self,
-        purpose: Purpose,
-        tokens: u64,
-        unanswered: Unanswered,
-    ) -> Result<Asked, Unanswered> {
-        let refusal = match &unanswered {
-            Unanswered::Failed { error, lost } if lost.get().is_none() => {
-                error.llm_error().and_then(|error| self.refused_media(error, purpose))
-            }
-            _ => None,
-        };
-        let Some(refusal) = refusal else {
-            return Err(unanswered);
-        };
-        let request = self.request_without_media(purpose, &refusal);
-        let (attempt, delay, fault) = (1, Duration::ZERO, refusal.fault.clone());
-        self.send(ModelEvent::RetryScheduled { attempt, delay, fault }).await;
-        match self.ask(request, tokens, purpose).await {
-            Ok(lost) => {
-                tracing::warn!(reason = %refusal.fault.message, "media that the server refused were replaced by notes");
-                let media = Some(Box::new(refusal));
-                Ok(Asked { lost, media })
-            }
-            Err(invalid @ Unanswered::Invalid(_)) => Err(invalid),
-            Err(Unanswered::Failed { error, lost }) if error.is_cancelled() => Err(Unanswered::Failed { error, lost }),
-            Err(_) => Err(unanswered),
-        }
-    }
-
+impl Scene<'_> {
     /// Returns the media that may be the reason of a failure: those that the model has not answered yet, else all, unless the
     /// input of the turn has some, too. Those of the input leave the conversation with a turn that fails.
-    fn refused_media(&self, error: &LlmError, purpose: Purpose) -> Option<MediaRefusal> {
+    pub(super) fn refused_media(&self, error: &LlmError, purpose: Purpose) -> Option<MediaRefusal> {
         if purpose == Purpose::Summary || error.partial().is_some() || RecordedFailure::is_source_of(error) {
             return None;
         }
@@ -101,18 +66,16 @@ impl Driver<'_> {
         (!messages.is_empty()).then(|| MediaRefusal::new(error.fault(), messages))
     }
 
-    fn request_without_media(&mut self, purpose: Purpose, refusal: &MediaRefusal) -> Arc<ChatRequest> {
-        let mut request = self.request(purpose);
-        let (start, reason) = (self.settings.prelude.len(), refusal.reason());
-        let messages = &mut Arc::make_mut(&mut request).messages;
+    /// Replaces refused media of a request by notes.
+    pub(super) fn leave_out_refused(&self, request: &mut ChatRequest, refusal: &MediaRefusal) {
+        let (start, reason) = (self.environment.settings.prelude.len(), refusal.reason());
         for at in &refusal.messages {
-            if let Some(message) = messages.get_mut(start + at)
+            if let Some(message) = request.messages.get_mut(start + at)
                 && let Some(without) = without_media(message, |_| false, &reason)
             {
                 *message = Arc::new(without);
             }
         }
-        request
     }
 
     /// Replaces media of the conversation that no route of the provider can read. The input of a turn stays as it is: its
@@ -122,7 +85,7 @@ impl Driver<'_> {
         if readable.all() {
             return;
         }
-        let (start, count) = (self.settings.prelude.len(), self.machine.view().older.len());
+        let (start, count) = (self.environment.settings.prelude.len(), self.machine.view().older.len());
         for message in request.messages.iter_mut().skip(start).take(count) {
             if let Some(without) = without_media(message, |kind| readable.has(kind), "the model cannot read it") {
                 *message = Arc::new(without);
@@ -132,9 +95,11 @@ impl Driver<'_> {
 
     fn readable(&self) -> Readable {
         let mut readable = Readable::default();
-        self.provider.visit_routes(&self.settings.request.model, &mut |route| {
-            readable.add(route.capabilities);
-        });
+        self.environment
+            .provider
+            .visit_routes(&self.environment.settings.request.model, &mut |route| {
+                readable.add(route.capabilities);
+            });
         readable
     }
 }

@@ -1,59 +1,58 @@
 //! The reports of the executor: calls that begin, show progress and end.
 
-use std::{future::poll_fn, sync::Arc, task::Poll, time::Duration};
+use std::{future::poll_fn, task::Poll};
 
-use agcore_chat::{CallInput, Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolResult};
-
+use agcore_chat::{Text, ToolCall, ToolEvent, ToolOutcome, ToolReport, ToolResult};
 use tokio_util::sync::CancellationToken;
 
-use super::{context::Driver, running::RunningTools};
+use super::{context::Driver, environment::Environment, settled::Settled, spending::TimeLeft, tool_batch::CallResult};
 use crate::{
     error::CycleError,
     hooks::HookStop,
-    machine::{MachineError, Outcome, Purpose, UNKNOWN_OUTCOME},
+    machine::{Machine, Outcome, Purpose, UNKNOWN_OUTCOME},
 };
 
 impl Driver<'_> {
     /// Waits for one report of the running calls.
-    pub(super) async fn await_tool(&mut self, running: &mut RunningTools) -> Result<(), CycleError> {
-        let left = self.spending.time_left(self.machine, Purpose::Reply);
-        let token = &self.options.token;
+    pub(super) async fn await_tool(&mut self) -> Result<(), CycleError> {
+        let environment = &self.environment;
+        let left = self.model.spending.time_left(self.record.machine(), Purpose::Reply);
+        let token = &environment.options.token;
         let report = tokio::select! {
             biased;
             // A cancellation comes before the reports that it causes. The loop has just checked the token, so the first poll does not.
             // Waiting for it is expensive, and done only if no report is ready.
-            () = is_cancelled_later(token) => return self.stop_tools(&HookStop::Cancelled, running).await,
-            report = running.next() => report,
-            limit = left.over(&**self.clock) => {
-                return self.stop_tools(&HookStop::OutOfTime(limit), running).await;
-            }
-            () = token.cancelled() => return self.stop_tools(&HookStop::Cancelled, running).await,
+            () = is_cancelled_later(token) => return self.stop_tools(&HookStop::Cancelled).await,
+            report = self.tools.next() => report,
+            limit = left.over(&**environment.clock) => return self.stop_tools(&HookStop::OutOfTime(limit)).await,
+            () = token.cancelled() => return self.stop_tools(&HookStop::Cancelled).await,
         };
         if let Some(report) = &report {
-            running.record_waits(report);
-            if !running.waits.is_only_waiting() {
-                self.spending.resume();
+            self.tools.record_waits(report);
+            if !self.tools.is_only_waiting() {
+                self.model.spending.resume();
             }
         }
-        match self.take_report(report, running)? {
-            Reported::Done => self.commit().await?,
-            Reported::Began(calls) => self.begin_tools(calls, running).await?,
+        match self.take_report(report)? {
+            Reported::Done => self.record.commit().await?,
+            Reported::Began(calls) => self.begin_tools(calls).await?,
             // Boxed because few turns have hooks, and an executor that does not report is broken.
-            Reported::Settled(result) => Box::pin(self.run_post_tool(*result, running)).await?,
-            Reported::Ended => Box::pin(self.fail_unreported(running)).await?,
+            Reported::Settled(result) => Box::pin(self.run_post_tool(*result)).await?,
+            Reported::Ended => Box::pin(self.fail_unreported()).await?,
         }
-        self.follow_waits(running.waits.is_only_waiting()).await
+        self.follow_waits().await
     }
 
     /// Handles the part of a report for which nothing has to be awaited: a report that was taken must not be lost, and the future
     /// should not store it, because it is large.
-    fn take_report(&mut self, report: Option<ToolReport>, running: &mut RunningTools) -> Result<Reported, CycleError> {
+    fn take_report(&mut self, report: Option<ToolReport>) -> Result<Reported, CycleError> {
+        let machine = self.record.machine();
         match report {
             Some(ToolReport::Began { calls }) => return Ok(Reported::Began(calls)),
             Some(ToolReport::Progress { call_id, progress }) => {
                 let progress = Box::new(progress);
-                self.events
-                    .push_current(self.machine, ToolEvent::Progress { call_id, progress });
+                let event = ToolEvent::Progress { call_id, progress };
+                self.record.events().push_current(machine, event);
             }
             Some(ToolReport::Settled {
                 call_id,
@@ -67,13 +66,13 @@ impl Driver<'_> {
                     duration,
                     input,
                 };
-                let Some(result) = self.result_of(settled, running) else {
+                let Some(result) = self.tools.take_result(machine, settled) else {
                     return Ok(Reported::Done);
                 };
-                if !self.hooks.is_empty() {
+                if !self.environment.hooks.is_empty() {
                     return Ok(Reported::Settled(Box::new(result)));
                 }
-                self.settle(result.settled)?;
+                self.record.stage_end(result.settled)?;
             }
             Some(_) => {}
             None => return Ok(Reported::Ended),
@@ -82,128 +81,109 @@ impl Driver<'_> {
     }
 
     /// Records that calls begin. Their executor runs them when it is polled again.
-    async fn begin_tools(&mut self, mut new: Vec<Text>, running: &mut RunningTools) -> Result<(), CycleError> {
-        new.retain(|call| !self.machine.is_running(call));
+    async fn begin_tools(&mut self, mut new: Vec<Text>) -> Result<(), CycleError> {
+        let machine = self.record.machine();
+        new.retain(|call| !machine.is_running(call));
         new.sort_unstable();
         new.dedup();
-        let may_begin = |call: &Text| running.is_waiting(call) && self.machine.is_ready(call);
+        let may_begin = |call: &Text| self.tools.is_waiting(call) && machine.is_ready(call);
         if !new.iter().all(may_begin) {
-            return self.cancel_batch(running).await;
+            return self.cancel_batch().await;
         }
         if new.is_empty() {
             return Ok(());
         }
-        self.begin_calls(new, running).await
+        self.begin_calls(new).await
     }
 
     /// Records that calls begin, and what they spend. None of them runs before that, so that a crash cannot make a call
     /// run twice unnoticed.
-    pub(super) async fn begin_calls(&mut self, calls: Vec<Text>, running: &mut RunningTools) -> Result<(), CycleError> {
+    pub(super) async fn begin_calls(&mut self, calls: Vec<Text>) -> Result<(), CycleError> {
         let (mut counted, mut reservations) = (0, Vec::new());
-        for waiting in calls.iter().filter_map(|call| running.take_waiting(call)) {
+        for waiting in calls.iter().filter_map(|call| self.tools.take_waiting(call)) {
             counted += usize::from(waiting.counts);
             reservations.extend(waiting.reservation);
         }
-        if let Some(spent) = self.spending.begin_tools(counted, reservations) {
-            self.stage(Outcome::Spent(spent))?;
+        if let Some(spent) = self.model.spending.begin_tools(counted, reservations) {
+            self.record.stage(Outcome::Spent(spent))?;
         }
-        self.absorb(Outcome::Started(calls)).await
+        self.record.absorb(Outcome::Started(calls)).await
     }
 
     /// Cancels the batch that is about to run calls which the turn has given up. That also interrupts its running calls.
-    async fn cancel_batch(&mut self, running: &mut RunningTools) -> Result<(), CycleError> {
-        for call in running.cancel_last() {
-            if self.machine.is_running(&call) {
+    async fn cancel_batch(&mut self) -> Result<(), CycleError> {
+        for call in self.tools.cancel_last() {
+            if self.record.machine().is_running(&call) {
                 let interrupted = ToolOutcome::error(UNKNOWN_OUTCOME);
-                self.stage(Outcome::tool(call, interrupted))?;
+                self.record.stage(Outcome::tool(call, interrupted))?;
             }
         }
-        self.commit().await?;
-        self.follow_waits(running.waits.is_only_waiting()).await
-    }
-
-    /// Returns what ended, and the call with the input with which it ran. `None` if that call is not running.
-    fn result_of(&self, mut settled: Settled, running: &mut RunningTools) -> Option<CallResult> {
-        let waited = running.take_waiting(&settled.call).is_some();
-        let known = self.machine.pending_call(&settled.call);
-        let Some(known) = known.filter(|call| waited || self.machine.is_running(&call.id)) else {
-            tracing::warn!(
-                call = &*settled.call,
-                "an executor reported on a call that is not running; the report is ignored"
-            );
-            return None;
-        };
-        let changed = running.changed(&settled.call);
-        let mut call = Arc::clone(changed.unwrap_or(known));
-        if let Some(input) = &settled.input {
-            edit(&mut call, input);
-        } else if changed.is_some() {
-            settled.input = Some(Text::from(call.raw_input()));
-        }
-        Some(CallResult { call, settled })
+        self.record.commit().await?;
+        self.follow_waits().await
     }
 
     /// Passes the result of a call on, after the post-tool hooks: they may replace its text before anything else sees it.
-    async fn run_post_tool(&mut self, result: CallResult, running: &mut RunningTools) -> Result<(), CycleError> {
+    async fn run_post_tool(&mut self, result: CallResult) -> Result<(), CycleError> {
         let CallResult { call, settled } = result;
-        match self.ask_post_tool(&call, settled.outcome).await {
+        let machine = self.record.machine();
+        let left = self.model.spending.time_left(machine, Purpose::Reply);
+        match self.environment.replaced(machine, left, &call, settled.outcome).await {
             Ok(outcome) => {
-                self.settle(Settled { outcome, ..settled })?;
-                self.commit().await
+                self.record.stage_end(Settled { outcome, ..settled })?;
+                self.record.commit().await
             }
-            Err(stop) => self.stop_tools(&stop, running).await,
+            Err(stop) => self.stop_tools(&stop).await,
         }
     }
 
-    async fn ask_post_tool(&self, call: &ToolCall, outcome: ToolOutcome) -> Result<ToolOutcome, HookStop> {
+    /// Converts calls that the executor left without a result into errors.
+    async fn fail_unreported(&mut self) -> Result<(), CycleError> {
+        let machine = self.record.machine();
+        let started = machine.uncertain().map(|call| Text::from(call.id.as_str()));
+        let waiting = self.tools.waiting().iter().map(|waiting| waiting.call.clone());
+        let left = started.chain(waiting);
+        let left: Vec<Text> = left.filter(|call| machine.pending_call(call).is_some()).collect();
+        self.tools.clear();
+        self.model.spending.resume();
+        for call in left {
+            let outcome = ToolOutcome::error("The tool ended without a result.");
+            self.record.stage_end(Settled::at_once(call, outcome))?;
+            self.record.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Stops the clock while all that runs waits for a person.
+    async fn follow_waits(&mut self) -> Result<(), CycleError> {
+        if self.tools.is_only_waiting() {
+            self.record_time().await?;
+            self.model.spending.pause();
+        } else {
+            self.model.spending.resume();
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Environment<'a> {
+    /// Runs the post-tool hooks. Returns the outcome with what they have replaced.
+    async fn replaced(
+        &self,
+        machine: &Machine,
+        left: TimeLeft<'a>,
+        call: &ToolCall,
+        outcome: ToolOutcome,
+    ) -> Result<ToolOutcome, HookStop> {
+        let (context, bounds) = (self.context(machine), self.bounds(left));
+        let ask = async |result| self.hooks.post_tool(&context, &bounds, call, result).await;
         Ok(match outcome {
-            ToolOutcome::Done(result) => ToolOutcome::Done(self.replaced(call, result).await?),
+            ToolOutcome::Done(result) => ToolOutcome::Done(ask(result).await?),
             ToolOutcome::Divert { content, data } => ToolOutcome::Divert {
-                content: self.replaced(call, ToolResult::new(content)).await?.content,
+                content: ask(ToolResult::new(content)).await?.content,
                 data,
             },
             other => other,
         })
-    }
-
-    async fn replaced(&self, call: &ToolCall, result: ToolResult) -> Result<ToolResult, HookStop> {
-        let bounds = self.bounds(Purpose::Reply);
-        self.hooks.post_tool(&self.context(), &bounds, call, result).await
-    }
-
-    /// Stages the outcome of a call. An outcome that the machine rejects becomes an error result: every call must end.
-    pub(super) fn settle(&mut self, settled: Settled) -> Result<(), MachineError> {
-        let duration_us = u64::try_from(settled.duration.as_micros()).unwrap_or(u64::MAX);
-        let outcome = |outcome| Outcome::Tool {
-            call: settled.call.clone(),
-            outcome,
-            duration_us,
-            input: settled.input.clone(),
-        };
-        if let Err(rejected) = self.stage(outcome(settled.outcome)) {
-            let message = format!("The tool ended in a way that cannot be used: {rejected}.");
-            self.stage(outcome(ToolOutcome::error(message)))?;
-        }
-        Ok(())
-    }
-
-    /// Converts calls that the executor left without a result into errors.
-    async fn fail_unreported(&mut self, running: &mut RunningTools) -> Result<(), CycleError> {
-        let started = self.machine.uncertain().map(|call| Text::from(call.id.as_str()));
-        let waiting = running.waiting().iter().map(|waiting| waiting.call.clone());
-        let left: Vec<Text> = started.chain(waiting).collect();
-        running.clear();
-        self.spending.resume();
-        for call in left
-            .into_iter()
-            .filter(|call| self.machine.pending_call(call).is_some())
-            .collect::<Vec<_>>()
-        {
-            let outcome = ToolOutcome::error("The tool ended without a result.");
-            self.settle(Settled::at_once(call, outcome))?;
-            self.commit().await?;
-        }
-        Ok(())
     }
 }
 
@@ -227,38 +207,4 @@ enum Reported {
     Settled(Box<CallResult>),
     /// The executor reports nothing more.
     Ended,
-}
-
-/// The end of a call, and the call with the input with which it ran.
-struct CallResult {
-    call: Arc<ToolCall>,
-    settled: Settled,
-}
-
-/// The end of a call.
-pub(super) struct Settled {
-    call: Text,
-    outcome: ToolOutcome,
-    duration: Duration,
-    /// The input with which it ran, if that is not the one of the model.
-    input: Option<Text>,
-}
-
-impl Settled {
-    pub(super) fn at_once(call: Text, outcome: ToolOutcome) -> Self {
-        Self {
-            call,
-            outcome,
-            duration: Duration::ZERO,
-            input: None,
-        }
-    }
-}
-
-/// Gives a call the input with which it ran.
-fn edit(call: &mut Arc<ToolCall>, input: &Text) {
-    match &mut Arc::make_mut(call).input {
-        CallInput::Text(text) => *text = input.to_string(),
-        other => *other = CallInput::Arguments(input.to_string().into()),
-    }
 }

@@ -5,28 +5,48 @@ use std::sync::Arc;
 use agcore_chat::{AllowedMode, ChatRequest, ToolChoice};
 use agcore_llm::LlmProviderExt;
 
-use super::context::Driver;
+use super::{
+    compactor::{Compactor, RequestParts},
+    environment::{Environment, Scene},
+};
 use crate::{machine::Purpose, typed::OutputMode};
 
-impl Driver<'_> {
-    pub(super) fn request(&mut self, purpose: Purpose) -> Arc<ChatRequest> {
-        let messages = self.compactor.messages(&self.settings.prelude, self.machine.view());
-        let mut shared = Arc::new(self.settings.request.clone());
+impl<'s> Scene<'s> {
+    /// Builds the next request. The compactor has its messages.
+    pub(super) fn request(&self, compactor: &mut Compactor<'_>, purpose: Purpose) -> Arc<ChatRequest> {
+        let settings = self.environment.settings;
+        let messages = compactor.messages(&settings.prelude, self.machine.view());
+        let mut shared = Arc::new(settings.request.clone());
         let request = Arc::make_mut(&mut shared);
         request.messages = messages;
         self.leave_out_unreadable(request);
         self.offer_tools(purpose, request);
-        if let (Some(typed), Some(expectation)) = (&self.typed, self.machine.expectation()) {
+        if let (Some(typed), Some(expectation)) = (self.typed, self.machine.expectation()) {
             let must_answer = self.machine.is_last_round() || purpose == Purpose::WrapUp;
-            typed.ask(expectation, self.provider, must_answer, request);
+            typed.ask(expectation, self.environment.provider, must_answer, request);
         }
         shared
     }
 
+    /// Returns the parts of the next request that have tokens.
+    pub(super) fn request_parts(&self) -> RequestParts<'s> {
+        let Environment { settings, options, .. } = self.environment;
+        RequestParts {
+            prelude: &settings.prelude,
+            view: self.machine.view(),
+            tools: options.tools.as_ref().map(|tools| tools.definitions()),
+            output: match (self.typed, self.machine.expectation()) {
+                (Some(typed), Some(_)) => typed.request_text(),
+                _ => "",
+            },
+        }
+    }
+
     /// Adds the tools to a request, and the choice between them.
     fn offer_tools(&self, purpose: Purpose, request: &mut ChatRequest) {
+        let Environment { settings, options, .. } = self.environment;
         let is_offered = purpose == Purpose::Reply || self.keeps_tools(purpose);
-        request.tools = match &self.options.tools {
+        request.tools = match &options.tools {
             Some(tools) if is_offered => tools.definitions(),
             _ => Arc::default(),
         };
@@ -34,7 +54,7 @@ impl Driver<'_> {
             request.tool_choice = None;
         } else if purpose != Purpose::Reply {
             request.tool_choice = Some(ToolChoice::None);
-        } else if self.machine.round() > 0 && !self.settings.keeps_tool_choice {
+        } else if self.machine.round() > 0 && !settings.keeps_tool_choice {
             // A model that must call a tool in every round can never answer.
             let is_forced = request.tool_choice.as_ref().is_some_and(forces_a_call);
             request.tool_choice.take_if(|_| is_forced);
@@ -47,7 +67,7 @@ impl Driver<'_> {
         if purpose != Purpose::WrapUp {
             return false;
         }
-        let can = self.provider.common_capabilities();
+        let can = self.environment.provider.common_capabilities();
         let fits_answer = match self.machine.output_mode().filter(|_| self.machine.is_open()) {
             None | Some(OutputMode::Prompt) => true,
             Some(OutputMode::Native) => can.json_schema_with_tools,

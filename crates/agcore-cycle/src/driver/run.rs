@@ -1,15 +1,19 @@
 //! The loop: executes the next step of the machine until the turn ends or waits for a person.
 
-use agcore_chat::{
-    Answer, ChatResponse, Choice, PersonEvent, Question, QuestionId, QuestionKind, ToolCall, ToolOutcome,
-};
-use serde_json::Value;
+use agcore_chat::{Answer, ChatResponse, Choice, FaultKind, PersonEvent, Question, QuestionId};
 
-use super::{context::Driver, running::RunningTools};
+use super::{
+    answers::{new_answers, settle_uncertain},
+    compaction::is_requested_summary,
+    context::Driver,
+    hooks::{run_hooks, stopped},
+    spending::Refusal,
+};
 use crate::{
     error::{CycleError, CycleErrorKind},
+    hooks::{HookContext, HookStop},
     machine::{Begin, Cause, End, Machine, MachineError, Outcome, Purpose, Step},
-    options::{PauseFlag, TurnInput},
+    options::TurnInput,
     outcome::{TurnOutcome, TurnReport},
     recorder::RecordedReply,
 };
@@ -20,26 +24,24 @@ impl Driver<'_> {
         if self.prepare(&input).await? {
             return self.finish().await;
         }
-        self.name_reply(RecordedReply::Last);
         match input {
             TurnInput::Begin(begin) => self.begin(begin).await?,
             TurnInput::Resume(answers) => self.resume(answers).await?,
         }
-        let mut running = RunningTools::default();
         loop {
-            if self.machine.is_open() && self.options.token.is_cancelled() {
-                running = RunningTools::default();
-                self.started.clear();
-                self.spending.resume();
-                self.absorb(Outcome::Stop(Cause::cancelled())).await?;
+            if self.record.machine().is_open() && self.environment.options.token.is_cancelled() {
+                self.stop_tools(&HookStop::Cancelled).await?;
             }
-            match self.machine.next() {
-                Step::Call(_) if self.is_pause_requested() => return self.pause().await,
+            match self.record.machine().next() {
+                Step::Call(_) if self.environment.is_pause_requested() => {
+                    self.record_time().await?;
+                    return Ok(TurnOutcome::Paused);
+                }
                 Step::Call(plan) => {
                     let purpose = plan.purpose;
                     // Calls that were settled before they began are still known to their executor.
-                    running.clear();
-                    self.spending.resume();
+                    self.tools.clear();
+                    self.model.spending.resume();
                     if purpose == Purpose::Summary {
                         // Boxed because it is rarely needed and as large as all other futures together.
                         Box::pin(self.summarize()).await?;
@@ -48,18 +50,22 @@ impl Driver<'_> {
                     }
                 }
                 Step::Check(_) => self.check_output().await?,
-                Step::Shorten(_) => self.shorten().await?,
-                Step::Run(_) if !self.started.is_empty() => {
-                    let started = std::mem::take(&mut self.started);
-                    self.events.drained().await;
-                    self.execute(started, &mut running).await?;
+                Step::Shorten(_) => {
+                    let scene = self.record.scene(&self.environment, self.typed.as_deref());
+                    let provider = self.environment.provider.info();
+                    let compaction = self.compactor.after_overflow(&scene.request_parts(), provider);
+                    self.record.absorb(compaction).await?;
+                }
+                Step::Run(_) if self.tools.has_begun() => {
+                    let begun = self.tools.take_begun();
+                    self.execute(begun).await?;
                 }
                 Step::Run(mut work) => {
-                    work.retain(|work| !running.is_waiting(work.call.id.as_str()));
+                    work.retain(|work| !self.tools.is_waiting(work.call.id.as_str()));
                     if work.is_empty() {
-                        self.await_tool(&mut running).await?;
+                        self.await_tool().await?;
                     } else {
-                        self.start_tools(work, &mut running).await?;
+                        self.start_tools(work).await?;
                     }
                 }
                 Step::Wait(questions) => {
@@ -67,7 +73,7 @@ impl Driver<'_> {
                     return self.suspend(questions).await;
                 }
                 Step::End(_) => {
-                    running.clear();
+                    self.tools.clear();
                     return self.finish().await;
                 }
                 Step::Idle => return Err(MachineError::NoTurn.into()),
@@ -77,125 +83,112 @@ impl Driver<'_> {
 
     /// Settles what earlier runs have left. Returns whether that ended the turn that was to be resumed.
     async fn prepare(&mut self, input: &TurnInput) -> Result<bool, CycleError> {
-        let was_open = self.machine.is_open();
-        self.absorb_unrecorded().await?;
-        let is_over = was_open && !self.machine.is_open();
+        let was_open = self.record.machine().is_open();
+        self.record.absorb_unrecorded().await?;
+        let is_over = was_open && !self.record.machine().is_open();
         if is_over && matches!(input, TurnInput::Resume(answers) if answers.is_empty()) {
             // The turn was dropped while its end was recorded.
             return Ok(true);
         }
-        self.check_type(match input {
+        let is_typed = match input {
             TurnInput::Begin(begin) => begin.expectation.is_some(),
-            TurnInput::Resume(_) => self.machine.expectation().is_some(),
-        })?;
-        self.set_limits().await?;
+            TurnInput::Resume(_) => self.record.machine().expectation().is_some(),
+        };
+        check_type(self.typed.is_some(), is_typed)?;
+        self.record.set_limits(&self.environment.settings.limits).await?;
         // The future of a requested compaction was dropped.
-        if self.is_requested_summary() {
-            self.absorb(Outcome::Stop(Cause::abandoned())).await?;
+        if is_requested_summary(self.record.machine()) {
+            self.record.absorb(Outcome::Stop(Cause::abandoned())).await?;
         }
+        self.record.name_reply(RecordedReply::Last);
         Ok(false)
     }
 
     async fn begin(&mut self, begin: Begin) -> Result<(), CycleError> {
-        if self.machine.is_open() {
-            self.check(&begin)?;
-            self.absorb(Outcome::Stop(Cause::abandoned())).await?;
+        if self.record.machine().is_open() {
+            check_begin(self.record.machine(), &begin)?;
+            self.record.absorb(Outcome::Stop(Cause::abandoned())).await?;
         }
-        self.events.restart();
+        self.record.restart_events();
         self.notify_turn_end().await;
-        self.absorb(Outcome::TurnStarted(begin)).await?;
+        self.record.absorb(Outcome::TurnStarted(begin)).await?;
         *self.turn_end_pending = true;
-        self.ask_for_turn().await
-    }
-
-    /// Checks that a turn could start if the open one were stopped: input that cannot be sent must not cost an open turn.
-    fn check(&self, begin: &Begin) -> Result<(), CycleError> {
-        let mut trial = self.machine.clone();
-        trial.absorb(Outcome::Stop(Cause::abandoned()))?;
-        trial.absorb(Outcome::TurnStarted(begin.clone()))?;
-        Ok(())
+        let machine = self.record.machine();
+        let left = self.model.spending.time_left(machine, Purpose::Reply);
+        let Err(stop) = self.environment.ask_for_turn(machine, left).await else {
+            return Ok(());
+        };
+        self.record.absorb(stopped(&stop)).await?;
+        // The machine may let the model wrap up, but not in a turn that was not allowed to start.
+        match stop {
+            HookStop::OutOfTime(limit) if self.record.machine().is_open() => {
+                let cause = Cause::new(FaultKind::Limit, Refusal::Limit(limit).message());
+                self.record.absorb(Outcome::Stop(cause)).await
+            }
+            _ => Ok(()),
+        }
     }
 
     async fn resume(&mut self, answers: Vec<(QuestionId, Answer)>) -> Result<(), CycleError> {
-        let answers = self.new_answers(answers)?;
-        let uncertain: Vec<_> = self
-            .machine
-            .uncertain()
-            .map(|call| self.settle_uncertain(call))
-            .collect();
-        for outcome in uncertain {
-            self.stage(outcome)?;
+        let machine = self.record.machine();
+        let answers = new_answers(machine, answers)?;
+        let tools = self.environment.options.tools.as_ref();
+        let uncertain = machine.uncertain().map(|call| settle_uncertain(tools, call));
+        for outcome in uncertain.collect::<Vec<_>>() {
+            self.record.stage(outcome)?;
         }
         for (question, answer) in answers {
-            self.stage(Outcome::Answer(question, answer))?;
+            self.record.stage(Outcome::Answer(question, answer))?;
         }
-        self.commit().await
+        self.record.commit().await
     }
 
-    /// Decides what becomes of a call that was running when the process died: it runs again if its tool allows that, else a
-    /// person decides.
-    fn settle_uncertain(&self, call: &ToolCall) -> Outcome {
-        let tools = self.options.tools.as_ref();
-        if tools.is_some_and(|tools| tools.is_repeatable(call)) {
-            return Outcome::Redo(call.id.as_str().into());
+    /// Notifies the hooks that the turn has ended, unless they know.
+    async fn notify_turn_end(&mut self) {
+        let (environment, machine) = (&self.environment, self.record.machine());
+        if !std::mem::take(self.turn_end_pending) || environment.hooks.is_empty() {
+            return;
         }
-        let question = uncertain_question(call);
-        Outcome::tool(question.call_id.clone(), ToolOutcome::ask(question))
+        run_hooks(async {
+            let fault = match machine.next() {
+                Step::End(end) => end.fault(),
+                _ => None,
+            };
+            let context = HookContext {
+                error: fault.as_ref(),
+                response: self.model.response.as_deref(),
+                ..environment.context(machine)
+            };
+            let bounds = environment.bounds(self.model.spending.time_left_of_turn(machine));
+            environment.hooks.turn_end(&context, &bounds).await;
+        })
+        .await;
     }
 
-    /// Returns the answers without those that were given before. If one of them cannot be used, none is.
-    fn new_answers(&self, answers: Vec<(QuestionId, Answer)>) -> Result<Vec<(QuestionId, Answer)>, CycleError> {
-        let mut new: Vec<(QuestionId, Answer)> = Vec::with_capacity(answers.len());
-        let (mut repeats_open_turn, mut repeated) = (answers.is_empty(), None);
-        for (question, answer) in answers {
-            let twice = new.iter().find(|(id, _)| *id == question).map(|(_, answer)| answer);
-            match self.machine.answer_of(&question).or(twice) {
-                Some(known) if *known != answer => return Err(MachineError::AlreadyAnswered(question).into()),
-                Some(_) => {
-                    repeats_open_turn |= self.machine.is_answered_in_open_turn(&question);
-                    repeated = Some(question);
-                }
-                None if !self.machine.is_open() => return Err(MachineError::NoTurn.into()),
-                None if self.machine.questions().any(|open| open.id == question) => new.push((question, answer)),
-                None => return Err(MachineError::UnknownQuestion(question).into()),
-            }
+    /// Checks the answer that the machine waits for.
+    async fn check_output(&mut self) -> Result<(), CycleError> {
+        let (Some(typed), Step::Check(draft)) = (&mut self.typed, self.record.machine().next()) else {
+            return check_type(self.typed.is_some(), true);
+        };
+        let (verdict, rejected) = typed.check(&draft);
+        self.record.absorb(Outcome::Verdict(verdict)).await?;
+        if let (Some(rejected), Step::End(End::Failed(fault))) = (rejected, self.record.machine().next()) {
+            let error = CycleError::new(CycleErrorKind::InvalidOutput, fault.message.clone());
+            let partial = self.model.response.as_deref().cloned();
+            self.error = Some(error.with_partial(partial).with_source(rejected));
         }
-        match repeated {
-            Some(question) if new.is_empty() && !repeats_open_turn => {
-                let message =
-                    format!("the question `{question}` was answered like this before, and its turn has ended");
-                Err(CycleError::new(CycleErrorKind::AlreadyAnswered, message))
-            }
-            _ if !self.machine.is_open() => Err(MachineError::NoTurn.into()),
-            _ => Ok(new),
-        }
-    }
-
-    /// Makes the limits of the settings those of the machine.
-    pub(super) async fn set_limits(&mut self) -> Result<(), CycleError> {
-        if *self.machine.limits() == self.settings.limits {
-            return Ok(());
-        }
-        self.absorb(Outcome::Limits(self.settings.limits.clone())).await
+        Ok(())
     }
 
     async fn suspend(&mut self, questions: Vec<Question>) -> Result<TurnOutcome, CycleError> {
         self.record_time().await?;
-        self.send(PersonEvent::Suspended(questions.clone())).await;
-        let count = self.events.count();
-        if count != self.machine.events_sent() {
-            self.absorb(Outcome::EventsSent(count)).await?;
+        let scene = self.record.scene(&self.environment, self.typed.as_deref());
+        scene.send(PersonEvent::Suspended(questions.clone())).await;
+        let count = self.record.events().count();
+        if count != self.record.machine().events_sent() {
+            self.record.absorb(Outcome::EventsSent(count)).await?;
         }
         Ok(TurnOutcome::Suspended(questions))
-    }
-
-    fn is_pause_requested(&self) -> bool {
-        self.options.pause.as_ref().is_some_and(PauseFlag::is_requested)
-    }
-
-    async fn pause(&mut self) -> Result<TurnOutcome, CycleError> {
-        self.record_time().await?;
-        Ok(TurnOutcome::Paused)
     }
 
     async fn finish(&mut self) -> Result<TurnOutcome, CycleError> {
@@ -204,16 +197,17 @@ impl Driver<'_> {
             tracing::warn!(%error, "the time of a turn was not recorded yet");
         }
         self.notify_turn_end().await;
-        let usage = self.machine.turn_usage().cloned().unwrap_or_default();
-        let rounds = self.machine.round();
-        let Step::End(end) = self.machine.next() else {
+        let machine = self.record.machine();
+        let usage = machine.turn_usage().cloned().unwrap_or_default();
+        let rounds = machine.round();
+        let Step::End(end) = machine.next() else {
             return Err(MachineError::NoTurn.into());
         };
         match end {
             End::Answered => {
-                let response = match self.response.take() {
+                let response = match self.model.response.take() {
                     Some(response) => *response,
-                    None => last_reply(self.machine),
+                    None => last_reply(machine),
                 };
                 let report = TurnReport::new(response, usage, rounds);
                 Ok(TurnOutcome::Finished(Box::new(report)))
@@ -232,26 +226,29 @@ impl Driver<'_> {
 
     /// Counts the time since something was counted last.
     pub(super) async fn record_time(&mut self) -> Result<(), CycleError> {
-        match self.spending.take_time() {
-            Some(spent) => self.absorb(Outcome::Spent(spent)).await,
+        match self.model.spending.take_time() {
+            Some(spent) => self.record.absorb(Outcome::Spent(spent)).await,
             None => Ok(()),
         }
     }
 }
 
-/// Asks whether a call that was running when the process died should run again.
-fn uncertain_question(call: &ToolCall) -> Question {
-    let prompt = format!(
-        "The tool `{}` was running when the process stopped; it may or may not have taken effect. Run it again?",
-        call.name
-    );
-    let input = call.raw_input();
-    let arguments = serde_json::from_str(input).unwrap_or_else(|_| Value::from(input));
-    let mut question = Question::new(call.id.as_str(), 0, QuestionKind::Uncertain, prompt)
-        .with_tool(call.name.as_str())
-        .with_arguments(arguments);
-    question.id = format!("{}?uncertain", call.id).into();
-    question
+/// Checks that a turn which asks for typed output runs with its type, and any other turn without one.
+fn check_type(has_type: bool, is_typed: bool) -> Result<(), CycleError> {
+    let message = match (has_type, is_typed) {
+        (false, true) => "the turn asks for typed output; resume it with `.typed::<T>()`",
+        (true, false) => "the turn started without typed output; resume it without a type",
+        _ => return Ok(()),
+    };
+    Err(CycleError::new(CycleErrorKind::InvalidInput, message))
+}
+
+/// Checks that a turn could start if the open one were stopped: input that cannot be sent must not cost an open turn.
+fn check_begin(machine: &Machine, begin: &Begin) -> Result<(), CycleError> {
+    let mut trial = machine.clone();
+    trial.absorb(Outcome::Stop(Cause::abandoned()))?;
+    trial.absorb(Outcome::TurnStarted(begin.clone()))?;
+    Ok(())
 }
 
 /// Returns the last reply of the history as a response; nothing else is known about it.

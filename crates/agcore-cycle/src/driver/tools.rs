@@ -2,52 +2,72 @@
 
 use std::sync::Arc;
 
-use agcore_chat::{Text, ToolCall, ToolGuard, ToolOutcome, ToolReports, ToolWork};
+use agcore_chat::{Text, ToolOutcome, ToolWork};
 
-use super::{
-    context::Driver,
-    hooks::{run_hooks, stopped},
-    reports::Settled,
-    running::{RunningTools, Waiting},
-};
+use super::{context::Driver, hooks::stopped, settled::Settled, spending::Spending, tool_batch::Waiting};
 use crate::{
     budget::BudgetShortage,
     error::CycleError,
-    hooks::{HookBounds, HookContext, HookStop},
-    machine::{Outcome, Purpose},
+    hooks::HookStop,
+    machine::{Machine, MachineError, Outcome, Purpose},
 };
 
 impl Driver<'_> {
+    /// Lets the calls of the reply that was staged last begin, if nothing comes between the two: no hook, no approval, no limit.
+    /// One record is enough then. Otherwise, they begin in a record of their own.
+    pub(super) fn stage_begin(&mut self) -> Result<(), MachineError> {
+        let options = self.environment.options;
+        let (Some(machine), Some(tools)) = (self.record.staged_machine(), &options.tools) else {
+            return Ok(());
+        };
+        if !self.environment.hooks.is_empty() || options.token.is_cancelled() {
+            return Ok(());
+        }
+        let work = machine.ready();
+        if work.is_empty() || !tools.begins_at_once(&work) {
+            return Ok(());
+        }
+        let Ok(spent) = self.model.spending.admit_tools(machine.account(), work.len()) else {
+            // Reported when the calls are about to start.
+            return Ok(());
+        };
+        if let Some(spent) = spent {
+            self.record.stage(Outcome::Spent(spent))?;
+        }
+        self.record.stage(Outcome::Started(ids_of(&work)))?;
+        self.tools.begin(work);
+        Ok(())
+    }
+
     /// Starts a batch: sets aside what its calls spend, and asks the hooks. A call begins after that, when its executor
     /// reports it, or with the whole batch if the executor does not report it.
-    pub(super) async fn start_tools(
-        &mut self,
-        work: Vec<ToolWork>,
-        running: &mut RunningTools,
-    ) -> Result<(), CycleError> {
-        let calls = work.iter().map(|work| Text::from(work.call.id.as_str()));
-        match self.reserve_tools(calls, running.waiting()) {
-            Ok(waiting) => running.wait_for(waiting),
-            Err(shortage) => return self.limit_tools(*shortage).await,
+    pub(super) async fn start_tools(&mut self, work: Vec<ToolWork>) -> Result<(), CycleError> {
+        let (machine, spending) = (self.record.machine(), &self.model.spending);
+        match reserve_tools(spending, machine, ids_of(&work), self.tools.waiting()) {
+            Ok(waiting) => self.tools.wait_for(waiting),
+            Err(shortage) => {
+                let limit = shortage.limit;
+                self.error = Some((*shortage).into());
+                return self.record.absorb(Outcome::limit(limit)).await;
+            }
         }
-        // The observer must know the calls before a tool or an approver shows anything of its own.
-        self.events.drained().await;
-        self.execute(work, running).await
+        self.execute(work).await
     }
 
     /// Asks the hooks about the calls, and hands them to the executor.
-    pub(super) async fn execute(
-        &mut self,
-        mut work: Vec<ToolWork>,
-        running: &mut RunningTools,
-    ) -> Result<(), CycleError> {
-        let guard = self.guard();
+    pub(super) async fn execute(&mut self, mut work: Vec<ToolWork>) -> Result<(), CycleError> {
+        // The observer must know the calls before a tool or an approver shows anything of its own.
+        self.record.events().drained().await;
+        let guard = self.environment.guard(self.record.machine());
         let mut admitted = 0;
         while let Some(next) = work.get_mut(admitted) {
-            match self.admit(Arc::clone(&next.call)).await {
+            let machine = self.record.machine();
+            let left = self.model.spending.time_left(machine, Purpose::Reply);
+            let call = Arc::clone(&next.call);
+            match self.environment.admit_tool(machine, left, call).await {
                 Ok(call) => {
                     if !Arc::ptr_eq(&call, &next.call) {
-                        running.change(Arc::clone(&call));
+                        self.tools.change(Arc::clone(&call));
                     }
                     next.call = call;
                     next.guard.clone_from(&guard);
@@ -55,126 +75,63 @@ impl Driver<'_> {
                 }
                 Err(HookStop::Blocked(reason)) => {
                     let blocked = work.remove(admitted);
-                    running.take_waiting(blocked.call.id.as_str());
+                    self.tools.take_waiting(blocked.call.id.as_str());
                     let call = Text::from(blocked.call.id.as_str());
-                    self.settle(Settled::at_once(call, ToolOutcome::error(reason)))?;
-                    self.commit().await?;
+                    let blocked = Settled::at_once(call, ToolOutcome::error(reason));
+                    self.record.stage_end(blocked)?;
+                    self.record.commit().await?;
                 }
-                Err(stop) => return self.stop_tools(&stop, running).await,
+                Err(stop) => return self.stop_tools(&stop).await,
             }
         }
-        if let (Some(tools), false) = (self.options.tools.as_ref(), work.is_empty()) {
-            let calls: Vec<Text> = work.iter().map(|work| Text::from(work.call.id.as_str())).collect();
-            if !tools.reports_begin() {
-                let ready = calls.iter().filter(|call| self.machine.is_ready(*call)).cloned();
-                self.begin_calls(ready.collect(), running).await?;
-                running.waits.begin(calls.iter().cloned());
-                self.events.drained().await;
+        let options = self.environment.options;
+        if let (Some(tools), false) = (&options.tools, work.is_empty()) {
+            let (calls, reports_begin) = (ids_of(&work), tools.reports_begin());
+            if !reports_begin {
+                let machine = self.record.machine();
+                let ready = calls.iter().filter(|call| machine.is_ready(*call)).cloned();
+                self.begin_calls(ready.collect()).await?;
+                self.record.events().drained().await;
             }
-            let reports: ToolReports = tools.execute(work);
-            running.push(calls, reports);
-            self.spending.resume();
+            self.tools.push(calls, tools.execute(work), reports_begin);
+            self.model.spending.resume();
         }
         Ok(())
     }
 
     /// Cancels the running calls and reports the reason to the machine.
-    pub(super) async fn stop_tools(&mut self, stop: &HookStop, running: &mut RunningTools) -> Result<(), CycleError> {
-        running.clear();
-        self.spending.resume();
-        self.absorb(stopped(stop)).await
+    pub(super) async fn stop_tools(&mut self, stop: &HookStop) -> Result<(), CycleError> {
+        self.tools.clear();
+        self.model.spending.resume();
+        self.record.absorb(stopped(stop)).await
     }
+}
 
-    /// Reports that a budget has too little left for tool calls.
-    async fn limit_tools(&mut self, shortage: BudgetShortage) -> Result<(), CycleError> {
-        let limit = shortage.limit;
-        self.error = Some(shortage.into());
-        self.absorb(Outcome::limit(limit)).await
-    }
+fn ids_of(work: &[ToolWork]) -> Vec<Text> {
+    work.iter().map(|work| Text::from(work.call.id.as_str())).collect()
+}
 
-    /// Stops the clock while all that runs waits for a person.
-    pub(super) async fn follow_waits(&mut self, is_only_waiting: bool) -> Result<(), CycleError> {
-        if is_only_waiting {
-            self.record_time().await?;
-            self.spending.pause();
+/// Sets aside what calls spend of the budgets when they begin. `waiting` are those that have not started yet.
+fn reserve_tools(
+    spending: &Spending<'_>,
+    machine: &Machine,
+    calls: Vec<Text>,
+    waiting: &[Waiting],
+) -> Result<Vec<Waiting>, Box<BudgetShortage>> {
+    let mut reserved = waiting.iter().filter(|waiting| waiting.counts).count();
+    let reserve = |call: Text| {
+        let counts = !machine.continues(&call);
+        let reservation = if counts {
+            reserved += 1;
+            spending.reserve_tool(machine, reserved)?
         } else {
-            self.spending.resume();
-        }
-        Ok(())
-    }
-
-    /// Runs the pre-tool hooks. Returns the call to run.
-    async fn admit(&self, call: Arc<ToolCall>) -> Result<Arc<ToolCall>, HookStop> {
-        if self.options.tools.is_none() {
-            let message = format!(
-                "There is no tool named `{}`: no tools are available in this turn.",
-                call.name
-            );
-            return Err(HookStop::Blocked(message));
-        }
-        if self.hooks.is_empty() {
-            return Ok(call);
-        }
-        run_hooks(async {
-            let bounds = self.bounds(Purpose::Reply);
-            self.hooks.pre_tool(&self.context(), &bounds, call).await
-        })
-        .await
-    }
-
-    /// Returns a check of calls whose arguments a person has edited after the hooks saw them.
-    fn guard(&self) -> Option<ToolGuard> {
-        if self.hooks.is_empty() {
-            return None;
-        }
-        let (hooks, clock, token) = (self.hooks.clone(), Arc::clone(self.clock), self.options.token.clone());
-        let agent = Arc::clone(&self.settings.agent);
-        let (turn, round) = (self.machine.turn_index(), self.machine.round());
-        Some(ToolGuard::new(move |call: Arc<ToolCall>| {
-            let (hooks, clock, token, agent) = (hooks.clone(), Arc::clone(&clock), token.clone(), Arc::clone(&agent));
-            async move {
-                let context = HookContext {
-                    turn,
-                    round,
-                    ..HookContext::new(&agent)
-                };
-                // Time budgets end the whole batch, and the check with it.
-                let bounds = HookBounds::new(&*clock, &token);
-                let refused = match hooks.pre_tool(&context, &bounds, Arc::clone(&call)).await {
-                    Ok(checked) if checked.input == call.input => return Ok(()),
-                    Ok(_) => {
-                        "This call was not run: a check wanted to change the arguments after a person had edited them."
-                            .to_owned()
-                    }
-                    Err(HookStop::Blocked(reason)) => reason,
-                    Err(_) => "This call was not run: the turn ended while its arguments were checked.".to_owned(),
-                };
-                Err(ToolOutcome::error(refused))
-            }
-        }))
-    }
-
-    /// Sets aside what calls spend of the budgets when they begin. `waiting` are those that have not started yet.
-    fn reserve_tools(
-        &self,
-        calls: impl Iterator<Item = Text>,
-        waiting: &[Waiting],
-    ) -> Result<Vec<Waiting>, Box<BudgetShortage>> {
-        let mut reserved = waiting.iter().filter(|waiting| waiting.counts).count();
-        let mut reserve = |call: Text| {
-            let counts = !self.machine.continues(&call);
-            let reservation = if counts {
-                reserved += 1;
-                self.spending.reserve_tool(self.machine, reserved)?
-            } else {
-                None
-            };
-            Ok(Waiting {
-                call,
-                counts,
-                reservation,
-            })
+            None
         };
-        calls.map(&mut reserve).collect()
-    }
+        Ok(Waiting {
+            call,
+            counts,
+            reservation,
+        })
+    };
+    calls.into_iter().map(reserve).collect()
 }

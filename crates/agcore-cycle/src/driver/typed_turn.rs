@@ -39,7 +39,8 @@ pub(super) struct TypedTurn {
 }
 
 /// A value that the model is still writing, for observers.
-pub(super) struct PartialValue {
+pub(super) struct PartialValue<'f> {
+    form: &'f Form,
     progress: Progress,
     /// The name of the answering tool, if the value is its arguments.
     tool: Option<String>,
@@ -112,35 +113,39 @@ impl TypedTurn {
         }
     }
 
-    /// Returns the complete members of a partial value, without the object that wraps it.
-    pub(super) fn partial(&self, part: Value) -> Option<Value> {
-        self.form.unwrap_partial(part)
-    }
-}
-
-impl PartialValue {
-    pub(super) fn new(expectation: &Expectation) -> Self {
-        Self {
+    /// Returns a collector for the value that the model writes. It is boxed because it is large.
+    pub(super) fn partial_value(&self, expectation: &Expectation) -> Box<PartialValue<'_>> {
+        Box::new(PartialValue {
+            form: &self.form,
             progress: Progress::default(),
             tool: expectation.answering_tool().map(str::to_owned),
             call: None,
-        }
+        })
     }
+}
 
-    /// Adds a text event. `call` is the index of the call that it belongs to. Returns the value if it grew.
-    pub(super) fn push(&mut self, event: &TextEvent, call: Option<usize>) -> Option<Value> {
-        match (event, &self.tool) {
+impl PartialValue<'_> {
+    /// Adds a text event. `call` is the index of the call that it belongs to. Returns the event of the value if it grew.
+    pub(super) fn push(&mut self, event: &TextEvent, call: Option<usize>) -> Option<TextEvent> {
+        let part = match (event, &self.tool) {
             (TextEvent::Text(text), None) => self.progress.push(text),
             (TextEvent::ToolArguments { name, arguments, .. }, Some(tool)) if **name == **tool => {
                 let is_first = call.is_some() && *self.call.get_or_insert(call?) == call?;
                 if is_first { self.progress.push(arguments) } else { None }
             }
             _ => None,
-        }
+        };
+        self.event(part)
     }
 
-    /// Returns the value if it has changed since it was last returned.
-    pub(super) fn rest(&mut self) -> Option<Value> {
-        self.progress.change()
+    /// Returns the event of the value if it has changed since it was last returned.
+    pub(super) fn rest(&mut self) -> Option<TextEvent> {
+        let part = self.progress.change();
+        self.event(part)
+    }
+
+    /// Returns the event of the members that are complete, without the object that wraps them.
+    fn event(&self, part: Option<Value>) -> Option<TextEvent> {
+        self.form.unwrap_partial(part?).map(TextEvent::PartialObject)
     }
 }

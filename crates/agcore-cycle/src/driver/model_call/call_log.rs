@@ -2,10 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use agcore_chat::{AnsweredBy, ChatResponse, ModelCall, Text, Usage};
-
-use super::hold::PlannedCall;
-use crate::machine::Purpose;
+use agcore_chat::{AnsweredBy, ChatRequest, ChatResponse, ModelCall, Text, Usage};
+use agcore_llm::LlmProvider;
 
 /// The attempts of a call that have ended.
 pub(super) struct CallLog {
@@ -23,9 +21,9 @@ pub(super) struct CallLog {
 
 impl CallLog {
     /// Creates the log of a call that is sent now.
-    pub(super) fn new(call: &PlannedCall<'_>, now: Duration) -> Self {
+    pub(super) fn new(provider: &dyn LlmProvider, request: &ChatRequest, sent_at: SystemTime, now: Duration) -> Self {
         let mut route = None;
-        call.provider.visit_routes(&call.request.model, &mut |first| {
+        provider.visit_routes(&request.model, &mut |first| {
             route.get_or_insert_with(|| {
                 let mut who = AnsweredBy::new(Text::from(first.provider), Text::from(first.model));
                 who.key = first.key.map(Text::from);
@@ -33,14 +31,19 @@ impl CallLog {
             });
         });
         Self {
-            route: route.unwrap_or_else(|| AnsweredBy::new("", call.request.model.as_str())),
-            service_tier: call.request.service_tier.as_deref().map(Text::from),
-            is_reply: call.purpose != Purpose::Summary,
-            sent_at: call.at,
+            route: route.unwrap_or_else(|| AnsweredBy::new("", request.model.as_str())),
+            service_tier: request.service_tier.as_deref().map(Text::from),
+            is_reply: true,
+            sent_at,
             origin: now,
             started: now,
             ended: Vec::new(),
         }
+    }
+
+    /// Sets whether the call asks for a reply, which it does by default, or for a summary.
+    pub(super) fn for_reply(self, is_reply: bool) -> Self {
+        Self { is_reply, ..self }
     }
 
     /// Records that the next attempt starts at a moment.

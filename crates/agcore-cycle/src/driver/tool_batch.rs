@@ -1,28 +1,40 @@
-//! [`RunningTools`]: the batches of calls that executors work on.
+//! [`ToolBatch`]: the tool calls that executors work on.
+
+mod waits;
 
 use std::{future::poll_fn, sync::Arc, task::Poll};
 
-use agcore_chat::{Text, ToolCall, ToolReport, ToolReports};
+use agcore_chat::{CallInput, Text, ToolCall, ToolReport, ToolReports, ToolWork};
 use futures_util::StreamExt;
 
-use super::waits::Waits;
-use crate::budget::Reservation;
+use self::waits::Waits;
+use super::settled::Settled;
+use crate::{budget::Reservation, machine::Machine};
 
-/// The batches in flight. Dropping it cancels the calls that still run.
+/// The tool calls in flight. Dropping it cancels those that still run.
 #[derive(Default)]
-pub(super) struct RunningTools {
-    batches: Vec<Batch>,
+pub(super) struct ToolBatch {
+    /// The calls whose begin was recorded with the reply that made them. They are executed next.
+    begun: Vec<ToolWork>,
+    running: Vec<Running>,
     /// Calls that hooks have changed, in the form in which they run.
     changed: Vec<Arc<ToolCall>>,
     /// Calls that were handed to an executor and that it has not let run yet: they may wait for an approval.
     waiting: Vec<Waiting>,
     /// Which calls wait for a person.
-    pub(super) waits: Waits,
+    waits: Waits,
 }
 
-struct Batch {
+/// The calls that one executor works on.
+struct Running {
     reports: ToolReports,
     calls: Vec<Text>,
+}
+
+/// The end of a call, and the call with the input with which it ran.
+pub(super) struct CallResult {
+    pub(super) call: Arc<ToolCall>,
+    pub(super) settled: Settled,
 }
 
 /// A call that has not started.
@@ -34,15 +46,33 @@ pub(super) struct Waiting {
     pub(super) reservation: Option<Reservation>,
 }
 
-impl RunningTools {
+impl ToolBatch {
     /// Cancels everything.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
-    /// Adds a batch.
-    pub(super) fn push(&mut self, calls: Vec<Text>, reports: ToolReports) {
-        self.batches.push(Batch { reports, calls });
+    /// Keeps calls that have begun until they are executed.
+    pub(super) fn begin(&mut self, work: Vec<ToolWork>) {
+        self.begun = work;
+    }
+
+    /// Returns whether calls have begun that are not executed yet.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.begun.is_empty()
+    }
+
+    /// Takes the calls that have begun.
+    pub(super) fn take_begun(&mut self) -> Vec<ToolWork> {
+        std::mem::take(&mut self.begun)
+    }
+
+    /// Adds calls that an executor works on. They work from now on, unless it `reports_begin`.
+    pub(super) fn push(&mut self, calls: Vec<Text>, reports: ToolReports, reports_begin: bool) {
+        if !reports_begin {
+            self.waits.begin(calls.iter().cloned());
+        }
+        self.running.push(Running { reports, calls });
     }
 
     /// Adds calls that wait until their executor lets them run.
@@ -60,7 +90,7 @@ impl RunningTools {
     }
 
     /// Returns a call in the form in which it runs, if hooks have changed it.
-    pub(super) fn changed(&self, call: &Text) -> Option<&Arc<ToolCall>> {
+    fn changed(&self, call: &Text) -> Option<&Arc<ToolCall>> {
         // A call that was resumed may have been changed twice.
         self.changed.iter().rfind(|changed| *call == *changed.id)
     }
@@ -84,6 +114,11 @@ impl RunningTools {
         }
     }
 
+    /// Returns whether all work waits for a person: at least one call does, and none works.
+    pub(super) fn is_only_waiting(&self) -> bool {
+        self.waits.is_only_waiting()
+    }
+
     /// Returns the calls that have not started.
     pub(super) fn waiting(&self) -> &[Waiting] {
         &self.waiting
@@ -98,9 +133,31 @@ impl RunningTools {
         Some(self.waiting.swap_remove(at))
     }
 
+    /// Takes a call that has ended, as its executor reports, with the input with which it ran. Returns `None` if it is not
+    /// running.
+    pub(super) fn take_result(&mut self, machine: &Machine, mut settled: Settled) -> Option<CallResult> {
+        let waited = self.take_waiting(&settled.call).is_some();
+        let known = machine.pending_call(&settled.call);
+        let Some(known) = known.filter(|call| waited || machine.is_running(&call.id)) else {
+            tracing::warn!(
+                call = &*settled.call,
+                "an executor reported on a call that is not running; the report is ignored"
+            );
+            return None;
+        };
+        let changed = self.changed(&settled.call);
+        let mut call = Arc::clone(changed.unwrap_or(known));
+        if let Some(input) = &settled.input {
+            edit(&mut call, input);
+        } else if changed.is_some() {
+            settled.input = Some(Text::from(call.raw_input()));
+        }
+        Some(CallResult { call, settled })
+    }
+
     /// Cancels the batch that has sent the last report. Returns its calls.
     pub(super) fn cancel_last(&mut self) -> Vec<Text> {
-        let calls = self.batches.pop().map(|batch| batch.calls).unwrap_or_default();
+        let calls = self.running.pop().map(|batch| batch.calls).unwrap_or_default();
         self.waiting.retain(|waiting| !calls.contains(&waiting.call));
         calls.iter().for_each(|call| self.waits.remove(call));
         calls
@@ -110,23 +167,31 @@ impl RunningTools {
     pub(super) async fn next(&mut self) -> Option<ToolReport> {
         poll_fn(|cx| {
             let mut at = 0;
-            while let Some(batch) = self.batches.get_mut(at) {
+            while let Some(batch) = self.running.get_mut(at) {
                 match batch.reports.poll_next_unpin(cx) {
                     Poll::Ready(Some(report)) => {
-                        self.batches.rotate_left(at + 1);
+                        self.running.rotate_left(at + 1);
                         return Poll::Ready(Some(report));
                     }
-                    Poll::Ready(None) => drop(self.batches.remove(at)),
+                    Poll::Ready(None) => drop(self.running.remove(at)),
                     Poll::Pending => at += 1,
                 }
             }
-            if self.batches.is_empty() {
+            if self.running.is_empty() {
                 Poll::Ready(None)
             } else {
                 Poll::Pending
             }
         })
         .await
+    }
+}
+
+/// Gives a call the input with which it ran.
+fn edit(call: &mut Arc<ToolCall>, input: &Text) {
+    match &mut Arc::make_mut(call).input {
+        CallInput::Text(text) => *text = input.to_string(),
+        other => *other = CallInput::Arguments(input.to_string().into()),
     }
 }
 
@@ -144,7 +209,7 @@ mod tests {
         }
     }
 
-    fn next(running: &mut RunningTools) -> Option<Option<String>> {
+    fn next(running: &mut ToolBatch) -> Option<Option<String>> {
         let report = running.next().now_or_never()?;
         Some(report.map(|report| match report {
             ToolReport::Progress { call_id, .. } => call_id.to_string(),
@@ -154,17 +219,17 @@ mod tests {
 
     #[test]
     fn batches_are_polled_round_robin() {
-        let mut running = RunningTools::default();
+        let mut running = ToolBatch::default();
         assert_eq!(next(&mut running), Some(None));
         let (first, second) = ([progress("a1"), progress("a2"), progress("a3")], [progress("b1")]);
-        running.push(Vec::new(), stream::iter(first).boxed());
-        running.push(Vec::new(), stream::pending().boxed());
-        running.push(Vec::new(), stream::iter(second).boxed());
+        running.push(Vec::new(), stream::iter(first).boxed(), true);
+        running.push(Vec::new(), stream::pending().boxed(), true);
+        running.push(Vec::new(), stream::iter(second).boxed(), true);
         for expected in ["a1", "b1", "a2", "a3"] {
             assert_eq!(next(&mut running), Some(Some(expected.to_owned())));
         }
         // One batch is still in flight.
         assert_eq!(next(&mut running), None);
-        assert_eq!(running.batches.len(), 1);
+        assert_eq!(running.running.len(), 1);
     }
 }

@@ -5,14 +5,14 @@ use std::time::SystemTime;
 use agcore_chat::{AnsweredBy, AssistantMessage, ChatRequest, ChatResponse, Message, Money, PriceQuery, Text, Usage};
 use agcore_llm::LlmProvider;
 
-use super::spending::{Refusal, Spending, holds_back, shortage_in, total};
+use super::{Refusal, Spending, holds_back, shortage_in, total};
 use crate::{
     budget::{BudgetShortage, Learnt, MIN_REPLY_TOKENS, PriceError, Reservation, Spent},
     machine::{Machine, Purpose},
 };
 
 /// The reservation for one call of a model. Dropping it returns what a pool set aside for it.
-pub(super) struct Hold {
+pub(in crate::driver) struct Hold {
     /// The dearest route that the call may take.
     dearest: AnsweredBy,
     /// The service tier of the request.
@@ -27,25 +27,25 @@ pub(super) struct Hold {
     worst: Spent,
     reservation: Option<Reservation>,
     /// The token limit to add to the request.
-    pub(super) token_limit: Option<u64>,
+    pub(in crate::driver) token_limit: Option<u64>,
     /// Whether it is unknown that the model accepts a limit of this size.
-    pub(super) is_limit_a_guess: bool,
+    pub(in crate::driver) is_limit_a_guess: bool,
 }
 
 /// A call of a model that is about to be made.
 #[derive(Clone, Copy)]
-pub(super) struct PlannedCall<'c> {
-    pub(super) request: &'c ChatRequest,
+pub(in crate::driver) struct PlannedCall<'c> {
+    pub(in crate::driver) request: &'c ChatRequest,
     /// The estimated tokens of the request.
-    pub(super) input: u64,
-    pub(super) purpose: Purpose,
-    pub(super) provider: &'c dyn LlmProvider,
+    pub(in crate::driver) input: u64,
+    pub(in crate::driver) purpose: Purpose,
+    pub(in crate::driver) provider: &'c dyn LlmProvider,
     /// The assumed length of the reply if nothing limits it, in tokens.
-    pub(super) default_output: u64,
+    pub(in crate::driver) default_output: u64,
     /// The token limits that the server of the model has reported.
-    pub(super) learnt: Learnt,
+    pub(in crate::driver) learnt: Learnt,
     /// The time at which it is sent.
-    pub(super) at: SystemTime,
+    pub(in crate::driver) at: SystemTime,
 }
 
 /// The longest reply of a call.
@@ -113,7 +113,11 @@ impl PlannedCall<'_> {
 
 impl Spending<'_> {
     /// Reserves the worst case of a call. Returns `None` if there are no budgets.
-    pub(super) fn reserve(&self, machine: &Machine, call: PlannedCall<'_>) -> Result<Option<Box<Hold>>, Refusal> {
+    pub(in crate::driver) fn reserve(
+        &self,
+        machine: &Machine,
+        call: PlannedCall<'_>,
+    ) -> Result<Option<Box<Hold>>, Refusal> {
         if !self.is_active() {
             return Ok(None);
         }
@@ -236,7 +240,11 @@ impl Spending<'_> {
     }
 
     /// Reserves the worst case once more: an attempt that cost something was lost, and another one starts.
-    pub(super) fn reserve_again(&self, machine: &Machine, hold: &mut Hold) -> Result<(), Box<BudgetShortage>> {
+    pub(in crate::driver) fn reserve_again(
+        &self,
+        machine: &Machine,
+        hold: &mut Hold,
+    ) -> Result<(), Box<BudgetShortage>> {
         let both = total(&hold.worst, Some(&hold.attempt));
         self.admit(machine.account(), &both, None)?;
         if let (Some(reservation), Some(pool)) = (&mut hold.reservation, &self.budgets.pool) {
@@ -248,7 +256,7 @@ impl Spending<'_> {
     }
 
     /// Counts the real cost of a call and its time, and returns both.
-    pub(super) fn settle(&mut self, hold: Hold, mut cost: Spent) -> Spent {
+    pub(in crate::driver) fn settle(&mut self, hold: Hold, mut cost: Spent) -> Spent {
         if let Some(reservation) = hold.reservation {
             reservation.settle(&cost);
         }
@@ -257,7 +265,7 @@ impl Spending<'_> {
     }
 
     /// Returns the cost of an attempt: of a whole answer, of the part that had arrived, or of the request alone.
-    pub(super) fn cost_of(&self, hold: &Hold, answer: Option<&ChatResponse>, is_whole: bool) -> Spent {
+    pub(in crate::driver) fn cost_of(&self, hold: &Hold, answer: Option<&ChatResponse>, is_whole: bool) -> Spent {
         let Some(answer) = answer else {
             return self.cost(hold, None, &Usage::new(hold.input, 0), true);
         };

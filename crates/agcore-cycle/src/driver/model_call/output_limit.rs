@@ -5,13 +5,10 @@ use std::{sync::Arc, time::Duration};
 use agcore_chat::{Fault, ModelEvent};
 use agcore_llm::{LlmError, LlmErrorKind, wire::failure::OutputLimit};
 
-use super::{
-    context::Driver,
-    reading::{InFlight, Unread},
-};
+use super::{InFlight, ModelCall, Unread};
 use crate::{
     budget::{Learnt, MIN_REPLY_TOKENS},
-    machine::Purpose,
+    driver::environment::{Environment, Scene},
     recorder::RecordedFailure,
 };
 
@@ -23,7 +20,7 @@ const MAX_LOWERED: u32 = 3;
 
 /// The attempts to lower the limit of a call so far.
 #[derive(Default)]
-pub(super) struct Lowering {
+struct Lowering {
     count: u32,
     /// The refusal that did not say why.
     unexplained: Option<LlmError>,
@@ -31,43 +28,30 @@ pub(super) struct Lowering {
 
 impl Lowering {
     /// Returns the error of the call: that of its last attempt, unless that was made without a reason.
-    pub(super) fn error(self, last: LlmError) -> LlmError {
+    fn error(self, last: LlmError) -> LlmError {
         self.unexplained.unwrap_or(last)
     }
 }
 
-impl Driver<'_> {
+impl ModelCall<'_> {
     /// Sends the request and reads the reply, which becomes the last one. Sends it again if the server refuses a token limit
     /// that the application did not set.
-    pub(super) async fn read_reply(&mut self, in_flight: &mut InFlight) -> Result<(), Unread> {
+    pub(in crate::driver) async fn read_reply(
+        &mut self,
+        scene: Scene<'_>,
+        in_flight: &mut InFlight,
+    ) -> Result<(), Unread> {
         let mut lowering = Lowering::default();
         loop {
-            let error = match self.read_attempt(in_flight).await {
+            let error = match self.read_attempt(scene, in_flight).await {
                 Err(Unread::Failed(error)) => error,
                 read => return read,
             };
-            match self.lower_limit(in_flight, error, &mut lowering) {
+            match self.lower_limit(scene.environment, in_flight, error, &mut lowering) {
                 // Boxed because it is rarely needed.
-                Ok(fault) => Box::pin(self.repeat_call(in_flight, fault)).await,
+                Ok(fault) => Box::pin(self.repeat(scene, in_flight, fault)).await,
                 Err(error) => return Err(Unread::Failed(lowering.error(error))),
             }
-        }
-    }
-
-    /// Returns what is known about the model of a call.
-    pub(super) fn learnt(&self, call: &InFlight) -> Learnt {
-        let (provider, model) = self.asked(call.purpose, &call.request.model);
-        self.settings.learnt.get(provider, model)
-    }
-
-    /// Limits the reply of a call that would get a limit from elsewhere, which the server is known to refuse.
-    pub(super) fn limit_reply(&self, call: &mut InFlight) {
-        if call.has_own_limit {
-            return;
-        }
-        let learnt = self.learnt(call);
-        if let Some(limit) = learnt.output.filter(|_| learnt.is_needed) {
-            Arc::make_mut(&mut call.request).max_completion_tokens = Some(limit);
         }
     }
 
@@ -76,8 +60,9 @@ impl Driver<'_> {
     ///
     /// # Errors
     /// The error itself, if another limit would not help.
-    pub(super) fn lower_limit(
+    fn lower_limit(
         &mut self,
+        environment: &Environment<'_>,
         call: &mut InFlight,
         error: LlmError,
         lowering: &mut Lowering,
@@ -86,7 +71,7 @@ impl Driver<'_> {
         if is_settled || lowering.count == MAX_LOWERED {
             return Err(error);
         }
-        let is_guess = self.flight.hold.as_ref().is_some_and(|hold| hold.is_limit_a_guess);
+        let is_guess = self.hold.as_ref().is_some_and(|hold| hold.is_limit_a_guess);
         let Some((limit, learnt)) = accepted(&error, call.request.token_limit(), is_guess) else {
             return Err(error);
         };
@@ -94,31 +79,25 @@ impl Driver<'_> {
         lowering.count += 1;
         lowering.unexplained = learnt.is_none().then_some(error);
         if let Some(learnt) = learnt {
-            let (provider, model) = self.asked(call.purpose, &call.request.model);
-            self.settings.learnt.learn(provider, model, learnt);
+            let (provider, model) = environment.asked(call.purpose, &call.request.model);
+            environment.settings.learnt.learn(provider, model, learnt);
         }
         Arc::make_mut(&mut call.request).max_completion_tokens = Some(limit);
-        if let Some(hold) = &mut self.flight.hold {
+        if let Some(hold) = &mut self.hold {
             (hold.token_limit, hold.is_limit_a_guess) = (Some(limit), false);
         }
         Ok(fault)
     }
 
     /// Reports that a refused call is made again.
-    pub(super) async fn repeat_call(&mut self, call: &mut InFlight, fault: Fault) {
+    async fn repeat(&mut self, scene: Scene<'_>, call: &mut InFlight, fault: Fault) {
         self.flight.fold.restart();
-        self.flight.hold_back(self.clock.monotonic());
+        self.hold_back(self.spending.now());
         self.flight.rest();
         let attempt = call.attempt.saturating_add(1);
-        self.start_attempt(call, attempt, &fault).await;
+        self.start_attempt(scene, call, attempt, &fault).await;
         let delay = Duration::ZERO;
-        self.send(ModelEvent::RetryScheduled { attempt, delay, fault }).await;
-    }
-
-    /// Returns the names of the provider and the model that a call goes to first.
-    fn asked<'a>(&'a self, purpose: Purpose, model: &'a str) -> (&'a str, &'a str) {
-        let info = self.provider_for(purpose).info();
-        (&info.name, if model.is_empty() { &info.model } else { model })
+        scene.send(ModelEvent::RetryScheduled { attempt, delay, fault }).await;
     }
 }
 
