@@ -1,5 +1,7 @@
 //! [`Agent`]: answers in sessions. [`AgentSpec`]: an agent that is plain data.
 
+mod members;
+
 use std::sync::Arc;
 
 use agcore_chat::ChatRequest;
@@ -7,6 +9,7 @@ use agcore_tools::RegisteredTool;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use self::members::{CATEGORY, Members, handoff_tag, handoff_target};
 use crate::{error::AgentError, front_matter};
 
 /// The longest name of an agent in a file, in characters: it is part of the name of a tool.

@@ -1,5 +1,7 @@
 //! [`AgentBuilder`]: puts the parts of a [`RuntimeBundle`] together.
 
+mod needs_session;
+
 use std::{fmt, sync::Arc};
 
 use agcore_chat::Clock;
@@ -17,15 +19,12 @@ use agcore_tools::{
 };
 
 #[cfg(feature = "knowledge")]
-use crate::knowledge_tools::KnowledgeTools;
+use crate::tools::KnowledgeTools;
 use crate::{
-    agent::{Agent, AgentSpec},
-    agent_settings::AgentSettings,
-    bundle::{DEFAULT_AGENT, Parts, RuntimeBundle},
+    agent::{Agent, AgentSpec, Members},
+    bundle::{AgentSettings, DEFAULT_AGENT, KnownTools, Parts, RuntimeBundle},
     config::AgentConfig,
     error::AgentError,
-    known_tools::KnownTools,
-    members::Members,
     session::AgentSession,
     skills::{Skills, USE_SKILL},
     team::handoff_tool,

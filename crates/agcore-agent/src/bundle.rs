@@ -1,5 +1,9 @@
 //! [`RuntimeBundle`]: the parts that sessions share.
 
+mod agent_settings;
+mod id;
+mod known_tools;
+
 use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Actor, Biller, Clock};
@@ -10,12 +14,14 @@ use agcore_session::{Billing, SessionStore};
 use agcore_tools::{AuditSink, Extensions, ToolPolicy, ToolRegistry};
 use serde_json::{Map, Value};
 
+pub(crate) use self::{
+    agent_settings::{AgentPart, AgentSettings},
+    known_tools::{KnownTools, unknown_tool},
+};
 use crate::{
-    agent::{Agent, AgentSpec},
-    agent_settings::AgentSettings,
+    agent::{Agent, AgentSpec, Members},
     config::{AgentConfig, OpenQuestionPolicy},
     error::AgentError,
-    members::Members,
     skills::{Skills, USE_SKILL},
     tape::{Tape, TapeProvider},
     tool_source::ToolSource,
@@ -140,6 +146,11 @@ impl RuntimeBundle {
             config,
             ..parts.clone()
         })
+    }
+
+    /// Returns a new id, for a session or a plan that the caller does not name.
+    pub(crate) fn new_id(&self) -> String {
+        id::uuid_v7(self.0.clock.now(), &self.0.random)
     }
 
     /// Returns the agent with this name: the default one, or a member.

@@ -1,11 +1,15 @@
 //! [`AgentConfig`]: settings for all sessions of a bundle.
 
+mod environment;
+mod team_limits;
+mod tool_settings;
+
+pub use self::{environment::Environment, team_limits::TeamLimits, tool_settings::ToolSettings};
+
 use std::time::Duration;
 
 use agcore_cycle::{Budgets, CompactionSettings, machine::Limits};
 use agcore_llm::layer::retry::RetryPolicy;
-
-use crate::{environment::Environment, team_limits::TeamLimits, tool_settings::ToolSettings};
 
 /// The default of [`AgentConfig::max_input_bytes`].
 const MAX_INPUT_BYTES: usize = 4 * 1024 * 1024;

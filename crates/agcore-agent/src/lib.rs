@@ -32,73 +32,46 @@
 
 mod plan;
 mod error;
-mod environment;
-mod tool_settings;
-mod team_limits;
 mod config;
 mod front_matter;
 mod agent;
-mod members;
-mod known_tools;
-mod handoff_state;
-mod agent_settings;
-mod prompt_layers;
-mod id;
 mod tape;
-mod bundle;
 mod data_text;
+mod tool_source;
+mod skills;
+mod bundle;
 mod session_memory;
 mod durable;
-mod turn_scope;
-mod input_check;
-mod queue;
-mod shared;
-mod team_budget;
-mod span;
 mod turn;
 mod session;
-mod tool_calls_bill;
-mod tool_source;
-#[cfg(feature = "knowledge")]
-mod knowledge_tools;
-mod skills;
-mod session_memory_tools;
-mod stored_sessions;
-mod context_manager;
-mod trajectory;
+mod tools;
+mod stored;
 mod replay;
 mod team;
 mod task;
 mod builder;
-mod needs_session;
 
 #[cfg(feature = "knowledge")]
 #[doc(inline)]
-pub use knowledge_tools::KnowledgeTools;
+pub use tools::KnowledgeTools;
 #[doc(inline)]
 pub use {
     agent::{Agent, AgentSpec, Parameters},
     builder::{AgentBuilder, agent},
     bundle::RuntimeBundle,
-    config::{AgentConfig, BusyPolicy, OpenQuestionPolicy},
-    context_manager::{ContextManager, ContextsState},
+    config::{AgentConfig, BusyPolicy, Environment, OpenQuestionPolicy, TeamLimits, ToolSettings},
     durable::RecordedEvent,
-    environment::Environment,
     error::{AgentError, AgentErrorKind},
     plan::{Plan, PlanError, Step, StepStatus},
-    replay::{ReplayError, ReplayErrorKind, ReplayReport},
+    replay::{ReplayError, ReplayErrorKind, ReplayReport, Trajectory, TrajectoryEntry, TrajectoryError},
     session::{AgentSession, SessionState},
     session_memory::SessionMemory,
-    session_memory_tools::SessionMemoryTools,
     skills::{Skill, Skills},
-    stored_sessions::{CONTEXT_METADATA, StoredSessions},
+    stored::{CONTEXT_METADATA, ContextManager, ContextsState, StoredSessions},
     task::{JsonPlanParser, PlanParser, StepQuestions, TaskAgent, TaskReport, TaskTurn},
     team::{FanOut, Gathered, SubAgent},
-    team_limits::TeamLimits,
-    tool_calls_bill::bill_calls,
-    tool_settings::ToolSettings,
     tool_source::ToolSource,
-    trajectory::{Trajectory, TrajectoryEntry, TrajectoryError},
+    tools::{SessionMemoryTools, bill_calls},
     turn::AgentTurn,
 };
 

@@ -3,16 +3,18 @@
 mod error;
 mod plan;
 mod player;
+mod trajectory;
 
 pub use self::{
     error::{ReplayError, ReplayErrorKind},
     player::ReplayReport,
+    trajectory::{Trajectory, TrajectoryEntry, TrajectoryError},
 };
 
 use std::sync::Arc;
 
 use self::{plan::runs_of, player::Player};
-use crate::{agent::Agent, bundle::RuntimeBundle, trajectory::Trajectory};
+use crate::{agent::Agent, bundle::RuntimeBundle};
 
 impl RuntimeBundle {
     /// Runs a session again with recorded answers, and fails at the first difference: a request with another conversation, a call

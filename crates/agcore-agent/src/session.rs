@@ -26,11 +26,8 @@ use crate::{
     bundle::RuntimeBundle,
     durable::SessionLog,
     error::AgentError,
-    queue::TurnQueue,
     session_memory::SessionMemory,
-    shared::{Conversation, CurrentAgent, Shared},
-    turn::{self, AgentTurn},
-    turn_scope::Lineage,
+    turn::{self, AgentTurn, Conversation, CurrentAgent, Lineage, LiveSession, TurnQueue},
 };
 
 /// A conversation with an agent. Every clone is the same session; turns run one at a time.
@@ -59,7 +56,7 @@ use crate::{
 /// # }).unwrap();
 /// ```
 #[derive(Clone)]
-pub struct AgentSession(Arc<Shared>);
+pub struct AgentSession(Arc<LiveSession>);
 
 impl AgentSession {
     pub(crate) fn new(bundle: RuntimeBundle, id: Arc<str>, agent: Arc<dyn Agent>) -> Self {
@@ -103,7 +100,7 @@ impl AgentSession {
             shown_memory: None,
         };
         let conversation = TurnQueue::new(conversation, parts.config.busy, parts.config.open_questions);
-        Self(Arc::new(Shared {
+        Self(Arc::new(LiveSession {
             id: session.id,
             bundle,
             agent: Mutex::new(current),

@@ -1,26 +1,34 @@
 //! [`AgentTurn`]: a turn of a session that is configured first, then awaited or streamed.
 
-use std::{
-    fmt,
-    pin::{Pin, pin},
-    sync::Arc,
-};
+mod queue;
+mod scope;
+mod handoff_state;
+mod prompt;
+mod live;
+mod tools;
+mod segment;
+mod options;
+mod team_budget;
+mod span;
+mod run;
+
+use std::{fmt, pin::Pin, sync::Arc};
 
 use agcore_cycle::{
-    AnswerKind, CompactionReport, FreeText, LlmCycle, Observer, Output, OutputType, TextStream, TurnInput, TurnStream,
-    TypedOptions, machine::Step,
+    AnswerKind, FreeText, Observer, Output, OutputType, TextStream, TurnInput, TurnStream, TypedOptions,
 };
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
 
-use crate::{
-    durable::SessionLog,
-    error::AgentError,
-    queue::Purpose,
-    shared::{Conversation, Run, Shared},
-    span,
+pub(crate) use self::{
+    handoff_state::HandoffState,
+    live::{Conversation, CurrentAgent, LiveSession},
+    queue::TurnQueue,
+    run::compact,
+    scope::{Lineage, TurnScope},
+    team_budget::note as note_spent,
 };
+use crate::error::AgentError;
 
 /// A turn of a session, to be awaited or streamed.
 ///
@@ -51,7 +59,7 @@ use crate::{
 /// ```
 #[must_use = "a turn does nothing until it is awaited or streamed"]
 pub struct AgentTurn<S = FreeText> {
-    shared: Arc<Shared>,
+    session: Arc<LiveSession>,
     input: TurnInput,
     /// The turn's own token; the session may cancel it, too.
     token: CancellationToken,
@@ -59,9 +67,9 @@ pub struct AgentTurn<S = FreeText> {
 }
 
 impl AgentTurn {
-    pub(crate) fn new(shared: Arc<Shared>, input: TurnInput) -> Self {
+    pub(crate) fn new(session: Arc<LiveSession>, input: TurnInput) -> Self {
         Self {
-            shared,
+            session,
             input,
             token: CancellationToken::new(),
             answer: FreeText,
@@ -100,10 +108,10 @@ impl AgentTurn {
     /// Asks for an answer like [`typed`](Self::typed), with a schema or options of your own.
     pub fn typed_as<T: DeserializeOwned + Send>(self, output: Output<T>) -> AgentTurn<Output<T>> {
         let Self {
-            shared, input, token, ..
+            session, input, token, ..
         } = self;
         AgentTurn {
-            shared,
+            session,
             input,
             token,
             answer: output,
@@ -127,7 +135,11 @@ impl<S: AnswerKind> AgentTurn<S> {
     /// unless the [`BusyPolicy`](crate::BusyPolicy) says otherwise. [`Held`](crate::AgentErrorKind::Held) while another handle or
     /// another process drives the session.
     pub async fn run(self) -> Result<S::Outcome, AgentError> {
-        run(self, None).await
+        self.run_with(None).await
+    }
+
+    async fn run_with(self, watch: Option<Watch>) -> Result<S::Outcome, AgentError> {
+        run::run(&self.session, self.input, self.token, self.answer, watch).await
     }
 
     /// Runs the turn as a stream of its events: those of the agent that answers, and of the agents to which it hands
@@ -141,7 +153,7 @@ impl<S: AnswerKind> AgentTurn<S> {
     where
         S: 'static,
     {
-        TurnStream::new(|observer| async move { run(self, Some(Watch::own(observer))).await })
+        TurnStream::new(|observer| async move { self.run_with(Some(Watch::own(observer))).await })
     }
 
     /// Runs the turn as a stream of its events and those of its sub-agents, in the order in which they happen.
@@ -177,7 +189,7 @@ impl<S: AnswerKind> AgentTurn<S> {
     where
         S: 'static,
     {
-        TurnStream::new(|observer| async move { run(self, Some(Watch::all(observer))).await })
+        TurnStream::new(|observer| async move { self.run_with(Some(Watch::all(observer))).await })
     }
 
     /// Runs the turn as a stream of the text that the model writes.
@@ -201,176 +213,8 @@ impl<S: AnswerKind + 'static> IntoFuture for AgentTurn<S> {
 impl<S> fmt::Debug for AgentTurn<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AgentTurn")
-            .field("session", &self.shared.id)
+            .field("session", &self.session.id)
             .field("input", &self.input)
             .finish_non_exhaustive()
     }
-}
-
-/// Receives the events of a turn.
-struct Watch {
-    observer: Observer,
-    /// Whether it also receives those of sub-agents.
-    sub_agents: bool,
-}
-
-impl Watch {
-    fn own(observer: Observer) -> Self {
-        Self {
-            observer,
-            sub_agents: false,
-        }
-    }
-
-    fn all(observer: Observer) -> Self {
-        Self {
-            observer,
-            sub_agents: true,
-        }
-    }
-}
-
-async fn run<S: AnswerKind>(turn: AgentTurn<S>, watch: Option<Watch>) -> Result<S::Outcome, AgentError> {
-    let AgentTurn {
-        shared,
-        mut input,
-        token,
-        answer,
-    } = turn;
-    let resumes = matches!(input, TurnInput::Resume(_));
-    let purpose = if resumes {
-        Purpose::Resume
-    } else {
-        Purpose::Start(&open_questions)
-    };
-    if let TurnInput::Begin(begin) = &input {
-        shared.check_input(begin.messages.last().map(|message| &**message))?;
-    }
-    let mut permit = shared.conversation.acquire(token, purpose).await?;
-    let conversation = &mut *permit.value;
-    let _hold = shared.hold_for(resumes).await?;
-    check_limits(&shared, &input, &conversation.cycle).await?;
-    let mut run = Run {
-        token: &permit.token,
-        observer: watch.as_ref().map(|watch| &watch.observer),
-        shows_sub_agents: watch.as_ref().is_some_and(|watch| watch.sub_agents),
-        starts: !resumes,
-    };
-    prepare(&shared, conversation, &run, &mut input).await?;
-    let span = span::turn(&shared, &*conversation.agent);
-    let (mut input, mut answer) = (Some(input), Some(answer));
-    let outcome = loop {
-        let may_pause = !shared.bundle.parts().members.is_empty();
-        // The last run of a turn takes the answer; most turns have only one.
-        let kept = answer.as_ref().filter(|_| may_pause).cloned();
-        let Some(kind) = std::mem::replace(&mut answer, kept) else {
-            break Err(AgentError::input(
-                "the turn paused unexpectedly; resume it without answers",
-            ));
-        };
-        let input = input.take().unwrap_or(TurnInput::Resume(Vec::new()));
-        let outcome = {
-            let turn = pin!(run_once(&shared, conversation, &run, input, kind));
-            turn.instrument(span.clone()).await
-        };
-        match outcome {
-            Ok(outcome) if S::is_paused(&outcome) => {
-                shared.hand_over(conversation, &run)?;
-                run.starts = false;
-            }
-            outcome => break outcome,
-        }
-    };
-    if !conversation.cycle.machine().is_open() {
-        conversation.run_state = None;
-        conversation.team = None;
-    } else if let Some(recorder) = &shared.recorder {
-        note_suspension(&**recorder, &conversation.cycle).await;
-    }
-    span::record(&span, outcome.as_ref().map(S::report));
-    outcome
-}
-
-/// Returns the error for questions that are open.
-fn open_questions(conversation: &Conversation) -> Option<AgentError> {
-    let mut questions = conversation.cycle.machine().questions();
-    let first = questions.next()?;
-    Some(AgentError::asking(first, 1 + questions.count()))
-}
-
-/// Checks whether the turn may run. Of a session that is too old, the memory is cleared.
-async fn check_limits(shared: &Shared, input: &TurnInput, cycle: &LlmCycle) -> Result<(), AgentError> {
-    let checked = shared.check_limits(input, cycle);
-    if checked.is_err()
-        && let Some(memory) = shared.memory().filter(|_| shared.is_expired())
-        && let Err(error) = memory.clear().await
-    {
-        tracing::warn!(?error, "the memory of an expired session was not cleared");
-    }
-    checked
-}
-
-/// Prepares the conversation for a new turn, or for the open one that continues.
-async fn prepare(
-    shared: &Shared,
-    conversation: &mut Conversation,
-    run: &Run<'_>,
-    input: &mut TurnInput,
-) -> Result<(), AgentError> {
-    match input {
-        TurnInput::Begin(begin) => {
-            let memory = shared.snapshot().await?;
-            shared.begin(conversation, begin, memory);
-        }
-        _ if shared.reopen(conversation) => shared.hand_over(conversation, run)?,
-        _ => {}
-    }
-    shared.open_team(conversation, !run.starts).await
-}
-
-/// Runs the turn until it ends, is suspended, or pauses for a handoff.
-async fn run_once<S: AnswerKind>(
-    shared: &Shared,
-    conversation: &mut Conversation,
-    run: &Run<'_>,
-    input: TurnInput,
-    answer: S,
-) -> Result<S::Outcome, AgentError> {
-    let options = shared.options(conversation, run)?;
-    let Conversation { cycle, agent, .. } = conversation;
-    shared.apply(&**agent, cycle);
-    let mut turn = cycle.turn(input).with_options(options).with_answer(answer);
-    if let Some(observer) = run.observer {
-        turn = turn.observed(observer.clone());
-    }
-    // Pinned here and borrowed: the future of a turn is large and would be moved.
-    pin!(turn.run()).await.map_err(AgentError::from)
-}
-
-/// Notes in the store that the turn waits for a person. The turn itself is stored already.
-async fn note_suspension(recorder: &dyn SessionLog, cycle: &LlmCycle) {
-    let questions: Vec<_> = match cycle.machine().next() {
-        Step::Wait(questions) => questions.into_iter().cloned().collect(),
-        _ => return,
-    };
-    if let Err(error) = recorder.suspended(&questions).await {
-        tracing::warn!(?error, "the status of a suspended session was not stored");
-    }
-}
-
-/// Compacts the conversation, between turns or while one is suspended.
-pub(crate) async fn compact(shared: Arc<Shared>, token: CancellationToken) -> Result<CompactionReport, AgentError> {
-    let mut permit = shared.conversation.acquire(token, Purpose::Other).await?;
-    let conversation = &mut *permit.value;
-    let _hold = shared.hold().await?;
-    let run = Run {
-        token: &permit.token,
-        observer: None,
-        shows_sub_agents: false,
-        starts: false,
-    };
-    let options = shared.options(conversation, &run)?;
-    let Conversation { cycle, agent, .. } = conversation;
-    shared.apply(&**agent, cycle);
-    Ok(cycle.compact(options).await?)
 }

@@ -6,10 +6,8 @@ use agcore_chat::{Answer, Message, QuestionId};
 use agcore_cycle::machine::{Begin, Expectation, Machine, Outcome, Step};
 
 use super::error::{ReplayError, ReplayErrorKind};
-use crate::{
-    tape::{Recorded, RecordedCall},
-    trajectory::{PlayedStep, Trajectory},
-};
+use super::trajectory::{PlayedStep, Trajectory};
+use crate::tape::{Recorded, RecordedCall};
 
 /// The start of a run.
 #[derive(Debug)]

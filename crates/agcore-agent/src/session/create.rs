@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{AgentSession, SessionState};
-use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError, id::uuid_v7};
+use crate::{agent::Agent, bundle::RuntimeBundle, error::AgentError};
 
 impl RuntimeBundle {
     /// Starts a session with the default agent, under a new id (a UUID of version 7).
@@ -15,8 +15,7 @@ impl RuntimeBundle {
 
     /// Starts a session with an agent, under a new id.
     pub(crate) fn new_session_with(&self, agent: Arc<dyn Agent>) -> AgentSession {
-        let parts = self.parts();
-        self.session(uuid_v7(parts.clock.now(), &parts.random), agent)
+        self.session(self.new_id(), agent)
     }
 
     /// Creates a session with an agent, under an id of your choice.

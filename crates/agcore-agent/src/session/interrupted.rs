@@ -10,7 +10,7 @@ use agcore_cycle::{
 use agcore_session::{Commit, SessionErrorKind};
 
 use super::{AgentSession, SessionState};
-use crate::{error::AgentError, shared::Conversation};
+use crate::{error::AgentError, turn::Conversation};
 
 impl AgentSession {
     /// Returns whether a turn is open that neither runs nor waits for a person: its process died, its future was dropped, or its

@@ -10,8 +10,7 @@ use crate::{
     bundle::RuntimeBundle,
     durable::{Continued, Folded, Report, SessionLog},
     error::AgentError,
-    id::uuid_v7,
-    turn_scope::Lineage,
+    turn::Lineage,
 };
 
 /// Whose work a session does.
@@ -38,7 +37,7 @@ impl NestedPlace {
     ) -> Result<AgentSession, AgentError> {
         let limits = &bundle.config().limits;
         let folded = parent.read_nested(&self.lineage.path, limits).await?;
-        let writer = uuid_v7(bundle.parts().clock.now(), &bundle.parts().random);
+        let writer = bundle.new_id();
         let writer = writer.rsplit('-').next().unwrap_or_default().to_owned();
         let continued = Continued {
             machine: &folded.machine,

@@ -11,7 +11,7 @@ use agcore_tools::{RunState, ToolSession};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{error::AgentError, turn_scope::Lineage};
+use crate::{error::AgentError, turn::Lineage};
 
 /// The version that this code writes. It also reads all older ones.
 ///

@@ -20,7 +20,6 @@ use crate::{
     bundle::RuntimeBundle,
     durable::TaskRecord,
     error::{AgentError, AgentErrorKind},
-    id::uuid_v7,
     plan::{Plan, StepStatus},
     session::AgentSession,
     turn::AgentTurn,
@@ -122,8 +121,7 @@ impl Execution {
         let mut text = self.answered(&session, request, Some("plan")).await?;
         let mut corrections = 0;
         loop {
-            let parts = self.agent.bundle.parts();
-            let id = uuid_v7(parts.clock.now(), &parts.random);
+            let id = self.agent.bundle.new_id();
             let plan = parser
                 .parse(&text)
                 .and_then(|steps| Plan::new(id, self.goal.as_str(), steps));

@@ -12,7 +12,7 @@ use crate::{
     durable::{SessionLog, TaskRecord},
     error::AgentError,
     session::{AgentSession, NestedPlace},
-    turn_scope::Lineage,
+    turn::Lineage,
 };
 
 /// A task whose progress is written to a stored session. The sessions of its agents are written to the same stream, and the

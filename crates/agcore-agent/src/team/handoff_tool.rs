@@ -6,10 +6,8 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::{
-    agent::Agent,
-    handoff_state::HandoffState,
-    members::{CATEGORY, handoff_tag},
-    turn_scope::TurnScope,
+    agent::{Agent, CATEGORY, handoff_tag},
+    turn::{HandoffState, TurnScope},
 };
 
 struct HandoffTool {

@@ -11,17 +11,13 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::{
-    agent::Agent,
-    bundle::RuntimeBundle,
+    agent::{Agent, CATEGORY},
+    bundle::{KnownTools, RuntimeBundle},
     config::{BusyPolicy, OpenQuestionPolicy},
     durable::{Folded, Report},
     error::{AgentError, AgentErrorKind},
-    known_tools::KnownTools,
-    members::CATEGORY,
     session::{AgentSession, NestedPlace, SessionState},
-    team_budget,
-    turn::AgentTurn,
-    turn_scope::{Lineage, TurnScope},
+    turn::{AgentTurn, Lineage, TurnScope, note_spent},
 };
 
 /// The longest answer that is returned as it is, in bytes.
@@ -216,7 +212,7 @@ impl Call<'_> {
         }
         let outcome = self.step(&session, task).await;
         if let Some(ledger) = &self.scope.lineage.ledger {
-            team_budget::note(ledger, &self.lineage().path, &session.spent().await);
+            note_spent(ledger, &self.lineage().path, &session.spent().await);
         }
         for grant in session.tools().grants() {
             self.scope.tools.grant(grant);

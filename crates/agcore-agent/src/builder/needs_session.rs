@@ -1,6 +1,7 @@
 //! [`NeedsSession`]: explains to users of a builder or a bundle that turns are run by sessions.
 
-use crate::{builder::AgentBuilder, bundle::RuntimeBundle, turn::AgentTurn};
+use super::AgentBuilder;
+use crate::{bundle::RuntimeBundle, turn::AgentTurn};
 
 /// Implemented by nothing, so that the compiler prints the message.
 #[doc(hidden)]

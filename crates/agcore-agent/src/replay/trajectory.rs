@@ -11,7 +11,7 @@ use agcore_chat::UsageTracker;
 use agcore_cycle::machine::{Limits, Machine, MachineError, Outcome};
 use agcore_session::Timestamp;
 
-use crate::{error::AgentError, stored_sessions::StoredSessions};
+use crate::{error::AgentError, stored::StoredSessions};
 
 /// Everything that happened in a session: inputs, replies with their usage, results of tools with their durations, answers of
 /// people, compactions.

@@ -5,8 +5,9 @@ use std::{
     sync::Arc,
 };
 
+use super::super::sessions::StoredSessions;
 use super::{ContextManager, Contexts, kept::KeptContexts};
-use crate::{agent::Agent, durable::ContextRecord, error::AgentError, stored_sessions::StoredSessions};
+use crate::{agent::Agent, durable::ContextRecord, error::AgentError};
 
 impl StoredSessions {
     /// Creates a session with [contexts](ContextManager), under an id of your choice, and its first context, which is the current

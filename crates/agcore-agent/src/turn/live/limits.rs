@@ -5,10 +5,10 @@ use std::time::Duration;
 use agcore_chat::Message;
 use agcore_cycle::{LlmCycle, TurnInput};
 
-use super::Shared;
-use crate::{error::AgentError, input_check::InputLimits};
+use super::{LiveSession, input::InputLimits};
+use crate::error::AgentError;
 
-impl Shared {
+impl LiveSession {
     /// Checks the message that starts a turn, before anything else happens.
     pub(crate) fn check_input(&self, newest: Option<&Message>) -> Result<(), AgentError> {
         let parts = self.bundle.parts();

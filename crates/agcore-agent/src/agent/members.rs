@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use agcore_tools::RegisteredTool;
 
-use crate::agent::Agent;
+use super::Agent;
 
 /// The category of tools that need to know the turn in which they run.
 pub(crate) const CATEGORY: &str = "agents";

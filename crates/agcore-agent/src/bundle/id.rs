@@ -1,4 +1,4 @@
-//! Ids of sessions that the caller does not name.
+//! Ids that the caller does not choose.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ use agcore_llm::Random;
 
 /// Returns a new UUID of version 7 (RFC 9562, section 5.7) in lower case: 48 bits of Unix time in milliseconds, then random
 /// bits.
-pub(crate) fn uuid_v7(now: SystemTime, random: &Random) -> String {
+pub(super) fn uuid_v7(now: SystemTime, random: &Random) -> String {
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX) & 0xffff_ffff_ffff;
     let (high, low) = (bits(random, 12), bits(random, 14));

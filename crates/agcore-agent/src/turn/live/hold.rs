@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use agcore_session::Hold;
 
-use super::Shared;
+use super::LiveSession;
 use crate::error::AgentError;
 
-impl Shared {
+impl LiveSession {
     /// Takes the right to drive the session, for as long as the result is kept. Without a store, there is only this handle.
     ///
     /// # Errors

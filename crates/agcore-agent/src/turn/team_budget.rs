@@ -4,27 +4,25 @@ use agcore_cycle::{BudgetPool, Spent};
 use agcore_tools::RunState;
 use serde_json::{Map, Value};
 
-use crate::{
-    error::AgentError,
-    shared::{Conversation, Shared},
-};
+use super::{live::Conversation, segment::Segment};
+use crate::error::AgentError;
 
 /// The name under which a session without a store saves with its turn what each sub-agent has spent, by the path of its calls.
 const NAME: &str = "agcore.team_spent";
 
-impl Shared {
-    /// Prepares the budget of the sub-agents of a turn that starts or `resumes`. What they have spent before a turn was suspended or
+impl Segment<'_> {
+    /// Prepares the budget of the sub-agents of a turn that starts or continues. What they have spent before a turn was suspended or
     /// interrupted counts: it is in their records or, without a store, in the values that are saved with the turn.
-    pub(crate) async fn open_team(&self, conversation: &mut Conversation, resumes: bool) -> Result<(), AgentError> {
-        let budget = self.bundle.config().team.budget.clone();
-        let Some(budget) = budget.filter(|_| self.lineage.depth == 0 && conversation.team.is_none()) else {
+    pub(super) async fn open_team(&self, conversation: &mut Conversation) -> Result<(), AgentError> {
+        let budget = self.session.bundle.config().team.budget.clone();
+        let Some(budget) = budget.filter(|_| self.session.lineage.depth == 0 && conversation.team.is_none()) else {
             return Ok(());
         };
-        let spent = match &self.recorder {
-            _ if !resumes => Spent::new(),
+        let spent = match &self.session.recorder {
+            _ if self.starts => Spent::new(),
             Some(recorder) => {
                 let turn = conversation.cycle.machine().turn_index();
-                let start = self.lineage.start_of_children(turn);
+                let start = self.session.lineage.start_of_children(turn);
                 recorder.nested_spent(&start).await?
             }
             None => noted(conversation.run_state.as_ref()),

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use super::super::sessions::{CONTEXT_METADATA, StoredSessions, context_id};
 use crate::{
     agent::Agent,
     durable::{ContextRecord, SessionLog},
     error::{AgentError, AgentErrorKind},
     session::AgentSession,
-    stored_sessions::{CONTEXT_METADATA, StoredSessions, context_id},
 };
 
 /// Where the contexts of a session are stored: each is a session of its own, and the stream of the session to which they belong

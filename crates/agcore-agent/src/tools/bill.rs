@@ -3,7 +3,7 @@
 use agcore_chat::ModelCall;
 use agcore_tools::ToolContext;
 
-use crate::{error::AgentError, session::AgentSession, turn_scope::TurnScope};
+use crate::{error::AgentError, session::AgentSession, turn::TurnScope};
 
 /// Bills model calls that a tool has made itself, such as those of an embedder, to the session in which the tool runs: a
 /// [stored](crate::StoredSessions) session with a biller keeps them in an audit message. In other sessions, and outside of a turn,

@@ -5,11 +5,12 @@
 use agcore_cycle::TurnReport;
 use tracing::{Span, field::Empty};
 
-use crate::{agent::Agent, error::AgentError, shared::Shared};
+use super::live::LiveSession;
+use crate::{agent::Agent, error::AgentError};
 
 /// Creates the span of a turn that this agent answers. It contains the calls of models and tools.
-pub(crate) fn turn(shared: &Shared, agent: &dyn Agent) -> Span {
-    let info = shared.bundle.parts().provider.info();
+pub(super) fn turn(session: &LiveSession, agent: &dyn Agent) -> Span {
+    let info = session.bundle.parts().provider.info();
     tracing::info_span!(
         "invoke_agent",
         otel.name = format!("invoke_agent {}", agent.name()).trim_end(),
@@ -18,7 +19,7 @@ pub(crate) fn turn(shared: &Shared, agent: &dyn Agent) -> Span {
         error.type = Empty,
         gen_ai.operation.name = "invoke_agent",
         gen_ai.agent.name = agent.name(),
-        gen_ai.conversation.id = &*shared.id,
+        gen_ai.conversation.id = &*session.id,
         gen_ai.request.model = &*info.model,
         gen_ai.usage.input_tokens = Empty,
         gen_ai.usage.output_tokens = Empty,
@@ -26,7 +27,7 @@ pub(crate) fn turn(shared: &Shared, agent: &dyn Agent) -> Span {
 }
 
 /// Records how the turn ended. A suspended turn is not a failure.
-pub(crate) fn record(span: &Span, outcome: Result<Option<&TurnReport>, &AgentError>) {
+pub(super) fn record(span: &Span, outcome: Result<Option<&TurnReport>, &AgentError>) {
     match outcome {
         Ok(None) => {}
         Ok(Some(report)) => {

@@ -7,8 +7,7 @@ use agcore_memory::search::{Keywords, PagePart, RetrievedPage, matching_parts, p
 use agcore_tools::{BaseTool, Permission, ToolContext, ToolError, ToolOutput, typed};
 use serde_json::{Value, json};
 
-use crate::tool_calls_bill::bill_calls;
-
+use super::super::bill::bill_calls;
 use super::{
     arguments::Retrieve,
     wiki::{Wiki, failed},

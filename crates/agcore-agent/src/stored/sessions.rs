@@ -23,9 +23,8 @@ use crate::{
     bundle::RuntimeBundle,
     durable::{Continued, Folded, SessionEntry, SessionRecorder, copy_of, entries_of, fold, record_of, time_of},
     error::AgentError,
-    id::uuid_v7,
     session::{AgentSession, SessionParts},
-    turn_scope::Lineage,
+    turn::Lineage,
 };
 
 /// The sessions of one actor in a store: create, list, open, branch, rename, delete.
@@ -99,8 +98,7 @@ impl StoredSessions {
     /// # Errors
     /// As [`create`](Self::create).
     pub async fn create_new(&self, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
-        let parts = self.bundle.parts();
-        self.create(uuid_v7(parts.clock.now(), &parts.random), agent).await
+        self.create(self.bundle.new_id(), agent).await
     }
 
     /// Opens a session as it was after its last write. If a turn [was interrupted](AgentSession::is_interrupted),
@@ -190,10 +188,8 @@ impl StoredSessions {
         let rows = self.messages(id, &MessageFilter::new()).await?;
         let last = rows.last().map_or(0, |row| row.seq);
         folded.machine.reset_usage();
-        let parts = self.bundle.parts();
-        let new_id = uuid_v7(parts.clock.now(), &parts.random);
         let mut new = self
-            .new_session(new_id)
+            .new_session(self.bundle.new_id())
             .with_origin(SessionOrigin::new(origin.id, last));
         new.title = origin.title;
         let created = self.store.create(new).await?;
@@ -325,7 +321,7 @@ impl StoredSessions {
     /// Returns a session that continues from here.
     fn session(&self, session: Session, folded: Folded, agent: Arc<dyn Agent>) -> AgentSession {
         let parts = self.bundle.parts();
-        let writer = uuid_v7(parts.clock.now(), &parts.random);
+        let writer = self.bundle.new_id();
         let continued = Continued {
             machine: &folded.machine,
             tools: &folded.tools,

@@ -1,0 +1,118 @@
+//! What a segment gives to the agent loop: the settings of its agent, the executor of its tools, its recorder.
+
+use std::sync::Arc;
+
+use agcore_chat::ToolExecutor;
+use agcore_cycle::{LlmCycle, OutcomeRecorder, PauseFlag, TurnOptions};
+use agcore_tools::{ExecutorBuilder, ToolContext, ToolSnapshot};
+
+use super::{
+    handoff_state::HandoffState,
+    live::Conversation,
+    prompt::system_prompt,
+    scope::TurnScope,
+    segment::Segment,
+    tools::{handoff_tools, runs_agents, visible_tools},
+};
+use crate::{agent::Agent, bundle::AgentPart, error::AgentError, tape::TapeExecutor};
+
+impl Segment<'_> {
+    /// Applies what depends on the agent and the date.
+    pub(super) fn apply(&self, agent: &dyn Agent, cycle: &mut LlmCycle) {
+        let parts = self.session.bundle.parts();
+        let part = AgentPart {
+            name: agent.name(),
+            prompt: system_prompt(&parts.config, agent, &parts.skills, parts.clock.now()),
+            request: agent.request(),
+        };
+        if !part.is_in(cycle.settings()) {
+            cycle.set_settings(parts.settings.with(part));
+        }
+    }
+
+    /// Returns the options of a turn.
+    pub(super) fn options(&self, conversation: &mut Conversation) -> Result<TurnOptions, AgentError> {
+        let parts = self.session.bundle.parts();
+        let tools = visible_tools(parts, &*conversation.agent)?;
+        let pause = runs_agents(&tools).then(PauseFlag::new);
+        let tools = self.executor(conversation, tools, pause.as_ref())?;
+        let mut options = TurnOptions::cancelled_by(self.token.clone())
+            .with_tools(tools)
+            .with_actor(self.session.actor())
+            .with_trace(Arc::clone(&self.session.id));
+        options.pause = pause;
+        if let Some(recorder) = &self.session.recorder {
+            let run_state = conversation.run_state.get_or_insert_default();
+            recorder.prepare(&mut conversation.cycle, run_state);
+            options.recorder = Some(Arc::clone(recorder) as Arc<dyn OutcomeRecorder>);
+        }
+        Ok(options)
+    }
+
+    /// Builds the executor of the tools that the agent exposes, as of this turn.
+    fn executor(
+        &self,
+        conversation: &mut Conversation,
+        tools: Arc<ToolSnapshot>,
+        pause: Option<&PauseFlag>,
+    ) -> Result<Arc<dyn ToolExecutor>, AgentError> {
+        let parts = self.session.bundle.parts();
+        let run_state = conversation.run_state.get_or_insert_default().clone();
+        let mut context = ToolContext::builder(Arc::clone(&parts.clock))
+            .with_session_id(&*self.session.id)
+            .with_trace_id(&*self.session.id)
+            .with_actor(self.session.actor())
+            .with_cancellation(self.token.clone())
+            .with_run_state(run_state.clone())
+            .with_extensions(parts.extensions.clone());
+        if let Some(pause) = pause {
+            if HandoffState::of(&run_state).target().is_some() {
+                // Requested before the process died.
+                pause.request();
+            }
+            context = context.with_state(self.scope(conversation, pause.clone()));
+        }
+        let handoffs = parts.tape.is_some().then(|| handoff_tools(&tools));
+        let mut builder = ExecutorBuilder::new(tools, context.build())
+            .with_policy(parts.policy.clone())
+            .with_session(self.session.tools.clone())
+            .with_max_result_bytes(parts.config.limits.max_tool_result_bytes);
+        if let Some(sink) = &parts.audit {
+            builder = builder.with_audit(Arc::clone(sink));
+        }
+        let executor = Arc::new(parts.config.tools.apply(builder).build()?);
+        Ok(match (&parts.tape, handoffs) {
+            (Some(tape), Some(handoffs)) => Arc::new(TapeExecutor::new(Arc::clone(tape), executor, handoffs)),
+            _ => executor,
+        })
+    }
+
+    /// Returns what tools that run other agents know about the turn.
+    fn scope(&self, conversation: &Conversation, pause: PauseFlag) -> TurnScope {
+        let mut lineage = self.session.lineage.clone();
+        if lineage.depth == 0 {
+            lineage.pool.clone_from(&conversation.team);
+            // What a stored session has spent is in its records.
+            let is_noted = lineage.pool.is_some() && self.session.recorder.is_none();
+            lineage.ledger = conversation.run_state.clone().filter(|_| is_noted);
+        }
+        let machine = conversation.cycle.machine();
+        TurnScope {
+            bundle: self.session.bundle.clone(),
+            agent: conversation.agent.name().to_owned(),
+            observer: self.observer.filter(|_| self.shows_sub_agents).cloned(),
+            recorder: self.session.recorder.clone(),
+            session: Arc::clone(&self.session.id),
+            memory: self.session.memory(),
+            tools: self.session.tools.clone(),
+            actor: self.session.actor(),
+            turn: if self.starts {
+                machine.turns()
+            } else {
+                machine.turn_index()
+            },
+            lineage,
+            pause,
+        }
+    }
+}
