@@ -9,6 +9,7 @@ mod foreign_types;
 mod functions;
 mod hidden_lines;
 mod length;
+mod levels;
 mod links;
 mod machine_paths;
 mod manifests;
@@ -51,6 +52,7 @@ const CONVENTIONS: &[(&str, Run)] = &[
     ("module-docs", Run::Text(module_files::docs)),
     ("module-roots", Run::Text(module_files::roots)),
     ("length", Run::Text(length::findings)),
+    ("levels", Run::Text(levels::findings)),
     ("functions", Run::Text(functions::findings)),
     ("readmes", Run::Text(readmes::findings)),
     ("links", Run::Text(links::findings)),
