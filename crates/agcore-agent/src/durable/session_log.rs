@@ -82,7 +82,8 @@ pub(crate) trait SessionLog: OutcomeRecorder {
     /// those of the session if there is a report. `start` is the end of the stream.
     fn nested(
         self: Arc<Self>,
-        path_and_start: (String, u64),
+        path: String,
+        start: u64,
         report: Option<Report>,
         writer: String,
         continued: &Continued<'_>,

@@ -47,8 +47,8 @@ impl NestedPlace {
             has_state: folded.has_state,
             reply: None,
         };
-        let place = (self.lineage.path.clone(), folded.end);
-        let recorder = Arc::clone(parent).nested(place, self.report.take(), writer, &continued);
+        let path = self.lineage.path.clone();
+        let recorder = Arc::clone(parent).nested(path, folded.end, self.report.take(), writer, &continued);
         let parts = self.parts(folded, &bundle);
         Ok(AgentSession::with_parts(bundle, agent, parts, Some(recorder)))
     }

@@ -77,7 +77,8 @@ impl RunLog {
         job: RunJob,
         store: Arc<dyn SessionStore>,
         clock: Arc<dyn Clock>,
-        (settings, flushes): (EncoderSettings, FlushQueue),
+        settings: EncoderSettings,
+        flushes: FlushQueue,
         end: u64,
         items: Vec<LogItem>,
     ) -> Self {

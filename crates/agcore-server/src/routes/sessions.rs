@@ -38,7 +38,7 @@ pub(super) async fn list(
     let PageQuery { cursor, limit } = query::parameters(&uri)?;
     let limit = query::page_size(limit)?;
     let cursor = cursor.as_deref().map(query::cursor).transpose()?;
-    let (threads, last) = app.service.own_threads(&actor, (cursor, limit), false).await?;
+    let (threads, last) = app.service.own_threads(&actor, cursor, limit, false).await?;
     let views = threads.iter().map(|own| SessionView::from(own.session().clone()));
     Ok(Json(SessionPage {
         cursor: last.as_ref().map(query::cursor_text),

@@ -40,7 +40,7 @@ pub(super) async fn usage(
         Some(thread) => (vec![service.own(&actor, &thread).await?], None),
         None => {
             let cursor = cursor.as_deref().map(query::cursor).transpose()?;
-            service.own_threads(&actor, (cursor, limit), true).await?
+            service.own_threads(&actor, cursor, limit, true).await?
         }
     };
     let mut total = CostTotals::default();

@@ -68,7 +68,8 @@ impl Service {
     pub(crate) async fn own_threads(
         &self,
         actor: &Actor,
-        (after, limit): (Option<SessionCursor>, u64),
+        after: Option<SessionCursor>,
+        limit: u64,
         with_erased: bool,
     ) -> Result<(Vec<OwnedThread<'_>>, Option<SessionCursor>), Problem> {
         let mut filter = SessionFilter::owned_by(actor.clone()).with_limit(limit);

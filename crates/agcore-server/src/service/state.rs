@@ -166,7 +166,7 @@ impl Service {
 
     pub(super) fn new_log(&self, job: RunJob, end: u64, items: Vec<LogItem>) -> RunLog {
         let (store, clock) = (Arc::clone(self.store()), Arc::clone(&self.clock));
-        RunLog::new(job, store, clock, (self.encoder, self.flushes.clone()), end, items)
+        RunLog::new(job, store, clock, self.encoder, self.flushes.clone(), end, items)
     }
 
     /// Returns a new id.

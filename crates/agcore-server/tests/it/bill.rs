@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use crate::{
     flows::{ROUTER, decision},
     planner::{PLANNER, judgement, plan},
-    support::{Running, Store, flow_store, input},
+    support::{FlowStore, Running, Store, flow_store, input},
 };
 
 /// Rates per million tokens, so that a token costs as many millionths.
@@ -149,7 +149,9 @@ fn reply(request: &ChatRequest) -> AssistantMessage {
 fn builder(store: &Store) -> ServerBuilder {
     let catalog = Catalog::parse("models.toml", Format::Toml, CATALOG).unwrap();
     let catalog = SharedCatalog::from(Arc::new(catalog));
-    let builder = Server::builder().store(Arc::clone(store)).biller(catalog.biller());
+    let builder = Server::builder()
+        .store(Arc::clone(store))
+        .biller(catalog.biller());
     builder.catalog(catalog).billing_of_model("writer")
 }
 
@@ -191,7 +193,7 @@ async fn run(server: &Running, run: &str, text: &str) {
 
 #[tokio::test]
 async fn calls_for_sub_agents_searches_tools_and_summaries_are_billed() {
-    let (store, models) = (flow_store().0, Models::default());
+    let (store, models) = (flow_store().sessions, Models::default());
     let clock = Arc::new(SystemClock::new());
     let wiki = Arc::new(InMemoryKnowledgeStore::new(Arc::clone(&clock) as _));
     wiki.add(KnowledgePage::new("tea", "Tea", "Tea is a drink."))
@@ -235,7 +237,11 @@ async fn calls_for_sub_agents_searches_tools_and_summaries_are_billed() {
 
 #[tokio::test]
 async fn calls_of_routers_and_repairs_are_billed_also_after_their_runs_are_gone() {
-    let ((store, checkpoints), models) = (flow_store(), Models::default());
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
+    let models = Models::default();
     let text = ROUTER.replace("[say, pay, wait, fail]", "[]");
     let file = FlowFile::parse("test.flow.yaml", &text, |_| Err("there are no other files".to_owned())).unwrap();
     let flow = || FileFlow::builder(file.clone(), models.agent().build().unwrap());
@@ -263,7 +269,11 @@ async fn calls_of_routers_and_repairs_are_billed_also_after_their_runs_are_gone(
 
 #[tokio::test]
 async fn calls_of_planners_are_billed() {
-    let ((store, checkpoints), models) = (flow_store(), Models::default());
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
+    let models = Models::default();
     let text = PLANNER.replace("[list, pay]", "[list]");
     let file = FlowFile::parse("plan.flow.yaml", &text, |_| Err("there are no other files".to_owned())).unwrap();
     let list = typed("list", "Lists.", |_: NoArguments| async { Ok("roses") });

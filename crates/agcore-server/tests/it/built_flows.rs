@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     flows::{STAGED, needs},
-    support::{Running, Store, call, flow_store, input, text_of, types},
+    support::{FlowStore, Running, Store, call, flow_store, input, text_of, types},
 };
 
 /// A parcel that a person has to release.
@@ -63,10 +63,15 @@ fn parcels() -> Flow<Parcel> {
 
 #[tokio::test]
 async fn a_flow_is_served_with_its_steps_questions_and_answer() {
-    let (store, checkpoints) = flow_store();
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
     let open = || {
         let builder = Server::builder().flow("parcels", parcels());
-        builder.store(Arc::clone(&store)).checkpoints(Arc::clone(&checkpoints))
+        builder
+            .store(Arc::clone(&store))
+            .checkpoints(Arc::clone(&checkpoints))
     };
     let server = Running::start(open()).await;
     let mut body = input("t", "r1", "Berlin");
@@ -132,10 +137,15 @@ async fn agents_of_a_flow_that_is_built_for_each_run_keep_their_sessions() {
         ScriptStep::text("{").then_hang(),
     ]);
     let second = ScriptedProvider::new([execution, report].map(|reply| ScriptStep::text(reply.to_string())));
-    let (store, checkpoints) = flow_store();
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
     let open = |provider: &ScriptedProvider| {
         let builder = Server::builder().flow("desk", desk(provider));
-        builder.store(Arc::clone(&store)).checkpoints(Arc::clone(&checkpoints))
+        builder
+            .store(Arc::clone(&store))
+            .checkpoints(Arc::clone(&checkpoints))
     };
     let server = Running::start(open(&first)).await;
     server.post("/api/v1/agent/runs/t", &input("t", "r1", "Say it.")).await;
@@ -160,7 +170,10 @@ async fn agents_of_a_flow_that_is_built_for_each_run_keep_their_sessions() {
 
 #[test]
 fn a_flow_that_cannot_be_built_is_found_when_the_server_is_built() {
-    let (store, checkpoints) = flow_store();
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
     let broken = ServedFlow::new(|setup| {
         let none: Result<Flow<Parcel>, FlowError> = FlowBuilder::new("empty", setup.clock()).build();
         Ok(none?.into())

@@ -13,7 +13,7 @@ use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Running, agent, flow_store, input, store, text_of};
+use crate::support::{Answer, FlowStore, Running, agent, flow_store, input, store, text_of};
 
 const PLANNER: &str = "
 version: 1
@@ -171,7 +171,9 @@ async fn concurrent_uploads_respect_the_limit() {
 async fn files_belong_to_their_user() {
     let place = Place::new();
     let proxy = TrustedProxy::new(["127.0.0.1".parse().unwrap()]);
-    let server = place.server(&ScriptedProvider::new([])).authenticator(Arc::new(proxy));
+    let server = place
+        .server(&ScriptedProvider::new([]))
+        .with_authenticator(Arc::new(proxy));
     let server = Running::start(server).await;
     let stored = upload(&server, "a.txt", b"x", Some("ann")).await.json();
     let path = format!("/api/v1/agent/files/{}", stored["fileId"].as_str().unwrap());
@@ -216,11 +218,14 @@ async fn a_flow_reads_the_files_of_its_run() {
     let provider = ScriptedProvider::new([ScriptStep::text(plan.to_string()), ScriptStep::text("It is 2.")]);
     let file = FlowFile::parse("files.flow.yaml", PLANNER, |_| Err("there are no other files".into())).unwrap();
     let bundle = AgentBuilder::new().with_provider(provider.clone()).build().unwrap();
-    let flow = FileFlow::builder(file, bundle).with_files(
+    let flow = FileFlow::builder(file, bundle).files(
         StandardPreprocessor::new(Arc::new(SystemClock::new())),
         place.storage.clone(),
     );
-    let (store, checkpoints) = flow_store();
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
     let server = Server::builder()
         .flow("planner", flow)
         .agent(

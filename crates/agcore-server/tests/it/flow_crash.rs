@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::{
     flows::{ROUTER, Tools, builder, decision},
-    support::{Running, Store, call, input},
+    support::{FlowStore, Running, call, input},
 };
 
 /// Returns a model that answers each request by what it contains, so that repeated requests get the same reply.
@@ -125,7 +125,7 @@ async fn a_flow_that_is_killed_at_any_write_loses_and_repeats_nothing() {
             (is_write(method) && number == kill).then_some(StoreFault::Hold)
         });
         let faulty = Arc::new(FaultyStore::new(Arc::clone(&inner), plan));
-        let store: (Store, Arc<dyn CheckpointStore>) = (Arc::clone(&faulty) as Store, Arc::clone(&faulty) as _);
+        let store = FlowStore::of(Arc::clone(&faulty));
         let (tools, provider) = (Tools::default(), model());
         let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;
         let started = async {
@@ -143,7 +143,7 @@ async fn a_flow_that_is_killed_at_any_write_loses_and_repeats_nothing() {
             assert!(kill > 10, "only {kill} writes");
             break;
         }
-        let store: (Store, Arc<dyn CheckpointStore>) = (Arc::clone(&inner) as Store, inner);
+        let store = FlowStore::of(inner);
         let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;
         // The client starts the run again, in case that it was not stored.
         server.post("/api/v1/agent/runs/t", &input("t", "r1", "Say it.")).await;
@@ -171,7 +171,7 @@ async fn survive(offset: usize, fault: StoreFault) {
         (is_write && number > 0 && number % 12 == offset).then_some(fault)
     });
     let faulty = Arc::new(FaultyStore::new(inner, plan));
-    let store: (Store, Arc<dyn CheckpointStore>) = (Arc::clone(&faulty) as Store, faulty);
+    let store = FlowStore::of(faulty);
     let (tools, provider) = (Tools::default(), model());
     let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;
     let started = server.post("/api/v1/agent/runs/t", &input("t", "r1", "Say it.")).await;

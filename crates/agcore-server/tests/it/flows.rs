@@ -18,7 +18,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::support::{Running, Store, agent, call, flow_store, input, text_of, types};
+use crate::support::{FlowStore, Running, Store, agent, call, flow_store, input, text_of, types};
 
 pub(crate) const ROUTER: &str = "
 version: 1
@@ -94,14 +94,8 @@ impl Tools {
     }
 }
 
-pub(crate) fn builder(
-    flow: FileFlowBuilder,
-    (store, checkpoints): &(Store, Arc<dyn CheckpointStore>),
-) -> ServerBuilder {
-    Server::builder()
-        .flow("desk", flow)
-        .store(Arc::clone(store))
-        .checkpoints(Arc::clone(checkpoints))
+pub(crate) fn builder(flow: FileFlowBuilder, store: &FlowStore) -> ServerBuilder {
+    store.add_to(Server::builder().flow("desk", flow))
 }
 
 pub(crate) fn decision(brief: &str) -> Value {
@@ -151,8 +145,8 @@ async fn flows_are_chosen_like_agents_and_listed() {
             AgentSpec::new("ada", "Be Ada."),
         )
         .flow("desk", Tools::default().flow(ROUTER, &provider))
-        .store(Arc::clone(&store.0))
-        .checkpoints(Arc::clone(&store.1));
+        .store(Arc::clone(&store.sessions))
+        .checkpoints(Arc::clone(&store.checkpoints));
     let server = Running::start(builder).await;
     let path = "/api/v1/agent/agents/desk/run";
     let events = server
@@ -235,7 +229,11 @@ async fn a_staged_flow_reports_its_stages_by_their_names() {
     );
     // The results of the stages are audit messages, and no text of theirs was sent.
     assert_eq!(text_of(&events), "One was sent, one is missing.");
-    let audit = store.0.messages("local", "t", &MessageFilter::audit()).await.unwrap();
+    let audit = store
+        .sessions
+        .messages("local", "t", &MessageFilter::audit())
+        .await
+        .unwrap();
     let stages: Vec<&str> = audit
         .iter()
         .map(|message| message.id.rsplit(':').next().unwrap())
@@ -415,7 +413,11 @@ async fn a_cancelled_flow_closes_its_calls() {
     agcore_agui::check_order(data.iter().cloned()).unwrap();
     assert_eq!(data.last().unwrap()["outcome"]["type"], "cancelled");
     assert!(types(&data).contains(&"TOOL_CALL_RESULT"));
-    let rows = store.0.messages("local", "t", &MessageFilter::new()).await.unwrap();
+    let rows = store
+        .sessions
+        .messages("local", "t", &MessageFilter::new())
+        .await
+        .unwrap();
     let last = rows.last().unwrap();
     assert!(
         matches!(&last.metadata, Some(MessageMetadata::ToolResult { call_id, is_error: true, .. }) if call_id == "c1"),
@@ -426,7 +428,7 @@ async fn a_cancelled_flow_closes_its_calls() {
         (&session["status"], &session["errorId"]),
         (&json!("failed"), &json!("RUN_CANCELED"))
     );
-    check_settled(&store.0).await;
+    check_settled(&store.sessions).await;
     // Clients of 0.x and of the superset see an error.
     let path = "/api/v1/agent/runs/t/events?runId=r1&dialect=superset";
     let superset = server.stream(Method::GET, path, &[], None).await.rest().await;
@@ -449,10 +451,10 @@ async fn a_cancellation_that_was_stored_is_carried_out_by_the_next_process() {
     server.follow_open("t", "r1", None).await.until("TOOL_CALL_END").await;
     server.kill().await;
     // The process ended after the wish was stored, before it was carried out.
-    let session = store.0.get_session("local", "t").await.unwrap().unwrap();
+    let session = store.sessions.get_session("local", "t").await.unwrap().unwrap();
     let wish = agcore_session::NewEvent::new("r1", "cancel", json!({}));
     let commit = agcore_session::Commit::new().with_event(wish);
-    store.0.commit("local", "t", session.end, commit).await.unwrap();
+    store.sessions.commit("local", "t", session.end, commit).await.unwrap();
 
     let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;
     let followed = server.follow("t", "r1", None).await;
@@ -461,7 +463,7 @@ async fn a_cancellation_that_was_stored_is_carried_out_by_the_next_process() {
     assert_eq!(data.last().unwrap()["outcome"]["type"], "cancelled", "{data:#?}");
     let result = data.iter().find(|event| event["type"] == "TOOL_CALL_RESULT").unwrap();
     assert_eq!(result["metadata"]["agcore"]["error"]["code"], "RUN_CANCELED");
-    check_settled(&store.0).await;
+    check_settled(&store.sessions).await;
     provider.assert_done();
     server.stop().await;
 }
@@ -497,7 +499,7 @@ async fn a_flow_that_waits_can_be_cancelled_or_replaced() {
         (&session["status"], &session["errorId"]),
         (&json!("failed"), &json!("RUN_CANCELED"))
     );
-    check_settled(&store.0).await;
+    check_settled(&store.sessions).await;
     let second = interrupts(&server.run(&input("t", "r2", "Pay.")).await);
     assert_ne!(first[0]["id"], second[0]["id"]);
     // Another message replaces the question.
@@ -553,7 +555,7 @@ async fn usage_counts_every_call_once_and_sessions_of_stages_are_hidden() {
     let (store, tools) = (flow_store(), Tools::default());
     let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;
     server.run(&input("t", "r1", "Say it.")).await;
-    let all = sessions(&store.0).await;
+    let all = sessions(&store.sessions).await;
     assert_eq!(all.len(), 3, "{all:?}");
     let listed = server.get("/api/v1/agent/sessions").await.json();
     assert_eq!(listed["sessions"].as_array().unwrap().len(), 1);
@@ -568,14 +570,17 @@ async fn usage_counts_every_call_once_and_sessions_of_stages_are_hidden() {
 
     let deleted = server.with(Method::DELETE, "/api/v1/agent/sessions/t", &[], None).await;
     assert_eq!(deleted.status, StatusCode::NO_CONTENT);
-    assert_eq!(sessions(&store.0).await, Vec::<String>::new());
+    assert_eq!(sessions(&store.sessions).await, Vec::<String>::new());
     server.stop().await;
 }
 
 #[test]
 fn a_server_with_flows_needs_checkpoints_and_tools() {
     let provider = ScriptedProvider::new([]);
-    let (store, checkpoints) = flow_store();
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
     let flow = || Tools::default().flow(ROUTER, &provider);
     let error = Server::builder()
         .flow("desk", flow())

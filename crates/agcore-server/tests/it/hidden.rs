@@ -1,7 +1,5 @@
 //! Data that users do not see: the input of jobs, and places and addresses of the operator.
 
-use std::sync::Arc;
-
 use agcore_agent::{AgentBuilder, AgentSpec};
 use agcore_flow::{FileFlow, FlowFile};
 use agcore_llm::{LlmError, LlmErrorKind};
@@ -10,7 +8,7 @@ use agcore_session::CheckpointStore;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use serde_json::{Value, json};
 
-use crate::support::{Running, Store, agent, flow_store, input};
+use crate::support::{FlowStore, Running, agent, flow_store, input};
 
 const PATH: &str = "/srv/operator/flows/desk.flow.yaml";
 const FLOW: &str = "
@@ -22,19 +20,14 @@ agents: {author: {role: You write., goal: Write well., backstory: ''}}
 tasks: {draft: {agent: author, description: 'Write about {{request}}.', expected_output: A text.}}
 ";
 
-fn builder(
-    provider: &ScriptedProvider,
-    text: &str,
-    (store, checkpoints): (Store, Arc<dyn CheckpointStore>),
-) -> ServerBuilder {
+fn builder(provider: &ScriptedProvider, text: &str, store: &FlowStore) -> ServerBuilder {
     let file = FlowFile::parse(PATH, text, |_| Err("there are no other files".to_owned())).unwrap();
     let bundle = AgentBuilder::new().with_provider(provider.clone()).build().unwrap();
     let ada = agent(provider).build().unwrap();
-    Server::builder()
+    let builder = Server::builder()
         .agent("ada", ada, AgentSpec::new("ada", "Be Ada."))
-        .flow("desk", FileFlow::builder(file, bundle))
-        .store(store)
-        .checkpoints(checkpoints)
+        .flow("desk", FileFlow::builder(file, bundle));
+    store.add_to(builder)
 }
 
 fn for_flow(thread: &str, job: bool) -> Value {
@@ -51,7 +44,7 @@ async fn a_title_comes_from_what_users_see() {
     let named = format!("{FLOW}name: Help desk");
     for (text, name) in [(FLOW, "desk"), (&named, "Help desk")] {
         let provider = ScriptedProvider::new([ScriptStep::text("Done."), ScriptStep::text("Done.")]);
-        let server = Running::start(builder(&provider, text, flow_store())).await;
+        let server = Running::start(builder(&provider, text, &flow_store())).await;
         server.run(&for_flow("job", true)).await;
         server.run(&for_flow("chat", false)).await;
         let title = async |thread: &str| {
@@ -85,7 +78,7 @@ async fn a_title_comes_from_what_users_see() {
 async fn errors_do_not_show_addresses_of_the_operator() {
     let error = || LlmError::new(LlmErrorKind::Authentication, "http://10.1.2.3:18080 refuses the key");
     let steps = [ScriptStep::error(error()), ScriptStep::error(error())];
-    let server = Running::start(builder(&ScriptedProvider::new(steps), FLOW, flow_store())).await;
+    let server = Running::start(builder(&ScriptedProvider::new(steps), FLOW, &flow_store())).await;
     for (thread, body) in [("t", input("t", "r1", "Hello")), ("u", for_flow("u", false))] {
         let events = server.run(&body).await;
         let end = events.last().unwrap();

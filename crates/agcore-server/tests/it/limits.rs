@@ -196,7 +196,12 @@ async fn a_tenant_cannot_take_all_places() {
     }
     let other = [bearer(&tokens, 9, Actor::new("other", "ann")).await];
     let limits = Limits::new().with_max_runs(20).with_max_streams_per_tenant(3);
-    let server = Running::start(builder(&silent(20), &store).authenticator(tokens).limits(limits)).await;
+    let server = Running::start(
+        builder(&silent(20), &store)
+            .authenticator(tokens)
+            .limits(limits),
+    )
+    .await;
     let answers = start_all(&server, &many, 40).await;
     assert_eq!((count(&answers, "runId"), count(&answers, "too_many_runs")), (10, 30));
     let answers = start_all(&server, &other, 12).await;

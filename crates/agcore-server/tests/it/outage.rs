@@ -95,7 +95,8 @@ fn counted<S: SessionStore + 'static>(inner: S) -> (Store, watch::Receiver<usize
 
 /// A run whose reply cannot be stored fails after its only call, as soon as that can be stored.
 async fn run_out_of_space(
-    (store, mut commits): (Store, watch::Receiver<usize>),
+    store: Store,
+    mut commits: watch::Receiver<usize>,
     failures: usize,
     fill: impl AsyncFnOnce(),
     free: impl AsyncFnOnce(),
@@ -163,7 +164,8 @@ async fn a_disk_that_is_full_in_the_middle_of_a_run_costs_one_call() {
         }
     };
     // The end is so small that it may fit.
-    run_out_of_space(counted(database.clone()), 1, fill, free).await;
+    let (store, commits) = counted(database.clone());
+    run_out_of_space(store, commits, 1, fill, free).await;
 }
 
 #[tokio::test]
@@ -197,7 +199,8 @@ async fn a_database_server_without_space_costs_one_call() {
         let drop_function = format!("DROP FUNCTION {schema}.fill()");
         execute(drop_triggers().chain([drop_function]).collect()).await;
     };
-    run_out_of_space(counted(store), 3, fill, free).await;
+    let (store, commits) = counted(store);
+    run_out_of_space(store, commits, 3, fill, free).await;
 }
 
 /// A proxy in front of a database server, which can go away.

@@ -29,6 +29,18 @@ enum Case {
     Lists(&'static str, Option<&'static str>),
 }
 
+/// A request with placeholders of ids.
+#[derive(Clone, Copy)]
+struct Request {
+    method: &'static str,
+    path: &'static str,
+    body: Option<&'static str>,
+    /// Whether it creates a thread if nobody has one with this id.
+    creates: bool,
+}
+
+const METHODS: [&str; 4] = ["GET", "POST", "PATCH", "DELETE"];
+
 const ANSWER: &str = r#"{"answers":[{"interruptId":"{q}","status":"resolved","payload":true}]}"#;
 const SAME: &str = r#"{"threadId":"{t}","runId":"r1","messages":[{"id":"r1-m","role":"user","content":"Hello"}]}"#;
 const OTHER: &str = r#"{"threadId":"{t}","runId":"r1","messages":[{"id":"x","role":"user","content":"Is it this?"}]}"#;
@@ -129,7 +141,9 @@ impl Fixture {
             ScriptStep::text("Secret.").then_hang(),
         ]);
         let files = LocalStorage::open(folder.path()).unwrap();
-        let builder = builder(&provider, &store).authenticator(tokens).files(Arc::new(files));
+        let builder = builder(&provider, &store)
+            .authenticator(tokens)
+            .files(Arc::new(files));
         let server = Running::start(builder).await;
         let headers = [("authorization", &*ann)];
         let path = "/api/v1/agent/run";
@@ -163,8 +177,7 @@ impl Fixture {
         (fixture, others)
     }
 
-    async fn ask(&self, operation: &str, (path, body): (&str, Option<&str>), token: &str, ids: [&str; 3]) -> Answer {
-        let method = operation.split(' ').next().unwrap();
+    async fn ask(&self, request: Request, token: &str, ids: [&str; 3]) -> Answer {
         let fill = |text: &str| {
             let names = ["{t}", "{q}", "{f}"];
             names
@@ -172,24 +185,19 @@ impl Fixture {
                 .zip(ids)
                 .fold(text.to_owned(), |text, (name, id)| text.replace(name, id))
         };
+        let body = request.body;
         let body = body.map(|body| serde_json::from_str::<Value>(&fill(body)).unwrap());
-        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        let method = Method::from_bytes(request.method.as_bytes()).unwrap();
         let headers = [("authorization", token)];
-        self.server.with(method, &fill(path), &headers, body.as_ref()).await
+        let path = fill(request.path);
+        self.server.with(method, &path, &headers, body.as_ref()).await
     }
 
-    /// Tries a request with ids of Ann. Returns the number of requests.
-    async fn try_ids(
-        &self,
-        operation: &str,
-        (path, body, is_allowed): (&str, Option<&str>, bool),
-        token: &str,
-        what: &str,
-    ) -> usize {
+    /// Tries a request with ids of Ann, which may be allowed to create a thread with such an id. Returns the number of requests.
+    async fn try_ids(&self, request: Request, is_allowed: bool, token: &str, what: &str) -> usize {
+        let Request { path, body, .. } = request;
         for thread in THREADS {
-            let known = self
-                .ask(operation, (path, body), token, [thread, &self.question, &self.file])
-                .await;
+            let known = self.ask(request, token, [thread, &self.question, &self.file]).await;
             for secret in ["Secret", "secret-call", "secret.json", &self.question] {
                 assert!(!known.text.contains(secret), "{what}: {}", known.text);
             }
@@ -202,9 +210,7 @@ impl Fixture {
             }
             known.assert_problem(404, "not_found");
             if body.is_none_or(|body| ![SAME, OTHER, NEW].contains(&body)) {
-                let unknown = self
-                    .ask(operation, (path, body), token, ["nobodys", "nobodys?0", "file-0"])
-                    .await;
+                let unknown = self.ask(request, token, ["nobodys", "nobodys?0", "file-0"]).await;
                 let heads = (known.headers.len(), unknown.headers.len());
                 assert_eq!((&known.text, heads.0), (&unknown.text, heads.1), "{what} {thread}");
             }
@@ -224,18 +230,27 @@ impl Fixture {
     }
 }
 
-/// Returns the requests of an operation with their bodies, and whether each would create a thread.
-fn requests_of(operation: &str) -> Vec<(&'static str, Option<&'static str>, bool)> {
+/// Returns the requests by which an operation is tried.
+fn requests_of(operation: &str) -> Vec<Request> {
+    let method = operation.split(' ').next().unwrap();
+    let method = METHODS.into_iter().find(|known| *known == method).unwrap();
+    let request = |path, body| Request {
+        method,
+        path,
+        body,
+        creates: false,
+    };
     match case(operation) {
         None => panic!("{operation} is not in the walk; add how it is tried with ids of other users"),
-        Some(Case::Lists(path, body)) => vec![(path, body, false)],
-        Some(Case::Ids(requests)) => requests.iter().map(|(path, body)| (*path, *body, false)).collect(),
+        Some(Case::Lists(path, body)) => vec![request(path, body)],
+        Some(Case::Ids(requests)) => requests.iter().map(|(path, body)| request(path, *body)).collect(),
         Some(Case::Starts(requests)) => {
-            let creates = |body: &Option<&str>| body.is_some_and(|body| [SAME, OTHER, NEW].contains(&body));
-            requests
-                .iter()
-                .map(|(path, body)| (*path, *body, creates(body)))
-                .collect()
+            let creates = |body: &str| [SAME, OTHER, NEW].contains(&body);
+            let start = |(path, body): &(&'static str, Option<&'static str>)| Request {
+                creates: body.is_some_and(creates),
+                ..request(path, *body)
+            };
+            requests.iter().map(start).collect()
         }
     }
 }
@@ -255,12 +270,11 @@ async fn what_belongs_to_a_user_is_not_found_by_others() {
         .flat_map(|creates| tokens.iter().enumerate().map(move |one| (creates, one)))
     {
         for operation in &operations {
-            for (path, body, is_start) in requests_of(operation) {
-                if is_start == creates {
-                    let what = format!("user {user}: {operation}: {path} {body:?}");
-                    tried += fixture
-                        .try_ids(operation, (path, body, is_start && user == 2), token, &what)
-                        .await;
+            for request in requests_of(operation) {
+                if request.creates == creates {
+                    let what = format!("user {user}: {operation}: {} {:?}", request.path, request.body);
+                    let is_allowed = creates && user == 2;
+                    tried += fixture.try_ids(request, is_allowed, token, &what).await;
                 }
             }
         }

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::{
     flows::builder,
-    support::{Running, Store, flow_store, input, text_of},
+    support::{FlowStore, Running, flow_store, input, text_of},
 };
 
 pub(crate) const PLANNER: &str = "
@@ -180,7 +180,7 @@ async fn a_planner_that_is_killed_at_any_write_loses_and_repeats_no_call() {
             (is_write && writes.fetch_add(1, Ordering::SeqCst) == kill).then_some(StoreFault::Hold)
         });
         let faulty = Arc::new(FaultyStore::new(Arc::clone(&inner), faults));
-        let store: (Store, Arc<dyn CheckpointStore>) = (Arc::clone(&faulty) as Store, Arc::clone(&faulty) as _);
+        let store = FlowStore::of(Arc::clone(&faulty));
         let provider = model();
         let server = Running::start(builder(flow(&provider), &store)).await;
         let body = input("t", "r1", "Which beds are there?");
@@ -199,7 +199,7 @@ async fn a_planner_that_is_killed_at_any_write_loses_and_repeats_no_call() {
             assert!(kill > 10, "only {kill} writes");
             return;
         }
-        let store: (Store, Arc<dyn CheckpointStore>) = (Arc::clone(&inner) as Store, inner);
+        let store = FlowStore::of(inner);
         let server = Running::start(builder(flow(&provider), &store)).await;
         // The client starts the run again, in case that it was not stored.
         server.post("/api/v1/agent/runs/t", &body).await;

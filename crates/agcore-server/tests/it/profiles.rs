@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     flows::{ROUTER, STAGED, Tools, needs},
     planner::{PLANNER, judgement, plan},
-    support::{Running, Store, agent, builder, flow_store, input, text_of, texts},
+    support::{FlowStore, Running, Store, agent, builder, flow_store, input, text_of, texts},
 };
 
 const ANN: Uuid = Uuid::from_u128(7);
@@ -77,7 +77,10 @@ async fn every_agent_of_a_flow_knows_the_user() {
             _ => staged().into(),
         };
         let provider = ScriptedProvider::new(steps().into_iter().chain(steps()).chain(steps()));
-        let (store, checkpoints) = flow_store();
+        let FlowStore {
+            sessions: store,
+            checkpoints,
+        } = flow_store();
         save(&store, ANN, "grows beans", json!({})).await;
         let flow = Tools::default().flow(text, &provider).with_system_prompt("Be kind.");
         let builder = Server::builder().flow("desk", flow).store(Arc::clone(&store));
@@ -111,7 +114,10 @@ async fn a_planner_has_the_facts_about_the_user() {
     let file = FlowFile::parse("plan.flow.yaml", &text, |_| Err("there are no other files".to_owned())).unwrap();
     let list = typed("list", "Lists.", |_: NoArguments| async { Ok("roses") });
     let flow = FileFlow::builder(file, agent(&provider).with_tool(list).build().unwrap());
-    let (store, checkpoints) = flow_store();
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
     save(&store, ANN, "grows beans", json!({})).await;
     let builder = Server::builder()
         .flow("desk", flow)
@@ -142,7 +148,10 @@ async fn a_flow_that_is_built_for_each_run_receives_the_profile() {
         }
         Ok(flow.build(setup.clock())?.into())
     });
-    let (store, checkpoints) = flow_store();
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
     save(&store, ANN, "grows beans", json!({})).await;
     let builder = Server::builder()
         .flow("desk", served)
@@ -192,7 +201,10 @@ async fn billing_of(store: &Store, thread: &str) -> Option<Billing> {
 async fn new_threads_follow_the_catalog_and_old_ones_keep_their_currency() {
     let steps = || [needs("Do it."), ScriptStep::text("It is done.")];
     let provider = ScriptedProvider::new(steps().into_iter().chain(steps()).chain(steps()));
-    let (store, checkpoints) = flow_store();
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
     let shared = SharedCatalog::from(catalog("CNY"));
     let flow = Tools::default().flow(ROUTER, &provider);
     let builder = Server::builder().flow("desk", flow).store(Arc::clone(&store));

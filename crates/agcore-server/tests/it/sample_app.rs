@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::support::{Running, flow_store, input};
+use crate::support::{FlowStore, Running, flow_store, input};
 
 /// A tool of the sample application, which returns what `tools.json` contains.
 #[derive(Debug, Clone, Deserialize)]
@@ -146,7 +146,10 @@ async fn serve(name: &str) -> (Vec<Value>, Vec<Value>, Value, Vec<String>) {
     let script = script(name);
     let request = script.request;
     let provider = ScriptedProvider::new(script.replies.into_iter().map(Reply::into_step));
-    let (store, checkpoints) = flow_store();
+    let FlowStore {
+        sessions: store,
+        checkpoints,
+    } = flow_store();
     let server = Server::builder()
         .flow("assistant", flow(&provider))
         .store(store)

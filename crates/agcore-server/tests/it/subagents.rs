@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::{
     flows::{ROUTER, decision},
-    support::{Running, Store, call, input},
+    support::{FlowStore, Running, call, input},
 };
 
 /// A model that answers each request by what it contains, so that repeated requests get the same reply.
@@ -85,12 +85,7 @@ enum Served {
 }
 
 impl Served {
-    fn builder(
-        self,
-        (store, checkpoints): &(Store, Arc<dyn CheckpointStore>),
-        provider: &ScriptedProvider,
-        spoken: &Arc<AtomicUsize>,
-    ) -> ServerBuilder {
+    fn builder(self, store: &FlowStore, provider: &ScriptedProvider, spoken: &Arc<AtomicUsize>) -> ServerBuilder {
         let bundle = bundle(provider, spoken);
         let builder = match self {
             Self::Agent => Server::builder().agent("ada", bundle, AgentSpec::new("ada", "Be Ada.")),
@@ -100,7 +95,7 @@ impl Served {
                 Server::builder().flow("desk", FileFlow::builder(file.unwrap(), bundle))
             }
         };
-        builder.store(Arc::clone(store)).checkpoints(Arc::clone(checkpoints))
+        store.add_to(builder)
     }
 }
 
@@ -147,7 +142,7 @@ async fn kill_at_any_write(served: Served) {
             (is_write && writes.fetch_add(1, Ordering::SeqCst) == kill).then_some(StoreFault::Hold)
         });
         let faulty = Arc::new(FaultyStore::new(Arc::clone(&inner), plan));
-        let store: (Store, Arc<dyn CheckpointStore>) = (Arc::clone(&faulty) as Store, Arc::clone(&faulty) as _);
+        let store = FlowStore::of(Arc::clone(&faulty));
         let (spoken, provider) = (Arc::default(), model());
         let server = Running::start(served.builder(&store, &provider, &spoken)).await;
         let body = input("t", "r1", "Where is it?");
@@ -166,7 +161,7 @@ async fn kill_at_any_write(served: Served) {
             assert!(kill > 8, "only {kill} writes");
             return;
         }
-        let store: (Store, Arc<dyn CheckpointStore>) = (Arc::clone(&inner) as Store, inner);
+        let store = FlowStore::of(inner);
         let server = Running::start(served.builder(&store, &provider, &spoken)).await;
         // The client starts the run again, in case that it was not stored.
         server.post("/api/v1/agent/runs/t", &body).await;

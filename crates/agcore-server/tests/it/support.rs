@@ -60,14 +60,35 @@ pub(crate) fn store() -> Store {
     Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())))
 }
 
-/// Returns an empty store that also keeps checkpoints.
-pub(crate) fn flow_store() -> (Store, Arc<dyn CheckpointStore>) {
-    if let Some(url) = postgres::url() {
-        let store = postgres::open(&url);
-        return (Arc::clone(&store) as Store, store);
+/// A store of sessions that also keeps the checkpoints of flows.
+pub(crate) struct FlowStore {
+    pub(crate) sessions: Store,
+    pub(crate) checkpoints: Arc<dyn CheckpointStore>,
+}
+
+impl FlowStore {
+    /// Lets a server use the store.
+    pub(crate) fn add_to(&self, builder: ServerBuilder) -> ServerBuilder {
+        builder
+            .store(Arc::clone(&self.sessions))
+            .checkpoints(Arc::clone(&self.checkpoints))
     }
-    let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
-    (Arc::clone(&store) as Store, store)
+
+    /// Wraps one store.
+    pub(crate) fn of<T: SessionStore + CheckpointStore + 'static>(store: Arc<T>) -> Self {
+        Self {
+            sessions: Arc::clone(&store) as Store,
+            checkpoints: store,
+        }
+    }
+}
+
+/// Returns an empty store that also keeps checkpoints.
+pub(crate) fn flow_store() -> FlowStore {
+    match postgres::url() {
+        Some(url) => FlowStore::of(postgres::open(&url)),
+        None => FlowStore::of(Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())))),
+    }
 }
 
 /// Returns an agent with a tool that runs at once, and one that needs an approval.

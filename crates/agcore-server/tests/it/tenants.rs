@@ -29,7 +29,8 @@ async fn requests_without_valid_tokens_are_refused() {
     let tokens = tokens(&store);
     let revoked = bearer(&tokens, 1, Actor::user("ann")).await;
     let id = tokens.list().await.unwrap()[0].id.clone();
-    let server = Running::start(builder(&texts([]), &store).authenticator(Arc::<TokenStore>::clone(&tokens))).await;
+    let server =
+        Running::start(builder(&texts([]), &store).authenticator(Arc::<TokenStore>::clone(&tokens))).await;
     let ask = async |headers: &[(&str, &str)]| server.with(Method::GET, "/api/v1/agent/sessions", headers, None).await;
     assert_eq!(ask(&[("authorization", &revoked)]).await.status.as_u16(), 200);
     tokens.revoke(&id).await.unwrap();

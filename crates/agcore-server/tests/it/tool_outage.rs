@@ -62,7 +62,8 @@ fn counted<S: SessionStore + 'static>(inner: S) -> (Store, watch::Receiver<usize
 
 /// Lets the tool finish while the database is away, until its result could not be stored several times.
 async fn finish_during(
-    (store, mut calls): (Store, watch::Receiver<usize>),
+    store: Store,
+    mut calls: watch::Receiver<usize>,
     go_away: impl AsyncFnOnce(),
     come_back: impl AsyncFnOnce(),
 ) {
@@ -112,8 +113,8 @@ async fn a_server_that_refuses_connections_for_a_while() {
         return println!("{SKIPPED}");
     };
     let proxy = Proxy::start(&url);
-    let store = counted(postgres::open(&proxy.url));
-    finish_during(store, async || proxy.go_away(), async || proxy.come_back()).await;
+    let (store, calls) = counted(postgres::open(&proxy.url));
+    finish_during(store, calls, async || proxy.go_away(), async || proxy.come_back()).await;
 }
 
 #[tokio::test]
@@ -142,13 +143,13 @@ async fn between_primaries(url: &str, away: &str, back: &str) {
     let (_, name) = postgres::open_named(url);
     execute(url, format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING UTF8")).await;
     let (server, _) = url.rsplit_once('/').unwrap();
-    let store = counted(postgres::open(&format!("{server}/{name}")));
+    let (store, calls) = counted(postgres::open(&format!("{server}/{name}")));
     let end = format!("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'");
     let go_away = async || {
         execute(url, format!("ALTER DATABASE {name} {away}")).await;
         execute(url, end).await;
     };
     let come_back = async || execute(url, format!("ALTER DATABASE {name} {back}")).await;
-    finish_during(store, go_away, come_back).await;
+    finish_during(store, calls, go_away, come_back).await;
     execute(url, format!("DROP DATABASE {name} WITH (FORCE)")).await;
 }

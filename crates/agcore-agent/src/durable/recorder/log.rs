@@ -149,12 +149,13 @@ impl SessionLog for SessionRecorder {
 
     fn nested(
         self: Arc<Self>,
-        path_and_start: (String, u64),
+        path: String,
+        start: u64,
         report: Option<Report>,
         writer: String,
         continued: &Continued<'_>,
     ) -> Arc<dyn SessionLog> {
-        Arc::new(self.of_sub_agent(path_and_start, report, writer, continued))
+        Arc::new(self.of_sub_agent(path, start, report, writer, continued))
     }
 
     async fn add_record(&self, record: Record) -> Result<(), SessionError> {

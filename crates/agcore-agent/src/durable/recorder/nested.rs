@@ -30,7 +30,8 @@ impl SessionRecorder {
     /// Creates the recorder of a sub-agent that works in a call of this session.
     pub(super) fn of_sub_agent(
         self: &Arc<Self>,
-        (path, start): (String, u64),
+        path: String,
+        start: u64,
         report: Option<Report>,
         writer: String,
         continued: &Continued<'_>,
