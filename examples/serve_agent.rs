@@ -28,8 +28,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let agent = agcore::agent(agcore_examples::model(offline)?).with_tool(order_status_tool());
     let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
     let shop = AgentSpec::new("shop", "You help customers of a shop.");
-    let builder = Server::builder().store(store);
-    let server = builder.agent("shop", agent.build()?, shop).build()?;
+    let builder = Server::builder().with_store(store);
+    let server = builder.with_agent("shop", agent.build()?, shop).build()?;
     let (listener, stop) = (TcpListener::bind("127.0.0.1:0").await?, CancellationToken::new());
     let (mut client, stopped) = (TcpStream::connect(listener.local_addr()?).await?, stop.clone());
     let serving = tokio::spawn(async move { server.serve(listener, stopped).await });

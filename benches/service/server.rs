@@ -21,9 +21,9 @@ pub(crate) async fn serve(database: &Path) -> Fallible {
         .with_max_runs_per_user(8192)
         .with_max_runs(8192);
     let server = Server::builder()
-        .agent("writer", bundle, AgentSpec::new("writer", "Write."))
-        .store(Arc::new(store))
-        .limits(limits)
+        .with_agent("writer", bundle, AgentSpec::new("writer", "Write."))
+        .with_store(Arc::new(store))
+        .with_limits(limits)
         .build()?;
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     writeln!(std::io::stdout(), "{}", listener.local_addr()?)?;

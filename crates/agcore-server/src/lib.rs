@@ -19,7 +19,7 @@
 //! // In production, a database: `agcore_store::sqlite::SqliteStore::open("sessions.db", clock)`.
 //! let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
 //! let greeter = AgentSpec::new("greeter", "You greet people.");
-//! let server = Server::builder().agent("greeter", agent(model).build()?, greeter).store(store).build()?;
+//! let server = Server::builder().with_agent("greeter", agent(model).build()?, greeter).with_store(store).build()?;
 //!
 //! let listener = TcpListener::bind("127.0.0.1:0").await?;
 //! let (address, stop) = (listener.local_addr()?, CancellationToken::new());
@@ -49,11 +49,11 @@
 //! |---|---|
 //! | serve agents and flows | [`Server::builder`] |
 //! | let clients prove who they are | [`TokenStore`], [`TrustedProxy`], `JwtVerifier` (feature `jwt`), or an [`Authenticator`] of your own |
-//! | let users upload files for flows | [`ServerBuilder::files`] |
+//! | let users upload files for flows | [`ServerBuilder::with_files`] |
 //! | limit what clients may ask for | [`Limits`], [`BusyPolicy`] |
-//! | remove old runs, events, sessions and files | [`ServerBuilder::retention`], [`ServerBuilder::file_retention`] |
+//! | remove old runs, events, sessions and files | [`ServerBuilder::with_retention`], [`ServerBuilder::with_file_retention`] |
 //! | export or erase what the server keeps of a user | [`export_server_data`], [`erase_server_data`], [`export_files`], [`erase_files`] |
-//! | keep profiles and the catalog in the database | [`StoredProfiles`], [`StoredCatalog`], [`ServerBuilder::profiles`], [`ServerBuilder::reload_catalog`] |
+//! | keep profiles and the catalog in the database | [`StoredProfiles`], [`StoredCatalog`], [`ServerBuilder::with_profiles`], [`ServerBuilder::with_catalog_reload`] |
 //! | read the errors of the server | [`ProblemCode`] |
 //! | run agents in other processes | [`RunQueue`] |
 //!

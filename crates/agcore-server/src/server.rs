@@ -174,74 +174,74 @@ impl ServerBuilder {
     ///
     /// Build the bundle with [`SuspendingApprover`](https://docs.rs/agcore-tools) to let clients answer questions: without it, tools
     /// that need an approval are denied. Its session store is not used.
-    pub fn agent(mut self, name: impl Into<String>, bundle: RuntimeBundle, spec: AgentSpec) -> Self {
+    pub fn with_agent(mut self, name: impl Into<String>, bundle: RuntimeBundle, spec: AgentSpec) -> Self {
         let name = name.into();
         self.agents.push(AgentEntry::agent(name, bundle, spec));
         self
     }
 
     /// Adds a flow, which clients choose like an agent: that of a file, or a [`Flow`](agcore_flow::Flow) that was built in Rust. Its
-    /// [checkpoints](Self::checkpoints) need a store.
+    /// [checkpoints](Self::with_checkpoints) need a store.
     ///
     /// The server builds the flow of a file for each run: with the actor of the run, whose sessions it stores, and with the conversation of
-    /// the thread as its [context](agcore_flow::FileFlowBuilder::with_context). Build the bundle as for an [agent](Self::agent).
-    pub fn flow(mut self, name: impl Into<String>, flow: impl Into<ServedFlow>) -> Self {
+    /// the thread as its [context](agcore_flow::FileFlowBuilder::with_context). Build the bundle as for an [agent](Self::with_agent).
+    pub fn with_flow(mut self, name: impl Into<String>, flow: impl Into<ServedFlow>) -> Self {
         self.agents.push(AgentEntry::flow(name.into(), flow.into()));
         self
     }
 
-    /// Sets the store of the checkpoints of flows, which must be the one of [`store`](Self::store).
-    pub fn checkpoints(mut self, store: Arc<dyn CheckpointStore>) -> Self {
+    /// Sets the store of the checkpoints of flows, which must be the one of [`with_store`](Self::with_store).
+    pub fn with_checkpoints(mut self, store: Arc<dyn CheckpointStore>) -> Self {
         self.checkpoints = Some(store);
         self
     }
 
     /// Sets the store of sessions, runs and events.
-    pub fn store(mut self, store: Arc<dyn SessionStore>) -> Self {
+    pub fn with_store(mut self, store: Arc<dyn SessionStore>) -> Self {
         self.store = Some(store);
         self
     }
 
     /// Keeps the files that users upload in a storage. Runs of flows name them in `forwardedProps.files`; give the flows the same storage
     /// with [`with_files`](agcore_flow::FileFlowBuilder::with_files). Without a storage, the server keeps no files.
-    pub fn files(mut self, storage: Arc<dyn FileStorage>) -> Self {
+    pub fn with_files(mut self, storage: Arc<dyn FileStorage>) -> Self {
         self.files = Some(storage);
         self
     }
 
     /// Adds a way in which clients prove who they are, such as a [`TokenStore`](crate::TokenStore). Without one, everybody is the
     /// actor [`local`](agcore_chat::Actor::local), and only clients on the same machine are served.
-    pub fn authenticator(mut self, authenticator: Arc<dyn Authenticator>) -> Self {
+    pub fn with_authenticator(mut self, authenticator: Arc<dyn Authenticator>) -> Self {
         self.authenticators.push(authenticator);
         self
     }
 
     /// Sets the queue of runs; by default one in the memory of the process.
-    pub fn queue(mut self, queue: Arc<dyn RunQueue>) -> Self {
+    pub fn with_queue(mut self, queue: Arc<dyn RunQueue>) -> Self {
         self.queue = Some(queue);
         self
     }
 
     /// Allows web pages of an origin, such as `https://app.example.org`. By default, only pages of the server itself are allowed.
-    pub fn origin(mut self, origin: impl Into<String>) -> Self {
+    pub fn with_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
         self
     }
 
     /// Sets the limits.
-    pub fn limits(mut self, limits: Limits) -> Self {
+    pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
     /// Sets what happens to a run that is started on a thread with an active run.
-    pub fn busy(mut self, policy: BusyPolicy) -> Self {
+    pub fn with_busy(mut self, policy: BusyPolicy) -> Self {
         self.busy = policy;
         self
     }
 
     /// Sets what events contain, such as costs.
-    pub fn events(mut self, settings: EncoderSettings) -> Self {
+    pub fn with_events(mut self, settings: EncoderSettings) -> Self {
         self.encoder = settings;
         self
     }
@@ -250,38 +250,38 @@ impl ServerBuilder {
     ///
     /// The bill is always kept, and so is what a run or a question needs. A start that is repeated with the id of a run that was
     /// deleted is a new run.
-    pub fn retention(mut self, retention: Retention) -> Self {
+    pub fn with_retention(mut self, retention: Retention) -> Self {
         self.retention = retention;
         self
     }
 
     /// Deletes uploaded files that are older than a retention, together with what is too old otherwise. Also deletes what is left of
-    /// uploads that did not end. `store` must be the one of [`store`](Self::store). Without [`files`](Self::files), nothing happens.
-    pub fn file_retention(mut self, retention: FileRetention, store: Arc<dyn UserDataStore>) -> Self {
+    /// uploads that did not end. `store` must be the one of [`with_store`](Self::with_store). Without [`with_files`](Self::with_files), nothing happens.
+    pub fn with_file_retention(mut self, retention: FileRetention, store: Arc<dyn UserDataStore>) -> Self {
         self.file_retention = Some((retention, store));
         self
     }
 
-    /// Sets the pause between two removals of what is older than the [retention](Self::retention).
-    pub fn prune_pause(mut self, pause: Duration) -> Self {
+    /// Sets the pause between two removals of what is older than the [retention](Self::with_retention).
+    pub fn with_prune_pause(mut self, pause: Duration) -> Self {
         self.prune_pause = pause;
         self
     }
 
     /// Sets what happens to the runs that an earlier process has left unfinished. By default, they continue.
-    pub fn unfinished(mut self, unfinished: Unfinished) -> Self {
+    pub fn with_unfinished(mut self, unfinished: Unfinished) -> Self {
         self.unfinished = unfinished;
         self
     }
 
     /// Sets the clock.
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
     }
 
     /// Sets the source of random numbers, for ids.
-    pub fn random(mut self, random: Random) -> Self {
+    pub fn with_random(mut self, random: Random) -> Self {
         self.random = random;
         self
     }

@@ -171,35 +171,35 @@ fn server(
     sessions: &Sessions,
 ) -> Result<Server, Failure> {
     let mut builder = Server::builder()
-        .agent(flows::AGENT, bundle, agent(settings))
-        .store(sessions.store())
-        .checkpoints(sessions.checkpoints())
-        .limits(config.limits)
-        .retention(config.retention.rules)
-        .prune_pause(config.retention.pause)
-        .busy(config.busy)
-        .unfinished(config.unfinished);
-    builder = builder.billing_of_model(&settings.provider.model);
+        .with_agent(flows::AGENT, bundle, agent(settings))
+        .with_store(sessions.store())
+        .with_checkpoints(sessions.checkpoints())
+        .with_limits(config.limits)
+        .with_retention(config.retention.rules)
+        .with_prune_pause(config.retention.pause)
+        .with_busy(config.busy)
+        .with_unfinished(config.unfinished);
+    builder = builder.with_billing_of_model(&settings.provider.model);
     builder = documents::served(builder, (config.stored_catalog, config.profiles), prices, sessions);
     for (name, flow) in flows {
-        builder = builder.flow(name, flow);
+        builder = builder.with_flow(name, flow);
     }
     if let Some(files) = config.files {
-        builder = builder.files(Arc::new(files));
+        builder = builder.with_files(Arc::new(files));
         if let Some(store) = sessions.user_data() {
-            builder = builder.file_retention(config.retention.files, store);
+            builder = builder.with_file_retention(config.retention.files, store);
         }
     }
     if !config.proxies.is_empty() {
-        builder = builder.authenticator(Arc::new(TrustedProxy::new(config.proxies)));
+        builder = builder.with_authenticator(Arc::new(TrustedProxy::new(config.proxies)));
     }
     // Before the tokens of the program, which are of any form.
     if let Some(jwt) = config.jwt {
-        builder = builder.authenticator(Arc::new(jwt));
+        builder = builder.with_authenticator(Arc::new(jwt));
     }
     if config.require_token {
-        builder = builder.authenticator(Arc::new(tokens::store_of(sessions)));
+        builder = builder.with_authenticator(Arc::new(tokens::store_of(sessions)));
     }
-    let builder = config.origins.into_iter().fold(builder, ServerBuilder::origin);
+    let builder = config.origins.into_iter().fold(builder, ServerBuilder::with_origin);
     builder.build().map_err(failure)
 }

@@ -134,7 +134,7 @@ impl FlowSetup {
         &self.actor
     }
 
-    /// Returns the profile of the user, if the server [uses profiles](crate::ServerBuilder::profiles) and the user has one. Let the system
+    /// Returns the profile of the user, if the server [uses profiles](crate::ServerBuilder::with_profiles) and the user has one. Let the system
     /// prompts of agents begin [with it](UserProfile::before); a planner flow also takes it as its source of profiles.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()

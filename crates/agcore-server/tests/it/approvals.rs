@@ -138,7 +138,7 @@ async fn answers_that_do_not_fit_change_nothing() {
 #[tokio::test]
 async fn a_new_message_withdraws_the_question_if_the_policy_says_so() {
     let provider = ScriptedProvider::new([ScriptStep::calls([call("c1", "pay")]), ScriptStep::text("Fine.")]);
-    let server = Running::start(builder(&provider, &store()).busy(BusyPolicy::Interrupt)).await;
+    let server = Running::start(builder(&provider, &store()).with_busy(BusyPolicy::Interrupt)).await;
     let interrupt = interrupted(&server).await;
     let events = server.run(&input("t", "r2", "Never mind.")).await;
     assert_eq!((types(&events)[0], text_of(&events).as_str()), ("RUN_STARTED", "Fine."));
@@ -203,7 +203,7 @@ async fn queued_messages_wait_for_the_answer() {
         ScriptStep::text("Third."),
     ]);
     let store = store();
-    let queueing = || builder(&provider, &store).busy(BusyPolicy::Queue);
+    let queueing = || builder(&provider, &store).with_busy(BusyPolicy::Queue);
     let server = Running::start(queueing()).await;
     // Two are queued while the run is active that asks then, and one after it.
     let path = "/api/v1/agent/runs/t";
@@ -239,7 +239,7 @@ async fn queued_messages_wait_for_the_answer() {
 #[tokio::test]
 async fn queued_messages_continue_when_the_asking_run_is_cancelled() {
     let provider = ScriptedProvider::new([ScriptStep::calls([call("c1", "pay")]), ScriptStep::text("Second.")]);
-    let server = Running::start(builder(&provider, &store()).busy(BusyPolicy::Queue)).await;
+    let server = Running::start(builder(&provider, &store()).with_busy(BusyPolicy::Queue)).await;
     interrupted(&server).await;
     server.post("/api/v1/agent/runs/t", &input("t", "r2", "Hello")).await;
     let cancelled = server.post("/api/v1/agent/runs/t/r1/cancel", &json!({})).await;

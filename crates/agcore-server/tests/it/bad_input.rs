@@ -26,7 +26,7 @@ async fn raw(server: &Running, body: &str, kind: &str) -> crate::support::Answer
 #[tokio::test]
 async fn bodies_of_a_wrong_form_are_refused() {
     let server =
-        Running::start(builder(&texts(["Hi."]), &store()).limits(Limits::new().with_max_body_bytes(10_000))).await;
+        Running::start(builder(&texts(["Hi."]), &store()).with_limits(Limits::new().with_max_body_bytes(10_000))).await;
     let json = "application/json";
     raw(&server, "", json).await.assert_problem(400, "invalid_body");
     raw(&server, "not json", json).await.assert_problem(400, "invalid_body");
@@ -142,7 +142,7 @@ async fn parameters_of_a_wrong_form_are_refused() {
 #[tokio::test]
 async fn slow_and_broken_bodies_end() {
     let limits = Limits::new().with_read_timeout(Duration::from_millis(100));
-    let server = Running::start(builder(&texts([]), &store()).limits(limits)).await;
+    let server = Running::start(builder(&texts([]), &store()).with_limits(limits)).await;
     let head = "POST /api/v1/agent/run HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
     let mut slow = TcpStream::connect(server.address).await.unwrap();
     slow.write_all(head.as_bytes()).await.unwrap();
@@ -166,7 +166,7 @@ async fn slow_and_broken_bodies_end() {
 
 #[tokio::test]
 async fn web_pages_need_permission() {
-    let server = Running::start(builder(&texts([]), &store()).origin("https://app.example")).await;
+    let server = Running::start(builder(&texts([]), &store()).with_origin("https://app.example")).await;
     let ask = async |headers: &[(&str, &str)]| server.with(Method::GET, "/api/v1/agent/agents", headers, None).await;
     ask(&[("origin", "https://evil.example")])
         .await
@@ -243,7 +243,7 @@ async fn images_do_not_lead_into_the_network_of_the_operator() {
     assert_eq!(text_of(&events), "Nice.");
     server.stop().await;
 
-    let any = builder(&texts(["Nice."]), &store).limits(Limits::new().with_media(MediaSources::Any));
+    let any = builder(&texts(["Nice."]), &store).with_limits(Limits::new().with_media(MediaSources::Any));
     let server = Running::start(any).await;
     let mut body = image("http://127.0.0.1:8080/a.png");
     body["runId"] = json!("r2");

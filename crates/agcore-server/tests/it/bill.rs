@@ -150,9 +150,9 @@ fn builder(store: &Store) -> ServerBuilder {
     let catalog = Catalog::parse("models.toml", Format::Toml, CATALOG).unwrap();
     let catalog = SharedCatalog::from(Arc::new(catalog));
     let builder = Server::builder()
-        .store(Arc::clone(store))
-        .biller(catalog.biller());
-    builder.catalog(catalog).billing_of_model("writer")
+        .with_store(Arc::clone(store))
+        .with_biller(catalog.biller());
+    builder.with_catalog(catalog).with_billing_of_model("writer")
 }
 
 /// Checks that the server and the rows have what the models have counted.
@@ -220,7 +220,7 @@ async fn calls_for_sub_agents_searches_tools_and_summaries_are_billed() {
         .with_knowledge(MemoryRetriever::new(Arc::new(index), clock))
         .build()
         .unwrap();
-    let server = builder(&store).agent("ada", bundle, AgentSpec::new("ada", "Be Ada."));
+    let server = builder(&store).with_agent("ada", bundle, AgentSpec::new("ada", "Be Ada."));
     let server = Running::start(server).await;
 
     run(&server, "r1", "Ask all.").await;
@@ -246,8 +246,8 @@ async fn calls_of_routers_and_repairs_are_billed_also_after_their_runs_are_gone(
     let file = FlowFile::parse("test.flow.yaml", &text, |_| Err("there are no other files".to_owned())).unwrap();
     let flow = || FileFlow::builder(file.clone(), models.agent().build().unwrap());
     let server = builder(&store)
-        .flow("desk", flow())
-        .checkpoints(Arc::clone(&checkpoints));
+        .with_flow("desk", flow())
+        .with_checkpoints(Arc::clone(&checkpoints));
     let server = Running::start(server).await;
     run(&server, "r1", "Hello").await;
     // The router is asked again, because its first answer was no decision.
@@ -278,7 +278,7 @@ async fn calls_of_planners_are_billed() {
     let file = FlowFile::parse("plan.flow.yaml", &text, |_| Err("there are no other files".to_owned())).unwrap();
     let list = typed("list", "Lists.", |_: NoArguments| async { Ok("roses") });
     let flow = FileFlow::builder(file, models.agent().with_tool(list).build().unwrap());
-    let server = Running::start(builder(&store).flow("desk", flow).checkpoints(checkpoints)).await;
+    let server = Running::start(builder(&store).with_flow("desk", flow).with_checkpoints(checkpoints)).await;
     run(&server, "r1", "Which beds are there?").await;
     // The plan, the judgement and the answer.
     assert_eq!(models.counted().0, 3);

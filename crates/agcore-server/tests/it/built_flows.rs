@@ -68,10 +68,10 @@ async fn a_flow_is_served_with_its_steps_questions_and_answer() {
         checkpoints,
     } = flow_store();
     let open = || {
-        let builder = Server::builder().flow("parcels", parcels());
+        let builder = Server::builder().with_flow("parcels", parcels());
         builder
-            .store(Arc::clone(&store))
-            .checkpoints(Arc::clone(&checkpoints))
+            .with_store(Arc::clone(&store))
+            .with_checkpoints(Arc::clone(&checkpoints))
     };
     let server = Running::start(open()).await;
     let mut body = input("t", "r1", "Berlin");
@@ -142,10 +142,10 @@ async fn agents_of_a_flow_that_is_built_for_each_run_keep_their_sessions() {
         checkpoints,
     } = flow_store();
     let open = |provider: &ScriptedProvider| {
-        let builder = Server::builder().flow("desk", desk(provider));
+        let builder = Server::builder().with_flow("desk", desk(provider));
         builder
-            .store(Arc::clone(&store))
-            .checkpoints(Arc::clone(&checkpoints))
+            .with_store(Arc::clone(&store))
+            .with_checkpoints(Arc::clone(&checkpoints))
     };
     let server = Running::start(open(&first)).await;
     server.post("/api/v1/agent/runs/t", &input("t", "r1", "Say it.")).await;
@@ -179,9 +179,9 @@ fn a_flow_that_cannot_be_built_is_found_when_the_server_is_built() {
         Ok(none?.into())
     });
     let server = Server::builder()
-        .flow("empty", broken)
-        .store(store)
-        .checkpoints(checkpoints);
+        .with_flow("empty", broken)
+        .with_store(store)
+        .with_checkpoints(checkpoints);
     let error = server.build().unwrap_err();
     assert!(
         matches!(&error, ServerError::Flow(name, _) if name == "empty"),

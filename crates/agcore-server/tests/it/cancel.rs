@@ -91,7 +91,7 @@ async fn a_second_run_is_refused_queued_or_interrupts() {
         .assert_problem(409, "session_busy");
     server.kill().await;
 
-    let server = Running::start(builder(&hanging(), &store()).busy(BusyPolicy::Queue)).await;
+    let server = Running::start(builder(&hanging(), &store()).with_busy(BusyPolicy::Queue)).await;
     let mut events = server
         .stream(
             http::Method::POST,
@@ -116,7 +116,7 @@ async fn a_second_run_is_refused_queued_or_interrupts() {
     assert_eq!(text_of(second.iter().map(|event| &event.data)), "Second.");
     server.stop().await;
 
-    let server = Running::start(builder(&hanging(), &store()).busy(BusyPolicy::Interrupt)).await;
+    let server = Running::start(builder(&hanging(), &store()).with_busy(BusyPolicy::Interrupt)).await;
     let mut first = server
         .stream(
             http::Method::POST,
@@ -133,7 +133,7 @@ async fn a_second_run_is_refused_queued_or_interrupts() {
 
 #[tokio::test]
 async fn a_run_that_waits_is_cancelled_before_it_begins() {
-    let server = Running::start(builder(&hanging(), &store()).busy(BusyPolicy::Queue)).await;
+    let server = Running::start(builder(&hanging(), &store()).with_busy(BusyPolicy::Queue)).await;
     let mut events = server
         .stream(
             http::Method::POST,

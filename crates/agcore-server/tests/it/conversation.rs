@@ -140,7 +140,7 @@ async fn runs_choose_their_agent() {
     );
     let store = store();
     let bundle = crate::support::agent(&bob).build().unwrap();
-    let builder = builder(&ada, &store).agent("bob", bundle, agcore_agent::AgentSpec::new("bob", "Be Bob."));
+    let builder = builder(&ada, &store).with_agent("bob", bundle, agcore_agent::AgentSpec::new("bob", "Be Bob."));
     let server = Running::start(builder).await;
     assert_eq!(text_of(&server.run(&input("t1", "r1", "Hello")).await), "I am Ada.");
     let mut chosen = input("t2", "r1", "Hello");

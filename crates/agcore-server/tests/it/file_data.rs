@@ -46,9 +46,9 @@ impl Kept {
         let proxy = TrustedProxy::new(["127.0.0.1".parse().unwrap()]);
         let server = place
             .server(&ScriptedProvider::new([]))
-            .store(Arc::clone(&store) as _)
-            .files(storage)
-            .authenticator(Arc::new(proxy));
+            .with_store(Arc::clone(&store) as _)
+            .with_files(storage)
+            .with_authenticator(Arc::new(proxy));
         let server = Running::start(server).await;
         Self { place, store, server }
     }
@@ -282,9 +282,9 @@ async fn a_server_deletes_old_files_itself() {
     let server = kept
         .place
         .server(&ScriptedProvider::new([]))
-        .store(Arc::clone(&store) as _)
-        .clock(clock)
-        .file_retention(FileRetention::new().with_age(DAY / 2), Arc::clone(&store) as _);
+        .with_store(Arc::clone(&store) as _)
+        .with_clock(clock)
+        .with_file_retention(FileRetention::new().with_age(DAY / 2), Arc::clone(&store) as _);
     let server = Running::start(server).await;
     while !export_files(&*store, &user("ann")).await.unwrap().is_empty() {
         tokio::task::yield_now().await;

@@ -46,13 +46,13 @@ impl Place {
 
     pub(crate) fn server(&self, provider: &ScriptedProvider) -> ServerBuilder {
         Server::builder()
-            .agent(
+            .with_agent(
                 "ada",
                 agent(provider).build().unwrap(),
                 AgentSpec::new("ada", "Be Ada."),
             )
-            .store(store())
-            .files(Arc::new(self.storage.clone()))
+            .with_store(store())
+            .with_files(Arc::new(self.storage.clone()))
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -114,7 +114,7 @@ async fn uploads_are_limited_and_names_are_checked() {
         .with_max_file_bytes(16)
         .with_max_files_per_user(2)
         .with_file_kinds([FileKind::Text, FileKind::Csv]);
-    let server = Running::start(place.server(&ScriptedProvider::new([])).limits(limits)).await;
+    let server = Running::start(place.server(&ScriptedProvider::new([])).with_limits(limits)).await;
     for name in [
         "",
         "..%2Fetc",
@@ -159,7 +159,7 @@ async fn uploads_are_limited_and_names_are_checked() {
 async fn concurrent_uploads_respect_the_limit() {
     let place = Place::new();
     let limits = Limits::new().with_max_files_per_user(3);
-    let server = Running::start(place.server(&ScriptedProvider::new([])).limits(limits)).await;
+    let server = Running::start(place.server(&ScriptedProvider::new([])).with_limits(limits)).await;
     let uploads = (0..8).map(|_| upload(&server, "a.txt", b"x", None));
     let answers = futures_util::future::join_all(uploads).await;
     let stored = answers.iter().filter(|answer| answer.status == StatusCode::CREATED);
@@ -197,12 +197,12 @@ async fn files_belong_to_their_user() {
 async fn a_server_without_storage_keeps_no_files() {
     let provider = ScriptedProvider::new([]);
     let server = Server::builder()
-        .agent(
+        .with_agent(
             "ada",
             agent(&provider).build().unwrap(),
             AgentSpec::new("ada", "Be Ada."),
         )
-        .store(store());
+        .with_store(store());
     let server = Running::start(server).await;
     upload(&server, "a.txt", b"x", None)
         .await
@@ -218,7 +218,7 @@ async fn a_flow_reads_the_files_of_its_run() {
     let provider = ScriptedProvider::new([ScriptStep::text(plan.to_string()), ScriptStep::text("It is 2.")]);
     let file = FlowFile::parse("files.flow.yaml", PLANNER, |_| Err("there are no other files".into())).unwrap();
     let bundle = AgentBuilder::new().with_provider(provider.clone()).build().unwrap();
-    let flow = FileFlow::builder(file, bundle).files(
+    let flow = FileFlow::builder(file, bundle).with_files(
         StandardPreprocessor::new(Arc::new(SystemClock::new())),
         place.storage.clone(),
     );
@@ -227,15 +227,15 @@ async fn a_flow_reads_the_files_of_its_run() {
         checkpoints,
     } = flow_store();
     let server = Server::builder()
-        .flow("planner", flow)
-        .agent(
+        .with_flow("planner", flow)
+        .with_agent(
             "ada",
             agent(&provider).build().unwrap(),
             AgentSpec::new("ada", "Be Ada."),
         )
-        .store(store)
-        .checkpoints(checkpoints)
-        .files(Arc::new(place.storage.clone()));
+        .with_store(store)
+        .with_checkpoints(checkpoints)
+        .with_files(Arc::new(place.storage.clone()));
     let server = Running::start(server).await;
     let stored = upload(&server, "prices.csv", b"name,price\ntea,2\n", None).await.json();
     let with_files = |files: Value, agent: &str| {

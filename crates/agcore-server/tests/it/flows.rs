@@ -95,7 +95,7 @@ impl Tools {
 }
 
 pub(crate) fn builder(flow: FileFlowBuilder, store: &FlowStore) -> ServerBuilder {
-    store.add_to(Server::builder().flow("desk", flow))
+    store.add_to(Server::builder().with_flow("desk", flow))
 }
 
 pub(crate) fn decision(brief: &str) -> Value {
@@ -139,14 +139,14 @@ async fn flows_are_chosen_like_agents_and_listed() {
     let provider = ScriptedProvider::new([direct("Hello."), ScriptStep::text("I am Ada."), direct("Hello again.")]);
     let store = flow_store();
     let builder = Server::builder()
-        .agent(
+        .with_agent(
             "ada",
             agent(&provider).build().unwrap(),
             AgentSpec::new("ada", "Be Ada."),
         )
-        .flow("desk", Tools::default().flow(ROUTER, &provider))
-        .store(Arc::clone(&store.sessions))
-        .checkpoints(Arc::clone(&store.checkpoints));
+        .with_flow("desk", Tools::default().flow(ROUTER, &provider))
+        .with_store(Arc::clone(&store.sessions))
+        .with_checkpoints(Arc::clone(&store.checkpoints));
     let server = Running::start(builder).await;
     let path = "/api/v1/agent/agents/desk/run";
     let events = server
@@ -486,7 +486,7 @@ async fn a_flow_that_waits_can_be_cancelled_or_replaced() {
     let asks = || [needs("Pay."), ScriptStep::calls([call("c1", "pay")])];
     let provider = ScriptedProvider::new(asks().into_iter().chain(asks()).chain([direct("Never mind.")]));
     let (store, tools) = (flow_store(), Tools::default());
-    let builder = builder(tools.flow(ROUTER, &provider), &store).busy(BusyPolicy::Interrupt);
+    let builder = builder(tools.flow(ROUTER, &provider), &store).with_busy(BusyPolicy::Interrupt);
     let server = Running::start(builder).await;
     let first = interrupts(&server.run(&input("t", "r1", "Pay.")).await);
     server.post("/api/v1/agent/runs/t/r1/cancel", &json!({})).await;
@@ -583,16 +583,16 @@ fn a_server_with_flows_needs_checkpoints_and_tools() {
     } = flow_store();
     let flow = || Tools::default().flow(ROUTER, &provider);
     let error = Server::builder()
-        .flow("desk", flow())
-        .store(Arc::clone(&store))
+        .with_flow("desk", flow())
+        .with_store(Arc::clone(&store))
         .build()
         .unwrap_err();
     assert!(matches!(error, ServerError::NoCheckpoints), "{error}");
     let other = FileFlow::builder(flow().file().clone(), agent(&provider).build().unwrap());
     let server = Server::builder()
-        .flow("desk", other)
-        .store(store)
-        .checkpoints(checkpoints);
+        .with_flow("desk", other)
+        .with_store(store)
+        .with_checkpoints(checkpoints);
     let error = server.build().unwrap_err();
     assert!(
         matches!(&error, ServerError::Flow(name, _) if name == "desk"),

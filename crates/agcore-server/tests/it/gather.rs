@@ -67,10 +67,10 @@ impl Dictation {
         let bundle = AgentBuilder::new().with_provider(provider).build().unwrap();
         let (clock, store) = (Arc::new(ManualClock::new()), Arc::new(FaultyStore::new(store(), plan)));
         let builder = Server::builder()
-            .agent("ada", bundle, AgentSpec::new("ada", "Be Ada."))
-            .store(Arc::clone(&store) as _)
-            .clock(Arc::clone(&clock) as _)
-            .limits(Limits::new().with_gather(GATHER).with_keep_alive(SILENCE));
+            .with_agent("ada", bundle, AgentSpec::new("ada", "Be Ada."))
+            .with_store(Arc::clone(&store) as _)
+            .with_clock(Arc::clone(&clock) as _)
+            .with_limits(Limits::new().with_gather(GATHER).with_keep_alive(SILENCE));
         let server = Running::start(builder).await;
         server.post("/api/v1/agent/runs/t", &input("t", "r", "Hello")).await;
         let events = server.follow_open("t", "r", None).await;

@@ -25,8 +25,8 @@ fn builder(provider: &ScriptedProvider, text: &str, store: &FlowStore) -> Server
     let bundle = AgentBuilder::new().with_provider(provider.clone()).build().unwrap();
     let ada = agent(provider).build().unwrap();
     let builder = Server::builder()
-        .agent("ada", ada, AgentSpec::new("ada", "Be Ada."))
-        .flow("desk", FileFlow::builder(file, bundle));
+        .with_agent("ada", ada, AgentSpec::new("ada", "Be Ada."))
+        .with_flow("desk", FileFlow::builder(file, bundle));
     store.add_to(builder)
 }
 

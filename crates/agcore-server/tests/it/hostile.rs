@@ -87,7 +87,7 @@ async fn a_thousand_hostile_clients_disturb_no_others_and_are_ended() {
     let listener = socket.listen(1024).unwrap();
     // A connection to a database would not survive the jump of the clock below.
     let store: Store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
-    let server = Running::start_on(listener, builder(&provider(), &store).limits(limits.clone()));
+    let server = Running::start_on(listener, builder(&provider(), &store).with_limits(limits.clone()));
     server
         .post("/api/v1/agent/runs/t", &input("t", "r1", "Tell me everything."))
         .await;

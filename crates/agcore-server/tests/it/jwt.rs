@@ -211,8 +211,8 @@ async fn both_kinds_of_tokens_can_be_used_with_one_server() {
     let tokens = TokenStore::new(Arc::new(InMemoryJournal::new()), Arc::new(SystemClock::new()));
     let own = tokens.create([1; 32], Actor::new("acme", "ann"), "").await.unwrap();
     let server = builder(&texts([]), &store())
-        .authenticator(Arc::new(verifier))
-        .authenticator(Arc::new(tokens));
+        .with_authenticator(Arc::new(verifier))
+        .with_authenticator(Arc::new(tokens));
     let server = Running::start(server).await;
     let signed = issuer.token(json!({}), json!({"email": "bob@example.org", "org": "acme"}));
     let expired = issuer.token(json!({}), json!({"email": "bob@example.org", "org": "acme", "exp": 1}));

@@ -74,7 +74,7 @@ async fn a_server_removes_what_is_too_old() {
     // A run that waits is needed, however old it is.
     let waiting = ScriptedProvider::new([ScriptStep::text("Half").then_hang()]);
     let retention = Retention::new().with_runs_per_session(0);
-    let server = Running::start(builder(&waiting, &store).retention(retention)).await;
+    let server = Running::start(builder(&waiting, &store).with_retention(retention)).await;
     let runs = async |thread: &str| {
         let session = server.get(&format!("/api/v1/agent/sessions/{thread}")).await.json();
         session["runs"].as_array().unwrap().len()

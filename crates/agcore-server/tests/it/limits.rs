@@ -24,7 +24,7 @@ fn hanging() -> ScriptedProvider {
 #[tokio::test]
 async fn users_have_only_so_many_runs_and_streams() {
     let limits = Limits::new().with_max_runs_per_user(1).with_max_streams_per_user(2);
-    let server = Running::start(builder(&hanging(), &store()).limits(limits)).await;
+    let server = Running::start(builder(&hanging(), &store()).with_limits(limits)).await;
     let mut one = server
         .stream(
             http::Method::POST,
@@ -60,7 +60,7 @@ async fn users_have_only_so_many_runs_and_streams() {
 #[tokio::test]
 async fn the_queue_has_only_so_much_space() {
     let limits = Limits::new().with_max_runs(1);
-    let server = Running::start(builder(&hanging(), &store()).limits(limits)).await;
+    let server = Running::start(builder(&hanging(), &store()).with_limits(limits)).await;
     let mut one = server
         .stream(
             http::Method::POST,
@@ -85,7 +85,7 @@ async fn a_client_that_does_not_read_is_cut_off_and_the_run_continues() {
     let long = ("x".repeat(64 << 10) + " ").repeat(128);
     let limits = Limits::new().with_write_timeout(Duration::from_millis(200));
     let store = store();
-    let server = Running::start(builder(&texts([long.as_str()]), &store).limits(limits)).await;
+    let server = Running::start(builder(&texts([long.as_str()]), &store).with_limits(limits)).await;
     let body = input("t", "r1", "Tell me everything.").to_string();
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -115,7 +115,7 @@ async fn a_client_that_does_not_read_is_cut_off_and_the_run_continues() {
 #[tokio::test]
 async fn a_silent_stream_sends_comments() {
     let limits = Limits::new().with_keep_alive(Duration::from_millis(20));
-    let server = Running::start(builder(&hanging(), &store()).limits(limits)).await;
+    let server = Running::start(builder(&hanging(), &store()).with_limits(limits)).await;
     server.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
     let mut raw = TcpStream::connect(server.address).await.unwrap();
     raw.write_all(b"GET /api/v1/agent/runs/t/events?runId=r1 HTTP/1.1\r\nhost: localhost\r\n\r\n")
@@ -159,7 +159,7 @@ async fn starts_together(store: Store) {
     let tokens = tokens(&store);
     let ann = [bearer(&tokens, 1, Actor::new("acme", "ann")).await];
     let bob = [bearer(&tokens, 2, Actor::new("evil", "bob")).await];
-    let server = Running::start(builder(&silent(17), &store).authenticator(tokens)).await;
+    let server = Running::start(builder(&silent(17), &store).with_authenticator(tokens)).await;
     let answers = start_all(&server, &ann, 200).await;
     assert_eq!((count(&answers, "runId"), count(&answers, "too_many_runs")), (16, 184));
     let headers = [("authorization", &*ann[0])];
@@ -198,8 +198,8 @@ async fn a_tenant_cannot_take_all_places() {
     let limits = Limits::new().with_max_runs(20).with_max_streams_per_tenant(3);
     let server = Running::start(
         builder(&silent(20), &store)
-            .authenticator(tokens)
-            .limits(limits),
+            .with_authenticator(tokens)
+            .with_limits(limits),
     )
     .await;
     let answers = start_all(&server, &many, 40).await;

@@ -39,10 +39,10 @@ async fn models_are_those_of_agents_and_those_that_are_granted() {
     let catalog = Catalog::parse("models.toml", Format::Toml, CATALOG).unwrap();
     let proxy = TrustedProxy::new(["127.0.0.1".parse().unwrap()]);
     let server = Server::builder()
-        .agent("ada", agent(&provider).build().unwrap(), spec)
-        .store(store())
-        .catalog(Arc::new(catalog))
-        .authenticator(Arc::new(proxy));
+        .with_agent("ada", agent(&provider).build().unwrap(), spec)
+        .with_store(store())
+        .with_catalog(Arc::new(catalog))
+        .with_authenticator(Arc::new(proxy));
     let server = Running::start(server).await;
     let models = async |user: &str| {
         let headers = [("x-agcore-user", user)];

@@ -57,8 +57,8 @@ impl Model {
             }
         });
         let bundle = AgentBuilder::new().with_provider(provider).build().unwrap();
-        let builder = Server::builder().agent("ada", bundle, AgentSpec::new("ada", "Be Ada."));
-        builder.store(Arc::clone(store))
+        let builder = Server::builder().with_agent("ada", bundle, AgentSpec::new("ada", "Be Ada."));
+        builder.with_store(Arc::clone(store))
     }
 
     fn calls(&self) -> usize {

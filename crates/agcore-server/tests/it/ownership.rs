@@ -142,8 +142,8 @@ impl Fixture {
         ]);
         let files = LocalStorage::open(folder.path()).unwrap();
         let builder = builder(&provider, &store)
-            .authenticator(tokens)
-            .files(Arc::new(files));
+            .with_authenticator(tokens)
+            .with_files(Arc::new(files));
         let server = Running::start(builder).await;
         let headers = [("authorization", &*ann)];
         let path = "/api/v1/agent/run";

@@ -34,7 +34,7 @@ async fn save(store: &Store, user: Uuid, bio: &str, settings: Value) {
 
 async fn start(builder: ServerBuilder) -> Running {
     let proxy = TrustedProxy::new(["127.0.0.1".parse().unwrap()]);
-    Running::start(builder.authenticator(Arc::new(proxy))).await
+    Running::start(builder.with_authenticator(Arc::new(proxy))).await
 }
 
 /// Runs for a user, and returns the events.
@@ -83,8 +83,8 @@ async fn every_agent_of_a_flow_knows_the_user() {
         } = flow_store();
         save(&store, ANN, "grows beans", json!({})).await;
         let flow = Tools::default().flow(text, &provider).with_system_prompt("Be kind.");
-        let builder = Server::builder().flow("desk", flow).store(Arc::clone(&store));
-        let server = start(builder.checkpoints(checkpoints).profiles()).await;
+        let builder = Server::builder().with_flow("desk", flow).with_store(Arc::clone(&store));
+        let server = start(builder.with_checkpoints(checkpoints).with_profiles()).await;
         let count = steps().len();
         let events = run(&server, &ANN.to_string(), &input("t", "r1", "Please.")).await;
         assert_eq!(text_of(&events), "It is done.");
@@ -120,10 +120,10 @@ async fn a_planner_has_the_facts_about_the_user() {
     } = flow_store();
     save(&store, ANN, "grows beans", json!({})).await;
     let builder = Server::builder()
-        .flow("desk", flow)
-        .store(store)
-        .checkpoints(checkpoints);
-    let server = start(builder.profiles()).await;
+        .with_flow("desk", flow)
+        .with_store(store)
+        .with_checkpoints(checkpoints);
+    let server = start(builder.with_profiles()).await;
     let events = run(&server, &ANN.to_string(), &input("t", "r1", "Which beds?")).await;
     assert_eq!(text_of(&events), "There are roses.");
     assert_eq!(knows(&provider, "It is Ann, who grows beans."), [true, false, false]);
@@ -154,10 +154,10 @@ async fn a_flow_that_is_built_for_each_run_receives_the_profile() {
     } = flow_store();
     save(&store, ANN, "grows beans", json!({})).await;
     let builder = Server::builder()
-        .flow("desk", served)
-        .store(store)
-        .checkpoints(checkpoints);
-    let server = start(builder.profiles()).await;
+        .with_flow("desk", served)
+        .with_store(store)
+        .with_checkpoints(checkpoints);
+    let server = start(builder.with_profiles()).await;
     let events = run(&server, &ANN.to_string(), &input("t", "r1", "Please.")).await;
     assert_eq!(text_of(&events), "It is done.");
     run(&server, "ben", &input("u", "r1", "Please.")).await;
@@ -177,7 +177,7 @@ async fn without_the_setting_and_with_a_damaged_profile_no_user_is_described() {
     let stream = agcore_session::id::join(["profile", "default", &ANN.to_string()]);
     let damaged = Record::new("profile", 1, Timestamp::default(), json!([]));
     journal(&store).append(&stream, 1, vec![damaged]).await.unwrap();
-    let server = start(builder(&provider, &store).profiles()).await;
+    let server = start(builder(&provider, &store).with_profiles()).await;
     let events = run(&server, &ANN.to_string(), &input("t", "r2", "Please.")).await;
     assert_eq!(text_of(&events), "Two.");
     assert_eq!(knows(&provider, "grows beans"), [false, false]);
@@ -207,9 +207,9 @@ async fn new_threads_follow_the_catalog_and_old_ones_keep_their_currency() {
     } = flow_store();
     let shared = SharedCatalog::from(catalog("CNY"));
     let flow = Tools::default().flow(ROUTER, &provider);
-    let builder = Server::builder().flow("desk", flow).store(Arc::clone(&store));
-    let builder = builder.checkpoints(checkpoints).biller(shared.biller());
-    let server = start(builder.catalog(shared.clone()).billing_of_model("m")).await;
+    let builder = Server::builder().with_flow("desk", flow).with_store(Arc::clone(&store));
+    let builder = builder.with_checkpoints(checkpoints).with_biller(shared.biller());
+    let server = start(builder.with_catalog(shared.clone()).with_billing_of_model("m")).await;
     run(&server, "ben", &input("old", "r1", "Please.")).await;
     shared.replace(catalog("USD"));
     run(&server, "ben", &input("new", "r1", "Please.")).await;
@@ -239,7 +239,7 @@ async fn the_country_of_a_user_decides_about_the_currency_of_new_threads() {
         .with_country("DE", Currency::parse("currency", "EUR").unwrap())
         .unwrap();
     let provider = texts(["1", "2", "3", "4"]);
-    let server = start(builder(&provider, &store).billing_policy(policy)).await;
+    let server = start(builder(&provider, &store).with_billing_policy(policy)).await;
     run(&server, &ANN.to_string(), &input("t", "r1", "Please.")).await;
     assert_eq!(
         billing_of(&store, "t").await,

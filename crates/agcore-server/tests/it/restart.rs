@@ -99,7 +99,7 @@ async fn a_server_that_stops_waits_for_runs_and_parks_those_that_hang() {
     let store = store();
     let provider = ScriptedProvider::new([ScriptStep::text("Half").then_hang(), ScriptStep::text("Whole.")]);
     let limits = Limits::new().with_drain(Duration::from_millis(50));
-    let server = Running::start(builder(&provider, &store).limits(limits)).await;
+    let server = Running::start(builder(&provider, &store).with_limits(limits)).await;
     let mut events = server
         .stream(
             http::Method::POST,
@@ -197,7 +197,7 @@ async fn the_runs_of_a_copied_database_can_be_cancelled_instead() {
     events.until("TEXT_MESSAGE_CONTENT").await;
     server.kill().await;
 
-    let copy = builder(&provider, &store).unfinished(Unfinished::Cancel);
+    let copy = builder(&provider, &store).with_unfinished(Unfinished::Cancel);
     let server = Running::start(copy).await;
     server.follow("t", "r1", None).await;
     let session = server.get("/api/v1/agent/sessions/t").await.json();
@@ -210,7 +210,7 @@ async fn the_runs_of_a_copied_database_can_be_cancelled_instead() {
 #[tokio::test]
 async fn a_server_that_stops_says_so_before_it_closes_the_door() {
     let limits = Limits::new().with_lame_duck(Duration::from_secs(3600));
-    let server = Running::start(builder(&ScriptedProvider::new([]), &store()).limits(limits)).await;
+    let server = Running::start(builder(&ScriptedProvider::new([]), &store()).with_limits(limits)).await;
     assert_eq!(server.get("/ready").await.status.as_u16(), 200);
     server.stop.cancel();
     // Each request is a connection of its own.

@@ -79,7 +79,7 @@ async fn the_guide_lists_every_route() {
 
 #[tokio::test]
 async fn answers_have_the_id_of_their_request() {
-    let server = Running::start(builder(&texts([]), &store()).origin("https://app.example.org")).await;
+    let server = Running::start(builder(&texts([]), &store()).with_origin("https://app.example.org")).await;
     let ask = async |id: &str, origin: &str| {
         let headers = [("x-request-id", id), ("origin", origin)];
         server

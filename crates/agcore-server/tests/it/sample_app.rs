@@ -151,9 +151,9 @@ async fn serve(name: &str) -> (Vec<Value>, Vec<Value>, Value, Vec<String>) {
         checkpoints,
     } = flow_store();
     let server = Server::builder()
-        .flow("assistant", flow(&provider))
-        .store(store)
-        .checkpoints(checkpoints);
+        .with_flow("assistant", flow(&provider))
+        .with_store(store)
+        .with_checkpoints(checkpoints);
     let server = Running::start(server).await;
     let mut body = input("t", "r", &request);
     if let Some(job) = script.job {

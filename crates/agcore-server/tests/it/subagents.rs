@@ -88,11 +88,11 @@ impl Served {
     fn builder(self, store: &FlowStore, provider: &ScriptedProvider, spoken: &Arc<AtomicUsize>) -> ServerBuilder {
         let bundle = bundle(provider, spoken);
         let builder = match self {
-            Self::Agent => Server::builder().agent("ada", bundle, AgentSpec::new("ada", "Be Ada.")),
+            Self::Agent => Server::builder().with_agent("ada", bundle, AgentSpec::new("ada", "Be Ada.")),
             Self::Flow => {
                 let text = ROUTER.replace("[say, pay, wait, fail]", "[ask_expert]");
                 let file = FlowFile::parse("test.flow.yaml", &text, |_| Err("there are no other files".to_owned()));
-                Server::builder().flow("desk", FileFlow::builder(file.unwrap(), bundle))
+                Server::builder().with_flow("desk", FileFlow::builder(file.unwrap(), bundle))
             }
         };
         store.add_to(builder)

@@ -70,8 +70,8 @@ impl FlowStore {
     /// Lets a server use the store.
     pub(crate) fn add_to(&self, builder: ServerBuilder) -> ServerBuilder {
         builder
-            .store(Arc::clone(&self.sessions))
-            .checkpoints(Arc::clone(&self.checkpoints))
+            .with_store(Arc::clone(&self.sessions))
+            .with_checkpoints(Arc::clone(&self.checkpoints))
     }
 
     /// Wraps one store.
@@ -104,8 +104,8 @@ pub(crate) fn agent(provider: &ScriptedProvider) -> AgentBuilder {
 pub(crate) fn builder(provider: &ScriptedProvider, store: &Store) -> ServerBuilder {
     let bundle = agent(provider).build().unwrap();
     Server::builder()
-        .agent("ada", bundle, AgentSpec::new("ada", "Be Ada."))
-        .store(Arc::clone(store))
+        .with_agent("ada", bundle, AgentSpec::new("ada", "Be Ada."))
+        .with_store(Arc::clone(store))
 }
 
 pub(crate) fn call(id: &str, name: &str) -> ToolCall {

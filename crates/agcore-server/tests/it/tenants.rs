@@ -30,7 +30,7 @@ async fn requests_without_valid_tokens_are_refused() {
     let revoked = bearer(&tokens, 1, Actor::user("ann")).await;
     let id = tokens.list().await.unwrap()[0].id.clone();
     let server =
-        Running::start(builder(&texts([]), &store).authenticator(Arc::<TokenStore>::clone(&tokens))).await;
+        Running::start(builder(&texts([]), &store).with_authenticator(Arc::<TokenStore>::clone(&tokens))).await;
     let ask = async |headers: &[(&str, &str)]| server.with(Method::GET, "/api/v1/agent/sessions", headers, None).await;
     assert_eq!(ask(&[("authorization", &revoked)]).await.status.as_u16(), 200);
     tokens.revoke(&id).await.unwrap();
@@ -56,7 +56,7 @@ async fn requests_without_valid_tokens_are_refused() {
 async fn a_trusted_proxy_names_the_user() {
     let store = store();
     let proxy = TrustedProxy::new(["127.0.0.1".parse().unwrap()]);
-    let server = Running::start(builder(&texts(["Hi."]), &store).authenticator(Arc::new(proxy))).await;
+    let server = Running::start(builder(&texts(["Hi."]), &store).with_authenticator(Arc::new(proxy))).await;
     let headers = [("x-agcore-user", "ann"), ("x-agcore-tenant", "acme")];
     server
         .with(
@@ -82,7 +82,7 @@ async fn an_open_address_needs_credentials() {
     let refused = server.serve(listener, CancellationToken::new()).await.unwrap_err();
     assert!(matches!(refused, ServerError::OpenAddress(_)), "{refused}");
     assert!(matches!(
-        Server::builder().store(store).build(),
+        Server::builder().with_store(store).build(),
         Err(ServerError::NoAgent)
     ));
 }

@@ -46,8 +46,8 @@ fn builder(tool: &Arc<Tool>, provider: &ScriptedProvider, store: &Store) -> Serv
     });
     let bundle = AgentBuilder::new().with_provider(provider.clone()).with_tool(append);
     let bundle = bundle.with_approver(SuspendingApprover).build().unwrap();
-    let builder = Server::builder().agent("ada", bundle, AgentSpec::new("ada", "Be Ada."));
-    builder.store(Arc::clone(store))
+    let builder = Server::builder().with_agent("ada", bundle, AgentSpec::new("ada", "Be Ada."));
+    builder.with_store(Arc::clone(store))
 }
 
 /// A store that counts its calls.

@@ -62,17 +62,17 @@ pub(super) fn served(
     sessions: &Sessions,
 ) -> ServerBuilder {
     builder = match prices {
-        None => builder.biller(Prices::biller(None)),
+        None => builder.with_biller(Prices::biller(None)),
         Some(prices) => {
             let catalog = SharedCatalog::from(prices.catalog());
-            builder.biller(catalog.biller()).catalog(catalog)
+            builder.with_biller(catalog.biller()).with_catalog(catalog)
         }
     };
     if let Some(pause) = reload {
-        builder = builder.reload_catalog(stored(sessions), pause);
+        builder = builder.with_catalog_reload(stored(sessions), pause);
     }
     match has_profiles {
-        true => builder.profiles(),
+        true => builder.with_profiles(),
         false => builder,
     }
 }
