@@ -55,10 +55,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // The chain needs no `?` in the middle: `build_request` reports the first error.
     let request = PromptComposer::new()
-        .system_template(&prompts.get("support")?, &support)
-        .user("My order has not arrived.")
-        .assistant("I am sorry to hear that. Which order is it?")
-        .user("The one of Monday: three bolts.")
+        .with_system_template(&prompts.get("support")?, &support)
+        .with_user("My order has not arrived.")
+        .with_assistant("I am sorry to hear that. Which order is it?")
+        .with_user("The one of Monday: three bolts.")
         .build_request(model.info().model.as_ref())?;
     for message in &request.messages {
         println!("[{}]\n{}\n", message.role(), message.text());
@@ -84,7 +84,7 @@ fn show_mistakes() {
     if let Err(error) = PromptTemplate::compile("Dear {{name}},\n{{#if vip}}welcome back") {
         println!("broken template: {error}");
     }
-    if let Err(error) = PromptComposer::new().user("Hello").user("Hello?").build() {
+    if let Err(error) = PromptComposer::new().with_user("Hello").with_user("Hello?").build() {
         println!("broken messages: {error:?}");
     }
 }

@@ -23,8 +23,8 @@ use crate::{
 ///
 /// let persona = PromptTemplate::compile("You are {{name}}. Answer in {{language}}.")?;
 /// let request = PromptComposer::new()
-///     .system_template(&persona, &json!({"name": "Ada", "language": "French"}))
-///     .user(vec![ContentPart::text("What is this?"), ContentPart::image_url("https://example.com/cat.png")])
+///     .with_system_template(&persona, &json!({"name": "Ada", "language": "French"}))
+///     .with_user(vec![ContentPart::text("What is this?"), ContentPart::image_url("https://example.com/cat.png")])
 ///     .with_name("lin")
 ///     .build_request("gpt-5")?;
 ///
@@ -51,7 +51,7 @@ impl PromptComposer {
     /// use agcore_prompt::{Message, PromptComposer};
     ///
     /// let history = [Message::user("Hi"), Message::assistant("Hello!")];
-    /// let messages = PromptComposer::from_messages(history).user("How are you?").build()?;
+    /// let messages = PromptComposer::from_messages(history).with_user("How are you?").build()?;
     /// assert_eq!(messages.len(), 3);
     /// # Ok::<(), agcore_prompt::PromptError>(())
     /// ```
@@ -60,22 +60,22 @@ impl PromptComposer {
     }
 
     /// Appends a `system` message.
-    pub fn system(self, content: impl Into<Content>) -> Self {
+    pub fn with_system(self, content: impl Into<Content>) -> Self {
         self.with_message(Message::system(content))
     }
 
     /// Appends a `developer` message.
-    pub fn developer(self, content: impl Into<Content>) -> Self {
+    pub fn with_developer(self, content: impl Into<Content>) -> Self {
         self.with_message(Message::developer(content))
     }
 
     /// Appends a `user` message.
-    pub fn user(self, content: impl Into<Content>) -> Self {
+    pub fn with_user(self, content: impl Into<Content>) -> Self {
         self.with_message(Message::user(content))
     }
 
     /// Appends an `assistant` message.
-    pub fn assistant(self, content: impl Into<Content>) -> Self {
+    pub fn with_assistant(self, content: impl Into<Content>) -> Self {
         self.with_message(assistant(content.into()))
     }
 
@@ -85,14 +85,14 @@ impl PromptComposer {
     /// use agcore_prompt::{PromptComposer, ToolCall};
     ///
     /// let messages = PromptComposer::new()
-    ///     .user("What time is it?")
-    ///     .assistant_with_calls("", [ToolCall::function("call_1", "clock", "{}")])
-    ///     .tool("call_1", "noon")
+    ///     .with_user("What time is it?")
+    ///     .with_assistant_calls("", [ToolCall::function("call_1", "clock", "{}")])
+    ///     .with_tool_result("call_1", "noon")
     ///     .build()?;
     /// assert_eq!(messages[2].text(), "noon");
     /// # Ok::<(), agcore_prompt::PromptError>(())
     /// ```
-    pub fn assistant_with_calls(self, content: impl Into<Content>, calls: impl IntoIterator<Item = ToolCall>) -> Self {
+    pub fn with_assistant_calls(self, content: impl Into<Content>, calls: impl IntoIterator<Item = ToolCall>) -> Self {
         self.with_message(
             calls
                 .into_iter()
@@ -101,32 +101,32 @@ impl PromptComposer {
     }
 
     /// Appends a `tool` message with the result of the call with this id.
-    pub fn tool(self, call_id: impl Into<String>, content: impl Into<Content>) -> Self {
+    pub fn with_tool_result(self, call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         self.with_message(Message::tool(call_id, content))
     }
 
     /// Renders a template and appends it as a `system` message.
-    pub fn system_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
+    pub fn with_system_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
         self.with_rendered(template, context, Message::system)
     }
 
     /// Renders a template and appends it as a `developer` message.
-    pub fn developer_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
+    pub fn with_developer_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
         self.with_rendered(template, context, Message::developer)
     }
 
     /// Renders a template and appends it as a `user` message.
-    pub fn user_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
+    pub fn with_user_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
         self.with_rendered(template, context, Message::user)
     }
 
     /// Renders a template and appends it as an `assistant` message.
-    pub fn assistant_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
+    pub fn with_assistant_template<T: Serialize + ?Sized>(self, template: &PromptTemplate, context: &T) -> Self {
         self.with_rendered(template, context, Message::assistant)
     }
 
     /// Renders a template and appends it as the result of the call with this id.
-    pub fn tool_template<T: Serialize + ?Sized>(
+    pub fn with_tool_result_template<T: Serialize + ?Sized>(
         self,
         call_id: impl Into<String>,
         template: &PromptTemplate,
@@ -155,10 +155,10 @@ impl PromptComposer {
     /// ```
     /// use agcore_prompt::PromptComposer;
     ///
-    /// let messages = PromptComposer::new().user("Hi, I am Lin.").with_name("lin").build()?;
+    /// let messages = PromptComposer::new().with_user("Hi, I am Lin.").with_name("lin").build()?;
     /// assert_eq!(serde_json::to_value(&messages[0]).unwrap()["name"], "lin");
     ///
-    /// let error = PromptComposer::new().with_name("lin").user("Hi").build().unwrap_err();
+    /// let error = PromptComposer::new().with_name("lin").with_user("Hi").build().unwrap_err();
     /// assert_eq!(error.to_string(), "no message to name: call `with_name` after adding a message");
     /// # Ok::<(), agcore_prompt::PromptError>(())
     /// ```
@@ -186,7 +186,7 @@ impl PromptComposer {
     /// ```
     /// use agcore_prompt::{PromptComposer, PromptErrorKind};
     ///
-    /// let error = PromptComposer::new().user("Hello?").user("Anybody there?").build().unwrap_err();
+    /// let error = PromptComposer::new().with_user("Hello?").with_user("Anybody there?").build().unwrap_err();
     /// assert_eq!(error.kind(), &PromptErrorKind::InvalidSequence { index: 1 });
     /// ```
     pub fn build(self) -> Result<Vec<Message>, PromptError> {

@@ -8,8 +8,8 @@
 //! // Text of a user is data: it cannot break out of its block.
 //! let customer = data_block("customer", &json!({"name": "Lin"}))?;
 //! let messages = PromptComposer::new()
-//!     .system_template(&persona, &json!({"shop": "Nut & Bolt", "customer": customer}))
-//!     .user("My order has not arrived.")
+//!     .with_system_template(&persona, &json!({"shop": "Nut & Bolt", "customer": customer}))
+//!     .with_user("My order has not arrived.")
 //!     .build()?;
 //! assert!(messages[0].text().starts_with("You answer customers of Nut & Bolt.\n<untrusted_data"));
 //! # Ok::<(), agcore::prompt::PromptError>(())

@@ -30,19 +30,19 @@ fn check_error(composer: PromptComposer, kind: &PromptErrorKind, message: &str) 
 #[test]
 fn builds_text_messages_of_every_role() {
     let composer = PromptComposer::new()
-        .system("s")
-        .developer(String::from("d"))
-        .user("u")
-        .assistant_with_calls(
+        .with_system("s")
+        .with_developer(String::from("d"))
+        .with_user("u")
+        .with_assistant_calls(
             "",
             [
                 ToolCall::function("1", "clock", "{}"),
                 ToolCall::function("2", "clock", "{}"),
             ],
         )
-        .tool("2", "noon")
-        .tool("1", "one")
-        .assistant("a");
+        .with_tool_result("2", "noon")
+        .with_tool_result("1", "one")
+        .with_assistant("a");
     check(
         composer,
         json!([
@@ -70,11 +70,11 @@ fn builds_messages_with_parts_for_every_role() {
         ]
     };
     let composer = PromptComposer::new()
-        .system(one())
-        .developer(two())
-        .user(one())
-        .assistant(two())
-        .user(two());
+        .with_system(one())
+        .with_developer(two())
+        .with_user(one())
+        .with_assistant(two())
+        .with_user(two());
     let two = json!([{"type": "text", "text": "two"}, {"type": "image_url", "image_url": {"url": "https://example.com/x.png"}}]);
     let one = json!([{"type": "text", "text": "one"}]);
     let messages = composer.build().unwrap();
@@ -91,7 +91,7 @@ fn assistant_messages_keep_their_content_parts() {
     let parts: Vec<ContentPart> =
         serde_json::from_value(json!([{"type": "text", "text": "a"}, raw, {"type": "refusal", "refusal": "no"}]))
             .unwrap();
-    let messages = PromptComposer::new().assistant(parts.clone()).build().unwrap();
+    let messages = PromptComposer::new().with_assistant(parts.clone()).build().unwrap();
     assert_eq!(messages[0].text(), "a");
     assert_eq!(messages[0].as_assistant().unwrap().refusal_text(), Some("no"));
     assert_eq!(
@@ -105,15 +105,15 @@ fn renders_templates_for_every_role() {
     let template = PromptTemplate::compile("<{{x}}>").unwrap();
     let value = Value::from_serialize(&json!({"x": 5})).unwrap();
     let composer = PromptComposer::new()
-        .system_template(&template, &json!({"x": 1}))
-        .developer_template(
+        .with_system_template(&template, &json!({"x": 1}))
+        .with_developer_template(
             &template,
             &[("x", 2)].into_iter().collect::<std::collections::BTreeMap<_, _>>(),
         )
-        .user_template(&template, &json!({"x": 3}))
-        .assistant_with_calls("calls", [ToolCall::function("id", "f", "")])
-        .tool_template("id", &template, &json!({"x": 4}))
-        .assistant_template(&template, &value);
+        .with_user_template(&template, &json!({"x": 3}))
+        .with_assistant_calls("calls", [ToolCall::function("id", "f", "")])
+        .with_tool_result_template("id", &template, &json!({"x": 4}))
+        .with_assistant_template(&template, &value);
     let texts: Vec<String> = composer
         .build()
         .unwrap()
@@ -126,14 +126,14 @@ fn renders_templates_for_every_role() {
 #[test]
 fn with_name_names_the_last_message() {
     let composer = PromptComposer::new()
-        .system("s")
+        .with_system("s")
         .with_name("a")
-        .developer("d")
+        .with_developer("d")
         .with_name("b")
-        .user("u")
+        .with_user("u")
         .with_name("c")
         .with_name("d");
-    let composer = composer.assistant("x").with_name("e");
+    let composer = composer.with_assistant("x").with_name("e");
     let names: Vec<Json> = composer
         .build()
         .unwrap()
@@ -147,8 +147,8 @@ fn with_name_names_the_last_message() {
 fn rejects_a_name_for_a_message_without_a_name_field() {
     let call = || {
         PromptComposer::new()
-            .assistant_with_calls("", [ToolCall::function("1", "f", "{}")])
-            .tool("1", "x")
+            .with_assistant_calls("", [ToolCall::function("1", "f", "{}")])
+            .with_tool_result("1", "x")
             .with_name("n")
     };
     let kind = PromptErrorKind::NoName { role: Some(Role::Tool) };
@@ -158,13 +158,13 @@ fn rejects_a_name_for_a_message_without_a_name_field() {
         "a tool message cannot have a name: call `with_name` after a message of another role",
     );
     check_error(
-        call().assistant("later"),
+        call().with_assistant("later"),
         &kind,
         "a tool message cannot have a name: call `with_name` after a message of another role",
     );
     let kind = PromptErrorKind::NoName { role: None };
     check_error(
-        PromptComposer::new().with_name("n").user("u"),
+        PromptComposer::new().with_name("n").with_user("u"),
         &kind,
         "no message to name: call `with_name` after adding a message",
     );
@@ -174,10 +174,10 @@ fn rejects_a_name_for_a_message_without_a_name_field() {
 fn build_returns_the_first_error_of_the_chain() {
     let template = PromptTemplate::compile("{{missing}}").unwrap();
     let composer = PromptComposer::new()
-        .user_template(&template, &json!({}))
+        .with_user_template(&template, &json!({}))
         .with_name("n")
-        .assistant("a")
-        .tool("x", "y")
+        .with_assistant("a")
+        .with_tool_result("x", "y")
         .with_name("n");
     let kind = PromptErrorKind::VariableNotFound {
         path: "missing".into(),
@@ -207,14 +207,18 @@ fn rejects_invalid_message_sequences() {
     let error = check_error(PromptComposer::new(), &sequence(0), &text(0));
     assert_eq!(cause(error), SequenceErrorKind::Empty);
     let error = check_error(
-        PromptComposer::new().system("s").user("a").user("b"),
+        PromptComposer::new().with_system("s").with_user("a").with_user("b"),
         &sequence(2),
         &text(2),
     );
     assert_eq!(cause(error), SequenceErrorKind::Repeated(Role::User));
-    let error = check_error(PromptComposer::new().user("a").tool("x", "y"), &sequence(1), &text(1));
+    let error = check_error(
+        PromptComposer::new().with_user("a").with_tool_result("x", "y"),
+        &sequence(1),
+        &text(1),
+    );
     assert_eq!(cause(error), SequenceErrorKind::UnknownCall("x".into()));
-    let open = PromptComposer::new().assistant_with_calls("", [ToolCall::function("1", "f", "{}")]);
+    let open = PromptComposer::new().with_assistant_calls("", [ToolCall::function("1", "f", "{}")]);
     assert_eq!(
         cause(check_error(open, &sequence(0), &text(0))),
         SequenceErrorKind::Unanswered("1".into())
@@ -225,7 +229,7 @@ fn rejects_invalid_message_sequences() {
 fn continues_from_existing_messages() {
     let history = vec![Message::user("q"), Message::assistant("a")];
     let composer = PromptComposer::from_messages(history.clone())
-        .user("q2")
+        .with_user("q2")
         .with_messages([AssistantMessage::new("a2")])
         .with_message("q3");
     let messages = composer.build().unwrap();
@@ -239,8 +243,8 @@ fn continues_from_existing_messages() {
 #[test]
 fn builds_a_request_for_a_model() {
     let request = PromptComposer::new()
-        .system(Content::default())
-        .user("hi")
+        .with_system(Content::default())
+        .with_user("hi")
         .build_request("gpt-5")
         .unwrap();
     assert_eq!(
