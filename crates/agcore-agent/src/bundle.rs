@@ -148,7 +148,7 @@ impl RuntimeBundle {
         })
     }
 
-    /// Returns a new id, for a session or a plan that the caller does not name.
+    /// Returns a new id for a session: a UUID of version 7.
     pub(crate) fn new_id(&self) -> String {
         id::uuid_v7(self.0.clock.now(), &self.0.random)
     }

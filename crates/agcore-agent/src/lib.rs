@@ -67,7 +67,7 @@ pub use {
     session::{AgentSession, SessionState},
     session_memory::SessionMemory,
     skills::{Skill, Skills},
-    stored::{CONTEXT_METADATA, ContextManager, ContextsState, StoredSessions},
+    stored::{BranchSession, CONTEXT_METADATA, ContextManager, ContextsState, OpenSession, StoredSessions},
     task::{JsonPlanParser, PlanParser, StepQuestions, TaskAgent, TaskReport, TaskTurn},
     team::{FanOut, Gathered, SubAgent},
     tool_source::ToolSource,

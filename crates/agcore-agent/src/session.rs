@@ -13,10 +13,7 @@ use std::{
 };
 
 use agcore_chat::{Actor, Answer, Message, Question, QuestionId, UsageTracker};
-use agcore_cycle::{
-    CompactionReport, LlmCycle, Spent, TurnInput,
-    machine::{Machine, MachineError},
-};
+use agcore_cycle::{CompactionReport, LlmCycle, Spent, TurnInput, machine::Machine};
 use agcore_tools::ToolSession;
 use tokio_util::sync::CancellationToken;
 
@@ -335,8 +332,8 @@ impl AgentSession {
     /// session stores this with its next turn.
     ///
     /// # Errors
-    /// [`MachineError::InvalidMessages`] if the messages cannot be sent; the conversation stays as it was.
-    pub async fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), MachineError> {
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the messages cannot be sent; the conversation stays as it was.
+    pub async fn set_messages(&self, messages: Vec<Arc<Message>>) -> Result<(), AgentError> {
         let replaced = self
             .0
             .conversation
@@ -345,7 +342,7 @@ impl AgentSession {
         if let (Ok(()), Some(recorder)) = (&replaced, &self.0.recorder) {
             recorder.state_changed();
         }
-        replaced
+        replaced.map_err(AgentError::from)
     }
 
     /// Returns the whole session, to be saved. Waits for the running turn.

@@ -5,5 +5,5 @@ mod context_manager;
 
 pub use self::{
     context_manager::{ContextManager, ContextsState},
-    sessions::{CONTEXT_METADATA, StoredSessions},
+    sessions::{BranchSession, CONTEXT_METADATA, OpenSession, StoredSessions},
 };

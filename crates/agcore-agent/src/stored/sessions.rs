@@ -2,18 +2,21 @@
 
 mod billing;
 mod contexts;
+mod requests;
 mod settings;
 mod shared;
 
-pub use self::contexts::CONTEXT_METADATA;
+pub use self::{
+    contexts::CONTEXT_METADATA,
+    requests::{BranchSession, OpenSession},
+};
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Actor, Biller};
 use agcore_cycle::machine::Machine;
 use agcore_session::{
-    Billing, Commit, MessageFilter, NewSession, Session, SessionCursor, SessionFilter, SessionOrigin, SessionStore,
-    StoredMessage,
+    Billing, Commit, MessageFilter, NewSession, Session, SessionCursor, SessionFilter, SessionStore, StoredMessage,
 };
 use serde_json::{Map, Value};
 
@@ -79,7 +82,7 @@ pub struct StoredSessions {
 }
 
 impl StoredSessions {
-    /// Creates a session under an id of your choice. The id must be new in the tenant of the actor.
+    /// Creates a session. The id must be new in the tenant of the actor; [`new_id`](Self::new_id) returns such ids.
     ///
     /// Cancel safe, but dropping the future leaves open whether the session was created.
     ///
@@ -93,16 +96,14 @@ impl StoredSessions {
         Ok(self.session(created, empty, Arc::new(agent)))
     }
 
-    /// Creates a session under a new id: a UUID of version 7.
-    ///
-    /// # Errors
-    /// As [`create`](Self::create).
-    pub async fn create_new(&self, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
-        self.create(self.bundle.new_id(), agent).await
+    /// Returns a new id for a session: a UUID of version 7.
+    pub fn new_id(&self) -> String {
+        self.bundle.new_id()
     }
 
     /// Opens a session as it was after its last write. If a turn [was interrupted](AgentSession::is_interrupted),
-    /// [`resume`](AgentSession::resume) without answers continues it.
+    /// [`resume`](AgentSession::resume) without answers continues it. With [`or_create`](OpenSession::or_create), a session that
+    /// does not exist is created.
     ///
     /// If the conversation was handed over to a [member](crate::AgentBuilder::with_member) of the bundle, that agent still has
     /// it, and `agent` is not used.
@@ -113,9 +114,8 @@ impl StoredSessions {
     /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id,
     /// [`InvalidState`](crate::AgentErrorKind::InvalidState) if its records are damaged or of a newer version of the program,
     /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
-    pub async fn open(&self, id: &str, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
-        let (session, folded) = self.read(id).await?;
-        Ok(self.session(session, folded, Arc::new(agent)))
+    pub fn open<A: Agent + 'static>(&self, id: impl Into<String>, agent: A) -> OpenSession<'_, A> {
+        OpenSession::new(self, id.into(), agent)
     }
 
     /// Returns a session with its title, status and times, without its conversation.
@@ -149,59 +149,18 @@ impl StoredSessions {
         Ok(self.store.messages(&self.actor.tenant, id, filter).await?)
     }
 
-    /// Creates a session that continues from an earlier message of another one. `message` is the number of the last message that
-    /// belongs to the branch. It must be the last one of its turn; 0 begins with an empty conversation. What people have allowed
-    /// in the other session does not apply to the branch, and its usage is counted anew.
+    /// Creates a session that continues from the end of another one, or from an [earlier message](BranchSession::at) of it. What
+    /// people have allowed in the other session does not apply to the branch, and its usage is counted anew.
+    ///
+    /// Of a turn that is interrupted or suspended, only the rounds that are complete belong to a branch from the end. If the
+    /// conversation was handed over to a member of the bundle, that agent has such a branch as well.
     ///
     /// # Errors
     /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id,
     /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the message does not exist or is inside a turn, or if the new id
     /// is taken, and other errors as [`open`](Self::open).
-    pub async fn branch(
-        &self,
-        id: &str,
-        message: u64,
-        new_id: impl Into<String>,
-        agent: impl Agent + 'static,
-    ) -> Result<AgentSession, AgentError> {
-        let (machine, rows) = self.state_after(id, message).await?;
-        let number = i64::try_from(message).unwrap_or(i64::MAX);
-        let mut new = self
-            .new_session(new_id.into())
-            .with_origin(SessionOrigin::new(id, number));
-        // An empty conversation gets the title of its own first message.
-        new.title = self.find(id).await?.title.filter(|_| message > 0);
-        let created = self.store.create(new).await?;
-        let session = self.session(created, Folded::new(machine), Arc::new(agent));
-        self.write_branch(session, rows, Ok(())).await
-    }
-
-    /// Creates a session that continues from the end of another one, under a new id: a UUID of version 7. Of a turn that is
-    /// interrupted or suspended, only the rounds that are complete belong to the branch. If the conversation was handed over to a
-    /// member of the bundle, that agent has the branch as well.
-    ///
-    /// # Errors
-    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id, and other errors as
-    /// [`open`](Self::open).
-    pub async fn branch_new(&self, id: &str, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
-        let (origin, mut folded) = self.read(id).await?;
-        let rows = self.messages(id, &MessageFilter::new()).await?;
-        let last = rows.last().map_or(0, |row| row.seq);
-        folded.machine.reset_usage();
-        let mut new = self
-            .new_session(self.bundle.new_id())
-            .with_origin(SessionOrigin::new(origin.id, last));
-        new.title = origin.title;
-        let created = self.store.create(new).await?;
-        let handed_to = folded.agent.take();
-        let mut continued = Folded::new(folded.machine);
-        continued.agent = handed_to.clone();
-        let session = self.session(created, continued, Arc::new(agent));
-        if let (Some(recorder), Some(name)) = (session.recorder(), &handed_to) {
-            recorder.set_agent(Some(name));
-        }
-        let abandoned = session.abandon_turn().await.map(drop);
-        self.write_branch(session, rows, abandoned).await
+    pub fn branch<A: Agent + 'static>(&self, id: impl Into<String>, agent: A) -> BranchSession<'_, A> {
+        BranchSession::new(self, id.into(), agent)
     }
 
     /// Sets or removes the title of a session.

@@ -270,7 +270,7 @@ async fn a_branch_begins_after_a_turn() {
     session.turn("1").await.unwrap();
     session.turn("2").await.unwrap();
 
-    let branch = sessions.branch("s-1", 2, "s-2", ada()).await.unwrap();
+    let branch = sessions.branch("s-1", ada()).at(2).with_id("s-2").await.unwrap();
     branch.turn("2b").await.unwrap();
     let expected = ["user: 1", "assistant: One.", "user: 2b", "assistant: Other."];
     assert_eq!(texts(&sessions.open("s-2", ada()).await.unwrap()).await, expected);
@@ -289,14 +289,24 @@ async fn a_branch_begins_after_a_turn() {
     // A branch of a branch, at a message that was copied and at one that was not; and of nothing.
     for (message, expected) in [(2, 2), (4, 4), (0, 0)] {
         let id = format!("s-2-{message}");
-        let branch = sessions.branch("s-2", message, id.as_str(), ada()).await.unwrap();
+        let branch = sessions
+            .branch("s-2", ada())
+            .at(message)
+            .with_id(id.as_str())
+            .await
+            .unwrap();
         assert_eq!(texts(&branch).await.len(), expected);
         let title = sessions.get(&id).await.unwrap().unwrap().title;
         assert_eq!(title.as_deref(), (message > 0).then_some("1"));
         assert_eq!(texts(&sessions.open(&id, ada()).await.unwrap()).await.len(), expected);
     }
     for (message, reason) in [(1, "inside a turn"), (3, "inside a turn"), (9, "has 4 messages")] {
-        let error = sessions.branch("s-1", message, "s-9", ada()).await.unwrap_err();
+        let error = sessions
+            .branch("s-1", ada())
+            .at(message)
+            .with_id("s-9")
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), AgentErrorKind::InvalidInput);
         assert!(error.to_string().contains(reason), "{error}");
         assert!(sessions.get("s-9").await.unwrap().is_none());

@@ -103,7 +103,7 @@ async fn a_copy_ends_an_open_turn_and_leaves_the_original_alone() {
     session.turn("Hello.").await.unwrap();
     session.turn("Say it and pay.").await.unwrap();
 
-    let copy = sessions.branch_new("s-1", ada()).await.unwrap();
+    let copy = sessions.branch("s-1", ada()).await.unwrap();
     assert!(!copy.is_suspended().await && !copy.is_interrupted().await);
     let texts: Vec<String> = copy
         .messages()
@@ -185,7 +185,7 @@ async fn a_copy_of_a_conversation_that_was_handed_over_starts_with_the_same_agen
     session.turn("Paper, please.").await.unwrap();
     assert_eq!(session.agent().name(), "bob");
 
-    let copy = sessions.branch_new("s-1", desk()).await.unwrap();
+    let copy = sessions.branch("s-1", desk()).await.unwrap();
     assert_eq!(copy.agent().name(), "bob");
     let copy = sessions.open(copy.id(), desk()).await.unwrap();
     assert_eq!(copy.agent().name(), "bob");

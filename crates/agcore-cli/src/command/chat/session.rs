@@ -97,8 +97,11 @@ impl ChatSessions {
         self.window
             .use_model(agent_model(agent).unwrap_or(&self.provider.model));
         let opened = match selected {
-            None => self.new_for(agent).create_new(agent.clone()).await,
-            Some(session) if is_fork => self.stored.branch_new(&session.id, agent.clone()).await,
+            None => {
+                let new = self.new_for(agent);
+                new.create(new.new_id(), agent.clone()).await
+            }
+            Some(session) if is_fork => self.stored.branch(&session.id, agent.clone()).await,
             Some(session) => self.stored.open(&session.id, agent.clone()).await,
         };
         let opened = opened?;
@@ -138,7 +141,7 @@ impl ChatSessions {
     /// # Errors
     /// When the session is damaged, or the database fails.
     pub(super) async fn fork(&self, id: &str, agent: &AgentSpec) -> Result<AgentSession, Failure> {
-        let copy = self.stored.branch_new(id, agent.clone()).await?;
+        let copy = self.stored.branch(id, agent.clone()).await?;
         self.name_copy(&copy).await?;
         self.hooks.set_session(copy.id());
         Ok(copy)
