@@ -335,11 +335,7 @@ impl ExecutorBuilder {
         let offload = self.offload.map(|settings| wrap(|inner| Offload::new(inner, settings)));
         let optional: Vec<Wrap> = redact.into_iter().chain(offload).chain(self.layers).collect();
         // Each type-erased layer costs every call an allocation, so the usual stack has only one.
-        let limits = ResultLimits {
-            text: self.max_result_bytes,
-            data: self.max_data_bytes,
-            media: self.max_media_bytes,
-        };
+        let limits = (self.max_result_bytes, self.max_data_bytes, self.max_media_bytes);
         let invoke = if optional.is_empty() {
             outer_layers(run, limits, self.audit)
         } else {
@@ -379,23 +375,14 @@ fn wrap<S: Invoke + 'static>(layer: impl FnOnce(BoxInvoke) -> S + Send + 'static
     Box::new(move |inner| BoxInvoke::new(layer(inner)))
 }
 
-/// The limits of results, in bytes.
-struct ResultLimits {
-    text: usize,
-    data: usize,
-    media: usize,
-}
-
-/// Wraps the layers around `inner` that every executor has.
+/// Wraps the layers around `inner` that every executor has, with the limits for text, data and media.
 fn outer_layers(
     inner: impl Invoke + 'static,
-    limits: ResultLimits,
+    (text, data, media): (usize, usize, usize),
     audit: Option<Arc<dyn AuditSink>>,
 ) -> Statistics<BoxInvoke> {
-    let inner = Limit::new(inner)
-        .with_max_data_bytes(limits.data)
-        .with_max_media_bytes(limits.media);
-    let inner = Truncate::new(inner, limits.text);
+    let inner = Limit::new(inner).with_max_data_bytes(data).with_max_media_bytes(media);
+    let inner = Truncate::new(inner, text);
     Statistics::new(match audit {
         None => BoxInvoke::new(inner),
         Some(sink) => BoxInvoke::new(Audit::new(inner, sink)),
