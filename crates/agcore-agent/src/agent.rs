@@ -5,12 +5,12 @@ mod members;
 use std::sync::Arc;
 
 use agcore_chat::ChatRequest;
+use agcore_document::{Member, Node, Value};
 use agcore_tools::RegisteredTool;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 pub(crate) use self::members::{CATEGORY, Members, handoff_tag, handoff_target};
-use crate::{error::AgentError, front_matter};
+use crate::{error::AgentError, front_matter::Front};
 
 /// The longest name of an agent in a file, in characters: it is part of the name of a tool.
 const MAX_NAME: usize = 48;
@@ -180,15 +180,17 @@ impl AgentSpec {
     /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if there is no front matter, if it is not YAML, or if a member is
     /// unknown or has a wrong type; if the name is missing, or has other characters than letters, digits, `-` and `_`.
     pub fn from_markdown(text: &str) -> Result<Self, AgentError> {
-        let (front, body) = front_matter::split(text).map_err(AgentError::invalid_agent_file)?;
-        let mut members = members_of(front)?;
-        if members.contains_key("system_prompt") {
-            let problem = "`system_prompt` is not a member of the front matter; write it as the text after it";
-            return Err(AgentError::invalid_agent_file(problem));
-        }
-        members.insert("system_prompt".to_owned(), body.trim().into());
-        let spec: Self = serde_json::from_value(Value::Object(members))
-            .map_err(|error| AgentError::invalid_agent_file(format!("the front matter is invalid: {error}")))?;
+        let Front { matter, root } = Front::of(text).map_err(AgentError::invalid_agent_file)?;
+        let mut members = members_of(root.members())?;
+        let (place, prompt) = (root.place, Value::Text(matter.body.trim().to_owned()));
+        members.push(Member {
+            place,
+            name: "system_prompt".to_owned(),
+            node: Node::new(place, prompt),
+        });
+        let spec: Self = Node::new(place, Value::Table(members))
+            .read()
+            .map_err(|error| AgentError::invalid_agent_file(matter.describe(&error)))?;
         let is_portable = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if spec.name.is_empty() || spec.name.len() > MAX_NAME || !spec.name.chars().all(is_portable) {
             let problem = format!("the name must have 1 to {MAX_NAME} letters, digits, `-` and `_`");
@@ -236,28 +238,46 @@ impl AgentSpec {
 }
 
 /// Returns the members of an agent in the form in which they are deserialized.
-fn members_of(mut front: Map<String, Value>) -> Result<Map<String, Value>, AgentError> {
-    if let Some(Value::String(tools)) = front.get("tools") {
-        let names = tools.split(',').map(str::trim).filter(|name| !name.is_empty());
-        let names: Value = names.collect();
-        front.insert("tools".to_owned(), names);
-    }
+fn members_of(front: &[Member]) -> Result<Vec<Member>, AgentError> {
+    let (mut members, mut model) = (Vec::new(), None);
     // A member without a value is one that is not there.
-    front.retain(|_, value| !value.is_null());
-    if let Some(model) = front.remove("model") {
-        let request = front.entry("request").or_insert_with(|| Map::new().into());
-        let Value::Object(request) = request else {
-            return Err(AgentError::invalid_agent_file(
-                "`request` must have members, such as `temperature`",
-            ));
-        };
-        if request.insert("model".to_owned(), model).is_some() {
-            return Err(AgentError::invalid_agent_file(
-                "the model is set twice; remove `request.model`",
-            ));
+    for member in front.iter().filter(|member| member.node.value != Value::Null) {
+        match (member.name.as_str(), &member.node.value) {
+            ("system_prompt", _) => {
+                let problem = "`system_prompt` is not a member of the front matter; write it as the text after it";
+                return Err(AgentError::invalid_agent_file(problem));
+            }
+            ("tools", Value::Text(tools)) => {
+                let names = tools.split(',').map(str::trim).filter(|name| !name.is_empty());
+                let names = names.map(|name| Node::new(member.node.place, Value::Text(name.to_owned())));
+                let node = Node::new(member.node.place, Value::List(names.collect()));
+                members.push(Member { node, ..member.clone() });
+            }
+            ("model", _) => model = Some(member.clone()),
+            _ => members.push(member.clone()),
         }
     }
-    Ok(front)
+    let Some(model) = model else { return Ok(members) };
+    let at = members.iter().position(|member| member.name == "request");
+    let at = at.unwrap_or_else(|| {
+        let node = Node::new(model.place, Value::Table(Vec::new()));
+        members.push(Member {
+            name: "request".to_owned(),
+            place: model.place,
+            node,
+        });
+        members.len() - 1
+    });
+    let Value::Table(request) = &mut members[at].node.value else {
+        let problem = "`request` must have members, such as `temperature`";
+        return Err(AgentError::invalid_agent_file(problem));
+    };
+    if request.iter().any(|member| member.name == "model") {
+        let problem = "the model is set twice; remove `request.model`";
+        return Err(AgentError::invalid_agent_file(problem));
+    }
+    request.push(model);
+    Ok(members)
 }
 
 impl Agent for AgentSpec {

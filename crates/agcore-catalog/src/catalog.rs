@@ -10,13 +10,13 @@ pub(crate) mod spec;
 
 use std::{collections::HashMap, fmt};
 
-use agcore_yaml::Place;
+use agcore_document::{DocumentError, Format, Place};
 use error::{CatalogError, CatalogProblem};
 use fields::Problems;
 use kind::ModelKind;
 use spec::{Endpoint, Model, Role, Vendor};
 
-use crate::{currency::Currency, document::Format, price::price_list::PriceList, problem::Problem};
+use crate::{currency::Currency, price::price_list::PriceList, problem::Problem};
 
 /// Vendors with their endpoints, keys and models, and the roles that models fill.
 ///
@@ -61,11 +61,11 @@ impl Catalog {
     /// Reads a catalog. `file` is the name that errors contain.
     ///
     /// # Errors
-    /// Fails with everything that is wrong, each with its line and column. If the text is not TOML or YAML, that is the only
+    /// Fails with everything that is wrong, each with its line and column. If the text cannot be parsed, that is the only
     /// problem.
     pub fn parse(file: &str, format: Format, text: &str) -> Result<Self, CatalogError> {
-        let root = format.parse(text).map_err(|(place, message)| {
-            let problem = Problem::shown("document", message, "it must be valid TOML or YAML");
+        let root = format.parse(text).map_err(|DocumentError { place, kind, .. }| {
+            let problem = Problem::shown("document", kind, "it must be valid TOML, YAML or JSON");
             CatalogError::new(file, vec![CatalogProblem { place, problem }])
         })?;
         let problems = Problems::default();

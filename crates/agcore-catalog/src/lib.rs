@@ -52,7 +52,6 @@ struct Readme;
 
 mod problem;
 mod currency;
-mod document;
 mod price;
 mod catalog;
 mod billing;
@@ -63,7 +62,7 @@ mod routing;
 mod archive;
 
 #[doc(no_inline)]
-pub use agcore_yaml::Place;
+pub use agcore_document::{Format, Place};
 #[cfg(feature = "archive")]
 pub use archive::{ArchiveError, Kept, MediaArchive};
 pub use billing::{
@@ -83,7 +82,6 @@ pub use catalog::{
     spec::{Endpoint, Key, Model, Role, Vendor},
 };
 pub use currency::Currency;
-pub use document::Format;
 pub use price::{
     call_usage::CallUsage,
     import::{PriceImport, import_prices},

@@ -2,12 +2,10 @@
 
 use std::{fmt, io, sync::Arc};
 
+use agcore_document::Format;
 use async_trait::async_trait;
 
-use crate::{
-    catalog::{Catalog, error::CatalogError},
-    document::Format,
-};
+use crate::catalog::{Catalog, error::CatalogError};
 
 /// A place that catalogs are loaded from: a document, a database, a service.
 #[async_trait]

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt};
 
-use crate::document::{Place, Wrong};
+use agcore_document::{DocumentError, Place};
 
 /// A problem of a file of cases, and its place.
 ///
@@ -10,21 +10,30 @@ use crate::document::{Place, Wrong};
 /// use agcore_eval::{Format, Suite};
 ///
 /// let error = Suite::parse("suite.toml", Format::Toml, "name = \"math\"\nkases = []").unwrap_err();
-/// assert_eq!(error.to_string(), "suite.toml:2:1: kases: unknown field `kases`, expected one of `name`, `agent`, `cases`");
+/// assert_eq!(error.to_string(), "suite.toml:2:1: there is no member `kases`; did you mean `cases`?");
 /// assert_eq!(error.place().line, 2);
 /// ```
 #[derive(Debug)]
 pub struct SuiteError {
     file: String,
-    wrong: Wrong,
+    place: Place,
+    /// The member, such as `cases[0].expect`; empty for the document itself.
+    member: String,
+    problem: String,
 }
 
 impl SuiteError {
-    pub(crate) fn new(file: &str, wrong: Wrong) -> Self {
+    pub(crate) fn new(file: &str, place: Place, member: String, problem: impl ToString) -> Self {
         Self {
             file: file.to_owned(),
-            wrong,
+            place,
+            member,
+            problem: problem.to_string(),
         }
+    }
+
+    pub(crate) fn of_document(file: &str, error: &DocumentError) -> Self {
+        Self::new(file, error.place, error.path.clone(), &error.kind)
     }
 
     /// Returns the name of the file.
@@ -34,19 +43,24 @@ impl SuiteError {
 
     /// Returns the line and the column.
     pub fn place(&self) -> Place {
-        self.wrong.place
+        self.place
     }
 
     /// Returns what is wrong.
     pub fn problem(&self) -> &str {
-        &self.wrong.problem
+        &self.problem
     }
 }
 
 impl fmt::Display for SuiteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Wrong { place, member, problem } = &self.wrong;
-        write!(f, "{}:{place}: ", self.file)?;
+        let Self {
+            file,
+            place,
+            member,
+            problem,
+        } = self;
+        write!(f, "{file}:{place}: ")?;
         if !member.is_empty() {
             write!(f, "{member}: ")?;
         }

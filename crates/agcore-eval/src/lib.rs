@@ -39,7 +39,6 @@
 //!
 //! <!-- /features -->
 
-mod document;
 mod error;
 mod expect;
 mod script;
@@ -52,11 +51,12 @@ mod judge;
 mod report;
 mod evaluation;
 
+#[doc(no_inline)]
+pub use agcore_document::{Format, Place};
 #[doc(inline)]
 pub use {
     agent_target::AgentTarget,
     check::{Check, check},
-    document::{Format, Place},
     error::{EvalError, SuiteError},
     evaluation::Evaluation,
     expect::{

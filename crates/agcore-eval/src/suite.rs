@@ -3,15 +3,11 @@
 use std::collections::HashSet;
 
 use agcore_agent::AgentSpec;
+use agcore_document::{Format, Node, Place, Value as DocumentValue};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{
-    document::{self, Format, Places, Wrong},
-    error::SuiteError,
-    expect::Expect,
-    script::ScriptedReply,
-};
+use crate::{error::SuiteError, expect::Expect, script::ScriptedReply};
 
 /// The largest number of times that a case is repeated.
 const MAX_REPEATS: u32 = 1_000;
@@ -103,14 +99,18 @@ impl Suite {
     /// # Errors
     /// What is wrong, with its line and column.
     pub fn parse(file: &str, format: Format, text: &str) -> Result<Self, SuiteError> {
-        let (suite, places): (Self, Places) =
-            document::read(format, text).map_err(|wrong| SuiteError::new(file, wrong))?;
+        let refused = |error| SuiteError::of_document(file, &error);
+        let root = format.parse(text).map_err(refused)?;
+        let suite: Self = root.read().map_err(refused)?;
         match suite.problem() {
             None => Ok(suite),
-            Some((member, problem)) => {
-                let place = places.of(&member);
-                let wrong = Wrong { place, member, problem };
-                Err(SuiteError::new(file, wrong))
+            Some(Problem { case, member, problem }) => {
+                let place = place_of(&root, case, member);
+                let path = match case {
+                    Some(case) => format!("cases[{case}].{member}"),
+                    None => member.to_owned(),
+                };
+                Err(SuiteError::new(file, place, path, problem))
             }
         }
     }
@@ -124,10 +124,16 @@ impl Suite {
     }
 
     /// Returns the first member that is wrong, and why.
-    fn problem(&self) -> Option<(String, String)> {
+    fn problem(&self) -> Option<Problem> {
         let mut names = HashSet::new();
         for (index, case) in self.cases.iter().enumerate() {
-            let wrong = |member: &str, problem: &str| Some((format!("cases[{index}].{member}"), problem.to_owned()));
+            let wrong = |member, problem: &str| {
+                Some(Problem {
+                    case: Some(index),
+                    member,
+                    problem: problem.to_owned(),
+                })
+            };
             if case.name.trim().is_empty() {
                 return wrong("name", "the name is empty");
             }
@@ -148,10 +154,32 @@ impl Suite {
             }
         }
         match self.cases.is_empty() {
-            true => Some(("cases".to_owned(), "there is no case".to_owned())),
+            true => Some(Problem {
+                case: None,
+                member: "cases",
+                problem: "there is no case".to_owned(),
+            }),
             false => None,
         }
     }
+}
+
+/// A member that is wrong: of a case, or of the document.
+struct Problem {
+    case: Option<usize>,
+    member: &'static str,
+    problem: String,
+}
+
+/// Returns the place of a member, or of the case that lacks it.
+fn place_of(root: &Node, case: Option<usize>, member: &str) -> Place {
+    let cases = root.member("cases").map(|member| &member.node.value);
+    let case = match (cases, case) {
+        (Some(DocumentValue::List(cases)), Some(index)) => cases.get(index),
+        _ => None,
+    };
+    let table = case.unwrap_or(root);
+    table.member(member).map_or(table.place, |member| member.place)
 }
 
 fn once() -> u32 {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use agcore_document::{DocumentError, Format};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -12,17 +13,12 @@ use crate::{
     source::{ProfileRecord, ProfileSource},
 };
 
-/// The largest number of values of a YAML document.
-#[cfg(feature = "yaml")]
-const MAX_VALUES: usize = 200_000;
-
 /// Profiles from a TOML or YAML document: a list `profiles` of tables with `user_id` (a UUID), `username`, and optionally `bio`
 /// and `settings`.
 ///
 /// The whole document is checked when it is read, and all errors are returned at once.
 ///
 /// ```
-/// # #[cfg(feature = "toml")] {
 /// use agcore_profile::{ProfileDocument, UserAgentContext, Uuid};
 ///
 /// let document = ProfileDocument::from_toml(
@@ -41,7 +37,6 @@ const MAX_VALUES: usize = 200_000;
 /// assert_eq!(context.settings().preferences().ai_language().as_str(), "en-GB");
 /// # Ok::<(), agcore_profile::ProfileError>(())
 /// # }).unwrap()?;
-/// # }
 /// # Ok::<(), agcore_profile::ProfileError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -54,30 +49,26 @@ impl ProfileDocument {
     ///
     /// # Errors
     /// `Syntax` with the line and column if the text is not TOML, and `Invalid` with all wrong fields of all profiles.
-    #[cfg(feature = "toml")]
     pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
-        let value: Value = toml::from_str(text).map_err(|error| {
-            let place = error.span().map_or_else(String::new, |span| place(text, span.start));
-            ProfileError::syntax(format!("the profiles are not TOML: {}{place}", error.message()))
-        })?;
-        Self::from_value(&value)
+        Self::parse(Format::Toml, text)
     }
 
     /// Reads profiles from YAML 1.2. Anchors and aliases are supported; tags, merge keys and several documents are not.
     ///
     /// # Errors
     /// `Syntax` with the line and column if the text is not such YAML, and `Invalid` with all wrong fields of all profiles.
-    #[cfg(feature = "yaml")]
     pub fn from_yaml(text: &str) -> Result<Self, ProfileError> {
-        let limits = agcore_yaml::Limits::default().with_max_values(MAX_VALUES);
-        let root = agcore_yaml::parse(text, &limits).map_err(|error| {
-            let agcore_yaml::YamlError { place, problem, .. } = error;
+        Self::parse(Format::Yaml, text)
+    }
+
+    fn parse(format: Format, text: &str) -> Result<Self, ProfileError> {
+        let root = format.parse(text).map_err(|DocumentError { place, kind, .. }| {
+            let (line, column) = (place.line, place.column);
             ProfileError::syntax(format!(
-                "the profiles cannot be read from YAML: {problem} in line {}, column {}",
-                place.line, place.column
+                "the profiles cannot be read in line {line}, column {column}: {kind}"
             ))
         })?;
-        Self::from_value(&root.map_or(Value::Null, |root| root.to_json()))
+        Self::from_value(&root.to_json())
     }
 
     fn from_value(value: &Value) -> Result<Self, ProfileError> {
@@ -188,12 +179,4 @@ fn record(value: &Value) -> Result<ProfileRecord, Vec<FieldError>> {
         }),
         _ => Err(errors),
     }
-}
-
-#[cfg(feature = "toml")]
-fn place(text: &str, offset: usize) -> String {
-    let before = text.get(..offset).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    format!(" in line {line}, column {column}")
 }

@@ -57,7 +57,7 @@ impl FieldError {
     }
 
     /// Puts a path in front of that of the field.
-    #[cfg(feature = "_document")]
+    #[cfg(feature = "documents")]
     pub(crate) fn below(mut self, parent: &str) -> Self {
         self.field = format!("{parent}.{}", self.field);
         self

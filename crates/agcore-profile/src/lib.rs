@@ -31,8 +31,7 @@
 //!
 //! | feature | description |
 //! |---|---|
-//! | `toml` | Profiles from a TOML document. |
-//! | `yaml` | Profiles from a YAML document. |
+//! | `documents` | Profiles from TOML and YAML documents. |
 //!
 //! <!-- /features -->
 
@@ -47,14 +46,14 @@ mod time_zone;
 mod preferences;
 mod settings;
 mod source;
-#[cfg(feature = "_document")]
+#[cfg(feature = "documents")]
 mod document;
 mod context;
 mod system_prompt;
 
 pub use context::UserAgentContext;
 pub use country::Country;
-#[cfg(feature = "_document")]
+#[cfg(feature = "documents")]
 pub use document::ProfileDocument;
 pub use error::{FieldError, ProfileError, ProfileErrorKind};
 pub use language::LanguageTag;

@@ -47,8 +47,8 @@ const ABSENCES: &[Absence] = &[
     pure("agcore-prompt", None, Some(WASM)),
     pure("agcore-profile", None, None),
     pure("agcore-profile", None, Some(WASM)),
-    pure("agcore-yaml", None, None),
-    pure("agcore-yaml", None, Some(WASM)),
+    pure("agcore-document", None, None),
+    pure("agcore-document", None, Some(WASM)),
     pure("agcore-agui", None, None),
     pure("agcore-agui", None, Some(WASM)),
     Absence {

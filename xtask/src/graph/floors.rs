@@ -20,7 +20,7 @@ pub(crate) enum Place {
 pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-chat", Place::Floor(0)),
     (TOOLS_MACROS, Place::Floor(0)),
-    ("agcore-yaml", Place::Floor(0)),
+    ("agcore-document", Place::Floor(0)),
     ("agcore-wire", Place::Floor(1)),
     ("agcore-prompt", Place::Floor(1)),
     ("agcore-tools", Place::Floor(1)),

@@ -21,6 +21,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "agcore-cycle",
         &["futures_core", "schemars", "serde", "serde_json", "tokio_util"],
     ),
+    ("agcore-document", &["schemars", "serde", "serde_json"]),
     ("agcore-files", &["serde", "serde_json"]),
     ("agcore-eval", &["serde", "serde_json", "tokio_util"]),
     (
@@ -52,7 +53,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tokio_util",
         ],
     ),
-    ("agcore-yaml", &["serde_json"]),
     ("agcore-wire", &["bytes", "http", "serde", "serde_json"]),
 ];
 

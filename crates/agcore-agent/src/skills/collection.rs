@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::file::SkillFiles;
-use crate::{data_text::escaped, error::AgentError, front_matter};
+use crate::{data_text::escaped, error::AgentError, front_matter::Front};
 
 /// The file of a skill.
 pub(super) const FILE: &str = "SKILL.md";
@@ -214,11 +214,8 @@ impl Skill {
     /// Reads the head of a skill.
     fn new(folder: PathBuf, files: SkillFiles) -> Result<Self, String> {
         let text = files.read_text(FILE)?;
-        let (front, _) = front_matter::split(&text)?;
-        let (name, description) = (
-            front_matter::text(&front, "name"),
-            front_matter::text(&front, "description"),
-        );
+        let front = Front::of(&text)?;
+        let (name, description) = (front.text("name"), front.text("description"));
         let is_portable = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if name.is_empty() || name.chars().count() > MAX_NAME || !name.chars().all(is_portable) {
             return Err(format!(

@@ -9,7 +9,7 @@ use agcore_tools::{
 use serde::Deserialize;
 
 use super::collection::{FILE, Skills};
-use crate::{front_matter, tool_source::ToolSource};
+use crate::{front_matter::Front, tool_source::ToolSource};
 
 /// The name of the tool.
 pub(crate) const USE_SKILL: &str = "use_skill";
@@ -71,7 +71,7 @@ fn read(skills: &Skills, arguments: &UseSkill) -> Result<ToolOutput, ToolError> 
     if arguments.file.is_some() {
         return Ok(ToolOutput::text(text));
     }
-    let (_, body) = front_matter::split(&text).map_err(failed)?;
+    let body = Front::of(&text).map_err(failed)?.matter.body;
     let files = skill.files.list(FILE);
     let files = match files.is_empty() {
         true => String::new(),

@@ -31,12 +31,21 @@ fn mistakes_are_named() {
     };
     check("You run tests.", "must begin with front matter");
     check("---\nname: [\n---\n", "not YAML: line");
-    check("---\ndescription: x\n---\n", "missing field `name`");
+    check(
+        "---\ndescription: x\n---\n",
+        "the front matter is invalid: line 2: the member `name` is missing; add it",
+    );
     check("---\nname: a b\n---\n", "letters, digits, `-` and `_`");
     check("---\nname: ../a\n---\n", "letters, digits, `-` and `_`");
     check(&format!("---\nname: {}\n---\n", "a".repeat(49)), "1 to 48");
-    check("---\nname: a\ntemperature: 1\n---\n", "unknown field `temperature`");
-    check("---\nname: a\ntools: {x: 1}\n---\n", "the front matter is invalid");
+    check(
+        "---\nname: a\ntemperature: 1\n---\n",
+        "line 3: there is no member `temperature`; use one of `name`",
+    );
+    check(
+        "---\nname: a\ntools: {x: 1}\n---\n",
+        "line 3: tools: expected a list, found a table",
+    );
     check("---\nname: a\nsystem_prompt: x\n---\n", "write it as the text after it");
     check("---\nname: a\nmodel: x\nrequest: {model: y}\n---\n", "set twice");
     check(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use agcore_chat::text::nearest;
-use agcore_yaml::Place;
+use agcore_document::Place;
 
 use super::{
     fields::Problems,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use agcore_yaml::Place;
+use agcore_document::Place;
 
 use crate::problem::Problem;
 

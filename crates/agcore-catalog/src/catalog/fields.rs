@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use agcore_chat::text::nearest;
-use agcore_yaml::{Member, Node, Place, Value};
+use agcore_document::{Member, Node, Place, Value};
 
 use super::error::CatalogProblem;
 use crate::problem::Problem;

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use agcore_yaml::{Member, Node, Value};
+use agcore_document::{Member, Node, Value};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{

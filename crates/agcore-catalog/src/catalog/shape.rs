@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agcore_yaml::{Node, Value};
+use agcore_document::{Node, Value};
 
 use super::{
     fields::{Fields, Problems},

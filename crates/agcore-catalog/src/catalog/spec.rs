@@ -3,7 +3,7 @@
 use std::fmt;
 
 use agcore_chat::Actor;
-use agcore_yaml::Place;
+use agcore_document::Place;
 
 use super::{kind::ModelKind, shape::ShapeRow};
 use crate::{currency::Currency, price::model_price::ModelPrice};

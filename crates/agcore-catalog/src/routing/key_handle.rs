@@ -8,11 +8,11 @@ use std::{
 };
 
 use agcore_chat::{Clock, Usage};
+use agcore_document::Place;
 use agcore_llm::{
     Call, CallOperation, LlmError, LlmErrorKind, LlmProvider, ProviderInfo, ReplyDelta, ReplyItem, ReplyStream,
     layer::rate_limit::{RateLimit, RateLimits},
 };
-use agcore_yaml::Place;
 use futures_util::Stream;
 
 use super::meter::Meter;

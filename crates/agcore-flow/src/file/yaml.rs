@@ -1,37 +1,37 @@
-//! YAML documents without aliases: a flow file is written by hand, and an alias could stand for any amount of data.
+//! YAML documents.
 
-use agcore_yaml::Limits;
+use agcore_document::Format;
 
 use super::node::{Member, Node, Place, Value};
 
-/// The deepest nesting of lists and tables.
-const MAX_DEPTH: usize = 32;
-
 /// Reads a document, or returns what is wrong and where.
 pub(super) fn parse(text: &str) -> Result<Node, (Place, String)> {
-    let limits = Limits::default().with_max_depth(MAX_DEPTH).without_aliases();
-    match agcore_yaml::parse(text, &limits) {
-        Ok(Some(root)) => Ok(node(root)),
-        Ok(None) => Err((place(agcore_yaml::Place::START), "the file is empty".to_owned())),
-        Err(error) => Err((place(error.place), error.problem)),
+    let root = Format::Yaml
+        .parse(text)
+        .map_err(|error| (place(error.place), error.kind.to_string()))?;
+    match &root.value {
+        agcore_document::Value::Table(members) if members.is_empty() => {
+            Err((place(root.place), "the file is empty".to_owned()))
+        }
+        _ => Ok(node(root)),
     }
 }
 
-fn place(place: agcore_yaml::Place) -> Place {
+fn place(place: agcore_document::Place) -> Place {
     Place {
         line: place.line,
         column: place.column,
     }
 }
 
-fn node(node: agcore_yaml::Node) -> Node {
+fn node(node: agcore_document::Node) -> Node {
     let value = match node.value {
-        agcore_yaml::Value::Null => Value::Null,
-        agcore_yaml::Value::Bool(value) => Value::Plain(value.to_string()),
-        agcore_yaml::Value::Number(text) => Value::Plain(text),
-        agcore_yaml::Value::Text(text) => Value::Text(text),
-        agcore_yaml::Value::List(items) => Value::List(items.into_iter().map(self::node).collect()),
-        agcore_yaml::Value::Table(members) => Value::Table(members.into_iter().map(member).collect()),
+        agcore_document::Value::Null => Value::Null,
+        agcore_document::Value::Bool(value) => Value::Plain(value.to_string()),
+        agcore_document::Value::Number(text) => Value::Plain(text),
+        agcore_document::Value::Text(text) => Value::Text(text),
+        agcore_document::Value::List(items) => Value::List(items.into_iter().map(self::node).collect()),
+        agcore_document::Value::Table(members) => Value::Table(members.into_iter().map(member).collect()),
     };
     Node {
         place: place(node.place),
@@ -39,7 +39,7 @@ fn node(node: agcore_yaml::Node) -> Node {
     }
 }
 
-fn member(member: agcore_yaml::Member) -> Member {
+fn member(member: agcore_document::Member) -> Member {
     Member {
         place: place(member.place),
         name: member.name,

@@ -18,7 +18,7 @@ mod file_name;
 mod folder;
 
 use agcore_chat::Actor;
-use agcore_yaml::{FrontMatter as SplitMatter, FrontMatterError, FrontMatterFormat};
+use agcore_document::FrontMatter as Matter;
 
 pub use self::{
     file_name::file_name,
@@ -48,15 +48,14 @@ pub fn to_markdown(page: &KnowledgePage) -> String {
 /// [`InvalidInput`](crate::MemoryErrorKind::InvalidInput) if the front matter cannot be read or the page is not acceptable.
 pub fn from_markdown(id: &str, text: &str, owner: &Actor) -> Result<KnowledgePage, MemoryError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let invalid = |error: FrontMatterError| MemoryError::invalid(error.to_string());
-    let (front, content) = match SplitMatter::split(text).map_err(invalid)? {
+    let matter = Matter::split(text).map_err(|error| MemoryError::invalid(error.kind.to_string()))?;
+    let (front, content) = match matter {
         None => (FrontMatter::default(), text),
-        Some(split) => {
-            let front = match split.format {
-                FrontMatterFormat::Toml => FrontMatter::of_json(split.toml().map_err(invalid)?)?,
-                _ => FrontMatter::parse(split.text)?,
-            };
-            (front, without_blank_line(split.body))
+        Some(matter) => {
+            let root = matter
+                .parse()
+                .map_err(|error| MemoryError::invalid(matter.describe(&error)))?;
+            (FrontMatter::of(&root)?, without_blank_line(matter.body))
         }
     };
     let id = front.id.unwrap_or_else(|| id.to_owned());
@@ -130,6 +129,8 @@ mod tests {
         assert_eq!(page.summary, "two lines\n");
         assert_eq!(page.content, "Text\r\n");
         assert_eq!(page.created_at.as_millis(), 1_769_860_800_000);
+        let page = read("---\ntitle: &tea 1.10\nsummary: *tea\n---\n").unwrap();
+        assert_eq!((page.title.as_str(), page.summary.as_str()), ("1.10", "1.10"));
         assert_eq!(read("---\ntags: a, B\nreferences: x\n---\n").unwrap().tags, ["a", "b"]);
         assert_eq!(read("---\n# only a comment\n---\ntext").unwrap().content, "text");
         assert_eq!(read("---\ntitle:\ntags: []\n---\n# T").unwrap().title, "T");
@@ -138,9 +139,12 @@ mod tests {
     #[test]
     fn broken_front_matter_is_explained() {
         for (text, expected) in [
-            ("---\ntitle: a\n", "the front matter that begins in line 1 does not end"),
+            ("---\ntitle: a\n", "the front matter that begins here does not end"),
             ("---\ntitle: [a\n---\n", "the front matter is not YAML"),
-            ("---\ntitle: a\ntitle: b\n---\n", "the front matter has `title` twice"),
+            (
+                "---\ntitle: a\ntitle: b\n---\n",
+                "the front matter is invalid: line 3: the key \"title\" occurs twice in one table",
+            ),
             ("---\ntitle: {a: b}\n---\n", "`title` in the front matter is not a text"),
             (
                 "---\ntags: {a: b}\n---\n",
@@ -151,8 +155,8 @@ mod tests {
                 "`tags` in the front matter is not a list of texts",
             ),
             (
-                "---\ntitle: &a x\nsummary: *a\n---\n",
-                "the front matter has an alias (`*`)",
+                "---\ntitle: &a [*a]\n---\n",
+                "the front matter is invalid: line 2: title[0]: an alias refers to a value that contains it",
             ),
             (
                 "---\ncreated_at: today\n---\n",

@@ -1,34 +1,8 @@
 //! [`Node`]: a value of a document, with its place.
 
-use std::fmt;
+use serde_json::Map;
 
-use serde_json::{Map, Number};
-
-/// A place in a document: line and column, both from 1; 0 if it is unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[non_exhaustive]
-pub struct Place {
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
-}
-
-impl Place {
-    /// The start of a document.
-    pub const START: Self = Self { line: 1, column: 1 };
-
-    /// Creates a place.
-    pub const fn new(line: usize, column: usize) -> Self {
-        Self { line, column }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.line, self.column)
-    }
-}
+use crate::{number, place::Place};
 
 /// A value of a document, with its place.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,6 +58,11 @@ impl Node {
         }
     }
 
+    /// Returns the member of a table with a name.
+    pub fn member(&self, name: &str) -> Option<&Member> {
+        self.members().iter().find(|member| member.name == name)
+    }
+
     /// Returns a short description of the value for error messages.
     pub fn shown(&self) -> String {
         match &self.value {
@@ -96,12 +75,13 @@ impl Node {
         }
     }
 
-    /// Returns the value as JSON, without places. A number that JSON cannot represent becomes a text.
+    /// Returns the value as JSON, without places. Integers that need more than 64 bits lose digits, as in other JSON readers, and a
+    /// number that JSON cannot represent becomes a text.
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Value::Null => serde_json::Value::Null,
             Value::Bool(value) => (*value).into(),
-            Value::Number(text) => json_number(text),
+            Value::Number(text) => number::to_json(text),
             Value::Text(text) => text.as_str().into(),
             Value::List(items) => items.iter().map(Self::to_json).collect(),
             Value::Table(members) => {
@@ -114,15 +94,15 @@ impl Node {
     }
 }
 
-/// Returns the JSON form of a number, or its text if it has none.
-fn json_number(text: &str) -> serde_json::Value {
-    let unsigned = text.strip_prefix('+').unwrap_or(text);
-    if let Ok(whole) = unsigned.parse::<i64>() {
-        return whole.into();
+/// Returns the number of bytes of all names and texts in a value.
+pub(crate) fn bytes_of(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 0,
+        Value::Number(text) | Value::Text(text) => text.len(),
+        Value::List(items) => items.iter().map(|item| bytes_of(&item.value)).sum(),
+        Value::Table(members) => members
+            .iter()
+            .map(|member| member.name.len() + bytes_of(&member.node.value))
+            .sum(),
     }
-    if let Ok(whole) = unsigned.parse::<u64>() {
-        return whole.into();
-    }
-    let number = unsigned.parse::<f64>().ok().and_then(Number::from_f64);
-    number.map_or_else(|| text.into(), serde_json::Value::Number)
 }
