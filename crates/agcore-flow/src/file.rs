@@ -1,28 +1,29 @@
 //! [`FlowFile`]: the agents, tasks and nodes of a flow from YAML.
 
-mod node;
-mod yaml;
 mod problem;
-mod reader;
-mod output;
+mod report;
 mod members;
 mod kind;
 mod variables;
+mod node;
+mod form;
+mod output;
 mod fields;
 mod template;
 mod limits;
 mod graph;
-mod form;
 
 use std::collections::BTreeMap;
 
+use agcore_document::{DocumentError, Field, Format, Members, Node, Placed, ScalarOr, Value};
 use agcore_prompt::PromptTemplate;
 use serde_json::Value as Json;
 
 pub use self::{
-    graph::{EdgeTemplate, NodeTemplate, NodeWork},
+    graph::EdgeTemplate,
     kind::FlowKind,
     limits::FileLimits,
+    node::{NodeTemplate, NodeWork},
     output::TaskOutput,
     problem::{FileProblem, FlowFileError},
     template::{AgentTemplate, TaskTemplate},
@@ -30,19 +31,18 @@ pub use self::{
 
 pub(crate) use self::kind::{PLANNER, ROUTER, STAGES};
 use self::{
+    form::{Agents, Task, Tasks},
     graph::Places,
     kind::GRAPH_VARIABLES,
-    node::{Node, Place, Value},
+    node::Scope,
     output::Outputs,
     problem::Problems,
-    reader::{Reader, Table},
+    report::Report,
+    template::TaskScope,
     variables::Known,
 };
 
 use crate::error::FlowError;
-
-/// The version of the form of flow files.
-const VERSION: &str = "1";
 
 /// A flow file: the agents and tasks of a flow as templates, and the nodes and edges of a graph.
 ///
@@ -173,180 +173,175 @@ fn read(
     problems: &mut Problems,
 ) -> Option<FlowFile> {
     let root = parse(name, text, problems)?;
-    let mut reader = Reader::new(name, problems);
-    let mut table = reader.table(&root)?;
-    reader.constant(&mut table, "version", VERSION);
-    let kind = reader.required(&mut table, "kind");
-    let kind = kind.and_then(|node| reader.one_of(node, &FlowKind::ALL.map(|kind| (kind.as_str(), kind))));
-    let flow = table.take("name").and_then(|node| reader.text(node));
-    let variables = table.take("variables").map(|node| reader.texts(node));
     // The file is refused without a kind; until then, it is read as if it had the first one.
+    let kind = root.member("kind").and_then(|kind| kind.node.read().ok());
     let mut file = FlowFile::empty(kind.unwrap_or(FlowKind::Staged));
+    let (parts, wrong) = form::parts(&root, file.kind);
+    let mut report = Report::new(name, problems);
+    report.form(wrong);
+    let parts = parts?;
+    let flow = parts.name.and_then(|name| name.value);
     file.name = flow.unwrap_or_else(|| name_of(name).to_owned());
-    file.variables = variables.unwrap_or_default();
-    let mut places = Places::default();
-    if let Some(node) = table.take("limits") {
-        let (limits, named) = limits::limits(&mut reader, node, file.kind);
-        file.limits = limits;
-        named.iter().for_each(|(name, place)| places.add(name, *place));
+    file.variables = template::texts(parts.variables);
+    let (limits, limited) = limits::limits(&mut report, parts.limits);
+    file.limits = limits;
+    if let Some(text) = parts.user_context {
+        file.user_context = variables::compile(&mut report, &text, &Known::new(&["user"], &[]));
     }
-    if file.kind == FlowKind::Planner {
-        planner_parts(&mut reader, &mut table, &mut file);
+    for (name, text) in parts
+        .scenarios
+        .and_then(|scenarios| scenarios.value)
+        .unwrap_or_default()
+    {
+        file.scenarios.extend(text.value.map(|text| (name.value, text)));
     }
-    let graph = (file.kind == FlowKind::Graph).then(|| GraphParts {
-        start: table.take("start"),
-        nodes: reader.required(&mut table, "nodes"),
-        edges: reader.required(&mut table, "edges"),
-    });
-    let agents = reader.required(&mut table, "agents").cloned();
-    let tasks = reader.required(&mut table, "tasks").cloned();
-    reader.no_more(table);
-    let agents = agents.and_then(|node| follow(name, node, load, problems));
-    let tasks = tasks.and_then(|node| follow(name, node, load, problems));
-    let names = agents.map(|(agents_file, node)| {
-        let (names, agents) = template::agents(&mut Reader::new(&agents_file, problems), &node, &file.variables);
+    let source = Source { name, load };
+    let agents = source.agents(parts.agents, problems);
+    let agents = agents.map(|(agents_file, form)| {
+        let report = &mut Report::new(&agents_file, problems);
+        let (names, agents) = template::agents(report, form, &file.variables);
         file.agents = agents;
         names
     });
-    let results = graph.as_ref().and_then(GraphParts::names);
-    if let Some((tasks_file, node)) = &tasks {
-        let mut reader = Reader::new(tasks_file, problems);
-        file.tasks = tasks_of(&mut reader, node, &file, names.as_deref(), results.as_ref());
-    }
-    if let Some(graph) = graph {
-        let tasks = tasks.as_ref().map(|(_, node)| names_of(node));
-        read_graph(
-            &mut Reader::new(name, problems),
-            &graph,
-            tasks,
-            places,
-            &mut file,
-            root.place,
-        );
+    let nodes = parts.graph.as_ref().and_then(|(nodes, _)| nodes.value.as_ref());
+    let results: Option<Vec<String>> = nodes.map(|nodes| nodes.names().map(str::to_owned).collect());
+    let tasks = source.tasks(parts.tasks, problems);
+    let names = tasks.map(|(tasks_file, tasks)| {
+        let names: Vec<String> = tasks.iter().map(|(name, _)| name.clone()).collect();
+        let report = &mut Report::new(&tasks_file, problems);
+        file.tasks = tasks_of(report, tasks, &file, (agents.as_deref(), results.as_ref()));
+        names
+    });
+    if let Some((nodes, edges)) = parts.graph {
+        let graph = GraphParts {
+            start: parts.start.and_then(Field::placed),
+            nodes: nodes.value?,
+            edges: edges.value?,
+            tasks: names,
+            limited,
+        };
+        read_graph(&mut Report::new(name, problems), graph, &root, &mut file);
     }
     Some(file)
 }
 
-fn planner_parts(reader: &mut Reader<'_>, table: &mut Table<'_>, file: &mut FlowFile) {
-    if let Some(node) = table.take("user_context") {
-        file.user_context = variables::compile(reader, node, &Known::new(&["user"], &[]));
-    }
-    let scenarios = table.take("scenarios").and_then(|node| reader.table(node));
-    for member in scenarios.map(Table::all).unwrap_or_default() {
-        let text = reader.text(&member.node);
-        file.scenarios.extend(text.map(|text| (member.name.clone(), text)));
-    }
-}
-
-/// The parts of a file that only graphs have.
-struct GraphParts<'n> {
-    start: Option<&'n Node>,
-    nodes: Option<&'n Node>,
-    edges: Option<&'n Node>,
-}
-
-impl GraphParts<'_> {
-    fn names(&self) -> Option<Vec<String>> {
-        self.nodes.map(names_of)
-    }
-}
-
-fn read_graph(
-    reader: &mut Reader<'_>,
-    graph: &GraphParts<'_>,
+/// What a graph is read from.
+struct GraphParts {
+    start: Option<Placed<String>>,
+    nodes: Members<Field<node::Node>>,
+    edges: Vec<Field<form::Edge>>,
+    /// The names of all tasks, if they could be read.
     tasks: Option<Vec<String>>,
-    mut named: Places,
-    file: &mut FlowFile,
-    at: Place,
-) {
-    let (Some(nodes), Some(edges)) = (graph.nodes, graph.edges) else {
-        return;
-    };
+    /// The nodes that limits name.
+    limited: Vec<Placed<String>>,
+}
+
+fn read_graph(report: &mut Report<'_>, graph: GraphParts, root: &Node, file: &mut FlowFile) {
     let known = Known {
-        results: graph.names(),
+        results: Some(graph.nodes.names().map(str::to_owned).collect()),
         ..Known::new(GRAPH_VARIABLES, &file.variables)
     };
+    let scope = Scope {
+        tasks: graph.tasks.as_deref(),
+        known: &known,
+    };
     let mut places = Places::default();
-    file.nodes = graph::nodes(reader, nodes, tasks.as_deref(), &known, &mut places);
+    file.nodes = graph::nodes(report, graph.nodes, &scope, &mut places);
     let edges_are_complete;
-    (file.edges, edges_are_complete) = graph::edges(reader, edges, &mut places);
-    if let Some(node) = graph.start {
-        file.start = reader.text(node);
-        file.start.iter().for_each(|name| places.add(name, node.place));
-    }
-    named.append_to(&mut places);
+    (file.edges, edges_are_complete) = graph::edges(report, graph.edges, &mut places);
+    graph
+        .start
+        .iter()
+        .chain(&graph.limited)
+        .for_each(|name| places.add(name));
+    file.start = graph.start.map(|start| start.value);
     let graph = graph::graph_of(&file.nodes, &file.edges, file.start.as_ref(), &file.limits.visits);
-    graph::check_graph(reader, &graph, &places, at, edges_are_complete);
+    graph::check_graph(report, &graph, &places, (root.place, edges_are_complete));
 }
 
 fn tasks_of(
-    reader: &mut Reader<'_>,
-    node: &Node,
+    report: &mut Report<'_>,
+    tasks: Vec<(String, Field<Task>)>,
     file: &FlowFile,
-    agents: Option<&[String]>,
-    results: Option<&Vec<String>>,
+    (agents, results): (Option<&[String]>, Option<&Vec<String>>),
 ) -> BTreeMap<String, TaskTemplate> {
-    let mut tasks = BTreeMap::new();
-    let Some(mut table) = reader.table(node) else {
-        return tasks;
-    };
-    for role in file.kind.roles() {
-        let node = match role.is_required {
-            true => reader.required(&mut table, role.name),
-            false => table.take(role.name),
+    let tasks = tasks.into_iter().filter_map(|(name, task)| {
+        let role = file.kind.roles().iter().find(|role| role.name == name);
+        let known = Known {
+            results: results.cloned(),
+            ..Known::new(role.map_or(GRAPH_VARIABLES, |role| role.variables), &file.variables)
         };
-        let Some(node) = node else { continue };
-        let known = Known::new(role.variables, &file.variables);
-        let task = template::task(reader, node, &known, role.outputs, role.members, agents);
-        tasks.extend(task.map(|task| (role.name.to_owned(), task)));
-    }
-    if file.kind != FlowKind::Graph {
-        reader.no_more(table);
-        return tasks;
-    }
-    let known = Known {
-        results: results.cloned(),
-        ..Known::new(GRAPH_VARIABLES, &file.variables)
-    };
-    for member in table.all() {
-        let task = template::task(reader, &member.node, &known, Outputs::Any, &[], agents);
-        tasks.extend(task.map(|task| (member.name.clone(), task)));
-    }
-    tasks
+        let scope = TaskScope {
+            known: &known,
+            outputs: role.map_or(Outputs::Any, |role| role.outputs),
+            members: role.map_or(&[], |role| role.members),
+            agents,
+        };
+        let task = template::task(report, task.value?, &scope)?;
+        Some((name, task))
+    });
+    tasks.collect()
 }
 
-/// Returns the names of the members of a table.
-fn names_of(node: &Node) -> Vec<String> {
-    match &node.value {
-        Value::Table(members) => members.iter().map(|member| member.name.clone()).collect(),
-        _ => Vec::new(),
-    }
+/// A flow file, and how to read the files that it names.
+struct Source<'s> {
+    name: &'s str,
+    load: &'s dyn Fn(&str) -> Result<String, String>,
 }
 
-/// Returns the value, or the contents of the file that it names, with the name of the file.
-fn follow(
-    name: &str,
-    node: Node,
-    load: &dyn Fn(&str) -> Result<String, String>,
-    problems: &mut Problems,
-) -> Option<(String, Node)> {
-    let Value::Text(file) = &node.value else {
-        return Some((name.to_owned(), node));
-    };
-    match load(file) {
-        Ok(text) => Some((file.clone(), parse(file, &text, problems)?)),
-        Err(problem) => {
-            problems.add(name, node.place, format!("the file {file:?} cannot be read: {problem}"));
-            None
+impl Source<'_> {
+    /// Returns the agents, and the name of the file that contains them.
+    fn agents(&self, form: Field<Agents>, problems: &mut Problems) -> Option<(String, Members<Field<form::Agent>>)> {
+        match form.value? {
+            ScalarOr::Other(agents) => Some((self.name.to_owned(), agents)),
+            ScalarOr::Scalar(file) => self.follow(&Placed::new(form.place, file), Node::read_all, problems),
+        }
+    }
+
+    /// Returns the tasks, and the name of the file that contains them.
+    fn tasks(&self, form: Tasks, problems: &mut Problems) -> Option<(String, Vec<(String, Field<Task>)>)> {
+        match form {
+            Tasks::Unknown => None,
+            Tasks::Here(tasks) => Some((self.name.to_owned(), tasks)),
+            Tasks::File(file, read) => self.follow(&file, read, problems),
+        }
+    }
+
+    /// Reads another file.
+    fn follow<T>(
+        &self,
+        file: &Placed<String>,
+        read: impl Fn(&Node) -> (Option<T>, Vec<DocumentError>),
+        problems: &mut Problems,
+    ) -> Option<(String, T)> {
+        let name = &file.value;
+        match (self.load)(name) {
+            Ok(text) => {
+                let (value, wrong) = read(&parse(name, &text, problems)?);
+                Report::new(name, problems).form(wrong);
+                value.map(|value| (name.clone(), value))
+            }
+            Err(problem) => {
+                let message = format!("the file {name:?} cannot be read: {problem}");
+                problems.add(self.name, file.place, message);
+                None
+            }
         }
     }
 }
 
 fn parse(name: &str, text: &str, problems: &mut Problems) -> Option<Node> {
-    let parsed = yaml::parse(text);
-    parsed
-        .map_err(|(place, problem)| problems.add(name, place, problem))
-        .ok()
+    match Format::Yaml.parse(text) {
+        Ok(root) if root.value == Value::Table(Vec::new()) => {
+            problems.add(name, root.place, "the file is empty");
+            None
+        }
+        Ok(root) => Some(root),
+        Err(error) => {
+            problems.add(name, error.place, error.kind.to_string());
+            None
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use agcore_document::{Field, Members};
 use agcore_prompt::{PromptError, PromptTemplate, Value};
 use serde_json::Value as Json;
 
 use super::{
-    node::Node,
     problem::listed,
-    reader::{Reader, Table},
+    report::Report,
     variables::{Known, compile},
 };
 
@@ -45,27 +45,29 @@ fn member<'s>(schema: &'s mut Json, name: &str) -> Option<&'s mut Json> {
     Some(schema)
 }
 
-/// Reads descriptions. `known` are the names of the members that the result has.
-pub(super) fn fields(reader: &mut Reader<'_>, node: &Node, known: &Known, names: &[&str]) -> Fields {
+/// Checks descriptions. `names` are the names of the members that the result has.
+pub(super) fn fields(
+    report: &mut Report<'_>,
+    described: Field<Members<Field<String>>>,
+    known: &Known,
+    names: &[&str],
+) -> Fields {
     if names.is_empty() {
         let message = "the members of this result cannot be described here; remove `fields`, or write the descriptions into the schema \
                        of `output`";
-        reader.problem(node.place, message);
+        report.problem(described.place, message);
         return Fields::default();
     }
     let mut fields = BTreeMap::new();
-    for found in reader.table(node).map(Table::all).unwrap_or_default() {
-        if !names.contains(&found.name.as_str()) {
-            let message = format!(
-                "the result has no member `{}`; its members are {}",
-                found.name,
-                listed(names)
-            );
-            reader.problem(found.place, message);
+    for (name, text) in described.value.unwrap_or_default() {
+        if !names.contains(&name.value.as_str()) {
+            let names = listed(names);
+            let message = format!("the result has no member `{}`; its members are {names}", name.value);
+            report.problem(name.place, message);
             continue;
         }
-        let template = compile(reader, &found.node, known);
-        fields.extend(template.map(|template| (found.name.clone(), template)));
+        let template = compile(report, &text, known);
+        fields.extend(template.map(|template| (name.value, template)));
     }
     Fields(fields)
 }

@@ -1,11 +1,21 @@
-//! The form of flow files as types, from which the JSON Schema is derived.
-#![expect(dead_code, reason = "the types describe files to a schema, and are never created")]
+//! The form of flow files as types: files are read as them, and the JSON Schema is derived from them.
+//!
+//! A required member is a [`Field`], an optional one an `Option<Field<…>>`, so that all problems of a file are found at once.
 
-use std::collections::BTreeMap;
+mod parts;
+
+use std::fmt;
 
 use agcore_cycle::typed::schemars::{self, JsonSchema, generate::SchemaSettings};
-use serde::Serialize;
+use agcore_document::{Field, Members, ScalarOr};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, Unexpected, Visitor},
+};
 use serde_json::{Map, Value};
+
+pub(super) use self::parts::{Limits, Tasks, parts};
+use super::{kind::FlowKind, node::Node};
 
 /// Returns the JSON Schema of flow files.
 pub(super) fn schema() -> Value {
@@ -41,9 +51,9 @@ fn without_null(schema: &mut Value) {
 }
 
 /// A flow: its agents, their tasks, and how they work together.
-#[derive(JsonSchema, Serialize)]
-#[schemars(crate = "schemars")]
-#[serde(untagged)]
+#[derive(JsonSchema)]
+#[schemars(crate = "schemars", untagged)]
+#[expect(dead_code, reason = "the kind is read before the form of a file is known")]
 enum FlowFile {
     Staged(Box<Staged>),
     Router(Box<Router>),
@@ -52,272 +62,273 @@ enum FlowFile {
 }
 
 /// Three stages: the intent is recognized, the task is executed, the result is reported.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the version and the kind are only checked")]
 struct Staged {
-    version: Version,
-    #[schemars(extend("const" = "staged"))]
-    kind: String,
+    version: Field<Version>,
+    #[schemars(with = "String", extend("const" = "staged"))]
+    kind: Field<FlowKind>,
     /// The name of the flow. By default that of the file, without `.flow.yaml`.
-    name: Option<String>,
+    name: Option<Field<String>>,
     /// The variables that a run is given besides the request.
-    variables: Option<Vec<String>>,
-    limits: Option<Repairs>,
-    agents: Agents,
-    tasks: FileOr<StagedTasks>,
+    variables: Option<Field<Vec<Field<String>>>>,
+    limits: Option<Field<Repairs>>,
+    /// The agents, by their names, or the name of a file that contains them.
+    agents: Field<Agents>,
+    /// The tasks, or the name of a file that contains them.
+    tasks: Field<FileOr<StagedTasks>>,
 }
 
 /// The tasks of a staged flow.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
 struct StagedTasks {
-    intent_recognition: Task,
-    task_execution: Task,
-    result_reporting: Task,
+    intent_recognition: Field<Task>,
+    task_execution: Field<Task>,
+    result_reporting: Field<Task>,
 }
 
 /// A router that answers or gives a brief and skills to a worker; on request, a stage that updates the memory.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the version and the kind are only checked")]
 struct Router {
-    version: Version,
-    #[schemars(extend("const" = "router"))]
-    kind: String,
+    version: Field<Version>,
+    #[schemars(with = "String", extend("const" = "router"))]
+    kind: Field<FlowKind>,
     /// The name of the flow. By default that of the file, without `.flow.yaml`.
-    name: Option<String>,
+    name: Option<Field<String>>,
     /// The variables that a run is given besides the request.
-    variables: Option<Vec<String>>,
-    limits: Option<Repairs>,
-    agents: Agents,
-    tasks: FileOr<RouterTasks>,
+    variables: Option<Field<Vec<Field<String>>>>,
+    limits: Option<Field<Repairs>>,
+    /// The agents, by their names, or the name of a file that contains them.
+    agents: Field<Agents>,
+    /// The tasks, or the name of a file that contains them.
+    tasks: Field<FileOr<RouterTasks>>,
 }
 
 /// The tasks of a router flow.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
 struct RouterTasks {
-    router: Task,
-    worker: Task,
-    memory: Option<Task>,
+    router: Field<Task>,
+    worker: Field<Task>,
+    memory: Option<Field<Task>>,
 }
 
 /// A loop of planner, tools and reflection.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the version and the kind are only checked")]
 struct Planner {
-    version: Version,
-    #[schemars(extend("const" = "planner"))]
-    kind: String,
+    version: Field<Version>,
+    #[schemars(with = "String", extend("const" = "planner"))]
+    kind: Field<FlowKind>,
     /// The name of the flow. By default that of the file, without `.flow.yaml`.
-    name: Option<String>,
+    name: Option<Field<String>>,
     /// The variables that a run is given besides the request.
-    variables: Option<Vec<String>>,
-    limits: Option<Rounds>,
+    variables: Option<Field<Vec<Field<String>>>>,
+    limits: Option<Field<Rounds>>,
     /// The text that describes the user: a template with the variable `user`.
-    user_context: Option<String>,
+    user_context: Option<Field<String>>,
     /// The scenarios: names with descriptions.
-    scenarios: Option<BTreeMap<String, String>>,
-    agents: Agents,
-    tasks: FileOr<PlannerTasks>,
+    scenarios: Option<Field<Members<Field<String>>>>,
+    /// The agents, by their names, or the name of a file that contains them.
+    agents: Field<Agents>,
+    /// The tasks, or the name of a file that contains them.
+    tasks: Field<FileOr<PlannerTasks>>,
 }
 
 /// The tasks of a planner flow.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
 struct PlannerTasks {
-    scenario: Option<Task>,
-    planner: Task,
-    reflection: Task,
-    output: Task,
-    archive: Option<Task>,
+    scenario: Option<Field<Task>>,
+    planner: Field<Task>,
+    reflection: Field<Task>,
+    output: Field<Task>,
+    archive: Option<Field<Task>>,
 }
 
 /// Nodes and edges.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the version and the kind are only checked")]
 struct Graph {
-    version: Version,
-    #[schemars(extend("const" = "graph"))]
-    kind: String,
+    version: Field<Version>,
+    #[schemars(with = "String", extend("const" = "graph"))]
+    kind: Field<FlowKind>,
     /// The name of the flow. By default that of the file, without `.flow.yaml`.
-    name: Option<String>,
+    name: Option<Field<String>>,
     /// The variables that a run is given besides the request.
-    variables: Option<Vec<String>>,
-    limits: Option<Visits>,
+    variables: Option<Field<Vec<Field<String>>>>,
+    limits: Option<Field<Visits>>,
     /// The node at which the flow begins. By default the first one.
-    start: Option<String>,
+    start: Option<Field<String>>,
     /// The nodes, by their names.
-    nodes: BTreeMap<String, Node>,
+    nodes: Field<Members<Field<Node>>>,
     /// The edges.
-    edges: Vec<Edge>,
-    agents: Agents,
+    edges: Field<Vec<Field<Edge>>>,
+    /// The agents, by their names, or the name of a file that contains them.
+    agents: Field<Agents>,
     /// The tasks, by their names, or the name of a file that contains them.
-    tasks: FileOr<BTreeMap<String, Task>>,
+    tasks: Field<FileOr<Members<Field<Task>>>>,
 }
 
 /// The version of the form of the file.
-#[derive(JsonSchema, Serialize)]
-#[schemars(crate = "schemars", extend("const" = 1))]
-#[serde(transparent)]
-struct Version(u32);
+#[derive(Debug, JsonSchema)]
+#[schemars(crate = "schemars", transparent, extend("const" = 1))]
+pub(super) struct Version(#[expect(dead_code, reason = "there is only one")] u32);
 
 /// The agents, by their names, or the name of a file that contains them.
-#[derive(JsonSchema, Serialize)]
-#[schemars(crate = "schemars")]
-#[serde(transparent)]
-struct Agents(FileOr<BTreeMap<String, Agent>>);
+pub(super) type Agents = FileOr<Members<Field<Agent>>>;
 
 /// A value, or the name of a file that contains it.
-#[derive(JsonSchema, Serialize)]
-#[schemars(crate = "schemars")]
-#[serde(untagged)]
-enum FileOr<T> {
-    File(String),
-    Value(T),
+pub(super) type FileOr<T> = ScalarOr<String, T>;
+
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(VersionVisitor)
+    }
+}
+
+struct VersionVisitor;
+
+impl Visitor<'_> for VersionVisitor {
+    type Value = Version;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the number 1, which is the only version")
+    }
+
+    fn visit_u64<E: de::Error>(self, version: u64) -> Result<Version, E> {
+        match version {
+            1 => Ok(Version(1)),
+            other => Err(E::invalid_value(Unexpected::Unsigned(other), &self)),
+        }
+    }
 }
 
 /// An agent.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
-struct Agent {
+pub(super) struct Agent {
     /// Its role, a template.
-    role: String,
+    pub(super) role: Field<String>,
     /// Its goal, a template.
-    goal: String,
+    pub(super) goal: Field<String>,
     /// Its backstory, a template.
-    backstory: String,
+    pub(super) backstory: Field<String>,
     /// The model of its requests. By default that of the provider.
-    model: Option<String>,
+    pub(super) model: Option<Field<String>>,
     /// The names of the tools that it sees.
-    tools: Option<Vec<String>>,
+    pub(super) tools: Option<Field<Vec<Field<String>>>>,
     /// The names of the skills that it can use.
-    skills: Option<Vec<String>>,
+    pub(super) skills: Option<Field<Vec<Field<String>>>>,
     /// How many messages of the conversation a router sees. By default all.
-    context_messages: Option<u32>,
+    pub(super) context_messages: Option<Field<u32>>,
 }
 
 /// A task.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
-struct Task {
+pub(super) struct Task {
     /// The name of the agent that does it.
-    agent: String,
+    pub(super) agent: Field<String>,
     /// The work to do, as a template.
-    description: String,
+    pub(super) description: Field<String>,
     /// A description of the result, as a template.
-    expected_output: String,
-    output: Option<Output>,
+    pub(super) expected_output: Field<String>,
+    /// The form of the result: `text`, or the JSON Schema of an object.
+    pub(super) output: Option<Field<Output>>,
     /// Descriptions of the members of the result, which models see in its schema: templates by the names of the members.
-    fields: Option<BTreeMap<String, String>>,
+    pub(super) fields: Option<Field<Members<Field<String>>>>,
 }
 
 /// The form of the result: `text`, or the JSON Schema of an object.
-#[derive(JsonSchema, Serialize)]
-#[schemars(crate = "schemars")]
-#[serde(untagged)]
-enum Output {
-    #[schemars(extend("const" = "text"))]
-    Text(String),
-    Schema(Map<String, Value>),
+pub(super) type Output = ScalarOr<TextOutput, Map<String, Value>>;
+
+/// The name of the form of a text.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(crate = "schemars", inline)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum TextOutput {
+    Text,
 }
 
 /// Limits of a flow.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
 struct Repairs {
     /// How many times a model may correct a result that does not fit.
-    max_repairs: Option<u32>,
+    pub(super) max_repairs: Option<Field<u32>>,
 }
 
 /// Limits of a planner flow.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
 struct Rounds {
     /// How many times a model may correct a result that does not fit.
-    max_repairs: Option<u32>,
+    pub(super) max_repairs: Option<Field<u32>>,
     /// How many times the planner may decide.
     #[schemars(range(min = 1))]
-    max_rounds: Option<u32>,
+    pub(super) max_rounds: Option<Field<u32>>,
 }
 
 /// Limits of a graph.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
 struct Visits {
     /// How many times a model may correct a result that does not fit.
-    max_repairs: Option<u32>,
+    pub(super) max_repairs: Option<Field<u32>>,
     /// How often nodes may be visited, by their names. Every loop needs a node with a limit.
-    visits: Option<BTreeMap<String, Limit>>,
+    visits: Option<Field<Members<Field<Limit>>>>,
 }
 
-/// The number of visits of a node.
-#[derive(JsonSchema, Serialize)]
-#[schemars(crate = "schemars")]
-#[serde(untagged)]
-enum Limit {
-    Visits(#[schemars(range(min = 1))] u32),
-    Exit(LimitWithExit),
-}
+/// The number of visits of a node, or a table with it.
+pub(super) type Limit = ScalarOr<Count, LimitWithExit>;
+
+/// A number of visits.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(crate = "schemars", inline, extend("minimum" = 1))]
+#[serde(transparent)]
+pub(super) struct Count(pub(super) u32);
 
 /// The number of visits of a node, and what happens after them.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
-struct LimitWithExit {
+pub(super) struct LimitWithExit {
     /// The number of visits.
-    #[schemars(range(min = 1))]
-    visits: u32,
+    pub(super) visits: Field<Count>,
     /// The node that is visited instead, or `end`. Without one, the run fails.
-    exit: Option<String>,
-}
-
-/// A node: an agent does a task, or a person is asked a question.
-#[derive(JsonSchema, Serialize)]
-#[schemars(crate = "schemars")]
-#[serde(deny_unknown_fields)]
-struct Node {
-    /// The name of the task. By default that of the node.
-    task: Option<String>,
-    /// The question, a template.
-    question: Option<String>,
-    /// The time that an attempt may take.
-    timeout_seconds: Option<u32>,
-    /// The number of attempts.
-    attempts: Option<u32>,
+    pub(super) exit: Option<Field<String>>,
 }
 
 /// An edge, or a fork if it leads to several nodes.
-#[derive(JsonSchema, Serialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(crate = "schemars")]
 #[serde(deny_unknown_fields)]
-struct Edge {
+pub(super) struct Edge {
     /// The node at which it begins.
-    from: String,
+    pub(super) from: Field<String>,
     /// The node to which it leads, or `end`; the nodes of a fork.
-    to: OneOrMany,
+    pub(super) to: Field<ScalarOr<String, Vec<Field<String>>>>,
     /// The route by which the node chooses it.
-    route: Option<String>,
+    pub(super) route: Option<Field<String>>,
     /// The node in which the branches of a fork meet.
-    join: Option<String>,
-}
-
-/// A name, or several.
-#[derive(JsonSchema, Serialize)]
-#[schemars(crate = "schemars")]
-#[serde(untagged)]
-enum OneOrMany {
-    One(String),
-    Many(Vec<String>),
+    pub(super) join: Option<Field<String>>,
 }

@@ -1,46 +1,20 @@
 //! The nodes and edges of files of the kind `graph`.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    time::Duration,
-};
+use std::collections::{BTreeMap, HashMap};
 
-use agcore_prompt::PromptTemplate;
+use agcore_document::{Field, Members, Place, Placed, ScalarOr};
 
 use super::{
-    node::{Member, Node, Place, Value},
-    problem::listed,
-    reader::{Reader, Table},
-    variables::{self, Known},
+    form,
+    node::{self, Node, NodeTemplate, Scope},
+    report::Report,
 };
 use crate::{
     graph::{Edge, ForkEdges, Graph, check},
-    options::{Limit, NodeOptions, Retry},
+    options::Limit,
     problem::FlowProblem,
     step::END,
 };
-
-/// A node of a graph in a file.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct NodeTemplate {
-    /// The name.
-    pub name: String,
-    /// The work of the node.
-    pub work: NodeWork,
-    /// The time and the attempts that it is allowed.
-    pub options: NodeOptions,
-}
-
-/// The work of a [`NodeTemplate`].
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum NodeWork {
-    /// An agent does the task with this name.
-    Task(String),
-    /// A person is asked this question.
-    Question(PromptTemplate),
-}
 
 /// An edge of a graph in a file, or a fork if it leads to several nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,111 +35,60 @@ pub struct EdgeTemplate {
 pub(super) struct Places(HashMap<String, Place>);
 
 impl Places {
-    pub(super) fn add(&mut self, name: &str, place: Place) {
-        self.0.entry(name.to_owned()).or_insert(place);
-    }
-
-    /// Adds these places to others, which have precedence.
-    pub(super) fn append_to(&mut self, others: &mut Self) {
-        for (name, place) in self.0.drain() {
-            others.add(&name, place);
-        }
+    pub(super) fn add(&mut self, name: &Placed<String>) {
+        self.0.entry(name.value.clone()).or_insert(name.place);
     }
 }
 
-/// Reads the nodes. Those that are wrong are among them, too, so that edges to them are not. `tasks` are the names of all tasks,
-/// if they could be read.
+/// Checks the nodes. Those that are wrong are among them, too, so that edges to them are not.
 pub(super) fn nodes(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    tasks: Option<&[String]>,
-    known: &Known,
+    report: &mut Report<'_>,
+    form: Members<Field<Node>>,
+    scope: &Scope<'_>,
     places: &mut Places,
 ) -> Vec<NodeTemplate> {
-    let mut nodes = Vec::new();
-    for member in reader.table(node).map(Table::all).unwrap_or_default() {
-        places.add(&member.name, member.place);
-        let (work, options) = node_of(reader, member, tasks, known);
-        nodes.push(NodeTemplate {
-            name: member.name.clone(),
-            work: work.unwrap_or_else(|| NodeWork::Task(member.name.clone())),
-            options,
-        });
-    }
-    nodes
-}
-
-/// Reads a node. Its work is `None` if that is wrong.
-fn node_of(
-    reader: &mut Reader<'_>,
-    member: &Member,
-    tasks: Option<&[String]>,
-    known: &Known,
-) -> (Option<NodeWork>, NodeOptions) {
-    let mut options = NodeOptions::new();
-    let Some(mut table) = reader.table(&member.node) else {
-        return (None, options);
-    };
-    let timeout = table.take("timeout_seconds").and_then(|node| reader.number(node));
-    let attempts = table.take("attempts").and_then(|node| reader.number(node));
-    let work = match table.take("question") {
-        Some(node) => variables::compile(reader, node, known).map(NodeWork::Question),
-        None => {
-            let named = table.take("task");
-            let task = named.map_or_else(|| Some(member.name.clone()), |node| reader.text(node));
-            let place = named.map_or(member.place, |node| node.place);
-            task.filter(|task| tasks.is_none_or(|tasks| is_known(reader, task, tasks, place)))
-                .map(NodeWork::Task)
+    let nodes = form.into_iter().map(|(name, node)| {
+        places.add(&name);
+        match node.value {
+            Some(node) => node.template(&name, scope, report),
+            None => node::unknown(&name),
         }
-    };
-    reader.no_more(table);
-    options.timeout = timeout.map(|seconds| Duration::from_secs(u64::from(seconds)));
-    if let Some(attempts) = attempts {
-        options = options.with_retry(Retry::new(attempts.max(1)));
-    }
-    (work, options)
+    });
+    nodes.collect()
 }
 
-fn is_known(reader: &mut Reader<'_>, task: &str, tasks: &[String], place: Place) -> bool {
-    let is_known = tasks.iter().any(|known| known == task);
-    if !is_known {
-        let tasks = listed(tasks);
-        let message = format!("there is no task `{task}`; name one of {tasks}, or ask a `question`");
-        reader.problem(place, message);
-    }
-    is_known
-}
-
-/// Reads the edges. Also returns whether all of them could be read.
-pub(super) fn edges(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> (Vec<EdgeTemplate>, bool) {
-    let Value::List(items) = &node.value else {
-        reader.problem(node.place, "a list of edges is expected here");
-        return (Vec::new(), false);
-    };
-    let edges: Vec<EdgeTemplate> = items.iter().filter_map(|item| edge(reader, item, places)).collect();
-    let are_complete = edges.len() == items.len();
+/// Checks the edges. Also returns whether all of them could be read.
+pub(super) fn edges(
+    report: &mut Report<'_>,
+    form: Vec<Field<form::Edge>>,
+    places: &mut Places,
+) -> (Vec<EdgeTemplate>, bool) {
+    let count = form.len();
+    let edges = form.into_iter().filter_map(|form| {
+        let place = form.place;
+        edge(report, form.value?, place, places)
+    });
+    let edges: Vec<EdgeTemplate> = edges.collect();
+    let are_complete = edges.len() == count;
     (edges, are_complete)
 }
 
-fn edge(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> Option<EdgeTemplate> {
-    let mut table = reader.table(node)?;
-    let named = |reader: &mut Reader<'_>, node: &Node, places: &mut Places| {
-        let name = reader.text(node)?;
-        places.add(&name, node.place);
-        Some(name)
+fn edge(report: &mut Report<'_>, form: form::Edge, at: Place, places: &mut Places) -> Option<EdgeTemplate> {
+    let mut named = |name: Option<Placed<String>>| {
+        let name = name?;
+        places.add(&name);
+        Some(name.value)
     };
-    let from = reader.required(&mut table, "from");
-    let from = from.and_then(|node| named(reader, node, places));
-    let to = match reader.required(&mut table, "to") {
-        Some(node) => match &node.value {
-            Value::List(items) => items.iter().filter_map(|item| named(reader, item, places)).collect(),
-            _ => named(reader, node, places).into_iter().collect(),
-        },
-        None => Vec::new(),
+    let from = named(form.from.placed());
+    let to_place = form.to.place;
+    let to = match form.to.value? {
+        ScalarOr::Scalar(name) => named(Some(Placed::new(to_place, name))).into_iter().collect(),
+        ScalarOr::Other(names) => names
+            .into_iter()
+            .filter_map(|name| named(name.placed()))
+            .collect::<Vec<_>>(),
     };
-    let route = table.take("route").and_then(|node| reader.text(node));
-    let join = table.take("join").and_then(|node| named(reader, node, places));
-    reader.no_more(table);
+    let join = named(form.join.and_then(Field::placed));
     let problem = match (to.len(), &join) {
         (0, _) => return None,
         (1, Some(_)) => "only an edge that leads to several nodes has a `join`",
@@ -173,13 +96,13 @@ fn edge(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> Option<Edg
         _ => "",
     };
     if !problem.is_empty() {
-        reader.problem(node.place, problem);
+        report.problem(at, problem);
         return None;
     }
     Some(EdgeTemplate {
         from: from?,
         to,
-        route,
+        route: form.route.and_then(|route| route.value),
         join,
     })
 }
@@ -187,18 +110,17 @@ fn edge(reader: &mut Reader<'_>, node: &Node, places: &mut Places) -> Option<Edg
 /// Checks the graph, and reports each problem at the place of the node that it is about. Where an edge that could not be read would
 /// lead is unknown, so what depends on it is not reported.
 pub(super) fn check_graph(
-    reader: &mut Reader<'_>,
+    report: &mut Report<'_>,
     graph: &Graph,
     places: &Places,
-    at: Place,
-    edges_are_complete: bool,
+    (at, edges_are_complete): (Place, bool),
 ) {
     for problem in check::problems(graph) {
         if !edges_are_complete && depends_on_edges(&problem) {
             continue;
         }
         let place = subject(&problem).and_then(|name| places.0.get(name)).copied();
-        reader.problem(place.unwrap_or(at), problem.to_string());
+        report.problem(place.unwrap_or(at), problem.to_string());
     }
 }
 

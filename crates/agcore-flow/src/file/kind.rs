@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
 use super::{members, output::Outputs};
 
 /// The shape of the flow of a [`FlowFile`](super::FlowFile).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FlowKind {
     /// Intent recognition, execution, reporting: [`StagedFlow`](crate::StagedFlow).
@@ -21,7 +24,6 @@ pub enum FlowKind {
 /// A task that flows of a kind have.
 pub(crate) struct TaskRole {
     pub(crate) name: &'static str,
-    pub(crate) is_required: bool,
     /// The variables of its templates besides those that the file declares.
     pub(crate) variables: &'static [&'static str],
     pub(super) outputs: Outputs,
@@ -64,7 +66,6 @@ const PLANNER_VARIABLES: &[&str] = &[
 const fn role(name: &'static str, variables: &'static [&'static str], outputs: Outputs) -> TaskRole {
     TaskRole {
         name,
-        is_required: true,
         variables,
         outputs,
         members: &[],
@@ -72,13 +73,6 @@ const fn role(name: &'static str, variables: &'static [&'static str], outputs: O
 }
 
 impl TaskRole {
-    const fn optional(self) -> Self {
-        Self {
-            is_required: false,
-            ..self
-        }
-    }
-
     const fn returning(self, members: Members) -> Self {
         Self { members, ..self }
     }
@@ -93,19 +87,15 @@ const STAGED_ROLES: &[TaskRole] = &[
 const ROUTER_ROLES: &[TaskRole] = &[
     role(ROUTER[0], &["request", "skills"], Outputs::Fixed).returning(members::ROUTER),
     role(ROUTER[1], &["request", "skills", "router"], Outputs::Any),
-    role(ROUTER[2], &["request", "router", "answer"], Outputs::Text).optional(),
+    role(ROUTER[2], &["request", "router", "answer"], Outputs::Text),
 ];
 
 const PLANNER_ROLES: &[TaskRole] = &[
-    role(PLANNER[0], PLANNER_VARIABLES, Outputs::Fixed)
-        .returning(members::SCENARIO)
-        .optional(),
+    role(PLANNER[0], PLANNER_VARIABLES, Outputs::Fixed).returning(members::SCENARIO),
     role(PLANNER[1], PLANNER_VARIABLES, Outputs::Fixed).returning(members::DECISION),
     role(PLANNER[2], PLANNER_VARIABLES, Outputs::Fixed).returning(members::REFLECTION),
     role(PLANNER[3], PLANNER_VARIABLES, Outputs::Text),
-    role(PLANNER[4], PLANNER_VARIABLES, Outputs::Fixed)
-        .returning(members::NOTES)
-        .optional(),
+    role(PLANNER[4], PLANNER_VARIABLES, Outputs::Fixed).returning(members::NOTES),
 ];
 
 /// The variables of the tasks of a graph.

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use agcore_document::{Field, Placed};
+
 use super::{
-    kind::FlowKind,
-    node::{Node, Place, Value},
-    reader::Reader,
+    form::{self, Count, LimitWithExit},
+    report::Report,
 };
 use crate::options::Limit;
 
@@ -21,53 +22,38 @@ pub struct FileLimits {
     pub visits: BTreeMap<String, Limit>,
 }
 
-/// Reads the limits. Also returns the places of the nodes that they name.
-pub(super) fn limits(reader: &mut Reader<'_>, node: &Node, kind: FlowKind) -> (FileLimits, Vec<(String, Place)>) {
+/// Checks the limits. Also returns the places of the nodes that they name.
+pub(super) fn limits(report: &mut Report<'_>, form: form::Limits) -> (FileLimits, Vec<Placed<String>>) {
     let (mut limits, mut places) = (FileLimits::default(), Vec::new());
-    let Some(mut table) = reader.table(node) else {
-        return (limits, places);
-    };
-    limits.max_repairs = table.take("max_repairs").and_then(|node| reader.number(node));
-    if kind == FlowKind::Planner
-        && let Some(node) = table.take("max_rounds")
-    {
-        limits.max_rounds = reader.number(node).filter(|rounds| *rounds > 0);
-        if limits.max_rounds.is_none() {
-            reader.problem(node.place, "the planner must be allowed to decide at least once");
+    limits.max_repairs = form.max_repairs.and_then(|repairs| repairs.value);
+    if let Some(rounds) = form.max_rounds {
+        limits.max_rounds = rounds.value.filter(|rounds| *rounds > 0);
+        if rounds.value == Some(0) {
+            report.problem(rounds.place, "the planner must be allowed to decide at least once");
         }
     }
-    if kind == FlowKind::Graph
-        && let Some(node) = table.take("visits")
-    {
-        for member in reader.table(node).map(super::reader::Table::all).unwrap_or_default() {
-            let Some((limit, exit)) = visits(reader, &member.node) else {
-                continue;
-            };
-            places.push((member.name.clone(), member.place));
-            places.extend(exit);
-            limits.visits.insert(member.name.clone(), limit);
-        }
+    for (name, limit) in form.visits.and_then(|visits| visits.value).unwrap_or_default() {
+        let Some((limit, exit)) = limit.value.and_then(visits) else {
+            continue;
+        };
+        limits.visits.insert(name.value.clone(), limit);
+        places.push(name);
+        places.extend(exit);
     }
-    reader.no_more(table);
     (limits, places)
 }
 
-/// Reads a number of visits, or a table with the number and the node that is visited instead.
-fn visits(reader: &mut Reader<'_>, node: &Node) -> Option<(Limit, Option<(String, Place)>)> {
-    let Value::Table(_) = node.value else {
-        return Some((Limit::new(reader.number(node)?), None));
-    };
-    let mut table = reader.table(node)?;
-    let number = reader
-        .required(&mut table, "visits")
-        .and_then(|node| reader.number(node));
-    let exit = table
-        .take("exit")
-        .and_then(|node| reader.text(node).map(|name| (name, node.place)));
-    reader.no_more(table);
-    let limit = Limit {
-        visits: number?,
-        exit: exit.as_ref().map(|(name, _)| name.clone()),
-    };
-    Some((limit, exit))
+/// Returns a number of visits, and the node that is visited instead.
+fn visits(form: form::Limit) -> Option<(Limit, Option<Placed<String>>)> {
+    match form {
+        form::Limit::Scalar(Count(visits)) => Some((Limit::new(visits), None)),
+        form::Limit::Other(LimitWithExit { visits, exit }) => {
+            let exit = exit.and_then(Field::placed);
+            let limit = Limit {
+                visits: visits.value?.0,
+                exit: exit.as_ref().map(|exit| exit.value.clone()),
+            };
+            Some((limit, exit))
+        }
+    }
 }

@@ -1,10 +1,11 @@
 //! [`TaskOutput`]: the form in which a task returns its result.
 
+use agcore_document::Field;
 use serde_json::Value as Json;
 
 use super::{
-    node::{Node, Value},
-    reader::Reader,
+    form::{Output, TextOutput},
+    report::Report,
 };
 
 /// The form in which a task returns its result.
@@ -42,19 +43,18 @@ impl Outputs {
     }
 }
 
-/// Reads the form of a result.
-pub(super) fn output(reader: &mut Reader<'_>, node: &Node, allowed: Outputs) -> TaskOutput {
-    let found = match &node.value {
-        Value::Text(text) if text == "text" && allowed != Outputs::Fixed => Some(TaskOutput::Text),
-        Value::Table(_) if allowed == Outputs::Any => {
-            let schema = node.to_json();
+/// Checks the form of a result.
+pub(super) fn output(report: &mut Report<'_>, form: Field<Output>, allowed: Outputs) -> TaskOutput {
+    let found = match form.value {
+        None => return TaskOutput::Standard,
+        Some(Output::Scalar(TextOutput::Text)) => (allowed != Outputs::Fixed).then_some(TaskOutput::Text),
+        Some(Output::Other(schema)) => {
             let is_object = schema.get("type").and_then(Json::as_str) == Some("object");
-            is_object.then_some(TaskOutput::Schema(schema))
+            (is_object && allowed == Outputs::Any).then(|| TaskOutput::Schema(Json::Object(schema)))
         }
-        _ => None,
     };
     found.unwrap_or_else(|| {
-        reader.problem(node.place, allowed.names());
+        report.problem(form.place, allowed.names());
         TaskOutput::Standard
     })
 }

@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt};
 
-use super::node::Place;
+use agcore_document::Place;
 
 /// Something that is wrong in a flow file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use agcore_document::{Field, Members, Placed};
 use agcore_prompt::{PromptError, PromptTemplate, Value};
 
 use super::{
     fields::{Fields, fields},
-    kind::Members,
-    node::Node,
+    form,
     output::{Outputs, TaskOutput, output},
     problem::listed,
-    reader::{Reader, Table},
+    report::Report,
     variables::{Known, compile},
 };
 
@@ -81,82 +81,69 @@ fn paragraphs<const N: usize>(templates: [&PromptTemplate; N], variables: &Value
     Ok(texts.join("\n\n"))
 }
 
-/// Reads all agents. Also returns the names of those that are wrong.
+/// Checks all agents. Also returns the names of those that are wrong.
 pub(super) fn agents(
-    reader: &mut Reader<'_>,
-    node: &Node,
+    report: &mut Report<'_>,
+    form: Members<Field<form::Agent>>,
     variables: &[String],
 ) -> (Vec<String>, BTreeMap<String, AgentTemplate>) {
     let (mut names, mut agents) = (Vec::new(), BTreeMap::new());
     let known = Known::new(&["request"], variables);
-    let all = reader.table(node).map(Table::all).unwrap_or_default();
-    for member in all {
-        names.push(member.name.clone());
-        let agent = agent(reader, &member.node, &known);
-        agents.extend(agent.map(|agent| (member.name.clone(), agent)));
+    for (Placed { value: name, .. }, form) in form {
+        names.push(name.clone());
+        let agent = form.value.and_then(|form| agent(report, form, &known));
+        agents.extend(agent.map(|agent| (name, agent)));
     }
     (names, agents)
 }
 
-fn agent(reader: &mut Reader<'_>, node: &Node, known: &Known) -> Option<AgentTemplate> {
-    let mut table = reader.table(node)?;
-    let role = template(reader, &mut table, "role", known);
-    let goal = template(reader, &mut table, "goal", known);
-    let backstory = template(reader, &mut table, "backstory", known);
-    let model = table.take("model").and_then(|node| reader.text(node));
-    let tools = table.take("tools").map(|node| reader.texts(node)).unwrap_or_default();
-    let skills = table.take("skills").map(|node| reader.texts(node)).unwrap_or_default();
-    let context_messages = table.take("context_messages").and_then(|node| reader.number(node));
-    reader.no_more(table);
+fn agent(report: &mut Report<'_>, form: form::Agent, known: &Known) -> Option<AgentTemplate> {
+    let role = compile(report, &form.role, known);
+    let goal = compile(report, &form.goal, known);
+    let backstory = compile(report, &form.backstory, known);
     Some(AgentTemplate {
         role: role?,
         goal: goal?,
         backstory: backstory?,
-        model,
-        tools,
-        skills,
-        context_messages,
+        model: form.model.and_then(|model| model.value),
+        tools: texts(form.tools),
+        skills: texts(form.skills),
+        context_messages: form.context_messages.and_then(|messages| messages.value),
     })
 }
 
-/// Reads a task, whose templates can use the variables `known`. `agents` are the names of all agents, if they could be read.
-pub(super) fn task(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    known: &Known,
-    outputs: Outputs,
-    members: Members,
-    agents: Option<&[String]>,
-) -> Option<TaskTemplate> {
-    let mut table = reader.table(node)?;
-    let named = reader.required(&mut table, "agent");
-    let agent = named.and_then(|node| reader.text(node));
-    if let (Some(node), Some(agent), Some(agents)) = (named, &agent, agents)
+/// Returns the texts of a list; none if it is missing.
+pub(super) fn texts(list: Option<Field<Vec<Field<String>>>>) -> Vec<String> {
+    let items = list.and_then(|list| list.value).unwrap_or_default();
+    items.into_iter().filter_map(|item| item.value).collect()
+}
+
+/// What a task may refer to, and the forms of its result.
+pub(super) struct TaskScope<'s> {
+    pub(super) known: &'s Known,
+    pub(super) outputs: Outputs,
+    pub(super) members: &'static [&'static str],
+    /// The names of all agents, if they could be read.
+    pub(super) agents: Option<&'s [String]>,
+}
+
+/// Checks a task.
+pub(super) fn task(report: &mut Report<'_>, form: form::Task, scope: &TaskScope<'_>) -> Option<TaskTemplate> {
+    if let (Some(agent), Some(agents)) = (&form.agent.value, scope.agents)
         && !agents.contains(agent)
     {
         let message = format!("there is no agent `{agent}`; the agents are {}", listed(agents));
-        reader.problem(node.place, message);
+        report.problem(form.agent.place, message);
     }
-    let description = template(reader, &mut table, "description", known);
-    let expected_output = template(reader, &mut table, "expected_output", known);
-    let form = table.take("output").map(|node| output(reader, node, outputs));
-    let described = table.take("fields").map(|node| fields(reader, node, known, members));
-    reader.no_more(table);
+    let description = compile(report, &form.description, scope.known);
+    let expected_output = compile(report, &form.expected_output, scope.known);
+    let output = form.output.map(|form| output(report, form, scope.outputs));
+    let fields = form.fields.map(|form| fields(report, form, scope.known, scope.members));
     Some(TaskTemplate {
-        agent: agent?,
+        agent: form.agent.value?,
         description: description?,
         expected_output: expected_output?,
-        output: form.unwrap_or_default(),
-        fields: described.unwrap_or_default(),
+        output: output.unwrap_or_default(),
+        fields: fields.unwrap_or_default(),
     })
-}
-
-fn template(
-    reader: &mut Reader<'_>,
-    table: &mut Table<'_>,
-    name: &'static str,
-    known: &Known,
-) -> Option<PromptTemplate> {
-    let node = reader.required(table, name)?;
-    compile(reader, node, known)
 }

@@ -1,12 +1,9 @@
 //! [`Known`]: the variables that a template may use.
 
+use agcore_document::{Field, Place};
 use agcore_prompt::PromptTemplate;
 
-use super::{
-    node::{Node, Place},
-    problem::listed,
-    reader::Reader,
-};
+use super::{problem::listed, report::Report};
 
 /// The variables that a template may use.
 #[derive(Debug, Clone, Default)]
@@ -28,21 +25,20 @@ impl Known {
 }
 
 /// Compiles a template and checks its variables.
-pub(super) fn compile(reader: &mut Reader<'_>, node: &Node, known: &Known) -> Option<PromptTemplate> {
-    let text = reader.text(node)?;
-    match PromptTemplate::compile(text) {
+pub(super) fn compile(report: &mut Report<'_>, field: &Field<String>, known: &Known) -> Option<PromptTemplate> {
+    match PromptTemplate::compile(field.value.clone()?) {
         Ok(template) => {
-            check_variables(reader, node.place, &template, known);
+            check_variables(report, field.place, &template, known);
             Some(template)
         }
         Err(error) => {
-            reader.problem(node.place, format!("the template cannot be used: {error}"));
+            report.problem(field.place, format!("the template cannot be used: {error}"));
             None
         }
     }
 }
 
-fn check_variables(reader: &mut Reader<'_>, place: Place, template: &PromptTemplate, known: &Known) {
+fn check_variables(report: &mut Report<'_>, place: Place, template: &PromptTemplate, known: &Known) {
     let mut problems: Vec<String> = Vec::new();
     for variable in template.variables() {
         let mut parts = variable.split(['.', '[']);
@@ -65,10 +61,10 @@ fn check_variables(reader: &mut Reader<'_>, place: Place, template: &PromptTempl
     }
     problems.dedup();
     for problem in problems {
-        reader.problem(place, problem);
+        report.problem(place, problem);
     }
     for partial in template.partials() {
-        reader.problem(
+        report.problem(
             place,
             format!("the template includes `{partial}`; flow files have no partials"),
         );

@@ -46,26 +46,26 @@ tasks:
     check(
         text,
         &[
-            "f.flow.yaml:1:10: `version` must be `1`, which is all that is supported",
-            "f.flow.yaml:2:7: one of `staged`, `router`, `planner`, `graph` is expected here",
-            "f.flow.yaml:3:1: `colour` is not known here; use one of `version`, `kind`, `name`, `variables`, `limits`, \
+            "f.flow.yaml:1:10: version: expected the number 1, which is the only version, found the number 2",
+            "f.flow.yaml:2:7: kind: the name \"stagey\" is not known; did you mean `staged`?",
+            "f.flow.yaml:3:1: there is no member `colour`; use one of `version`, `kind`, `name`, `variables`, `limits`, \
              `agents`, `tasks`",
-            "f.flow.yaml:4:12: a list of texts is expected here",
-            "f.flow.yaml:5:23: a whole number is expected here",
-            "f.flow.yaml:5:29: `depth` is not known here; use one of `max_repairs`",
-            "f.flow.yaml:7:6: `backstory` is missing",
+            "f.flow.yaml:4:12: variables: expected a list, found the text \"shop\"",
+            "f.flow.yaml:5:23: limits.max_repairs: expected a whole number, found the text \"many\"",
+            "f.flow.yaml:5:29: there is no member `depth`; use one of `max_repairs`",
+            "f.flow.yaml:7:6: the member `backstory` is missing; add it",
             "f.flow.yaml:7:13: the template cannot be used: line 1, column 1: expected }} to close the tag, found the end of \
              the template (near `{{`)",
-            "f.flow.yaml:7:25: a text is expected here; quote it",
-            "f.flow.yaml:7:36: a text is expected here; quote it",
-            "f.flow.yaml:8:6: a table is expected here",
-            "f.flow.yaml:10:3: `result_reporting` is missing",
+            "f.flow.yaml:7:25: agents.a.goal: expected a text, found the number 7; quote it",
+            "f.flow.yaml:7:36: agents.a.tools[0]: expected a text, found the number 1; quote it",
+            "f.flow.yaml:8:6: agents.b: expected a table, found a list",
+            "f.flow.yaml:10:3: the member `result_reporting` is missing; add it",
             "f.flow.yaml:10:31: there is no agent `z`; the agents are `a`, `b`",
             "f.flow.yaml:10:47: the template uses `intent`, which is not a variable; use one of `request`",
             "f.flow.yaml:10:47: the template includes `part`; flow files have no partials",
-            "f.flow.yaml:11:19: `description` is missing",
-            "f.flow.yaml:11:19: `expected_output` is missing",
-            "f.flow.yaml:12:3: `more` is not known here; use one of `intent_recognition`, `task_execution`, \
+            "f.flow.yaml:11:19: the member `description` is missing; add it",
+            "f.flow.yaml:11:19: the member `expected_output` is missing; add it",
+            "f.flow.yaml:12:3: there is no member `more`; use one of `intent_recognition`, `task_execution`, \
              `result_reporting`",
         ],
     );
@@ -100,7 +100,32 @@ fn broken_yaml_is_reported_with_its_place() {
         &deep,
         &["f.flow.yaml:1:65: more than 64 lists and tables are nested; use fewer levels"],
     );
-    check("- a", &["f.flow.yaml:1:1: a table is expected here"]);
+    check("- a", &["f.flow.yaml:1:1: expected a table, found a list"]);
+}
+
+#[test]
+fn parts_of_a_file_can_be_repeated() {
+    let text = VALID.replacen("agents:\n", "agents:\n  spare: {<<: x}\n", 1);
+    assert_ne!(text, VALID);
+    check(
+        &text,
+        &[
+            "f.flow.yaml:7:10: the member `role` is missing; add it",
+            "f.flow.yaml:7:10: the member `goal` is missing; add it",
+            "f.flow.yaml:7:10: the member `backstory` is missing; add it",
+            "f.flow.yaml:7:11: there is no member `<<`; use one of `role`, `goal`, `backstory`, `model`, `tools`, `skills`, \
+             `context_messages`",
+        ],
+    );
+    let agent = "{role: '', goal: '', backstory: ''}";
+    let text = VALID.replacen(
+        "agents:\n",
+        &format!("agents:\n  spare: &spare {agent}\n  other: *spare\n"),
+        1,
+    );
+    check(&text, &[]);
+    let file = FlowFile::parse("f.flow.yaml", &text, |_| Err(String::new())).unwrap();
+    assert_eq!(file.agents.len(), 4);
 }
 
 #[test]
@@ -159,6 +184,7 @@ nodes:
   b: {}
   c: {question: 'Go {{results.z}}?', timeout_seconds: soon}
   d: {task: write, colour: red}
+  e: {task: write, question: 'Go?'}
 edges:
   - {from: a, to: b}
   - {from: a, to: [c]}
@@ -176,15 +202,16 @@ tasks:
         &[
             "f.flow.yaml:4:3: `a` may be visited 0 times; set its limit to 1 or more",
             "f.flow.yaml:5:3: there is no task `b`; name one of `write`, or ask a `question`",
-            "f.flow.yaml:6:17: the template uses the result of `z`, which is not a node; the nodes are `a`, `b`, `c`, `d`",
-            "f.flow.yaml:6:55: a whole number is expected here",
-            "f.flow.yaml:7:20: `colour` is not known here; use one of `timeout_seconds`, `attempts`, `question`, `task`",
-            "f.flow.yaml:11:5: an edge that leads to several nodes needs a `join`, the node in which they meet",
-            "f.flow.yaml:12:5: only an edge that leads to several nodes has a `join`",
-            "f.flow.yaml:13:5: `to` is missing",
-            "f.flow.yaml:14:28: `visits` is missing",
-            "f.flow.yaml:18:34: the template uses the result of `z`, which is not a node; the nodes are `a`, `b`, `c`, `d`",
-            "f.flow.yaml:18:94: `text` or the JSON Schema of an object is expected here",
+            "f.flow.yaml:6:17: the template uses the result of `z`, which is not a node; the nodes are `a`, `b`, `c`, `d`, `e`",
+            "f.flow.yaml:6:55: nodes.c.timeout_seconds: expected a whole number, found the text \"soon\"",
+            "f.flow.yaml:7:20: there is no member `colour`; use one of `task`, `question`, `timeout_seconds`, `attempts`",
+            "f.flow.yaml:8:13: a node has either a `task` or a `question`; remove one of them",
+            "f.flow.yaml:12:5: an edge that leads to several nodes needs a `join`, the node in which they meet",
+            "f.flow.yaml:13:5: only an edge that leads to several nodes has a `join`",
+            "f.flow.yaml:14:5: the member `to` is missing; add it",
+            "f.flow.yaml:15:28: the member `visits` is missing; add it",
+            "f.flow.yaml:19:34: the template uses the result of `z`, which is not a node; the nodes are `a`, `b`, `c`, `d`, `e`",
+            "f.flow.yaml:19:94: `text` or the JSON Schema of an object is expected here",
         ],
     );
 }
