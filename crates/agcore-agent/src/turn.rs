@@ -14,12 +14,11 @@ mod run;
 
 use std::{fmt, pin::Pin, sync::Arc};
 
-use agcore_cycle::{
-    AnswerKind, FreeText, Observer, Output, OutputType, TextStream, TurnInput, TurnStream, TypedOptions,
-};
+use agcore_cycle::{AnswerKind, FreeText, Output, OutputType, TextStream, TurnInput, TurnStream, TypedOptions};
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
+use self::run::Watch;
 pub(crate) use self::{
     handoff_state::HandoffState,
     live::{Conversation, CurrentAgent, LiveSession},

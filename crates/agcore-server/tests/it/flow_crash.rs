@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use agcore_chat::{AssistantMessage, ChatResponse, Choice, FinishReason, Message, SystemClock};
-use agcore_session::{CheckpointStore, InMemorySessionStore};
+use agcore_session::InMemorySessionStore;
 use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
     stores::faulty::{FaultPlan, FaultyStore, StoreFault},

@@ -9,9 +9,7 @@ use agcore_agent::{AgentBuilder, AgentSpec};
 use agcore_flow::{FileFlow, FileFlowBuilder, FlowFile};
 use agcore_llm::{LlmError, LlmErrorKind};
 use agcore_server::{BusyPolicy, Server, ServerBuilder, ServerError};
-use agcore_session::{
-    CheckpointStore, MessageFilter, MessageMetadata, RunFilter, SessionFilter, SessionStatus, Visibility,
-};
+use agcore_session::{MessageFilter, MessageMetadata, RunFilter, SessionFilter, SessionStatus, Visibility};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, PermissionRules, Rule, RuleState, SuspendingApprover, ToolError, typed};
 use http::{Method, StatusCode};

@@ -4,7 +4,6 @@ use agcore_agent::{AgentBuilder, AgentSpec};
 use agcore_flow::{FileFlow, FlowFile};
 use agcore_llm::{LlmError, LlmErrorKind};
 use agcore_server::{Server, ServerBuilder};
-use agcore_session::CheckpointStore;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use serde_json::{Value, json};
 

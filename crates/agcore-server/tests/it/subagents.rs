@@ -9,7 +9,7 @@ use agcore_agent::{AgentBuilder, AgentSpec, RuntimeBundle, SubAgent};
 use agcore_chat::{AssistantMessage, ChatResponse, Choice, FinishReason, Message, SystemClock, ToolCall};
 use agcore_flow::{FileFlow, FlowFile};
 use agcore_server::{Server, ServerBuilder};
-use agcore_session::{CheckpointStore, InMemorySessionStore};
+use agcore_session::InMemorySessionStore;
 use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
     stores::faulty::{FaultPlan, FaultyStore, StoreFault},

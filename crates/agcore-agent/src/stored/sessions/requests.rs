@@ -2,7 +2,7 @@
 
 use std::{fmt, pin::Pin, sync::Arc};
 
-use agcore_memory::session::{MessageFilter, SessionOrigin};
+use agcore_session::{MessageFilter, SessionOrigin};
 
 use super::StoredSessions;
 use crate::{
@@ -29,7 +29,7 @@ pub struct OpenSession<'s, A> {
 /// # use std::sync::Arc;
 /// use agcore_agent::{AgentSpec, agent};
 /// # use agcore_llm::SystemClock;
-/// # use agcore_memory::session::InMemorySessionStore;
+/// # use agcore_session::InMemorySessionStore;
 /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {

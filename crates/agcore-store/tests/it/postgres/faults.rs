@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_memory::{MemoryError, MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore};
+use agcore_memory::{MemoryErrorKind, MemoryFilter, MemoryItem, MemoryStore};
 use agcore_session::{Actor, Journal, Record, SessionErrorKind, Timestamp};
 use agcore_store::{
     StoreError, StoreErrorKind,
@@ -121,11 +121,14 @@ async fn a_server_that_ends_connections_loses_nothing() {
 }
 
 /// Repeats a read while the pool still has connections that were cut.
-async fn until_connected<T>(read: impl AsyncFn() -> Result<T, MemoryError>) -> T {
+async fn until_connected<T, E: Into<StoreError>>(read: impl AsyncFn() -> Result<T, E>) -> T {
     loop {
         match read().await {
             Ok(value) => return value,
-            Err(error) => assert!(error.is_recoverable(), "{error:?}"),
+            Err(error) => {
+                let error: StoreError = error.into();
+                assert!(error.is_recoverable(), "{error:?}");
+            }
         }
     }
 }

@@ -2,8 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_memory::{MemoryError, MemoryErrorKind, MemoryItem, MemoryStore};
-use agcore_store::postgres::{PostgresOptions, PostgresStore};
+use agcore_memory::{MemoryErrorKind, MemoryItem, MemoryStore};
+use agcore_store::{
+    StoreError, StoreErrorKind,
+    postgres::{PostgresOptions, PostgresStore},
+};
 use agcore_testkit::clock::ManualClock;
 use futures_util::future::join_all;
 use tokio::{
@@ -13,12 +16,12 @@ use tokio::{
 
 use super::server::{Names, admin, admin_of, need_server, options_of, url, url_at, url_of};
 
-async fn open(options: PostgresOptions) -> Result<PostgresStore, MemoryError> {
+async fn open(options: PostgresOptions) -> Result<PostgresStore, StoreError> {
     options.open(Arc::new(ManualClock::new())).await
 }
 
 /// Checks kind and message of the error.
-async fn check(options: PostgresOptions, kind: MemoryErrorKind, expected: &str) {
+async fn check(options: PostgresOptions, kind: StoreErrorKind, expected: &str) {
     let error = open(options).await.unwrap_err();
     assert_eq!(error.kind(), kind, "{error:?}");
     assert!(error.message().contains(expected), "{error:?}");
@@ -72,14 +75,14 @@ async fn servers_that_refuse_are_reported() {
     let stranger = PostgresOptions::new(stranger.as_str()).unwrap();
     check(
         stranger,
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         "does not let in the user `nobody' here`",
     )
     .await;
     let missing = PostgresOptions::new(&url_of("no such database")).unwrap();
     check(
         missing,
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         "the database `no such database` does not exist",
     )
     .await;
@@ -105,7 +108,7 @@ async fn a_wrong_password_is_reported() {
     assert!(!format!("{options:?}").contains("hunter2"));
     let refused = check(
         options,
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         "does not let in the user `ann`; check user and password",
     );
     tokio::join!(server, refused);
@@ -117,16 +120,11 @@ async fn servers_that_cannot_be_reached_are_reported() {
     let address = listener.local_addr().unwrap();
     let silent = PostgresOptions::new(&url_at(address)).unwrap();
     let silent = silent.with_acquire_timeout(Duration::from_millis(50));
-    check(silent.clone(), MemoryErrorKind::Unavailable, "does not answer").await;
+    check(silent.clone(), StoreErrorKind::Unavailable, "does not answer").await;
     drop(listener);
-    check(
-        silent,
-        MemoryErrorKind::Unavailable,
-        "nothing accepts connections there",
-    )
-    .await;
+    check(silent, StoreErrorKind::Unavailable, "nothing accepts connections there").await;
     let unknown = PostgresOptions::new("postgres://ann:hunter2@host.invalid/app").unwrap();
-    check(unknown, MemoryErrorKind::Unavailable, "check host, port and network").await;
+    check(unknown, StoreErrorKind::Unavailable, "check host, port and network").await;
 }
 
 #[tokio::test]
@@ -137,17 +135,17 @@ async fn unusable_schemas_are_refused() {
     admin(&format!("CREATE SCHEMA {foreign}; CREATE TABLE {foreign}.t (x int)")).await;
     check(
         options_of(&url(), &foreign),
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         "tables of another program",
     )
     .await;
     open(options_of(&url(), &newer)).await.unwrap();
     admin(&format!("INSERT INTO {newer}.agcore_migrations VALUES (99)")).await;
     let expected = "it has version 99, but this program knows versions up to 6";
-    check(options_of(&url(), &newer), MemoryErrorKind::Storage, expected).await;
+    check(options_of(&url(), &newer), StoreErrorKind::Storage, expected).await;
     for schema in ["", "Upper", "a b", "1a", "pg_x", "a\"b", &"x".repeat(64)] {
         let options = PostgresOptions::new(&url()).unwrap().with_schema(schema);
-        check(options, MemoryErrorKind::InvalidInput, "is not acceptable").await;
+        check(options, StoreErrorKind::InvalidInput, "is not acceptable").await;
     }
 }
 
@@ -162,7 +160,7 @@ async fn databases_need_the_right_encoding() {
     .await;
     check(
         options_of(&url_of(&name), "agcore"),
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         "the encoding SQL_ASCII",
     )
     .await;
@@ -184,7 +182,7 @@ async fn a_read_only_database_can_be_read() {
     assert!(error.message().contains("the database is read-only"), "{error:?}");
     check(
         options_of(&url, "other"),
-        MemoryErrorKind::Unavailable,
+        StoreErrorKind::Unavailable,
         "the database is read-only",
     )
     .await;
@@ -202,7 +200,7 @@ async fn a_user_without_privileges_gets_the_reason() {
     url.set_username(&name).unwrap();
     check(
         options_of(url.as_str(), "agcore"),
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         "grant it CREATE on the database",
     )
     .await;
@@ -243,7 +241,7 @@ async fn connections_can_be_encrypted() {
     // The certificate of a test server is self-signed.
     check(
         encrypted(&schema, "verify-full"),
-        MemoryErrorKind::Storage,
+        StoreErrorKind::Storage,
         "check the certificates",
     )
     .await;

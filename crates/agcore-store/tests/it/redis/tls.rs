@@ -2,8 +2,11 @@
 
 use std::{net::TcpListener, path::Path, process::Command, sync::Arc};
 
-use agcore_memory::{MemoryErrorKind, MemoryItem, MemoryStore};
-use agcore_store::redis::{ReconnectPolicy, RedisOptions};
+use agcore_memory::{MemoryItem, MemoryStore};
+use agcore_store::{
+    StoreErrorKind,
+    redis::{ReconnectPolicy, RedisOptions},
+};
 use agcore_testkit::clock::ManualClock;
 
 use super::{private_server::PrivateServer, server_or_return};
@@ -73,7 +76,7 @@ async fn tls_is_used_and_certificates_are_verified() {
         .open(clock())
         .await
         .unwrap_err();
-    assert_eq!(untrusted.kind(), MemoryErrorKind::Unavailable);
+    assert_eq!(untrusted.kind(), StoreErrorKind::Unavailable);
     assert!(
         untrusted
             .message()
@@ -91,7 +94,7 @@ async fn tls_is_used_and_certificates_are_verified() {
         .with_reconnect(ReconnectPolicy::new().with_attempts(1))
         .open(clock())
         .await;
-    assert_eq!(plain.unwrap_err().kind(), MemoryErrorKind::Unavailable);
+    assert_eq!(plain.unwrap_err().kind(), StoreErrorKind::Unavailable);
     let unreadable = options(format!("rediss://127.0.0.1:{port}")).with_root_certificates("no certificate");
     unreadable.open(clock()).await.unwrap_err();
 }
