@@ -1,5 +1,6 @@
 //! PDF: the text of each page, in lines and paragraphs.
 
+mod accents;
 mod copies;
 mod font;
 mod form_fields;

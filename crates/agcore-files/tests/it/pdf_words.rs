@@ -18,8 +18,8 @@ fn columns_that_are_drawn_from_right_to_left_are_words() {
     // The text on the right is in the same array as the name on the left, and what is between them is drawn last.
     check("[(Ann) -20000 (247)] TJ 80 0 Td (REP) Tj", "Ann 247 REP");
     check("(b) Tj -20 0 Td (a) Tj", "b a");
-    // Letters that are moved under the one before them.
-    check("(e) Tj -1 0 Td (\\264) Tj", "e´");
+    // Letters that are moved over the one before them.
+    check("(e) Tj -1 0 Td (x) Tj", "ex");
     check("[(A) 120 (V) 120 (A)] TJ", "AVA");
 }
 
@@ -95,4 +95,16 @@ fn codes_without_characters_are_gaps_or_parts_of_ligatures() {
     };
     assert_eq!(show("(a\\001\\002a) Tj"), "atia");
     assert_eq!(show("(a) Tj (\\002a) Tj"), "a a");
+}
+
+#[test]
+fn accents_are_put_on_their_letters() {
+    // As TeX draws them: the accent, back to the place of the letter, and the letter.
+    check("[(d) (\\264) 444 (e) (sordre)] TJ", "désordre");
+    check("[(na) 55 (\\250) 278 (i) (f)] TJ", "naïf");
+    // The letter first.
+    check("[(gar) (c) 420 (\\270) -87 (on)] TJ", "garçon");
+    // At the side of a letter, or over a sign.
+    check("(a\\264e) Tj", "a´e");
+    check("[(\\264) 444 (=)] TJ", "´=");
 }

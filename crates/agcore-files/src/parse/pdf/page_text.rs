@@ -1,6 +1,6 @@
 //! [`PageText`]: puts the glyphs of a page into words, lines and paragraphs by their positions.
 
-use super::{copies::Copies, place::Placed};
+use super::{accents, copies::Copies, place::Placed};
 
 /// The largest distance of two glyphs on the same line, in parts of the font size.
 const SAME_LINE: f32 = 0.4;
@@ -39,6 +39,8 @@ enum Separator {
 pub(super) struct PageText {
     text: String,
     last: Option<Placed>,
+    /// Where the characters of the last glyph begin in the text.
+    last_at: usize,
     /// The latest glyph on the line that is neither an index nor an exponent.
     base: Option<Placed>,
     copies: Copies,
@@ -57,6 +59,9 @@ impl PageText {
             self.extend(place);
             return;
         }
+        if self.combine(text, place) {
+            return;
+        }
         match separator {
             // A line does not begin with spaces.
             Separator::Line | Separator::Paragraph if is_blank => return,
@@ -72,6 +77,7 @@ impl PageText {
             SOFT_HYPHEN => Some('-'),
             char => Some(char).filter(|char| !char.is_control() || *char == '\t'),
         });
+        self.last_at = self.text.len();
         self.text.extend(kept);
         self.last = Some(place);
         if !is_blank
@@ -98,6 +104,29 @@ impl PageText {
     /// Returns the text, with blank lines between paragraphs.
     pub(super) fn into_text(self) -> String {
         self.text
+    }
+
+    /// Puts an accent on the letter that it is over, whichever of them is drawn first. Returns whether one of the two is a glyph
+    /// and the other one is the last glyph.
+    fn combine(&mut self, text: &str, place: Placed) -> bool {
+        let Some(last) = self.last else { return false };
+        let before = self.text.get(self.last_at..).unwrap_or_default();
+        let accented = |accent: &str, accent_place: Placed, letter: &str, letter_place: Placed| {
+            let found = accents::combining(accent)?;
+            let is_over = is_over(accent_place, letter_place);
+            is_over.then(|| accents::accented(letter, found, accent.starts_with(found)))?
+        };
+        let after = accented(before, last, text, place);
+        let is_letter_last = after.is_some();
+        let Some(combined) = after.or_else(|| accented(text, place, before, last)) else {
+            return false;
+        };
+        self.text.truncate(self.last_at);
+        self.text.push_str(&combined);
+        if is_letter_last {
+            self.last = Some(place);
+        }
+        true
     }
 
     fn separator(&self, text: &str, place: Placed) -> Separator {
@@ -151,6 +180,14 @@ impl PageText {
 fn distance(upper: Placed, lower: Placed) -> f32 {
     let size = upper.size.max(lower.size).max(f32::MIN_POSITIVE);
     lower.start.since(upper.start).along(upper.down) / size
+}
+
+/// Returns whether the middle of an accent is over a letter, or under it.
+fn is_over(accent: Placed, letter: Placed) -> bool {
+    let width = accent.end.since(accent.start).along(letter.forward);
+    let middle = accent.start.since(letter.start).along(letter.forward) + width / 2.0;
+    let end = letter.end.since(letter.start).along(letter.forward);
+    (0.0..=end).contains(&middle) && distance(accent, letter).abs() <= SAME_LINE && accent.has_direction_of(&letter)
 }
 
 /// Returns whether one of two glyphs can be an index or exponent of the other, which is larger.
