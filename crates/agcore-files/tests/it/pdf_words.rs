@@ -108,3 +108,21 @@ fn accents_are_put_on_their_letters() {
     check("(a\\264e) Tj", "a´e");
     check("[(\\264) 444 (=)] TJ", "´=");
 }
+
+#[test]
+fn letters_from_right_to_left_are_words() {
+    let table = "1 beginbfrange <61> <7A> <05D0> endbfrange";
+    let font =
+        b"<< /Type /Font /Subtype /TrueType /BaseFont /X /FirstChar 97 /Widths [500 500 500] /ToUnicode 6 0 R >>";
+    // Each letter is on the left of the one before it, and the last one is a word of its own.
+    for content in [
+        "[(a) 1000 (b) 1000 (c) 1500 (a)] TJ",
+        "(a) Tj -5 0 Td (b) Tj -5 0 Td (c) Tj -10 0 Td (a) Tj",
+    ] {
+        let file = pdf_with_font(
+            &format!("BT /F1 10 Tf 500 700 Td {content} ET"),
+            &[font, &pdf_stream("", table.as_bytes())],
+        );
+        assert_eq!(document("a.pdf", &file).text(), "אבג א", "{content}");
+    }
+}

@@ -136,7 +136,12 @@ impl PageText {
         if !last.has_direction_of(&place) {
             return Separator::Paragraph;
         }
-        let gap = place.start.since(last.end).along(last.forward);
+        let is_leftward = self.is_leftward(text, last, place);
+        let gap = if is_leftward {
+            last.start.since(place.end).along(last.forward)
+        } else {
+            place.start.since(last.end).along(last.forward)
+        };
         let is_next = |size: f32| (-OVERLAP * size..=SAME_LINE * size).contains(&gap);
         let is_index = is_raised(last, place) && is_next(last.size.max(place.size));
         let is_on_line = |other: Placed| distance(other, place).abs() <= SAME_LINE;
@@ -160,7 +165,7 @@ impl PageText {
             last.gap.min(place.gap)
         };
         let size = last.size.max(place.size);
-        let is_back = place.start.since(last.start).along(last.forward) < -BACK * size;
+        let is_back = !is_leftward && place.start.since(last.start).along(last.forward) < -BACK * size;
         let is_note = is_index && distance(last, place).abs() >= RAISED && self.is_number(text);
         if gap >= smallest.max(f32::MIN_POSITIVE) || is_back || is_note || is_stacked {
             Separator::Space
@@ -169,11 +174,21 @@ impl PageText {
         }
     }
 
+    /// Returns whether a glyph follows the one on its right, as in Arabic and Hebrew.
+    fn is_leftward(&self, text: &str, last: Placed, place: Placed) -> bool {
+        let is_on_left = place.start.since(last.start).along(last.forward) < 0.0;
+        is_on_left && text.starts_with(is_right_to_left) && self.text.ends_with(is_right_to_left)
+    }
+
     /// Returns whether the text so far and another one would become a single number.
     fn is_number(&self, text: &str) -> bool {
         let is_digit = |char: char| char.is_ascii_digit();
         self.text.ends_with(is_digit) && text.starts_with(is_digit)
     }
+}
+
+fn is_right_to_left(char: char) -> bool {
+    matches!(char, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}')
 }
 
 /// Returns how far below a glyph another one is, in parts of the font size.
