@@ -7,14 +7,18 @@
     reason = "this program reads files and prints them"
 )]
 
-use std::{env, error::Error, fs, sync::Arc};
+use std::{env, error::Error, fs, sync::Arc, time::Duration};
 
 use agcore_chat::SystemClock;
-use agcore_files::{FilePreprocessor, OriginFile, StandardPreprocessor};
+use agcore_files::{FilePreprocessor, Limits, OriginFile, StandardPreprocessor};
+
+/// The time that a file may take. A build without optimization is slow.
+const TIME: Duration = Duration::from_secs(110);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let preprocessor = StandardPreprocessor::new(Arc::new(SystemClock::new()));
+    let limits = Limits::new().with_time(TIME);
+    let preprocessor = StandardPreprocessor::new(Arc::new(SystemClock::new())).with_limits(limits);
     for path in env::args().skip(1) {
         let found = preprocessor
             .preprocess(&OriginFile::new(path.as_str()), fs::read(&path)?)

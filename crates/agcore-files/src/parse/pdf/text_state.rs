@@ -112,7 +112,7 @@ impl<'w> TextState<'w> {
         self.counts
     }
 
-    /// Returns whether a text object was begun and not ended.
+    /// Returns whether a text object was started and not ended.
     pub(super) fn is_in_text(&self) -> bool {
         self.is_in_text
     }
