@@ -272,9 +272,9 @@ fn documents_and_tables_become_several_pages() {
         .assert_failed(2, &["it has no text"]);
 }
 
-/// Returns a PDF file with a known text, and a text in a font that does not say what its characters are.
-fn pdf_with_unknown_text() -> Vec<u8> {
-    let content = "BT /F1 10 Tf 50 700 Td (harvest) Tj /F2 10 Tf 0 -12 Td <00010002> Tj ET";
+/// Returns a PDF file with a text in the font F1, which is Helvetica, and F2, which does not say what its characters are.
+fn pdf_file(text: &str) -> Vec<u8> {
+    let content = format!("BT 50 700 Td {text} ET");
     let stream = format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len());
     let objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -299,14 +299,68 @@ fn pdf_with_unknown_text() -> Vec<u8> {
 #[test]
 fn text_that_cannot_be_read_is_reported() {
     let agcore = Agcore::new().at_home();
-    fs::write(agcore.directory.path().join("report.pdf"), pdf_with_unknown_text()).unwrap();
-    let ran = agcore.run(["knowledge", "add", "report.pdf"]);
-    assert_eq!(ran.assert_success(), "1 page was added, 0 replaced, 0 unchanged.\n");
-    let warning =
-        "warning: a part of \"report.pdf\" was not read: its fonts do not say what 2 of its 9 characters are (page 1)";
-    assert!(ran.stderr.starts_with(warning), "{}", ran.stderr);
-    let result = json(&agcore, &["knowledge", "add", "report.pdf", "--json"]);
-    assert_eq!(result["warnings"].as_array().map(Vec::len), Some(1), "{result}");
+    let known = "/F1 10 Tf (harvest) Tj";
+    for (name, text, warning) in [
+        (
+            "report.pdf",
+            "/F1 10 Tf (harvest) Tj /F2 10 Tf 0 -12 Td <00010002> Tj",
+            "its fonts do not say what 2 of its 9 characters are (page 1)",
+        ),
+        (
+            "scan.pdf",
+            "3 Tr /F1 10 Tf (harvest) Tj",
+            "its text is invisible (page 1)",
+        ),
+        ("cut.pdf", "/F1 10 Tf (harvest) Tj (cut", "its content is damaged"),
+    ] {
+        fs::write(agcore.directory.path().join(name), pdf_file(text)).unwrap();
+        let ran = agcore.run(["knowledge", "add", name]);
+        assert_eq!(ran.assert_success(), "1 page was added, 0 replaced, 0 unchanged.\n");
+        let expected = format!("warning: a part of \"{name}\" was not read: {warning}");
+        assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
+        // The warning is on standard error as well as in the result.
+        let ran = agcore.run(["knowledge", "add", name, "--json"]);
+        let result: Value = serde_json::from_str(ran.assert_success()).unwrap();
+        let warnings = result["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
+        assert!(
+            matches!(warnings, [found] if found.as_str().is_some_and(|found| found.contains(warning))),
+            "{result}"
+        );
+        assert!(ran.stderr.starts_with(&expected), "{}", ran.stderr);
+    }
+    fs::write(agcore.directory.path().join("whole.pdf"), pdf_file(known)).unwrap();
+    let ran = agcore.run(["knowledge", "add", "whole.pdf", "--json"]);
+    let result: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    assert!(result.get("warnings").is_none(), "{result}");
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_file_of_which_nothing_can_be_read_is_an_error() {
+    let agcore = Agcore::new().at_home();
+    let write = |name: &str, text: &str| fs::write(agcore.directory.path().join(name), pdf_file(text)).unwrap();
+    write("whole.pdf", "/F1 10 Tf (harvest) Tj");
+    for (name, text, message) in [
+        ("unknown.pdf", "/F2 10 Tf <00010002> Tj", "do not say which characters"),
+        ("empty.pdf", "/F1 10 Tf", "it has no text"),
+        ("cut.pdf", "/F1 10 Tf (harvest", "it has no text"),
+    ] {
+        write(name, text);
+        for arguments in [vec![name], vec![name, "--json"], vec!["whole.pdf", name]] {
+            let arguments = ["knowledge", "add"].into_iter().chain(arguments);
+            let ran = agcore.run(arguments.collect::<Vec<_>>());
+            ran.assert_failed(2, &[name, message]);
+        }
+    }
+    let broken = agcore.directory.path().join("broken.pdf");
+    fs::write(&broken, &pdf_file("(harvest) Tj")[..60]).unwrap();
+    agcore
+        .run(["knowledge", "add", "broken.pdf"])
+        .assert_failed(2, &["cannot read \"broken.pdf\"", "not a complete PDF file"]);
+    // Nothing was saved, not even of the files that can be read.
+    agcore
+        .run(["knowledge", "show", "whole/0001"])
+        .assert_failed(2, &["there is no database"]);
 }
 
 /// Adds a file, and returns the contents of all pages, one after the other.
