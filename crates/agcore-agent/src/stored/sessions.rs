@@ -101,23 +101,6 @@ impl StoredSessions {
         self.bundle.new_id()
     }
 
-    /// Opens a session as it was after its last write. If a turn [was interrupted](AgentSession::is_interrupted),
-    /// [`resume`](AgentSession::resume) without answers continues it. With [`or_create`](OpenSession::or_create), a session that
-    /// does not exist is created.
-    ///
-    /// If the conversation was handed over to a [member](crate::AgentBuilder::with_member) of the bundle, that agent still has
-    /// it, and `agent` is not used.
-    ///
-    /// Cancel safe.
-    ///
-    /// # Errors
-    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id,
-    /// [`InvalidState`](crate::AgentErrorKind::InvalidState) if its records are damaged or of a newer version of the program,
-    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
-    pub fn open<A: Agent + 'static>(&self, id: impl Into<String>, agent: A) -> OpenSession<'_, A> {
-        OpenSession::new(self, id.into(), agent)
-    }
-
     /// Returns a session with its title, status and times, without its conversation.
     ///
     /// # Errors
@@ -147,20 +130,6 @@ impl StoredSessions {
     pub async fn messages(&self, id: &str, filter: &MessageFilter) -> Result<Vec<StoredMessage>, AgentError> {
         self.find(id).await?;
         Ok(self.store.messages(&self.actor.tenant, id, filter).await?)
-    }
-
-    /// Creates a session that continues from the end of another one, or from an [earlier message](BranchSession::at) of it. What
-    /// people have allowed in the other session does not apply to the branch, and its usage is counted anew.
-    ///
-    /// Of a turn that is interrupted or suspended, only the rounds that are complete belong to a branch from the end. If the
-    /// conversation was handed over to a member of the bundle, that agent has such a branch as well.
-    ///
-    /// # Errors
-    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id,
-    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the message does not exist or is inside a turn, or if the new id
-    /// is taken, and other errors as [`open`](Self::open).
-    pub fn branch<A: Agent + 'static>(&self, id: impl Into<String>, agent: A) -> BranchSession<'_, A> {
-        BranchSession::new(self, id.into(), agent)
     }
 
     /// Sets or removes the title of a session.

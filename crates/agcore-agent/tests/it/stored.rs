@@ -314,6 +314,26 @@ async fn a_branch_begins_after_a_turn() {
 }
 
 #[tokio::test]
+async fn a_session_is_opened_or_else_created() {
+    let provider = ScriptedProvider::new(["One.", "Two."].map(ScriptStep::text));
+    let sessions = sessions(&provider, store());
+    let missing = sessions.open("s-1", ada()).await.unwrap_err();
+    assert_eq!(missing.kind(), AgentErrorKind::NotFound);
+    let session = sessions.open("s-1", ada()).or_create().await.unwrap();
+    session.turn("1").await.unwrap();
+    let again = sessions.open("s-1", ada()).or_create().await.unwrap();
+    assert_eq!(texts(&again).await, ["user: 1", "assistant: One."]);
+    // The id is taken by a session of somebody else: it is neither opened nor replaced.
+    let others = sessions.clone().with_actor(Actor::user("bob"));
+    let error = others.open("s-1", ada()).or_create().await.unwrap_err();
+    assert_eq!(error.kind(), AgentErrorKind::InvalidInput);
+    let (first, second) = (sessions.new_id(), sessions.new_id());
+    assert_ne!(first, second);
+    sessions.create(first.as_str(), ada()).await.unwrap();
+    assert!(sessions.get(&first).await.unwrap().is_some());
+}
+
+#[tokio::test]
 async fn sessions_are_listed_renamed_and_deleted() {
     let store = store();
     let provider = ScriptedProvider::new(["One.", "Two.", "Three."].map(ScriptStep::text));

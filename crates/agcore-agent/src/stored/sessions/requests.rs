@@ -57,8 +57,41 @@ pub struct BranchSession<'s, A> {
     new_id: Option<String>,
 }
 
+impl StoredSessions {
+    /// Opens a session as it was after its last write. If a turn [was interrupted](AgentSession::is_interrupted),
+    /// [`resume`](AgentSession::resume) without answers continues it. With [`or_create`](OpenSession::or_create), a session that
+    /// does not exist is created.
+    ///
+    /// If the conversation was handed over to a [member](crate::AgentBuilder::with_member) of the bundle, that agent still has
+    /// it, and `agent` is not used.
+    ///
+    /// Cancel safe.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id,
+    /// [`InvalidState`](crate::AgentErrorKind::InvalidState) if its records are damaged or of a newer version of the program,
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
+    pub fn open<A: Agent + 'static>(&self, id: impl Into<String>, agent: A) -> OpenSession<'_, A> {
+        OpenSession::new(self, id.into(), agent)
+    }
+
+    /// Creates a session that continues from the end of another one, or from an [earlier message](BranchSession::at) of it. What
+    /// people have allowed in the other session does not apply to the branch, and its usage is counted anew.
+    ///
+    /// Of a turn that is interrupted or suspended, only the rounds that are complete belong to a branch from the end. If the
+    /// conversation was handed over to a member of the bundle, that agent has such a branch as well.
+    ///
+    /// # Errors
+    /// [`NotFound`](crate::AgentErrorKind::NotFound) if the actor has no session with this id,
+    /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the message does not exist or is inside a turn, or if the new id
+    /// is taken, and other errors as [`open`](Self::open).
+    pub fn branch<A: Agent + 'static>(&self, id: impl Into<String>, agent: A) -> BranchSession<'_, A> {
+        BranchSession::new(self, id.into(), agent)
+    }
+}
+
 impl<'s, A: Agent + 'static> OpenSession<'s, A> {
-    pub(super) fn new(sessions: &'s StoredSessions, id: String, agent: A) -> Self {
+    fn new(sessions: &'s StoredSessions, id: String, agent: A) -> Self {
         Self {
             sessions,
             id,
@@ -85,7 +118,7 @@ impl<'s, A: Agent + 'static> OpenSession<'s, A> {
 }
 
 impl<'s, A: Agent + 'static> BranchSession<'s, A> {
-    pub(super) fn new(sessions: &'s StoredSessions, id: String, agent: A) -> Self {
+    fn new(sessions: &'s StoredSessions, id: String, agent: A) -> Self {
         Self {
             sessions,
             id,
