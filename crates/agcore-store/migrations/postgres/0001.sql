@@ -76,6 +76,10 @@ CREATE TABLE sessions (
     origin_message bigint,
     created_at bigint NOT NULL,
     updated_at bigint NOT NULL CHECK (updated_at >= created_at),
+    -- The session was erased, so that only its bill is left.
+    erased_at bigint CHECK (erased_at >= created_at),
+    -- The session of which this one is a part, with which it is erased, deleted and removed when it is old.
+    part_of bigint REFERENCES sessions (session) ON DELETE CASCADE,
     -- The numbers that were given last. They only grow, also when rows are removed.
     last_message bigint NOT NULL DEFAULT 0 CHECK (last_message >= 0),
     last_audit bigint NOT NULL DEFAULT 0 CHECK (last_audit >= 0),
@@ -95,6 +99,9 @@ CREATE TABLE sessions (
 
 CREATE INDEX sessions_updated ON sessions (tenant, updated_at, id);
 CREATE INDEX sessions_user ON sessions (tenant, "user", updated_at, id);
+CREATE INDEX sessions_parts ON sessions (part_of) WHERE part_of IS NOT NULL;
+-- For finding what is too old, as other indexes below whose name ends in `age`.
+CREATE INDEX sessions_age ON sessions (updated_at) WHERE erased_at IS NULL;
 
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -110,6 +117,34 @@ CREATE TRIGGER sessions_billing BEFORE UPDATE OF currency, country ON sessions F
 WHEN (NEW.currency IS DISTINCT FROM OLD.currency OR NEW.country IS DISTINCT FROM OLD.country)
 EXECUTE FUNCTION refuse('the billing of a session does not change');
 
+CREATE TRIGGER sessions_erased BEFORE UPDATE ON sessions FOR EACH ROW
+WHEN (OLD.erased_at IS NOT NULL)
+EXECUTE FUNCTION refuse('the session was erased');
+
+CREATE FUNCTION check_part() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT 1 FROM sessions AS whole
+        WHERE whole.session = NEW.part_of AND whole.part_of IS NULL AND whole.erased_at IS NULL
+            AND whole.tenant = NEW.tenant AND whole."user" = NEW."user"
+    ) THEN
+        RAISE EXCEPTION 'the session cannot be a part of this one' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER sessions_part_inserted BEFORE INSERT ON sessions FOR EACH ROW
+WHEN (NEW.part_of IS NOT NULL)
+EXECUTE FUNCTION check_part();
+
+CREATE TRIGGER sessions_part_updated BEFORE UPDATE OF part_of, tenant, "user" ON sessions FOR EACH ROW
+WHEN (
+    NEW.part_of IS DISTINCT FROM OLD.part_of OR NEW.tenant IS DISTINCT FROM OLD.tenant
+    OR NEW."user" IS DISTINCT FROM OLD."user"
+)
+EXECUTE FUNCTION refuse('a session stays a part of the same one');
+
 CREATE FUNCTION delete_records() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
     DELETE FROM journal_streams WHERE name = OLD.stream;
@@ -118,6 +153,15 @@ END
 $$;
 
 CREATE TRIGGER sessions_records AFTER DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION delete_records();
+
+CREATE FUNCTION refuse_erased() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM sessions WHERE session = NEW.session AND erased_at IS NOT NULL) THEN
+        RAISE EXCEPTION 'the session was erased' USING ERRCODE = 'check_violation';
+    END IF;
+    RETURN NEW;
+END
+$$;
 
 CREATE TABLE runs (
     -- The order in which the runs were first stored.
@@ -131,6 +175,12 @@ CREATE TABLE runs (
     outcome json,
     UNIQUE (session, id)
 );
+
+CREATE INDEX runs_session ON runs (session, run);
+CREATE INDEX runs_open ON runs (session) WHERE status IN ('queued', 'running', 'interrupted');
+CREATE INDEX runs_age ON runs (updated_at) WHERE status IN ('completed', 'failed', 'cancelled');
+
+CREATE TRIGGER runs_erased BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION refuse_erased();
 
 CREATE TRIGGER runs_status BEFORE UPDATE OF status ON runs FOR EACH ROW
 WHEN (NOT (
@@ -165,10 +215,37 @@ CREATE TABLE messages (
     UNIQUE (session, id),
     -- A cost is in the currency of the session.
     CONSTRAINT messages_currency FOREIGN KEY (session, currency) REFERENCES sessions (session, currency)
-        ON DELETE CASCADE
+        ON DELETE CASCADE,
+    -- Metadata is a JSON object of its type, which belongs to one role. The server cannot look into JSON with the escape of NUL, so
+    -- that only the type is checked then.
+    CONSTRAINT messages_type CHECK (
+        CASE type
+            WHEN 'user_input' THEN role = 'user'
+            WHEN 'assistant_output' THEN role = 'assistant'
+            WHEN 'tool_call' THEN role = 'assistant'
+            WHEN 'tool_result' THEN role = 'tool'
+            ELSE type IS NULL
+        END
+    ),
+    CONSTRAINT messages_metadata CHECK (
+        CASE
+            WHEN type IS NULL OR strpos(metadata::text, '\u0000') > 0 THEN TRUE
+            WHEN json_typeof(metadata) <> 'object' OR metadata ->> 'type' IS DISTINCT FROM type THEN FALSE
+            WHEN type = 'tool_call' THEN
+                coalesce(json_typeof(metadata -> 'call_id') = 'string' AND json_typeof(metadata -> 'name') = 'string', FALSE)
+                AND metadata -> 'arguments' IS NOT NULL
+            WHEN type = 'tool_result' THEN
+                coalesce(json_typeof(metadata -> 'call_id') = 'string' AND json_typeof(metadata -> 'name') = 'string', FALSE)
+                AND coalesce(json_typeof(metadata -> 'is_error') = 'boolean', FALSE)
+            ELSE TRUE
+        END
+    )
 );
 
 CREATE INDEX messages_history ON messages (session, seq) WHERE visibility_mask IN (1, 3);
+CREATE INDEX messages_audit_age ON messages (created_at) WHERE seq < 0 AND content <> '';
+
+CREATE TRIGGER messages_erased BEFORE INSERT OR UPDATE ON messages FOR EACH ROW EXECUTE FUNCTION refuse_erased();
 
 CREATE TABLE events (
     session bigint NOT NULL,
@@ -280,3 +357,185 @@ ALTER TABLE approvals
     ALTER question SET STATISTICS 0,
     ALTER answer SET STATISTICS 0;
 ALTER TABLE checkpoints ALTER run SET STATISTICS 0, ALTER step SET STATISTICS 0, ALTER data SET STATISTICS 0;
+
+-- Pages of knowledge.
+
+CREATE TABLE knowledge_tenants (
+    tenant text COLLATE "C" PRIMARY KEY,
+    -- Identifies the sequence of changes. It changes when deletions are forgotten.
+    generation bigint NOT NULL,
+    -- The number of the last change.
+    change bigint NOT NULL
+);
+
+CREATE TABLE knowledge_pages (
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    "user" text COLLATE "C" NOT NULL,
+    line text COLLATE "C",
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    -- The number of the last change of this page.
+    change bigint NOT NULL,
+    recalls bigint NOT NULL DEFAULT 0,
+    score_sum double precision NOT NULL DEFAULT 0,
+    recalled_at bigint,
+    title text NOT NULL,
+    summary text NOT NULL,
+    tags text[] COLLATE "C" NOT NULL,
+    -- Ids of other pages, which need not exist.
+    refs text[] COLLATE "C" NOT NULL,
+    content text NOT NULL,
+    PRIMARY KEY (tenant, id)
+);
+
+ALTER TABLE knowledge_pages
+    ALTER id SET STATISTICS 0,
+    ALTER "user" SET STATISTICS 0,
+    ALTER title SET STATISTICS 0,
+    ALTER summary SET STATISTICS 0,
+    ALTER tags SET STATISTICS 0,
+    ALTER refs SET STATISTICS 0,
+    ALTER content SET STATISTICS 0;
+
+CREATE INDEX knowledge_pages_change ON knowledge_pages (tenant, change);
+CREATE INDEX knowledge_pages_created ON knowledge_pages (tenant, created_at, id);
+CREATE INDEX knowledge_pages_user ON knowledge_pages (tenant, "user");
+CREATE INDEX knowledge_pages_recalls ON knowledge_pages (tenant, recalls) WHERE recalls > 0;
+CREATE INDEX knowledge_pages_tags ON knowledge_pages USING gin (tags);
+CREATE INDEX knowledge_pages_refs ON knowledge_pages USING gin (refs);
+
+-- The pages that were deleted, so that indexes learn of it.
+CREATE TABLE knowledge_deletions (
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    change bigint NOT NULL,
+    PRIMARY KEY (tenant, id)
+);
+
+ALTER TABLE knowledge_deletions ALTER id SET STATISTICS 0;
+
+CREATE INDEX knowledge_deletions_change ON knowledge_deletions (tenant, change);
+
+-- The graph of entities.
+
+CREATE TABLE graph_entities (
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    "user" text COLLATE "C" NOT NULL,
+    line text COLLATE "C",
+    name text NOT NULL,
+    kind text NOT NULL,
+    description text NOT NULL,
+    -- The most relevant tag first.
+    tags text[] COLLATE "C" NOT NULL,
+    -- The terms by which the entity is found.
+    terms text[] COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    PRIMARY KEY (tenant, id)
+);
+
+ALTER TABLE graph_entities
+    ALTER id SET STATISTICS 0,
+    ALTER "user" SET STATISTICS 0,
+    ALTER name SET STATISTICS 0,
+    ALTER description SET STATISTICS 0,
+    ALTER tags SET STATISTICS 0,
+    ALTER terms SET STATISTICS 0;
+
+CREATE INDEX graph_entities_user ON graph_entities (tenant, "user");
+CREATE INDEX graph_entities_terms ON graph_entities USING gin (terms);
+
+CREATE TABLE graph_relations (
+    tenant text COLLATE "C" NOT NULL,
+    source text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    target text COLLATE "C" NOT NULL,
+    weight double precision NOT NULL CHECK (weight BETWEEN 0 AND 1),
+    PRIMARY KEY (tenant, source, kind, target),
+    FOREIGN KEY (tenant, source) REFERENCES graph_entities (tenant, id) ON DELETE CASCADE,
+    FOREIGN KEY (tenant, target) REFERENCES graph_entities (tenant, id) ON DELETE CASCADE
+);
+
+ALTER TABLE graph_relations
+    ALTER source SET STATISTICS 0,
+    ALTER target SET STATISTICS 0;
+
+CREATE INDEX graph_relations_target ON graph_relations (tenant, target);
+
+-- Indexes of texts: BM25 over postings in blocks of 1024 documents.
+
+CREATE TABLE text_indexes (
+    text_index bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL UNIQUE,
+    -- Identifies the rules by which texts become terms, and the form of the tables below.
+    format text NOT NULL,
+    -- The position in the changes of the pages.
+    generation bigint,
+    change bigint,
+    documents bigint NOT NULL DEFAULT 0,
+    -- The sum of the lengths of the documents.
+    length double precision NOT NULL DEFAULT 0,
+    -- The number of the next document.
+    next bigint NOT NULL DEFAULT 0
+);
+
+CREATE TABLE text_documents (
+    text_index bigint NOT NULL REFERENCES text_indexes ON DELETE CASCADE,
+    number bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    PRIMARY KEY (text_index, number),
+    UNIQUE (text_index, id)
+);
+
+-- The lengths of the documents of a block.
+CREATE TABLE text_lengths (
+    text_index bigint NOT NULL REFERENCES text_indexes ON DELETE CASCADE,
+    block bigint NOT NULL,
+    lengths bytea NOT NULL,
+    PRIMARY KEY (text_index, block)
+);
+
+-- The terms of a block from the first one of a row to that of the next row, with the documents that contain them, and how often.
+CREATE TABLE text_leaves (
+    text_index bigint NOT NULL REFERENCES text_indexes ON DELETE CASCADE,
+    block bigint NOT NULL,
+    first bytea NOT NULL,
+    terms bytea NOT NULL,
+    PRIMARY KEY (text_index, block, first)
+);
+
+ALTER TABLE text_documents ALTER id SET STATISTICS 0;
+ALTER TABLE text_lengths ALTER lengths SET STATISTICS 0;
+ALTER TABLE text_leaves
+    ALTER first SET STATISTICS 0,
+    ALTER terms SET STATISTICS 0,
+    -- Compression would take time and save little.
+    ALTER terms SET STORAGE EXTERNAL;
+
+-- Indexes of embeddings.
+
+CREATE TABLE vector_indexes (
+    vector_index bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL,
+    -- The model that makes the vectors.
+    model text COLLATE "C" NOT NULL,
+    generation bigint,
+    change bigint,
+    UNIQUE (tenant, model)
+);
+
+CREATE TABLE vectors (
+    vector_index bigint NOT NULL REFERENCES vector_indexes ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    -- A vector of length 1, which the extension pgvector can compare where it is.
+    vector real[] NOT NULL,
+    PRIMARY KEY (vector_index, id)
+);
+
+ALTER TABLE vectors
+    ALTER id SET STATISTICS 0,
+    ALTER vector SET STATISTICS 0,
+    -- Compression would take time and save nothing.
+    ALTER vector SET STORAGE EXTERNAL;

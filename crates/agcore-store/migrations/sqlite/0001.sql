@@ -56,10 +56,13 @@ CREATE TABLE sessions (
     origin_message INTEGER,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL CHECK (updated_at >= created_at),
+    -- The session was erased, so that only its bill is left.
+    erased_at INTEGER CHECK (erased_at >= created_at),
+    -- The session of which this one is a part, with which it is erased, deleted and removed when it is old.
+    part_of INTEGER REFERENCES sessions (session) ON DELETE CASCADE,
     -- The numbers that were given last. They only grow, also when rows are removed.
     last_message INTEGER NOT NULL DEFAULT 0 CHECK (last_message >= 0),
     last_audit INTEGER NOT NULL DEFAULT 0 CHECK (last_audit >= 0),
-    last_event INTEGER NOT NULL DEFAULT 0 CHECK (last_event >= 0),
     -- The name of the stream in the journal.
     stream TEXT NOT NULL UNIQUE,
     title TEXT,
@@ -73,6 +76,9 @@ CREATE TABLE sessions (
 
 CREATE INDEX sessions_updated ON sessions (tenant, updated_at, id);
 CREATE INDEX sessions_user ON sessions (tenant, user, updated_at, id);
+CREATE INDEX sessions_parts ON sessions (part_of) WHERE part_of IS NOT NULL;
+-- For finding what is too old, as other indexes below whose name ends in `age`.
+CREATE INDEX sessions_age ON sessions (updated_at) WHERE erased_at IS NULL;
 
 CREATE TRIGGER sessions_status BEFORE UPDATE OF status ON sessions
 WHEN NOT (NEW.status = OLD.status OR NEW.status = 'running' OR OLD.status = 'running')
@@ -84,6 +90,28 @@ CREATE TRIGGER sessions_billing BEFORE UPDATE OF currency, country ON sessions
 WHEN NEW.currency IS NOT OLD.currency OR NEW.country IS NOT OLD.country
 BEGIN
     SELECT RAISE(ABORT, 'the billing of a session does not change');
+END;
+
+CREATE TRIGGER sessions_erased BEFORE UPDATE ON sessions
+WHEN OLD.erased_at IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the session was erased');
+END;
+
+CREATE TRIGGER sessions_part_inserted BEFORE INSERT ON sessions
+WHEN NEW.part_of IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM sessions AS whole
+    WHERE whole.session = NEW.part_of AND whole.part_of IS NULL AND whole.erased_at IS NULL
+        AND whole.tenant = NEW.tenant AND whole.user = NEW.user
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the session cannot be a part of this one');
+END;
+
+CREATE TRIGGER sessions_part_updated BEFORE UPDATE OF part_of, tenant, user ON sessions
+WHEN NEW.part_of IS NOT OLD.part_of OR NEW.tenant IS NOT OLD.tenant OR NEW.user IS NOT OLD.user
+BEGIN
+    SELECT RAISE(ABORT, 'a session stays a part of the same one');
 END;
 
 CREATE TRIGGER sessions_records AFTER DELETE ON sessions
@@ -104,6 +132,16 @@ CREATE TABLE runs (
     outcome TEXT,
     UNIQUE (session, id)
 ) STRICT;
+
+CREATE INDEX runs_session ON runs (session, run);
+CREATE INDEX runs_open ON runs (session) WHERE status IN ('queued', 'running', 'interrupted');
+CREATE INDEX runs_age ON runs (updated_at) WHERE status IN ('completed', 'failed', 'cancelled');
+
+CREATE TRIGGER runs_erased BEFORE INSERT ON runs
+WHEN (SELECT erased_at FROM sessions WHERE session = NEW.session) IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the session was erased');
+END;
 
 CREATE TRIGGER runs_status BEFORE UPDATE OF status ON runs
 WHEN NOT (
@@ -143,6 +181,7 @@ CREATE TABLE messages (
 ) STRICT;
 
 CREATE INDEX messages_history ON messages (session, seq) WHERE visibility_mask IN (1, 3);
+CREATE INDEX messages_audit_age ON messages (created_at) WHERE seq < 0 AND content <> '';
 
 CREATE TRIGGER messages_currency_inserted BEFORE INSERT ON messages
 WHEN NEW.currency IS NOT NULL
@@ -158,6 +197,75 @@ BEGIN
     SELECT RAISE(ABORT, 'the cost is not in the currency of the session');
 END;
 
+CREATE TRIGGER messages_erased_inserted BEFORE INSERT ON messages
+WHEN (SELECT erased_at FROM sessions WHERE session = NEW.session) IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the session was erased');
+END;
+
+CREATE TRIGGER messages_erased_updated BEFORE UPDATE ON messages
+WHEN (SELECT erased_at FROM sessions WHERE session = NEW.session) IS NOT NULL
+BEGIN
+    SELECT RAISE(ABORT, 'the session was erased');
+END;
+
+-- Metadata is a JSON object of its type, which belongs to one role.
+
+CREATE TRIGGER messages_metadata_inserted BEFORE INSERT ON messages
+WHEN NEW.type IS NOT NULL AND NOT ifnull(
+    -- An error of its own would hide the reason.
+    CASE WHEN NOT json_valid(NEW.metadata) THEN FALSE
+        WHEN json_extract(NEW.metadata, '$.type') IS NOT NEW.type THEN FALSE
+        WHEN NEW.type = 'user_input' THEN NEW.role = 'user'
+        WHEN NEW.type = 'assistant_output' THEN NEW.role = 'assistant'
+        WHEN NEW.type = 'tool_call' THEN NEW.role = 'assistant'
+            AND json_type(NEW.metadata, '$.call_id') = 'text'
+            AND json_type(NEW.metadata, '$.name') = 'text'
+            AND json_type(NEW.metadata, '$.arguments') IS NOT NULL
+        WHEN NEW.type = 'tool_result' THEN NEW.role = 'tool'
+            AND json_type(NEW.metadata, '$.call_id') = 'text'
+            AND json_type(NEW.metadata, '$.name') = 'text'
+            AND json_type(NEW.metadata, '$.is_error') IN ('true', 'false')
+        ELSE FALSE
+    END,
+    FALSE
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the metadata does not fit the message');
+END;
+
+CREATE TRIGGER messages_metadata_updated BEFORE UPDATE OF role, type, metadata ON messages
+WHEN NEW.type IS NOT NULL AND NOT ifnull(
+    -- An error of its own would hide the reason.
+    CASE WHEN NOT json_valid(NEW.metadata) THEN FALSE
+        WHEN json_extract(NEW.metadata, '$.type') IS NOT NEW.type THEN FALSE
+        WHEN NEW.type = 'user_input' THEN NEW.role = 'user'
+        WHEN NEW.type = 'assistant_output' THEN NEW.role = 'assistant'
+        WHEN NEW.type = 'tool_call' THEN NEW.role = 'assistant'
+            AND json_type(NEW.metadata, '$.call_id') = 'text'
+            AND json_type(NEW.metadata, '$.name') = 'text'
+            AND json_type(NEW.metadata, '$.arguments') IS NOT NULL
+        WHEN NEW.type = 'tool_result' THEN NEW.role = 'tool'
+            AND json_type(NEW.metadata, '$.call_id') = 'text'
+            AND json_type(NEW.metadata, '$.name') = 'text'
+            AND json_type(NEW.metadata, '$.is_error') IN ('true', 'false')
+        ELSE FALSE
+    END,
+    FALSE
+)
+BEGIN
+    SELECT RAISE(ABORT, 'the metadata does not fit the message');
+END;
+
+-- Servers write many events: their rows change as few pages of the file as possible.
+
+-- The number that was given last. It only grows, also when events are removed. A table of its own has many sessions on a page.
+CREATE TABLE event_numbers (
+    session INTEGER PRIMARY KEY REFERENCES sessions (session) ON DELETE CASCADE,
+    last_event INTEGER NOT NULL CHECK (last_event > 0)
+) STRICT;
+
+-- One index for the events of a run, for those of a session, and for the deletion of a run.
 CREATE TABLE events (
     session INTEGER NOT NULL,
     seq INTEGER NOT NULL CHECK (seq > 0),
@@ -165,11 +273,9 @@ CREATE TABLE events (
     kind TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     data TEXT NOT NULL,
-    UNIQUE (session, seq),
+    UNIQUE (session, run, seq),
     FOREIGN KEY (session, run) REFERENCES runs (session, id) ON DELETE CASCADE
 ) STRICT;
-
-CREATE INDEX events_run ON events (session, run, seq);
 
 CREATE TABLE tool_calls (
     -- The order in which the calls began.
@@ -238,3 +344,179 @@ CREATE TABLE checkpoints (
 ) STRICT;
 
 CREATE INDEX checkpoints_snapshots ON checkpoints (session, run, seq) WHERE is_snapshot = 1;
+
+-- Pages of knowledge.
+
+CREATE TABLE knowledge_tenants (
+    tenant TEXT PRIMARY KEY,
+    -- Identifies the sequence of changes. It changes when deletions are forgotten.
+    generation INTEGER NOT NULL,
+    -- The number of the last change.
+    change INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE knowledge_pages (
+    page INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    -- The number of the last change of this page.
+    change INTEGER NOT NULL,
+    recalls INTEGER NOT NULL DEFAULT 0,
+    score_sum REAL NOT NULL DEFAULT 0,
+    recalled_at INTEGER,
+    title TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    -- JSON lists, whose entries are also in the tables below.
+    tags TEXT NOT NULL,
+    refs TEXT NOT NULL,
+    content TEXT NOT NULL,
+    UNIQUE (tenant, id),
+    UNIQUE (tenant, change)
+) STRICT;
+
+CREATE INDEX knowledge_pages_created ON knowledge_pages (tenant, created_at, id);
+CREATE INDEX knowledge_pages_user ON knowledge_pages (tenant, user);
+CREATE INDEX knowledge_pages_recalls ON knowledge_pages (tenant, recalls) WHERE recalls > 0;
+
+CREATE TABLE knowledge_tags (
+    tenant TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    page INTEGER NOT NULL REFERENCES knowledge_pages (page) ON DELETE CASCADE,
+    PRIMARY KEY (tenant, tag, page)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX knowledge_tags_page ON knowledge_tags (page);
+
+CREATE TABLE knowledge_references (
+    tenant TEXT NOT NULL,
+    -- The id of a page, which need not exist.
+    target TEXT NOT NULL,
+    page INTEGER NOT NULL REFERENCES knowledge_pages (page) ON DELETE CASCADE,
+    PRIMARY KEY (tenant, target, page)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX knowledge_references_page ON knowledge_references (page);
+
+-- The pages that were deleted, so that indexes learn of it.
+CREATE TABLE knowledge_deletions (
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    change INTEGER NOT NULL,
+    PRIMARY KEY (tenant, id),
+    UNIQUE (tenant, change)
+) STRICT, WITHOUT ROWID;
+
+-- The graph of entities.
+
+CREATE TABLE graph_entities (
+    entity INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    description TEXT NOT NULL,
+    -- A JSON list, the most relevant tag first, whose entries are also in the table below.
+    tags TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (tenant, id)
+) STRICT;
+
+CREATE INDEX graph_entities_user ON graph_entities (tenant, user);
+
+CREATE TABLE graph_tags (
+    tenant TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    entity INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    PRIMARY KEY (tenant, tag, entity)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX graph_tags_entity ON graph_tags (entity);
+
+-- The terms by which entities are found.
+CREATE TABLE graph_terms (
+    tenant TEXT NOT NULL,
+    term TEXT NOT NULL,
+    entity INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    PRIMARY KEY (tenant, term, entity)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX graph_terms_entity ON graph_terms (entity);
+
+CREATE TABLE graph_relations (
+    source INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    kind TEXT NOT NULL,
+    target INTEGER NOT NULL REFERENCES graph_entities (entity) ON DELETE CASCADE,
+    weight REAL NOT NULL CHECK (weight BETWEEN 0 AND 1),
+    PRIMARY KEY (source, kind, target)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX graph_relations_target ON graph_relations (target);
+
+-- Indexes of texts: BM25 over postings in blocks of 1024 documents.
+
+CREATE TABLE text_indexes (
+    text_index INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL UNIQUE,
+    -- Identifies the rules by which texts become terms, and the form of the tables below.
+    format TEXT NOT NULL,
+    -- The position in the changes of the pages.
+    generation INTEGER,
+    change INTEGER,
+    documents INTEGER NOT NULL DEFAULT 0,
+    -- The sum of the lengths of the documents.
+    length REAL NOT NULL DEFAULT 0,
+    -- The number of the next document.
+    next INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE text_documents (
+    text_index INTEGER NOT NULL REFERENCES text_indexes (text_index) ON DELETE CASCADE,
+    number INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    PRIMARY KEY (text_index, number),
+    UNIQUE (text_index, id)
+) STRICT, WITHOUT ROWID;
+
+-- The lengths of the documents of a block.
+CREATE TABLE text_lengths (
+    text_index INTEGER NOT NULL REFERENCES text_indexes (text_index) ON DELETE CASCADE,
+    block INTEGER NOT NULL,
+    lengths BLOB NOT NULL,
+    PRIMARY KEY (text_index, block)
+) STRICT, WITHOUT ROWID;
+
+-- The terms of a block from the first one of a row to that of the next row, with the documents that contain them, and how often.
+CREATE TABLE text_leaves (
+    text_index INTEGER NOT NULL REFERENCES text_indexes (text_index) ON DELETE CASCADE,
+    block INTEGER NOT NULL,
+    first BLOB NOT NULL,
+    terms BLOB NOT NULL,
+    PRIMARY KEY (text_index, block, first)
+) STRICT, WITHOUT ROWID;
+
+-- Indexes of embeddings.
+
+CREATE TABLE vector_indexes (
+    vector_index INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    -- The model that makes the vectors.
+    model TEXT NOT NULL,
+    generation INTEGER,
+    change INTEGER,
+    UNIQUE (tenant, model)
+) STRICT;
+
+CREATE TABLE vectors (
+    vector_index INTEGER NOT NULL REFERENCES vector_indexes (vector_index) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    -- A vector of length 1: numbers of 32 bits, little-endian.
+    vector BLOB NOT NULL,
+    PRIMARY KEY (vector_index, id)
+) STRICT, WITHOUT ROWID;

@@ -12,8 +12,6 @@
 mod index_changes;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod killed_erasure;
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-mod older_versions;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "redis")]

@@ -5,7 +5,6 @@ mod faults;
 mod holds;
 mod indexes;
 mod killed;
-mod older;
 mod opening;
 mod pgvector;
 mod proxy;

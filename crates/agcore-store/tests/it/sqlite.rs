@@ -6,7 +6,6 @@ mod kill;
 mod processes;
 mod tables;
 mod maintenance;
-mod older;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

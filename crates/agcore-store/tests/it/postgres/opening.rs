@@ -140,9 +140,16 @@ async fn unusable_schemas_are_refused() {
     )
     .await;
     open(options_of(&url(), &newer)).await.unwrap();
-    admin(&format!("INSERT INTO {newer}.agcore_migrations VALUES (99)")).await;
-    let expected = "it has version 99, but this program knows versions up to 6";
+    admin(&format!("INSERT INTO {newer}.agcore_versions VALUES (99)")).await;
+    let expected = "it has version 99, but this program knows versions up to 1";
     check(options_of(&url(), &newer), StoreErrorKind::Storage, expected).await;
+    let unreleased = names.name();
+    admin(&format!(
+        "CREATE SCHEMA {unreleased}; CREATE TABLE {unreleased}.agcore_migrations (version int)"
+    ))
+    .await;
+    let expected = "use another schema, or drop this one";
+    check(options_of(&url(), &unreleased), StoreErrorKind::Storage, expected).await;
     for schema in ["", "Upper", "a b", "1a", "pg_x", "a\"b", &"x".repeat(64)] {
         let options = PostgresOptions::new(&url()).unwrap().with_schema(schema);
         check(options, StoreErrorKind::InvalidInput, "is not acceptable").await;

@@ -52,7 +52,11 @@ async fn refuses_files_that_it_cannot_use() {
     open(&path("newer.db")).await.unwrap().close().await;
     let newer = rusqlite::Connection::open(path("newer.db")).unwrap();
     newer.pragma_update(None, "user_version", 99).unwrap();
-    check("newer.db", "it has version 99, but this program knows versions up to 7").await;
+    check("newer.db", "it has version 99, but this program knows versions up to 1").await;
+    let unreleased = rusqlite::Connection::open(path("unreleased.db")).unwrap();
+    let old = "CREATE TABLE sessions (x); PRAGMA application_id = 0x6167636f; PRAGMA user_version = 1";
+    unreleased.execute_batch(old).unwrap();
+    check("unreleased.db", "use another file, or delete this one").await;
     fs::create_dir(path("folder.db")).unwrap();
     check("folder.db", "the file cannot be opened").await;
     check("missing/agcore.db", "the file cannot be opened").await;

@@ -1,9 +1,9 @@
-//! Knowledge in a SQLite file: migration, erasure, damage.
+//! Knowledge in a SQLite file: erasure, damage.
 
 use std::{fs, path::Path, sync::Arc};
 
 use agcore_memory::{
-    Actor, MemoryErrorKind, MemoryStore,
+    Actor, MemoryErrorKind,
     knowledge::{KnowledgePage, KnowledgeStore, PageFilter},
     search::KnowledgeIndex,
 };
@@ -13,34 +13,6 @@ use rusqlite::Connection;
 
 async fn open(path: &Path) -> SqliteStore {
     SqliteStore::open(path, Arc::new(ManualClock::new())).await.unwrap()
-}
-
-#[tokio::test]
-async fn a_database_of_version_1_is_migrated() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("agcore.db");
-    let old = Connection::open(&path).unwrap();
-    old.execute_batch(include_str!("../../../migrations/sqlite/0001.sql"))
-        .unwrap();
-    old.execute_batch(
-        "PRAGMA application_id = 0x6167636f; PRAGMA user_version = 1;
-         INSERT INTO memory_items (tenant, id, user, content, metadata, created_at, updated_at)
-         VALUES ('local', 'tea', 'local', 'green', '{}', 1, 1);",
-    )
-    .unwrap();
-    drop(old);
-    let store = open(&path).await;
-    assert_eq!(
-        MemoryStore::get(&store, "local", "tea").await.unwrap().unwrap().content,
-        "green"
-    );
-    store.add(KnowledgePage::new("tea", "Tea", "")).await.unwrap();
-    store.close().await;
-    let report = maintenance::check(&SqliteOptions::new(&path)).await.unwrap();
-    assert!(
-        report.is_intact() && report.version == maintenance::NEWEST_VERSION,
-        "{report:?}"
-    );
 }
 
 #[tokio::test]
