@@ -13,7 +13,7 @@ use crate::{
     error::FlowError,
     flow::{Flow, Migration, NodeEntry, Parts},
     fork::Fork,
-    graph::{Edge, ForkEdges, Graph, check},
+    graph::{Edge, ForkEdges, Graph},
     node::{FlowState, Node},
     options::{Limit, NodeOptions},
     progress::Merges,
@@ -147,11 +147,11 @@ impl<S: FlowState> FlowBuilder<S> {
             let limit = options.limit.iter().cloned();
             graph.limits.extend(limit.map(|limit| (node.clone(), limit)));
         }
-        let mut problems = check::problems(&graph);
+        let mut problems = graph.problems();
         let unknown = options
             .iter()
             .filter(|(node, options)| options.limit.is_none() && !nodes.contains_key(*node));
-        problems.extend(unknown.map(|(node, _)| crate::problem::FlowProblem::UnknownNode {
+        problems.extend(unknown.map(|(node, _)| crate::error::FlowProblem::UnknownNode {
             place: "the options of a node".to_owned(),
             name: node.clone(),
         }));

@@ -14,10 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     checkpoints::writer::no_json,
-    error::FlowError,
+    error::{FlowError, NodeError},
     event::FlowEvent,
     interrupt::Interrupt,
-    node_error::NodeError,
     progress::{Work, WorkChange},
     record::Record,
 };

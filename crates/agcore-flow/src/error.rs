@@ -1,11 +1,14 @@
 //! [`FlowError`]: why a flow could not be built or run.
 
+mod problem;
+mod node_error;
+
 use std::{error::Error, fmt};
 
 use agcore_chat::{Fault, FaultKind};
 use agcore_session::{SessionError, SessionErrorKind};
 
-use crate::problem::FlowProblem;
+pub use self::{node_error::NodeError, problem::FlowProblem};
 
 /// The reason why a flow could not be built, or a run stopped.
 ///
@@ -67,7 +70,9 @@ impl FlowError {
         }))
     }
 
-    pub(crate) fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    /// Sets the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }
@@ -97,7 +102,8 @@ impl FlowError {
     }
 
     #[cold]
-    pub(crate) fn input(message: impl Into<String>) -> Self {
+    /// Creates the error of an input that a flow does not accept, for flows that are built from data.
+    pub fn invalid_input(message: impl Into<String>) -> Self {
         Self::new(FlowErrorKind::InvalidInput, message)
     }
 

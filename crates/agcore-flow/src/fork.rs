@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use crate::{node_error::NodeError, record::Record};
+use crate::{error::NodeError, record::Record};
 
 /// Makes the state after a join of the states of its branches.
 pub(crate) type Merge<S> = Arc<dyn Fn(Joined<S>) -> Result<S, NodeError> + Send + Sync>;

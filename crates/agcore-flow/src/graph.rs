@@ -1,45 +1,86 @@
 //! [`Graph`]: nodes, edges, forks and limits as plain data.
 
-pub(crate) mod check;
+mod check;
 mod reach;
 
 use std::collections::HashMap;
 
 use crate::{
-    error::{FlowError, FlowErrorKind},
+    error::{FlowError, FlowErrorKind, FlowProblem},
     options::Limit,
     step::Next,
 };
 
-/// The nodes and edges of a flow.
+/// The nodes and edges of a flow as plain data, to be checked before there is anything to run.
+///
+/// ```
+/// use agcore_flow::{Edge, Graph};
+///
+/// let mut graph = Graph::new("article");
+/// graph.nodes = vec!["write".to_owned(), "review".to_owned()];
+/// graph.start = "write".to_owned();
+/// graph.edges = vec![Edge::new("write", "review")];
+/// let problems: Vec<String> = graph.problems().iter().map(ToString::to_string).collect();
+/// assert!(problems[0].contains("`write`"), "{problems:?}");
+/// ```
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Graph {
-    pub(crate) name: String,
-    pub(crate) version: u32,
-    pub(crate) start: String,
-    pub(crate) nodes: Vec<String>,
-    pub(crate) edges: Vec<Edge>,
-    pub(crate) forks: Vec<ForkEdges>,
-    pub(crate) limits: HashMap<String, Limit>,
+#[non_exhaustive]
+pub struct Graph {
+    /// The name of the flow.
+    pub name: String,
+    /// The version of its states.
+    pub version: u32,
+    /// The node at which a run begins.
+    pub start: String,
+    /// The names of the nodes.
+    pub nodes: Vec<String>,
+    /// The edges, without those of forks.
+    pub edges: Vec<Edge>,
+    /// The forks.
+    pub forks: Vec<ForkEdges>,
+    /// The numbers of visits that nodes are allowed, by their names.
+    pub limits: HashMap<String, Limit>,
 }
 
 /// An edge from a node to a node or to [`END`](crate::END).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Edge {
-    pub(crate) from: String,
-    pub(crate) to: String,
-    pub(crate) route: Option<String>,
+#[non_exhaustive]
+pub struct Edge {
+    /// The node at which it begins.
+    pub from: String,
+    /// The node to which it leads.
+    pub to: String,
+    /// The route by which the node chooses it.
+    pub route: Option<String>,
 }
 
-/// The branches that begin after a node, and where they are joined.
+/// The branches that begin after a node, and the node in which they are joined.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ForkEdges {
-    pub(crate) from: String,
-    pub(crate) branches: Vec<String>,
-    pub(crate) join: String,
+#[non_exhaustive]
+pub struct ForkEdges {
+    /// The node at which the fork begins.
+    pub from: String,
+    /// The first nodes of the branches.
+    pub branches: Vec<String>,
+    /// The node in which the branches are joined.
+    pub join: String,
 }
 
 impl Graph {
+    /// Creates the graph of the first version of a flow, without nodes.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            version: 1,
+            ..Self::default()
+        }
+    }
+
+    /// Returns everything that is wrong with the graph; nothing if it can run.
+    pub fn problems(&self) -> Vec<FlowProblem> {
+        check::problems(self)
+    }
+
     pub(crate) fn contains(&self, node: &str) -> bool {
         self.nodes.iter().any(|name| name == node)
     }
@@ -91,6 +132,22 @@ impl Graph {
 }
 
 impl Edge {
+    /// Creates an edge.
+    pub fn new(from: impl Into<String>, to: impl Into<String>) -> Self {
+        Self {
+            from: from.into(),
+            to: to.into(),
+            route: None,
+        }
+    }
+
+    /// Sets the route by which the node chooses it.
+    #[must_use]
+    pub fn with_route(mut self, route: impl Into<String>) -> Self {
+        self.route = Some(route.into());
+        self
+    }
+
     fn shown(&self) -> String {
         match &self.route {
             Some(route) => format!("`{}` (route `{route}`)", self.to),
@@ -100,6 +157,19 @@ impl Edge {
 }
 
 impl ForkEdges {
+    /// Creates the edges of a fork.
+    pub fn new<B: Into<String>>(
+        from: impl Into<String>,
+        branches: impl IntoIterator<Item = B>,
+        join: impl Into<String>,
+    ) -> Self {
+        Self {
+            from: from.into(),
+            branches: branches.into_iter().map(Into::into).collect(),
+            join: join.into(),
+        }
+    }
+
     fn chosen(&self, next: &Next) -> Result<Vec<String>, FlowError> {
         let Self { from, branches, .. } = self;
         let names = match next {

@@ -1,4 +1,4 @@
-//! Flows of agents: a graph of nodes over one typed state, with checkpoints, interrupts and pictures.
+//! Flows: a graph of nodes over one typed state, with checkpoints, interrupts and pictures.
 //!
 //! ```
 //! use agcore_chat::SystemClock;
@@ -43,36 +43,18 @@
 //! | save a run, and resume it in another process | [`Checkpoints`], [`Flow::resume`] |
 //! | make a call that is not repeated | [`NodeContext::once`] |
 //! | ask a person | [`NodeContext::ask`] |
-//! | carry out tasks in the order of their dependencies | [`TodoList`] |
-//! | keep the state of a planner loop | [`RuntimeState`], [`ActionRecord`] |
 //! | watch a run | [`FlowRun::with_observer`], [`FlowEvent`] |
-//! | read agents, tasks and nodes from YAML | [`FlowFile`] |
-//! | recognize, execute, report | [`StagedFlow`] |
-//! | assign work to a worker with skills | [`RouterFlow`] |
-//! | plan, call tools, reflect | [`PlannerFlow`], [`StateTool`] |
-//! | run the nodes and edges of a file | [`GraphFlow`] |
-//! | serve a file of any kind, or a flow of your own | [`FileFlow`], [`RequestState`] |
+//! | check nodes and edges before there is anything to run | [`Graph`] |
 //! | draw a flow, with the path of a run | [`Picture`] |
 //!
 //! A node receives the state and returns a [`Step`] with the new one and what comes next. The engine only routes: each branch of a
-//! run continues where its last [`Record`] leads.
-//!
-//! # Features
-//!
-//! <!-- features -->
-//!
-//! | feature | description |
-//! |---|---|
-//! | `objects` | Files in buckets: `HttpObjects`, with which `ObjectStorage` sends its requests. |
-//!
-//! <!-- /features -->
+//! run continues where its last [`Record`] leads. The crate knows nothing of agents: a node is any function. Flows of agents that are
+//! described in files are in agcore-flow-files.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod problem;
-mod node_error;
 mod error;
 mod record;
 mod interrupt;
@@ -84,65 +66,31 @@ mod fork;
 mod progress;
 mod checkpoints;
 mod resume;
-mod outcome;
 mod context;
 mod node;
-mod ledger;
 mod flow;
 mod run;
 mod subflow;
 mod builder;
 mod picture;
-mod todo;
-mod planner;
-mod file;
-mod stage;
-mod staged;
-mod router;
-mod graph_flow;
-mod planner_flow;
-mod file_flow;
-#[cfg(feature = "objects")]
-mod objects;
 
 pub use builder::FlowBuilder;
 pub use checkpoints::Checkpoints;
 pub use context::NodeContext;
-pub use error::{FlowError, FlowErrorKind};
+pub use error::{FlowError, FlowErrorKind, FlowProblem, NodeError};
 pub use event::FlowEvent;
-pub use file::{
-    AgentTemplate, EdgeTemplate, FileLimits, FileProblem, FlowFile, FlowFileError, FlowKind, NodeTemplate, NodeWork,
-    TaskOutput, TaskTemplate,
-};
-pub use file_flow::{FileFlow, FileFlowBuilder, FileFlowRun, FlowRequest, FlowResult, RequestState};
 pub use flow::Flow;
 pub use fork::{BranchEnd, Fork, Joined};
-pub use graph_flow::{GraphFlow, GraphState};
+pub use graph::{Edge, ForkEdges, Graph};
 pub use interrupt::Interrupt;
 pub use node::{FlowState, Node};
-pub use node_error::NodeError;
-#[cfg(feature = "objects")]
-pub use objects::HttpObjects;
 pub use options::{Limit, NodeOptions, Retry};
-pub use outcome::{FlowOutcome, Suspension};
 pub use picture::Picture;
-pub use planner::{
-    ActionContent, ActionContext, ActionRecord, ContextUsage, MemoryHit, OutputPart, PerTurn, Relevance, RuntimeState,
-    RuntimeStateError, RuntimeStateErrorKind,
-};
-pub use planner_flow::{
-    CallTool, MemoryNote, MemoryNoteKind, PlannerFlow, PlannerMemory, PlannerState, StateTool, StateToolKind,
-    StoredMemory, user_facts,
-};
-pub use problem::FlowProblem;
 pub use record::Record;
 pub use resume::{Resume, SavedRun};
-pub use router::{ContextSource, Job, RouterFlow, RouterResult, RouterState, StoredContext};
-pub use run::FlowRun;
-pub use stage::NODE_METADATA;
-pub use staged::{
-    ExecutionResult, ExecutionStatus, IntentResult, IntentRoute, OrganizationResult, StagedFlow, StagedState,
+pub use run::{
+    FlowRun,
+    outcome::{FlowOutcome, Suspension},
 };
 pub use step::{END, Step};
 pub use subflow::SubFlow;
-pub use todo::{CompletionDetails, Todo, TodoAttempt, TodoError, TodoErrorKind, TodoList, TodoOutcome, TodoStatus};

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{context::NodeContext, node_error::NodeError, step::Step};
+use crate::{context::NodeContext, error::NodeError, step::Step};
 
 /// The state of a flow: plain data that can be written to a checkpoint and read back. Implemented by every such type.
 ///

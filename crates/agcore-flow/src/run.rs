@@ -1,24 +1,28 @@
 //! [`FlowRun`]: a run that is configured first, then awaited.
 
+mod ledger;
+pub(crate) mod outcome;
+mod opened;
 mod attempts;
 mod driver;
-mod opened;
 
 use std::{fmt, pin::Pin, sync::Arc};
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::opened::{Opened, Start};
+use self::{
+    ledger::{Observer, Sink},
+    opened::{Opened, Start},
+    outcome::FlowOutcome,
+};
 use crate::{
     checkpoints::{Checkpoints, Restored, document::FORMAT, writer::Writer},
     context::NodeContext,
     error::{FlowError, FlowErrorKind},
     event::FlowEvent,
     flow::Flow,
-    ledger::{Observer, Sink},
     node::FlowState,
-    outcome::FlowOutcome,
     progress::Progress,
     resume::{Resume, SavedRun},
 };
@@ -146,13 +150,13 @@ impl<S: FlowState> FlowRun<S> {
         let (restored, state) = match (self.start, loaded) {
             (Start::New(state) | Start::ResumeOrNew(state), None) => (None, Some(state)),
             (Start::New(_), Some(_)) => {
-                return Err(FlowError::input(
+                return Err(FlowError::invalid_input(
                     "the run has checkpoints already; resume it, or begin another run",
                 ));
             }
             (Start::Resume | Start::ResumeOrNew(_), Some(restored)) => (Some(restored), None),
             (Start::Resume, None) => {
-                return Err(FlowError::input(
+                return Err(FlowError::invalid_input(
                     "the run has no checkpoints to resume from; begin it with a state",
                 ));
             }
@@ -161,7 +165,7 @@ impl<S: FlowState> FlowRun<S> {
         let (mut progress, is_converted) = match (&restored, state) {
             (Some(restored), _) => flow.progress(restored)?,
             (None, Some(state)) => (Progress::new(&flow.parts().graph.start, state), false),
-            (None, None) => return Err(FlowError::input("the run has no state to begin with")),
+            (None, None) => return Err(FlowError::invalid_input("the run has no state to begin with")),
         };
         let has_answers = !answers.is_empty();
         progress.answer(answers)?;

@@ -6,11 +6,11 @@ use async_trait::async_trait;
 
 use crate::{
     context::NodeContext,
+    error::NodeError,
     flow::Flow,
     node::{FlowState, Node},
-    node_error::NodeError,
-    outcome::FlowOutcome,
     resume::SavedRun,
+    run::outcome::FlowOutcome,
     step::Step,
 };
 

@@ -9,7 +9,7 @@ use agcore_agent::{AgentSpec, RuntimeBundle};
 use agcore_agui::EncoderSettings;
 use agcore_chat::{Actor, Biller, Clock, SystemClock};
 use agcore_files::FileStorage;
-use agcore_flow::StoredContext;
+use agcore_flow_files::StoredContext;
 use agcore_llm::{Random, system_random};
 use agcore_session::{CheckpointStore, Retention, SessionStore};
 use agcore_store::user_data::UserDataStore;
@@ -184,7 +184,7 @@ impl ServerBuilder {
     /// [checkpoints](Self::with_checkpoints) need a store.
     ///
     /// The server builds the flow of a file for each run: with the actor of the run, whose sessions it stores, and with the conversation of
-    /// the thread as its [context](agcore_flow::FileFlowBuilder::with_context). Build the bundle as for an [agent](Self::with_agent).
+    /// the thread as its [context](agcore_flow_files::FileFlowBuilder::with_context). Build the bundle as for an [agent](Self::with_agent).
     pub fn with_flow(mut self, name: impl Into<String>, flow: impl Into<ServedFlow>) -> Self {
         self.agents.push(AgentEntry::flow(name.into(), flow.into()));
         self
@@ -203,7 +203,7 @@ impl ServerBuilder {
     }
 
     /// Keeps the files that users upload in a storage. Runs of flows name them in `forwardedProps.files`; give the flows the same storage
-    /// with [`with_files`](agcore_flow::FileFlowBuilder::with_files). Without a storage, the server keeps no files.
+    /// with [`with_files`](agcore_flow_files::FileFlowBuilder::with_files). Without a storage, the server keeps no files.
     pub fn with_files(mut self, storage: Arc<dyn FileStorage>) -> Self {
         self.files = Some(storage);
         self

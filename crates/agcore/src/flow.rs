@@ -26,4 +26,4 @@
 //! | recognize, execute, report, with agents from a file | [`FlowFile`], [`StagedFlow`] |
 
 #[doc(inline)]
-pub use agcore_flow::*;
+pub use {agcore_flow::*, agcore_flow_files::*};

@@ -194,7 +194,7 @@ mod tests {
         check("agcore-server", "ring", true);
         check("agcore-agent", "ring", false);
         check("agcore-files", "lopdf", true);
-        check("agcore-flow", "calamine", false);
+        check("agcore-flow-files", "calamine", false);
     }
 
     #[test]

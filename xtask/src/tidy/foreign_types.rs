@@ -29,6 +29,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["bytes", "futures_core", "http", "serde", "serde_json", "tokio_util"],
     ),
     ("agcore-flow", &["serde", "serde_json", "tokio_util"]),
+    ("agcore-flow-files", &["serde", "serde_json", "tokio_util"]),
     ("agcore-mcp", &["serde", "serde_json", "tokio"]),
     ("agcore-memory", &["serde", "serde_json"]),
     ("agcore-session", &["serde", "serde_json"]),

@@ -214,5 +214,5 @@ fn json<T: Serialize>(value: &T) -> Result<Value, FlowError> {
 /// Returns the error of a state that has no JSON form, for example because the keys of a map are not texts.
 #[cold]
 pub(crate) fn no_json(error: serde_json::Error) -> FlowError {
-    FlowError::input("the state has no JSON form; use texts as keys of maps").with_source(error)
+    FlowError::invalid_input("the state has no JSON form; use texts as keys of maps").with_source(error)
 }

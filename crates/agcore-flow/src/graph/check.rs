@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{ForkEdges, Graph, reach::Steps};
-use crate::{problem::FlowProblem, step::END};
+use crate::{error::FlowProblem, step::END};
 
 /// The longest name of a node or a flow, in bytes.
 const MAX_NAME: usize = 128;
 
 /// Returns the problems of a graph; none if it can run.
-pub(crate) fn problems(graph: &Graph) -> Vec<FlowProblem> {
+pub(super) fn problems(graph: &Graph) -> Vec<FlowProblem> {
     let mut problems = Vec::new();
     names(graph, &mut problems);
     references(graph, &mut problems);

@@ -72,7 +72,7 @@ impl<S: Clone> Progress<S> {
         for (id, answer) in answers {
             let Some(asked) = open.iter().find(|asked| asked.id == id) else {
                 let open: Vec<&str> = open.iter().map(|open| open.id.as_str()).collect();
-                return Err(FlowError::input(format!(
+                return Err(FlowError::invalid_input(format!(
                     "the run has no open question {id:?}; the open ones are {open:?}"
                 )));
             };

@@ -6,15 +6,14 @@ use agcore_chat::Clock;
 use futures_util::future::{Either, select};
 use tokio_util::sync::CancellationToken;
 
+use super::ledger::{Ledger, Ready};
 use crate::{
     context::{NodeContext, NodePlace, Notebook},
-    error::FlowError,
+    error::{FlowError, NodeError},
     event::FlowEvent,
     flow::{Flow, NodeEntry},
     interrupt::Interrupt,
-    ledger::{Ledger, Ready},
     node::FlowState,
-    node_error::NodeError,
     record::Record,
     step::Step,
 };

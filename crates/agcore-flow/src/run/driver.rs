@@ -7,17 +7,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     attempts::{self, Ended},
+    ledger::{Ledger, Observer, Ready},
     opened::Opened,
+    outcome::{FlowOutcome, Suspension},
 };
 use crate::{
-    checkpoints::writer::document,
-    error::FlowError,
-    event::FlowEvent,
-    flow::Flow,
-    ledger::{Ledger, Observer, Ready},
-    node::FlowState,
-    outcome::{FlowOutcome, Suspension},
-    resume::SavedRun,
+    checkpoints::writer::document, error::FlowError, event::FlowEvent, flow::Flow, node::FlowState, resume::SavedRun,
 };
 
 /// Runs a flow until it ends or waits for people.

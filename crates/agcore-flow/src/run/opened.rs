@@ -2,13 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::{
-    flow::Flow,
-    ledger::{Ledger, Observer, Sink},
-    node::FlowState,
-    progress::Progress,
-    resume::SavedRun,
-};
+use super::ledger::{Ledger, Observer, Sink};
+use crate::{flow::Flow, node::FlowState, progress::Progress, resume::SavedRun};
 
 /// The beginning of a run.
 pub(super) enum Start<S> {

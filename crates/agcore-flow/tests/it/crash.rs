@@ -17,11 +17,12 @@ use std::{collections::HashSet, time::Duration};
 
 use agcore_testkit::crash::{Boundaries, Job, Kills, Place, Trial};
 
-pub(crate) use self::{
+use self::{
     log::calls,
-    store::{RUN, Stores, block_on, need_server},
+    run::State,
+    store::{block_on, need_server},
+    stored::stored,
 };
-use self::{run::State, stored::stored};
 
 /// One run, on which processes work until one of them has finished it.
 struct Run<'a> {
@@ -92,7 +93,7 @@ fn new_run(place: Place, undisturbed: &State) -> Run<'_> {
     }
 }
 
-pub(crate) fn is_soak() -> bool {
+fn is_soak() -> bool {
     std::env::var_os("AGCORE_SOAK").is_some()
 }
 

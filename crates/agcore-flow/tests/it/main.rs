@@ -10,22 +10,9 @@
 mod checkpoints;
 mod crash;
 mod engine;
-mod files;
 mod forks;
 mod graph;
-mod graph_files;
 mod interrupts;
-#[cfg(feature = "objects")]
-mod objects;
 mod pictures;
-mod planner;
-mod planner_flow;
-mod planner_rules;
-mod planner_setup;
-mod router;
-mod shape_crash;
-mod shapes;
-mod staged;
 mod subflows;
 mod support;
-mod todos;

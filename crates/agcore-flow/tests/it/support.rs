@@ -7,7 +7,6 @@ use agcore_flow::{Checkpoints, FlowEvent, NodeContext, NodeError, Step};
 use agcore_session::InMemorySessionStore;
 use agcore_testkit::clock::ManualClock;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The names of the nodes that a run visited.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,21 +77,4 @@ fn name(event: &FlowEvent) -> String {
         FlowEvent::RunFailed { .. } => "failed".to_owned(),
         other => format!("{other:?}"),
     }
-}
-
-/// Removes what differs from run to run.
-pub(crate) fn without_times(mut state: Value) -> Value {
-    match &mut state {
-        Value::Object(members) => {
-            for name in ["completed_at", "timestamp", "execution_time", "created_at"] {
-                members.remove(name);
-            }
-            members
-                .values_mut()
-                .for_each(|value| *value = without_times(value.take()));
-        }
-        Value::Array(items) => items.iter_mut().for_each(|value| *value = without_times(value.take())),
-        _ => {}
-    }
-    state
 }

@@ -1,7 +1,8 @@
 //! [`Face`]: what users see of a flow.
 
 use agcore_agui::{TextMessage, TextStatus};
-use agcore_flow::{END, FlowFile, FlowKind, NodeTemplate, NodeWork, Record, TaskOutput};
+use agcore_flow::{END, Record};
+use agcore_flow_files::{FlowFile, FlowKind, NodeTemplate, NodeWork, TaskOutput};
 use agcore_session::Visibility;
 use serde_json::Value;
 

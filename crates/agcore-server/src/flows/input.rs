@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use agcore_files::OriginFile;
-use agcore_flow::{FlowFile, FlowRequest, Job};
+use agcore_flow_files::{FlowFile, FlowRequest, Job};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

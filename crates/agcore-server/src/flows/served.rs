@@ -4,7 +4,8 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_agent::RuntimeBundle;
 use agcore_chat::{Actor, Biller, Clock};
-use agcore_flow::{FileFlow, FileFlowBuilder, Flow, FlowError, FlowFile, RequestState, StoredContext};
+use agcore_flow::{Flow, FlowError};
+use agcore_flow_files::{FileFlow, FileFlowBuilder, FlowFile, RequestState, StoredContext};
 use agcore_session::{Billing, SessionStore};
 
 use crate::stored::UserProfile;
@@ -49,7 +50,7 @@ impl ServedFlow {
     /// ```
     /// use agcore_agent::AgentBuilder;
     /// use agcore_chat::SystemClock;
-    /// use agcore_flow::{FlowFile, StagedFlow};
+    /// use agcore_flow_files::{FlowFile, StagedFlow};
     /// use agcore_server::ServedFlow;
     ///
     /// fn desk(file: FlowFile, agents: AgentBuilder) -> Result<ServedFlow, agcore_agent::AgentError> {

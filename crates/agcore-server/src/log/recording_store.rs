@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_flow::NODE_METADATA;
-use agcore_session::{
-    Approval, ApprovalFilter, Commit, Committed, Entry, EventFilter, Hold, Journal, MessageFilter, NewSession, Pruned,
-    Record, Retention, Run, RunFilter, Session, SessionError, SessionFilter, SessionStore, StoredCall, StoredEvent,
-    StoredMessage,
+use agcore_flow_files::NODE_METADATA;
+use agcore_memory::{
+    Entry, Hold, Journal, MemoryError, Record,
+    session::{
+        Approval, ApprovalFilter, Commit, Committed, EventFilter, MessageFilter, NewSession, Pruned, Retention, Run,
+        RunFilter, Session, SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+    },
 };
 use async_trait::async_trait;
 use serde_json::Value;

@@ -9,7 +9,7 @@ use std::{
 use agcore_agent::RecordedEvent;
 use agcore_agui::Input;
 use agcore_chat::{EventKind, StreamEvent};
-use agcore_flow::NODE_METADATA;
+use agcore_flow_files::NODE_METADATA;
 use agcore_session::{Commit, Committed, EventFilter, NewEvent, Session, SessionError, StoredEvent, id};
 use serde_json::Value;
 

@@ -5,10 +5,14 @@ use std::{error::Error, sync::Arc};
 use agcore_agent::AgentError;
 use agcore_agui::{Input, Interrupt};
 use agcore_chat::{Fault, FaultKind, Message, Question};
-use agcore_flow::{Checkpoints, FileFlow, FileFlowRun, FlowError, FlowErrorKind, FlowResult, StoredContext};
-use agcore_session::{
-    ApprovalChange, Commit, MessageMetadata, MessageRole, NewApproval, NewMessage, Run, RunChange, RunStatus,
-    SessionError, SessionErrorKind, SessionState, Visibility, title_of,
+use agcore_flow::{Checkpoints, FlowError, FlowErrorKind};
+use agcore_flow_files::{FileFlow, FileFlowRun, FlowResult, StoredContext};
+use agcore_memory::{
+    MemoryError, MemoryErrorKind,
+    session::{
+        ApprovalChange, Commit, MessageMetadata, MessageRole, NewApproval, NewMessage, Run, RunChange, RunStatus,
+        SessionState, Visibility, title_of,
+    },
 };
 use serde_json::{Map, Value};
 

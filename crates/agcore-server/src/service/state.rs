@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use agcore_agent::{CONTEXT_METADATA, StoredSessions};
 use agcore_agui::EncoderSettings;
 use agcore_chat::{Actor, Biller, Clock};
-use agcore_flow::NODE_METADATA;
+use agcore_flow_files::NODE_METADATA;
 use agcore_llm::Random;
 use agcore_session::{CheckpointStore, Run, RunFilter, Session, SessionError, SessionErrorKind, SessionStore};
 use tokio::sync::Mutex;

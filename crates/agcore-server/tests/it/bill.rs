@@ -11,7 +11,7 @@ use agcore_chat::{
     AnsweredBy, AssistantMessage, ChatRequest, ChatResponse, Choice, Embedder, Embeddings, Fault, FinishReason,
     Message, ModelCall, SystemClock, ToolCall, Usage,
 };
-use agcore_flow::{FileFlow, FlowFile};
+use agcore_flow_files::{FileFlow, FlowFile};
 use agcore_llm::provider_fn;
 use agcore_memory::{
     knowledge::{InMemoryKnowledgeStore, KnowledgePage, KnowledgeStore},

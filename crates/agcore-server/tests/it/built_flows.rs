@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use agcore_agent::AgentBuilder;
 use agcore_chat::SystemClock;
-use agcore_flow::{END, Flow, FlowBuilder, FlowError, FlowFile, FlowRequest, RequestState, StagedFlow, Step};
+use agcore_flow::{END, Flow, FlowBuilder, FlowError, Step};
+use agcore_flow_files::{FlowFile, FlowRequest, RequestState, StagedFlow};
 use agcore_server::{ServedFlow, Server, ServerError};
+use agcore_session::SessionFilter;
 use agcore_session::SessionFilter;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};

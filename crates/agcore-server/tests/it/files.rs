@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_agent::{AgentBuilder, AgentSpec};
 use agcore_chat::SystemClock;
 use agcore_files::{FileKind, LocalStorage, StandardPreprocessor};
-use agcore_flow::{FileFlow, FlowFile};
+use agcore_flow_files::{FileFlow, FlowFile};
 use agcore_server::{Limits, Server, ServerBuilder, TrustedProxy};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use bytes::Bytes;

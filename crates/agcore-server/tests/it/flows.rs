@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use agcore_agent::{AgentBuilder, AgentSpec};
-use agcore_flow::{FileFlow, FileFlowBuilder, FlowFile};
+use agcore_flow_files::{FileFlow, FileFlowBuilder, FlowFile};
 use agcore_llm::{LlmError, LlmErrorKind};
 use agcore_server::{BusyPolicy, Server, ServerBuilder, ServerError};
 use agcore_session::{MessageFilter, MessageMetadata, RunFilter, SessionFilter, SessionStatus, Visibility};

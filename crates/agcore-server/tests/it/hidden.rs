@@ -1,7 +1,7 @@
 //! Data that users do not see: the input of jobs, and places and addresses of the operator.
 
 use agcore_agent::{AgentBuilder, AgentSpec};
-use agcore_flow::{FileFlow, FlowFile};
+use agcore_flow_files::{FileFlow, FlowFile};
 use agcore_llm::{LlmError, LlmErrorKind};
 use agcore_server::{Server, ServerBuilder};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use agcore_catalog::{BillingPolicy, Catalog, Currency, Format};
 use agcore_chat::SystemClock;
-use agcore_flow::{FileFlow, FlowFile, StagedFlow};
+use agcore_flow_files::{FileFlow, FlowFile, StagedFlow};
+use agcore_memory::Record;
 use agcore_profile::{ProfileRecord, Uuid};
 use agcore_server::{ServedFlow, Server, ServerBuilder, SharedCatalog, StoredProfiles, TrustedProxy};
 use agcore_session::{Billing, Journal, Record, SessionFilter, Timestamp};
+use agcore_session::{Billing, Journal, SessionFilter, Timestamp};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};
 use http::Method;

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use agcore_agent::{AgentBuilder, Skills};
 use agcore_agui::ToolNames;
 use agcore_chat::{AssistantMessage, FinishReason, ToolAnnotations, ToolCall};
-use agcore_flow::{FileFlow, FileFlowBuilder, FlowFile};
+use agcore_flow_files::{FileFlow, FileFlowBuilder, FlowFile};
 use agcore_server::Server;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{Arguments, BaseTool, SuspendingApprover, ToolContext, ToolError, ToolOutput};

@@ -7,9 +7,10 @@ use std::sync::{
 
 use agcore_agent::{AgentBuilder, AgentSpec, RuntimeBundle, SubAgent};
 use agcore_chat::{AssistantMessage, ChatResponse, Choice, FinishReason, Message, SystemClock, ToolCall};
-use agcore_flow::{FileFlow, FlowFile};
+use agcore_flow_files::{FileFlow, FlowFile};
 use agcore_server::{Server, ServerBuilder};
 use agcore_session::InMemorySessionStore;
+use agcore_session::{CheckpointStore, InMemorySessionStore};
 use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
     stores::faulty::{FaultPlan, FaultyStore, StoreFault},

@@ -4,9 +4,9 @@ use std::{env, sync::Arc};
 
 use agcore_chat::{Actor, SystemClock};
 use agcore_flow::Checkpoints;
-use agcore_memory::MemoryStore;
-use agcore_session::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey, SessionError, SessionStore};
-use agcore_store::{StoreError, postgres::PostgresOptions, sqlite::SqliteStore};
+use agcore_memory::{Checkpoint, NewCheckpoint, RunKey};
+use agcore_session::{CheckpointStore, SessionError, SessionStore};
+use agcore_store::{postgres::PostgresOptions, sqlite::SqliteStore};
 use agcore_testkit::crash::{Boundaries, Database, Place, PostgresSchema};
 use async_trait::async_trait;
 
@@ -18,16 +18,14 @@ pub(crate) const RUN: &str = "run";
 pub(crate) struct Stores {
     pub(crate) sessions: Arc<dyn SessionStore>,
     pub(crate) checkpoints: Arc<dyn CheckpointStore>,
-    pub(crate) memory: Arc<dyn MemoryStore>,
 }
 
 impl Stores {
-    fn of(store: impl SessionStore + CheckpointStore + MemoryStore + 'static) -> Self {
+    fn of(store: impl SessionStore + CheckpointStore + 'static) -> Self {
         let store = Arc::new(store);
         Self {
             sessions: store.clone(),
-            checkpoints: store.clone(),
-            memory: store,
+            checkpoints: store,
         }
     }
 
