@@ -208,7 +208,7 @@ fn read(
     let names = tasks.map(|(tasks_file, tasks)| {
         let names: Vec<String> = tasks.iter().map(|(name, _)| name.clone()).collect();
         let report = &mut Report::new(&tasks_file, problems);
-        file.tasks = tasks_of(report, tasks, &file, (agents.as_deref(), results.as_ref()));
+        file.tasks = tasks_of(report, tasks, &file, agents.as_deref(), results.as_ref());
         names
     });
     if let Some((nodes, edges)) = parts.graph {
@@ -255,14 +255,15 @@ fn read_graph(report: &mut Report<'_>, graph: GraphParts, root: &Node, file: &mu
         .for_each(|name| places.add(name));
     file.start = graph.start.map(|start| start.value);
     let graph = graph::graph_of(&file.nodes, &file.edges, file.start.as_ref(), &file.limits.visits);
-    graph::check_graph(report, &graph, &places, (root.place, edges_are_complete));
+    graph::check_graph(report, &graph, &places, root.place, edges_are_complete);
 }
 
 fn tasks_of(
     report: &mut Report<'_>,
     tasks: Vec<(String, Field<Task>)>,
     file: &FlowFile,
-    (agents, results): (Option<&[String]>, Option<&Vec<String>>),
+    agents: Option<&[String]>,
+    results: Option<&Vec<String>>,
 ) -> BTreeMap<String, TaskTemplate> {
     let tasks = tasks.into_iter().filter_map(|(name, task)| {
         let role = file.kind.roles().iter().find(|role| role.name == name);

@@ -108,7 +108,8 @@ pub(super) fn check_graph(
     report: &mut Report<'_>,
     graph: &Graph,
     places: &Places,
-    (at, edges_are_complete): (Place, bool),
+    at: Place,
+    edges_are_complete: bool,
 ) {
     for problem in graph.problems() {
         if !edges_are_complete && depends_on_edges(&problem) {
