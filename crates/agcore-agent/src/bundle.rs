@@ -21,6 +21,7 @@ pub(crate) use self::{
 use crate::{
     agent::{Agent, AgentSpec, Members},
     config::{AgentConfig, OpenQuestionPolicy},
+    durable::TurnLog,
     error::AgentError,
     skills::{Skills, USE_SKILL},
     tape::{Tape, TapeProvider},
@@ -87,6 +88,7 @@ pub(crate) struct SessionSettings {
     pub(crate) actor: Arc<Actor>,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) keeps_events: bool,
+    pub(crate) log: Option<Arc<dyn TurnLog>>,
     pub(crate) biller: Option<Arc<dyn Biller>>,
     pub(crate) billing: Option<Billing>,
     pub(crate) patience: Duration,

@@ -11,10 +11,10 @@ mod approvals;
 mod derived;
 mod fold;
 mod recorded_event;
+mod turn_log;
 mod recorder;
 mod session_log;
 
-pub use self::recorded_event::RecordedEvent;
 pub(crate) use self::{
     context_record::ContextRecord,
     entry::{SessionEntry, entries_of},
@@ -24,5 +24,10 @@ pub(crate) use self::{
     session_billing::SessionBilling,
     session_log::{Continued, Report, SessionLog},
     side_record::SideRecord,
+    stream::Sink,
     task_record::TaskRecord,
+};
+pub use self::{
+    recorded_event::RecordedEvent,
+    turn_log::{TurnCommit, TurnLog},
 };

@@ -60,7 +60,7 @@ pub use {
     builder::{AgentBuilder, agent},
     bundle::RuntimeBundle,
     config::{AgentConfig, BusyPolicy, Environment, OpenQuestionPolicy, TeamLimits, ToolSettings},
-    durable::RecordedEvent,
+    durable::{RecordedEvent, TurnCommit, TurnLog},
     error::{AgentError, AgentErrorKind},
     plan::{Plan, PlanError, Step, StepStatus},
     replay::{ReplayError, ReplayErrorKind, ReplayReport, Trajectory, TrajectoryEntry, TrajectoryError},

@@ -18,7 +18,7 @@ use agcore_cycle::{AnswerKind, FreeText, Output, OutputType, TextStream, TurnInp
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
-use self::run::Watch;
+use self::run::{TurnRequest, Watch};
 pub(crate) use self::{
     handoff_state::HandoffState,
     live::{Conversation, CurrentAgent, LiveSession},
@@ -62,6 +62,8 @@ pub struct AgentTurn<S = FreeText> {
     input: TurnInput,
     /// The turn's own token; the session may cancel it, too.
     token: CancellationToken,
+    /// The id of its run in the store.
+    run: Option<Arc<str>>,
     answer: S,
 }
 
@@ -71,6 +73,7 @@ impl AgentTurn {
             session,
             input,
             token: CancellationToken::new(),
+            run: None,
             answer: FreeText,
         }
     }
@@ -107,12 +110,17 @@ impl AgentTurn {
     /// Asks for an answer like [`typed`](Self::typed), with a schema or options of your own.
     pub fn typed_as<T: DeserializeOwned + Send>(self, output: Output<T>) -> AgentTurn<Output<T>> {
         let Self {
-            session, input, token, ..
+            session,
+            input,
+            token,
+            run,
+            ..
         } = self;
         AgentTurn {
             session,
             input,
             token,
+            run,
             answer: output,
         }
     }
@@ -122,6 +130,17 @@ impl<S: AnswerKind> AgentTurn<S> {
     /// Cancels the turn when `token` is cancelled.
     pub fn with_token(mut self, token: CancellationToken) -> Self {
         self.token = token.child_token();
+        self
+    }
+
+    /// Sets the id of the run under which the store of a [stored](crate::StoredSessions) session keeps the turn: its
+    /// messages, events, questions and status. The id must be new in the session. Without it, runs are numbered:
+    /// `turn-1`, `turn-2`.
+    ///
+    /// A turn that is resumed keeps its run. If it is given another id, it continues as another run, and the status of
+    /// the earlier one is left to the caller.
+    pub fn with_run(mut self, id: impl Into<Arc<str>>) -> Self {
+        self.run = Some(id.into());
         self
     }
 
@@ -138,7 +157,13 @@ impl<S: AnswerKind> AgentTurn<S> {
     }
 
     async fn run_with(self, watch: Option<Watch>) -> Result<S::Outcome, AgentError> {
-        run::run(&self.session, self.input, self.token, self.answer, watch).await
+        let request = TurnRequest {
+            input: self.input,
+            token: self.token,
+            run: self.run,
+            watch,
+        };
+        run::run(&self.session, request, self.answer).await
     }
 
     /// Runs the turn as a stream of its events: those of the agent that answers, and of the agents to which it hands

@@ -7,6 +7,9 @@ mod for_users;
 mod translator;
 mod unfinished;
 mod writer;
+mod outbox;
+mod feed;
+mod committer;
 mod run_log;
 mod flusher;
 mod stage_rows;
@@ -14,14 +17,12 @@ mod stages;
 mod node_calls;
 mod flow_observer;
 mod recording_checkpoints;
-mod recording_store;
 
 pub(crate) use self::{
     event::LogItem,
     flow_observer::FlowObserver,
     flusher::Flusher,
     recording_checkpoints::RecordingCheckpoints,
-    recording_store::RecordingStore,
     run_log::{FlushQueue, RunLog},
     stages::Stages,
     translator::LogInput,

@@ -125,7 +125,7 @@ impl EventStream {
     /// Returns the next events that exist.
     async fn read(&mut self) -> Result<Vec<Arc<LogItem>>, SessionError> {
         if let Source::Live { log, next } = &mut self.source {
-            let items = log.read(*next, PAGE);
+            let items = log.feed.read(*next, PAGE);
             *next += items.len();
             return Ok(items);
         }
@@ -171,11 +171,11 @@ impl EventStream {
         };
         tokio::select! {
             biased;
-            () = log.wait_for(*next) => {}
+            () = log.feed.wait_for(*next) => {}
             () = self.quiet.ends(&self.service) => return false,
         }
         // If the run is not over, it continues in the next process, and the client comes back.
-        self.is_over = log.is_closed() && log.read(*next, 1).is_empty();
+        self.is_over = log.feed.is_closed() && log.feed.read(*next, 1).is_empty();
         true
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn new_approval(question: &Question, run: &str) -> Result<NewApproval
 /// Returns the ids of all questions that the session has ever asked.
 pub(super) async fn asked_approvals(stream: &Stream) -> Result<Vec<QuestionId>, SessionError> {
     let filter = ApprovalFilter::new(&*stream.tenant).with_session(&*stream.session);
-    let approvals = stream.store.approvals(&filter).await?;
+    let approvals = stream.sink.store.approvals(&filter).await?;
     Ok(approvals.into_iter().map(|approval| approval.id.into()).collect())
 }
 
@@ -39,7 +39,8 @@ pub(super) async fn closed_approvals(
     if !ends && !outcomes.iter().any(|outcome| matches!(outcome, Outcome::Answer(..))) {
         return Ok(Vec::new());
     }
-    let Stream { store, tenant, session } = stream;
+    let Stream { sink, tenant, session } = stream;
+    let store = &sink.store;
     let Some(owner) = store.get_session(tenant, session).await?.map(|session| session.owner) else {
         return Ok(Vec::new());
     };

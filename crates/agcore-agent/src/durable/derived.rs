@@ -15,6 +15,10 @@ pub(super) struct Position {
     pub(super) status: SessionStatus,
     /// The number of turns that have started.
     pub(super) turns: u32,
+    /// The id of the run of the newest turn, if it was given one.
+    pub(super) run: Option<Arc<str>>,
+    /// The id of the run of the next turn, if it is given one.
+    pub(super) next_run: Option<Arc<str>>,
     /// Whether a run is open.
     pub(super) is_open: bool,
     /// Whether questions are stored that may still be open.
@@ -27,6 +31,14 @@ pub(super) struct Position {
 }
 
 impl Position {
+    /// Returns the id of the run of the newest turn. The runs of turns that are given none are numbered from 1.
+    pub(super) fn run_id(&self) -> String {
+        match &self.run {
+            Some(run) => run.to_string(),
+            None => format!("turn-{}", self.turns),
+        }
+    }
+
     /// Advances the position of a sub-agent.
     pub(super) fn advance(&mut self, events: &[EventKind]) {
         for event in events {
@@ -53,9 +65,7 @@ pub(super) fn derive(
     let mut rows = Rows::new(after.end);
     // The turn continues because a person has answered.
     let mut state = (after.status == SessionStatus::Pending && after.is_open).then(|| {
-        commit
-            .runs
-            .push(RunChange::new(run_id(after.turns), RunStatus::Running));
+        commit.runs.push(RunChange::new(after.run_id(), RunStatus::Running));
         SessionState::running()
     });
     let mut fault = None;
@@ -70,7 +80,7 @@ pub(super) fn derive(
             EventKind::Turn(TurnEvent::Complete { .. }) => {
                 after.is_open = false;
                 let (status, end) = end_of(fault);
-                commit.runs.push(RunChange::new(run_id(after.turns), status));
+                commit.runs.push(RunChange::new(after.run_id(), status));
                 state = Some(end);
             }
             _ => {}
@@ -78,11 +88,11 @@ pub(super) fn derive(
         if matches!(event, EventKind::Text(TextEvent::MessageComplete(_))) {
             after.reply = Some(after.end);
         }
-        let run = (after.turns > 0).then(|| run_id(after.turns));
+        let run = (after.turns > 0).then(|| after.run_id());
         rows.add(event, replaces, run.as_deref());
     }
     if let Some(billing) = billing {
-        let run = (after.turns > 0).then(|| run_id(after.turns));
+        let run = (after.turns > 0).then(|| after.run_id());
         rows.bill(billing, calls_of(outcomes), run.as_deref());
     }
     commit.messages = rows.into_rows();
@@ -101,18 +111,15 @@ pub(super) fn derive(
 fn start_turn(commit: &mut Commit, after: &mut Position, messages: &[Arc<Message>]) {
     if after.is_open {
         // Its end was not recorded, because its future was dropped.
-        commit
-            .runs
-            .push(RunChange::new(run_id(after.turns), RunStatus::Cancelled));
+        commit.runs.push(RunChange::new(after.run_id(), RunStatus::Cancelled));
     }
     if after.turns == 0 {
         commit.title = title(messages);
     }
     after.turns += 1;
+    after.run = after.next_run.take();
     after.is_open = true;
-    commit
-        .runs
-        .push(RunChange::new(run_id(after.turns), RunStatus::Running));
+    commit.runs.push(RunChange::new(after.run_id(), RunStatus::Running));
 }
 
 /// Returns the model calls among outcomes.
@@ -139,9 +146,4 @@ fn end_of(fault: Option<&Fault>) -> (RunStatus, SessionState) {
         }
         Some(fault) => (RunStatus::Failed, SessionState::failed(fault.kind.to_string())),
     }
-}
-
-/// Returns the id of the run of a turn, counted from 1.
-pub(super) fn run_id(turn: u32) -> String {
-    format!("turn-{turn}")
 }

@@ -37,6 +37,9 @@ pub(super) struct EntryData<'a> {
     /// The name of the agent that has the conversation from now on; empty for the one with which the session is opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<String>,
+    /// The id of the run from here on; empty if runs are numbered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) run: Option<Cow<'a, str>>,
     /// The whole state of the conversation, which replaces what the records before have led to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<Cow<'a, Machine>>,
@@ -87,6 +90,7 @@ impl<'a> EntryData<'a> {
             writer: writer.into(),
             path: None,
             agent: None,
+            run: None,
             state: None,
             tools: None,
             run_state: None,

@@ -1,5 +1,7 @@
 //! [`fold`]: the state of a session from its records.
 
+use std::sync::Arc;
+
 use agcore_cycle::machine::{Limits, Machine, Outcome};
 use agcore_session::Entry;
 use agcore_tools::{RunState, ToolSession};
@@ -21,6 +23,8 @@ pub(crate) struct Folded {
     pub(crate) reply: Option<u64>,
     /// The name of the agent to which the conversation was handed over.
     pub(crate) agent: Option<String>,
+    /// The id of the run of the newest turn, if it was given one.
+    pub(crate) run: Option<Arc<str>>,
 }
 
 impl Folded {
@@ -34,6 +38,7 @@ impl Folded {
             end: 0,
             reply: None,
             agent: None,
+            run: None,
         }
     }
 }
@@ -45,7 +50,7 @@ impl Folded {
 /// [`InvalidState`](crate::AgentErrorKind::InvalidState) if a record is missing, damaged or too new.
 pub(crate) fn fold(entries: Vec<Entry>, path: Option<&str>, limits: &Limits) -> Result<Folded, AgentError> {
     let (mut machine, mut tools, mut run_state) = (None::<Machine>, None::<Value>, Map::new());
-    let (mut end, mut reply, mut agent) = (0, None, None);
+    let (mut end, mut reply, mut agent, mut run) = (0, None, None, None);
     for entry in entries {
         let seq = entry.seq;
         if seq != end + 1 && end > 0 {
@@ -56,6 +61,7 @@ pub(crate) fn fold(entries: Vec<Entry>, path: Option<&str>, limits: &Limits) -> 
             continue;
         };
         agent = data.agent.or(agent);
+        run = data.run.or(run);
         machine = data.state.map(std::borrow::Cow::into_owned).or(machine);
         tools = data.tools.or(tools);
         run_state = data.run_state.unwrap_or(run_state);
@@ -88,5 +94,6 @@ pub(crate) fn fold(entries: Vec<Entry>, path: Option<&str>, limits: &Limits) -> 
         end,
         reply,
         agent: agent.filter(|name| !name.is_empty()),
+        run: run.filter(|id| !id.is_empty()).map(Arc::from),
     })
 }

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agcore_chat::{EventKind, StreamEvent};
-use agcore_session::{NewEvent, SessionError, SessionErrorKind};
+use agcore_chat::{EventKind, StreamEvent, Text};
+use agcore_session::{EventData, NewEvent, SessionError, SessionErrorKind};
 use serde::{Deserialize, Serialize};
 
-use super::derived::{Position, run_id};
+use super::derived::Position;
 
 /// An event of a turn in the form in which [`StoredSessions`](crate::StoredSessions::with_events) stores it.
 ///
@@ -38,35 +38,23 @@ use super::derived::{Position, run_id};
 #[non_exhaustive]
 pub struct RecordedEvent {
     /// The name of the agent.
-    pub agent: String,
+    pub agent: Arc<str>,
     /// The index of the turn, from 0.
     pub turn: u32,
     /// The id of the message in which the store keeps the newest reply, to which events about texts, models and tools belong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub message: Option<String>,
+    pub message: Option<Arc<str>>,
     /// The tool call for which a sub-agent works, if this is an event of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<String>,
+    pub parent: Option<Arc<str>>,
     /// The event.
     pub kind: EventKind,
-}
-
-/// An event that is being stored.
-#[derive(Serialize)]
-struct Borrowed<'a> {
-    agent: &'a str,
-    turn: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<&'a str>,
-    kind: &'a EventKind,
 }
 
 /// Makes the events of a session that are stored.
 pub(super) struct EventLog {
     /// The name of the agent that has the conversation.
-    agent: Mutex<String>,
+    agent: Mutex<Arc<str>>,
     /// The tool call for which a sub-agent works.
     parent: Option<Arc<str>>,
 }
@@ -77,17 +65,27 @@ impl RecordedEvent {
 
     /// Returns the event as observers receive it.
     pub fn into_event(self) -> StreamEvent {
-        let mut event = StreamEvent::new(0, self.agent.into(), self.turn, 0, self.kind);
-        event.message = self.message.map(Into::into);
-        event.parent = self.parent.map(Into::into);
-        event
+        let event = StreamEvent::new(0, self.agent, self.turn, 0, self.kind);
+        event.with_message(self.message).with_parent(self.parent)
+    }
+
+    /// Returns the event as [`StoredSessions::with_events`](crate::StoredSessions::with_events) stores it.
+    ///
+    /// # Errors
+    /// [`Serialization`](SessionErrorKind::Serialization) if it cannot be written as JSON.
+    pub fn to_new_event(&self, run: impl Into<Text>) -> Result<NewEvent, SessionError> {
+        let data = EventData::serialize(self).map_err(|error| {
+            let message = "an event cannot be written as JSON";
+            SessionError::with_source(SessionErrorKind::Serialization, message, error)
+        })?;
+        Ok(NewEvent::new(run, Self::KIND, data))
     }
 }
 
 impl EventLog {
     pub(super) fn new(agent: &str) -> Self {
         Self {
-            agent: Mutex::new(agent.to_owned()),
+            agent: Mutex::new(agent.into()),
             parent: None,
         }
     }
@@ -99,33 +97,27 @@ impl EventLog {
     }
 
     pub(super) fn set_agent(&self, agent: &str) {
-        agent.clone_into(&mut self.agent.lock().unwrap_or_else(PoisonError::into_inner));
+        *self.agent.lock().unwrap_or_else(PoisonError::into_inner) = agent.into();
     }
 
-    /// Returns events for the store, as of a position. `message` is the id of the newest reply.
-    pub(super) fn new_events(
+    /// Returns the events that are stored, as of a position. `message` is the id of the newest reply.
+    pub(super) fn recorded(
         &self,
         position: &Position,
-        message: Option<&str>,
+        message: Option<&Arc<str>>,
         events: &[EventKind],
-    ) -> Result<Vec<NewEvent>, SessionError> {
+    ) -> Vec<RecordedEvent> {
         let agent = self.agent.lock().unwrap_or_else(PoisonError::into_inner);
-        let run = run_id(position.turns);
-        let new_event = |kind: &EventKind| {
+        let recorded = |kind: &EventKind| {
             let belongs_to_reply = matches!(kind, EventKind::Text(_) | EventKind::Tool(_) | EventKind::Model(_));
-            let event = Borrowed {
-                agent: &agent,
+            RecordedEvent {
+                agent: Arc::clone(&agent),
                 turn: position.turns.saturating_sub(1),
-                message: message.filter(|_| belongs_to_reply),
-                parent: self.parent.as_deref(),
-                kind,
-            };
-            let data = serde_json::to_value(event).map_err(|error| {
-                let message = "an event cannot be written as JSON";
-                SessionError::with_source(SessionErrorKind::Serialization, message, error)
-            })?;
-            Ok(NewEvent::new(run.as_str(), RecordedEvent::KIND, data))
+                message: message.filter(|_| belongs_to_reply).cloned(),
+                parent: self.parent.clone(),
+                kind: kind.clone(),
+            }
         };
-        events.iter().map(new_event).collect()
+        events.iter().map(recorded).collect()
     }
 }

@@ -5,19 +5,19 @@ mod log;
 mod nested;
 
 use std::{
+    borrow::Cow,
     pin::Pin,
     sync::{self, Arc, PoisonError, Weak, atomic::AtomicBool},
     time::Duration,
 };
 
-use agcore_chat::{Clock, EventKind, Fault};
+use agcore_chat::{Clock, EventKind, Fault, TurnEvent};
 use agcore_cycle::{
     Observer, OutcomeRecorder, RecordedReply,
     machine::{Limits, Machine, Outcome},
 };
 use agcore_session::{
-    Commit, Hold, NewEvent, RunChange, RunStatus, Session, SessionError, SessionErrorKind, SessionState, SessionStatus,
-    SessionStore, Timestamp,
+    Commit, Hold, RunChange, RunStatus, Session, SessionError, SessionErrorKind, SessionState, SessionStatus, Timestamp,
 };
 use agcore_tools::{RunState, ToolSession};
 use async_trait::async_trait;
@@ -26,12 +26,13 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::{
     approvals::closed_approvals,
-    derived::{Position, calls_of, derive, run_id},
+    derived::{Position, calls_of, derive},
     entry::{EntryData, is_same},
     recorded_event::EventLog,
     session_billing::SessionBilling,
     session_log::Continued,
-    stream::{Stream, fault_of},
+    stream::{Sink, Stream, fault_of},
+    turn_log::TurnCommit,
 };
 
 /// The pauses between two attempts to write to a store that is away: the first, and the longest.
@@ -87,17 +88,21 @@ struct Next {
     /// New limits, which the restored conversation has already.
     limits: Option<Limits>,
     run_state: Option<RunState>,
+    /// The id of the run of a turn that starts.
+    started_run: Option<Arc<str>>,
+    /// The id of the run that continues the turn.
+    continued_run: Option<Arc<str>>,
 }
 
-/// A commit, and the position after it.
+/// A commit with its events, and the position after it.
 struct Draft {
-    commit: Commit,
+    turn: TurnCommit,
     after: Position,
 }
 
 impl SessionRecorder {
     pub(crate) fn new(
-        store: Arc<dyn SessionStore>,
+        sink: Sink,
         clock: Arc<dyn Clock>,
         session: &Session,
         writer: String,
@@ -107,7 +112,7 @@ impl SessionRecorder {
         let limits = (machine.limits() != *limits).then(|| (*limits).clone());
         Self {
             stream: Arc::new(Stream {
-                store,
+                sink,
                 tenant: session.owner.tenant.to_string(),
                 session: session.id.clone(),
             }),
@@ -127,6 +132,8 @@ impl SessionRecorder {
                 end: session.end,
                 status: session.status,
                 turns: machine.turns(),
+                run: continued.run.clone(),
+                next_run: None,
                 is_open: machine.is_open(),
                 // The status and the questions are written together.
                 has_questions: machine.is_open() && session.status == SessionStatus::Pending,
@@ -178,7 +185,7 @@ impl SessionRecorder {
 
     /// Adds the end of a turn that was abandoned: the session waits for the next input.
     async fn with_abandoned_run(&self, commit: Commit, position: &Position) -> Result<Commit, SessionError> {
-        let mut commit = commit.with_run(RunChange::new(run_id(position.turns), RunStatus::Cancelled));
+        let mut commit = commit.with_run(RunChange::new(position.run_id(), RunStatus::Cancelled));
         if position.has_questions {
             commit.approvals = closed_approvals(&self.stream, &[], true).await?;
         }
@@ -209,15 +216,24 @@ impl SessionRecorder {
         let path = self.nested.as_ref().map(|nested| &*nested.path);
         let mut data = EntryData::new(&self.writer, outcomes).with_path(path);
         data.agent.clone_from(&next.agent);
-        data.state = next.state.as_deref().map(std::borrow::Cow::Borrowed);
+        data.state = next.state.as_deref().map(Cow::Borrowed);
         let (tools, run_state) = (self.tools.export(), next.run_state.as_ref().map(RunState::snapshot));
         data.tools = (!is_same(&tools, &known.tools)).then(|| tools.clone());
         data.run_state = run_state.clone().filter(|values| *values != known.run_state);
+        let starts = events
+            .iter()
+            .any(|event| matches!(event, EventKind::Turn(TurnEvent::Started(_))));
+        let (started, continued) = (next.started_run.clone(), next.continued_run.clone());
+        let continued = continued.or_else(|| known.run.clone());
+        let run = if starts { &started } else { &continued };
+        data.run = (*run != known.run).then(|| Cow::Borrowed(run.as_deref().unwrap_or_default()));
         let record = data.into_record(Timestamp::from(self.clock.now()))?;
         let mut after = Position {
             end: known.end + 1,
             tools,
             run_state: run_state.unwrap_or_else(|| known.run_state.clone()),
+            run: continued,
+            next_run: started,
             ..*known
         };
         let mut commit = Commit::new().with_record(record);
@@ -225,17 +241,18 @@ impl SessionRecorder {
             None => commit = derive(commit, &mut after, outcomes, events, self.billing.as_ref()),
             Some(_) => after.advance(events),
         }
-        commit.events = self.new_events(&after, events)?;
-        Ok(Draft { commit, after })
+        let turn = self.with_recorded(commit, &after, events);
+        Ok(Draft { turn, after })
     }
 
-    fn new_events(&self, position: &Position, events: &[EventKind]) -> Result<Vec<NewEvent>, SessionError> {
-        let log = self.events.as_ref();
-        let message = position.reply.map(|record| self.message_id(record));
-        log.map_or_else(
-            || Ok(Vec::new()),
-            |log| log.new_events(position, message.as_deref(), events),
-        )
+    /// Adds the events that are stored to a commit, as of a position.
+    fn with_recorded(&self, commit: Commit, position: &Position, events: &[EventKind]) -> TurnCommit {
+        let Some(log) = self.events.as_ref().filter(|_| !events.is_empty()) else {
+            return commit.into();
+        };
+        let message = position.reply.map(|record| self.message_id(record).into());
+        let recorded = log.recorded(position, message.as_ref(), events);
+        TurnCommit::new(commit, position.run_id(), recorded)
     }
 
     /// Writes outcomes, and tries again for some time if the store is away and they must not be lost.
@@ -258,15 +275,15 @@ impl SessionRecorder {
     async fn write(&self, outcomes: &[Outcome], events: &[EventKind]) -> Result<(), SessionError> {
         let mut position = self.position().await;
         self.check_hold()?;
-        let Draft { mut commit, mut after } = self.draft(&position, outcomes, events)?;
+        let Draft { mut turn, mut after } = self.draft(&position, outcomes, events)?;
         if position.has_questions {
             let ends = after.turns != position.turns || !after.is_open;
-            commit.approvals = closed_approvals(&self.stream, outcomes, ends).await?;
+            turn.commit.approvals = closed_approvals(&self.stream, outcomes, ends).await?;
             after.has_questions = !ends;
         }
         match &self.nested {
-            Some(nested) => nested.append(commit, calls_of(outcomes)).await?,
-            None => self.stream.commit(position.end, commit).await?,
+            Some(nested) => nested.append(turn, calls_of(outcomes)).await?,
+            None => self.stream.commit(position.end, turn).await?,
         }
         *position = after;
         let mut next = self.next();

@@ -25,6 +25,8 @@ pub(crate) struct Continued<'a> {
     pub(crate) has_state: bool,
     /// The record with the newest reply.
     pub(crate) reply: Option<u64>,
+    /// The id of the run of the newest turn, if it was given one.
+    pub(crate) run: Option<Arc<str>>,
 }
 
 /// Where the events of a sub-agent go.
@@ -45,6 +47,10 @@ pub(crate) struct Report {
 pub(crate) trait SessionLog: OutcomeRecorder {
     /// Notes that another agent has the conversation from now on. `None` is the one with which the session is opened.
     fn set_agent(&self, name: Option<&str>);
+
+    /// Sets the id of the run of the turn that starts or continues now. `None` numbers the run of a turn that starts,
+    /// and keeps that of one that continues.
+    fn set_run(&self, run: Option<Arc<str>>, starts: bool);
 
     /// Notes that the state has changed in another way than by outcomes.
     fn state_changed(&self);

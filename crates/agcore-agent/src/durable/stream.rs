@@ -3,13 +3,23 @@
 use std::sync::Arc;
 
 use agcore_chat::{Fault, FaultKind};
-use agcore_session::{Commit, Entry, Hold, Record, SessionError, SessionErrorKind, SessionStore, stream_of};
+use agcore_session::{Entry, Hold, Record, SessionError, SessionErrorKind, SessionStore, stream_of};
+
+use super::turn_log::{TurnCommit, TurnLog};
 
 const OUT_OF_DATE: &str = "the session was continued elsewhere, so this copy of it is out of date; open it again";
 
+/// Where sessions are written.
+#[derive(Clone)]
+pub(crate) struct Sink {
+    pub(crate) store: Arc<dyn SessionStore>,
+    /// Writes in place of the store.
+    pub(crate) log: Option<Arc<dyn TurnLog>>,
+}
+
 /// The records of a session in its store.
 pub(super) struct Stream {
-    pub(super) store: Arc<dyn SessionStore>,
+    pub(super) sink: Sink,
     pub(super) tenant: String,
     pub(super) session: String,
 }
@@ -17,17 +27,24 @@ pub(super) struct Stream {
 impl Stream {
     /// Returns the records from a number on.
     pub(super) async fn read(&self, from: u64) -> Result<Vec<Entry>, SessionError> {
-        self.store.read(&stream_of(&self.tenant, &self.session), from).await
+        self.sink
+            .store
+            .read(&stream_of(&self.tenant, &self.session), from)
+            .await
     }
 
     /// Takes the right to drive the session.
     pub(super) async fn hold(&self) -> Result<Hold, SessionError> {
-        self.store.hold(&stream_of(&self.tenant, &self.session)).await
+        let Sink { store, log } = &self.sink;
+        match log.as_ref().and_then(|log| log.hold(&self.tenant, &self.session)) {
+            Some(hold) => Ok(hold),
+            None => store.hold(&stream_of(&self.tenant, &self.session)).await,
+        }
     }
 
     /// Checks that the stream ends at this record, if the store can report its end.
     pub(super) async fn check_end(&self, end: u64) -> Result<(), SessionError> {
-        match self.store.get_session(&self.tenant, &self.session).await {
+        match self.sink.store.get_session(&self.tenant, &self.session).await {
             Ok(Some(session)) if session.end > end => Err(self.conflict(end, session.end)),
             _ => Ok(()),
         }
@@ -44,16 +61,26 @@ impl Stream {
 
     /// Makes a commit after the record `end`, unless exactly its records are written already: an earlier attempt took place, but
     /// its answer was lost.
-    pub(super) async fn commit(&self, end: u64, commit: Commit) -> Result<(), SessionError> {
-        let records = commit.records.clone();
-        let committed = self.store.commit(&self.tenant, &self.session, end, commit).await;
-        match committed {
+    pub(super) async fn commit(&self, end: u64, turn: TurnCommit) -> Result<(), SessionError> {
+        let records = turn.commit.records.clone();
+        match self.write(end, turn).await {
             // Whether it was written is unknown as long as that cannot be read.
             Err(error) if is_conflict(&error) => match self.is_written(end, &records).await? {
                 true => Ok(()),
                 false => Err(error),
             },
-            committed => committed.map(drop),
+            written => written,
+        }
+    }
+
+    async fn write(&self, end: u64, turn: TurnCommit) -> Result<(), SessionError> {
+        let Sink { store, log } = &self.sink;
+        match log {
+            Some(log) => log.commit(&self.tenant, &self.session, end, turn).await,
+            None => {
+                let commit = turn.into_commit()?;
+                store.commit(&self.tenant, &self.session, end, commit).await.map(drop)
+            }
         }
     }
 

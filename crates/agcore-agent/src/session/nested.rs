@@ -46,6 +46,7 @@ impl NestedPlace {
             limits,
             has_state: folded.has_state,
             reply: None,
+            run: None,
         };
         let path = self.lineage.path.clone();
         let recorder = Arc::clone(parent).nested(path, folded.end, self.report.take(), writer, &continued);

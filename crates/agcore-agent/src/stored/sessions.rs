@@ -24,7 +24,9 @@ pub(crate) use self::contexts::context_id;
 use crate::{
     agent::Agent,
     bundle::RuntimeBundle,
-    durable::{Continued, Folded, SessionEntry, SessionRecorder, copy_of, entries_of, fold, record_of, time_of},
+    durable::{
+        Continued, Folded, SessionEntry, SessionRecorder, Sink, TurnLog, copy_of, entries_of, fold, record_of, time_of,
+    },
     error::AgentError,
     session::{AgentSession, SessionParts},
     turn::Lineage,
@@ -75,6 +77,8 @@ pub struct StoredSessions {
     /// The session of which new ones are parts.
     whole: Option<String>,
     keeps_events: bool,
+    /// Writes in place of the store.
+    log: Option<Arc<dyn TurnLog>>,
     biller: Option<Arc<dyn Biller>>,
     billing: Option<Billing>,
     /// How long a turn waits for a store that is away.
@@ -91,7 +95,7 @@ impl StoredSessions {
     /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.
     pub async fn create(&self, id: impl Into<String>, agent: impl Agent + 'static) -> Result<AgentSession, AgentError> {
         self.bundle.warn_of_unused_instructions(&agent);
-        let created = self.store.create(self.new_session(id.into())).await?;
+        let created = self.create_session(self.new_session(id.into())).await?;
         let empty = Folded::new(Machine::new(self.bundle.config().limits.clone()));
         Ok(self.session(created, empty, Arc::new(agent)))
     }
@@ -195,6 +199,13 @@ impl StoredSessions {
         Ok(session)
     }
 
+    async fn create_session(&self, new: NewSession) -> Result<Session, AgentError> {
+        if let Some(log) = &self.log {
+            log.before_create(&new).await?;
+        }
+        Ok(self.store.create(new).await?)
+    }
+
     fn new_session(&self, id: String) -> NewSession {
         let mut new = NewSession::new(id).with_owner(Actor::clone(&self.actor));
         new.metadata.clone_from(&self.metadata);
@@ -257,11 +268,16 @@ impl StoredSessions {
             limits: &self.bundle.config().limits,
             has_state: folded.has_state,
             reply: folded.reply,
+            run: folded.run,
         };
         let (store, clock) = (Arc::clone(&self.store), Arc::clone(&parts.clock));
+        let sink = Sink {
+            store,
+            log: self.log.clone(),
+        };
         // The random end of the id is enough to distinguish the writers of a session.
         let writer = writer.rsplit('-').next().unwrap_or_default().to_owned();
-        let mut recorder = SessionRecorder::new(store, clock, &session, writer, &continued);
+        let mut recorder = SessionRecorder::new(sink, clock, &session, writer, &continued);
         if self.keeps_events {
             recorder = recorder.with_events(folded.agent.as_deref().unwrap_or(agent.name()));
         }

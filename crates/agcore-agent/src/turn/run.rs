@@ -14,6 +14,14 @@ use super::{
 };
 use crate::{durable::SessionLog, error::AgentError};
 
+/// The turn to run: its input, its cancellation, the id of its run in the store, and the receiver of its events.
+pub(super) struct TurnRequest {
+    pub(super) input: TurnInput,
+    pub(super) token: CancellationToken,
+    pub(super) run: Option<Arc<str>>,
+    pub(super) watch: Option<Watch>,
+}
+
 /// Receives the events of a turn.
 pub(super) struct Watch {
     observer: Observer,
@@ -42,11 +50,15 @@ impl Watch {
 /// Runs a turn until it ends or waits for a person.
 pub(super) async fn run<S: AnswerKind>(
     session: &LiveSession,
-    mut input: TurnInput,
-    token: CancellationToken,
+    request: TurnRequest,
     answer: S,
-    watch: Option<Watch>,
 ) -> Result<S::Outcome, AgentError> {
+    let TurnRequest {
+        mut input,
+        token,
+        run,
+        watch,
+    } = request;
     let resumes = matches!(input, TurnInput::Resume(_));
     let purpose = if resumes {
         Purpose::Resume
@@ -60,6 +72,9 @@ pub(super) async fn run<S: AnswerKind>(
     let conversation = &mut *permit.value;
     let _hold = session.hold_for(resumes).await?;
     check_limits(session, &input, &conversation.cycle).await?;
+    if let Some(recorder) = &session.recorder {
+        recorder.set_run(run, !resumes);
+    }
     let mut segment = Segment {
         session,
         token: &permit.token,

@@ -41,6 +41,7 @@ mod tasks;
 mod team;
 mod team_budget;
 mod trajectory;
+mod turn_log;
 mod turns;
 mod typed;
 mod typed_replay;

@@ -517,7 +517,7 @@ async fn events_are_stored_with_the_state_that_they_report() {
         .find(|event| name_of(&event.kind) == "message")
         .unwrap();
     assert_eq!(answer.message.as_deref(), Some(&*rows.last().unwrap().id));
-    assert!(all.iter().all(|event| event.agent == "ada" && event.turn == 0));
+    assert!(all.iter().all(|event| &*event.agent == "ada" && event.turn == 0));
 }
 
 async fn recorded(store: &Store) -> Vec<RecordedEvent> {

@@ -7,7 +7,6 @@ use agcore_flow::{FlowError, NodeContext, NodeError, Step};
 use agcore_profile::ProfileSource;
 use agcore_prompt::{PromptTemplate, Value};
 use agcore_session::Timestamp;
-use agcore_session::Timestamp;
 
 use super::{memory::PlannerMemory, phase, state::PlannerState, tools::Tools, view::View};
 use crate::{

@@ -6,7 +6,6 @@ use agcore_flow::{Checkpoints, Flow, FlowErrorKind, FlowEvent};
 use agcore_flow_files::{ExecutionStatus, FlowFile, IntentRoute, StagedFlow, StagedState};
 use agcore_profile::{ProfileDocument, UserAgentContext, Uuid, build_global_system_prompt};
 use agcore_session::Visibility;
-use agcore_session::Visibility;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};
 

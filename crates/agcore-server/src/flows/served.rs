@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_agent::RuntimeBundle;
+use agcore_agent::{RuntimeBundle, TurnLog};
 use agcore_chat::{Actor, Biller, Clock};
 use agcore_flow::{Flow, FlowError};
 use agcore_flow_files::{FileFlow, FileFlowBuilder, FlowFile, RequestState, StoredContext};
@@ -39,6 +39,8 @@ pub struct FlowSetup {
 /// Where the agents of a run keep their sessions.
 pub(crate) struct SetupSessions {
     pub(crate) store: Arc<dyn SessionStore>,
+    /// Writes them, and reports their turns to clients.
+    pub(crate) log: Arc<dyn TurnLog>,
     pub(crate) biller: Option<Arc<dyn Biller>>,
     pub(crate) billing: Option<Billing>,
 }
@@ -119,8 +121,10 @@ impl FlowSetup {
             return bundle.clone();
         };
         let sessions = bundle.stored_sessions_in(Arc::clone(&own.store));
-        let sessions = sessions.with_actor(self.actor.clone()).with_events();
-        let mut sessions = sessions.with_store_patience(Duration::MAX);
+        let sessions = sessions.with_actor(self.actor.clone());
+        let mut sessions = sessions
+            .with_turn_log(Arc::clone(&own.log))
+            .with_store_patience(Duration::MAX);
         if let Some(biller) = &own.biller {
             sessions = sessions.with_biller(Arc::clone(biller));
         }

@@ -46,10 +46,10 @@ struct State {
 impl FlowObserver {
     /// Creates the observer of a flow whose run ended at a place, or begins.
     pub(crate) fn new(stages: Arc<Stages>, place: &FlowPlace) -> Self {
-        let known = stages.log.sources().get(RECORDS).copied();
+        let known = stages.log.feed.sources().get(RECORDS).copied();
         let state = State {
             records: known.unwrap_or(0).max(place.records),
-            calls: NodeCalls::new(&place.calls, stages.log.sources()),
+            calls: NodeCalls::new(&place.calls, stages.log.feed.sources()),
             ..State::default()
         };
         Self {

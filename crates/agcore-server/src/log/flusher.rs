@@ -14,7 +14,10 @@ use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::run_log::{FlushQueue, Prepared, RunLog};
+use super::{
+    committer::PreparedWrite,
+    run_log::{FlushQueue, RunLog},
+};
 
 /// The pause after the store has failed.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -35,6 +38,12 @@ pub(crate) struct Flusher {
     /// The earliest time of the next write.
     next_write: Duration,
     timer: Option<Timer>,
+}
+
+/// The write of a log, together with those of others.
+struct Prepared {
+    log: Arc<RunLog>,
+    write: PreparedWrite,
 }
 
 /// Ends when the first log is due, or the next write.
@@ -112,8 +121,8 @@ impl Flusher {
             .map(|(_, log)| log)
             .filter(|log| log.is_flushed());
         for log in due {
-            match log.prepare() {
-                Some(prepared) => ready.push(prepared),
+            match log.committer.prepare() {
+                Some((write, events)) => ready.push((Prepared { log, write }, events)),
                 None => alone.push(log),
             }
         }
@@ -178,5 +187,9 @@ async fn write(
     let (prepared, events): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
     let results = store.commit_events(events).await;
     let written = prepared.into_iter().zip(results);
-    written.map(|(prepared, result)| prepared.finish(result)).collect()
+    let finish = |(Prepared { log, write }, result)| {
+        let result = log.committer.finish(write, result);
+        (log, result)
+    };
+    written.map(finish).collect()
 }

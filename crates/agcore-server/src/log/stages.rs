@@ -6,11 +6,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use agcore_agent::RecordedEvent;
+use agcore_agent::{RecordedEvent, TurnCommit, TurnLog};
 use agcore_agui::Input;
 use agcore_chat::{EventKind, StreamEvent};
 use agcore_flow_files::NODE_METADATA;
-use agcore_session::{Commit, Committed, EventFilter, NewEvent, Session, SessionError, StoredEvent, id};
+use agcore_session::{EventFilter, NewSession, Session, SessionError, StoredEvent, id};
+use async_trait::async_trait;
 use serde_json::Value;
 
 use super::{pending::Pending, run_log::RunLog, stage_rows::StageRows, unfinished::Unfinished};
@@ -50,7 +51,7 @@ impl Stages {
     pub(crate) fn new(log: Arc<RunLog>, face: Face, place: &FlowPlace) -> Self {
         let mut stages = place.stages.clone();
         let prefix = id::prefix([&*log.job.thread, &*place.run]);
-        let sources = log.sources().into_iter();
+        let sources = log.feed.sources().into_iter();
         stages.extend(sources.filter(|(name, _)| name.starts_with(&prefix)));
         let stage = |(name, last)| {
             let stage = Stage {
@@ -85,12 +86,12 @@ impl Stages {
     }
 
     /// Returns whether an agent of the flow works in a session.
-    pub(super) fn contains(&self, session: &str) -> bool {
-        session.starts_with(&self.prefix)
+    fn has(&self, tenant: &str, session: &str) -> bool {
+        tenant == self.log.job.session().0 && session.starts_with(&self.prefix)
     }
 
     /// Notes that a session is about to be created, so that it is found after a crash.
-    pub(super) async fn create(&self, session: &str, node: &str) -> Result<(), SessionError> {
+    async fn create(&self, session: &str, node: &str) -> Result<(), SessionError> {
         let stage = Stage {
             node: node.to_owned(),
             ..Stage::default()
@@ -100,21 +101,15 @@ impl Stages {
         self.log.flush().await
     }
 
-    /// Adds events that a session has stored.
-    fn stored(&self, session: &str, numbers: &[u64], events: Vec<NewEvent>) {
-        for (seq, event) in numbers.iter().zip(events) {
-            self.add(session, *seq, &event.kind, event.data.into_value());
-        }
-    }
-
     /// Writes to a session, and adds the events that this stores. If this is dropped, or fails, it is unknown what was stored:
     /// [`catch_up`](Self::catch_up) finds it.
     ///
     /// # Errors
     /// As [`SessionStore::commit`](agcore_session::SessionStore::commit).
-    pub(super) async fn commit(&self, session: &str, expected: u64, commit: Commit) -> Result<Committed, SessionError> {
+    async fn write(&self, session: &str, expected: u64, turn: TurnCommit) -> Result<(), SessionError> {
         self.catch_up(session).await?;
-        let events = commit.events.clone();
+        let events = turn.events.clone();
+        let commit = turn.into_commit()?;
         let write = {
             let mut known = self.known();
             let stage = known.entry(session.to_owned()).or_default();
@@ -128,11 +123,13 @@ impl Stages {
         );
         let commit = async move { store.commit(&tenant, &name, expected, commit).await };
         let committed = write.lock().await.carry_out(commit).await?;
-        self.stored(session, &committed.events, events);
+        for (seq, event) in committed.events.iter().zip(events) {
+            self.add(session, *seq, Some(event));
+        }
         if let Some(stage) = self.known().get_mut(session) {
             stage.is_behind = false;
         }
-        Ok(committed)
+        Ok(())
     }
 
     /// Adds the events of all sessions that were stored without the run knowing.
@@ -167,7 +164,7 @@ impl Stages {
             let is_full = events.len() as u64 == PAGE;
             for event in events {
                 last = event.seq;
-                self.add(session, event.seq, &event.kind, event.data);
+                self.add(session, event.seq, recorded(session, event));
             }
             if !is_full {
                 break;
@@ -186,8 +183,8 @@ impl Stages {
         }
     }
 
-    /// Adds an event of a session, unless the run has it.
-    fn add(&self, session: &str, seq: u64, kind: &str, data: Value) {
+    /// Adds an event of a session, unless the run has it. `None` is one that is not shown.
+    fn add(&self, session: &str, seq: u64, event: Option<RecordedEvent>) {
         let node = {
             let mut known = self.known();
             let stage = known.entry(session.to_owned()).or_default();
@@ -198,9 +195,7 @@ impl Stages {
             stage.node.clone()
         };
         let mut pending = Vec::new();
-        if kind == RecordedEvent::KIND
-            && let Ok(event) = serde_json::from_value::<RecordedEvent>(data)
-        {
+        if let Some(event) = event {
             if event.parent.is_none() {
                 let mut rows = self.rows(session, seq);
                 rows.agent_event(&event.kind, self.face.streams(&node));
@@ -252,6 +247,48 @@ impl Stages {
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<String, Stage>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads an event that a session has stored.
+fn recorded(session: &str, event: StoredEvent) -> Option<RecordedEvent> {
+    if &*event.kind != RecordedEvent::KIND {
+        return None;
+    }
+    let read = serde_json::from_value(event.data);
+    let report = |error: &serde_json::Error| {
+        tracing::error!(session, seq = event.seq, %error, "a stored event cannot be read, so it is not shown");
+    };
+    read.inspect_err(report).ok()
+}
+
+/// Writes what the agents of the flow write.
+#[async_trait]
+impl TurnLog for Stages {
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        mut turn: TurnCommit,
+    ) -> Result<(), SessionError> {
+        if !self.has(tenant, session) {
+            let commit = turn.into_commit()?;
+            return self.log.store.commit(tenant, session, expected, commit).await.map(drop);
+        }
+        // The turn has queued previews that belong before this. Its reader takes them now.
+        tokio::task::yield_now().await;
+        // The conversation of the flow has the questions.
+        turn.commit.approvals.clear();
+        self.write(session, expected, turn).await
+    }
+
+    async fn before_create(&self, session: &NewSession) -> Result<(), SessionError> {
+        if !self.has(&session.owner.tenant, &session.id) {
+            return Ok(());
+        }
+        let node = session.metadata.get(NODE_METADATA).and_then(Value::as_str);
+        self.create(&session.id, node.unwrap_or_default()).await
     }
 }
 

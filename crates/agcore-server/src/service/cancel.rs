@@ -60,7 +60,7 @@ impl Service {
     }
 
     pub(super) async fn request_cancel(&self, log: &Arc<RunLog>) -> Result<(), Problem> {
-        if !log.is_over() && !log.is_cancel_requested() {
+        if !log.feed.is_over() && !log.feed.is_cancel_requested() {
             log.append(Vec::new(), vec![LogInput::CancelRequested]).await?;
         }
         log.token.cancel();

@@ -102,7 +102,7 @@ impl Service {
                 }
                 match attempt {
                     Attempt::Ended => {
-                        span::ended(&span, log.outcome());
+                        span::ended(&span, log.feed.outcome());
                         self.count_end(&log);
                         // Before the run gives its place to another one, for which the queue must have space.
                         self.queue.done(job).await;
@@ -112,7 +112,7 @@ impl Service {
                     Attempt::Parked => {
                         self.queue.done(job).await;
                         self.active.remove(job);
-                        log.close();
+                        log.feed.close();
                         break;
                     }
                     Attempt::Held => return false,
@@ -136,7 +136,7 @@ impl Service {
         if self.parking.is_cancelled() {
             return Attempt::Parked;
         }
-        if log.is_over() {
+        if log.feed.is_over() {
             return Attempt::Ended;
         }
         let input = match self.ready_input(log).await {
@@ -199,19 +199,19 @@ impl Service {
             Work::Agent(agent) => agent,
             Work::Flow(flow) => return Ok(self.run_flow(log, flow, input).await?),
         };
-        let sessions = self.sessions_of(agent, log).with_events();
+        let sessions = self.sessions_of(agent, log);
         let spec = self.personal(&agent.spec, &log.job.actor).await?;
         let session = sessions.open(&log.job.thread, spec).await?;
         let Some(turn) = self.turn_of(log, &session, input).await? else {
             return Ok(self.end(log, RunStatus::Cancelled, LogInput::Cancelled).await?);
         };
-        let result = self.drive(log, turn).await;
+        let result = self.drive(log, turn.with_run(&*log.job.run)).await;
         // What the session writes must be finished or dropped before anything else is written.
         drop(session);
         log.flush().await?;
         match result {
             None => Ok(Attempt::Parked),
-            Some(_) if log.is_over() => Ok(Attempt::Ended),
+            Some(_) if log.feed.is_over() => Ok(Attempt::Ended),
             Some(Err(error)) => Err(error),
             // The turn was suspended, but that could not be stored.
             Some(Ok(())) => Ok(Attempt::Retry),
@@ -234,10 +234,9 @@ impl Service {
                 .await?;
             let is_recorded = newest.last().and_then(|message| message.run.as_deref()) == Some(&*log.job.run);
             if is_recorded && is_open {
-                log.begin();
                 return Ok(Some(session.resume([])));
             }
-            if log.is_cancel_requested() {
+            if log.feed.is_cancel_requested() {
                 return Ok(None);
             }
             if is_open {
@@ -246,16 +245,14 @@ impl Service {
                 session.abandon_turn().await?;
                 session.save().await?;
             }
-            log.begin();
             return Ok(Some(session.turn(message)));
         }
         let questions = session.questions().await;
         let is_answer = |id| questions.iter().any(|question| question.id == id);
         let is_new = input.answers.iter().any(|given| is_answer(given.question.clone()));
-        if is_new && log.is_cancel_requested() {
+        if is_new && log.feed.is_cancel_requested() {
             return Ok(None);
         }
-        log.begin();
         let answers = input.answers.into_iter().map(|given| (given.question, given.answer));
         Ok(Some(session.resume(answers.filter(|_| is_new))))
     }
@@ -289,7 +286,7 @@ impl Service {
     }
 
     fn count_end(&self, log: &RunLog) {
-        self.metrics.run_ended(log.outcome());
+        self.metrics.run_ended(log.feed.outcome());
     }
 }
 

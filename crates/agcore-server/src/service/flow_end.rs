@@ -3,9 +3,8 @@
 use agcore_agui::{Input, RUN_CANCELED};
 use agcore_chat::{Fault, FaultKind};
 use agcore_flow_files::FlowResult;
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{Commit, RunChange, RunFilter, RunStatus, SessionState, SessionStatus},
+use agcore_session::{
+    Commit, RunChange, RunFilter, RunStatus, SessionError, SessionErrorKind, SessionState, SessionStatus,
 };
 
 use super::{executor::Attempt, flow_run::to_json, state::Service};

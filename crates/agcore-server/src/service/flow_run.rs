@@ -2,17 +2,14 @@
 
 use std::{error::Error, sync::Arc};
 
-use agcore_agent::AgentError;
+use agcore_agent::{AgentError, TurnLog};
 use agcore_agui::{Input, Interrupt};
 use agcore_chat::{Fault, FaultKind, Message, Question};
 use agcore_flow::{Checkpoints, FlowError, FlowErrorKind};
 use agcore_flow_files::{FileFlow, FileFlowRun, FlowResult, StoredContext};
-use agcore_memory::{
-    MemoryError, MemoryErrorKind,
-    session::{
-        ApprovalChange, Commit, MessageMetadata, MessageRole, NewApproval, NewMessage, Run, RunChange, RunStatus,
-        SessionState, Visibility, title_of,
-    },
+use agcore_session::{
+    ApprovalChange, Commit, MessageMetadata, MessageRole, NewApproval, NewMessage, Run, RunChange, RunStatus,
+    SessionError, SessionErrorKind, SessionState, Visibility, title_of,
 };
 use serde_json::{Map, Value};
 
@@ -23,7 +20,7 @@ use super::{
 };
 use crate::{
     flows::{Face, FlowInput, FlowPlace, FlowQuestion, FlowSetup, ServedFlow, SetupSessions},
-    log::{FlowObserver, LogInput, RecordingCheckpoints, RecordingStore, RunLog, Stages},
+    log::{FlowObserver, LogInput, RecordingCheckpoints, RunLog, Stages},
     run::RunInput,
 };
 
@@ -54,12 +51,11 @@ impl Service {
         let is_chat = is_chat && !self.is_job(log, &place).await?;
         let face = Face::new(flow.file(), is_chat);
         if !self.has_started(log).await? {
-            if log.is_cancel_requested() {
+            if log.feed.is_cancel_requested() {
                 return self.cancel_flow(log, &place).await;
             }
             self.begin_flow(log, &face, &flow_input, input.message.as_ref()).await?;
         }
-        log.begin();
         // What an earlier attempt has added is not added again.
         log.flush().await?;
         let stages = Arc::new(Stages::new(Arc::clone(log), face, &place));
@@ -159,7 +155,8 @@ impl Service {
         // Its parts are billed like the thread, which was created with the settings of that time.
         let session = self.store().get_session(tenant, thread).await?;
         let sessions = SetupSessions {
-            store: Arc::new(RecordingStore::of_flow(Arc::clone(stages))),
+            store: Arc::clone(self.store()),
+            log: Arc::clone(stages) as Arc<dyn TurnLog>,
             biller: self.biller.clone(),
             billing: session.and_then(|session| session.billing),
         };

@@ -53,7 +53,7 @@ impl Service {
     /// # Errors
     /// When the store fails.
     pub(super) async fn has_to_wait(&self, log: &RunLog, input: &RunInput) -> Result<bool, SessionError> {
-        if self.busy == BusyPolicy::Interrupt || input.is_continuation() || log.is_cancel_requested() {
+        if self.busy == BusyPolicy::Interrupt || input.is_continuation() || log.feed.is_cancel_requested() {
             return Ok(false);
         }
         let open = self.open_runs(log).await?;

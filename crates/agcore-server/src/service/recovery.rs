@@ -30,7 +30,7 @@ impl Service {
         }
         if unfinished == Unfinished::Cancel {
             for log in &found {
-                if !log.is_cancel_requested() {
+                if !log.feed.is_cancel_requested() {
                     log.append(Vec::new(), vec![LogInput::CancelRequested]).await?;
                 }
                 log.token.cancel();
@@ -62,7 +62,7 @@ impl Service {
         let events = self.store().events(tenant, thread, &filter).await?;
         let items: Vec<LogItem> = events.into_iter().map(LogItem::from).collect();
         let log = self.new_log(job.clone(), session.end, items);
-        if log.is_cancel_requested() {
+        if log.feed.is_cancel_requested() {
             log.token.cancel();
         }
         // Ends what the process has left open, such as a text.

@@ -46,7 +46,7 @@ impl Service {
         if self.parking.is_cancelled() {
             return Attempt::Parked;
         }
-        match log.is_over() {
+        match log.feed.is_over() {
             true => Attempt::Ended,
             false => self.end_stored(log, status, entry).await,
         }

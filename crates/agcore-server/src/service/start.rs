@@ -174,7 +174,7 @@ impl Service {
     /// Removes a run that has ended from what is active.
     pub(super) async fn forget(&self, log: &Arc<RunLog>) {
         self.active.remove(&log.job);
-        log.close();
+        log.feed.close();
         self.metrics.runs_active.set(count(self.active.len()));
         if let Err(error) = self.registry.ended(&log.job).await {
             // The next process finds the run, and that it is over.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use agcore_agent::{CONTEXT_METADATA, StoredSessions};
+use agcore_agent::{CONTEXT_METADATA, StoredSessions, TurnLog};
 use agcore_agui::EncoderSettings;
 use agcore_chat::{Actor, Biller, Clock};
 use agcore_flow_files::NODE_METADATA;
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     files::Files,
-    log::{FlushQueue, Flusher, LogItem, RecordingStore, RunLog},
+    log::{FlushQueue, Flusher, LogItem, RunLog},
     metrics::Metrics,
     problem::{Problem, ProblemCode},
     queue::RunQueue,
@@ -110,11 +110,11 @@ impl Service {
 
     /// Returns the sessions of an agent that write to a log, with what they cost.
     pub(super) fn sessions_of(&self, agent: &ServedAgent, log: &Arc<RunLog>) -> StoredSessions {
-        let store = Arc::new(RecordingStore::new(Arc::clone(log)));
-        let sessions = agent.bundle.stored_sessions_in(store);
+        let sessions = agent.bundle.stored_sessions_in(Arc::clone(self.store()));
         // A run waits until the database works again: ending it would not help.
         let sessions = sessions
             .with_actor(log.job.actor.clone())
+            .with_turn_log(Arc::clone(log) as Arc<dyn TurnLog>)
             .with_store_patience(Duration::MAX);
         match &self.biller {
             Some(biller) => sessions.with_biller(Arc::clone(biller)),

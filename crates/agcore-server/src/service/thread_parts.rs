@@ -28,7 +28,7 @@ impl Service {
         let mut ids: BTreeSet<String> = places.flat_map(|place| place.stages.into_keys()).collect();
         ids.extend(parts.into_iter().map(|part| part.id));
         for log in self.active.of_thread(tenant, thread) {
-            ids.extend(log.sources().into_keys());
+            ids.extend(log.feed.sources().into_keys());
         }
         Ok(ids)
     }

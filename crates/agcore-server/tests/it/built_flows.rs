@@ -8,7 +8,6 @@ use agcore_flow::{END, Flow, FlowBuilder, FlowError, Step};
 use agcore_flow_files::{FlowFile, FlowRequest, RequestState, StagedFlow};
 use agcore_server::{ServedFlow, Server, ServerError};
 use agcore_session::SessionFilter;
-use agcore_session::SessionFilter;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};
 use serde::{Deserialize, Serialize};

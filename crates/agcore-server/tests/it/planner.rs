@@ -8,7 +8,7 @@ use std::sync::{
 use agcore_agent::AgentBuilder;
 use agcore_chat::{AssistantMessage, ChatResponse, Choice, FinishReason, SystemClock, ToolAnnotations};
 use agcore_flow_files::{FileFlow, FileFlowBuilder, FlowFile};
-use agcore_session::{CheckpointStore, InMemorySessionStore};
+use agcore_session::InMemorySessionStore;
 use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
     stores::faulty::{FaultPlan, FaultyStore, StoreFault},

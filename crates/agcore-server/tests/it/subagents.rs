@@ -10,7 +10,6 @@ use agcore_chat::{AssistantMessage, ChatResponse, Choice, FinishReason, Message,
 use agcore_flow_files::{FileFlow, FlowFile};
 use agcore_server::{Server, ServerBuilder};
 use agcore_session::InMemorySessionStore;
-use agcore_session::{CheckpointStore, InMemorySessionStore};
 use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
     stores::faulty::{FaultPlan, FaultyStore, StoreFault},

@@ -5,12 +5,12 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use agcore_chat::{ModelCall, Text};
-use agcore_session::{Commit, NewEvent, Record, SessionError};
+use agcore_chat::ModelCall;
+use agcore_session::{Commit, Record, SessionError};
 use futures_util::FutureExt;
 
 use super::SessionRecorder;
-use crate::durable::{derived::run_id, rows::Rows};
+use crate::durable::{recorded_event::RecordedEvent, rows::Rows, turn_log::TurnCommit};
 
 impl SessionRecorder {
     /// Adds records of a sub-agent to the stream of the session, and documents the model calls that it made.
@@ -25,7 +25,7 @@ impl SessionRecorder {
     pub(super) async fn append_events(
         &self,
         records: Vec<Record>,
-        mut events: Vec<NewEvent>,
+        events: Vec<RecordedEvent>,
         calls: Vec<ModelCall>,
     ) -> Result<(), SessionError> {
         let (stream, position) = (Arc::clone(&self.stream), Arc::clone(&self.position));
@@ -41,18 +41,18 @@ impl SessionRecorder {
                 let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
                 let mut commit = records.into_iter().fold(Commit::new(), Commit::with_record);
                 let mut position = position.lock().await;
-                let run = (position.turns > 0).then(|| run_id(position.turns));
-                if let Some(run) = &run {
-                    let run = Text::from(run.as_str());
-                    events.iter_mut().for_each(|event| event.run.clone_from(&run));
-                    commit.events = events;
-                }
+                let run = (position.turns > 0).then(|| position.run_id());
                 if let Some(billing) = billing {
                     let mut rows = Rows::new(position.end + 1);
                     rows.bill(&billing, calls, run.as_deref());
                     commit.messages = rows.into_rows();
                 }
-                stream.commit(position.end, commit).await?;
+                let turn = match run {
+                    Some(run) => TurnCommit::new(commit, run, events),
+                    // Outside of turns, nothing is reported.
+                    None => commit.into(),
+                };
+                stream.commit(position.end, turn).await?;
                 position.end += count;
                 Ok(())
             });

@@ -21,7 +21,6 @@ use super::SessionRecorder;
 use crate::{
     durable::{
         approvals::{asked_approvals, new_approval},
-        derived::run_id,
         entry::EntryData,
         fold::{Folded, fold},
         rows::Rows,
@@ -37,6 +36,11 @@ impl SessionLog for SessionRecorder {
         if let (Some(events), Some(name)) = (&self.events, name) {
             events.set_agent(name);
         }
+    }
+
+    fn set_run(&self, run: Option<Arc<str>>, starts: bool) {
+        let mut next = self.next();
+        (next.started_run, next.continued_run) = if starts { (run, None) } else { (None, run) };
     }
 
     fn state_changed(&self) {
@@ -88,7 +92,7 @@ impl SessionLog for SessionRecorder {
         data.state = Some(Cow::Owned(machine));
         data.agent = self.next().agent.take();
         let commit = commit.with_record(data.into_record(Timestamp::from(self.clock.now()))?);
-        self.stream.commit(position.end, commit).await?;
+        self.stream.commit(position.end, commit.into()).await?;
         position.end += 1;
         if ends {
             position.is_open = false;
@@ -108,7 +112,7 @@ impl SessionLog for SessionRecorder {
         let (Some(first), SessionStatus::Running, None) = (questions.first(), position.status, &self.nested) else {
             return Ok(());
         };
-        let run = run_id(position.turns);
+        let run = position.run_id();
         let known = match position.has_questions {
             true => asked_approvals(&self.stream).await?,
             false => Vec::new(),
@@ -120,8 +124,8 @@ impl SessionLog for SessionRecorder {
             commit = commit.with_approval(ApprovalChange::Ask(new_approval(question, &run)?));
         }
         let event = EventKind::Person(PersonEvent::Suspended(questions.to_vec()));
-        commit.events = self.new_events(&position, &[event])?;
-        self.stream.commit(position.end, commit).await?;
+        let turn = self.with_recorded(commit, &position, &[event]);
+        self.stream.commit(position.end, turn).await?;
         position.status = SessionStatus::Pending;
         position.has_questions = true;
         Ok(())

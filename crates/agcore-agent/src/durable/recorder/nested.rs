@@ -3,26 +3,27 @@
 use std::sync::Arc;
 
 use agcore_chat::ModelCall;
-use agcore_session::{Commit, NewSession, SessionError, Timestamp};
+use agcore_session::{NewSession, SessionError, Timestamp};
 
 use super::{Nested, SessionRecorder};
 use crate::durable::{
     recorded_event::EventLog,
     rows::Place,
     session_log::{Continued, Report},
+    turn_log::TurnCommit,
 };
 
 impl Nested {
     /// Adds a commit of the sub-agent to the session.
-    pub(super) async fn append(&self, commit: Commit, calls: Vec<ModelCall>) -> Result<(), SessionError> {
-        if !commit.events.is_empty() {
+    pub(super) async fn append(&self, turn: TurnCommit, calls: Vec<ModelCall>) -> Result<(), SessionError> {
+        if !turn.events.is_empty() {
             // Deltas belong before what is recorded. After this, the turn above has received them.
             tokio::task::yield_now().await;
             for observer in &self.above {
                 observer.delivered().await;
             }
         }
-        self.root.append_events(commit.records, commit.events, calls).await
+        self.root.append_events(turn.commit.records, turn.events, calls).await
     }
 }
 
@@ -39,7 +40,7 @@ impl SessionRecorder {
         let root = self.nested.as_ref().map_or(self, |nested| &nested.root);
         let mut session = NewSession::new(root.stream.session.as_str()).create(Timestamp::default());
         session.owner.tenant = root.stream.tenant.as_str().into();
-        let (store, clock) = (Arc::clone(&root.stream.store), Arc::clone(&root.clock));
+        let (sink, clock) = (root.stream.sink.clone(), Arc::clone(&root.clock));
         let events = report.as_ref().filter(|_| root.events.is_some());
         let events = events.map(|report| EventLog::new(&report.agent).of_call(&report.call));
         let above = self.nested.iter().flat_map(|nested| nested.above.iter().cloned());
@@ -58,7 +59,7 @@ impl SessionRecorder {
             events,
             billing: root.billing.clone(),
             patience: root.patience,
-            ..Self::new(store, clock, &session, writer, continued)
+            ..Self::new(sink, clock, &session, writer, continued)
         }
     }
 

@@ -6,6 +6,7 @@ use agcore_chat::Actor;
 use serde_json::Value;
 
 use super::StoredSessions;
+use crate::durable::TurnLog;
 
 /// The time for which a turn waits for a store without a setting: as long as a database usually takes to fail over.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -38,6 +39,15 @@ impl StoredSessions {
     #[must_use]
     pub fn with_events(mut self) -> Self {
         self.keeps_events = true;
+        self
+    }
+
+    /// Sets what writes the sessions in place of the store, and receives the events of their turns with what they
+    /// report. Reading is not affected.
+    #[must_use]
+    pub fn with_turn_log(mut self, log: Arc<dyn TurnLog>) -> Self {
+        self.keeps_events = true;
+        self.log = Some(log);
         self
     }
 

@@ -4,9 +4,9 @@ use std::{env, sync::Arc};
 
 use agcore_chat::{Actor, SystemClock};
 use agcore_flow::Checkpoints;
-use agcore_memory::{Checkpoint, MemoryError, MemoryStore, NewCheckpoint, RunKey};
-use agcore_session::{CheckpointStore, SessionStore};
-use agcore_store::{postgres::PostgresOptions, sqlite::SqliteStore};
+use agcore_memory::MemoryStore;
+use agcore_session::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey, SessionError, SessionStore};
+use agcore_store::{StoreError, postgres::PostgresOptions, sqlite::SqliteStore};
 use agcore_testkit::crash::{Boundaries, Database, Place, PostgresSchema};
 use async_trait::async_trait;
 
@@ -32,7 +32,7 @@ impl Stores {
     }
 
     /// Opens the store of a place.
-    pub(crate) async fn open(place: &Place) -> Result<Self, MemoryError> {
+    pub(crate) async fn open(place: &Place) -> Result<Self, StoreError> {
         let clock = Arc::new(SystemClock::new());
         Ok(match place.database() {
             Database::File(path) => Self::of(SqliteStore::open(path, clock).await?),
@@ -71,22 +71,22 @@ impl CheckpointStore for Bounded {
         run: RunKey<'_>,
         expected: u64,
         checkpoint: NewCheckpoint,
-    ) -> Result<u64, MemoryError> {
+    ) -> Result<u64, SessionError> {
         self.boundaries.pass().await;
         let saved = self.inner.save_checkpoint(run, expected, checkpoint).await;
         self.boundaries.pass().await;
         saved
     }
 
-    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, SessionError> {
         self.inner.latest_checkpoints(run).await
     }
 
-    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, MemoryError> {
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, SessionError> {
         self.inner.checkpoints(run, from).await
     }
 
-    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, MemoryError> {
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError> {
         self.inner.trim_checkpoints(run, before).await
     }
 }

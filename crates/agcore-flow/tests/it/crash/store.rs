@@ -4,9 +4,8 @@ use std::{env, sync::Arc};
 
 use agcore_chat::{Actor, SystemClock};
 use agcore_flow::Checkpoints;
-use agcore_memory::{Checkpoint, NewCheckpoint, RunKey};
-use agcore_session::{CheckpointStore, SessionError, SessionStore};
-use agcore_store::{postgres::PostgresOptions, sqlite::SqliteStore};
+use agcore_session::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey, SessionError, SessionStore};
+use agcore_store::{StoreError, postgres::PostgresOptions, sqlite::SqliteStore};
 use agcore_testkit::crash::{Boundaries, Database, Place, PostgresSchema};
 use async_trait::async_trait;
 
