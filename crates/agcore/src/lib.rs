@@ -89,9 +89,11 @@
 //! | `flow` | Flows of agents: graphs with checkpoints, and staged flows from files. |
 //! | `objects` | Files in a bucket of Amazon S3, Google Cloud Storage, Aliyun OSS or Tencent COS. |
 //! | `tools` (default) | Tools, permissions and approvals. |
-//! | `memory` | Memory stores, journals, sessions and conversations, in the memory of the process; wikis, knowledge graphs and search. |
-//! | `sqlite` | The same in a SQLite file, with SQLite built in. |
-//! | `postgres` | Memory stores, journals and sessions in a PostgreSQL server. Needs Rust 1.94. |
+//! | `session` | Stores of sessions, runs and approvals, checkpoints, journals and conversations, in the memory of the process. |
+//! | `memory` | Memory stores, wikis, knowledge graphs and search, in the memory of the process. |
+//! | `user-data` | The export and erasure of everything that a store keeps of a user; enabled by `sqlite` and `postgres`. |
+//! | `sqlite` | Sessions, journals, memory and knowledge in a SQLite file, with SQLite built in. |
+//! | `postgres` | Sessions, journals, memory and knowledge in a PostgreSQL server. Needs Rust 1.94. |
 //! | `redis` | Memory stores and journals in a Redis server. |
 //! | `store-tls` | Encrypted connections to PostgreSQL and Redis, with the root certificates of the system. |
 //! | `http` (default) | The HTTP transport, built on hyper with rustls and ring. |
