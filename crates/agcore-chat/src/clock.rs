@@ -2,6 +2,8 @@
 
 #[cfg(feature = "tokio")]
 mod system;
+#[cfg(feature = "timestamp")]
+mod timestamp;
 
 use std::{
     fmt::Debug,
@@ -13,6 +15,8 @@ use async_trait::async_trait;
 
 #[cfg(feature = "tokio")]
 pub use system::SystemClock;
+#[cfg(feature = "timestamp")]
+pub use timestamp::{Timestamp, TimestampError};
 
 /// A source of time and a way to wait. Libraries ask the clock they were given and never the system, so that tests can
 /// control time.

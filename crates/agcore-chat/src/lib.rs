@@ -33,8 +33,6 @@
 mod object;
 mod small_text;
 pub mod id;
-#[cfg(feature = "timestamp")]
-mod timestamp;
 mod actor;
 mod annotations;
 mod amount;
@@ -61,7 +59,6 @@ mod model_call;
 mod biller;
 mod clock;
 mod embed;
-mod schema_check;
 mod question;
 mod executor;
 mod event;
@@ -106,7 +103,7 @@ pub use {
     reported_cost::ReportedCost,
     request::{ChatRequest, JsonSchemaFormat, Messages, ResponseFormat, StopSequence, StreamOptions},
     response::{AnsweredBy, ChatResponse, Choice, ResponseMetadata},
-    schema_check::{SchemaCheck, SchemaViolation},
+    schema::check::{SchemaCheck, SchemaViolation},
     sequence::{SequenceError, SequenceErrorKind, validate_appended, validate_messages},
     small_text::Text,
     tokens::{HeuristicEstimator, TokenEstimator, TokenizerFamily, estimate_text},
@@ -123,7 +120,7 @@ pub use {
 #[cfg(feature = "tokio")]
 pub use clock::SystemClock;
 #[cfg(feature = "timestamp")]
-pub use timestamp::{Timestamp, TimestampError};
+pub use clock::{Timestamp, TimestampError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

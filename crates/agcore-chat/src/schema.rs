@@ -9,6 +9,7 @@
 //! # Ok::<(), agcore_chat::schema::SchemaError>(())
 //! ```
 
+pub(crate) mod check;
 mod closed;
 mod whole;
 

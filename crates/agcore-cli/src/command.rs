@@ -5,7 +5,6 @@ pub(crate) mod catalog;
 pub(crate) mod chat;
 #[cfg(feature = "sqlite")]
 mod database;
-mod workbench;
 pub(crate) mod config;
 pub(crate) mod cost;
 pub(crate) mod demo;

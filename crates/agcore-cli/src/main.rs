@@ -29,6 +29,7 @@ mod open_question;
 mod question_terminal;
 mod trust_dialog;
 mod turn;
+mod workbench;
 mod command;
 
 use std::{

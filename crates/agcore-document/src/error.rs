@@ -72,7 +72,7 @@ pub enum ErrorKind {
     },
     /// A table lacks a member.
     MissingField(String),
-    /// A text is none of the known ones.
+    /// A text is not one of the known ones.
     UnknownName {
         /// The text.
         name: String,

@@ -283,6 +283,9 @@ fn tasks_of(
     tasks.collect()
 }
 
+/// The tasks of a file, each with its name.
+type NamedTasks = Vec<(String, Field<Task>)>;
+
 /// A flow file, and how to read the files that it names.
 struct Source<'s> {
     name: &'s str,
@@ -299,7 +302,7 @@ impl Source<'_> {
     }
 
     /// Returns the tasks, and the name of the file that contains them.
-    fn tasks(&self, form: Tasks, problems: &mut Problems) -> Option<(String, Vec<(String, Field<Task>)>)> {
+    fn tasks(&self, form: Tasks, problems: &mut Problems) -> Option<(String, NamedTasks)> {
         match form {
             Tasks::Unknown => None,
             Tasks::Here(tasks) => Some((self.name.to_owned(), tasks)),

@@ -1,4 +1,4 @@
-//! The persistence contracts of sessions: what an agent did and said, who answered its questions, and where its runs are. Stores that
+//! The persistence contracts of sessions: what an agent did and answered, who decided its questions, and where its runs are. Stores that
 //! keep everything in the memory of the process implement them.
 //!
 //! ```

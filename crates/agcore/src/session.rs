@@ -1,4 +1,4 @@
-//! Sessions: stores of what agents did and said, journals, checkpoints, and conversations that survive the process.
+//! Sessions: stores of what agents did and answered, journals, checkpoints, and conversations that survive the process.
 //!
 //! ```
 //! use std::sync::Arc;

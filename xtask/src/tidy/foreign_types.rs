@@ -33,6 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agcore-mcp", &["serde", "serde_json", "tokio"]),
     ("agcore-memory", &["serde", "serde_json"]),
     ("agcore-session", &["serde", "serde_json"]),
+    ("agcore-store", &["serde"]),
     ("agcore-profile", &["serde", "serde_json", "uuid"]),
     ("agcore-prompt", &["serde", "serde_json"]),
     ("agcore-settings", &["clap", "regex", "serde"]),

@@ -1,4 +1,4 @@
-//! What a segment gives to the agent loop: the settings of its agent, the executor of its tools, its recorder.
+//! The options of a segment of the agent loop: the settings of its agent, the executor of its tools, its recorder.
 
 use std::sync::Arc;
 

@@ -107,14 +107,19 @@ pub(super) async fn run<S: AnswerKind>(
             outcome => break outcome,
         }
     };
+    leave(session, conversation).await;
+    span::record(&span, outcome.as_ref().map(S::report));
+    outcome
+}
+
+/// Forgets what only an open turn needs, or notes that it waits for a person.
+async fn leave(session: &LiveSession, conversation: &mut Conversation) {
     if !conversation.cycle.machine().is_open() {
         conversation.run_state = None;
         conversation.team = None;
     } else if let Some(recorder) = &session.recorder {
         note_suspension(&**recorder, &conversation.cycle).await;
     }
-    span::record(&span, outcome.as_ref().map(S::report));
-    outcome
 }
 
 /// Returns the error for questions that are open.

@@ -48,10 +48,9 @@ use agcore_terminal::{interrupt::Interrupts, render::Color};
 use self::first_key::offer_init;
 use crate::{
     args::{ChatArgs, OutputFormat},
-    command::workbench,
     exit::Failure,
     output::Output,
-    trust_dialog,
+    trust_dialog, workbench,
 };
 
 pub(super) use self::{

@@ -19,10 +19,9 @@ use self::{
 };
 use crate::{
     args::{EvalArgs, EvalCommand, SuiteArgs},
-    command::workbench,
     exit::{Failure, setup_failure},
     stdout::print,
-    trust_dialog,
+    trust_dialog, workbench,
 };
 
 /// Runs an `eval` command.

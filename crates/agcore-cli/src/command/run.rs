@@ -26,13 +26,12 @@ use crate::{
     approve::call_text,
     args::{OutputFormat, RunArgs},
     attachments::with_files,
-    command::workbench,
     exit::Failure,
     input,
     output::Output,
     server_question::ServerQuestions,
     sessions::{SessionKind, Sessions},
-    trust_dialog, turn,
+    trust_dialog, turn, workbench,
 };
 
 /// Carries out a task. The answer goes to standard output, everything else to standard error.

@@ -28,12 +28,11 @@ use self::{
 use super::chat::agent;
 use crate::{
     args::{ServeArgs, ServeCommand},
-    command::workbench,
     exit::{Failure, setup_failure},
     prices::Prices,
     sessions::Sessions,
     stdout::print,
-    trust_dialog,
+    trust_dialog, workbench,
 };
 
 /// Serves until Ctrl-C or SIGTERM.

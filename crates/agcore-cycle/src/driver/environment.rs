@@ -13,7 +13,7 @@ use crate::{
     options::{CycleSettings, PauseFlag, TurnOptions},
 };
 
-/// What a turn works with and does not change.
+/// The parts that a turn uses and does not change.
 pub(super) struct Environment<'a> {
     pub(super) provider: &'a dyn LlmProvider,
     pub(super) clock: &'a Arc<dyn Clock>,

@@ -56,9 +56,9 @@ impl Driver<'_> {
                     let compaction = self.compactor.after_overflow(&scene.request_parts(), provider);
                     self.record.absorb(compaction).await?;
                 }
-                Step::Run(_) if self.tools.has_begun() => {
-                    let begun = self.tools.take_begun();
-                    self.execute(begun).await?;
+                Step::Run(_) if self.tools.has_started() => {
+                    let started = self.tools.take_started();
+                    self.execute(started).await?;
                 }
                 Step::Run(mut work) => {
                     work.retain(|work| !self.tools.is_waiting(work.call.id.as_str()));

@@ -15,7 +15,7 @@ use crate::{budget::Reservation, machine::Machine};
 #[derive(Default)]
 pub(super) struct ToolBatch {
     /// The calls whose begin was recorded with the reply that made them. They are executed next.
-    begun: Vec<ToolWork>,
+    started: Vec<ToolWork>,
     running: Vec<Running>,
     /// Calls that hooks have changed, in the form in which they run.
     changed: Vec<Arc<ToolCall>>,
@@ -52,19 +52,19 @@ impl ToolBatch {
         *self = Self::default();
     }
 
-    /// Keeps calls that have begun until they are executed.
+    /// Keeps calls that have started until they are executed.
     pub(super) fn begin(&mut self, work: Vec<ToolWork>) {
-        self.begun = work;
+        self.started = work;
     }
 
-    /// Returns whether calls have begun that are not executed yet.
-    pub(super) fn has_begun(&self) -> bool {
-        !self.begun.is_empty()
+    /// Returns whether calls have started that are not executed yet.
+    pub(super) fn has_started(&self) -> bool {
+        !self.started.is_empty()
     }
 
-    /// Takes the calls that have begun.
-    pub(super) fn take_begun(&mut self) -> Vec<ToolWork> {
-        std::mem::take(&mut self.begun)
+    /// Takes the calls that have started.
+    pub(super) fn take_started(&mut self) -> Vec<ToolWork> {
+        std::mem::take(&mut self.started)
     }
 
     /// Adds calls that an executor works on. They work from now on, unless it `reports_begin`.

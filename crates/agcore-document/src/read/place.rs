@@ -35,7 +35,7 @@ pub(super) struct FieldAccess<'d, D> {
     before: usize,
     /// The problem of the last attempt.
     failure: Option<Failure>,
-    is_begun: bool,
+    has_started: bool,
 }
 
 impl<D> PlacedAccess<D> {
@@ -60,7 +60,7 @@ impl<'d, D> FieldAccess<'d, D> {
             session,
             before: session.len(),
             failure: None,
-            is_begun: false,
+            has_started: false,
         }
     }
 }
@@ -102,8 +102,8 @@ impl<'de, D: Deserializer<'de, Error = Failure> + Copy> MapAccess<'de> for Field
 
     /// Gives the place first. After a failure, returns whether another attempt finds further problems.
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Failure> {
-        if !self.is_begun {
-            self.is_begun = true;
+        if !self.has_started {
+            self.has_started = true;
             return give_place(self.place, seed).map(Some);
         }
         let failure = self.failure.take().ok_or_else(nothing_left)?;

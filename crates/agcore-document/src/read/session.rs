@@ -22,7 +22,7 @@ pub(super) struct Session {
     errors: RefCell<Vec<DocumentError>>,
     /// The problems that further attempts do not find again.
     noted: RefCell<Vec<DocumentError>>,
-    /// What is noted about tables, by their addresses.
+    /// The notes about tables, by their addresses.
     tables: RefCell<HashMap<usize, Notes>>,
 }
 
@@ -123,7 +123,7 @@ impl Session {
     }
 }
 
-/// Returns what tells the nodes of a document apart.
+/// Returns the key by which the nodes of a document are distinguished.
 pub(super) fn address(node: &Node) -> usize {
     std::ptr::from_ref(node).addr()
 }

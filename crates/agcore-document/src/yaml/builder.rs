@@ -21,9 +21,9 @@ pub(super) struct Builder<'l> {
     root: Option<Node>,
     open: Vec<Open>,
     anchors: HashMap<usize, Anchor>,
-    /// What was read, with aliases.
+    /// The sizes that were read, with aliases.
     size: Size,
-    /// What is kept for aliases.
+    /// The values that are kept for aliases.
     kept: Size,
 }
 
@@ -33,7 +33,7 @@ struct Anchor {
     size: Size,
 }
 
-/// What a value counts.
+/// The size of a value.
 #[derive(Clone, Copy, Default)]
 struct Size {
     values: usize,
@@ -44,7 +44,7 @@ struct Size {
 struct Open {
     place: Place,
     anchor: usize,
-    /// What was read before it.
+    /// The sizes that were read before it.
     before: Size,
     container: Container,
 }

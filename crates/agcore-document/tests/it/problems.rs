@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct House {
+struct Building {
     name: Field<String>,
     floors: Field<u8>,
     rooms: Field<Members<Field<Room>>>,
@@ -29,25 +29,28 @@ struct Door {
 }
 
 #[track_caller]
-fn problems(text: &str, expected: &[&str]) -> Option<House> {
-    let (house, problems) = Format::Yaml.parse(text).unwrap().read_all::<House>();
+fn problems(text: &str, expected: &[&str]) -> Option<Building> {
+    let (building, problems) = Format::Yaml.parse(text).unwrap().read_all::<Building>();
     let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(problems, expected, "{text}");
-    house
+    building
 }
 
 #[test]
 fn a_right_document_has_none() {
     let text = "name: a\nfloors: 2\nrooms: {x: {size: 3, color: red}}\ndoors: [{from: x, to: y}]";
-    let house = problems(text, &[]).unwrap();
-    assert_eq!((house.name.value.as_deref(), house.name.place.column), (Some("a"), 7));
-    assert_eq!(house.floors.value, Some(2));
-    let (name, room) = house.rooms.value.unwrap().into_iter().next().unwrap();
+    let building = problems(text, &[]).unwrap();
+    assert_eq!(
+        (building.name.value.as_deref(), building.name.place.column),
+        (Some("a"), 7)
+    );
+    assert_eq!(building.floors.value, Some(2));
+    let (name, room) = building.rooms.value.unwrap().into_iter().next().unwrap();
     let room = room.value.unwrap();
     assert_eq!((name.value.as_str(), name.place.column), ("x", 9));
     assert_eq!((room.size.value, room.color.value.as_deref()), (Some(3), Some("red")));
     assert!(room.lamp.is_none());
-    assert_eq!(house.doors.unwrap().placed().unwrap().value.len(), 1);
+    assert_eq!(building.doors.unwrap().placed().unwrap().value.len(), 1);
 }
 
 #[test]
@@ -66,7 +69,7 @@ doors:
   - {from: a}
   - {from: a, to: b, via: c}
 ";
-    let house = problems(
+    let building = problems(
         text,
         &[
             "1:1: there is no member `nam`; did you mean `name`?",
@@ -88,11 +91,11 @@ doors:
         ],
     )
     .unwrap();
-    let rooms = house.rooms.value.unwrap();
+    let rooms = building.rooms.value.unwrap();
     assert_eq!(rooms.names().collect::<Vec<_>>(), ["x", "y", "z", "w"]);
     assert_eq!(rooms.iter().filter(|(_, room)| room.value.is_some()).count(), 3);
     assert_eq!(
-        house
+        building
             .doors
             .unwrap()
             .value
@@ -127,12 +130,12 @@ fn without_fields_the_first_problem_ends_the_type() {
 fn many_problems_take_no_longer_than_few() {
     // With a new attempt for each problem, this would read a document of 20 000 members 20 000 times.
     let unknown: String = (0..20_000).map(|index| format!("x{index}: 1\n")).collect();
-    let (_, problems) = Format::Yaml.parse(&unknown).unwrap().read_all::<House>();
+    let (_, problems) = Format::Yaml.parse(&unknown).unwrap().read_all::<Building>();
     assert_eq!(problems.len(), 20_000 + 3);
     let rooms: String = (0..5_000).map(|index| format!("  x{index}: {{y: 1}}\n")).collect();
     let (_, problems) = Format::Yaml
         .parse(&format!("rooms:\n{rooms}"))
         .unwrap()
-        .read_all::<House>();
+        .read_all::<Building>();
     assert_eq!(problems.len(), 3 * 5_000 + 2);
 }

@@ -191,7 +191,7 @@ impl<H> Operation<H> {
         self
     }
 
-    /// The same as [`about`](Self::about), for an operation that everybody may use, without credentials.
+    /// Like [`about`](Self::about), for an operation that needs no credentials.
     pub(crate) fn public(self, summary: &'static str, content: Content) -> Self {
         Self {
             is_guarded: false,

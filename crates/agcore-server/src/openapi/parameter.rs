@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// What the placeholders of paths stand for.
+/// Describes the placeholders of paths.
 const PLACEHOLDERS: [(&str, &str); 4] = [
     ("thread", "The id of the thread"),
     ("run", "The id of the run"),

@@ -1,4 +1,4 @@
-//! The table of routes: what each is called, who answers it, and what the document says about it.
+//! The table of routes: the method, path and handler of each, and its part of the document.
 
 use std::sync::Arc;
 

@@ -35,7 +35,7 @@ struct Request {
     method: &'static str,
     path: &'static str,
     body: Option<&'static str>,
-    /// Whether it creates a thread if nobody has one with this id.
+    /// Whether it creates a thread if none has this id.
     creates: bool,
 }
 

@@ -88,7 +88,7 @@ impl Holds {
             std::thread::sleep(PAUSE);
             match self.take(name, now) {
                 Err(error) if error.kind() == StoreErrorKind::Session(SessionErrorKind::Held) && attempt < ATTEMPTS => {
-                    attempt += 1
+                    attempt += 1;
                 }
                 taken => return taken,
             }

@@ -91,7 +91,7 @@ impl KnowledgeStore for SqliteStore {
             let sql = format!("SELECT {COLUMNS}, content FROM knowledge_pages WHERE tenant = ?1 AND id = ?2");
             select_one(connection, "cannot read the page", &sql, key, page)
         };
-        self.read(get).await.into()
+        self.read(get).await
     }
 
     async fn get_many(&self, tenant: &str, ids: &[String]) -> Result<Vec<KnowledgePage>, MemoryError> {
@@ -227,6 +227,5 @@ impl KnowledgeStore for SqliteStore {
         let tenant = tenant.to_owned();
         self.read(move |connection| recalls::statistics(connection, &tenant, limit))
             .await
-            .into()
     }
 }

@@ -112,13 +112,6 @@ impl StatusLines {
         }
     }
 
-    /// Replaces the label of a tool, for example because a person edited the arguments.
-    pub(super) fn set_label(&mut self, call_id: &str, label: String) {
-        if let Some(tool) = self.tools.iter_mut().find(|tool| tool.call_id == call_id) {
-            tool.label = label;
-        }
-    }
-
     /// Sets the progress message of a tool.
     pub(super) fn set_message(&mut self, call_id: &str, message: &str) {
         if let Some(tool) = self.tools.iter_mut().find(|tool| tool.call_id == call_id) {

@@ -228,7 +228,9 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                 self.requested(call_id, &call_name(sub_agent, name), input)
             }
             ToolEvent::Started { call_id, name } => {
-                self.started(call_id, &call_name(sub_agent, name));
+                if let Some(status) = &mut self.status {
+                    status.start_tool(call_id, &call_name(sub_agent, name));
+                }
                 Ok(())
             }
             ToolEvent::Progress { call_id, progress } => match (&progress.message, &mut self.status) {
@@ -282,16 +284,6 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
                 let Palette { tool, dim, .. } = self.palette;
                 self.line(&format!("{tool}● {name}{tool:#}{dim}{input}{dim:#}"))
             }
-        }
-    }
-
-    fn started(&mut self, call_id: &str, name: &str) {
-        let width = self.card_width();
-        let Some(status) = &mut self.status else { return };
-        status.start_tool(call_id, name);
-        if let Some((_, arguments)) = self.edited.iter().find(|(id, _)| id == call_id) {
-            let (name, input) = card::call(name, arguments, width);
-            status.set_label(call_id, format!("{name}{input}"));
         }
     }
 

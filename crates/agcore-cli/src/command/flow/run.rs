@@ -34,16 +34,13 @@ use super::{
 use crate::{
     args::{ChatArgs, FlowValues, OutputFormat},
     attachments::with_files,
-    command::{
-        chat::{Front, OneShot, selected},
-        workbench,
-    },
+    command::chat::{Front, OneShot, selected},
     exit::{Failure, FailureKind},
     input,
     output::Output,
     sessions::Sessions,
     stdout::print,
-    trust_dialog,
+    trust_dialog, workbench,
 };
 
 /// A run of a flow file.

@@ -18,12 +18,7 @@ use serde_json::{Value, json};
 
 use super::trajectory::{no_model, read, trajectory};
 use crate::{
-    args::ReplayArgs,
-    command::{chat::agent, workbench},
-    exit::Failure,
-    sessions::Sessions,
-    stdout::print,
-    trust_dialog,
+    args::ReplayArgs, command::chat::agent, exit::Failure, sessions::Sessions, stdout::print, trust_dialog, workbench,
 };
 
 /// Runs a session again with the current settings and tools.

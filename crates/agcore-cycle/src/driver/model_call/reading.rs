@@ -34,9 +34,7 @@ impl ModelCall<'_> {
                 item = items.next() => item,
                 limit = &mut timer => return Err(Unread::Limit(limit)),
                 // Providers end the reply themselves; this is for those that ignore their token.
-                () = &mut cancelled => {
-                    return Err(Unread::Failed(self.flight.fold.fail(LlmError::cancelled())));
-                }
+                () = &mut cancelled => return Err(self.unread(LlmError::cancelled())),
             };
             match item {
                 Some(ReplyItem::Delta(delta @ (ReplyDelta::Start(_) | ReplyDelta::Usage(_)))) => {
@@ -72,9 +70,14 @@ impl ModelCall<'_> {
                 }
                 // Kinds of items that this version does not know.
                 Some(_) => {}
-                None => return Err(Unread::Failed(self.flight.fold.fail(LlmError::truncated()))),
+                None => return Err(self.unread(LlmError::truncated())),
             }
         }
+    }
+
+    /// Returns the failure of a reply that ends here, with the part that arrived.
+    fn unread(&mut self, error: LlmError) -> Unread {
+        Unread::Failed(self.flight.fold.fail(error))
     }
 
     /// Returns the event of a delta, if it has one and somebody receives it. `call` is the index of the tool call that it belongs

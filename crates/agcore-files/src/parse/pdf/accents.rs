@@ -32,7 +32,8 @@ pub(super) fn accented(text: &str, accent: char, is_made_for_it: bool) -> Option
         'ȷ' => 'j',
         letter => letter,
     };
-    if !(letter.is_alphabetic() || is_made_for_it && !letter.is_whitespace() && !is_combining(letter)) {
+    let takes_accent = letter.is_alphabetic() || is_made_for_it && !letter.is_whitespace() && !is_combining(letter);
+    if !takes_accent {
         return None;
     }
     Some(match compose(letter, accent) {

@@ -20,8 +20,14 @@ pub(in crate::file) struct Parts {
     pub(in crate::file) scenarios: Option<Field<Members<Field<String>>>>,
     pub(in crate::file) start: Option<Field<String>>,
     /// The nodes and the edges of a graph.
-    pub(in crate::file) graph: Option<(Field<Members<Field<Node>>>, Field<Vec<Field<Edge>>>)>,
+    pub(in crate::file) graph: Option<(Nodes, Edges)>,
 }
+
+/// The nodes of a graph, by name.
+pub(in crate::file) type Nodes = Field<Members<Field<Node>>>;
+
+/// The edges of a graph.
+pub(in crate::file) type Edges = Field<Vec<Field<Edge>>>;
 
 /// The limits of all kinds.
 #[derive(Debug, Default)]

@@ -11,7 +11,7 @@ pub(super) struct EventOrder {
     complete: bool,
     /// Whether each call that was requested was reported as completed.
     calls: HashMap<String, bool>,
-    /// The calls whose tools have begun to run them.
+    /// The calls whose tools have started to run them.
     ran: HashSet<String>,
 }
 

@@ -10,7 +10,7 @@ use crate::{exit::Failure, trust_dialog::print_notices};
 ///
 /// # Errors
 /// When two tools have the same name, or standard error is closed.
-pub(super) async fn open(settings: &ToolSettings, offers_tools: bool) -> Result<Workbench, Failure> {
+pub(crate) async fn open(settings: &ToolSettings, offers_tools: bool) -> Result<Workbench, Failure> {
     reported(Workbench::open(settings, offers_tools).await.map_err(failure)?)
 }
 
@@ -18,7 +18,7 @@ pub(super) async fn open(settings: &ToolSettings, offers_tools: bool) -> Result<
 ///
 /// # Errors
 /// As for [`open`].
-pub(super) async fn open_for_user(
+pub(crate) async fn open_for_user(
     settings: &Settings,
     offers_tools: bool,
 ) -> Result<(Workbench, ServerQuestions), Failure> {
