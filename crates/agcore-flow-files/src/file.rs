@@ -224,7 +224,7 @@ fn read(
     Some(file)
 }
 
-/// What a graph is read from.
+/// The parts of a file from which a graph is read.
 struct GraphParts {
     start: Option<Placed<String>>,
     nodes: Members<Field<node::Node>>,

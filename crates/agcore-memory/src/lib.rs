@@ -1,4 +1,4 @@
-//! What agents remember and know: the contracts of stores of memory items, wikis and knowledge graphs, search in them, and
+//! Memory and knowledge of agents: the contracts of stores of memory items, wikis and knowledge graphs, search in them, and
 //! implementations that keep everything in the memory of the process. Sessions are in the crate `agcore-session`.
 //!
 //! ```

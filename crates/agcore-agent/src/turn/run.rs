@@ -53,12 +53,7 @@ pub(super) async fn run<S: AnswerKind>(
     request: TurnRequest,
     answer: S,
 ) -> Result<S::Outcome, AgentError> {
-    let TurnRequest {
-        mut input,
-        token,
-        run,
-        watch,
-    } = request;
+    let (mut input, watch) = (request.input, request.watch);
     let resumes = matches!(input, TurnInput::Resume(_));
     let purpose = if resumes {
         Purpose::Resume
@@ -68,12 +63,12 @@ pub(super) async fn run<S: AnswerKind>(
     if let TurnInput::Begin(begin) = &input {
         session.check_input(begin.messages.last().map(|message| &**message))?;
     }
-    let mut permit = session.conversation.acquire(token, purpose).await?;
+    let mut permit = session.conversation.acquire(request.token, purpose).await?;
     let conversation = &mut *permit.value;
     let _hold = session.hold_for(resumes).await?;
     check_limits(session, &input, &conversation.cycle).await?;
     if let Some(recorder) = &session.recorder {
-        recorder.set_run(run, !resumes);
+        recorder.set_run(request.run, !resumes);
     }
     let mut segment = Segment {
         session,

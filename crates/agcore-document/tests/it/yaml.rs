@@ -1,4 +1,4 @@
-//! What is special about YAML: places, the core schema, aliases, tags.
+//! The peculiarities of YAML: places, the core schema, aliases, tags.
 
 use agcore_document::{DocumentError, ErrorKind, Format, Limits, Node, Place, Value};
 use proptest::prelude::*;

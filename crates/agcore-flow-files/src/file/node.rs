@@ -51,7 +51,7 @@ pub(super) struct Node {
     attempts: Option<Field<u32>>,
 }
 
-/// What the work of a node may refer to.
+/// The names that the work of a node may refer to.
 pub(super) struct Scope<'s> {
     /// The names of all tasks, if they could be read.
     pub(super) tasks: Option<&'s [String]>,

@@ -118,7 +118,7 @@ pub(super) fn texts(list: Option<Field<Vec<Field<String>>>>) -> Vec<String> {
     items.into_iter().filter_map(|item| item.value).collect()
 }
 
-/// What a task may refer to, and the forms of its result.
+/// The names that a task may refer to, and the forms of its result.
 pub(super) struct TaskScope<'s> {
     pub(super) known: &'s Known,
     pub(super) outputs: Outputs,

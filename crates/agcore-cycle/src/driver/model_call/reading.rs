@@ -16,11 +16,12 @@ impl ModelCall<'_> {
     pub(super) async fn read_attempt(&mut self, scene: Scene<'_>, in_flight: &mut InFlight) -> Result<(), Unread> {
         let environment = scene.environment;
         let left = self.spending.time_left(scene.machine, in_flight.purpose);
-        let call = in_flight.call(environment, left.longest());
         let token = &environment.options.token;
         // A call that is cancelled before it is polled is not sent.
         let mut is_live = !token.is_cancelled();
-        let mut items = environment.provider_for(in_flight.purpose).open(call);
+        let mut items = environment
+            .provider_for(in_flight.purpose)
+            .open(in_flight.call(environment, left.longest()));
         let mut ids = CallIds::default();
         let mut partial = partial_value(scene, in_flight.purpose);
         let mut timer = pin!(left.over(&**environment.clock));

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::file::kind::{FlowKind, PLANNER, ROUTER, STAGES};
 
-/// What the forms of all kinds have, and what only one of them has.
+/// The parts of a form: those of all kinds, and those of one kind only.
 #[derive(Debug, Default)]
 pub(in crate::file) struct Parts {
     pub(in crate::file) name: Option<Field<String>>,
@@ -43,7 +43,7 @@ type Named = Vec<(String, Field<Task>)>;
 /// The tasks of a flow.
 #[derive(Debug, Default)]
 pub(in crate::file) enum Tasks {
-    /// They could not be read.
+    /// Tasks that could not be read.
     #[default]
     Unknown,
     /// In the file of the flow.
