@@ -34,9 +34,8 @@ pub(crate) use self::kind::{PLANNER, ROUTER, STAGES};
 use self::{
     form::{Agents, Task, Tasks},
     graph::Places,
-    kind::GRAPH_VARIABLES,
+    kind::{GRAPH_VARIABLES, Outputs},
     node::Scope,
-    output::Outputs,
     problem::Problems,
     report::Report,
     template::TaskScope,

@@ -6,7 +6,7 @@ mod reach;
 use std::collections::HashMap;
 
 use crate::{
-    error::{FlowError, FlowErrorKind, FlowProblem},
+    error::{FlowError, FlowErrorKind},
     options::Limit,
     step::Next,
 };
@@ -74,11 +74,6 @@ impl Graph {
             version: 1,
             ..Self::default()
         }
-    }
-
-    /// Returns everything that is wrong with the graph; nothing if it can run.
-    pub fn problems(&self) -> Vec<FlowProblem> {
-        check::problems(self)
     }
 
     pub(crate) fn contains(&self, node: &str) -> bool {

@@ -116,7 +116,10 @@ fn files_that_are_wrong_are_reported_with_their_place() {
             .run([&["eval"], arguments].concat())
             .assert_failed(2, &[expected]);
     };
-    check(&["math.toml"], "math.toml:16:1: cases[1].tagz: unknown field `tagz`");
+    check(
+        &["math.toml"],
+        "math.toml:16:1: cases[1]: there is no member `tagz`; did you mean `tags`?",
+    );
     check(&["math.txt"], "its name must end in .toml, .yaml, .yml or .json");
     check(&["none.toml"], "cannot read none.toml");
     let agcore = Agcore::new().with_file("math.toml", SUITE);

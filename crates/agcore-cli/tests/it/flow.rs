@@ -234,7 +234,7 @@ fn files_are_checked() {
         2,
         &[
             "bad.flow.yaml:16:",
-            "broken.flow.yaml:17:1: `task` is not known here",
+            "broken.flow.yaml:17:1: there is no member `task`; did you mean `tasks`?",
             "problems were found",
         ],
     );

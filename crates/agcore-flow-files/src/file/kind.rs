@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::{members, output::Outputs};
+use super::members;
 
 /// The shape of the flow of a [`FlowFile`](super::FlowFile).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -29,6 +29,28 @@ pub(crate) struct TaskRole {
     pub(super) outputs: Outputs,
     /// The members of its result that a file can describe.
     pub(super) members: Members,
+}
+
+/// The forms that a task may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outputs {
+    /// The form cannot be chosen.
+    Fixed,
+    FixedOrText,
+    Text,
+    Any,
+}
+
+impl Outputs {
+    pub(super) fn names(self) -> &'static str {
+        match self {
+            Self::Fixed => "the form of this result cannot be chosen; remove `output`",
+            Self::FixedOrText | Self::Text => {
+                "`text` is the only form that can be chosen here; remove `output` or use it"
+            }
+            Self::Any => "`text` or the JSON Schema of an object is expected here",
+        }
+    }
 }
 
 /// The names of the members of a result.

@@ -5,6 +5,7 @@ use serde_json::Value as Json;
 
 use super::{
     form::{Output, TextOutput},
+    kind::Outputs,
     report::Report,
 };
 
@@ -19,28 +20,6 @@ pub enum TaskOutput {
     Text,
     /// A value that fits this JSON Schema of an object. Models that return something else are asked to correct it.
     Schema(Json),
-}
-
-/// The forms that a task may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outputs {
-    /// The form cannot be chosen.
-    Fixed,
-    FixedOrText,
-    Text,
-    Any,
-}
-
-impl Outputs {
-    fn names(self) -> &'static str {
-        match self {
-            Self::Fixed => "the form of this result cannot be chosen; remove `output`",
-            Self::FixedOrText | Self::Text => {
-                "`text` is the only form that can be chosen here; remove `output` or use it"
-            }
-            Self::Any => "`text` or the JSON Schema of an object is expected here",
-        }
-    }
 }
 
 /// Checks the form of a result.

@@ -8,7 +8,8 @@ use agcore_prompt::{PromptError, PromptTemplate, Value};
 use super::{
     fields::{Fields, fields},
     form,
-    output::{Outputs, TaskOutput, output},
+    kind::Outputs,
+    output::{TaskOutput, output},
     problem::listed,
     report::Report,
     variables::{Known, compile},

@@ -8,21 +8,23 @@ use crate::{error::FlowProblem, step::END};
 /// The longest name of a node or a flow, in bytes.
 const MAX_NAME: usize = 128;
 
-/// Returns the problems of a graph; none if it can run.
-pub(super) fn problems(graph: &Graph) -> Vec<FlowProblem> {
-    let mut problems = Vec::new();
-    names(graph, &mut problems);
-    references(graph, &mut problems);
-    forks(graph, &mut problems);
-    edges(graph, &mut problems);
-    // What can be reached is unknown while names are wrong.
-    if problems.is_empty() {
-        let steps = Steps::of(graph);
-        reachable(graph, &steps, &mut problems);
-        joins(graph, &steps, &mut problems);
-        loops(graph, &steps, &mut problems);
+impl Graph {
+    /// Returns everything that is wrong with the graph; nothing if it can run.
+    pub fn problems(&self) -> Vec<FlowProblem> {
+        let mut problems = Vec::new();
+        names(self, &mut problems);
+        references(self, &mut problems);
+        forks(self, &mut problems);
+        edges(self, &mut problems);
+        // What can be reached is unknown while names are wrong.
+        if problems.is_empty() {
+            let steps = Steps::of(self);
+            reachable(self, &steps, &mut problems);
+            joins(self, &steps, &mut problems);
+            loops(self, &steps, &mut problems);
+        }
+        problems
     }
-    problems
 }
 
 fn names(graph: &Graph, problems: &mut Vec<FlowProblem>) {
