@@ -64,11 +64,12 @@ fn prints_a_line_for_every_event_of_a_turn() {
         (&lines[2]["role"], &lines[2]["text"]),
         (&json!("user"), &json!("some arithmetic, 请"))
     );
-    let (call, end) = (&lines[4], &lines[5]);
+    let (call, start, end) = (&lines[4], &lines[5], &lines[6]);
     assert_eq!((&call["name"], &call["id"]), (&json!("arithmetic"), &end["id"]));
+    assert_eq!(start["id"], end["id"]);
     assert!(call["input"].is_object(), "{call}");
     assert_eq!((&end["status"], &end["output"]), (&json!("ok"), &json!("2")));
-    let (answer, result) = (&lines[6], &lines[9]);
+    let (answer, result) = (&lines[7], &lines[10]);
     assert_eq!((&answer["final"], &answer["text"]), (&json!(true), &result["text"]));
     assert!(
         result["text"].as_str().unwrap().contains("**arithmetic** returned: 2"),
@@ -80,7 +81,7 @@ fn prints_a_line_for_every_event_of_a_turn() {
     );
     // Within the turn, every line names it.
     assert!(
-        lines[1..9]
+        lines[1..10]
             .iter()
             .all(|line| line["turn_id"].is_string() && line["session_id"].is_string())
     );
