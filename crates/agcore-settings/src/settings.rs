@@ -151,3 +151,17 @@ impl Settings {
 pub fn permissions_of(path: &Path, text: &str) -> Result<Vec<PermissionEntry>, SettingsError> {
     Ok(file::File::parse(path, text)?.entries)
 }
+
+/// Returns the messages about the text of a settings file: the first error, else the unknown settings. They never contain a key.
+pub fn messages_about(path: &Path, text: &str) -> Vec<String> {
+    match file::File::parse(path, text) {
+        Ok(file) => file.unknown.iter().map(|(_, error)| error.to_string()).collect(),
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+/// Returns the lines of a `.env` file that are invalid: the number of each, from 1, and the word before its `=`.
+pub fn invalid_variables(text: &str) -> Vec<(usize, String)> {
+    let invalid = file::dotenv::parse(text).invalid.into_iter();
+    invalid.map(|line| (line.number, line.word)).collect()
+}

@@ -17,17 +17,17 @@ fn a_database_is_created_checked_copied_and_compacted() {
     let path = agcore.state("agcore.db");
     assert_eq!(
         ran.assert_success(),
-        format!("{} was created with version 7.\n", path.display())
+        format!("{} was created with version 1.\n", path.display())
     );
     let ran = agcore.run(["store", "migrate"]);
     assert_eq!(
         ran.assert_success(),
-        format!("{} has the newest version, 7.\n", path.display())
+        format!("{} has the newest version, 1.\n", path.display())
     );
     let ran = agcore.run(["store", "check"]);
     assert_eq!(
         ran.assert_success(),
-        format!("{} is intact (version 7).\n", path.display())
+        format!("{} is intact (version 1).\n", path.display())
     );
 
     let ran = agcore.run(["store", "backup", "copy.db", "--json"]);

@@ -139,7 +139,10 @@ mod tests {
         let error = read(&directory[2].0, directory[2].1.as_ref(), &directory)
             .unwrap_err()
             .join("\n");
-        assert!(error.contains(".agcore/flows/broken.flow.yaml:2:7: one of"), "{error}");
+        assert!(
+            error.contains(".agcore/flows/broken.flow.yaml:2:7: kind: the name \"round\" is not known"),
+            "{error}"
+        );
         let unread = Err("it is no text".to_owned());
         let error = read("a.flow.yaml", unread.as_ref(), &directory).unwrap_err();
         assert_eq!(error, ["a.flow.yaml: it is no text"]);

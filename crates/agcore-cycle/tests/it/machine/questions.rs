@@ -166,7 +166,7 @@ fn an_uncertain_call_runs_again_or_is_settled_by_its_answer() {
             line.starts_with("a failed: The outcome of this call is unknown") && line.ends_with(reply),
             "{line}"
         );
-        assert_eq!(run.event_lines()[4..], ["answered a?9", "completed a failed"]);
+        assert_eq!(run.event_lines()[5..], ["answered a?9", "completed a failed"]);
     }
 }
 
