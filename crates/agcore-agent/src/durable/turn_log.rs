@@ -68,7 +68,7 @@ impl From<Commit> for TurnCommit {
 /// use agcore_agent::{AgentSpec, TurnCommit, TurnLog, agent};
 /// use agcore_chat::{EventKind, TextEvent};
 /// # use agcore_llm::SystemClock;
-/// use agcore_memory::{SessionError, session::{InMemorySessionStore, SessionStore}};
+/// use agcore_session::{InMemorySessionStore, SessionError, SessionStore};
 /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 ///
 /// /// Collects the answers of all sessions of a store.
