@@ -199,7 +199,7 @@ impl RuntimeState {
     /// state.inherit(earlier);
     /// assert_eq!((state.turn(), state.prompt()), (2, Some("Now the flowers")));
     /// assert_eq!(state.last_action().map(|action| action.id), Some(2));
-    /// # Ok::<(), agcore_flow::RuntimeStateError>(())
+    /// # Ok::<(), agcore_flow_files::RuntimeStateError>(())
     /// ```
     pub fn inherit(&mut self, earlier: Self) {
         let own = std::mem::replace(self, earlier);

@@ -40,7 +40,7 @@ pub enum TodoOutcome {
 ///
 /// ```
 /// use agcore_flow_files::{CompletionDetails, Todo, TodoList};
-/// use agcore_memory::Timestamp;
+/// use agcore_session::Timestamp;
 ///
 /// let now = Timestamp::from_millis(0);
 /// let mut todos = TodoList::new(vec![
@@ -60,7 +60,7 @@ pub enum TodoOutcome {
 ///     Todo::new("b", "").with_dependency("a"),
 /// ]);
 /// assert!(error.unwrap_err().to_string().contains("in a cycle"));
-/// # Ok::<(), agcore_flow::TodoError>(())
+/// # Ok::<(), agcore_flow_files::TodoError>(())
 /// ```
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Todo>", into = "Vec<Todo>")]
