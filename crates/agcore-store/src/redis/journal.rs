@@ -34,7 +34,7 @@ impl Journal for RedisStore {
         if is_appended {
             Ok(found)
         } else {
-            Err(SessionError::conflict(stream, expected, found).into())
+            Err(SessionError::conflict(stream, expected, found))
         }
     }
 

@@ -20,8 +20,8 @@ const PRIVATE_NAMES: [&str; 6] = [
     ".localdomain",
 ];
 
-/// The settings for web pages.
-#[derive(Debug, Clone)]
+/// The settings for web pages. By default, public pages are fetched after a question, through the proxy of the environment.
+#[derive(Debug, Clone, Default)]
 pub struct WebAccess {
     /// The URLs that are fetched without a question, also on private addresses.
     pub allowed: Vec<Glob>,
