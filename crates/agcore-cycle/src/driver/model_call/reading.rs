@@ -62,10 +62,7 @@ impl ModelCall<'_> {
                         scene.events.push_current(scene.machine, rest);
                     }
                     scene.events.ready().await;
-                    if let Some(answer) = end.fold_into(&mut self.flight.fold) {
-                        let mut response = Box::new(answer.map_err(Unread::Failed)?);
-                        ids.apply(&mut response);
-                        self.response = Some(response);
+                    if self.end(end, &mut ids)? {
                         return Ok(());
                     }
                 }
@@ -74,6 +71,17 @@ impl ModelCall<'_> {
                 None => return Err(self.unread(LlmError::truncated())),
             }
         }
+    }
+
+    /// Keeps the reply that ends with this item. Returns whether it is complete.
+    fn end(&mut self, end: ReplyItem, ids: &mut CallIds) -> Result<bool, Unread> {
+        let Some(answer) = end.fold_into(&mut self.flight.fold) else {
+            return Ok(false);
+        };
+        let mut response = Box::new(answer.map_err(Unread::Failed)?);
+        ids.apply(&mut response);
+        self.response = Some(response);
+        Ok(true)
     }
 
     /// Returns the failure of a reply that ends here, with the part that arrived.
