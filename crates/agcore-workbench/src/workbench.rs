@@ -62,13 +62,20 @@ impl Workbench {
             .trusted_folder()
             .and_then(|folder| Url::from_directory_path(folder).ok());
         let (answers, questions) = ServerAnswers::new(folder.into_iter().map(String::from).collect());
-        let mut workbench = Self::connect(&settings.tools, offers_tools, Some(&answers)).await?;
+        let workbench = Self::connect(&settings.tools, offers_tools, Some(&answers)).await?;
         #[cfg(feature = "sqlite")]
-        if offers_tools {
-            let warning = crate::kept_tools::register(&mut workbench.registry).await;
-            workbench.warnings.extend(warning);
-        }
+        let workbench = workbench.with_kept_tools().await;
         Ok((workbench, questions))
+    }
+
+    /// Adds the tools for the knowledge and the memory of the user's database.
+    #[cfg(feature = "sqlite")]
+    async fn with_kept_tools(mut self) -> Self {
+        if self.offers_tools {
+            let warning = crate::kept_tools::register(&mut self.registry).await;
+            self.warnings.extend(warning);
+        }
+        self
     }
 
     async fn connect(
