@@ -262,7 +262,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the pause between two removals of what is older than the [retention](Self::with_retention).
+    /// Sets the pause between two removals of the data that is older than the [retention](Self::with_retention).
     pub fn with_prune_pause(mut self, pause: Duration) -> Self {
         self.prune_pause = pause;
         self

@@ -138,7 +138,7 @@ impl SessionError {
         }))
     }
 
-    /// Returns who has what is [`Held`](SessionErrorKind::Held).
+    /// Returns the holder, if the session is [`Held`](SessionErrorKind::Held).
     pub fn holder(&self) -> Option<&Holder> {
         self.0.holder.as_ref()
     }

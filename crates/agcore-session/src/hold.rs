@@ -20,7 +20,7 @@ pub trait HoldGuard: Send + Sync {
     fn is_lost(&self) -> bool;
 }
 
-/// The program that holds something, and since when.
+/// The program that drives a session or uses a database, and since when.
 ///
 /// ```
 /// use agcore_session::{Holder, Timestamp};

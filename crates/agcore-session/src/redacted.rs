@@ -28,7 +28,7 @@ use crate::{
     },
 };
 
-/// Removes secrets from what is written.
+/// Removes secrets from texts and values before a store writes them.
 struct Secrets<'r>(&'r dyn Redactor);
 
 impl Secrets<'_> {

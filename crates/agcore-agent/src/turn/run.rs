@@ -1,4 +1,4 @@
-//! Running a turn: its checks, its segments, and what is noted when it is over.
+//! Running a turn: its checks, its segments, and the state that it leaves.
 
 use std::{pin::pin, sync::Arc};
 

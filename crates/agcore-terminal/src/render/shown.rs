@@ -1,4 +1,4 @@
-//! Shows what is about to run, or where something comes from, whole: commands, arguments, names and differences.
+//! Shows commands, arguments, names and differences whole, before a person approves them.
 
 use agcore_chat::text::visible;
 
@@ -24,7 +24,7 @@ pub fn shown_lines(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split('\n').map(shown_line)
 }
 
-/// Shows a text of which all lines after the first begin with [`CONTINUED`].
+/// Shows a text, with [`CONTINUED`] before each line after the first.
 pub fn shown_value(text: &str) -> String {
     shown_lines(text).collect::<Vec<_>>().join(&format!("\n{CONTINUED}"))
 }

@@ -1,4 +1,4 @@
-//! [`Flight`]: what is known about the call in flight, so that it is counted however it ends.
+//! [`Flight`]: the usage and the reply of the call in flight, so that it is counted however it ends.
 
 use std::time::Duration;
 
