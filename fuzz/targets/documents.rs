@@ -28,13 +28,19 @@ fuzz_target!(|data: &[u8]| {
                 let (value, problems) = root.read_all::<serde_json::Value>();
                 assert!(value.is_some() != !problems.is_empty());
             }
-            Err(error) => assert!(!error.kind.to_string().is_empty() && error.place.line <= lines + 1, "{error}"),
+            Err(error) => assert!(
+                !error.kind.to_string().is_empty() && error.place.line <= lines + 1,
+                "{error}"
+            ),
         }
     }
     if let Ok(Some(matter)) = FrontMatter::split(&text) {
         match matter.parse() {
             Ok(root) => drop(check(&root, lines)),
-            Err(error) => assert!(!matter.describe(&error).is_empty() && error.place.line <= lines + 1, "{error}"),
+            Err(error) => assert!(
+                !matter.describe(&error).is_empty() && error.place.line <= lines + 1,
+                "{error}"
+            ),
         }
     }
 });

@@ -8,7 +8,7 @@ use std::{
     time::SystemTime,
 };
 
-use agcore_settings::utc::utc;
+use agcore::chat::Timestamp;
 use agcore_terminal::render::sanitized_line;
 
 /// Advice on working with the tools of the program.
@@ -59,7 +59,7 @@ pub(crate) fn chat_prompt(base: &str, folder: &Path, offers_tools: bool, now: Sy
     }
     lines.push(format!(
         "Date: {} (UTC)",
-        utc(now).split('T').next().unwrap_or_default()
+        Timestamp::from(now).to_string().split('T').next().unwrap_or_default()
     ));
     lines.push(match git_directory(folder) {
         Some(git) => format!("Git: {}", git_state(&git)),

@@ -35,7 +35,6 @@
 mod error;
 pub mod mistake;
 pub mod atomic_file;
-pub mod utc;
 pub mod vendor;
 pub mod listen_address;
 pub mod places;

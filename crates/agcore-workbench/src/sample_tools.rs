@@ -3,11 +3,10 @@
 use std::{io, path::PathBuf};
 
 use agcore::{
-    chat::Clock,
+    chat::{Clock, Timestamp},
     llm::SystemClock,
     tools::{State, ToolError, ToolRegistry, tool},
 };
-use agcore_settings::utc::utc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Number;
@@ -53,7 +52,7 @@ pub fn registry() -> Result<ToolRegistry, ToolError> {
 /// Returns the current date and time in UTC.
 #[tool(permissions(read), read_only)]
 async fn current_time() -> Result<String, ToolError> {
-    Ok(utc(SystemClock::new().now()))
+    Ok(Timestamp::from(SystemClock::new().now()).to_text_in_seconds())
 }
 
 #[derive(Deserialize, JsonSchema, Clone, Copy)]

@@ -7,7 +7,7 @@ use agcore_cycle::{
     LlmCycle,
     machine::{End, Step},
 };
-use agcore_session::{Commit, SessionErrorKind};
+use agcore_session::{Commit, Hold, SessionErrorKind};
 
 use super::{AgentSession, SessionState};
 use crate::{error::AgentError, turn::Conversation};
@@ -74,6 +74,41 @@ impl AgentSession {
             answer.map(|answer| answer.text().into_owned())
         };
         self.0.conversation.read(read).await
+    }
+
+    /// Takes the right to drive the session, for as long as the result is kept. Each turn takes it for itself; take it here for
+    /// several steps between which no other handle and no other process may continue the session, such as a turn and a message
+    /// that is added after it. Turns of this handle and its clones run meanwhile.
+    ///
+    /// Without a store, there is no other handle, and this does nothing.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use agcore_agent::{AgentErrorKind, AgentSpec, agent};
+    /// # use agcore_llm::SystemClock;
+    /// # use agcore_session::InMemorySessionStore;
+    /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+    /// # let model = ScriptedProvider::new([ScriptStep::text("Good day."), ScriptStep::text("Good night.")]);
+    /// # let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
+    /// # let sessions = agent(model).with_session_store(store).build()?.stored_sessions()?;
+    /// let session = sessions.create("s-1", AgentSpec::new("greeter", "You greet people.")).await?;
+    /// let other = sessions.open("s-1", AgentSpec::new("greeter", "You greet people.")).await?;
+    ///
+    /// let hold = session.hold().await?;
+    /// session.turn("Hello").await?;
+    /// assert_eq!(other.turn("Hello").await.unwrap_err().kind(), AgentErrorKind::Held);
+    /// session.add_message(agcore_chat::Message::user("Noted.")).await?;
+    /// drop(hold);
+    /// # Ok::<(), agcore_agent::AgentError>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    /// [`Held`](crate::AgentErrorKind::Held) while another handle or another process drives the session.
+    pub async fn hold(&self) -> Result<Hold, AgentError> {
+        Ok(self.0.hold().await?.map_or_else(Hold::granted, Hold::new))
     }
 
     /// Writes changes that were made between turns, such as [`set_messages`](Self::set_messages), to the store now instead of with

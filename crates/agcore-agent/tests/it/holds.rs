@@ -136,6 +136,32 @@ async fn a_second_handle_takes_nothing_over() {
 }
 
 #[tokio::test]
+async fn a_hold_covers_the_time_between_two_steps() {
+    let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
+    let model = ScriptedProvider::new([ScriptStep::text("Good day."), ScriptStep::text("Good night.")]);
+    let sessions = builder(&model)
+        .with_session_store(store)
+        .build()
+        .unwrap()
+        .stored_sessions()
+        .unwrap();
+    let first = sessions.create("s", ada()).await.unwrap();
+    let second = sessions.open("s", ada()).await.unwrap();
+    let hold = first.hold().await.unwrap();
+    first.turn("Hello.").await.unwrap();
+    assert_refused(&second).await;
+    first
+        .add_message(agcore_chat::Message::assistant("P.S."))
+        .await
+        .unwrap();
+    assert_held(second.hold().await);
+    drop(hold);
+    let third = sessions.open("s", ada()).await.unwrap();
+    assert_eq!(third.messages().await.len(), 3);
+    assert_eq!(third.turn("And?").await.unwrap().text(), "Good night.");
+}
+
+#[tokio::test]
 async fn a_turn_that_was_dropped_or_waits_for_a_person_is_free() {
     let directory = tempfile::tempdir().unwrap();
     let refund = Refund::new(directory.path());

@@ -69,6 +69,19 @@ impl Timestamp {
         let millis = i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
         Self::from_millis(self.0.saturating_add(millis))
     }
+
+    /// Formats the moment without milliseconds.
+    ///
+    /// ```
+    /// # use agcore_chat::Timestamp;
+    /// assert_eq!(Timestamp::from_millis(951_782_400_042).to_text_in_seconds(), "2000-02-29T00:00:00Z");
+    /// ```
+    pub fn to_text_in_seconds(self) -> String {
+        let mut text = self.to_string();
+        text.truncate("2000-02-29T00:00:00".len());
+        text.push('Z');
+        text
+    }
 }
 
 /// Drops everything below a millisecond.

@@ -8,11 +8,10 @@ use std::{
 
 use agcore::{
     StreamEvent,
-    chat::{Clock, UsageTracker},
+    chat::{Clock, Timestamp, UsageTracker},
     flow::{FlowEvent, FlowResult},
     llm::{SystemClock, TurnOutcome},
 };
-use agcore_settings::utc::utc_millis;
 use agcore_terminal::render::Render;
 use serde_json::Value;
 
@@ -184,7 +183,7 @@ impl Writer {
         let line = Line {
             v: VERSION,
             seq: self.seq,
-            ts: utc_millis(SystemClock::new().now()),
+            ts: Timestamp::from(SystemClock::new().now()).to_string(),
             session_id: self.session.clone(),
             turn_id: self.turn.clone(),
             event,

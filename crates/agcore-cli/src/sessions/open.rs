@@ -1,14 +1,12 @@
 //! Opens the database, or falls back to the memory of the process.
 
-#[cfg(feature = "sqlite")]
-use agcore_settings::STORE;
 use std::{
     io::{self, Write},
-    path::Path,
     sync::Arc,
 };
 
 use agcore::{llm::SystemClock, memory::InMemoryStore, session::InMemorySessionStore};
+use agcore_settings::STORE;
 use agcore_terminal::process::variable;
 
 use super::{SessionKind, Sessions};
@@ -114,7 +112,7 @@ impl Sessions {
     /// # Errors
     /// When there is no such file, or it cannot be read.
     #[cfg(feature = "sqlite")]
-    pub(crate) async fn open_file(file: &Path) -> Result<Self, Failure> {
+    pub(crate) async fn open_file(file: &std::path::Path) -> Result<Self, Failure> {
         use agcore::store::sqlite::SqliteOptions;
 
         if !file.is_file() {

@@ -1,12 +1,9 @@
 //! Sessions as rows of a table for people.
 
-use std::time::{Duration, SystemTime};
-
 use agcore::{
     chat::FaultKind,
     session::{Session, SessionStatus, Timestamp},
 };
-use agcore_settings::utc::utc;
 use agcore_terminal::{
     render::{columns, sanitized_line, truncated},
     table::{table, table_width},
@@ -161,8 +158,7 @@ fn row((session, id): (&Session, String)) -> [String; 5] {
 
 /// Formats a time as `2026-01-31T08:09:10Z`.
 pub(crate) fn time(timestamp: Timestamp) -> String {
-    let millis = u64::try_from(timestamp.as_millis()).unwrap_or(0);
-    utc(SystemTime::UNIX_EPOCH + Duration::from_millis(millis))
+    timestamp.to_text_in_seconds()
 }
 
 /// Formats the day of a time as `2026-01-31`.

@@ -9,8 +9,10 @@ use std::{
     time::Instant,
 };
 
-use agcore::{chat::Clock, llm::SystemClock};
-use agcore_settings::utc::utc;
+use agcore::{
+    chat::{Clock, Timestamp},
+    llm::SystemClock,
+};
 use agcore_terminal::render::sanitized_line;
 use tracing::{Event, Id, Level, Subscriber, span};
 use tracing_subscriber::{
@@ -143,7 +145,7 @@ impl Log {
         if level > self.level || self.form != LogForm::Short {
             return;
         }
-        let time = utc(SystemClock::new().now());
+        let time = Timestamp::from(SystemClock::new().now()).to_string();
         // The log of a session rarely spans days: the time is enough.
         let time = time.get(11..19).unwrap_or_default();
         let text: String = lines()

@@ -7,10 +7,11 @@ use std::{
     time::SystemTime,
 };
 
+use agcore::session::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{decision::Trust, snapshot::Snapshot};
-use crate::{atomic_file::replace, file_lock::FileLock, places::state_directory, utc::utc};
+use crate::{atomic_file::replace, file_lock::FileLock, places::state_directory};
 
 /// The version of the file.
 const VERSION: u32 = 1;
@@ -90,7 +91,7 @@ impl TrustStore {
     pub fn add(&self, snapshot: &Snapshot, now: SystemTime) -> Result<(), String> {
         let folder = key(snapshot.folder.as_deref())?;
         let trusted = TrustedFolder {
-            trusted_at: utc(now),
+            trusted_at: Timestamp::from(now).to_text_in_seconds(),
             files: snapshot.hashes(),
         };
         self.update(|folders| folders.insert(folder, trusted)).map(drop)

@@ -82,6 +82,11 @@ impl Conversation {
         self.chats.learn_window(&self.session, &self.model).await;
         let before = self.session.messages().await;
         let is_new = message.is_some();
+        // Kept until the part of an answer that arrived is stored, too.
+        let hold = match self.session.hold().await {
+            Ok(hold) => hold,
+            Err(error) => return self.refused(&error.into()).await.map(|()| false),
+        };
         if is_new {
             self.folder.undo().start_turn();
         }
@@ -91,6 +96,7 @@ impl Conversation {
             TurnEnd::Failed(failure) => failure,
         };
         if failure.is_held() || failure.is_out_of_date() {
+            drop(hold);
             return self.refused(&failure).await.map(|()| false);
         }
         let is_cancelled = failure.is_cancelled();

@@ -5,8 +5,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use agcore::{chat::Clock, llm::SystemClock};
-use agcore_settings::utc::utc;
+use agcore::{
+    chat::{Clock, Timestamp},
+    llm::SystemClock,
+};
 use agcore_terminal::{process::variable, render::Color};
 use terminal_size::{Height, Width, terminal_size};
 
@@ -28,11 +30,14 @@ pub(super) fn checks(color: Color) -> Vec<Check> {
 fn clock(now: SystemTime) -> Check {
     let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     if PLAUSIBLE_TIMES.contains(&since.as_secs()) {
-        Check::ok("clock", format!("the time is {}", utc(now)))
+        Check::ok(
+            "clock",
+            format!("the time is {}", Timestamp::from(now).to_text_in_seconds()),
+        )
     } else {
         let message = format!(
             "the clock is wrong: it shows {}\nSet the clock; secure connections fail if it is wrong.",
-            utc(now)
+            Timestamp::from(now).to_text_in_seconds()
         );
         Check::fail("clock", &Failure::task(message))
     }

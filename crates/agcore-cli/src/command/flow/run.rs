@@ -85,6 +85,8 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
     .await?;
     one_shot.announce(chat, &tools, front.output)?;
     let session = one_shot.session.clone();
+    // From the message of the user until the answer is stored.
+    let _hold = session.hold().await?;
     let builder = FileFlow::builder(file, session.bundle().clone()).with_skills(skills(run.values)?);
     let builder = with_user(builder, profile.as_ref(), settings.system.as_str());
     let flow = build(with_stores(builder, &sessions))?;

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use agcore_settings::utc::utc_millis;
+use agcore::chat::Timestamp;
 use agcore_terminal::render::sanitized_line;
 use serde_json::{Map, Value};
 use tracing::Level;
@@ -36,7 +36,7 @@ pub(super) struct Entry {
 impl Entry {
     pub(super) fn new(time: SystemTime, level: Level, message: String) -> Self {
         Self {
-            time: utc_millis(time),
+            time: Timestamp::from(time).to_string(),
             level,
             message,
             fields: Vec::new(),
