@@ -2,9 +2,10 @@
 
 mod environment;
 mod team_limits;
-mod tool_settings;
 
-pub use self::{environment::Environment, team_limits::TeamLimits, tool_settings::ToolSettings};
+pub use agcore_tools::ToolSettings;
+
+pub use self::{environment::Environment, team_limits::TeamLimits};
 
 use std::time::Duration;
 

@@ -14,9 +14,9 @@ mod until_end;
 #[cfg(feature = "server-http")]
 mod http;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
-use agcore_tools::{ToolContextBuilder, ToolPolicy, ToolRegistry};
+use agcore_tools::{ToolContextBuilder, ToolPolicy, ToolRegistry, ToolSettings};
 use rmcp::{ServiceExt as _, service::QuitReason};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -105,9 +105,9 @@ impl McpServer {
         self
     }
 
-    /// Sets the timeout of calls of tools that have none of their own; 60 s by default.
-    pub fn with_call_timeout(mut self, timeout: Duration) -> Self {
-        self.0.timeout = timeout;
+    /// Sets the timeout of calls (60 s by default), the redaction of results, and custom layers around calls.
+    pub fn with_tool_settings(mut self, settings: ToolSettings) -> Self {
+        self.0.calls = settings;
         self
     }
 

@@ -1,10 +1,13 @@
 //! [`RegistryExecutor`]: runs the calls of a model's reply.
 
+mod settings;
+
 use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_chat::{Tool, ToolCall, ToolExecutor, ToolOutcome, ToolReport, ToolReports, ToolWork};
 use futures_util::StreamExt;
 
+pub use self::settings::ToolSettings;
 use crate::{
     audit::AuditSink,
     context::ToolContext,
@@ -299,6 +302,11 @@ impl ExecutorBuilder {
     pub fn with_offload(mut self, settings: OffloadSettings) -> Self {
         self.offload = Some(settings);
         self
+    }
+
+    /// Applies settings that several executors share. Layers are added around those that were added before.
+    pub fn with_settings(self, settings: &ToolSettings) -> Self {
+        settings.apply(self)
     }
 
     /// Sets the sink that receives a record of every decision and of the end of every call.

@@ -91,7 +91,7 @@ pub use {
     context::{Extensions, InputAnswer, ProgressSender, RunState, ToolContext, ToolContextBuilder},
     error::{ToolError, ToolErrorKind},
     execute::{InvokeOptions, ToolInvocation},
-    executor::{ExecutorBuilder, MAX_TOOL_RESULT_BYTES, RegistryExecutor},
+    executor::{ExecutorBuilder, MAX_TOOL_RESULT_BYTES, RegistryExecutor, ToolSettings},
     grants::{Grant, GrantCondition, GrantStore, GrantedArgument, InMemoryGrants},
     output::{InputRequest, IntoToolOutput, OutputBody, OutputItem, OutputStream, ToolOutput},
     permission::{

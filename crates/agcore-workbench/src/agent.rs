@@ -55,6 +55,10 @@ impl GuardedAgent {
         let limits = &settings.tools;
         let hooks = CommandHooks::new(&limits.hooks, people.folder.path().to_owned(), people.mode.clone())?
             .with_commands(limits.startable.clone(), limits.keep_env.clone());
+        let hooks = match deciders.takes_problems {
+            true => hooks,
+            false => hooks.with_logged_problems(),
+        };
         let config = AgentConfig::new()
             .with_trace_content(settings.trace_content)
             .with_retry(settings.retry())

@@ -1,5 +1,6 @@
 //! [`CommandHooks`]: runs the commands of `[hooks]` at points of a turn.
 
+mod layer;
 mod outcome;
 
 use std::{
@@ -22,6 +23,7 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
+pub(crate) use self::layer::HookedCalls;
 use self::outcome::Outcome;
 use crate::{
     permission_mode::CurrentMode,
@@ -45,8 +47,8 @@ pub struct CommandHooks {
     folder: PathBuf,
     mode: CurrentMode,
     session: Mutex<Option<String>>,
-    /// The problems without an effect on the turn.
-    problems: Mutex<Vec<String>>,
+    /// The problems without an effect on the turn, if somebody takes them.
+    problems: Option<Mutex<Vec<String>>>,
 }
 
 /// A command, and when it runs.
@@ -83,13 +85,19 @@ impl CommandHooks {
             folder,
             mode: mode.into(),
             session: Mutex::default(),
-            problems: Mutex::default(),
+            problems: Some(Mutex::default()),
         })
     }
 
     /// Sets what the commands run, to be compared when they are run, and the variables with secrets that they get.
     pub(crate) fn with_commands(mut self, startable: Startable, kept_variables: Vec<String>) -> Self {
         (self.startable, self.kept_variables) = (startable, kept_variables);
+        self
+    }
+
+    /// Logs problems without an effect on the turn, for agents whose problems nobody takes.
+    pub(crate) fn with_logged_problems(mut self) -> Self {
+        self.problems = None;
         self
     }
 
@@ -115,9 +123,20 @@ impl CommandHooks {
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.to_owned());
     }
 
-    /// Takes the messages about commands that failed without an effect on the turn.
+    /// Takes the messages about commands that failed without an effect on the turn. They are kept for agents at a terminal; those of
+    /// others are in the log.
     pub fn take_problems(&self) -> Vec<String> {
-        std::mem::take(&mut *self.problems.lock().unwrap_or_else(PoisonError::into_inner))
+        let problems = self.problems.as_ref();
+        problems.map_or_else(Vec::new, |problems| {
+            std::mem::take(&mut *problems.lock().unwrap_or_else(PoisonError::into_inner))
+        })
+    }
+
+    fn report(&self, problem: String) {
+        match &self.problems {
+            Some(problems) => problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem),
+            None => tracing::warn!("{problem}"),
+        }
     }
 
     /// Runs the commands for an event one after the other, and returns the reason of the first that blocks.
@@ -133,11 +152,7 @@ impl CommandHooks {
                 Outcome::Continue => {}
                 Outcome::Block(reason) => return Some(reason),
                 Outcome::Failed(problem) => {
-                    let problem = format!("the {} hook {problem}", event.as_str());
-                    self.problems
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .push(sanitized_line(&problem));
+                    self.report(sanitized_line(&format!("the {} hook {problem}", event.as_str())));
                 }
             }
         }
@@ -201,11 +216,7 @@ impl Hook for CommandHooks {
         let error = context.error.map(|fault| fault.kind.as_str());
         let members = json!({"agent": context.agent, "error": error});
         if let Some(reason) = self.run(HookEvent::Stop, None, members).await {
-            let problem = format!("the Stop hook cannot block: {}", sanitized_line(&reason));
-            self.problems
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(problem);
+            self.report(format!("the Stop hook cannot block: {}", sanitized_line(&reason)));
         }
     }
 

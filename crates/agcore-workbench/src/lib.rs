@@ -56,9 +56,11 @@ mod agent_tools;
 mod workbench;
 mod surface;
 mod agent;
+mod tool_server;
 
 pub use self::{
     agent::GuardedAgent,
     surface::{People, Surface},
+    tool_server::tool_server,
     workbench::Workbench,
 };

@@ -60,6 +60,8 @@ impl fmt::Debug for People {
 pub(crate) struct Deciders {
     pub(crate) people: People,
     pub(crate) open_questions: OpenQuestionPolicy,
+    /// Whether somebody takes the problems of hooks, which are logged otherwise.
+    pub(crate) takes_problems: bool,
     /// The tools that are not offered.
     pub(crate) removed: &'static [&'static str],
 }
@@ -72,6 +74,7 @@ impl Surface {
                 people,
                 // The terminal shows questions before it takes a message; nothing may wait for them unseen.
                 open_questions: OpenQuestionPolicy::Refuse,
+                takes_problems: true,
                 removed: &[],
             }),
             Self::Serve { has_users } => Ok(Deciders {
@@ -100,6 +103,7 @@ fn alone(
             folder: ToolFolder::of_settings(&settings.tools)?,
         },
         open_questions: OpenQuestionPolicy::default(),
+        takes_problems: false,
         removed: &[],
     })
 }

@@ -80,7 +80,7 @@ impl Segment<'_> {
         if let Some(sink) = &parts.audit {
             builder = builder.with_audit(Arc::clone(sink));
         }
-        let executor = Arc::new(parts.config.tools.apply(builder).build()?);
+        let executor = Arc::new(builder.with_settings(&parts.config.tools).build()?);
         Ok(match (&parts.tape, handoffs) {
             (Some(tape), Some(handoffs)) => Arc::new(TapeExecutor::new(Arc::clone(tape), executor, handoffs)),
             _ => executor,

@@ -186,6 +186,38 @@ fn a_budget_ends_a_turn_on_every_surface() {
     }
 }
 
+/// Calls a tool of `agcore mcp serve` as an MCP client, and returns the text of the result.
+fn served_to_a_client(name: &str, arguments: &str) -> String {
+    let agcore = Agcore::new()
+        .at_home()
+        .with_user_settings(SETTINGS)
+        .with_file("data.txt", "Order ACME-17 is late.\n");
+    let call = format!(r#"{{"name":"{name}","arguments":{arguments}}}"#);
+    let input = format!(
+        "{}\n{}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{call}}}\n",
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    );
+    let ran = agcore.run_with(["mcp", "serve"], input.as_bytes());
+    let lines = ran
+        .assert_success()
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let answer = lines.into_iter().find(|line| line["id"] == 2).unwrap();
+    assert!(!answer.to_string().contains("ACME-17"), "{answer}");
+    answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn hooks_rules_and_redaction_hold_for_the_tools_of_an_mcp_server() {
+    let blocked = served_to_a_client("arithmetic", r#"{"operation":"add","a":1,"b":2}"#);
+    assert!(blocked.contains("stopped by the hook"), "{blocked}");
+    let denied = served_to_a_client("current_time", "{}");
+    assert!(denied.contains("is not allowed"), "{denied}");
+    let read = served_to_a_client("read_file", r#"{"path":"data.txt"}"#);
+    assert!(read.contains("Order [redacted] is late."), "{read}");
+}
+
 #[test]
 fn a_session_is_replayed_with_the_hooks_and_rules_under_which_it_ran() {
     let model = Model::start();

@@ -1,11 +1,8 @@
 //! [`Offer`]: the tools of a server at one point in time, ready to be listed and called.
 
-use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use agcore_tools::{ExecutorBuilder, RegistryExecutor, ToolContext, ToolPolicy, ToolSnapshot};
+use agcore_tools::{ExecutorBuilder, RegistryExecutor, ToolContext, ToolPolicy, ToolSettings, ToolSnapshot};
 use rmcp::model::Tool;
 
 use super::kept::Keep;
@@ -25,11 +22,11 @@ impl Offer {
         snapshot: Arc<ToolSnapshot>,
         context: ToolContext,
         policy: ToolPolicy,
-        timeout: Duration,
+        settings: &ToolSettings,
     ) -> Self {
         let executor = ExecutorBuilder::new(Arc::clone(&snapshot), context)
             .with_policy(policy)
-            .with_timeout(Some(timeout))
+            .with_settings(settings)
             .with_layer(Keep::new)
             .build_unchecked();
         Self {

@@ -1,8 +1,8 @@
 //! [`Settings`]: the tools of a server, and everything else that it offers.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use agcore_tools::{SystemClock, ToolContext, ToolContextBuilder, ToolPolicy, ToolRegistry};
+use agcore_tools::{SystemClock, ToolContext, ToolContextBuilder, ToolPolicy, ToolRegistry, ToolSettings};
 
 use super::{
     offer::{LatestOffer, Offer},
@@ -10,9 +10,6 @@ use super::{
     source::{PromptSource, ResourceSource},
 };
 use crate::identity::Identity;
-
-/// The default timeout of a call.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The tools of a server, and everything else that it offers.
 #[derive(Clone)]
@@ -22,7 +19,7 @@ pub(crate) struct Settings {
     pub(crate) instructions: Option<String>,
     pub(crate) policy: ToolPolicy,
     pub(crate) context: ToolContextBuilder,
-    pub(crate) timeout: Duration,
+    pub(crate) calls: ToolSettings,
     /// Seals the state of requests without a session.
     pub(super) state_key: Option<StateKey>,
     pub(crate) prompts: Option<Arc<dyn PromptSource>>,
@@ -38,7 +35,7 @@ impl Settings {
             instructions: None,
             policy: ToolPolicy::default(),
             context: ToolContext::builder(Arc::new(SystemClock::new())),
-            timeout: TIMEOUT,
+            calls: ToolSettings::default(),
             state_key: None,
             prompts: None,
             resources: None,
@@ -49,12 +46,7 @@ impl Settings {
     /// Returns the current tools.
     pub(super) fn offer(&self) -> Arc<Offer> {
         self.latest_offer.get(self.registry.snapshot(), |snapshot| {
-            Offer::new(
-                snapshot,
-                self.context.clone().build(),
-                self.policy.clone(),
-                self.timeout,
-            )
+            Offer::new(snapshot, self.context.clone().build(), self.policy.clone(), &self.calls)
         })
     }
 

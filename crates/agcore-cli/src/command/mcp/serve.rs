@@ -7,17 +7,11 @@ use std::{
 };
 
 use agcore::{
-    llm::SystemClock,
     mcp::{HttpServerOptions, Identity, McpError, McpServer},
-    tools::{Approver, ToolContext},
+    tools::Approver,
 };
 use agcore_terminal::{interrupt::Interrupts, process::variable};
-use agcore_workbench::{
-    permission_mode::AllowAll,
-    policy::Policy,
-    program_tools::{self, ToolFolder, WebAccess},
-    sample_tools::NotesFile,
-};
+use agcore_workbench::{permission_mode::AllowAll, tool_server};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -33,18 +27,8 @@ const TOKEN: &str = "AGCORE_MCP_TOKEN";
 /// When the settings are invalid, the address cannot be used, or the client breaks the protocol.
 pub(super) async fn run(args: &McpServeArgs, interrupts: &Interrupts) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
-    let tools = program_tools::registry().map_err(|error| Failure::task(error.to_string()))?;
-    let policy = Policy::new(&tools, &settings)?;
     let approver = args.yes.then(|| Arc::new(AllowAll) as Arc<dyn Approver>);
-    let context = ToolContext::builder(Arc::new(SystemClock::new()))
-        .with_session_id("mcp")
-        .with_state(NotesFile::default())
-        .with_state(ToolFolder::of_settings(&settings)?)
-        .with_state(WebAccess::of_settings(&settings));
-    let server = McpServer::new(tools)
-        .with_identity(Identity::new("agcore", env!("CARGO_PKG_VERSION")))
-        .with_policy(policy.with_approver(approver))
-        .with_context(context);
+    let server = tool_server(Identity::new("agcore", env!("CARGO_PKG_VERSION")), &settings, approver)?;
     match args.listen {
         None => server.serve_stdio().await.map_err(failure),
         Some(address) => serve_http(&server, address, interrupts).await,

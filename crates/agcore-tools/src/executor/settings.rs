@@ -2,23 +2,20 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_tools::{
-    ExecutorBuilder,
-    layer::{BoxInvoke, Invoke, OffloadSettings, Redactor},
-};
+use super::ExecutorBuilder;
+use crate::layer::{BoxInvoke, Invoke, OffloadSettings, Redactor};
 
-/// Settings for tool calls: timeout, concurrency, and the layers around each call.
+/// Settings for tool calls: timeout, concurrency, and the layers around each call. Agents and MCP servers take them, and apply
+/// them to the executors that they build.
 ///
 /// ```
-/// use std::time::Duration;
+/// use std::{borrow::Cow, sync::Arc, time::Duration};
 ///
-/// use agcore_agent::{AgentConfig, ToolSettings, agent};
-/// use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
-/// use agcore_tools::{NoArguments, typed};
+/// use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
+/// use agcore_tools::{
+///     NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, ToolSettings, layer::Redactor, typed,
+/// };
 ///
-/// # use std::{borrow::Cow, sync::Arc};
-/// # use agcore_chat::ToolCall;
-/// # use agcore_tools::layer::Redactor;
 /// struct HidePin;
 ///
 /// impl Redactor for HidePin {
@@ -27,20 +24,18 @@ use agcore_tools::{
 ///     }
 /// }
 ///
-/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-/// # let model = ScriptedProvider::new([
-/// #     ScriptStep::calls([ToolCall::function("call_1", "card", "{}")]),
-/// #     ScriptStep::text("It is your bank card."),
-/// # ]);
-/// let tools = ToolSettings::new().with_timeout(Duration::from_secs(10)).with_redactor(HidePin);
-/// let session = agent(model)
-///     .with_tool(typed("card", "Looks at the card.", |_: NoArguments| async { Ok("the PIN is 1234") }))
-///     .with_config(AgentConfig::new().with_tools(tools))
-///     .session()?;
-/// session.turn("What is this card?").await?;
-/// assert_eq!(session.messages().await[2].text(), "the PIN is ****");
-/// # Ok::<(), agcore_agent::AgentError>(())
-/// # }).unwrap();
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), ToolError> {
+/// let settings = ToolSettings::new().with_timeout(Duration::from_secs(10)).with_redactor(HidePin);
+///
+/// let tools = ToolRegistry::new();
+/// tools.register(typed("card", "Looks at the card.", |_: NoArguments| async { Ok("the PIN is 1234") }))?;
+/// let context = ToolContext::builder(Arc::new(SystemClock::new())).build();
+/// let executor = tools.executor(context).with_settings(&settings).build()?;
+/// let call = ToolCall::function("call_1", "card", "{}");
+/// assert_eq!(executor.settle(ToolWork::new(call)).await.0, ToolOutcome::done("the PIN is ****"));
+/// # Ok(())
+/// # }
 /// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
@@ -62,7 +57,7 @@ enum Timeout {
     Never,
 }
 
-/// Wraps a layer around the layers below it, once per turn.
+/// Wraps a layer around the layers below it, once for each executor, such as that of a turn.
 type Layer = Arc<dyn Fn(BoxInvoke) -> BoxInvoke + Send + Sync>;
 
 impl ToolSettings {
@@ -94,30 +89,30 @@ impl ToolSettings {
     }
 
     /// Sets a redactor that removes secrets from results before the model and observers see them. See
-    /// [`Redact`](agcore_tools::layer::Redact).
+    /// [`Redact`](crate::layer::Redact).
     #[must_use]
     pub fn with_redactor(mut self, redactor: impl Redactor + 'static) -> Self {
         self.redactor = Some(Arc::new(redactor));
         self
     }
 
-    /// Stores large results outside the conversation. See [`Offload`](agcore_tools::layer::Offload).
+    /// Stores large results outside the conversation. See [`Offload`](crate::layer::Offload).
     #[must_use]
     pub fn with_offload(mut self, settings: OffloadSettings) -> Self {
         self.offload = Some(settings);
         self
     }
 
-    /// Adds a custom layer around those that were added before; `layer` is called once per turn. See
-    /// [`agcore_tools::layer`] for an example, and for the layers inside and outside of it.
+    /// Adds a custom layer around those that were added before; `layer` is called once for each executor, such as that of a turn. See
+    /// [`crate::layer`] for an example, and for the layers inside and outside of it.
     #[must_use]
     pub fn with_layer<S: Invoke + 'static>(mut self, layer: impl Fn(BoxInvoke) -> S + Send + Sync + 'static) -> Self {
         self.layers.push(Arc::new(move |inner| BoxInvoke::new(layer(inner))));
         self
     }
 
-    /// Applies the settings to the executor of a turn.
-    pub(crate) fn apply(&self, mut builder: ExecutorBuilder) -> ExecutorBuilder {
+    /// Applies the settings to an executor.
+    pub(super) fn apply(&self, mut builder: ExecutorBuilder) -> ExecutorBuilder {
         match self.timeout {
             Timeout::Default => {}
             Timeout::After(timeout) => builder = builder.with_timeout(Some(timeout)),
