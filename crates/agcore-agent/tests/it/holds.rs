@@ -138,7 +138,7 @@ async fn a_second_handle_takes_nothing_over() {
 #[tokio::test]
 async fn a_hold_covers_the_time_between_two_steps() {
     let store: Arc<dyn SessionStore> = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
-    let model = ScriptedProvider::new([ScriptStep::text("Good day."), ScriptStep::text("Good night.")]);
+    let model = ScriptedProvider::new([ScriptStep::text("Good day.")]);
     let sessions = builder(&model)
         .with_session_store(store)
         .build()
@@ -150,15 +150,15 @@ async fn a_hold_covers_the_time_between_two_steps() {
     let hold = first.hold().await.unwrap();
     first.turn("Hello.").await.unwrap();
     assert_refused(&second).await;
-    first
-        .add_message(agcore_chat::Message::assistant("P.S."))
-        .await
-        .unwrap();
+    first.add_message(agcore_chat::Message::user("Noted.")).await.unwrap();
     assert_held(second.hold().await);
     drop(hold);
     let third = sessions.open("s", ada()).await.unwrap();
     assert_eq!(third.messages().await.len(), 3);
-    assert_eq!(third.turn("And?").await.unwrap().text(), "Good night.");
+    third
+        .add_message(agcore_chat::Message::assistant("P.S."))
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
