@@ -50,6 +50,7 @@ pub fn model(offline: impl LlmProvider + 'static) -> Result<Arc<dyn LlmProvider>
 #[doc = include_str!("../../docs/guide/durable-sessions.md")]
 #[doc = include_str!("../../docs/guide/agents-and-tasks.md")]
 #[doc = include_str!("../../docs/guide/mcp.md")]
+#[doc = include_str!("../../docs/guide/files-and-commands.md")]
 #[doc = include_str!("../../docs/guide/flows.md")]
 #[doc = include_str!("../../docs/guide/memory.md")]
 #[doc = include_str!("../../docs/guide/knowledge.md")]

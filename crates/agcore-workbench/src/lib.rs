@@ -2,24 +2,25 @@
 //! The program `agcore` is built on it; other programs use the same tools and the same sandbox.
 //!
 //! ```rust
-//! use agcore::{AgentBuilder, ToolRegistry, tools::ToolError};
+//! use std::path::Path;
+//!
+//! use agcore::{AgentBuilder, AgentSession, LlmProvider};
 //! use agcore_workbench::program_tools::{self, ToolFolder, WebAccess};
 //!
-//! /// Returns a builder for an agent that works in a folder.
-//! fn coder(folder: &std::path::Path) -> Result<AgentBuilder, Box<dyn std::error::Error>> {
-//!     let folder = ToolFolder::at(folder, Vec::new())?;
-//!     Ok(AgentBuilder::new()
-//!         .with_tools(program_tools::registry()?)
-//!         .with_state(folder)
-//!         .with_state(WebAccess::default()))
+//! /// Starts a session of an agent that works in a folder.
+//! fn coder(model: impl LlmProvider + 'static, folder: &Path) -> Result<AgentSession, Box<dyn std::error::Error>> {
+//!     let session = AgentBuilder::new()
+//!         .with_provider(model)
+//!         .with_instructions("You change the files of a project.")
+//!         .with_tools(program_tools::folder_registry()?)
+//!         .with_state(ToolFolder::at(folder, Vec::new())?)
+//!         .with_state(WebAccess::default())
+//!         .session()?;
+//!     Ok(session)
 //! }
-//!
-//! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     let tools: ToolRegistry = program_tools::registry()?;
-//!     assert!(tools.get("edit_file").is_some() && tools.get("shell").is_some());
-//!     coder(&std::env::temp_dir())?;
-//!     Ok(())
-//! }
+//! # let model = agcore::llm::provider_fn(|_| async { Ok(agcore::ChatResponse::from_text("Done.")) });
+//! # coder(model, &std::env::temp_dir())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! - **A sandbox for files.** Paths are resolved relative to a handle of the folder: neither `..` nor a link leads out of it. Files that
