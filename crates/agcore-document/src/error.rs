@@ -5,7 +5,7 @@ mod found;
 
 use std::{error::Error, fmt};
 
-use crate::place::Place;
+use crate::{document_path::DocumentPath, place::Place};
 
 pub use self::{expected::Expected, found::Found};
 
@@ -39,7 +39,7 @@ pub struct DocumentError {
     pub place: Place,
     /// The path of the value that is refused, such as `cases[0].expect`; empty for the document itself. Unknown and missing members
     /// are not part of it: it is the path of their table.
-    pub path: String,
+    pub path: DocumentPath,
     /// The problem.
     pub kind: ErrorKind,
 }
@@ -98,12 +98,13 @@ pub enum ErrorKind {
 }
 
 impl DocumentError {
-    pub(crate) fn new(place: Place, path: impl Into<String>, kind: ErrorKind) -> Self {
-        Self {
-            place,
-            path: path.into(),
-            kind,
-        }
+    pub(crate) fn new(place: Place, path: DocumentPath, kind: ErrorKind) -> Self {
+        Self { place, path, kind }
+    }
+
+    /// Creates an error about the text itself.
+    pub(crate) fn of_text(place: Place, kind: ErrorKind) -> Self {
+        Self::new(place, DocumentPath::default(), kind)
     }
 }
 

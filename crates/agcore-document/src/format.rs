@@ -63,7 +63,7 @@ impl Format {
     /// The first part that is not of the format, is not supported, or exceeds a limit.
     pub fn parse_within(self, text: &str, limits: &Limits) -> Result<Node, DocumentError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let refused = |offset: usize, kind| Err(DocumentError::new(Lines::of(text).place(offset), "", kind));
+        let refused = |offset: usize, kind| Err(DocumentError::of_text(Lines::of(text).place(offset), kind));
         if text.len() > limits.max_bytes {
             let most = limits.max_bytes;
             return refused(0, ErrorKind::TooLarge { unit: "bytes", most });

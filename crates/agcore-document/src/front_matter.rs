@@ -87,7 +87,7 @@ impl<'t> FrontMatter<'t> {
         }
         let delimiter = ends[0];
         let problem = format!("the front matter that begins here does not end; add a line with `{delimiter}` after it");
-        Err(DocumentError::new(Place::START, "", ErrorKind::Syntax(problem)))
+        Err(DocumentError::of_text(Place::START, ErrorKind::Syntax(problem)))
     }
 
     /// Reads the data within the default limits. Its places are those of the file.
@@ -112,7 +112,7 @@ impl<'t> FrontMatter<'t> {
                 let found = Found::of(&root);
                 let expected = Expected::Other("members such as `title: Tea`".to_owned());
                 let kind = ErrorKind::WrongType { expected, found };
-                Err(DocumentError::new(root.place, "", kind))
+                Err(DocumentError::of_text(root.place, kind))
             }
         }
     }

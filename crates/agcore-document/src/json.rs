@@ -22,7 +22,7 @@ const NO_CHARACTER: &str = "an escape stands for half of a character; write both
 pub(crate) fn parse(text: &str, limits: &Limits) -> Result<Node, DocumentError> {
     let raw: &RawValue = serde_json::from_str(text).map_err(|error| {
         let place = Place::new(error.line().max(1), error.column().max(1));
-        DocumentError::new(place, "", ErrorKind::Syntax(without_place(&error)))
+        DocumentError::of_text(place, ErrorKind::Syntax(without_place(&error)))
     })?;
     let mut reader = Reader {
         start: text.as_ptr().addr(),
@@ -55,7 +55,7 @@ impl Reader<'_> {
 
     fn node(&mut self, raw: &RawValue, depth: usize) -> Result<Node, DocumentError> {
         let place = self.place(raw);
-        let refused = |kind| Err(DocumentError::new(place, "", kind));
+        let refused = |kind| Err(DocumentError::of_text(place, kind));
         self.values += 1;
         let most = self.limits.max_values;
         if self.values > most {
@@ -67,7 +67,7 @@ impl Reader<'_> {
         if is_container && depth >= most {
             return refused(ErrorKind::TooDeep(most));
         }
-        let unreadable = |_| DocumentError::new(place, "", ErrorKind::Unsupported(NO_CHARACTER));
+        let unreadable = |_| DocumentError::of_text(place, ErrorKind::Unsupported(NO_CHARACTER));
         let value = match text.as_bytes().first() {
             Some(b'[') => {
                 let Items(items) = serde_json::from_str(text).map_err(unreadable)?;
@@ -92,9 +92,9 @@ impl Reader<'_> {
         for (key, value) in raw {
             let place = self.place(key);
             let name: String = serde_json::from_str(key.get())
-                .map_err(|_| DocumentError::new(place, "", ErrorKind::Unsupported(NO_CHARACTER)))?;
+                .map_err(|_| DocumentError::of_text(place, ErrorKind::Unsupported(NO_CHARACTER)))?;
             if !names.insert(name.clone()) {
-                return Err(DocumentError::new(place, "", ErrorKind::DuplicateKey(name)));
+                return Err(DocumentError::of_text(place, ErrorKind::DuplicateKey(name)));
             }
             let node = self.node(value, depth + 1)?;
             members.push(Member { place, name, node });

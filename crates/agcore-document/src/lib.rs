@@ -47,6 +47,7 @@ mod place;
 mod limits;
 mod number;
 mod node;
+mod document_path;
 mod error;
 mod yaml;
 mod toml;
@@ -60,6 +61,7 @@ mod schema;
 mod read;
 mod front_matter;
 
+pub use document_path::{DocumentPath, Step};
 pub use error::{DocumentError, ErrorKind, Expected, Found};
 pub use field::{Field, Placed};
 pub use format::Format;

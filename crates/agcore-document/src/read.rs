@@ -13,7 +13,7 @@ mod deserializer;
 use serde::{Deserialize, de::DeserializeOwned};
 
 use self::{deserializer::NodeDeserializer, path::Path, session::Session};
-use crate::{error::DocumentError, field::Field, node::Node};
+use crate::{document_path::DocumentPath, error::DocumentError, field::Field, node::Node};
 
 impl Node {
     /// Reads the value as a type.
@@ -23,7 +23,7 @@ impl Node {
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, DocumentError> {
         let session = Session::strict();
         let read = T::deserialize(NodeDeserializer::new(self, Path::Root, &session));
-        read.map_err(|failure| failure.into_error(self.place, String::new))
+        read.map_err(|failure| failure.into_error(self.place, DocumentPath::default))
     }
 
     /// Reads the value as a type, and returns all problems in the order of the document. Unknown members and wrong
@@ -33,7 +33,7 @@ impl Node {
         let read = Field::<T>::deserialize(NodeDeserializer::new(self, Path::Root, &session));
         let (value, fatal) = match read {
             Ok(field) => (field.value, None),
-            Err(failure) => (None, Some(failure.into_error(self.place, String::new))),
+            Err(failure) => (None, Some(failure.into_error(self.place, DocumentPath::default))),
         };
         let mut problems = session.into_errors();
         problems.extend(fatal);

@@ -18,7 +18,7 @@ pub(crate) fn parse(text: &str, limits: &Limits) -> Result<Node, DocumentError> 
     let lines = Lines::of(text);
     let table = DeTable::parse(text).map_err(|error| {
         let offset = error.span().map_or(0, |span| span.start);
-        DocumentError::new(lines.place(offset), "", kind_of(text, &error))
+        DocumentError::of_text(lines.place(offset), kind_of(text, &error))
     })?;
     let mut reader = Reader {
         lines,
@@ -102,7 +102,7 @@ impl Reader<'_> {
     fn check(&mut self, place: Place, depth: usize) -> Result<(), DocumentError> {
         let most = self.limits.max_depth;
         if depth > most {
-            return Err(DocumentError::new(place, "", ErrorKind::TooDeep(most)));
+            return Err(DocumentError::of_text(place, ErrorKind::TooDeep(most)));
         }
         self.count(place)
     }
@@ -111,9 +111,8 @@ impl Reader<'_> {
         self.values += 1;
         let most = self.limits.max_values;
         match self.values > most {
-            true => Err(DocumentError::new(
+            true => Err(DocumentError::of_text(
                 place,
-                "",
                 ErrorKind::TooLarge { unit: "values", most },
             )),
             false => Ok(()),
@@ -122,5 +121,5 @@ impl Reader<'_> {
 }
 
 fn unsupported(place: Place, problem: &'static str) -> DocumentError {
-    DocumentError::new(place, "", ErrorKind::Unsupported(problem))
+    DocumentError::of_text(place, ErrorKind::Unsupported(problem))
 }

@@ -20,7 +20,7 @@ pub(crate) fn parse(text: &str, limits: &Limits) -> Result<Node, DocumentError> 
     while let Some(event) = parser.next_event() {
         let (event, span) = event.map_err(|error| {
             let kind = ErrorKind::Syntax(error.info().to_owned());
-            DocumentError::new(place(*error.marker()), "", kind)
+            DocumentError::of_text(place(*error.marker()), kind)
         })?;
         let place = place(span.start);
         builder

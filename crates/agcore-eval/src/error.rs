@@ -33,7 +33,7 @@ impl SuiteError {
     }
 
     pub(crate) fn of_document(file: &str, error: &DocumentError) -> Self {
-        Self::new(file, error.place, error.path.clone(), &error.kind)
+        Self::new(file, error.place, error.path.to_string(), &error.kind)
     }
 
     /// Returns the name of the file.

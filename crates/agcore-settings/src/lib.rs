@@ -33,7 +33,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod error;
-pub mod mistake;
+pub mod wording;
 pub mod atomic_file;
 pub mod vendor;
 pub mod listen_address;

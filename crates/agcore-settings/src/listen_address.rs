@@ -2,10 +2,13 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, Unexpected},
+};
 
-/// The error for anything else.
-const EXPECTED: &str = "expected an IP address and a port, such as 127.0.0.1:8737, [::1]:8737 or localhost:8737";
+/// A description of such addresses, for errors.
+const EXPECTED: &str = "an IP address and a port, such as 127.0.0.1:8737, [::1]:8737 or localhost:8737";
 
 /// Parses `IP:PORT` or `localhost:PORT`. `localhost` is 127.0.0.1, without a question to a name server: whether other machines can
 /// reach the address must be known before it is used.
@@ -23,7 +26,7 @@ pub fn parse(text: &str) -> Result<SocketAddr, String> {
         }
         None => text.parse().ok(),
     };
-    address.ok_or_else(|| EXPECTED.to_owned())
+    address.ok_or_else(|| format!("expected {EXPECTED}"))
 }
 
 /// Deserializes an address in a settings file. The error does not quote the text.
@@ -32,7 +35,8 @@ pub fn parse(text: &str) -> Result<SocketAddr, String> {
 /// Those of [`parse`].
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SocketAddr>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    parse(&text).map(Some).map_err(de::Error::custom)
+    let refused = |_| de::Error::invalid_value(Unexpected::Other("another text"), &EXPECTED);
+    parse(&text).map(Some).map_err(refused)
 }
 
 #[cfg(test)]

@@ -93,8 +93,8 @@ pub fn suggestion(name: &str, known: impl IntoIterator<Item: AsRef<str>>) -> Str
 ///
 /// assert_eq!(alternatives(&["refuse", "queue", "interrupt"]), "`refuse`, `queue` or `interrupt`");
 /// ```
-pub fn alternatives(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+pub fn alternatives(names: &[impl AsRef<str>]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     match quoted.as_slice() {
         [others @ .., last] if !others.is_empty() => format!("{} or {last}", others.join(", ")),
         _ => quoted.concat(),

@@ -4,7 +4,8 @@ use agcore::{
     agent::Parameters,
     chat::text::{alternatives, suggestion},
 };
-use agcore_settings::mistake::{Mistake, text_in_words};
+use agcore_document::{DocumentError, ErrorKind, Expected, Format};
+use agcore_settings::wording::{expected, text_in_words};
 use serde_json::Value;
 
 /// The members of a request that are not parameters, and what sets them instead.
@@ -54,35 +55,35 @@ impl ModelOption {
     pub(crate) fn applied(options: &[Self], parameters: &Parameters) -> Result<Parameters, String> {
         let mut parameters = parameters.clone();
         for Self { name, value } in options {
-            let failed = |error: serde_json::Error| format!("--option {name}: {}", explain(&error.to_string(), value));
-            let mut members = serde_json::to_value(&parameters).map_err(failed)?;
+            let failed = |problem: String| format!("--option {name}: {problem}");
+            let mut members = serde_json::to_value(&parameters).map_err(|error| failed(error.to_string()))?;
             if let Some(members) = members.as_object_mut() {
                 members.insert(name.clone(), value.clone());
             }
-            parameters = serde_json::from_value(members).map_err(failed)?;
+            let read = Format::Json.parse(&members.to_string()).and_then(|root| root.read());
+            parameters = read.map_err(|error| failed(explain(&error, value)))?;
         }
         Ok(parameters)
     }
 }
 
 /// Describes a mistake: what the value must be, and what it is.
-fn explain(message: &str, value: &Value) -> String {
-    match Mistake::of(message) {
-        Mistake::Value { expected } => {
-            let expected = match expected.as_ref() {
-                "a table" => "a JSON object",
-                expected => expected,
-            };
-            format!("expected {expected}, found {}", in_words(value))
+fn explain(error: &DocumentError, value: &Value) -> String {
+    let wanted = match &error.kind {
+        ErrorKind::WrongType { expected: wanted, .. } | ErrorKind::OutOfRange { expected: wanted, .. } => {
+            match wanted {
+                Expected::Table => "a JSON object".into(),
+                Expected::Name(names) => alternatives(names).into(),
+                other => expected(other, false),
+            }
         }
-        Mistake::Choice { given, known } => format!(
-            "expected {}, found {}{}",
-            alternatives(&known),
-            text_in_words(given),
-            suggestion(given, &known)
-        ),
-        _ => message.to_owned(),
-    }
+        ErrorKind::UnknownName { name, known } => {
+            let found = text_in_words(name) + &suggestion(name, known);
+            return format!("expected {}, found {found}", alternatives(known));
+        }
+        other => return other.to_string(),
+    };
+    format!("expected {wanted}, found {}", in_words(value))
 }
 
 fn in_words(value: &Value) -> String {

@@ -38,7 +38,7 @@ impl<'d> NodeDeserializer<'d> {
 
     /// Sets the place of a failure that is about this value itself.
     fn placed<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
-        result.map_err(|failure| failure.at(self.node.place, || self.path.text()))
+        result.map_err(|failure| failure.at(self.node.place, || self.path.to_owned()))
     }
 
     fn table<'de, V: Visitor<'de>>(&self, visitor: V) -> Result<V::Value, Failure> {
@@ -53,8 +53,10 @@ impl<'d> NodeDeserializer<'d> {
             given: 0,
         });
         read.map_err(|failure| match failure.kind() {
-            ErrorKind::MissingField(_) => failure.at_table(address(self.node), self.node.place, || self.path.text()),
-            _ => failure.at(self.node.place, || self.path.text()),
+            ErrorKind::MissingField(_) => {
+                failure.at_table(address(self.node), self.node.place, || self.path.to_owned())
+            }
+            _ => failure.at(self.node.place, || self.path.to_owned()),
         })
     }
 
@@ -309,7 +311,7 @@ impl<'d> TableAccess<'d> {
     /// Sets the place of a failure about a name. If it is not known, notes all members that are not.
     fn unknown(&self, member: &Member, failure: Failure) -> Failure {
         let NodeDeserializer { node, session, .. } = self.table;
-        let path = || self.path.text();
+        let path = || self.path.to_owned();
         if let ErrorKind::UnknownField { known, .. } = failure.kind()
             && session.is_collecting()
         {

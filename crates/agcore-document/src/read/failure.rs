@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{self, Unexpected};
 
 use crate::{
+    document_path::DocumentPath,
     error::{DocumentError, ErrorKind, Expected, Found},
     place::Place,
 };
@@ -16,7 +17,7 @@ pub(super) struct Failure(Box<Content>);
 #[derive(Debug)]
 struct Content {
     kind: ErrorKind,
-    at: Option<(Place, String)>,
+    at: Option<(Place, DocumentPath)>,
     /// The table that has an unknown member, or that lacks one.
     table: Option<usize>,
 }
@@ -37,13 +38,13 @@ impl Failure {
     }
 
     /// Sets the place and the path, unless it is that of a part.
-    pub(super) fn at(mut self, place: Place, path: impl FnOnce() -> String) -> Self {
+    pub(super) fn at(mut self, place: Place, path: impl FnOnce() -> DocumentPath) -> Self {
         self.0.at.get_or_insert_with(|| (place, path()));
         self
     }
 
     /// Like [`at`](Self::at), for a table.
-    pub(super) fn at_table(mut self, table: usize, place: Place, path: impl FnOnce() -> String) -> Self {
+    pub(super) fn at_table(mut self, table: usize, place: Place, path: impl FnOnce() -> DocumentPath) -> Self {
         if self.0.at.is_none() {
             self.0.table = Some(table);
         }
@@ -57,7 +58,7 @@ impl Failure {
     }
 
     /// Returns the problem of a value at this place, unless it is about a part of it.
-    pub(super) fn into_error(self, place: Place, path: impl FnOnce() -> String) -> DocumentError {
+    pub(super) fn into_error(self, place: Place, path: impl FnOnce() -> DocumentPath) -> DocumentError {
         let Content { kind, at, .. } = *self.0;
         let (place, path) = at.unwrap_or_else(|| (place, path()));
         DocumentError::new(place, path, kind)

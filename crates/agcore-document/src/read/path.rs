@@ -1,4 +1,6 @@
-//! [`Path`]: the way from the document to a value.
+//! [`Path`]: the way from the document to a value, while it is read.
+
+use crate::document_path::{DocumentPath, Step};
 
 /// The way from the document to a value, from the inside to the outside.
 #[derive(Debug, Clone, Copy)]
@@ -8,23 +10,16 @@ pub(super) enum Path<'p> {
     Member(&'p Path<'p>, &'p str),
 }
 
-/// The number of characters of a name that are shown.
-const SHOWN_CHARS: usize = 64;
-
 impl Path<'_> {
-    /// Returns the path as a text, such as `cases[0].expect`.
-    pub(super) fn text(&self) -> String {
-        match self {
-            Self::Root => String::new(),
-            Self::Item(outer, index) => format!("{}[{index}]", outer.text()),
-            Self::Member(outer, name) => {
-                let mut text = outer.text();
-                if !text.is_empty() {
-                    text.push('.');
-                }
-                text.extend(name.chars().take(SHOWN_CHARS).flat_map(char::escape_debug));
-                text
-            }
-        }
+    /// Returns the steps from the outside to the inside.
+    pub(super) fn to_owned(self) -> DocumentPath {
+        let (outer, step) = match self {
+            Self::Root => return DocumentPath::default(),
+            Self::Item(outer, index) => (outer, Step::Item(index)),
+            Self::Member(outer, name) => (outer, Step::Member(name.to_owned())),
+        };
+        let mut path = outer.to_owned();
+        path.push(step);
+        path
     }
 }

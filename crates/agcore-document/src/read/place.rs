@@ -6,6 +6,7 @@ use serde::{
 };
 
 use crate::{
+    document_path::DocumentPath,
     error::ErrorKind,
     place::Place,
     read::{
@@ -116,7 +117,7 @@ impl<'de, D: Deserializer<'de, Error = Failure> + Copy> MapAccess<'de> for Field
                 return seed.deserialize(().into_deserializer()).map(Some);
             }
             Noted::Before => {}
-            Noted::No => self.session.add(failure.into_error(self.place, String::new)),
+            Noted::No => self.session.add(failure.into_error(self.place, DocumentPath::default)),
         }
         Ok(None)
     }

@@ -6,6 +6,7 @@ use saphyr_parser::{Event, Tag};
 
 use super::scalar::scalar;
 use crate::{
+    document_path::{DocumentPath, Step},
     error::ErrorKind,
     limits::Limits,
     node::{Member, Node, Value, bytes_of},
@@ -200,21 +201,12 @@ impl<'l> Builder<'l> {
     }
 
     /// Returns the path of the value that comes next.
-    pub(super) fn path(&self) -> String {
-        let mut path = String::new();
-        for open in &self.open {
-            match &open.container {
-                Container::List(items) => path += &format!("[{}]", items.len()),
-                Container::Table(table) => {
-                    let Some((_, name)) = &table.next else { break };
-                    if !path.is_empty() {
-                        path.push('.');
-                    }
-                    path += name;
-                }
-            }
-        }
-        path
+    pub(super) fn path(&self) -> DocumentPath {
+        let step = |open: &Open| match &open.container {
+            Container::List(items) => Some(Step::Item(items.len())),
+            Container::Table(table) => table.next.as_ref().map(|(_, name)| Step::Member(name.clone())),
+        };
+        self.open.iter().map_while(step).collect()
     }
 }
 

@@ -137,20 +137,26 @@ fn kinds_are_data() {
         .unwrap()
         .read::<Tea>()
         .unwrap_err();
-    assert_eq!((error.place, error.path.as_str()), (Place::new(2, 11), "minutes"));
+    assert_eq!(
+        (error.place, error.path.to_string().as_str()),
+        (Place::new(2, 11), "minutes")
+    );
     let expected = Expected::Whole { least: 0, most: 255 };
     let found = Found::Number("300".to_owned());
     assert_eq!(error.kind, ErrorKind::OutOfRange { expected, found });
     let error = Format::Toml.parse("[x]\nname = \"x\"\nmintes = 3").unwrap();
     let error = error.read::<BTreeMap<String, Tea>>().unwrap_err();
-    assert_eq!((error.path.as_str(), error.kind.nearest()), ("x", Some("minutes")));
+    assert_eq!(
+        (error.path.to_string().as_str(), error.kind.nearest()),
+        ("x", Some("minutes"))
+    );
     let error = Format::Yaml
         .parse("x: {}")
         .unwrap()
         .read::<BTreeMap<String, Tea>>()
         .unwrap_err();
     let missing = ErrorKind::MissingField("name".to_owned());
-    assert_eq!((error.path.as_str(), error.kind), ("x", missing));
+    assert_eq!((error.path.to_string().as_str(), error.kind), ("x", missing));
 }
 
 #[test]

@@ -29,10 +29,10 @@ use super::{
 };
 use crate::{
     SettingsError, SettingsOptions,
-    mistake::text_in_words,
     places::CONFIG_DIRECTORY,
     secrets::{KEYRING, Place},
     vendor::{example_model, key_variable, unquoted},
+    wording::text_in_words,
 };
 
 /// The default instructions.

@@ -5,7 +5,9 @@ use agcore::{
     mcp::{McpConfig, ServerEntry},
     tools::Permission,
 };
+use agcore_document::{Member, Node, Value};
 use agcore_terminal::render::shown_value;
+use serde_json::Value as Json;
 
 use super::{
     file::{File, SETTINGS, dotenv::Dotenv, hooks::HookTable},
@@ -51,11 +53,11 @@ impl Effect {
 
 /// Returns the effects of `agcore.toml`: every setting in the file.
 pub(super) fn of_settings(file: &File) -> Vec<Effect> {
-    let effect = |(name, value): (&String, &toml::Value)| Effect {
+    let effect = |Member { name, node, .. }: &Member| Effect {
         file: SETTINGS_FILE.to_owned(),
         kind: FileKind::Settings,
         name: Some(short(name)),
-        value: Some(shown(name, value)),
+        value: Some(shown(name, node)),
         needs_trust: !is_used(name),
     };
     file.named.0.iter().map(effect).collect()
@@ -236,17 +238,17 @@ pub(super) fn summary(effects: &[Effect]) -> String {
 }
 
 /// Shows the value of a setting. Keys, and credentials in URLs, are hidden.
-fn shown(name: &str, value: &toml::Value) -> String {
+fn shown(name: &str, node: &Node) -> String {
     if !SETTINGS.contains(&name) {
         return "not known to this version".to_owned();
     }
-    match value {
-        _ if name == "api_key" => "(hidden)".to_owned(),
-        toml::Value::String(text) => shown_text(name, text),
-        toml::Value::Table(table) if name == "permissions" => permissions(table),
-        toml::Value::Table(table) if name == "mcp" => mcp_servers(table),
-        toml::Value::Table(table) if name == "hooks" => hooks(table),
-        value => short(&json(value)),
+    match (&node.value, name) {
+        (_, "api_key") => "(hidden)".to_owned(),
+        (Value::Text(text), _) => shown_text(name, text),
+        (Value::Table(_), "permissions") => permissions(node),
+        (Value::Table(_), "mcp") => mcp_servers(node),
+        (Value::Table(_), "hooks") => hooks(node),
+        _ => short(&node.to_json().to_string()),
     }
 }
 
@@ -277,33 +279,32 @@ fn shown_text(name: &str, text: &str) -> String {
 
 /// Shows the entries of `[permissions]`, one on each line. Those that allow the most are first, so that others cannot
 /// hide them.
-fn permissions(table: &toml::Table) -> String {
+fn permissions(table: &Node) -> String {
     let mut entries = Vec::new();
     for (rank, state) in ["allow", "ask", "deny"].into_iter().enumerate() {
-        let list = table.get(state).and_then(toml::Value::as_array);
-        entries.extend(list.into_iter().flatten().map(|entry| (rank, state, entry)));
+        let list = table.member(state).map(|member| member.node.to_json());
+        let list = list.as_ref().and_then(Json::as_array).cloned().unwrap_or_default();
+        entries.extend(list.into_iter().map(|entry| (rank, state, entry)));
     }
     entries.sort_by_key(|(rank, _, entry)| (*rank, breadth(entry.as_str().unwrap_or_default())));
     limited(
         entries
             .iter()
-            .map(|(_, state, entry)| format!("{state} {}", visible(&json(entry)))),
+            .map(|(_, state, entry)| format!("{state} {}", visible(&entry.to_string()))),
     )
 }
 
 /// Shows the servers of `[mcp]`, one on each line.
-fn mcp_servers(table: &toml::Table) -> String {
-    let servers = table.get("servers").and_then(toml::Value::as_table);
-    let servers = servers
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, value)| Some((name, value.clone().try_into().ok()?)));
+fn mcp_servers(table: &Node) -> String {
+    let servers = table.member("servers").into_iter();
+    let servers = servers.flat_map(|servers| servers.node.members());
+    let servers = servers.filter_map(|member| Some((&member.name, member.node.read().ok()?)));
     listed(servers.map(|(name, entry)| format!("{}: {}", shown_value(name), server(&entry))))
 }
 
 /// Shows the commands of `[hooks]`, one on each line: the same that would run.
-fn hooks(table: &toml::Table) -> String {
-    let Ok(hooks) = table.clone().try_into::<HookTable>() else {
+fn hooks(table: &Node) -> String {
+    let Ok(hooks) = table.read::<HookTable>() else {
         return "cannot be read; runs that use it fail".to_owned();
     };
     listed(
@@ -354,10 +355,6 @@ fn cut(text: &str, limit: usize) -> String {
     let head: String = text.chars().take(limit - tail).collect();
     let tail: String = text.chars().skip(count - tail).collect();
     format!("{head}…{tail} ({count} characters in total)")
-}
-
-fn json(value: &toml::Value) -> String {
-    serde_json::to_string(value).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -16,14 +16,11 @@ use agcore::{
     llm::{ProviderType, credential::Secret},
     mcp::ServerEntry,
 };
-use serde::{
-    Deserialize, Deserializer,
-    de::{self, IgnoredAny},
-};
-use toml::Spanned;
+use agcore_document::{DocumentError, Format, Member, Members, Node, Place, Value};
+use serde::{Deserialize, Deserializer, de};
 
 use self::{
-    explanation::{MAX_NAME, explain, location},
+    explanation::{MAX_NAME, explain},
     guards::{BudgetTable, RedactList},
     hooks::HookTable,
     limits::{ProviderTable, RetryTable, TimeoutTable},
@@ -31,7 +28,7 @@ use self::{
     price_table::PriceEntry,
     serve::ServeTable,
 };
-use crate::SettingsError;
+use crate::{SettingsError, wording::is_word};
 
 /// The names of all settings.
 pub const SETTINGS: &[&str] = &[
@@ -84,10 +81,10 @@ pub(super) struct File {
     pub(super) retry: RetryTable,
     /// The tables `[providers.NAME]`.
     #[serde(default)]
-    pub(super) providers: BTreeMap<Spanned<String>, ProviderTable>,
+    pub(super) providers: Members<ProviderTable>,
     /// The tables `[prices.MODEL]`.
     #[serde(default)]
-    pub(super) prices: BTreeMap<Spanned<String>, PriceEntry>,
+    pub(super) prices: Members<PriceEntry>,
     /// The table `[budget]`.
     #[serde(default)]
     pub(super) budget: BudgetTable,
@@ -133,11 +130,11 @@ pub(super) struct McpTable {
 
 /// Settings by name. The values are not printed with `{:?}`, because they may contain keys.
 #[derive(Default)]
-pub(super) struct Named(pub(super) toml::Table);
+pub(super) struct Named(pub(super) Vec<Member>);
 
 impl fmt::Debug for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
+        f.debug_set().entries(self.0.iter().map(|member| &member.name)).finish()
     }
 }
 
@@ -147,74 +144,54 @@ impl File {
     /// # Errors
     /// Invalid TOML or an invalid value, with line and column.
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
-        let mut file: Self = read(path, text)?;
-        file.entries = file.permissions.entries(path, text)?;
-        check_providers(path, text, &file.providers)?;
-        for (name, entry) in &mut file.prices {
-            entry.location = format!("{}{}", path.display(), location(text, name.span().start));
+        let failed = |root: Option<&Node>, error: &DocumentError| at(path, error.place, &explain(root, error));
+        let root = Format::Toml.parse(text).map_err(|error| failed(None, &error))?;
+        let mut file: Self = root.read().map_err(|error| failed(Some(&root), &error))?;
+        file.entries = file.permissions.entries(path)?;
+        check_providers(path, &file.providers)?;
+        for (name, entry) in &mut file.prices.0 {
+            entry.location = format!("{}:{}", path.display(), name.place);
         }
-        let settings: BTreeMap<Spanned<String>, Spanned<IgnoredAny>> = read(path, text)?;
-        let places = settings
-            .iter()
-            .map(|(name, value)| (name.get_ref().clone(), location(text, value.span().start)));
+        let places = root.members().iter();
+        let places = places.map(|member| (member.name.clone(), format!(":{}", member.node.place)));
         file.places = places.collect();
-        let unknown = settings
-            .keys()
-            .filter(|name| !SETTINGS.contains(&name.get_ref().as_str()));
-        file.unknown = unknown.map(|name| unknown_setting(path, text, name)).collect();
-        file.named = Named(read(path, text)?);
+        let is_unknown = |member: &&Member| !SETTINGS.contains(&member.name.as_str());
+        let unknown = root.members().iter().filter(is_unknown);
+        file.unknown = unknown.map(|member| unknown_setting(path, member)).collect();
+        if let Value::Table(members) = root.value {
+            file.named = Named(members);
+            file.named.0.sort_by(|one, other| one.name.cmp(&other.name));
+        }
         Ok(file)
     }
 }
 
-fn read<'t, T: Deserialize<'t>>(path: &Path, text: &'t str) -> Result<T, SettingsError> {
-    toml::from_str(text).map_err(|error| {
-        let location = error.span().map(|span| location(text, span.start)).unwrap_or_default();
-        SettingsError::new(format!("{}{location}: {}", path.display(), explain(text, &error)))
-    })
+/// Returns an error about a place in a file.
+fn at(path: &Path, place: Place, message: &str) -> SettingsError {
+    SettingsError::new(format!("{}:{place}: {message}", path.display()))
 }
 
 /// Checks that each name is that of a provider, and that no two are of the same.
-fn check_providers(
-    path: &Path,
-    text: &str,
-    providers: &BTreeMap<Spanned<String>, ProviderTable>,
-) -> Result<(), SettingsError> {
+fn check_providers(path: &Path, providers: &Members<ProviderTable>) -> Result<(), SettingsError> {
     let mut known: Vec<ProviderType> = Vec::new();
-    for name in providers.keys() {
-        let location = || format!("{}{}", path.display(), location(text, name.span().start));
-        let provider: ProviderType = name
-            .get_ref()
-            .parse()
-            .map_err(|error| SettingsError::new(format!("{}: {error}", location())))?;
+    for (name, _) in providers {
+        let provider = name.value.parse::<ProviderType>();
+        let provider = provider.map_err(|error| at(path, name.place, &error.to_string()))?;
         if known.contains(&provider) {
-            return Err(SettingsError::new(format!(
-                "{}: [providers] has another table for {provider}; keep one of them",
-                location()
-            )));
+            let message = format!("[providers] has another table for {provider}; keep one of them");
+            return Err(at(path, name.place, &message));
         }
         known.push(provider);
     }
     Ok(())
 }
 
-fn unknown_setting(path: &Path, text: &str, name: &Spanned<String>) -> (Option<String>, SettingsError) {
-    let location = location(text, name.span().start);
-    let is_bare = |name: &&String| {
-        name.len() <= MAX_NAME
-            && name
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
-    };
+fn unknown_setting(path: &Path, member: &Member) -> (Option<String>, SettingsError) {
     // With misplaced quotes anything can look like a name, even a key.
-    let name = Some(name.get_ref()).filter(is_bare);
+    let name = Some(&member.name).filter(|name| is_word(name, MAX_NAME) && !name.contains('.'));
     let shown = name.map(|name| format!(" `{name}`")).unwrap_or_default();
-    let error = format!(
-        "{}{location}: unknown setting{shown}; the settings are {}",
-        path.display(),
-        SETTINGS.join(", ")
-    );
-    (name.cloned(), SettingsError::new(error))
+    let message = format!("unknown setting{shown}; the settings are {}", SETTINGS.join(", "));
+    (name.cloned(), at(path, member.place, &message))
 }
 
 /// Deserializes a key. The error for a value of another type does not quote the value.

@@ -131,13 +131,13 @@ impl Finder<'_> {
         self.sources.setting(|file| {
             let mut own = file.providers.iter();
             let own = own.find(|(name, _)| {
-                name.get_ref()
+                name.value
                     .parse()
                     .is_ok_and(|named: ProviderType| named == *self.provider)
             });
             let of_provider = own.and_then(|(name, own)| {
                 let value = pick(&own.timeouts, &own.retry)?;
-                Some((value, format!("providers.{}.{table}", name.get_ref())))
+                Some((value, format!("providers.{}.{table}", name.value)))
             });
             of_provider.or_else(|| Some((pick(&file.timeouts, &file.retry)?, table.to_owned())))
         })

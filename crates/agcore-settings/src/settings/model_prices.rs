@@ -16,8 +16,8 @@ use crate::SettingsError;
 pub(super) fn of_files(files: &[SettingsFile]) -> Result<Option<Chosen<Vec<ModelPrice>>>, SettingsError> {
     let mut prices: Vec<ModelPrice> = Vec::new();
     for (model, entry) in files.iter().flat_map(|file| &file.file.prices) {
-        if prices.iter().all(|price| price.model != *model.get_ref()) {
-            let price = price(model.get_ref(), entry).map_err(|problem| {
+        if prices.iter().all(|price| price.model != model.value) {
+            let price = price(&model.value, entry).map_err(|problem| {
                 // Not quoted: with misplaced quotation marks, the text may be a key.
                 SettingsError::new(format!(
                     "{}: invalid price: {}: {}",
@@ -29,7 +29,7 @@ pub(super) fn of_files(files: &[SettingsFile]) -> Result<Option<Chosen<Vec<Model
             prices.push(price);
         }
     }
-    let first = files.iter().find(|file| !file.file.prices.is_empty());
+    let first = files.iter().find(|file| !file.file.prices.0.is_empty());
     Ok(first.map(|file| Chosen {
         value: prices,
         origin: file.origin.clone(),

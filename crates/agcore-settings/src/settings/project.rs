@@ -3,6 +3,7 @@
 use std::{fs, io, path::Path};
 
 use agcore::{AgentSpec, agent::Skills, chat::tool_name};
+use agcore_document::Format;
 
 use crate::{
     SettingsError,
@@ -170,7 +171,10 @@ fn parse(file: &str, text: &str) -> Result<Option<AgentSpec>, String> {
     let extension = Path::new(file).extension().and_then(|extension| extension.to_str());
     let spec: AgentSpec = match extension {
         Some("md") => AgentSpec::from_markdown(text).map_err(|error| error.to_string())?,
-        Some("toml") => toml::from_str(text).map_err(|error| error.message().to_owned())?,
+        Some("toml") => {
+            let root = Format::Toml.parse(text).map_err(|error| error.to_string())?;
+            root.read().map_err(|error| error.to_string())?
+        }
         _ => return Ok(None),
     };
     match spec.handoffs.as_slice() {

@@ -7,6 +7,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use agcore_document::Format;
 use ring::digest::{Context, SHA256};
 use serde_json::Value;
 
@@ -21,7 +22,8 @@ const READ_ONLY: [&str; 3] = ["skills", "agents", "flows"];
 /// Returns the command lines in `agcore.toml` and `.mcp.json`: those of hooks and MCP servers.
 pub(super) fn command_lines(settings: Option<&str>, servers: Option<&str>) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(settings) = settings.and_then(|text| toml::from_str::<Value>(text).ok()) {
+    if let Some(settings) = settings.and_then(|text| Format::Toml.parse(text).ok()) {
+        let settings = settings.to_json();
         for entries in settings["hooks"]
             .as_object()
             .into_iter()

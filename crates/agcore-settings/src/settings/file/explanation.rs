@@ -1,171 +1,126 @@
 //! Explains an error in a settings file: which setting is wrong, what it must be, and what it is.
 
-use std::ops::Range;
-
 use agcore::chat::text::{alternatives, suggestion};
-use toml::de::{DeTable, DeValue};
+use agcore_document::{DocumentError, ErrorKind, Expected, Node, Step, Value};
 
-use crate::mistake::{Mistake, is_word, text_in_words};
+use crate::wording::{expected, is_word, text_in_words};
 
 /// The longest name that is quoted.
 pub(crate) const MAX_NAME: usize = 40;
 
-/// Returns the message for an error in a text, without its location.
-pub(crate) fn explain(text: &str, error: &toml::de::Error) -> String {
-    let message = error.message();
-    // Text that is not TOML has no settings yet, and the parser explains it well.
-    let Some(root) = DeTable::parse(text).ok() else {
-        return message.to_owned();
-    };
-    let place = error.span().and_then(|span| Place::find(root.get_ref(), &span));
-    let name = place.as_ref().map(Place::name).filter(|name| !name.is_empty());
-    let prefix = name.as_ref().map(|name| format!("`{name}`: ")).unwrap_or_default();
-    match Mistake::of(message) {
-        Mistake::Value { expected } => {
-            let found = place.as_ref().and_then(Place::found);
-            let hint = place
-                .as_ref()
-                .and_then(|place| place.hint(&expected))
-                .unwrap_or_default();
-            let found = found.map(|found| format!(", found {found}")).unwrap_or_default();
-            format!("{prefix}expected {expected}{found}{hint}")
+/// Returns the message for an error in a file, without its location. A text that is not TOML has no values yet.
+pub(crate) fn explain(root: Option<&Node>, error: &DocumentError) -> String {
+    let place = Setting::new(root, error);
+    let prefix = place.prefix();
+    match &error.kind {
+        ErrorKind::WrongType { expected: wanted, .. } | ErrorKind::OutOfRange { expected: wanted, .. } => {
+            place.wrong_value(wanted)
         }
-        Mistake::Choice { given, known } => {
-            let found = place
-                .as_ref()
-                .filter(|place| !place.value.is_str())
-                .and_then(Place::found);
-            let found = found.unwrap_or_else(|| text_in_words(given) + &suggestion(given, &known));
-            format!("{prefix}expected {}, found {found}", alternatives(&known))
-        }
-        Mistake::Name { given, known } => {
-            let shown = Some(given).filter(|name| is_word(name, MAX_NAME));
-            let shown = shown.map(|name| format!(" `{name}`")).unwrap_or_default();
-            let table = place.as_ref().and_then(Place::parent);
-            let table = table.map(|table| format!(" in {table}")).unwrap_or_default();
+        ErrorKind::UnknownName { name, known } => format!(
+            "{prefix}expected {}, found {}{}",
+            alternatives(known),
+            text_in_words(name),
+            suggestion(name, known)
+        ),
+        ErrorKind::UnknownField { name, known } => {
+            let shown = if is_word(name, MAX_NAME) {
+                format!(" `{name}`")
+            } else {
+                String::new()
+            };
+            let table = place.table().map(|table| format!(" in {table}")).unwrap_or_default();
             format!(
                 "unknown setting{shown}{table}; its settings are {}{}",
                 known.join(", "),
-                suggestion(given, &known)
+                suggestion(name, known)
             )
         }
-        Mistake::Missing(name) => match place.as_ref().and_then(Place::table) {
+        ErrorKind::MissingField(name) => match place.table() {
             Some(table) => format!("{table} lacks the setting `{name}`"),
             None => format!("the setting `{name}` is missing"),
         },
-        Mistake::Other(message) => format!("{prefix}{message}"),
+        ErrorKind::DuplicateKey(name) if !is_word(name, MAX_NAME) => {
+            "a key occurs twice in one table; remove one of them".to_owned()
+        }
+        other => format!("{prefix}{other}"),
     }
 }
 
-/// A value or a name in a settings file.
-struct Place<'t> {
+/// The setting that an error is about, or the table in which one is missing or unknown.
+struct Setting<'e> {
     /// The names of the tables around it, and its own.
-    path: Vec<&'t str>,
-    /// The value. For a name, the value that belongs to it.
-    value: &'t DeValue<'t>,
-    /// Whether the table around it is one of several in a list: `[[hooks.Stop]]`.
-    is_in_list: bool,
-    span: Range<usize>,
+    names: Vec<&'e str>,
+    /// Whether it is an item of a list: `[[hooks.Stop]]`.
+    is_item: bool,
+    value: Option<&'e Value>,
 }
 
-impl<'t> Place<'t> {
-    /// Returns the smallest place that contains the beginning of a span, preferably one with just this span.
-    fn find(root: &'t DeTable<'t>, wanted: &Range<usize>) -> Option<Self> {
-        let mut places = Vec::new();
-        collect(root, &[], false, &mut places);
-        places.retain(|place| place.span.contains(&wanted.start));
-        // Tables may have the same span: `[a.b]` is that of both. The last one is the innermost.
-        places
-            .into_iter()
-            .rev()
-            .min_by_key(|place| (place.span != *wanted, place.span.len()))
+impl<'e> Setting<'e> {
+    fn new(root: Option<&'e Node>, error: &'e DocumentError) -> Self {
+        let steps = error.path.steps();
+        let name = |step: &'e Step| match step {
+            Step::Member(name) => Some(name.as_str()),
+            Step::Item(_) => None,
+        };
+        Self {
+            names: steps.iter().filter_map(name).collect(),
+            is_item: matches!(steps.last(), Some(Step::Item(_))),
+            value: root.and_then(|root| root.at(&error.path)).map(|node| &node.value),
+        }
     }
 
-    fn name(&self) -> String {
-        joined(&self.path)
+    fn prefix(&self) -> String {
+        match self.names.is_empty() {
+            true => String::new(),
+            false => format!("`{}`: ", joined(&self.names)),
+        }
     }
 
     /// Returns the table with these settings: `[timeouts]`.
     fn table(&self) -> Option<String> {
-        in_brackets(&self.path, self.value.is_array() || self.is_in_list)
+        let is_list = self.is_item || matches!(self.value, Some(Value::List(_)));
+        in_brackets(&self.names, is_list)
     }
 
-    /// Returns the table around this setting.
-    fn parent(&self) -> Option<String> {
-        let (_, tables) = self.path.split_last()?;
-        in_brackets(tables, self.is_in_list)
+    fn wrong_value(&self, wanted: &Expected) -> String {
+        let wanted_in_words = match wanted {
+            Expected::Name(names) => alternatives(names),
+            other => expected(other, matches!(self.value, Some(Value::Number(_)))).into_owned(),
+        };
+        let found = self.found().map(|found| format!(", found {found}")).unwrap_or_default();
+        let hint = self.hint(wanted).unwrap_or_default();
+        format!("{}expected {wanted_in_words}{found}{hint}", self.prefix())
     }
 
     /// Describes the value. Variables and headers of MCP servers may be keys, even if they look like numbers.
     fn found(&self) -> Option<String> {
-        let is_secret = ["mcp", "api_key"].contains(self.path.first()?);
-        Some(match self.value {
-            DeValue::String(_) if is_secret => "a text".to_owned(),
-            DeValue::Integer(_) | DeValue::Float(_) if is_secret => "a number".to_owned(),
-            DeValue::String(text) => text_in_words(text),
-            DeValue::Integer(number) if is_word(number.as_str(), MAX_NAME) => {
-                let prefix = match number.radix() {
-                    2 => "0b",
-                    8 => "0o",
-                    16 => "0x",
-                    _ => "",
-                };
-                format!("the number {prefix}{}", number.as_str())
-            }
-            DeValue::Float(number) if is_word(number.as_str(), MAX_NAME) => format!("the number {}", number.as_str()),
-            DeValue::Integer(_) | DeValue::Float(_) => "a number".to_owned(),
-            DeValue::Boolean(value) => value.to_string(),
-            DeValue::Datetime(_) => "a date or time".to_owned(),
-            DeValue::Array(_) => "a list".to_owned(),
-            DeValue::Table(_) => "a table".to_owned(),
+        let is_secret = ["mcp", "api_key"].contains(self.names.first()?);
+        Some(match self.value? {
+            Value::Text(_) if is_secret => "a text".to_owned(),
+            Value::Text(text) => text_in_words(text),
+            Value::Number(number) if !is_secret && is_word(number, MAX_NAME) => format!("the number {number}"),
+            Value::Number(_) => "a number".to_owned(),
+            Value::Bool(value) => value.to_string(),
+            Value::List(_) => "a list".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+            Value::Null => "nothing".to_owned(),
         })
     }
 
     /// Returns how to write what was probably meant, unless that would quote a hidden name.
-    fn hint(&self, expected: &str) -> Option<String> {
-        if !self.path.iter().all(|name| is_word(name, MAX_NAME)) {
+    fn hint(&self, wanted: &Expected) -> Option<String> {
+        if !self.names.iter().all(|name| is_word(name, MAX_NAME)) {
             return None;
         }
         let found = self.found()?;
-        match (expected, self.value) {
-            ("a list", _) if self.path.first() == Some(&"hooks") => {
-                in_brackets(&self.path, true).map(|table| format!("; begin each with {table}"))
+        match (wanted, self.value?) {
+            (Expected::List, _) if self.names.first() == Some(&"hooks") => {
+                in_brackets(&self.names, true).map(|table| format!("; begin each with {table}"))
             }
-            ("a list", DeValue::String(text)) if found.contains('"') => Some(format!("; write [\"{text}\"]")),
-            ("a list", DeValue::String(_)) => Some("; write it in brackets".to_owned()),
-            ("a table", value) if !value.is_table() => self.table().map(|table| format!("; begin it with {table}")),
+            (Expected::List, Value::Text(text)) if found.contains('"') => Some(format!("; write [\"{text}\"]")),
+            (Expected::List, Value::Text(_)) => Some("; write it in brackets".to_owned()),
+            (Expected::Table, _) => self.table().map(|table| format!("; begin it with {table}")),
             _ => None,
-        }
-    }
-}
-
-fn collect<'t>(table: &'t DeTable<'t>, path: &[&'t str], is_in_list: bool, places: &mut Vec<Place<'t>>) {
-    for (name, value) in table {
-        let path = [path, &[name.get_ref().as_ref()]].concat();
-        for span in [value.span(), name.span()] {
-            places.push(Place {
-                path: path.clone(),
-                value: value.get_ref(),
-                is_in_list,
-                span,
-            });
-        }
-        match value.get_ref() {
-            DeValue::Table(table) => collect(table, &path, false, places),
-            DeValue::Array(items) => {
-                for item in items {
-                    places.push(Place {
-                        path: path.clone(),
-                        value: item.get_ref(),
-                        is_in_list: item.get_ref().is_table(),
-                        span: item.span(),
-                    });
-                    if let DeValue::Table(table) = item.get_ref() {
-                        collect(table, &path, true, places);
-                    }
-                }
-            }
-            _ => {}
         }
     }
 }
@@ -190,21 +145,11 @@ fn joined(path: &[&str]) -> String {
     names.join(".")
 }
 
-/// Returns the line and column of a byte offset, counted from 1: `:3:7`.
-pub(crate) fn location(text: &str, offset: usize) -> String {
-    let boundary = (0..=offset.min(text.len()))
-        .rev()
-        .find(|index| text.is_char_boundary(*index));
-    let before = &text[..boundary.unwrap_or(0)];
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-    format!(":{line}:{column}")
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
+    use agcore_document::Format;
     use serde::Deserialize;
 
     use super::*;
@@ -237,10 +182,14 @@ mod tests {
         Slow,
     }
 
+    fn explained(text: &str) -> String {
+        let root = Format::Toml.parse(text).unwrap();
+        explain(Some(&root), &root.read::<Sample>().unwrap_err())
+    }
+
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let error = toml::from_str::<Sample>(text).unwrap_err();
-        assert_eq!(explain(text, &error), expected, "{text}");
+        assert_eq!(explained(text), expected, "{text}");
     }
 
     #[test]
@@ -259,19 +208,19 @@ mod tests {
         );
         check(
             "[tables.a]\nnumber = 0xdeadbeefcafe\n",
-            "`tables.a.number`: expected a whole number from 0 to 4294967295, found the number 0xdeadbeefcafe",
+            "`tables.a.number`: expected a whole number from 0 to 4294967295, found the number 244837814094590",
         );
         check(
             "[tables.a]\nnumber = 1\nmode = 3\n",
-            "`tables.a.mode`: expected text in quotation marks, found the number 3",
+            "`tables.a.mode`: expected `fast` or `slow`, found the number 3",
         );
         check(
             "[tables.a]\nnumber = 1\ntexts = 'x'\n",
             "`tables.a.texts`: expected a list, found the text \"x\"; write [\"x\"]",
         );
         check(
-            "[tables.a]\nnumber = 1\ntexts = ['x', 2020-01-01]\n",
-            "`tables.a.texts`: expected text in quotation marks, found a date or time",
+            "[tables.a]\nnumber = 1\ntexts = ['x', true]\n",
+            "`tables.a.texts`: expected text in quotation marks, found true",
         );
         check(
             "[tables]\na = 1\n",
@@ -311,20 +260,8 @@ mod tests {
             "[tables.a]\n'api_key = sk-1' = 1\n",
             "[tables.a]\nnumber = 1\nmode = 'api_key = sk-1'\n",
         ] {
-            let error = toml::from_str::<Sample>(text).unwrap_err();
-            let shown = explain(text, &error);
+            let shown = explained(text);
             assert!(!shown.contains("sk-1"), "{shown}");
         }
-    }
-
-    #[test]
-    fn counts_lines_and_characters_from_one() {
-        let check = |text: &str, offset: usize, expected: &str| {
-            assert_eq!(location(text, offset), expected, "{text:?} {offset}");
-        };
-        check("", 0, ":1:1");
-        check("ab\ncd", 3, ":2:1");
-        check("é = 字x", 8, ":1:6");
-        check("ab", 99, ":1:3");
     }
 }

@@ -93,11 +93,18 @@ impl<'de> Deserialize<'de> for RedactList {
 
 #[cfg(test)]
 mod tests {
+    use agcore_document::Format;
+
     use super::*;
 
     #[test]
     fn the_smaller_limit_of_two_files_counts() {
-        let table = |text: &str| toml::from_str::<BudgetTable>(text).unwrap();
+        let table = |text: &str| {
+            Format::Toml
+                .parse(text)
+                .and_then(|root| root.read::<BudgetTable>())
+                .unwrap()
+        };
         let one = table("turn = { tokens = 10, tool_calls = 3 }");
         let other = table("turn = { tokens = 20, model_calls = 2 }\nsession = { tokens = 5 }");
         let both = one.and(&other);
@@ -111,7 +118,12 @@ mod tests {
         );
         assert_eq!(both.session.tokens, Some(5));
         assert!(both.budgets().is_active() && !BudgetTable::default().budgets().is_active());
-        assert!(toml::from_str::<BudgetTable>("turn = { token = 1 }").is_err());
+        assert!(
+            Format::Toml
+                .parse("turn = { token = 1 }")
+                .and_then(|root| root.read::<BudgetTable>())
+                .is_err()
+        );
     }
 
     #[test]
@@ -120,7 +132,7 @@ mod tests {
         struct Table {
             redact: RedactList,
         }
-        let table = |text: &str| toml::from_str::<Table>(text);
+        let table = |text: &str| Format::Toml.parse(text).and_then(|root| root.read::<Table>());
         assert_eq!(table("redact = ['ACME-\\d+']").unwrap().redact.0.len(), 1);
         for (wrong, reason) in [("(", "unclosed group"), ("a*", "matches an empty text")] {
             let error = table(&format!("redact = ['{wrong}']")).unwrap_err().to_string();

@@ -87,14 +87,14 @@ impl fmt::Display for HookEntry {
 
 #[cfg(test)]
 mod tests {
+    use agcore_document::Format;
+
     use super::*;
 
     #[test]
     fn commands_are_listed_by_event() {
-        let table: HookTable = toml::from_str(
-            "[[Stop]]\ncommand = 'b'\n[[PreToolUse]]\nmatcher = 'shell'\ncommand = 'a'\ntimeout_seconds = 5\n",
-        )
-        .unwrap();
+        let text = "[[Stop]]\ncommand = 'b'\n[[PreToolUse]]\nmatcher = 'shell'\ncommand = 'a'\ntimeout_seconds = 5\n";
+        let table: HookTable = Format::Toml.parse(text).unwrap().read().unwrap();
         let listed: Vec<String> = table
             .entries()
             .map(|(event, entry)| format!("{} {entry}", event.as_str()))
@@ -105,7 +105,13 @@ mod tests {
             "[[Stop]]\n",
             "[[Stop]]\ncommand = 'a'\nshell = 'b'\n",
         ] {
-            assert!(toml::from_str::<HookTable>(wrong).is_err(), "{wrong}");
+            assert!(
+                Format::Toml
+                    .parse(wrong)
+                    .and_then(|root| root.read::<HookTable>())
+                    .is_err(),
+                "{wrong}"
+            );
         }
     }
 }

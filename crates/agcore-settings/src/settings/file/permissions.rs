@@ -9,10 +9,9 @@ use agcore::{
         permission::{CommandPattern, Glob},
     },
 };
+use agcore_document::Placed;
 use serde::Deserialize;
-use toml::Spanned;
 
-use super::explanation::location;
 use crate::SettingsError;
 
 /// The permissions, as listed in error messages.
@@ -22,9 +21,9 @@ const PERMISSIONS: &str = "read, write, delete, network, shell, file_system, or 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct PermissionTable {
-    allow: Vec<Spanned<String>>,
-    ask: Vec<Spanned<String>>,
-    deny: Vec<Spanned<String>>,
+    allow: Vec<Placed<String>>,
+    ask: Vec<Placed<String>>,
+    deny: Vec<Placed<String>>,
 }
 
 /// An entry: which calls are allowed, asked about or denied.
@@ -58,7 +57,7 @@ impl PermissionTable {
     ///
     /// # Errors
     /// The first invalid entry, with its location.
-    pub(crate) fn entries(&self, path: &Path, text: &str) -> Result<Vec<PermissionEntry>, SettingsError> {
+    pub(crate) fn entries(&self, path: &Path) -> Result<Vec<PermissionEntry>, SettingsError> {
         let lists = [
             (RuleState::Allow, &self.allow),
             (RuleState::Ask, &self.ask),
@@ -67,9 +66,9 @@ impl PermissionTable {
         let entries = lists
             .into_iter()
             .flat_map(|(state, entries)| entries.iter().map(move |entry| (state, entry)));
-        let parse = |(state, entry): (RuleState, &Spanned<String>)| {
-            let location = format!("{}{}", path.display(), location(text, entry.span().start));
-            match subject(entry.get_ref()) {
+        let parse = |(state, entry): (RuleState, &Placed<String>)| {
+            let location = format!("{}:{}", path.display(), entry.place);
+            match subject(&entry.value) {
                 Ok(Subject::Secret(_)) if state != RuleState::Allow => Err(SettingsError::new(format!(
                     "{location}: files with secrets can only be allowed; they are denied by default"
                 ))),

@@ -51,6 +51,10 @@ impl Visitor<'_> for DecimalVisitor {
         Ok(Decimal(text.trim().to_owned()))
     }
 
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Decimal, E> {
+        Ok(Decimal(number.to_string()))
+    }
+
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Decimal, E> {
         Ok(Decimal(number.to_string()))
     }
@@ -63,11 +67,14 @@ impl Visitor<'_> for DecimalVisitor {
 
 #[cfg(test)]
 mod tests {
+    use agcore_document::Format;
+
     use super::*;
 
     #[test]
     fn keeps_numbers_as_they_are_written() {
-        let entry: PriceEntry = toml::from_str("input = 0.15\noutput = 2\nhit = '0.0750'\nwrite = 1e-3\n").unwrap();
+        let text = "input = 0.15\noutput = 2\nhit = '0.0750'\nwrite = 1e-3\n";
+        let entry: PriceEntry = Format::Toml.parse(text).unwrap().read().unwrap();
         assert_eq!((entry.input.0.as_str(), entry.output.0.as_str()), ("0.15", "2"));
         assert_eq!(entry.hit.unwrap().0, "0.0750");
         assert_eq!(entry.write.unwrap().0, "0.001");
@@ -77,7 +84,13 @@ mod tests {
             "input = true\noutput = 1\n",
             "input = 1\noutput = 1\ncached = 1\n",
         ] {
-            assert!(toml::from_str::<PriceEntry>(wrong).is_err(), "{wrong}");
+            assert!(
+                Format::Toml
+                    .parse(wrong)
+                    .and_then(|root| root.read::<PriceEntry>())
+                    .is_err(),
+                "{wrong}"
+            );
         }
     }
 }

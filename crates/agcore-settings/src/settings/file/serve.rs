@@ -2,7 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, Unexpected},
+};
 
 use crate::listen_address;
 
@@ -16,7 +19,7 @@ pub struct ServeTable {
     /// Whether clients need a token of the program.
     pub require_token: Option<bool>,
     /// The addresses of proxies that name the user.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "addresses")]
     pub trusted_proxies: Vec<IpAddr>,
     /// The origins of web pages that may use the server.
     #[serde(default)]
@@ -141,4 +144,21 @@ pub struct JwtTable {
     pub user_claim: Option<String>,
     /// The claim with the tenant.
     pub tenant_claim: Option<String>,
+}
+
+/// An IP address. The error does not quote the text.
+struct Address(IpAddr);
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let refused =
+            |_| de::Error::invalid_value(Unexpected::Other("another text"), &"an IP address such as 10.0.0.7");
+        text.parse().map(Self).map_err(refused)
+    }
+}
+
+fn addresses<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<IpAddr>, D::Error> {
+    let addresses = Vec::<Address>::deserialize(deserializer)?;
+    Ok(addresses.into_iter().map(|Address(address)| address).collect())
 }
