@@ -40,7 +40,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     println!("answer  {}", outcome.text());
-    println!("file    {}", fs::read_to_string(directory.path().join("notes.md"))?.trim_end());
+    println!(
+        "file    {}",
+        fs::read_to_string(directory.path().join("notes.md"))?.trim_end()
+    );
     Ok(())
 }
 
@@ -75,7 +78,11 @@ fn offline() -> ScriptedProvider {
         step("call_1", "read_file", r#"{"path": "../../etc/passwd"}"#),
         step("call_2", "read_file", r#"{"path": ".env"}"#),
         step("call_3", "read_file", r#"{"path": "notes.md"}"#),
-        step("call_4", "edit_file", r#"{"path": "notes.md", "old": "rivver", "new": "river"}"#),
+        step(
+            "call_4",
+            "edit_file",
+            r#"{"path": "notes.md", "old": "rivver", "new": "river"}"#,
+        ),
         ScriptStep::text("I corrected one word in notes.md."),
     ])
 }

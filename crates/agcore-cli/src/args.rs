@@ -84,7 +84,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::{Shell, generate};
 
 use self::{
-    chat::CHAT_HELP,
+    chat::chat_help,
     cost::COST_HELP,
     eval::EVAL_HELP,
     help::{USAGE, epilogue},
@@ -159,7 +159,7 @@ pub(crate) enum Command {
         chat: bool,
     },
     /// Chat with a model that can call a few tools
-    #[command(after_help = CHAT_HELP)]
+    #[command(after_help = chat_help())]
     Chat(ChatArgs),
     /// Make a plan for a task and carry it out
     #[command(after_help = RUN_HELP)]
@@ -177,7 +177,7 @@ pub(crate) enum Command {
         command: FlowCommand,
     },
     /// Open a chat that begins with a prompt, or answer the prompt once
-    #[command(hide = true, name = prompt::COMMAND, override_usage = USAGE, after_help = CHAT_HELP)]
+    #[command(hide = true, name = prompt::COMMAND, override_usage = USAGE, after_help = chat_help())]
     Prompt(ChatArgs),
     /// Find or ask for a provider and an API key, and write your settings
     #[command(after_help = INIT_HELP)]

@@ -20,6 +20,7 @@ mod tools;
 mod model_limits;
 mod model_prices;
 mod choices;
+mod table;
 
 use std::path::Path;
 
@@ -32,10 +33,9 @@ use agcore_terminal::render::Theme;
 use crate::SettingsError;
 
 pub use self::{
-    choices::{Choices, LOG, STORE, Unknown, VARIABLES},
+    choices::{Choices, LOG, STORE, Unknown},
     context::ContextFiles,
     effect::Effect,
-    file::SETTINGS,
     file::guards::{BudgetEntry, BudgetTable},
     file::hooks::{HookEntry, HookEvent},
     file::permissions::{PermissionEntry, Subject},
@@ -47,6 +47,7 @@ pub use self::{
     project::{AGENTS, FileAgent, FlowFiles, Project},
     proxy::shown_proxy,
     report::FolderReport,
+    table::{SETTINGS, Setting, Shown, Variable, file_settings, variables},
     tools::ToolSettings,
 };
 

@@ -7,11 +7,11 @@ use agcore_document::Expected;
 /// The longest value that is quoted, in bytes. Keys are longer.
 const MAX_VALUE: usize = 20;
 
-/// Describes the value that is expected. `is_number` is whether a number was found, so that its range is the problem.
-pub fn expected(expected: &Expected, is_number: bool) -> Cow<'_, str> {
+/// Describes the value that is expected, with the range of a number if that is the problem.
+pub fn expected(expected: &Expected, is_out_of_range: bool) -> Cow<'_, str> {
     match expected {
         Expected::Text => "text in quotation marks".into(),
-        Expected::Whole { .. } if !is_number => "a whole number".into(),
+        Expected::Whole { .. } if !is_out_of_range => "a whole number".into(),
         Expected::Whole { least: 0, most } if *most > u64::from(u32::MAX) => "a whole number, 0 or more".into(),
         other => other.to_string().into(),
     }
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_range_of_a_number_is_given_if_a_number_was_found() {
+    fn the_range_of_a_number_is_given_if_it_is_the_problem() {
         let whole = |most| Expected::Whole { least: 0, most };
         assert_eq!(expected(&whole(u64::MAX), false), "a whole number");
         assert_eq!(expected(&whole(u64::MAX), true), "a whole number, 0 or more");

@@ -57,7 +57,10 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
             "agcore-catalog",
         ]),
     ),
-    ("agcore-examples", Place::Outside(&["agcore", "agcore-server", "agcore-workbench", TESTKIT])),
+    (
+        "agcore-examples",
+        Place::Outside(&["agcore", "agcore-server", "agcore-workbench", TESTKIT]),
+    ),
     (
         "agcore-benches",
         Place::Outside(&[

@@ -1,6 +1,6 @@
 //! `agcore config`: shows every setting and its source.
 
-use agcore_settings::{Choices, Chosen, Effect, FolderReport, Origin, shown_proxy, vendor::redacted_url};
+use agcore_settings::{Choices, Effect, FolderReport, Origin, SETTINGS, Setting, Shown, vendor::redacted_url};
 use agcore_terminal::{
     process::variable,
     render::truncated,
@@ -62,97 +62,19 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
 }
 
 fn rows(choices: &Choices) -> Vec<Row> {
-    let text = |name, chosen: &Chosen<String>| Row {
-        name,
-        value: Some(chosen.value.clone()),
-        origin: Some(chosen.origin.clone()),
+    let shown = |setting: &'static Setting| {
+        let Shown { value, origin, .. } = setting.shown(choices)?;
+        let name = setting.name;
+        Some(Row { name, value, origin })
     };
-    let unset = |name| Row {
-        name,
-        value: None,
-        origin: None,
-    };
-    let mut rows = vec![
-        Row {
-            name: "provider",
-            value: Some(choices.provider.value.name().to_owned()),
-            origin: Some(choices.provider.origin.clone()),
-        },
-        choices
-            .model
-            .as_ref()
-            .map_or_else(|| unset("model"), |model| text("model", model)),
-        base_url(choices),
-        Row {
-            name: "proxy",
-            value: Some(shown_proxy(&choices.proxy.value)),
-            origin: Some(choices.proxy.origin.clone()),
-        },
-        Row {
-            name: "api_key",
-            value: choices.key.as_ref().map(|_| "set".to_owned()),
-            origin: choices.key.as_ref().map(|key| key.origin.clone()),
-        },
-        text("system", &choices.system),
-        Row {
-            name: "history",
-            value: Some(on_or_off(choices.history.value)),
-            origin: Some(choices.history.origin.clone()),
-        },
-        theme(choices),
-        traces(),
-        Row {
-            name: "trace_content",
-            value: Some(on_or_off(choices.trace_content.value)),
-            origin: Some(choices.trace_content.origin.clone()),
-        },
-        permissions(choices),
-        Row {
-            name: "grants",
-            value: Some(choices.tools.grants.to_string()),
-            origin: Some(choices.tools.grants_origin.clone()),
-        },
-        prices(choices),
-    ];
+    let mut rows: Vec<Row> = SETTINGS.iter().filter_map(shown).collect();
+    rows.push(traces());
     rows.extend(choices.limits.settings.iter().map(|limit| Row {
         name: limit.name,
         value: Some(limit.value.clone()),
         origin: Some(limit.origin.clone()),
     }));
     rows
-}
-
-fn prices(choices: &Choices) -> Row {
-    let count = |count| {
-        if count == 1 {
-            "1 model".to_owned()
-        } else {
-            format!("{count} models")
-        }
-    };
-    Row {
-        name: "prices",
-        value: choices.prices.as_ref().map(|prices| count(prices.value.len())),
-        origin: choices.prices.as_ref().map(|prices| prices.origin.clone()),
-    }
-}
-
-fn permissions(choices: &Choices) -> Row {
-    let count = choices.tools.permissions.len();
-    let plural = if count == 1 { "y" } else { "ies" };
-    Row {
-        name: "permissions",
-        value: Some(format!("{count} entr{plural}")),
-        origin: Some(choices.tools.permissions_origin.clone()),
-    }
-}
-
-fn theme(choices: &Choices) -> Row {
-    Row {
-        name: "theme",
-        value: Some(choices.theme.value.as_str().to_owned()),
-        origin: Some(choices.theme.origin.clone()),
-    }
 }
 
 /// Lists the files that were considered, and the settings that are ignored.
@@ -191,10 +113,6 @@ fn folder(report: &FolderReport) -> Value {
     })
 }
 
-fn on_or_off(is_on: bool) -> String {
-    if is_on { "on" } else { "off" }.to_owned()
-}
-
 /// Returns where spans are sent.
 fn traces() -> Row {
     let collector = Collector::from_variables(variable);
@@ -209,21 +127,6 @@ fn traces() -> Row {
         name: "traces",
         value: collector.as_ref().map(|collector| redacted_url(&collector.url)),
         origin: collector.map(|collector| Origin::Environment(collector.variable.to_owned())),
-    }
-}
-
-fn base_url(choices: &Choices) -> Row {
-    let (value, origin) = match &choices.base_url {
-        Some(url) => (Some(redacted_url(&url.value)), Some(url.origin.clone())),
-        None => {
-            let default = choices.provider.value.base_url();
-            (default.map(str::to_owned), default.map(|_| Origin::Default))
-        }
-    };
-    Row {
-        name: "base_url",
-        value,
-        origin,
     }
 }
 

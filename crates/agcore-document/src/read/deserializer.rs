@@ -38,7 +38,7 @@ impl<'d> NodeDeserializer<'d> {
 
     /// Sets the place of a failure that is about this value itself.
     fn placed<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
-        result.map_err(|failure| failure.at(self.node.place, || self.path.to_owned()))
+        result.map_err(|failure| failure.at(self.node.place, || self.path.owned()))
     }
 
     fn table<'de, V: Visitor<'de>>(&self, visitor: V) -> Result<V::Value, Failure> {
@@ -53,10 +53,8 @@ impl<'d> NodeDeserializer<'d> {
             given: 0,
         });
         read.map_err(|failure| match failure.kind() {
-            ErrorKind::MissingField(_) => {
-                failure.at_table(address(self.node), self.node.place, || self.path.to_owned())
-            }
-            _ => failure.at(self.node.place, || self.path.to_owned()),
+            ErrorKind::MissingField(_) => failure.at_table(address(self.node), self.node.place, || self.path.owned()),
+            _ => failure.at(self.node.place, || self.path.owned()),
         })
     }
 
@@ -311,7 +309,7 @@ impl<'d> TableAccess<'d> {
     /// Sets the place of a failure about a name. If it is not known, notes all members that are not.
     fn unknown(&self, member: &Member, failure: Failure) -> Failure {
         let NodeDeserializer { node, session, .. } = self.table;
-        let path = || self.path.to_owned();
+        let path = || self.path.owned();
         if let ErrorKind::UnknownField { known, .. } = failure.kind()
             && session.is_collecting()
         {

@@ -12,13 +12,13 @@ pub(super) enum Path<'p> {
 
 impl Path<'_> {
     /// Returns the steps from the outside to the inside.
-    pub(super) fn to_owned(self) -> DocumentPath {
+    pub(super) fn owned(self) -> DocumentPath {
         let (outer, step) = match self {
             Self::Root => return DocumentPath::default(),
             Self::Item(outer, index) => (outer, Step::Item(index)),
             Self::Member(outer, name) => (outer, Step::Member(name.to_owned())),
         };
-        let mut path = outer.to_owned();
+        let mut path = outer.owned();
         path.push(step);
         path
     }

@@ -81,12 +81,8 @@ fn scalars_follow_the_core_schema() {
 fn problems_have_a_place_and_a_path() {
     let check = |text: &str, place: &str, path: &str, problem: &str| {
         let error = refused(text);
-        let found = (
-            error.place.to_string(),
-            error.path.to_string().as_str(),
-            error.kind.to_string(),
-        );
-        assert_eq!(found, (place.to_owned(), path, problem.to_owned()), "{text}");
+        let found = (error.place.to_string(), error.path.to_string(), error.kind.to_string());
+        assert_eq!(found, (place.to_owned(), path.to_owned(), problem.to_owned()), "{text}");
     };
     check("a:\n  - 7: x", "2:5", "a[0]", "a key must be a text; quote it");
     check("[1]: x", "1:1", "", "a key must be a text; quote it");

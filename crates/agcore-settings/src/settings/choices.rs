@@ -25,11 +25,11 @@ use super::{
     report::FolderReport,
     selection::Selection,
     sources::Sources,
+    table::{file_settings, variables},
     tools::ToolSettings,
 };
 use crate::{
     SettingsError, SettingsOptions,
-    places::CONFIG_DIRECTORY,
     secrets::{KEYRING, Place},
     vendor::{example_model, key_variable, unquoted},
     wording::text_in_words,
@@ -45,28 +45,7 @@ pub const LOG: &str = "AGCORE_LOG";
 pub const STORE: &str = "AGCORE_STORE";
 
 /// The variable that decides whether spans include message content.
-const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
-
-/// Variables that are ignored in `.env`: a directory must not decide what is recorded of a conversation, where it goes,
-/// and which settings are the user's own.
-const ENVIRONMENT_ONLY: &[&str] = &[LOG, TRACE_CONTENT, CONFIG_DIRECTORY, STORE, KEYRING, THEME];
-
-/// All variables of the program.
-pub const VARIABLES: &[&str] = &[
-    "AGCORE_PROVIDER",
-    "AGCORE_MODEL",
-    "AGCORE_BASE_URL",
-    "AGCORE_PROXY",
-    "AGCORE_API_KEY",
-    "AGCORE_SYSTEM",
-    "AGCORE_HISTORY",
-    STORE,
-    LOG,
-    TRACE_CONTENT,
-    CONFIG_DIRECTORY,
-    KEYRING,
-    THEME,
-];
+pub(super) const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
 
 /// Every setting, with its source.
 #[derive(Debug)]
@@ -369,14 +348,18 @@ fn parse_switch(value: &str, origin: Origin) -> Result<Chosen<bool>, SettingsErr
 fn unknown(sources: &Sources) -> Unknown {
     let settings = sources.files.iter().flat_map(|file| &file.file.unknown);
     let settings = settings.map(|(name, error)| {
-        let near = name.as_deref().map(|name| suggestion(name, super::file::SETTINGS));
+        let near = name.as_deref().map(|name| suggestion(name, file_settings()));
         error.to_string() + &near.unwrap_or_default()
     });
     let settings = settings.collect();
     let names = sources.program_variables();
-    let unknown = names.iter().filter(|name| !VARIABLES.contains(&name.as_str()));
-    let unknown = unknown.map(|name| format!("unknown variable {name}{}", suggestion(name, VARIABLES)));
-    let misplaced = ENVIRONMENT_ONLY.iter().filter(|name| sources.is_in_dotenv(name));
+    let known = variables().map(|variable| variable.name);
+    let unknown = names.iter().filter(|name| known.clone().all(|known| known != *name));
+    let unknown = unknown.map(|name| format!("unknown variable {name}{}", suggestion(name, known.clone())));
+    let misplaced = variables().filter(|variable| variable.is_environment_only);
+    let misplaced = misplaced
+        .map(|variable| variable.name)
+        .filter(|name| sources.is_in_dotenv(name));
     let misplaced = misplaced.map(|name| format!("{name} is ignored in .env; set it in the environment"));
     Unknown {
         settings,

@@ -10,9 +10,10 @@ use agcore_terminal::render::shown_value;
 use serde_json::Value as Json;
 
 use super::{
-    file::{File, SETTINGS, dotenv::Dotenv, hooks::HookTable},
+    file::{File, dotenv::Dotenv, hooks::HookTable},
     project::Project,
     server_text::describe,
+    table::{is_in_file, needs_trust},
 };
 use crate::{
     places::SETTINGS_FILE,
@@ -47,7 +48,7 @@ impl Effect {
     /// Returns whether this is a setting that does not exist.
     pub(super) fn is_unknown_setting(&self) -> bool {
         let name = self.name.as_deref();
-        self.kind == FileKind::Settings && name.is_some_and(|name| !SETTINGS.contains(&name))
+        self.kind == FileKind::Settings && name.is_some_and(|name| !is_in_file(name))
     }
 }
 
@@ -58,7 +59,7 @@ pub(super) fn of_settings(file: &File) -> Vec<Effect> {
         kind: FileKind::Settings,
         name: Some(short(name)),
         value: Some(shown(name, node)),
-        needs_trust: !is_used(name),
+        needs_trust: needs_trust(name),
     };
     file.named.0.iter().map(effect).collect()
 }
@@ -192,21 +193,6 @@ fn of_project(snapshot: &Snapshot, root: &str) -> Option<Effect> {
     })
 }
 
-/// Returns the settings that are used without trust. Everything else is missing, so a setting added to [`File`] needs
-/// trust unless it is listed here and in [`is_used`].
-pub(super) fn without_trust(file: &File) -> File {
-    File {
-        history: file.history,
-        places: file.places.clone(),
-        ..File::default()
-    }
-}
-
-/// Returns whether a setting is used without trust.
-fn is_used(name: &str) -> bool {
-    name == "history"
-}
-
 /// Summarizes effects by file: `agcore.toml (base_url, permissions) and AGENTS.md are`.
 pub(super) fn summary(effects: &[Effect]) -> String {
     let mut files: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -239,7 +225,7 @@ pub(super) fn summary(effects: &[Effect]) -> String {
 
 /// Shows the value of a setting. Keys, and credentials in URLs, are hidden.
 fn shown(name: &str, node: &Node) -> String {
-    if !SETTINGS.contains(&name) {
+    if !is_in_file(name) {
         return "not known to this version".to_owned();
     }
     match (&node.value, name) {

@@ -16,7 +16,7 @@ use agcore::{
     llm::{ProviderType, credential::Secret},
     mcp::ServerEntry,
 };
-use agcore_document::{DocumentError, Format, Member, Members, Node, Place, Value};
+use agcore_document::{Format, Member, Members, Node, Place, Value};
 use serde::{Deserialize, Deserializer, de};
 
 use self::{
@@ -28,30 +28,8 @@ use self::{
     price_table::PriceEntry,
     serve::ServeTable,
 };
-use crate::{SettingsError, wording::is_word};
-
-/// The names of all settings.
-pub const SETTINGS: &[&str] = &[
-    "provider",
-    "model",
-    "base_url",
-    "proxy",
-    "api_key",
-    "system",
-    "history",
-    "theme",
-    "timeouts",
-    "retry",
-    "providers",
-    "prices",
-    "permissions",
-    "budget",
-    "redact",
-    "keep_env",
-    "hooks",
-    "mcp",
-    "serve",
-];
+use super::table::{file_settings, is_in_file, needs_trust};
+use crate::{SettingsError, places::SETTINGS_FILE, wording::is_word};
 
 /// A parsed settings file.
 #[derive(Debug, Default, Deserialize)]
@@ -144,9 +122,14 @@ impl File {
     /// # Errors
     /// Invalid TOML or an invalid value, with line and column.
     pub(super) fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
-        let failed = |root: Option<&Node>, error: &DocumentError| at(path, error.place, &explain(root, error));
-        let root = Format::Toml.parse(text).map_err(|error| failed(None, &error))?;
-        let mut file: Self = root.read().map_err(|error| failed(Some(&root), &error))?;
+        let root = Format::Toml.parse(text);
+        let root = root.map_err(|error| at(path, error.place, &explain(None, &error)))?;
+        Self::of_document(path, root)
+    }
+
+    fn of_document(path: &Path, root: Node) -> Result<Self, SettingsError> {
+        let read = root.read();
+        let mut file: Self = read.map_err(|error| at(path, error.place, &explain(Some(&root), &error)))?;
         file.entries = file.permissions.entries(path)?;
         check_providers(path, &file.providers)?;
         for (name, entry) in &mut file.prices.0 {
@@ -155,7 +138,7 @@ impl File {
         let places = root.members().iter();
         let places = places.map(|member| (member.name.clone(), format!(":{}", member.node.place)));
         file.places = places.collect();
-        let is_unknown = |member: &&Member| !SETTINGS.contains(&member.name.as_str());
+        let is_unknown = |member: &&Member| !is_in_file(&member.name);
         let unknown = root.members().iter().filter(is_unknown);
         file.unknown = unknown.map(|member| unknown_setting(path, member)).collect();
         if let Value::Table(members) = root.value {
@@ -163,6 +146,14 @@ impl File {
             file.named.0.sort_by(|one, other| one.name.cmp(&other.name));
         }
         Ok(file)
+    }
+
+    /// Returns the file with the settings only that are used although the folder is not trusted.
+    pub(super) fn without_trust(&self) -> Self {
+        let known = self.named.0.iter().filter(|member| !needs_trust(&member.name));
+        let root = Node::new(Place::START, Value::Table(known.cloned().collect()));
+        // These settings were read before.
+        Self::of_document(Path::new(SETTINGS_FILE), root).unwrap_or_default()
     }
 }
 
@@ -190,7 +181,10 @@ fn unknown_setting(path: &Path, member: &Member) -> (Option<String>, SettingsErr
     // With misplaced quotes anything can look like a name, even a key.
     let name = Some(&member.name).filter(|name| is_word(name, MAX_NAME) && !name.contains('.'));
     let shown = name.map(|name| format!(" `{name}`")).unwrap_or_default();
-    let message = format!("unknown setting{shown}; the settings are {}", SETTINGS.join(", "));
+    let message = format!(
+        "unknown setting{shown}; the settings are {}",
+        file_settings().collect::<Vec<_>>().join(", ")
+    );
     (name.cloned(), at(path, member.place, &message))
 }
 
@@ -306,7 +300,7 @@ mod tests {
         );
         check(
             "[providers.claude]\n[providers.anthropic]\n",
-            "agcore.toml:1:12: [providers] has another table for anthropic",
+            "agcore.toml:2:12: [providers] has another table for anthropic",
         );
         check(
             "[providers.openai]\napi_key = 'x'\n",

@@ -6,11 +6,12 @@ use agcore::chat::text::suggestion;
 
 use super::{
     context::ContextFiles,
-    effect::{self, Effect, without_trust},
+    effect::{self, Effect},
     file::{
-        File, SETTINGS,
+        File,
         dotenv::{self, Dotenv},
     },
+    table::file_settings,
 };
 use crate::{
     PolicyOptions, SettingsError,
@@ -189,7 +190,7 @@ impl Folder {
             Some(format!(
                 "{} has the unknown setting {name}{}",
                 effect.file,
-                suggestion(name, SETTINGS)
+                suggestion(name, file_settings())
             ))
         });
         let ignored = (!ignored.is_empty()).then(|| {
@@ -208,7 +209,7 @@ impl Folder {
         self.file
             .take()
             .filter(|_| self.uses_file)
-            .map(|file| if is_trusted { file } else { without_trust(&file) })
+            .map(|file| if is_trusted { file } else { file.without_trust() })
     }
 
     /// Returns the variables of `.env` that may be used. Invalid lines are added to the warnings.

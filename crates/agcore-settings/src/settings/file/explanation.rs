@@ -13,9 +13,8 @@ pub(crate) fn explain(root: Option<&Node>, error: &DocumentError) -> String {
     let place = Setting::new(root, error);
     let prefix = place.prefix();
     match &error.kind {
-        ErrorKind::WrongType { expected: wanted, .. } | ErrorKind::OutOfRange { expected: wanted, .. } => {
-            place.wrong_value(wanted)
-        }
+        ErrorKind::WrongType { expected, .. } => place.wrong_value(expected, false),
+        ErrorKind::OutOfRange { expected, .. } => place.wrong_value(expected, true),
         ErrorKind::UnknownName { name, known } => format!(
             "{prefix}expected {}, found {}{}",
             alternatives(known),
@@ -82,10 +81,10 @@ impl<'e> Setting<'e> {
         in_brackets(&self.names, is_list)
     }
 
-    fn wrong_value(&self, wanted: &Expected) -> String {
+    fn wrong_value(&self, wanted: &Expected, is_out_of_range: bool) -> String {
         let wanted_in_words = match wanted {
             Expected::Name(names) => alternatives(names),
-            other => expected(other, matches!(self.value, Some(Value::Number(_)))).into_owned(),
+            other => expected(other, is_out_of_range).into_owned(),
         };
         let found = self.found().map(|found| format!(", found {found}")).unwrap_or_default();
         let hint = self.hint(wanted).unwrap_or_default();

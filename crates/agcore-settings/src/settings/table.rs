@@ -1,0 +1,289 @@
+//! [`Setting`]: the table of all settings. What is read, shown, documented and ignored without trust follows from it.
+
+use super::{
+    choices::{Choices, LOG, STORE, TRACE_CONTENT},
+    origin::{Chosen, Origin},
+    proxy::shown_proxy,
+};
+use crate::{places::CONFIG_DIRECTORY, secrets::KEYRING, vendor::redacted_url};
+use agcore_terminal::render::THEME;
+
+/// A setting: its names, and how its value is shown.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Setting {
+    /// The name in `agcore.toml` and in `agcore config`.
+    pub name: &'static str,
+    /// How it is written in `agcore.toml`, such as `[timeouts]`, if it can be set there.
+    pub in_file: Option<&'static str>,
+    /// Whether the file of a folder must be trusted for it.
+    pub needs_trust: bool,
+    /// The variables that set it.
+    pub variables: &'static [Variable],
+    /// Describes the value, if `agcore config` shows it as one row.
+    shown: Option<fn(&Choices) -> Shown>,
+}
+
+/// A variable of the program.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Variable {
+    /// The name.
+    pub name: &'static str,
+    /// Whether it is ignored in `.env`: a directory must not decide what is recorded of a conversation, where it goes, and which
+    /// settings are the user's own.
+    pub is_environment_only: bool,
+    /// The values, in a few words.
+    pub help: &'static str,
+}
+
+/// The value of a setting without secrets, and its source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Shown {
+    /// The value, or `None` if it is not set.
+    pub value: Option<String>,
+    /// The source.
+    pub origin: Option<Origin>,
+}
+
+impl Setting {
+    const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            in_file: None,
+            needs_trust: true,
+            variables: &[],
+            shown: None,
+        }
+    }
+
+    /// Sets how it is written in a settings file.
+    const fn in_file(mut self, form: &'static str) -> Self {
+        self.in_file = Some(form);
+        self
+    }
+
+    /// Uses the file of a folder without trust.
+    const fn without_trust(mut self) -> Self {
+        self.needs_trust = false;
+        self
+    }
+
+    const fn variables(mut self, variables: &'static [Variable]) -> Self {
+        self.variables = variables;
+        self
+    }
+
+    const fn shown_as(mut self, shown: fn(&Choices) -> Shown) -> Self {
+        self.shown = Some(shown);
+        self
+    }
+
+    /// Returns the value as `agcore config` shows it. `None` for settings with several values, which have rows of their own.
+    pub fn shown(&self, choices: &Choices) -> Option<Shown> {
+        self.shown.map(|shown| shown(choices))
+    }
+}
+
+impl Variable {
+    const fn new(name: &'static str, help: &'static str) -> Self {
+        let is_environment_only = false;
+        Self {
+            name,
+            is_environment_only,
+            help,
+        }
+    }
+
+    /// A variable that is ignored in `.env`.
+    const fn environment_only(name: &'static str, help: &'static str) -> Self {
+        let is_environment_only = true;
+        Self {
+            name,
+            is_environment_only,
+            help,
+        }
+    }
+}
+
+impl Shown {
+    fn new(value: impl Into<String>, origin: &Origin) -> Self {
+        Self {
+            value: Some(value.into()),
+            origin: Some(origin.clone()),
+        }
+    }
+
+    fn option<T>(chosen: Option<&Chosen<T>>, value: impl FnOnce(&T) -> String) -> Self {
+        Self {
+            value: chosen.map(|chosen| value(&chosen.value)),
+            origin: chosen.map(|chosen| chosen.origin.clone()),
+        }
+    }
+}
+
+/// All settings, in the order in which they are listed.
+pub static SETTINGS: &[Setting] = &[
+    Setting::new("provider")
+        .in_file("provider")
+        .variables(&[Variable::new(
+            "AGCORE_PROVIDER",
+            "provider, such as openai or anthropic",
+        )])
+        .shown_as(|choices| Shown::new(choices.provider.value.name(), &choices.provider.origin)),
+    Setting::new("model")
+        .in_file("model")
+        .variables(&[Variable::new("AGCORE_MODEL", "model name, or PROVIDER:MODEL")])
+        .shown_as(|choices| Shown::option(choices.model.as_ref(), Clone::clone)),
+    Setting::new("base_url")
+        .in_file("base_url")
+        .variables(&[Variable::new("AGCORE_BASE_URL", "API base URL")])
+        .shown_as(base_url),
+    Setting::new("proxy")
+        .in_file("proxy")
+        .variables(&[Variable::new(
+            "AGCORE_PROXY",
+            "proxy: URL, off, or environment (the default)",
+        )])
+        .shown_as(|choices| Shown::new(shown_proxy(&choices.proxy.value), &choices.proxy.origin)),
+    Setting::new("api_key")
+        .in_file("api_key")
+        .variables(&[Variable::new("AGCORE_API_KEY", "API key")])
+        .shown_as(|choices| Shown::option(choices.key.as_ref(), |_| "set".to_owned())),
+    Setting::new("system")
+        .in_file("system")
+        .variables(&[Variable::new("AGCORE_SYSTEM", "instructions for the agent")])
+        .shown_as(|choices| Shown::new(choices.system.value.as_str(), &choices.system.origin)),
+    Setting::new("history")
+        .in_file("history")
+        .without_trust()
+        .variables(&[Variable::new(
+            "AGCORE_HISTORY",
+            "keep typed lines for the next chat: on or off",
+        )])
+        .shown_as(|choices| switch(&choices.history)),
+    Setting::new("theme")
+        .in_file("theme")
+        .variables(&[Variable::environment_only(
+            THEME,
+            "auto, dark, light, contrast or plain",
+        )])
+        .shown_as(|choices| Shown::new(choices.theme.value.as_str(), &choices.theme.origin)),
+    Setting::new("trace_content")
+        .variables(&[Variable::environment_only(
+            TRACE_CONTENT,
+            "include message content in spans and log: on or off",
+        )])
+        .shown_as(|choices| switch(&choices.trace_content)),
+    Setting::new("timeouts").in_file("[timeouts]"),
+    Setting::new("retry").in_file("[retry]"),
+    Setting::new("providers").in_file("[providers.NAME]"),
+    Setting::new("prices")
+        .in_file("[prices.MODEL]")
+        .shown_as(|choices| Shown::option(choices.prices.as_ref(), |prices| count(prices.len(), "model", "models"))),
+    Setting::new("permissions")
+        .in_file("[permissions]")
+        .shown_as(|choices| {
+            let entries = count(choices.tools.permissions.len(), "entry", "entries");
+            Shown::new(entries, &choices.tools.permissions_origin)
+        }),
+    Setting::new("grants")
+        .shown_as(|choices| Shown::new(choices.tools.grants.to_string(), &choices.tools.grants_origin)),
+    Setting::new("budget").in_file("[budget]"),
+    Setting::new("redact").in_file("redact"),
+    Setting::new("keep_env").in_file("keep_env"),
+    Setting::new("hooks").in_file("[[hooks.EVENT]]"),
+    Setting::new("mcp").in_file("[mcp.servers.NAME]"),
+    Setting::new("serve").in_file("[serve]"),
+    Setting::new("log").variables(&[Variable::environment_only(LOG, "log level")]),
+    Setting::new("config_directory").variables(&[Variable::environment_only(
+        CONFIG_DIRECTORY,
+        "directory of your user settings, as an absolute path",
+    )]),
+    Setting::new("keyring").variables(&[Variable::environment_only(
+        KEYRING,
+        "keep API keys in the keyring of the system: on (the default) or off",
+    )]),
+    Setting::new("store").variables(&[Variable::environment_only(
+        STORE,
+        "URL of a database server for the sessions of `agcore serve`",
+    )]),
+];
+
+/// Returns the names of the settings of `agcore.toml`.
+pub fn file_settings() -> impl Iterator<Item = &'static str> + Clone {
+    SETTINGS
+        .iter()
+        .filter(|setting| setting.in_file.is_some())
+        .map(|setting| setting.name)
+}
+
+/// Returns whether there is a setting with this name in `agcore.toml`.
+pub(crate) fn is_in_file(name: &str) -> bool {
+    file_settings().any(|known| known == name)
+}
+
+/// Returns whether the setting of a folder's `agcore.toml` is used only if the folder is trusted.
+pub(crate) fn needs_trust(name: &str) -> bool {
+    let found = SETTINGS.iter().find(|setting| setting.name == name);
+    found.is_none_or(|setting| setting.needs_trust)
+}
+
+/// Returns all variables of the program.
+pub fn variables() -> impl Iterator<Item = &'static Variable> + Clone {
+    SETTINGS.iter().flat_map(|setting| setting.variables)
+}
+
+fn switch(chosen: &Chosen<bool>) -> Shown {
+    Shown::new(if chosen.value { "on" } else { "off" }, &chosen.origin)
+}
+
+fn count(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn base_url(choices: &Choices) -> Shown {
+    if choices.base_url.is_some() {
+        return Shown::option(choices.base_url.as_ref(), |url| redacted_url(url));
+    }
+    let default = choices.provider.value.base_url();
+    Shown {
+        value: default.map(str::to_owned),
+        origin: default.map(|_| Origin::Default),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const MANUAL: &str = include_str!("../../../../docs/cli.md");
+
+    /// Returns the texts in backticks of a column of the table of settings in the manual.
+    fn documented(column: usize) -> BTreeSet<&'static str> {
+        let (_, table) = MANUAL.split_once("| setting | option | environment").unwrap();
+        let rows = table.lines().skip(2).take_while(|row| row.starts_with('|'));
+        let cells = rows.filter_map(|row| row.split('|').nth(column));
+        cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
+    }
+
+    #[test]
+    fn the_manual_lists_every_setting_and_variable_and_no_other() {
+        let settings: BTreeSet<&str> = SETTINGS.iter().filter_map(|setting| setting.in_file).collect();
+        let values = ["true", "false"].into();
+        assert_eq!(&documented(4) - &values, settings);
+        let variables: BTreeSet<&str> = variables().map(|variable| variable.name).collect();
+        let mut documented = documented(3);
+        documented.retain(|name| name.starts_with("AGCORE_"));
+        assert_eq!(documented, variables);
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let names: BTreeSet<&str> = SETTINGS.iter().map(|setting| setting.name).collect();
+        assert_eq!(names.len(), SETTINGS.len());
+    }
+}
