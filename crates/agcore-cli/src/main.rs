@@ -306,7 +306,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Memory { command } => command::memory::run(&command).await,
         #[cfg(feature = "sqlite")]
         Command::Store { command } => command::store::run(&command).await,
-        Command::Schema => print(&output::schema()),
+        Command::Schema => print(&agcore_stream_json::schema()),
         Command::Completion { shell } => print(&Args::completion(shell)),
         Command::Man { dir: Some(dir), .. } => command::man::write(&dir),
         Command::Man { command, dir: None } => command::man::show(&command),

@@ -40,6 +40,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-eval", Place::Floor(5)),
     ("agcore", Place::Floor(6)),
     ("agcore-server", Place::Floor(6)),
+    ("agcore-stream-json", Place::Floor(4)),
     ("agcore-terminal", Place::Floor(4)),
     ("agcore-settings", Place::Floor(7)),
     ("agcore-workbench", Place::Floor(8)),

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use agcore::chat::{AnsweredBy, CompactionMethod, ContextEvent, Fault, FaultKind, Progress, ToolCall, UsageTracker};
+use agcore_chat::{AnsweredBy, CompactionMethod, ContextEvent, Fault, FaultKind, Progress, ToolCall, UsageTracker};
 use serde_json::json;
 
 use super::*;
 
 fn translator() -> Translator {
-    Translator::new("openai", "small", false)
+    let mut translator = Translator::new(false);
+    translator.answered_by("openai", "small");
+    translator
 }
 
 /// Translates events and returns the lines as JSON.
@@ -143,7 +145,7 @@ fn deltas_are_included_on_request_and_followed_by_the_whole() {
             EventKind::from(TextEvent::Reasoning("Hm.".into())),
             delta("Hel"),
             delta("lo"),
-            message(AssistantMessage::new("Hello").with_reasoning(agcore::chat::Reasoning::new("Hm."))),
+            message(AssistantMessage::new("Hello").with_reasoning(agcore_chat::Reasoning::new("Hm."))),
             usage(1, 1),
             requested("c"),
             started("c"),
@@ -154,7 +156,7 @@ fn deltas_are_included_on_request_and_followed_by_the_whole() {
             .into(),
         ]
     };
-    let mut partial = Translator::new("openai", "small", true);
+    let mut partial = Translator::new(true);
     assert_eq!(
         types(&lines(&mut partial, kinds())),
         [
@@ -245,7 +247,7 @@ fn calls_end_as_they_were_decided() {
 #[test]
 fn an_approval_follows_its_call() {
     let mut translator = translator();
-    let asked = Event::ApprovalRequest(super::super::line::ApprovalRequest {
+    let asked = Event::ApprovalRequest(crate::ApprovalRequest {
         id: "c1".into(),
         name: "add".into(),
         input: json!({}),

@@ -1,29 +1,42 @@
-//! [`Translator`]: turns the events of a turn into the lines of machine-readable output.
+//! [`Translator`]: turns the events of a turn into the contents of lines.
+
+mod counts;
+mod changes;
+#[cfg(feature = "flow")]
+mod flow_events;
+mod summary;
 
 use std::{
     collections::{HashMap, HashSet},
     time::Duration,
 };
 
-use agcore::chat::{
+use agcore_chat::{
     AssistantMessage, EventKind, Message as ChatMessage, ModelEvent, TextEvent, ToolEvent, TurnEvent, Usage,
 };
 use serde_json::Value;
 
-use super::{
+use self::{
     changes::{agent_change, compaction},
-    failure::{ErrorInfo, Retry},
-    line::{
-        CallUsage, Denial, Event, Message, Role, Text, ToolOutputDelta, ToolResult, ToolStart, ToolStatus, ToolUse,
-        TurnEnd, TurnStart, Warning,
-    },
     summary::Summary,
-    tokens::Tokens,
 };
+use crate::{
+    call::{ToolOutputDelta, ToolResult, ToolStart, ToolStatus, ToolUse},
+    failure::{ErrorInfo, Retry},
+    line::Event,
+    result::Denial,
+    tokens::Tokens,
+    turn::{CallUsage, Message, Role, Text, TurnEnd, TurnStart, Warning},
+};
+
+#[cfg(feature = "flow")]
+pub(crate) use self::flow_events::{flow_end, flow_event};
+pub(crate) use self::summary::Estimates;
+pub use self::summary::RunEnd;
 
 /// The end of a call, if its event does not contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(crate) enum Fate {
     /// It ran, or was refused because it was invalid.
     Ended,
     /// It was not allowed, for this reason.
@@ -34,7 +47,7 @@ pub(super) enum Fate {
 
 /// Translates events. Only complete messages, calls and results become lines, unless partial ones are wanted.
 #[derive(Debug)]
-pub(super) struct Translator {
+pub(crate) struct Translator {
     is_partial: bool,
     /// The provider and the model that answer.
     answers: (String, String),
@@ -54,15 +67,15 @@ pub(super) struct Translator {
     fates: HashMap<String, Fate>,
     is_cancelled: bool,
     /// The contents of the result.
-    pub(super) summary: Summary,
+    pub(crate) summary: Summary,
 }
 
 impl Translator {
-    /// Creates a translator for replies of this provider and model.
-    pub(super) fn new(provider: &str, model: &str, is_partial: bool) -> Self {
+    /// Creates a translator. Pieces of incomplete messages become lines on request.
+    pub(crate) fn new(is_partial: bool) -> Self {
         Self {
             is_partial,
-            answers: (provider.to_owned(), model.to_owned()),
+            answers: (String::new(), String::new()),
             text: String::new(),
             reasoning: String::new(),
             held: Vec::new(),
@@ -76,8 +89,13 @@ impl Translator {
         }
     }
 
+    /// Notes which provider and model answer, until an event names others.
+    pub(crate) fn answered_by(&mut self, provider: &str, model: &str) {
+        self.answers = (provider.to_owned(), model.to_owned());
+    }
+
     /// Translates an event.
-    pub(super) fn event(&mut self, agent: &str, kind: &EventKind) -> Vec<Event> {
+    pub(crate) fn event(&mut self, agent: &str, kind: &EventKind) -> Vec<Event> {
         let mut out = Vec::new();
         match kind {
             EventKind::Model(ModelEvent::Usage(usage)) => self.usage(Some(usage), &mut out),
@@ -104,7 +122,7 @@ impl Translator {
 
     /// Translates an event of a sub-agent, which the call `parent` has asked: its calls, what they return, and what its model
     /// calls use. Its answer is the result of that call.
-    pub(super) fn sub_agent_event(&mut self, parent: &str, kind: &EventKind) -> Vec<Event> {
+    pub(crate) fn sub_agent_event(&mut self, parent: &str, kind: &EventKind) -> Vec<Event> {
         let mut out = Vec::new();
         match kind {
             EventKind::Tool(ToolEvent::Requested { call_id, name, input }) => {
@@ -121,17 +139,17 @@ impl Translator {
     }
 
     /// Notes how a call ended.
-    pub(super) fn fate(&mut self, id: &str, fate: Fate) {
+    pub(crate) fn fate(&mut self, id: &str, fate: Fate) {
         self.fates.insert(id.to_owned(), fate);
     }
 
     /// Notes that the turn was cancelled: calls that fail from now on, for no reason of their own, were interrupted.
-    pub(super) fn cancel(&mut self) {
+    pub(crate) fn cancel(&mut self) {
         self.is_cancelled = true;
     }
 
     /// Translates a question about a call or its answer. It waits until a line has named the call.
-    pub(super) fn approval(&mut self, id: &str, event: Event) -> Vec<Event> {
+    pub(crate) fn approval(&mut self, id: &str, event: Event) -> Vec<Event> {
         if self.known_calls.contains(id) {
             return vec![event];
         }

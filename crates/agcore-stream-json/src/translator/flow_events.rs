@@ -1,10 +1,10 @@
 //! Translates the events of flows into lines.
 
-use std::time::Duration;
+use agcore_flow::{FlowEvent, Interrupt, Record};
+use serde_json::Value;
 
-use agcore::flow::{FlowEvent, FlowResult, Interrupt, Record};
-
-use super::{
+use super::millis;
+use crate::{
     failure::ErrorInfo,
     flow::{FlowEnd, FlowQuestion, FlowStart, NodeData, NodeEnd, NodeRetry, NodeStart},
     line::Event,
@@ -12,7 +12,7 @@ use super::{
 };
 
 /// Translates an event of a flow. Events of agents are translated elsewhere, and the end of the run is its result.
-pub(super) fn flow_event(event: &FlowEvent) -> Option<Event> {
+pub(crate) fn flow_event(event: &FlowEvent) -> Option<Event> {
     Some(match event {
         FlowEvent::RunStarted { flow, is_resumed } => Event::FlowStart(FlowStart {
             flow: flow.clone(),
@@ -80,11 +80,11 @@ fn finished(record: &Record) -> NodeEnd {
     }
 }
 
-/// Translates the end of a flow.
-pub(super) fn flow_end(result: &FlowResult) -> FlowEnd {
+/// Translates the end of a flow with this state and these open questions.
+pub(crate) fn flow_end(state: &Value, questions: &[Interrupt]) -> FlowEnd {
     FlowEnd {
-        state: result.state.clone(),
-        questions: result.interrupts.iter().map(question).collect(),
+        state: state.clone(),
+        questions: questions.iter().map(question).collect(),
     }
 }
 
@@ -95,8 +95,4 @@ fn question(interrupt: &Interrupt) -> FlowQuestion {
         branch: interrupt.branch.clone(),
         prompt: interrupt.prompt.clone(),
     }
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,37 +1,58 @@
-//! [`Announced`] and [`Decisions`]: report approvals and denials to the output.
+//! [`ReportedApprover`] and [`ReportedAudit`]: write approvals and denials as lines.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use agcore::{
-    chat::ApprovalScope,
-    tools::{
-        Approval, ApprovalRequest as Request, Approver, AuditEvent, AuditOutcome, AuditRecord, AuditSink, Decider,
-        ToolErrorKind,
-    },
-};
-use async_trait::async_trait;
-
-use super::{
-    events::Fate,
-    line::{ApprovalRequest, ApprovalResolved, Decision, Event},
-    writer::Output,
+use agcore_chat::ApprovalScope;
+use agcore_tools::{
+    Approval, ApprovalRequest as Request, Approver, AuditEvent, AuditOutcome, AuditRecord, AuditSink, Decider,
+    ToolErrorKind, async_trait,
 };
 
-/// Reports the questions of an approver and their answers.
-pub(crate) struct Announced {
-    output: Output,
+use super::LineStream;
+use crate::{
+    call::{ApprovalRequest, ApprovalResolved, Decision},
+    line::Event,
+    translator::Fate,
+};
+
+impl LineStream {
+    /// Wraps an approver, whose questions and answers are written.
+    pub fn approver(&self, approver: Arc<dyn Approver>) -> ReportedApprover {
+        ReportedApprover {
+            stream: self.clone(),
+            approver,
+        }
+    }
+
+    /// Returns a sink that records how calls ended, which their events do not contain. Pass it to the agent, so that denied calls are
+    /// shown as such.
+    pub fn audit(&self) -> ReportedAudit {
+        ReportedAudit(self.clone())
+    }
+
+    /// Writes a question about a call, or its answer.
+    fn approval(&self, call_id: &str, event: Event) {
+        let mut lines = self.lines();
+        let events = lines.translator.approval(call_id, event);
+        // If the line cannot be written, the next event of the turn reports it.
+        let _ = lines.write(events);
+    }
+}
+
+/// An approver whose questions and answers are written as lines.
+pub struct ReportedApprover {
+    stream: LineStream,
     approver: Arc<dyn Approver>,
 }
 
-impl Announced {
-    /// Wraps an approver.
-    pub(crate) fn new(output: Output, approver: Arc<dyn Approver>) -> Self {
-        Self { output, approver }
+impl fmt::Debug for ReportedApprover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReportedApprover").finish_non_exhaustive()
     }
 }
 
 #[async_trait]
-impl Approver for Announced {
+impl Approver for ReportedApprover {
     async fn approve(&self, request: &Request) -> Approval {
         let id = request.call_id.to_string();
         let asked = Event::ApprovalRequest(ApprovalRequest {
@@ -40,14 +61,14 @@ impl Approver for Announced {
             input: request.arguments.as_value().clone(),
             reason: request.reason.clone(),
         });
-        self.output.approval(&id, asked);
+        self.stream.approval(&id, asked);
         let approval = self.approver.approve(request).await;
         if approval == Approval::Suspend {
             // The answer comes in a later run.
             return approval;
         }
         let resolved = Event::ApprovalResolved(resolved(&id, &approval));
-        self.output.approval(&id, resolved);
+        self.stream.approval(&id, resolved);
         approval
     }
 }
@@ -90,10 +111,10 @@ fn scope_name(scope: ApprovalScope) -> &'static str {
 }
 
 /// Records how calls ended, which their events do not contain.
-#[derive(Debug)]
-pub(crate) struct Decisions(pub(crate) Output);
+#[derive(Debug, Clone)]
+pub struct ReportedAudit(LineStream);
 
-impl AuditSink for Decisions {
+impl AuditSink for ReportedAudit {
     fn record(&self, record: &AuditRecord<'_>) {
         let fate = match record.event {
             AuditEvent::Decided {
@@ -118,6 +139,6 @@ impl AuditSink for Decisions {
             AuditEvent::Refused { .. } | AuditEvent::Finished { .. } => Fate::Ended,
             _ => return,
         };
-        self.0.fate(record.call_id, fate);
+        self.0.lines().translator.fate(record.call_id, fate);
     }
 }

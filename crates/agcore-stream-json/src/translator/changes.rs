@@ -1,10 +1,11 @@
 //! Lines about changes of the context, of steps and of the agent that answers.
 
-use agcore::chat::{AgentEvent, CompactionMethod, ContextEvent};
+use agcore_chat::{AgentEvent, CompactionMethod, ContextEvent};
 
-use super::{
+use crate::{
     failure::ErrorInfo,
-    line::{Compaction, Event, Handoff, PlanStep},
+    line::Event,
+    turn::{Compaction, Handoff, PlanStep},
 };
 
 /// Translates a change of a step or of the agent that answers.

@@ -1,22 +1,16 @@
-//! [`Tokens`] and [`Cost`] in machine-readable output.
+//! Translates faults, counted tokens and costs.
 
-use agcore::chat::{Money, ReportedCost, Usage, UsageTracker};
-use schemars::JsonSchema;
-use serde::Serialize;
+use agcore_chat::{Fault, Money, ReportedCost, Usage, UsageTracker};
 
-/// Counted tokens. Counters that the server did not report are null.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct Tokens {
-    /// All tokens of the prompt, including those read from and written to a cache.
-    pub(crate) input: Option<u64>,
-    /// The part of the input that was read from a cache.
-    pub(crate) cache_read: Option<u64>,
-    /// The part of the input that was written to a cache.
-    pub(crate) cache_write: Option<u64>,
-    /// All generated tokens, including reasoning.
-    pub(crate) output: Option<u64>,
-    /// The part of the output that was reasoning.
-    pub(crate) reasoning: Option<u64>,
+use crate::{
+    failure::ErrorInfo,
+    tokens::{Cost, Tokens, UsageTotals},
+};
+
+impl From<&Fault> for ErrorInfo {
+    fn from(fault: &Fault) -> Self {
+        Self::new(fault.kind.as_str(), fault.message.clone())
+    }
 }
 
 impl From<&Usage> for Tokens {
@@ -31,17 +25,6 @@ impl From<&Usage> for Tokens {
     }
 }
 
-/// The tokens of several model calls.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct UsageTotals {
-    #[serde(flatten)]
-    pub(crate) tokens: Tokens,
-    /// The number of calls.
-    pub(crate) calls: u64,
-    /// Whether every call reported its tokens. Otherwise the sums are too low.
-    pub(crate) complete: bool,
-}
-
 impl From<&UsageTracker> for UsageTotals {
     fn from(tracker: &UsageTracker) -> Self {
         Self {
@@ -50,19 +33,6 @@ impl From<&UsageTracker> for UsageTotals {
             complete: tracker.is_complete(),
         }
     }
-}
-
-/// The cost of a turn.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct Cost {
-    /// The amount as a decimal number; null if it is unknown, which is not the same as free of charge.
-    pub(crate) amount: Option<String>,
-    /// The currency's ISO 4217 code.
-    pub(crate) currency: Option<String>,
-    /// Whether this is the amount that the server reported, and not an estimate.
-    pub(crate) exact: bool,
-    /// The price table that an estimate is based on.
-    pub(crate) price_table: Option<String>,
 }
 
 impl Cost {
