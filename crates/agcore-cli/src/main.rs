@@ -38,6 +38,7 @@ use std::{
     time::Duration,
 };
 
+use agcore_telemetry::LogForm;
 use agcore_terminal::{
     interrupt::Interrupts,
     render::{Color, hanging, sanitized},
@@ -54,7 +55,7 @@ use crate::{
     exit::{Failure, FailureKind},
     output::Output,
     stdout::print,
-    telemetry::{LogForm, Telemetry},
+    telemetry::Telemetry,
 };
 
 /// The time that a command has to clean up after it is aborted.

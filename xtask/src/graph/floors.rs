@@ -35,6 +35,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-cycle", Place::Floor(3)),
     ("agcore-catalog", Place::Floor(3)),
     ("agcore-flow", Place::Floor(3)),
+    ("agcore-telemetry", Place::Floor(3)),
     ("agcore-agent", Place::Floor(4)),
     ("agcore-flow-files", Place::Floor(5)),
     ("agcore-eval", Place::Floor(5)),

@@ -1,6 +1,7 @@
 //! `agcore config`: shows every setting and its source.
 
 use agcore_settings::{Choices, Chosen, Effect, FolderReport, Origin, shown_proxy, vendor::redacted_url};
+use agcore_telemetry::Collector;
 use agcore_terminal::{
     process::variable,
     render::truncated,
@@ -9,11 +10,7 @@ use agcore_terminal::{
 use serde_json::{Value, json};
 
 use crate::{
-    args::ReportArgs,
-    exit::Failure,
-    stdout::print,
-    telemetry::{Collector, EXPORT_UNAVAILABLE},
-    trust_dialog::print_notices,
+    args::ReportArgs, exit::Failure, stdout::print, telemetry::EXPORT_UNAVAILABLE, trust_dialog::print_notices,
 };
 
 /// The maximum width of a value, in columns. JSON output contains the whole value.

@@ -2,8 +2,7 @@
 
 use std::time::SystemTime;
 
-use agcore::chat::Timestamp;
-use agcore_terminal::render::sanitized_line;
+use agcore_chat::{Timestamp, text::sanitized_line};
 use serde_json::{Map, Value};
 use tracing::Level;
 

@@ -9,20 +9,28 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The collector that receives spans.
+///
+/// ```
+/// use agcore_telemetry::Collector;
+///
+/// let variable = |name: &str| (name == "OTEL_EXPORTER_OTLP_ENDPOINT").then(|| "http://localhost:4318".to_owned());
+/// let collector = Collector::from_variables(variable).unwrap();
+/// assert_eq!(collector.url, "http://localhost:4318/v1/traces");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Collector {
+#[non_exhaustive]
+pub struct Collector {
     /// The URL that spans are posted to.
-    pub(crate) url: String,
+    pub url: String,
     /// The variable that set the URL.
-    pub(crate) variable: &'static str,
+    pub variable: &'static str,
     /// The time limit of an export.
-    #[cfg_attr(not(feature = "otel"), allow(dead_code, reason = "only the exporter uses it"))]
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
 }
 
 impl Collector {
     /// Returns the collector that the variables configure, or `None` if they configure none or disable the export.
-    pub(crate) fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let is = |name: &str, value: &str| variable(name).is_some_and(|found| found.eq_ignore_ascii_case(value));
         if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
             return None;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agcore_terminal::render::HumanDuration;
+use agcore_chat::text::HumanDuration;
 
 use super::fields::Fields;
 

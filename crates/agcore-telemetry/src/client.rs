@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agcore::llm::{
+use agcore_llm::{
     LlmError,
     transport::{
         Transport,
@@ -15,7 +15,7 @@ use futures_util::StreamExt;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use tokio::runtime::Handle;
 
-use super::collector::Collector;
+use crate::collector::Collector;
 
 /// The maximum length of a collector's response, in bytes. The body of a longer response is discarded.
 const MAX_RESPONSE: usize = 64 * 1024;
