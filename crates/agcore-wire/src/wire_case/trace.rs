@@ -1,41 +1,53 @@
-//! The increments of a saved response, with the line of the body that completed each.
+//! The increments of a reply, with the line of the body that completed each.
 
-use agcore::llm::{
-    ReplyDelta,
-    wire::{
-        CallFragment, Close, Place, ReplyStart,
-        wire_case::{CaseError, WireCase},
-    },
+use agcore_chat::text::sanitized_line;
+
+use super::{CaseError, WireCase};
+use crate::{
+    delta::{CallFragment, Place, ReplyDelta, ReplyStart},
+    wire::Close,
 };
-use agcore_terminal::render::sanitized_line;
 
-/// Formats a line for each increment, with the number of the body's line that completed it: `12  text       "Hel"`.
-///
-/// # Errors
-/// When the dialect is not supported or the case's head is invalid.
-pub(super) fn deltas(case: &WireCase, body: &[u8]) -> Result<String, CaseError> {
-    let mut decoder = case.decoder()?;
-    let (mut lines, mut items, mut number) = (String::new(), Vec::new(), 0_usize);
-    let mut take = |number: usize, items: &mut Vec<ReplyDelta>| {
-        for delta in items.drain(..) {
-            let (kind, content) = describe(&delta);
-            let line = sanitized_line(&format!("{number:>5}  {kind:<10} {content}"));
-            lines.push_str(line.trim_end());
-            lines.push('\n');
+impl WireCase {
+    /// Formats a line for each increment that the body has, with the number of the body's line that completed it.
+    ///
+    /// ```
+    /// # #[cfg(feature = "openai-chat")] {
+    /// use agcore_wire::wire_case::WireCase;
+    ///
+    /// let body = b"data: {\"choices\": [{\"delta\": {\"content\": \"Hel\"}}]}\n\n";
+    /// let case = WireCase::of_body("hello", "openai-chat", body);
+    /// assert_eq!(case.trace(body)?, "    2  text       \"Hel\"\n");
+    /// # }
+    /// # Ok::<(), agcore_wire::wire_case::CaseError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If this build does not support the API, or the status or a header is invalid. An error in the body ends the lines.
+    pub fn trace(&self, body: &[u8]) -> Result<String, CaseError> {
+        let mut decoder = self.decoder()?;
+        let (mut lines, mut items, mut number) = (String::new(), Vec::new(), 0_usize);
+        let mut take = |number: usize, items: &mut Vec<ReplyDelta>| {
+            for delta in items.drain(..) {
+                let (kind, content) = describe(&delta);
+                let line = sanitized_line(&format!("{number:>5}  {kind:<10} {content}"));
+                lines.push_str(line.trim_end());
+                lines.push('\n');
+            }
+        };
+        for line in body.split_inclusive(|byte| *byte == b'\n') {
+            number += 1;
+            let read = decoder.feed(line, &mut items);
+            take(number, &mut items);
+            // The result of `run` contains the error if there is one.
+            if read.is_err() || decoder.is_done() {
+                return Ok(lines);
+            }
         }
-    };
-    for line in body.split_inclusive(|byte| *byte == b'\n') {
-        number += 1;
-        let read = decoder.feed(line, &mut items);
+        let _ = decoder.finish(Close::Clean, &mut items);
         take(number, &mut items);
-        // The result, which is shown separately, contains the error if there is one.
-        if read.is_err() || decoder.is_done() {
-            return Ok(lines);
-        }
+        Ok(lines)
     }
-    let _ = decoder.finish(Close::Clean, &mut items);
-    take(number, &mut items);
-    Ok(lines)
 }
 
 /// Returns the kind of a delta and a description of its content.
@@ -62,8 +74,6 @@ fn describe(delta: &ReplyDelta) -> (&'static str, String) {
         ReplyDelta::Finish { choice, reason } => ("finish", with_choice(*choice, reason.as_str().to_owned())),
         ReplyDelta::Restart => ("restart", String::new()),
         ReplyDelta::Member { place, name, value } => ("member", format!("{}{name} = {value}", at(*place))),
-        // Kinds that this program does not know yet.
-        other => ("other", format!("{other:?}")),
     }
 }
 
