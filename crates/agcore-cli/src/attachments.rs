@@ -7,15 +7,14 @@ use std::{
 };
 
 use agcore::chat::{Content, ContentPart};
-use agcore_terminal::render::sanitized_line;
-use base64::{Engine, engine::general_purpose::STANDARD};
-
-use crate::{
-    block::block,
+use agcore_terminal::{
     bmp,
-    exit::Failure,
+    render::sanitized_line,
     size::{lines, size},
 };
+use base64::{Engine, engine::general_purpose::STANDARD};
+
+use crate::{block::block, exit::Failure};
 
 /// The maximum size of a text file, in bytes.
 const MAX_TEXT: u64 = 256 * 1024;

@@ -1,14 +1,8 @@
 //! `agcore init`: finds API keys and a local server, asks for what is missing, and writes the user's settings file.
 
-mod change;
-mod current;
-mod found;
 mod models;
-mod ollama;
 mod question;
-mod server;
 mod setup;
-mod vendors;
 
 use std::{
     fs,
@@ -21,6 +15,7 @@ use agcore_settings::{
     atomic_file,
     places::{abbreviated, create_private_directory, user_settings},
     secrets::Preference,
+    setup::{Current, Found, Server, Wanted, offered},
     vendor::{key_variable, redacted_url},
 };
 use agcore_terminal::{
@@ -29,14 +24,9 @@ use agcore_terminal::{
 };
 
 use self::{
-    change::Wanted,
-    current::Current,
-    found::Found,
     models::{Checked, refusal},
     question::Questions,
-    server::Server,
     setup::{Setup, config_of},
-    vendors::offered,
 };
 use super::keys::store_key;
 use crate::{

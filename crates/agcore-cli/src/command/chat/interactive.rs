@@ -11,6 +11,7 @@ use agcore_terminal::{
     console::{Console, Draft, EchoOff, PromptLine},
     interrupt::Interrupts,
     render::sanitized_line,
+    size::extent,
 };
 use agcore_workbench::{
     Workbench,
@@ -39,7 +40,7 @@ use super::{
 };
 use crate::{
     args::ChatArgs, attachments::with_files, exit::Failure, history::history_file, mode_switch::ModeSwitch,
-    prices::Prices, server_question::ServerQuestions, sessions::Sessions, size::extent,
+    prices::Prices, server_question::ServerQuestions, sessions::Sessions,
 };
 
 /// The size from which the extent of a message is shown, so that one can see that all of a pasted text arrived.

@@ -4,14 +4,13 @@ use agcore::llm::{
     LlmErrorKind, ProviderConfig, ProviderType,
     credential::{Credential, Secret},
 };
-use agcore_settings::vendor::{example_model, redacted_url, versioned_url};
+use agcore_settings::{
+    setup::{Server, counted},
+    vendor::{example_model, redacted_url, versioned_url},
+};
 use agcore_terminal::render::sanitized_line;
 
-use super::{
-    found::counted,
-    server::Server,
-    setup::{Setup, config_of},
-};
+use super::setup::{Setup, config_of};
 use crate::{
     command::models::{listed, unlisted},
     exit::Failure,

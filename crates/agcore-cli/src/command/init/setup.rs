@@ -1,9 +1,12 @@
 //! [`Setup`]: what `agcore init` has found and may ask.
 
 use agcore::llm::{ProviderConfig, ProviderType, transport::http::Proxy};
-use agcore_settings::vendor::check_timeouts;
+use agcore_settings::{
+    setup::{Current, Found, Server},
+    vendor::check_timeouts,
+};
 
-use super::{current::Current, found::Found, question::Questions, server::Server};
+use super::question::Questions;
 use crate::{args::InitArgs, exit::Failure};
 
 /// The state of `agcore init`: what it has found, and whom it may ask.

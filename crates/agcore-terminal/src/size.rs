@@ -1,7 +1,7 @@
 //! Sizes of text for people.
 
 /// Formats a size: `7 B`, `1.2 KB`, `3.4 MB`.
-pub(crate) fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     let in_units = |unit: u64, name: &str| format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit);
     match bytes {
         0..1024 => format!("{bytes} B"),
@@ -11,7 +11,7 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// Counts lines: `1 line`, `12 lines`.
-pub(crate) fn lines(text: &str) -> String {
+pub fn lines(text: &str) -> String {
     match text.lines().count() {
         1 => "1 line".to_owned(),
         count => format!("{count} lines"),
@@ -19,7 +19,7 @@ pub(crate) fn lines(text: &str) -> String {
 }
 
 /// Describes a text: `12 lines, 1.2 KB`.
-pub(crate) fn extent(text: &str) -> String {
+pub fn extent(text: &str) -> String {
     let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
     format!("{}, {}", lines(text), size(bytes))
 }

@@ -5,15 +5,16 @@ use toml_edit::{DocumentMut, Item};
 
 /// The provider, the server and the model in the user's settings.
 #[derive(Debug, Default)]
-pub(super) struct Current {
-    pub(super) provider: Option<ProviderType>,
+pub struct Current {
+    /// The provider.
+    pub provider: Option<ProviderType>,
     base_url: Option<String>,
     model: Option<String>,
 }
 
 impl Current {
     /// Reads a settings file. One that is not TOML names nothing; it is reported when it is changed.
-    pub(super) fn of(text: &str) -> Self {
+    pub fn of(text: &str) -> Self {
         let document: DocumentMut = text.parse().unwrap_or_default();
         let member = |name: &str| document.get(name).and_then(Item::as_str).map(str::to_owned);
         Self {
@@ -24,12 +25,12 @@ impl Current {
     }
 
     /// Returns the base URL, if it is that of this provider.
-    pub(super) fn base_url(&self, provider: &ProviderType) -> Option<&str> {
+    pub fn base_url(&self, provider: &ProviderType) -> Option<&str> {
         self.base_url.as_deref().filter(|_| self.is_of(provider))
     }
 
     /// Returns the model, if it is that of this provider.
-    pub(super) fn model(&self, provider: &ProviderType) -> Option<&str> {
+    pub fn model(&self, provider: &ProviderType) -> Option<&str> {
         self.model.as_deref().filter(|_| self.is_of(provider))
     }
 

@@ -1,18 +1,17 @@
 //! [`Found`]: the API keys and the local server that can be used.
 
 use agcore::llm::{ProviderType, credential::Secret};
-use agcore_settings::{
-    secrets::SecretStore,
-    vendor::{is_openai, key_variable, unquoted},
-};
 use agcore_terminal::process::variable;
 
 use super::ollama::{Ollama, find_ollama};
-use crate::exit::Failure;
+use crate::{
+    secrets::{SecretError, SecretStore},
+    vendor::{is_openai, key_variable, unquoted},
+};
 
 /// The keys and servers that can be used without entering anything.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub struct Found {
     keys: Vec<FoundKey>,
     ollama: Option<Ollama>,
 }
@@ -30,7 +29,7 @@ impl Found {
     ///
     /// # Errors
     /// When the list of stored keys cannot be read.
-    pub(super) async fn search() -> Result<Self, Failure> {
+    pub async fn search() -> Result<Self, SecretError> {
         let stored: Vec<String> = SecretStore::of_user()
             .names()?
             .into_iter()
@@ -45,7 +44,7 @@ impl Found {
 
     /// Returns what is found with these variables in the environment.
     #[cfg(test)]
-    pub(super) fn of_environment(names: &[&str]) -> Self {
+    pub(crate) fn of_environment(names: &[&str]) -> Self {
         Self {
             keys: keys(&|name| names.contains(&name), &[]),
             ollama: None,
@@ -53,18 +52,18 @@ impl Found {
     }
 
     /// Returns the providers that can be used, those of the environment first.
-    pub(super) fn providers(&self) -> impl Iterator<Item = &ProviderType> {
+    pub fn providers(&self) -> impl Iterator<Item = &ProviderType> {
         let keys = self.keys.iter().map(|key| &key.provider);
         keys.chain(self.ollama.iter().map(|ollama| &ollama.provider))
     }
 
     /// Returns the first provider that can be used.
-    pub(super) fn first(&self) -> Option<&ProviderType> {
+    pub fn first(&self) -> Option<&ProviderType> {
         self.providers().next()
     }
 
     /// Describes everything that was found, a line for each.
-    pub(super) fn in_words(&self) -> String {
+    pub fn in_words(&self) -> String {
         let keys = self.keys.iter().map(|key| match key.is_stored {
             true => format!("Found a stored key for {}.\n", key.provider),
             false => format!("Found {} in the environment.\n", key.variable),
@@ -81,7 +80,7 @@ impl Found {
     }
 
     /// Describes what was found of a provider.
-    pub(super) fn state(&self, provider: &ProviderType) -> Option<String> {
+    pub fn state(&self, provider: &ProviderType) -> Option<String> {
         if let Some(key) = self.keys.iter().find(|key| key.provider == *provider) {
             return Some(match key.is_stored {
                 true => "its key is stored".to_owned(),
@@ -92,12 +91,12 @@ impl Found {
     }
 
     /// Returns the base URL of a server on this machine, if it is not the default.
-    pub(super) fn base_url(&self, provider: &ProviderType) -> Option<String> {
+    pub fn base_url(&self, provider: &ProviderType) -> Option<String> {
         self.ollama_of(provider)?.base_url.clone()
     }
 
     /// Returns the models of a server on this machine.
-    pub(super) fn models(&self, provider: &ProviderType) -> Vec<String> {
+    pub fn models(&self, provider: &ProviderType) -> Vec<String> {
         self.ollama_of(provider)
             .map(|ollama| ollama.models.clone())
             .unwrap_or_default()
@@ -107,7 +106,7 @@ impl Found {
     ///
     /// # Errors
     /// When a stored key cannot be read.
-    pub(super) fn key(&self, provider: &ProviderType) -> Result<Option<Secret>, Failure> {
+    pub fn key(&self, provider: &ProviderType) -> Result<Option<Secret>, SecretError> {
         let name = key_variable(provider);
         if let Some(value) = variable(&name) {
             let key = Secret::from(value);
@@ -122,7 +121,7 @@ impl Found {
 }
 
 /// Counts models in words.
-pub(super) fn counted(models: usize) -> String {
+pub fn counted(models: usize) -> String {
     match models {
         1 => "1 model".to_owned(),
         count => format!("{count} models"),

@@ -1,21 +1,21 @@
 //! [`Server`]: the address that a chat would use, and where it comes from.
 
+use crate::vendor::base_url_variables;
 use agcore::llm::ProviderType;
-use agcore_settings::vendor::base_url_variables;
 
 /// The address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Server {
+pub struct Server {
     /// The base URL, if it is not the provider's default.
-    pub(super) base_url: Option<String>,
+    pub base_url: Option<String>,
     /// The source of the address, for messages.
-    pub(super) source: String,
+    pub source: String,
 }
 
 impl Server {
     /// Returns the server that the option or the environment names, in the order of precedence in a chat. A key that is meant
     /// for a gateway must not be sent to the vendor.
-    pub(super) fn given(
+    pub fn given(
         option: Option<&str>,
         variable: &dyn Fn(&str) -> Option<String>,
         provider: &ProviderType,
@@ -29,7 +29,7 @@ impl Server {
     }
 
     /// Creates a server with a base URL of its own.
-    pub(super) fn new(base_url: impl Into<String>, source: impl Into<String>) -> Self {
+    pub fn new(base_url: impl Into<String>, source: impl Into<String>) -> Self {
         Self {
             base_url: Some(base_url.into()),
             source: source.into(),
@@ -37,12 +37,12 @@ impl Server {
     }
 
     /// Returns the base URL, which is empty if the provider has no default.
-    pub(super) fn url<'s>(&'s self, provider: &'s ProviderType) -> &'s str {
+    pub fn url<'s>(&'s self, provider: &'s ProviderType) -> &'s str {
         self.base_url.as_deref().or(provider.base_url()).unwrap_or_default()
     }
 
     /// Returns the provider's own server.
-    pub(super) fn of_vendor(provider: &ProviderType) -> Self {
+    pub fn of_vendor(provider: &ProviderType) -> Self {
         Self {
             base_url: None,
             source: format!("the default of {provider}"),

@@ -1,7 +1,7 @@
 //! The providers that `agcore init` offers.
 
+use crate::vendor::example_model;
 use agcore::llm::ProviderType;
-use agcore_settings::vendor::example_model;
 
 use super::found::Found;
 
@@ -13,7 +13,7 @@ const OTHER: &str = "compatible";
 
 /// Returns the providers that were found, then the common ones, then all others with a known model, and last any other
 /// server.
-pub(super) fn offered(found: &Found) -> Vec<ProviderType> {
+pub fn offered(found: &Found) -> Vec<ProviderType> {
     let common = COMMON.into_iter().filter_map(|name| name.parse().ok());
     let others = ProviderType::all().filter(|provider| {
         let is_variant = ["openai-responses", "ollama-native"].contains(&provider.name());

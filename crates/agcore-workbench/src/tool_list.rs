@@ -2,10 +2,11 @@
 
 use agcore::tools::{Permission, RegisteredTool, ToolAnnotations, ToolRegistry, ToolSession};
 use agcore_terminal::render::sanitized_line;
-use agcore_workbench::policy::Policy;
+
+use crate::policy::Policy;
 
 /// Formats all tools: name and description, whether they may run, the permissions they need, and their annotations.
-pub(crate) fn listing(tools: &ToolRegistry, policy: &Policy, session: Option<&ToolSession>) -> String {
+pub fn tool_list(tools: &ToolRegistry, policy: &Policy, session: Option<&ToolSession>) -> String {
     let tools = tools.list();
     let entry = |tool: &RegisteredTool| {
         let access = policy.access(tool, session);

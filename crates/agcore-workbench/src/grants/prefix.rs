@@ -105,7 +105,7 @@ const NEVER: [&str; 54] = [
 
 /// Returns the grant for shell commands that begin like those of the request, and their beginnings in words. Returns `None` for other tools,
 /// for lines with other syntax of a shell than separators and quotes, and for programs that would run anything.
-pub(crate) fn prefix_grant(request: &ApprovalRequest) -> Option<(Grant, String)> {
+pub fn prefix_grant(request: &ApprovalRequest) -> Option<(Grant, String)> {
     if *request.tool != *SHELL || request.each_time || request.unclear {
         return None;
     }

@@ -1,37 +1,65 @@
-//! [`Field`]: a member of a form, as MCP servers describe it, and the parsing of what the user types.
+//! Forms of MCP servers at a terminal: their members, and the parsing of what a person types.
+//!
+//! ```
+//! use agcore_mcp::form::fields;
+//!
+//! let schema = serde_json::json!({
+//!     "type": "object",
+//!     "properties": {"size": {"type": "integer", "minimum": 1, "maximum": 9}},
+//!     "required": ["size"],
+//! });
+//! let fields = fields(&schema);
+//! assert_eq!(fields[0].hint(), "whole number from 1 to 9");
+//! assert_eq!(fields[0].parse("3")?, Some(3.into()));
+//! assert!(fields[0].parse("ten").is_err());
+//! # Ok::<(), String>(())
+//! ```
 
 use serde_json::{Number, Value};
 
 /// A member of a form.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Field {
+#[non_exhaustive]
+pub struct Field {
     /// The name of the member.
-    pub(super) name: String,
+    pub name: String,
     /// The text that is shown: the title, else the name.
-    pub(super) label: String,
-    pub(super) description: Option<String>,
-    pub(super) is_required: bool,
-    pub(super) default: Option<Value>,
-    pub(super) kind: Kind,
+    pub label: String,
+    /// What it means.
+    pub description: Option<String>,
+    /// Whether it must have a value.
+    pub is_required: bool,
+    /// The value that the server suggests.
+    pub default: Option<Value>,
+    /// The values that it accepts.
+    pub kind: Kind,
 }
 
 /// The values that a member accepts.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+#[non_exhaustive]
+pub enum Kind {
+    /// A text.
     Text {
         /// The smallest and largest number of characters.
         length: (Option<u64>, Option<u64>),
         /// Such as `email`, which the server checks.
         format: Option<String>,
     },
+    /// A number.
     Number {
+        /// Whether it is a whole number.
         is_integer: bool,
+        /// The smallest and largest number.
         range: (Option<f64>, Option<f64>),
     },
+    /// Yes or no.
     Boolean,
+    /// One of several values.
     Choice(Vec<Choice>),
     /// Any number of choices.
     Choices {
+        /// The choices.
         choices: Vec<Choice>,
         /// The smallest and largest number of choices.
         count: (Option<u64>, Option<u64>),
@@ -40,13 +68,16 @@ pub(super) enum Kind {
 
 /// A value and what is shown for it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Choice {
-    pub(super) value: String,
-    pub(super) label: String,
+#[non_exhaustive]
+pub struct Choice {
+    /// The value.
+    pub value: String,
+    /// What is shown.
+    pub label: String,
 }
 
 /// Returns the members of a form, the required ones first, in the order of the schema otherwise.
-pub(super) fn fields(schema: &Value) -> Vec<Field> {
+pub fn fields(schema: &Value) -> Vec<Field> {
     let required: Vec<&str> = schema["required"]
         .as_array()
         .into_iter()
@@ -112,7 +143,7 @@ fn choices(schema: &Value) -> Option<Vec<Choice>> {
 
 impl Field {
     /// Describes the accepted values: `number from 1 to 10`.
-    pub(super) fn hint(&self) -> String {
+    pub fn hint(&self) -> String {
         let between = |what: &str, (from, to): (Option<String>, Option<String>)| match (from, to) {
             (Some(from), Some(to)) => format!("{what} from {from} to {to}"),
             (Some(from), None) => format!("{what} of at least {from}"),
@@ -139,7 +170,7 @@ impl Field {
     }
 
     /// Returns the default as the user would type it.
-    pub(super) fn default_text(&self) -> String {
+    pub fn default_text(&self) -> String {
         match &self.default {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(text)) => text.clone(),
@@ -156,7 +187,7 @@ impl Field {
     ///
     /// # Errors
     /// Why the text is not an accepted value.
-    pub(super) fn parse(&self, text: &str) -> Result<Option<Value>, String> {
+    pub fn parse(&self, text: &str) -> Result<Option<Value>, String> {
         let text = text.trim();
         if text.is_empty() {
             return match (self.is_required, &self.kind) {

@@ -19,7 +19,7 @@ use tokio::{sync::OnceCell, time::timeout};
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A provider that knows the context window of the model in use.
-pub(crate) struct ModelWindow {
+pub struct ModelWindow {
     inner: Arc<dyn LlmProvider>,
     config: ProviderConfig,
     catalog: Option<Arc<Catalog>>,
@@ -31,7 +31,7 @@ pub(crate) struct ModelWindow {
 
 impl ModelWindow {
     /// Wraps the provider of these settings, whose model is in use.
-    pub(crate) fn new(inner: Arc<dyn LlmProvider>, config: ProviderConfig, catalog: Option<Arc<Catalog>>) -> Self {
+    pub fn new(inner: Arc<dyn LlmProvider>, config: ProviderConfig, catalog: Option<Arc<Catalog>>) -> Self {
         let info = RwLock::new(&*Box::leak(Box::new(inner.info().clone())));
         let window = Self {
             inner,
@@ -45,14 +45,14 @@ impl ModelWindow {
     }
 
     /// Notes which model is in use from now on.
-    pub(crate) fn use_model(&self, model: &str) {
+    pub fn use_model(&self, model: &str) {
         let known = self.in_catalog(model).or_else(|| in_list(self.listed.get()?, model));
         self.set(known.or(self.config.context_window.filter(|_| model == self.config.model)));
     }
 
     /// Asks the server for its models, once, if the context window of the model in use is unknown. Does nothing if that fails or takes
     /// long.
-    pub(crate) async fn learn(&self, model: &str) {
+    pub async fn learn(&self, model: &str) {
         if self.info().capabilities.context_window.is_some() {
             return;
         }

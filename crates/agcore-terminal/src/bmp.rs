@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use flate2::{Compression, Crc, write::ZlibEncoder};
 
 /// The first bytes of a BMP file.
-pub(crate) const START: &[u8] = b"BM";
+pub const START: &[u8] = b"BM";
 
 /// The largest number of pixels.
 const MAX_PIXELS: u64 = 64 * 1024 * 1024;
@@ -21,7 +21,7 @@ const USUAL_MASKS: [u32; 3] = [0x00ff_0000, 0x0000_ff00, 0x0000_00ff];
 ///
 /// # Errors
 /// When the file is damaged, or has a form that is not supported.
-pub(crate) fn to_png(bytes: &[u8]) -> Result<Vec<u8>, String> {
+pub fn to_png(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let image = Image::parse(bytes)?;
     image
         .png(bytes)

@@ -39,7 +39,7 @@ const OPERATIONS: [(&str, &str); 6] = [
 
 /// Returns the default instructions of a chat in this folder: `base`, the advice about files if tools are offered, and the
 /// environment.
-pub(crate) fn chat_prompt(base: &str, folder: &Path, offers_tools: bool, now: SystemTime) -> String {
+pub fn chat_prompt(base: &str, folder: &Path, offers_tools: bool, now: SystemTime) -> String {
     let advice = if offers_tools {
         format!("\n\n{ADVICE}")
     } else {

@@ -1,23 +1,27 @@
-//! [`Wanted`]: the settings that `agcore init` writes, and how they change a settings file.
+//! [`Wanted`]: the settings for a provider and a model, and how they change a settings file.
 
 use toml_edit::{DocumentMut, Item, value};
 
+use crate::vendor::redacted_url;
+
 /// The settings that are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wanted {
-    pub(super) provider: String,
-    pub(super) model: Option<String>,
+pub struct Wanted {
+    /// The name of the provider.
+    pub provider: String,
+    /// The model, if it is not the provider's default.
+    pub model: Option<String>,
     /// The base URL, if it is not the provider's default.
-    pub(super) base_url: Option<String>,
+    pub base_url: Option<String>,
 }
 
 /// A change of a settings file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub struct Change {
     /// The new text.
-    pub(super) text: String,
+    pub text: String,
     /// The changes, a line for each setting. Keys are not shown.
-    pub(super) lines: Vec<String>,
+    pub lines: Vec<String>,
 }
 
 impl Wanted {
@@ -26,7 +30,7 @@ impl Wanted {
     ///
     /// # Errors
     /// When the text is not TOML.
-    pub(super) fn change(&self, text: &str) -> Result<Change, String> {
+    pub fn change(&self, text: &str) -> Result<Change, String> {
         let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
             // The message could quote a key.
             let line = error
@@ -86,7 +90,7 @@ fn set(document: &mut DocumentMut, name: &str, text: &str) {
 /// Shows a value. Credentials in URLs are masked.
 fn shown(item: &Item) -> String {
     match item.as_str() {
-        Some(text) if text.contains("://") => format!("\"{}\"", agcore_settings::vendor::redacted_url(text)),
+        Some(text) if text.contains("://") => format!("\"{}\"", redacted_url(text)),
         // Without the comment after it.
         _ => match item.as_value() {
             Some(value) => value.clone().decorated("", "").to_string(),
