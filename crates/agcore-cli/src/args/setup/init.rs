@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-pub(super) const INIT_HELP: &str = "\
+pub(in crate::args) const INIT_HELP: &str = "\
 Looks for API keys in the environment and among the stored keys, and for an Ollama server on this machine, asks for what is \
 missing, and writes your user settings, which apply in every folder. A key that you enter is stored as with `agcore keys \
 set`, and not in the settings. Without a terminal, nothing is asked: pass --provider, and --yes to change an existing file.
@@ -31,7 +31,7 @@ pub(crate) struct InitArgs {
     pub(crate) yes: bool,
 }
 
-pub(super) const NEW_HELP: &str = "\
+pub(in crate::args) const NEW_HELP: &str = "\
 The project is a small agent with one tool. It runs offline at once, and with a real model if AGCORE_MODEL names one; the key \
 comes from AGCORE_API_KEY, or from the variable of the vendor. It depends on agcore at the place from which this program was built while that exists, and on the released version otherwise.
 

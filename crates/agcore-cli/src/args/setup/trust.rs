@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-pub(super) const TRUST_HELP: &str = "\
+pub(in crate::args) const TRUST_HELP: &str = "\
 Until you trust a folder, its agcore.toml may only set `history`; everything \
 else in it, .env, AGENTS.md and CLAUDE.md is ignored. This command shows what the files would change and asks. The \
 decision is remembered with a hash of each file: after any change you are asked again.

@@ -87,7 +87,7 @@ const OF_FLOWS: [(&str, &str); 5] = [
 ];
 
 /// Returns the program with its options in groups, and with texts that fit each command.
-pub(super) fn with_option_help(program: Command) -> Command {
+pub(in crate::args) fn with_option_help(program: Command) -> Command {
     program.mut_subcommands(|command| match command.get_name() {
         "run" => grouped(of_tasks(command)),
         "flow" => command.mut_subcommands(|command| match command.get_name() {

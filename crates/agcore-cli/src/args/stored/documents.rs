@@ -25,7 +25,7 @@ pub(crate) enum CatalogDocumentCommand {
     Show(ShowCatalogArgs),
 }
 
-pub(super) const PROFILES_HELP: &str = "\
+pub(in crate::args) const PROFILES_HELP: &str = "\
 With `profiles = true` in [serve], `agcore serve` describes users to agents by these profiles: the name of the user is the UUID of the \
 profile. It reads them for each run. A file with a wrong profile is refused as a whole.
 
@@ -33,7 +33,7 @@ Examples:
   agcore store profiles put people.yaml --tenant acme
   agcore store profiles list --tenant acme --json";
 
-pub(super) const CATALOG_HELP: &str = "\
+pub(in crate::args) const CATALOG_HELP: &str = "\
 With `stored_catalog = true` in [serve], `agcore serve` uses this catalog for prices and models, and looks for a new version every \
 `reload_seconds`. With AGCORE_STORE and without --file, the database is that of the server.
 

@@ -8,7 +8,7 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use super::prompt::COMMAND;
+use crate::args::prompt::COMMAND;
 
 /// The commands that take a message.
 const MESSAGE_COMMANDS: [&str; 3] = [COMMAND, "chat", "run"];
@@ -17,7 +17,7 @@ const MESSAGE_COMMANDS: [&str; 3] = [COMMAND, "chat", "run"];
 const COMMON: [&str; 2] = ["help", "version"];
 
 /// Adds to an error what was probably meant.
-pub(super) fn with_tips(error: Error, arguments: &[OsString], program: &Command) -> Error {
+pub(in crate::args) fn with_tips(error: Error, arguments: &[OsString], program: &Command) -> Error {
     with_quoting(with_similar_option(error, program), arguments, program)
 }
 
