@@ -4,7 +4,7 @@ use agcore::memory::knowledge::{KnowledgeStore, markdown};
 use serde_json::json;
 
 use super::wiki::{counted, filter, open, pages_of};
-use crate::{args::KnowledgeExportArgs, command::database::shown, exit::Failure};
+use crate::{args::KnowledgeExportArgs, command::stored::database::shown, exit::Failure};
 
 /// Writes pages to a folder.
 ///

@@ -9,7 +9,7 @@ use agcore::{
 };
 
 use super::table_pages::parts;
-use crate::{command::database::shown, exit::Failure};
+use crate::{command::stored::database::shown, exit::Failure};
 
 /// The longest note that stays one page, in characters. Longer ones are cut at their headings and paragraphs.
 const LONGEST: usize = 4000;

@@ -20,7 +20,7 @@ use crate::{
     stdout::print,
 };
 
-pub(super) use self::check::Check;
+pub(in crate::command) use self::check::Check;
 
 /// The width of the columns for status and name.
 const INDENT: usize = 16;
@@ -48,7 +48,7 @@ pub(crate) async fn run(args: &ReportArgs, color: Color) -> Result<(), Failure> 
 }
 
 /// The results so far.
-pub(super) struct Report {
+pub(in crate::command) struct Report {
     color: Color,
     is_json: bool,
     checks: Vec<Check>,
@@ -56,7 +56,7 @@ pub(super) struct Report {
 
 impl Report {
     /// Creates an empty report, printed as JSON or as lines.
-    pub(super) fn new(is_json: bool, color: Color) -> Self {
+    pub(in crate::command) fn new(is_json: bool, color: Color) -> Self {
         Self {
             color,
             is_json,
@@ -68,7 +68,7 @@ impl Report {
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub(super) fn add(&mut self, checks: Vec<Check>) -> Result<(), Failure> {
+    pub(in crate::command) fn add(&mut self, checks: Vec<Check>) -> Result<(), Failure> {
         if !self.is_json {
             checks.iter().try_for_each(|check| print(&self.line(check)))?;
         }
@@ -98,7 +98,7 @@ impl Report {
     ///
     /// # Errors
     /// When a check failed, with the kind of the first failure, or the output cannot be written.
-    pub(super) fn finish(&self) -> Result<(), Failure> {
+    pub(in crate::command) fn finish(&self) -> Result<(), Failure> {
         let failed: Vec<FailureKind> = self.checks.iter().filter_map(|check| check.kind).collect();
         if self.is_json {
             let report = json!({"ok": failed.is_empty(), "checks": self.checks});

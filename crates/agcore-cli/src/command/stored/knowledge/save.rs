@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     args::{KnowledgeAddArgs, KnowledgeImportArgs},
-    command::database::{Database, shown},
+    command::stored::database::{Database, shown},
     exit::Failure,
     input::read_stdin,
     trust_dialog::print_notices,

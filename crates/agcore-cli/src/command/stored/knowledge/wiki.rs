@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     args::{FileArgs, PageArgs},
-    command::database::Database,
+    command::stored::database::Database,
     exit::Failure,
 };
 
