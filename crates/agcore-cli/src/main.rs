@@ -3,14 +3,9 @@
 mod exit;
 mod stdout;
 mod args;
-mod block;
 mod input;
-mod secret_input;
-mod catalog_file;
 mod prices;
 mod sessions;
-mod history;
-mod attachments;
 mod mode_switch;
 mod denials;
 mod project_list;

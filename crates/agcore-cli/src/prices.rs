@@ -1,5 +1,7 @@
 //! [`Prices`]: what model calls cost, by a catalog.
 
+pub(crate) mod catalog_file;
+
 use std::{path::Path, sync::Arc};
 
 use agcore::{
@@ -11,7 +13,7 @@ use agcore::{
 };
 use agcore_settings::{Chosen, places::user_catalog};
 
-use crate::{catalog_file, exit::Failure};
+use crate::exit::Failure;
 
 /// The prices of a catalog, and those of the settings.
 #[derive(Clone)]

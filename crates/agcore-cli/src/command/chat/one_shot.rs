@@ -37,10 +37,9 @@ use super::{
 use crate::{
     approve::AskUser,
     args::ChatArgs,
-    attachments::with_files,
     denials::Denials,
     exit::{Failure, FailureKind},
-    input,
+    input::{self, attachments::with_files},
     open_question::AskForSteps,
     output::Output,
     prices::Prices,

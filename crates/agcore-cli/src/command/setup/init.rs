@@ -238,7 +238,7 @@ impl Setup<'_> {
         }
         for _ in 0..MAX_KEYS {
             let prompt = format!("API key for {provider} (it is not shown; Enter skips this): ");
-            let Some(key) = crate::secret_input::ask_key(&prompt).await? else {
+            let Some(key) = crate::input::secret_input::ask_key(&prompt).await? else {
                 self.lacks_key = needs_key;
                 print_list(&format!(
                     "Store one later with `agcore keys set {provider}`, or set {key_variable}.\n"

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::{
     args::{KeyPlace, KeysCommand, SetKeyArgs},
     exit::Failure,
-    secret_input::read_key,
+    input::secret_input::read_key,
     stdout::{print, print_list},
 };
 

@@ -12,7 +12,7 @@ use agcore_workbench::{policy::Policy, program_tools};
 use super::{check::Check, server::ServerAnswer};
 use crate::{
     exit::{Failure, FailureKind, setup_failure},
-    history,
+    input::history,
 };
 
 /// Runs the checks that need no server.

@@ -7,7 +7,8 @@ use agcore_settings::vendor::unquoted;
 use rpassword::ConfigBuilder;
 use tokio::task::spawn_blocking;
 
-use crate::{exit::Failure, input::read_stdin, stdout::print_list};
+use super::reader::read_stdin;
+use crate::{exit::Failure, stdout::print_list};
 
 /// The longest key, in bytes.
 const MAX_KEY: usize = 16 * 1024;

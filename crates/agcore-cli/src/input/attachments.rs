@@ -14,7 +14,8 @@ use agcore_terminal::{
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use crate::{block::block, exit::Failure};
+use super::block::block;
+use crate::exit::Failure;
 
 /// The maximum size of a text file, in bytes.
 const MAX_TEXT: u64 = 256 * 1024;
