@@ -95,7 +95,7 @@ pub use {
     media::{MediaKind, media_of, without_media},
     message::{FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage},
     model_call::ModelCall,
-    money::{Money, MoneyError},
+    money::{CostTally, Money, MoneyError},
     object::Extra,
     price::{Price, PriceFn, PriceQuery},
     price_table::{PriceTable, TokenPrice},

@@ -1,8 +1,12 @@
-//! [`Money`]: an amount of money.
+//! [`Money`]: an amount of money. [`CostTally`]: a sum of several amounts.
+
+mod tally;
 
 use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+
+pub use tally::CostTally;
 
 /// An exact amount of money, in millionths of a currency's unit.
 ///

@@ -1,4 +1,5 @@
-//! Helpers for plain strings: cutting them at a length, and finding the name that a misspelled one was meant to be.
+//! Helpers for plain strings: cutting them at a length, showing those that cannot be trusted, and finding the name that a misspelled
+//! one was meant to be.
 //!
 //! ```
 //! use agcore_chat::text::{clip, nearest};
@@ -9,11 +10,13 @@
 
 mod chain;
 mod near;
+mod shown;
 
 use std::borrow::Cow;
 
 pub use chain::error_chain;
 pub use near::{alternatives, is_same_name, nearest, nearest_names, suggestion};
+pub use shown::{HumanDuration, sanitized, sanitized_chars, sanitized_line};
 
 /// Returns the largest character boundary of `text` that is not above `at`.
 ///

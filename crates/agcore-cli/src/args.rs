@@ -9,31 +9,20 @@ mod cost;
 mod eval;
 mod flow;
 mod help;
-mod option_help;
 mod session;
 mod sessions;
 mod approvals;
 mod mcp;
 mod tools;
 mod reports;
-mod init;
 mod inspect;
-mod keys;
-mod manual;
 mod prompt;
-mod tip;
 mod run;
 mod skills;
+mod setup;
+#[cfg(feature = "sqlite")]
+mod stored;
 mod serve;
-#[cfg(feature = "sqlite")]
-mod documents;
-#[cfg(feature = "sqlite")]
-mod store;
-#[cfg(feature = "sqlite")]
-mod knowledge;
-#[cfg(feature = "sqlite")]
-mod memory;
-mod trust;
 
 pub(crate) use self::{
     approvals::{ApprovalsCommand, ListApprovalsArgs},
@@ -42,9 +31,7 @@ pub(crate) use self::{
     cost::{CostArgs, CostGroup},
     eval::{DiffArgs, EvalArgs, EvalCommand, SuiteArgs},
     flow::{FlowCommand, FlowDrawArgs, FlowValues, PictureFormat},
-    init::{InitArgs, NewArgs},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
-    keys::{KeyPlace, KeysCommand, SetKeyArgs},
     mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpLoginArgs, McpLogoutArgs, McpServeArgs},
     model_option::ModelOption,
     reports::{ModelsArgs, ReportArgs},
@@ -54,13 +41,17 @@ pub(crate) use self::{
     sessions::{
         DeleteArgs, ExportArgs, ExportFormat, ListArgs, RenameArgs, ReplayArgs, SearchArgs, SessionsCommand, ShowArgs,
     },
+    setup::{
+        init::{InitArgs, NewArgs},
+        keys::{KeyPlace, KeysCommand, SetKeyArgs},
+        trust::TrustArgs,
+    },
     skills::{AgentsCommand, ProjectArgs, SkillsCommand},
     tools::ToolsCommand,
-    trust::TrustArgs,
 };
 
 #[cfg(feature = "sqlite")]
-pub(crate) use self::{
+pub(crate) use self::stored::{
     documents::{
         CatalogDocumentCommand, ListProfilesArgs, ProfileArgs, ProfilesCommand, PutArgs, PutProfilesArgs,
         ShowCatalogArgs,
@@ -87,14 +78,14 @@ use self::{
     chat::chat_help,
     cost::COST_HELP,
     eval::EVAL_HELP,
-    help::{USAGE, epilogue},
-    init::{INIT_HELP, NEW_HELP},
-    manual::MAN_HELP,
-    option_help::with_option_help,
+    help::{USAGE, epilogue, manual::MAN_HELP, option_help::with_option_help},
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
     run::RUN_HELP,
     serve::SERVE_HELP,
-    trust::TRUST_HELP,
+    setup::{
+        init::{INIT_HELP, NEW_HELP},
+        trust::TRUST_HELP,
+    },
 };
 
 /// LLM agents on the command line.
@@ -309,7 +300,7 @@ impl Args {
         let program = prompt::with_exec_help(Self::program(), &arguments);
         let arguments = prompt::with_command(arguments, &program, begins_alone);
         let matches = help::with_groups(program.clone()).try_get_matches_from(&arguments);
-        let matches = matches.unwrap_or_else(|error| tip::with_tips(error, &arguments, &program).exit());
+        let matches = matches.unwrap_or_else(|error| help::tip::with_tips(error, &arguments, &program).exit());
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
 
@@ -333,12 +324,12 @@ impl Args {
         for name in path {
             command = command.find_subcommand(name)?;
         }
-        Some(manual::page(command))
+        Some(help::manual::page(command))
     }
 
     /// Returns the manual pages of the program and of all commands: the names of their files, and the pages.
     pub(crate) fn manuals() -> Vec<(String, String)> {
-        manual::pages(&Self::described(), "agcore".to_owned())
+        help::manual::pages(&Self::described(), "agcore".to_owned())
     }
 
     /// Returns the program as its manual describes it: commands have their full names and the options of the program.

@@ -11,9 +11,9 @@ use agcore_terminal::{
     interrupt::Interrupts,
     render::{Palette, hanging, sanitized_line, wrapped, wrapped_with_paths},
 };
-use agcore_workbench::grants::rule;
+use agcore_workbench::grants::{prefix_grant, rule};
 
-use crate::{approve::Question, command_prefix::prefix_grant, exit::Failure};
+use crate::{approve::Question, exit::Failure};
 
 /// Shown after an answer that is not understood.
 const ANSWERS: &str = "Type y, s, a, e or n, or the number of an answer. Esc means no, Ctrl-C cancels the turn.";

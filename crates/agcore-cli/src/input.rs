@@ -1,11 +1,18 @@
 //! The message of a single turn: the prompt and standard input.
 
 mod reader;
+mod block;
+pub(crate) mod attachments;
+pub(crate) mod history;
+pub(crate) mod secret_input;
 
 use std::io::{self, IsTerminal, Write};
 
-use self::reader::{SILENCE, read_unless_silent};
-use crate::{block::with_input, exit::Failure};
+use self::{
+    block::with_input,
+    reader::{SILENCE, read_unless_silent},
+};
+use crate::exit::Failure;
 
 pub(crate) use self::reader::{arrives, read_stdin};
 

@@ -3,26 +3,15 @@
 mod exit;
 mod stdout;
 mod args;
-mod block;
-mod bmp;
 mod input;
-mod secret_input;
-mod catalog_file;
 mod prices;
-mod model_window;
 mod sessions;
-mod history;
-mod chat_prompt;
-mod size;
-mod attachments;
 mod mode_switch;
 mod denials;
-mod listing;
 mod project_list;
 mod output;
 mod telemetry;
 mod approve;
-mod command_prefix;
 mod dialog;
 mod server_question;
 mod open_question;
@@ -38,6 +27,7 @@ use std::{
     time::Duration,
 };
 
+use agcore_telemetry::LogForm;
 use agcore_terminal::{
     interrupt::Interrupts,
     render::{Color, hanging, sanitized},
@@ -54,7 +44,7 @@ use crate::{
     exit::{Failure, FailureKind},
     output::Output,
     stdout::print,
-    telemetry::{LogForm, Telemetry},
+    telemetry::Telemetry,
 };
 
 /// The time that a command has to clean up after it is aborted.
@@ -277,8 +267,8 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Demo { chat: true } => command::demo::chat(&interrupts, color).await,
         Command::Chat(chat) | Command::Prompt(chat) => command::chat::chat(&chat, &interrupts, color, output).await,
         Command::Run(run) => Box::pin(command::run::run(&run, &interrupts, color, output)).await,
-        Command::Init(init) => command::init::run(&init, color).await,
-        Command::Keys { command } => command::keys::run(&command).await,
+        Command::Init(init) => command::setup::init::run(&init, color).await,
+        Command::Keys { command } => command::setup::keys::run(&command).await,
         Command::New(new) => command::new::run(&new),
         Command::Serve(serve) => command::serve::run(&serve, &interrupts, color).await,
         Command::Flow { command } => command::flow::run(&command, &interrupts, color, output).await,
@@ -289,24 +279,24 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Sessions { command, list } => command::sessions::run(command, list, &interrupts, color).await,
         Command::Approvals { command } => command::approvals::run(&command).await,
         Command::Mcp { command } => command::mcp::run(&command, &interrupts, color).await,
-        Command::Trust(trust) => command::trust::run(&trust, &interrupts, color).await,
+        Command::Trust(trust) => command::setup::trust::run(&trust, &interrupts, color).await,
         Command::Models(models) => command::models::run(&models).await,
         Command::Catalog { command } => command::catalog::run(&command),
         Command::Cost(cost) => command::cost::run(&cost).await,
-        Command::Config(config) => command::config::run(&config),
-        Command::Doctor(doctor) => command::doctor::run(&doctor, color).await,
+        Command::Config(config) => command::setup::config::run(&config),
+        Command::Doctor(doctor) => command::setup::doctor::run(&doctor, color).await,
         Command::Inspect { command } => match command {
             InspectCommand::Case(case) => command::inspect::cases(&case),
             InspectCommand::Stream(stream) => command::inspect::stream(&stream),
             InspectCommand::Cassette(cassette) => command::inspect::cassette(&cassette),
         },
         #[cfg(feature = "sqlite")]
-        Command::Knowledge { command } => command::knowledge::run(&command).await,
+        Command::Knowledge { command } => command::stored::knowledge::run(&command).await,
         #[cfg(feature = "sqlite")]
-        Command::Memory { command } => command::memory::run(&command).await,
+        Command::Memory { command } => command::stored::memory::run(&command).await,
         #[cfg(feature = "sqlite")]
-        Command::Store { command } => command::store::run(&command).await,
-        Command::Schema => print(&output::schema()),
+        Command::Store { command } => command::stored::store::run(&command).await,
+        Command::Schema => print(&agcore_stream_json::schema()),
         Command::Completion { shell } => print(&Args::completion(shell)),
         Command::Man { dir: Some(dir), .. } => command::man::write(&dir),
         Command::Man { command, dir: None } => command::man::show(&command),

@@ -2,7 +2,6 @@
 
 mod completion;
 mod dialog;
-mod form;
 
 pub(crate) use agcore_workbench::server_answers::{ServerQuestion, ServerQuestions};
 

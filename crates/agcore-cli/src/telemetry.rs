@@ -1,22 +1,26 @@
 //! [`Telemetry`]: the log and the span exporter.
 
-mod collector;
-mod log;
-#[cfg(feature = "otel")]
-mod client;
-#[cfg(feature = "otel")]
-mod export;
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
 
-use std::io::{self, Write};
-
+use agcore::llm::SystemClock;
 use agcore_settings::LOG;
+#[cfg(feature = "otel")]
+use agcore_settings::vendor::redacted_url;
+#[cfg(feature = "otel")]
+use agcore_telemetry::{Collector, Exporter, Service};
+use agcore_telemetry::{LogForm, LogLayer};
 use agcore_terminal::{process::variable, render::sanitized};
 use tokio::runtime::Handle;
-use tracing_subscriber::{Layer, Registry, layer::SubscriberExt, util::SubscriberInitExt};
+use tracing_subscriber::{Layer, Registry, filter::LevelFilter, layer::SubscriberExt, util::SubscriberInitExt};
 
 use crate::{args::LogLevel, exit::Failure};
 
-pub(crate) use self::{collector::Collector, log::LogForm};
+/// The default service name.
+#[cfg(feature = "otel")]
+const SERVICE: &str = "agcore";
 
 /// The reason that this build cannot export spans, or `None` if it can.
 pub(crate) const EXPORT_UNAVAILABLE: Option<&str> = if cfg!(feature = "otel") {
@@ -29,8 +33,9 @@ pub(crate) const EXPORT_UNAVAILABLE: Option<&str> = if cfg!(feature = "otel") {
 #[derive(Debug, Default)]
 #[must_use = "the remaining spans are sent when this is dropped"]
 pub(crate) struct Telemetry {
+    /// The exporter, and the collector's URL without secrets.
     #[cfg(feature = "otel")]
-    exporter: Option<export::Exporter>,
+    exporter: Option<(Exporter, String)>,
 }
 
 impl Telemetry {
@@ -49,7 +54,7 @@ impl Telemetry {
             Some(_) if shows_conversation => {
                 warn("the log is off because the chat uses this terminal; redirect it with `2> FILE`");
             }
-            Some(level) => layers.push(log::layer(level, form)),
+            Some(level) => layers.push(log(level, form).layer()),
             None => {}
         }
         let telemetry = Self::with_exporter(&mut layers, runtime);
@@ -65,11 +70,11 @@ impl Telemetry {
         let Some(collector) = Collector::from_variables(variable) else {
             return Self::default();
         };
-        match export::Exporter::new(&collector, runtime.clone()) {
+        match Exporter::new(&collector, &service(), runtime.clone()) {
             Ok(exporter) => {
                 layers.push(exporter.layer());
                 Self {
-                    exporter: Some(exporter),
+                    exporter: Some((exporter, redacted_url(&collector.url))),
                 }
             }
             Err(error) => {
@@ -88,10 +93,37 @@ impl Telemetry {
 #[cfg(feature = "otel")]
 impl Drop for Telemetry {
     fn drop(&mut self) {
-        if let Some(Err(failure)) = self.exporter.as_ref().map(export::Exporter::shutdown) {
-            warn(&failure.to_string());
+        if let Some((exporter, url)) = &self.exporter
+            && let Err(error) = exporter.shutdown()
+        {
+            warn(&format!("spans were not exported to {url}: {error}"));
         }
     }
+}
+
+#[cfg(feature = "otel")]
+fn service() -> Service {
+    let service = Service::new(env!("CARGO_PKG_VERSION"));
+    match variable("OTEL_SERVICE_NAME") {
+        Some(_) => service,
+        None => service.with_name(SERVICE),
+    }
+}
+
+/// Returns the log, on standard error.
+fn log(level: LogLevel, form: LogForm) -> LogLayer {
+    let level = match level {
+        LogLevel::Off => LevelFilter::OFF,
+        LogLevel::Error => LevelFilter::ERROR,
+        LogLevel::Warn => LevelFilter::WARN,
+        LogLevel::Info => LevelFilter::INFO,
+        LogLevel::Debug => LevelFilter::DEBUG,
+        LogLevel::Trace => LevelFilter::TRACE,
+    };
+    LogLayer::new(level, form, Arc::new(SystemClock::new()), |lines| {
+        // If standard error cannot be written, nothing can be reported.
+        let _ = io::stderr().write_all(lines.as_bytes());
+    })
 }
 
 /// Returns the log level from the option or the variable, or `None` if the log is off. That of a server has warnings by default.

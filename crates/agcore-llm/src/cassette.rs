@@ -77,6 +77,7 @@ mod record;
 mod difference;
 mod matcher;
 mod replay;
+mod report;
 
 pub use self::{
     document::{Cassette, CassetteError, DamagedPart},
@@ -86,6 +87,7 @@ pub use self::{
     matcher::Matching,
     record::{RecordingProblem, RecordingProvider},
     replay::ReplayProvider,
+    report::{CassetteReport, DamageReport, ErrorReport, ExchangeReport},
     scrub::Scrub,
     sink::{CassetteBuffer, CassetteSink, CassetteWriter},
 };

@@ -70,6 +70,7 @@ mod process;
 mod transport;
 #[cfg(any(feature = "client", feature = "server"))]
 mod ask;
+pub mod form;
 #[cfg(any(feature = "client", feature = "server"))]
 mod convert;
 #[cfg(feature = "client")]

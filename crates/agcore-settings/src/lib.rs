@@ -43,6 +43,7 @@ pub mod secrets;
 pub mod grants_place;
 pub mod redaction;
 pub mod trust;
+pub mod setup;
 mod options;
 mod settings;
 

@@ -24,6 +24,8 @@ pub mod interrupt;
 pub mod terminal_mode;
 pub mod render;
 pub mod table;
+pub mod size;
+pub mod bmp;
 pub mod console;
 
 pub use self::error::TerminalError;

@@ -17,7 +17,7 @@ mod retry;
 mod last_output;
 mod terminal;
 
-pub use card::{EXIT_CODE, HumanDuration, SHELL, command_failed, uncertain_line};
+pub use card::{EXIT_CODE, SHELL, command_failed, uncertain_line};
 pub use context::compaction_line;
 pub use difference::difference;
 pub use layout::{

@@ -23,6 +23,9 @@
 //! ```
 
 mod compare;
+mod trace;
+mod shown;
+mod saved;
 mod neutral;
 
 pub use neutral::{NeutralCall, NeutralError, NeutralResult, NeutralUsage};

@@ -1,5 +1,6 @@
 //! [`Grants`]: the stored "always allow" answers.
 
+mod prefix;
 #[cfg(feature = "sqlite")]
 mod user;
 
@@ -13,6 +14,7 @@ use agcore_settings::{SettingsError, grants_place::GrantsPlace};
 use agcore_terminal::render::sanitized_line;
 use async_trait::async_trait;
 
+pub use self::prefix::prefix_grant;
 #[cfg(feature = "sqlite")]
 pub use self::user::{erase_grants_of, grants_of};
 

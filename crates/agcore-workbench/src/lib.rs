@@ -56,12 +56,18 @@ pub mod kept_tools;
 mod agent_tools;
 mod workbench;
 mod surface;
+mod tool_list;
+mod model_window;
+mod chat_prompt;
 mod agent;
 mod tool_server;
 
 pub use self::{
     agent::GuardedAgent,
+    chat_prompt::chat_prompt,
+    model_window::ModelWindow,
     surface::{People, Surface},
+    tool_list::tool_list,
     tool_server::tool_server,
     workbench::Workbench,
 };

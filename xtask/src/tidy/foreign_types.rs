@@ -37,6 +37,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agcore-profile", &["serde", "serde_json", "uuid"]),
     ("agcore-prompt", &["serde", "serde_json"]),
     ("agcore-settings", &["clap", "regex", "serde"]),
+    (
+        "agcore-stream-json",
+        &["async_trait", "schemars", "serde", "serde_json"],
+    ),
+    ("agcore-telemetry", &["tokio", "tracing_core", "tracing_subscriber"]),
     ("agcore-terminal", &["anstyle", "serde_json", "tokio_util"]),
     ("agcore-workbench", &["clap", "tokio"]),
     ("agcore-server", &["http", "serde", "serde_json", "tokio", "tokio_util"]),

@@ -1,5 +1,9 @@
 //! The help of the program itself: its commands in groups, examples and exit codes.
 
+pub(super) mod option_help;
+pub(super) mod manual;
+pub(super) mod tip;
+
 use agcore_terminal::{
     process::variable,
     render::{known_window_width, wrapped_paragraphs},

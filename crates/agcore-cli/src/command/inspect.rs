@@ -3,7 +3,6 @@
 mod case_file;
 mod cassette;
 mod output;
-mod deltas;
 mod stream;
 
 use std::path::Path;

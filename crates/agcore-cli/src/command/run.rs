@@ -25,9 +25,8 @@ use super::{
 use crate::{
     approve::call_text,
     args::{OutputFormat, RunArgs},
-    attachments::with_files,
     exit::Failure,
-    input,
+    input::{self, attachments::with_files},
     output::Output,
     server_question::ServerQuestions,
     sessions::{SessionKind, Sessions},

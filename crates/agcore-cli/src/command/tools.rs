@@ -15,6 +15,7 @@ use agcore_terminal::{
 use agcore_workbench::{
     policy::Policy,
     program_tools::{self, ToolFolder, WebAccess},
+    tool_list,
 };
 use serde_json::{Value, json};
 
@@ -22,7 +23,6 @@ use self::call::{CallArgs, ToolSet};
 use crate::{
     args::ToolsCommand,
     exit::Failure,
-    listing::listing,
     stdout::{print, print_list},
     trust_dialog::print_notices,
 };
@@ -39,7 +39,7 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
             let list: Vec<Value> = tools.list().iter().map(|tool| described(tool, &policy)).collect();
             print(&format!("{:#}\n", Value::from(list)))
         }
-        ToolsCommand::List(args) => print_list(&listing(&tools, &policy(&tools, &args.policy)?, None)),
+        ToolsCommand::List(args) => print_list(&tool_list(&tools, &policy(&tools, &args.policy)?, None)),
         ToolsCommand::Show { name, policy: args } => {
             let tool = find(&tools, name)?;
             let shown = described(&tool, &policy(&tools, args)?);

@@ -1,6 +1,9 @@
 //! [`ServerDialog`]: shows a question of an MCP server and reads the answer at the terminal.
 
-use agcore::mcp::{Elicitation, ElicitationAnswer, SampleAnswer, SampleRequest};
+use agcore::mcp::{
+    Elicitation, ElicitationAnswer, SampleAnswer, SampleRequest,
+    form::{Field, fields},
+};
 use agcore_terminal::{
     console::{Console, Line},
     interrupt::Interrupts,
@@ -12,7 +15,6 @@ use tokio::sync::oneshot;
 use super::{
     ServerQuestion,
     completion::{Completer, shown},
-    form::{Field, fields},
 };
 use crate::{dialog::DialogOutcome, exit::Failure};
 

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use agcore_stream_json::Line;
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -16,9 +17,12 @@ fn validator() -> &'static Validator {
     })
 }
 
-/// Asserts that this is a line of the output.
+/// Asserts that this is a line of the output, and that the types of agcore-stream-json have all that is in it.
 #[track_caller]
 pub(crate) fn assert_valid(line: &Value) {
+    let read = Line::parse(&line.to_string()).unwrap_or_else(|error| panic!("{error}: {line}"));
+    let written: Value = serde_json::from_str(&read.to_json().unwrap()).unwrap();
+    assert_eq!(&written, line);
     let errors: Vec<String> = validator().iter_errors(line).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:?} in {line}");
 }

@@ -1,8 +1,8 @@
 //! [`Card`]: a finished tool call on one line.
 
-use std::{borrow::Cow, fmt, time::Duration};
+use std::{borrow::Cow, time::Duration};
 
-use agcore_chat::ToolCall;
+use agcore_chat::{ToolCall, text::HumanDuration};
 use serde_json::Value;
 
 use super::{
@@ -95,20 +95,6 @@ fn arguments(input: &str) -> &str {
     match input.trim() {
         "{}" => "",
         input => input,
-    }
-}
-
-/// Formats a duration as `12 ms` or `1.2 s`.
-#[derive(Debug, Clone, Copy)]
-pub struct HumanDuration(pub Duration);
-
-impl fmt::Display for HumanDuration {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 < Duration::from_secs(1) {
-            write!(f, "{} ms", self.0.as_millis())
-        } else {
-            write!(f, "{:.1} s", self.0.as_secs_f64())
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Lines about calls of the model that are repeated or have to wait.
 
-use agcore_chat::ModelEvent;
+use agcore_chat::{ModelEvent, text::HumanDuration};
 
-use super::{card::HumanDuration, text::continued};
+use super::text::continued;
 
 /// Returns the line for an event, or `None` if there is nothing to show.
 pub(super) fn retry_line(event: &ModelEvent) -> Option<String> {

@@ -1,47 +1,16 @@
-//! Sanitizing and measuring untrusted text, so that it can neither control nor flood the terminal.
+//! Measuring and truncating untrusted text, so that it cannot flood the terminal.
 
-use std::borrow::Cow;
-
+use agcore_chat::text::sanitized_chars;
+pub use agcore_chat::text::{sanitized, sanitized_line};
 use unicode_width::UnicodeWidthChar;
-
-/// Replaces characters that are not shown.
-const REPLACEMENT: char = '\u{fffd}';
 
 /// The distance of the tab stops of a terminal.
 const TAB: usize = 8;
 
-/// Replaces control characters, except line breaks and tabs, and characters that override the direction of writing. Marks
-/// that right-to-left text needs are kept.
-pub fn sanitized(text: &str) -> Cow<'_, str> {
-    let is_control = |c: char| {
-        let overrides_direction = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        overrides_direction || (c.is_control() && !matches!(c, '\n' | '\t'))
-    };
-    if text.contains(is_control) {
-        Cow::Owned(text.replace(is_control, "\u{fffd}"))
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-/// Puts text on one line and replaces control characters. Marks that change the direction of writing are replaced, too:
-/// they can make a text look like another.
-pub fn sanitized_line(text: &str) -> String {
-    text.chars().map(sanitized_char).collect()
-}
-
-fn sanitized_char(c: char) -> char {
-    match c {
-        '\n' | '\t' => ' ',
-        c if c.is_control() || changes_direction(c) => REPLACEMENT,
-        c => c,
-    }
-}
-
 /// Puts text on one sanitized line and truncates it to this many columns.
 pub fn truncated(text: &str, columns: usize) -> String {
     let (mut line, mut used) = (String::new(), 0);
-    for c in text.chars().map(sanitized_char) {
+    for c in sanitized_chars(text) {
         used += width(c);
         if used > columns {
             return with_ellipsis(line, columns);
@@ -103,23 +72,9 @@ fn width(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 
-/// Returns whether this is an embedding, override or isolate of the bidirectional algorithm.
-fn changes_direction(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn replaces_control_characters() {
-        assert_eq!(sanitized("a\u{1b}[2Jb\nc\t"), "a\u{fffd}[2Jb\nc\t");
-        assert_eq!(
-            sanitized_line("a\u{1b}[2Jb\r\nc\u{202e}"),
-            "a\u{fffd}[2Jb\u{fffd} c\u{fffd}"
-        );
-    }
 
     #[test]
     fn sentences_are_continued() {

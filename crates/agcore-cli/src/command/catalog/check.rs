@@ -6,7 +6,7 @@ use agcore::{
 };
 use serde_json::{Value, json};
 
-use crate::{args::CheckArgs, catalog_file, exit::Failure, stdout::print};
+use crate::{args::CheckArgs, exit::Failure, prices::catalog_file, stdout::print};
 
 /// Checks a catalog and lists everything that is wrong.
 ///

@@ -6,7 +6,7 @@ use agcore::catalog::{Model, ModelPrice, Rate, Vendor};
 use agcore_terminal::{process::variable, render::sanitized_line, table::table};
 use serde_json::{Map, Value, json};
 
-use crate::{catalog_file, exit::Failure, stdout::print};
+use crate::{exit::Failure, prices::catalog_file, stdout::print};
 
 /// Lists the models whose name, vendor or kind contains the filter.
 ///

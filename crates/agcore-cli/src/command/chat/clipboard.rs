@@ -1,10 +1,10 @@
 //! `/copy`: copies the last answer.
 
-use agcore_terminal::console::Console;
+use agcore_terminal::{console::Console, size::extent};
 use base64::{Engine, engine::general_purpose::STANDARD};
 
 use super::conversation::Conversation;
-use crate::{exit::Failure, size::extent};
+use crate::exit::Failure;
 
 /// The size up to which all common terminals accept a text.
 const SAFE: usize = 74_000;

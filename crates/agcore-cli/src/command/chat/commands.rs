@@ -1,6 +1,7 @@
 //! Runs the slash commands of a chat.
 
 use agcore::chat::Content;
+use agcore_workbench::tool_list;
 
 use super::{
     agents::agents,
@@ -18,7 +19,7 @@ use super::{
     slash::{Kind, help},
     theme::theme,
 };
-use crate::{exit::Failure, listing::listing, project_list::skill_list};
+use crate::{exit::Failure, project_list::skill_list};
 
 /// The next step of the chat after a line was handled.
 #[derive(Debug, PartialEq, Eq)]
@@ -101,7 +102,7 @@ pub(super) fn show_last_call(conversation: &Conversation) -> Result<(), Failure>
 
 fn tools(conversation: &Conversation) -> String {
     let session = &conversation.session;
-    let tools = listing(
+    let tools = tool_list(
         session.bundle().tools(),
         &conversation.turns.policy(),
         Some(session.tools()),

@@ -6,7 +6,7 @@ use agcore_terminal::{interrupt::Interrupts, render::Color};
 
 use crate::{
     args::InitArgs,
-    command::init,
+    command::setup::init,
     exit::{Failure, setup_failure},
     stdout::print_list,
     trust_dialog::ask_yes_or_no,

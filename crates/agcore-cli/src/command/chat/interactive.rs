@@ -11,6 +11,7 @@ use agcore_terminal::{
     console::{Console, Draft, EchoOff, PromptLine},
     interrupt::Interrupts,
     render::sanitized_line,
+    size::extent,
 };
 use agcore_workbench::{
     Workbench,
@@ -38,8 +39,13 @@ use super::{
     turn_runner::{Questions, TurnRunner},
 };
 use crate::{
-    args::ChatArgs, attachments::with_files, exit::Failure, history::history_file, mode_switch::ModeSwitch,
-    prices::Prices, server_question::ServerQuestions, sessions::Sessions, size::extent,
+    args::ChatArgs,
+    exit::Failure,
+    input::{attachments::with_files, history::history_file},
+    mode_switch::ModeSwitch,
+    prices::Prices,
+    server_question::ServerQuestions,
+    sessions::Sessions,
 };
 
 /// The size from which the extent of a message is shown, so that one can see that all of a pasted text arrived.

@@ -7,14 +7,14 @@ use agcore::{
     chat::ContentPart,
     mcp::{McpClient, PromptInfo, ResourceBody, ResourceContents},
 };
-use agcore_terminal::render::{sanitized_line, shown_lines};
+use agcore_terminal::{
+    render::{sanitized_line, shown_lines},
+    size::{lines, size},
+};
 use agcore_workbench::mcp::{Server, Servers};
 
 use super::conversation::Conversation;
-use crate::{
-    exit::Failure,
-    size::{lines, size},
-};
+use crate::exit::Failure;
 
 /// The maximum size of a resource, in bytes.
 const MAX_RESOURCE: usize = 256 * 1024;

@@ -5,7 +5,7 @@ use agcore_terminal::{process::expand_home, render::sanitized_line};
 use agcore_workbench::mcp::Servers;
 
 use super::mcp::{self, Resource};
-use crate::attachments::Attachments;
+use crate::input::attachments::Attachments;
 
 /// A message with its attachments.
 #[derive(Debug, PartialEq)]

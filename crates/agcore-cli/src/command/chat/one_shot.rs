@@ -11,6 +11,7 @@ use agcore::{
     tools::{Approver, AuditRecord, AuditSink, SuspendingApprover},
 };
 use agcore_settings::{Settings, vendor::versioned_url};
+use agcore_stream_json::{Init, McpServer};
 use agcore_terminal::{
     interrupt::Interrupts,
     process::current_directory,
@@ -36,12 +37,11 @@ use super::{
 use crate::{
     approve::AskUser,
     args::ChatArgs,
-    attachments::with_files,
     denials::Denials,
     exit::{Failure, FailureKind},
-    input,
+    input::{self, attachments::with_files},
     open_question::AskForSteps,
-    output::{Announced, Decisions, Init, McpServer, Output},
+    output::Output,
     prices::Prices,
     question_terminal::{QuestionTerminal, report_grants},
     server_question::{Completer, ServerQuestions},
@@ -209,17 +209,14 @@ impl<'a> OneShot<'a> {
     fn init(&self, args: &ChatArgs, tools: &Workbench) -> Init {
         let mcp_servers = tools.servers.all().iter().map(mcp_server).collect();
         let (tools, settings) = (self.session.bundle().tools().list(), self.settings);
-        Init {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            cwd: current_directory(),
-            provider: settings.provider.name().to_owned(),
-            model: self.model.clone(),
-            tools: tools.iter().map(|tool| tool.name().to_string()).collect(),
-            mcp_servers,
-            permission_mode: args.permission_mode().as_str().to_owned(),
-            trust: Some(settings.trust()),
-            context_files: settings.context_files.loaded().to_vec(),
-        }
+        let mut init = Init::new(env!("CARGO_PKG_VERSION"), settings.provider.name(), &self.model);
+        init.cwd = current_directory();
+        init.tools = tools.iter().map(|tool| tool.name().to_string()).collect();
+        init.mcp_servers = mcp_servers;
+        args.permission_mode().as_str().clone_into(&mut init.permission_mode);
+        init.trust = Some(settings.trust());
+        init.context_files = settings.context_files.loaded().to_vec();
+        init
     }
 
     /// Reports what was stored and denied, and returns how the run has ended.
@@ -274,7 +271,7 @@ fn approver(args: &ChatArgs, person: Option<Arc<dyn Approver>>, output: Option<&
         false => mode_approver(args.permission_mode(), person),
     };
     match (approver, output) {
-        (Some(approver), Some(output)) => Some(Arc::new(Announced::new(output.clone(), approver)) as _),
+        (Some(approver), Some(output)) => Some(output.approver(approver)),
         (approver, _) => approver,
     }
 }
@@ -293,17 +290,16 @@ fn verdict(result: Result<(), Failure>, denials: &Denials, mode: PermissionMode)
 }
 
 /// Passes decisions about calls to what reports them.
-#[derive(Debug)]
 struct Audit {
     denials: Arc<Denials>,
-    output: Option<Decisions>,
+    output: Option<Arc<dyn AuditSink>>,
 }
 
 impl Audit {
     fn shared(denials: &Arc<Denials>, output: Option<&Output>) -> Arc<dyn AuditSink> {
         Arc::new(Self {
             denials: Arc::clone(denials),
-            output: output.map(|output| Decisions(output.clone())),
+            output: output.map(Output::audit),
         })
     }
 }
@@ -323,10 +319,7 @@ fn mcp_server(server: &Server) -> McpServer {
     } else {
         "failed"
     };
-    McpServer {
-        name: server.settings.name.clone(),
-        status: status.to_owned(),
-    }
+    McpServer::new(&server.settings.name, status)
 }
 
 /// Returns the renderer of the events. With a schema, the text of the model is not shown: it is JSON in one of several forms.

@@ -2,12 +2,10 @@
 
 use std::{fs, io, process::Stdio, time::Duration};
 
-use agcore_terminal::process::variable;
+use agcore_terminal::{bmp, process::variable};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use tempfile::TempDir;
 use tokio::{process::Command, time::timeout};
-
-use crate::bmp;
 
 /// The time that the program which reads the clipboard may take.
 const LIMIT: Duration = Duration::from_secs(10);

@@ -11,14 +11,14 @@ use agcore::{
 };
 use agcore_settings::{ContextFiles, Project, Settings};
 use agcore_terminal::render::sanitized_line;
-use agcore_workbench::{People, Surface, Workbench, hook_commands::CommandHooks, program_tools::ToolFolder};
+use agcore_workbench::{
+    ModelWindow, People, Surface, Workbench, chat_prompt, hook_commands::CommandHooks, program_tools::ToolFolder,
+};
 
 use super::{options_hook::OptionsHook, recording::Recording};
 use crate::{
     args::{ChatArgs, ModelOption},
-    chat_prompt::chat_prompt,
     exit::{Failure, setup_failure},
-    model_window::ModelWindow,
     prices::Prices,
     sessions::{FIRST_MODEL, FLOW_OPTIONS, FOLDER, KIND, SINGLE, Sessions, current_folder},
 };

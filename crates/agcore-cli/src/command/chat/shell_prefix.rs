@@ -10,6 +10,7 @@ use agcore_terminal::{
     interrupt::Interrupts,
     process::os_variable,
     render::{sanitized, sanitized_line},
+    size::extent,
 };
 use agcore_workbench::bounded_output::BoundedOutput;
 use tokio::{
@@ -20,7 +21,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::screen::Screen;
-use crate::{exit::Failure, size::extent};
+use crate::exit::Failure;
 
 /// The time that a command may take to end after Ctrl-C, and its output to arrive after the end of the command.
 const GRACE_PERIOD: Duration = Duration::from_secs(1);

@@ -4,13 +4,13 @@ use std::{fmt, time::Duration};
 
 use agcore::{
     StreamEvent,
-    chat::{EventKind, ModelEvent, Money, TextEvent, ToolEvent, TurnEvent, Usage, UsageTracker},
+    chat::{CostTally, EventKind, ModelEvent, Money, TextEvent, ToolEvent, TurnEvent, Usage, UsageTracker},
     session::CostEntry,
 };
 use agcore_terminal::render::{command_failed, sanitized, sanitized_line};
 use serde_json::Value;
 
-use crate::prices::{Prices, Tally};
+use crate::prices::Prices;
 
 /// Remembers parts of the latest turn.
 #[derive(Debug, Default)]
@@ -33,8 +33,8 @@ pub(super) struct Costs {
     /// The provider and the model that answer.
     answers: (String, String),
     call: Option<Money>,
-    turn: Tally,
-    chat: Tally,
+    turn: CostTally,
+    chat: CostTally,
 }
 
 impl Costs {
@@ -44,8 +44,8 @@ impl Costs {
             prices,
             answers: (provider.to_owned(), model.to_owned()),
             call: None,
-            turn: Tally::default(),
-            chat: Tally::default(),
+            turn: CostTally::default(),
+            chat: CostTally::default(),
         }
     }
 
@@ -118,7 +118,7 @@ impl TurnLog {
         self.partial.clear();
         self.turn = UsageTracker::default();
         if let Some(costs) = &mut self.costs {
-            (costs.call, costs.turn) = (None, Tally::default());
+            (costs.call, costs.turn) = (None, CostTally::default());
         }
     }
 

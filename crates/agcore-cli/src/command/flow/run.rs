@@ -33,10 +33,9 @@ use super::{
 };
 use crate::{
     args::{ChatArgs, FlowValues, OutputFormat},
-    attachments::with_files,
     command::chat::{Front, OneShot, selected},
     exit::{Failure, FailureKind},
-    input,
+    input::{self, attachments::with_files},
     output::Output,
     sessions::Sessions,
     stdout::print,

@@ -11,7 +11,7 @@ use agcore_workbench::mcp::{Server, Servers};
 use super::find::{find, settings};
 use crate::{
     args::McpDoctorArgs,
-    command::doctor::{Check, Report},
+    command::setup::doctor::{Check, Report},
     exit::{Failure, FailureKind},
 };
 

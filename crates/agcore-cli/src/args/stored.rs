@@ -1,0 +1,6 @@
+//! Arguments of the commands that work on the database: `store`, `knowledge` and `memory`.
+
+pub(super) mod documents;
+pub(super) mod store;
+pub(super) mod knowledge;
+pub(super) mod memory;
