@@ -16,6 +16,7 @@ mod built_flows;
 mod cancel;
 mod conversation;
 mod file_data;
+mod file_limits;
 mod files;
 mod flow_crash;
 mod flows;
