@@ -34,6 +34,8 @@ mod ownership;
 mod planner;
 mod postgres;
 mod profiles;
+#[cfg(feature = "jwt")]
+mod published_keys;
 mod reconnect;
 mod restart;
 mod routes;
