@@ -86,8 +86,9 @@ impl AgentSession {
         };
         let (provider, clock) = (Arc::clone(&parts.provider), Arc::clone(&parts.clock));
         let mut cycle = LlmCycle::from_shared(provider, clock, parts.settings.base(), machine);
-        if recorder.is_some() {
+        if let Some(recorder) = &recorder {
             cycle.start_recording();
+            cycle.count_unfinished_call(&**recorder);
         }
         let conversation = Conversation {
             cycle: cycle.with_hooks(parts.hooks.clone()),
@@ -189,6 +190,7 @@ impl AgentSession {
     ///
     /// The same answer given again changes nothing. The turn fails with
     /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if no turn is open or an answer fits no question.
+    /// If its token is cancelled already, the turn is stopped without another call, and that is recorded.
     ///
     /// ```
     /// use agcore_agent::agent;

@@ -88,6 +88,38 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
+/// Replaces control characters, except line breaks and tabs, by escapes such as `\\u{1b}`: the output of a tool stays readable, and
+/// can change neither a terminal nor what a server reads. For what a person is asked to judge, use [`visible`].
+///
+/// ```
+/// use agcore_chat::text::visible_controls;
+///
+/// assert_eq!(visible_controls("one\n\ttwo\r\n"), "one\n\ttwo\r\n");
+/// assert_eq!(visible_controls("\u{1b}[31mred\0"), r"\u{1b}[31mred\u{0}");
+/// ```
+pub fn visible_controls(text: &str) -> Cow<'_, str> {
+    if !text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    let mut chars = text.chars().peekable();
+    let mut is_changed = false;
+    while let Some(c) = chars.next() {
+        let is_break = matches!(c, '\n' | '\t') || c == '\r' && chars.peek() == Some(&'\n');
+        match c.is_control() && !is_break {
+            true => {
+                is_changed = true;
+                shown.extend(c.escape_unicode());
+            }
+            false => shown.push(c),
+        }
+    }
+    match is_changed {
+        true => Cow::Owned(shown),
+        false => Cow::Borrowed(text),
+    }
+}
+
 /// Returns whether a character is invisible or changes the order in which a text is displayed.
 fn is_deceptive(c: char) -> bool {
     c.is_control()
@@ -137,6 +169,17 @@ mod tests {
         }
         let plain = "naïve 字 😀❤️ \u{5d0}\u{5d1}";
         assert!(matches!(visible(plain), Cow::Borrowed(text) if text == plain));
+    }
+
+    #[test]
+    fn control_characters_of_outputs_are_escaped() {
+        for c in ['\0', '\u{7}', '\u{b}', '\u{c}', '\r', '\u{1b}', '\u{7f}', '\u{9b}'] {
+            let text = format!("a{c}b");
+            assert_eq!(visible_controls(&text), format!("a{}b", c.escape_unicode()));
+        }
+        let plain = "naïve 字 😀❤️ \u{5d0}\u{200d}\n\tline\r\n";
+        assert!(matches!(visible_controls(plain), Cow::Borrowed(text) if text == plain));
+        assert_eq!(visible_controls("10 %\r20 %\r\n"), "10 %\\u{d}20 %\r\n");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use agcore_chat::{Clock, Message, UsageTracker, validate_messages};
+use agcore_chat::{Clock, Message, ModelCall, UsageTracker, validate_messages};
 use agcore_llm::LlmProvider;
 
 use crate::{
@@ -17,8 +17,9 @@ use crate::{
     machine::{Cause, Machine, MachineError, Outcome, Step},
     observer::Observer,
     options::{CycleSettings, TurnOptions},
-    recorder::Unrecorded,
+    recorder::{OutcomeRecorder, Unrecorded},
     typed::Form,
+    unfinished_call::UnfinishedCall,
 };
 
 /// One conversation with a model: requests and tool rounds until an answer, a question, a failure or a limit.
@@ -63,6 +64,8 @@ pub struct LlmCycle {
     is_interrupted: bool,
     /// The history after an interrupted turn is abandoned, once it was requested.
     kept: OnceLock<Vec<Arc<Message>>>,
+    /// The call that an earlier process may have made, until it is counted.
+    unfinished: Option<UnfinishedCall>,
 }
 
 impl LlmCycle {
@@ -97,6 +100,7 @@ impl LlmCycle {
             unrecorded: Unrecorded::default(),
             is_interrupted: is_interrupted(&machine),
             kept: OnceLock::new(),
+            unfinished: None,
             machine,
         }
     }
@@ -145,6 +149,27 @@ impl LlmCycle {
         &self.settings
     }
 
+    /// Counts the call of the model that the state waits for, if it waits for one, as a call whose usage is unknown: the process that
+    /// saved the state may have ended during it, and then it is paid. This takes effect when the turn is resumed or abandoned. Not
+    /// meant for a turn that was [paused](crate::TurnOutcome::Paused).
+    ///
+    /// A `recorder` that [wants each call](OutcomeRecorder::records_calls) receives it as
+    /// [`Outcome::Called`], by the route that it would take first.
+    pub fn count_unfinished_call(&mut self, recorder: &dyn OutcomeRecorder) {
+        self.unfinished = UnfinishedCall::of(&self.machine, recorder.records_calls());
+    }
+
+    /// Has the call of an earlier process recorded next.
+    fn settle_unfinished_call(&mut self) {
+        if let Some(call) = self.unfinished.take() {
+            let now = self.clock.now();
+            let outcomes = call.outcomes(&self.machine, &*self.provider, &self.settings, now);
+            outcomes
+                .into_iter()
+                .for_each(|outcome| self.unrecorded.absorb_later(outcome));
+        }
+    }
+
     /// Returns the conversation so far.
     ///
     /// The round of a suspended turn enters it when its questions are answered. If the future or stream of a turn was dropped,
@@ -175,6 +200,7 @@ impl LlmCycle {
 
     /// Until the run ends, the turn counts as interrupted: the future may be dropped at any time.
     pub(crate) fn start_run(&mut self) {
+        self.settle_unfinished_call();
         self.is_interrupted = true;
         self.kept = OnceLock::new();
     }
@@ -206,6 +232,7 @@ impl LlmCycle {
     pub fn abandon_turn(&mut self) -> Result<bool, MachineError> {
         let was_open = self.machine.is_open();
         self.unrecorded.is_active |= self.settings.recorder.is_some();
+        self.settle_unfinished_call();
         self.unrecorded.absorb_now(&mut self.machine);
         // The first stop may end only a compaction.
         while self.machine.is_open() {
@@ -269,11 +296,18 @@ impl LlmCycle {
     /// now on, changes between turns are kept for the recorder of the next turn, as with a recorder in the
     /// [settings](CycleSettings::recorder).
     ///
-    /// Save this state before the next turn starts if the store does not have it yet.
+    /// Save this state before the next turn starts if the store does not have it yet, together with the
+    /// [calls](Self::unrecorded_calls) that no recorder has received.
     pub fn start_recording(&mut self) -> &Machine {
         self.unrecorded.is_active = true;
         self.unrecorded.forget_absorbed();
         &self.machine
+    }
+
+    /// Returns the calls of the model that the next turn records, because no turn could: they were dropped, or an earlier process has
+    /// made them. Only those that a recorder [wants](OutcomeRecorder::records_calls) are known.
+    pub fn unrecorded_calls(&self) -> Vec<ModelCall> {
+        self.unrecorded.calls()
     }
 
     /// Compacts the conversation as much as possible now: a model summarizes its older part; where it cannot, old tool

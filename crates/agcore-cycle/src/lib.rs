@@ -38,6 +38,7 @@ mod outcome;
 mod typed_outcome;
 mod observer;
 mod turn_stream;
+mod unfinished_call;
 mod driver;
 mod cycle;
 mod turn;

@@ -11,12 +11,13 @@ use std::{
 use agcore_chat::{
     Actor, Answer, ChatRequest, HeuristicEstimator, Message, QuestionId, TokenEstimator, ToolExecutor, UserMessage,
 };
+use agcore_llm::LlmProvider;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     budget::{Budgets, LearntLimits},
     compact::{CompactionSettings, ToolTokens},
-    machine::{Begin, Limits},
+    machine::{Begin, Limits, Purpose},
     recorder::OutcomeRecorder,
 };
 
@@ -81,6 +82,14 @@ impl CycleSettings {
     /// Creates the default settings.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns the provider for a call: summaries may have one of their own.
+    pub(crate) fn provider_for<'a>(&'a self, purpose: Purpose, own: &'a dyn LlmProvider) -> &'a dyn LlmProvider {
+        match &self.compaction.provider {
+            Some(provider) if purpose == Purpose::Summary => &**provider,
+            _ => own,
+        }
     }
 
     /// Sets the agent's name.

@@ -2,7 +2,7 @@
 
 use std::{any::Any, error::Error, fmt, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 
-use agcore_chat::{EventKind, Fault, FaultKind};
+use agcore_chat::{EventKind, Fault, FaultKind, ModelCall};
 use agcore_llm::LlmError;
 use async_trait::async_trait;
 use futures_util::{FutureExt, future::Shared};
@@ -265,6 +265,21 @@ impl Unrecorded {
     pub(crate) fn forget_absorbed(&mut self) {
         let in_write = self.absorbed_in_write.min(self.absorbed.len());
         self.absorbed.truncate(if self.write.is_some() { in_write } else { 0 });
+    }
+
+    /// Returns the model calls among what the machine has absorbed without a record.
+    pub(crate) fn calls(&self) -> Vec<ModelCall> {
+        let in_write = if self.write.is_some() {
+            self.absorbed_in_write
+        } else {
+            0
+        };
+        let absorbed = self.absorbed.iter().skip(in_write);
+        let calls = absorbed.filter_map(|outcome| match outcome {
+            Outcome::Called(call) => Some(ModelCall::clone(call)),
+            _ => None,
+        });
+        calls.collect()
     }
 
     /// Forgets uses that are not recorded yet, because the counters were reset.

@@ -5,6 +5,7 @@ mod peer_info;
 mod event;
 mod answer;
 mod handler;
+mod repair;
 mod request;
 mod remote_tool;
 mod connection;

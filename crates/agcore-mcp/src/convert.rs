@@ -7,6 +7,8 @@ mod call_result;
 #[cfg(feature = "client")]
 mod content;
 #[cfg(feature = "client")]
+mod lenient;
+#[cfg(feature = "client")]
 mod received;
 #[cfg(feature = "client")]
 mod schema;
@@ -28,6 +30,7 @@ pub(crate) use self::{
 pub(crate) use self::{
     call_result::lenient_result,
     content::{part, tool_output},
+    lenient::{lenient_contents, lenient_prompt},
     received::{prompt, prompt_info, resource_contents, resource_info, resource_template},
     schema::repair as repair_schema,
 };

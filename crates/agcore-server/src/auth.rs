@@ -6,7 +6,7 @@ mod proxy;
 mod tokens;
 
 #[cfg(feature = "jwt")]
-pub use jwt::{JwkSetError, JwtVerifier};
+pub use jwt::{JwkSetError, JwkSetSource, JwtVerifier};
 pub use proxy::TrustedProxy;
 pub use tokens::{NewToken, Token, TokenStore};
 

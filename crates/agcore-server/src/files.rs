@@ -1,11 +1,17 @@
 //! [`Files`]: the files that users have uploaded.
 
 mod name;
+mod quota;
 mod list;
+mod totals;
 mod retention;
 mod user;
 
-pub(crate) use self::{list::StoredFile, name::check_name};
+pub(crate) use self::{
+    list::StoredFile,
+    name::check_name,
+    quota::{FileQuota, Shortage},
+};
 pub use self::{
     retention::{FileRetention, prunable_files, prune_files},
     user::{erase_files, export_files},
@@ -18,7 +24,11 @@ use agcore_files::{FileKind, FileMapping, FileStorage, StorageError};
 use agcore_session::{SessionError, SessionStore, Timestamp};
 use sha2::{Digest, Sha256};
 
-use self::list::{FileList, Upload, owner_of, stream_of};
+use self::{
+    list::{FileList, Upload, owner_of, stream_of},
+    quota::Total,
+    totals::TenantTotals,
+};
 
 /// The files that users have uploaded. Each user has a list in the store of what is in the storage.
 pub(crate) struct Files {
@@ -32,6 +42,7 @@ pub(crate) struct Files {
 pub(crate) enum FileError {
     Store(SessionError),
     Storage(StorageError),
+    Full(Shortage),
 }
 
 impl Files {
@@ -45,9 +56,17 @@ impl Files {
         Ok(list.files)
     }
 
+    /// Checks whether there may be space for a file of this size, before it is sent.
+    pub(crate) async fn check_space(&self, actor: &Actor, size: u64, quota: &FileQuota) -> Result<(), FileError> {
+        let (list, _) = FileList::read(&self.store, &stream_of(actor)).await?;
+        quota.check_user(list.total())?;
+        TenantTotals::check(&self.store, actor, Total::of_file(size), quota).await
+    }
+
     /// Stores a file under an id. `name` must be one that [`check_name`] accepts.
     ///
-    /// The path is noted first, so that the content is found if the process ends before the user has the file.
+    /// The path is noted first, so that the content is found if the process ends before the user has the file. The limits are checked
+    /// in the writes that take the space.
     pub(crate) async fn add(
         &self,
         actor: &Actor,
@@ -55,15 +74,17 @@ impl Files {
         name: &str,
         kind: FileKind,
         content: Vec<u8>,
+        quota: &FileQuota,
     ) -> Result<StoredFile, FileError> {
         let (size, path) = (content.len() as u64, path_of(actor, &id));
         let created_at = Timestamp::from(self.clock.now());
         let upload = Upload {
             id: id.clone(),
             path: path.clone(),
+            size,
             started_at: created_at,
         };
-        self.update(actor, |list| list.uploads.push(upload.clone())).await?;
+        self.take_space(actor, upload, quota).await?;
         match self
             .finish(actor, &path, content, |mapping| StoredFile {
                 id: id.clone(),
@@ -84,6 +105,27 @@ impl Files {
                 Err(error)
             }
         }
+    }
+
+    /// Notes an upload, if the user and the tenant may have it.
+    async fn take_space(&self, actor: &Actor, upload: Upload, quota: &FileQuota) -> Result<(), FileError> {
+        let stream = stream_of(actor);
+        let note = |list: &mut FileList| {
+            quota.check_user(list.total())?;
+            list.uploads.push(upload.clone());
+            Ok::<(), FileError>(())
+        };
+        FileList::try_update(&self.store, &*self.clock, &stream, note).await?;
+        let taken = TenantTotals::take(&self.store, &*self.clock, actor, quota).await;
+        if taken.is_err()
+            && let Err(error) = self.update(actor, |list| list.remove(&upload.id)).await
+        {
+            tracing::warn!(
+                ?error,
+                "an upload that was refused counts until old uploads are removed"
+            );
+        }
+        taken
     }
 
     async fn finish(
@@ -115,7 +157,11 @@ impl Files {
     /// Removes the content first: as long as it may be there, the list has its path.
     async fn remove(&self, actor: &Actor, id: &str, path: &str) -> Result<(), FileError> {
         self.storage.delete(path).await?;
-        self.update(actor, |list| list.remove(id)).await
+        self.update(actor, |list| list.remove(id)).await?;
+        if let Err(error) = TenantTotals::refresh(&self.store, &*self.clock, actor).await {
+            tracing::warn!(?error, "a deleted file counts until the files of its user change again");
+        }
+        Ok(())
     }
 
     async fn update(&self, actor: &Actor, change: impl FnMut(&mut FileList) + Send) -> Result<(), FileError> {
@@ -126,14 +172,24 @@ impl Files {
 
 /// Returns the path of a file in the storage. It contains nothing that a client has chosen.
 fn path_of(actor: &Actor, id: &str) -> String {
+    format!("uploads/{}/{id}", owner_hash(actor))
+}
+
+/// Returns a name of a user that does not reveal who it is.
+fn owner_hash(actor: &Actor) -> String {
     let owner = Sha256::digest(owner_of(actor));
-    let owner: String = owner.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    format!("uploads/{owner}/{id}")
+    owner.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl From<SessionError> for FileError {
     fn from(error: SessionError) -> Self {
         Self::Store(error)
+    }
+}
+
+impl From<Shortage> for FileError {
+    fn from(shortage: Shortage) -> Self {
+        Self::Full(shortage)
     }
 }
 

@@ -93,7 +93,7 @@ mod server;
 pub use agcore_agui::EncoderSettings;
 
 #[cfg(feature = "jwt")]
-pub use self::auth::{JwkSetError, JwtVerifier};
+pub use self::auth::{JwkSetError, JwkSetSource, JwtVerifier};
 pub use self::{
     auth::{AuthError, Authenticator, Client, NewToken, Token, TokenStore, TrustedProxy},
     error::ServerError,

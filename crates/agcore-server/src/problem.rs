@@ -94,8 +94,8 @@ codes! {
     RunIdTaken = 409, "run_id_taken", "The run id is used by another run";
     /// The thread was started by a flow, and an agent is to continue it, or the other way round.
     AgentMismatch = 409, "agent_mismatch", "The thread belongs to another kind of agent";
-    /// The user has as many files as allowed.
-    TooManyFiles = 409, "too_many_files", "Too many files of this user";
+    /// The user, or all users of the tenant, have as many files as allowed.
+    TooManyFiles = 409, "too_many_files", "Too many files of this user or tenant";
     /// The question was answered differently before, or is not open any more.
     AlreadyAnswered = 409, "already_answered", "The question is not open any more";
     /// The body is larger than the limit.

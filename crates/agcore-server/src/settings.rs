@@ -35,6 +35,10 @@ pub struct Limits {
     pub max_file_bytes: usize,
     /// The largest number of files of a user; 200 by default.
     pub max_files_per_user: usize,
+    /// The largest number of files of all users of a tenant; 10 000 by default.
+    pub max_files_per_tenant: usize,
+    /// The largest sum of the sizes of these files, in bytes; 16 GiB by default.
+    pub max_file_bytes_per_tenant: u64,
     /// The kinds of files that are kept; by default those that flows can read, which is all but [`Other`](FileKind::Other).
     pub file_kinds: Vec<FileKind>,
     /// Where images in messages may come from; by default the internet, and the message itself.
@@ -172,6 +176,20 @@ impl Limits {
         self
     }
 
+    /// Sets the largest number of files of all users of a tenant.
+    #[must_use]
+    pub fn with_max_files_per_tenant(mut self, files: usize) -> Self {
+        self.max_files_per_tenant = files;
+        self
+    }
+
+    /// Sets the largest sum of the sizes of the files of all users of a tenant, in bytes.
+    #[must_use]
+    pub fn with_max_file_bytes_per_tenant(mut self, bytes: u64) -> Self {
+        self.max_file_bytes_per_tenant = bytes;
+        self
+    }
+
     /// Sets the kinds of files that are kept.
     #[must_use]
     pub fn with_file_kinds(mut self, kinds: impl IntoIterator<Item = FileKind>) -> Self {
@@ -241,6 +259,8 @@ impl Default for Limits {
             max_runs: 1024,
             max_file_bytes: 32 * 1024 * 1024,
             max_files_per_user: 200,
+            max_files_per_tenant: 10_000,
+            max_file_bytes_per_tenant: 16 * 1024 * 1024 * 1024,
             file_kinds: vec![
                 FileKind::Text,
                 FileKind::Markdown,

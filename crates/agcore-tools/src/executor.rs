@@ -14,8 +14,8 @@ use crate::{
     error::ToolError,
     execute::{BatchItem, Caller, DEFAULT_MAX_CONCURRENCY, DEFAULT_TIMEOUT, Engine, Gate, Outcomes, batch},
     layer::{
-        Audit, BoxInvoke, Invoke, Limit, MAX_TOOL_DATA_BYTES, MAX_TOOL_MEDIA_BYTES, Offload, OffloadSettings, Redact,
-        Redactor, Run, Statistics, Timeout, Truncate,
+        Audit, BoxInvoke, EscapeControls, Invoke, Limit, MAX_TOOL_DATA_BYTES, MAX_TOOL_MEDIA_BYTES, Offload,
+        OffloadSettings, Redact, Redactor, Run, Statistics, Timeout, Truncate,
     },
     policy::ToolPolicy,
     registry::{RegisteredTool, ToolRegistry, ToolSnapshot, ToolView},
@@ -390,7 +390,7 @@ fn outer_layers(
     audit: Option<Arc<dyn AuditSink>>,
 ) -> Statistics<BoxInvoke> {
     let inner = Limit::new(inner).with_max_data_bytes(data).with_max_media_bytes(media);
-    let inner = Truncate::new(inner, text);
+    let inner = Truncate::new(EscapeControls::new(inner), text);
     Statistics::new(match audit {
         None => BoxInvoke::new(inner),
         Some(sink) => BoxInvoke::new(Audit::new(inner, sink)),

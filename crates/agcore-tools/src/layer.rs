@@ -4,7 +4,7 @@
 //! Something that runs a call implements [`Invoke`]. A layer is an [`Invoke`] that wraps another one, which it receives
 //! as the first argument of its constructor, in the same way as the layers around a model in agcore-llm. An
 //! [executor](crate::ExecutorBuilder) builds this stack, from the inside out: [`Run`] (the tool itself), [`Timeout`],
-//! [`Redact`], [`Offload`], custom layers, [`Limit`], [`Truncate`], [`Audit`], [`Statistics`]. One stack serves all tools of the
+//! [`Redact`], [`Offload`], custom layers, [`Limit`], [`EscapeControls`], [`Truncate`], [`Audit`], [`Statistics`]. One stack serves all tools of the
 //! executor; the [`PreparedCall`] names the tool.
 //!
 //! ```
@@ -42,6 +42,7 @@
 //! ```
 
 mod audit;
+mod escape;
 mod invoke;
 mod limit;
 mod offload;
@@ -53,6 +54,7 @@ mod truncate;
 
 pub use self::{
     audit::Audit,
+    escape::EscapeControls,
     invoke::{BoxInvoke, Invoke, PreparedCall},
     limit::{Limit, MAX_TOOL_DATA_BYTES, MAX_TOOL_MEDIA_BYTES},
     offload::{Artifact, ArtifactStore, InMemoryArtifacts, Offload, OffloadSettings},

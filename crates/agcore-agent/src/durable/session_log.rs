@@ -66,8 +66,15 @@ pub(crate) trait SessionLog: OutcomeRecorder {
     /// Prepares for a run of the loop, whose steps share these values.
     fn prepare(&self, cycle: &mut LlmCycle, run_state: &RunState);
 
-    /// Records the whole state, with a commit that belongs to it and the rows of these messages.
-    async fn write_state(&self, machine: Machine, commit: Commit, shown: &[Message]) -> Result<(), SessionError>;
+    /// Records the whole state, with the calls that were made since the last record, a commit that belongs to it and the rows of
+    /// these messages.
+    async fn write_state(
+        &self,
+        machine: Machine,
+        calls: Vec<ModelCall>,
+        commit: Commit,
+        shown: &[Message],
+    ) -> Result<(), SessionError>;
 
     /// Returns whether nothing was recorded yet.
     async fn is_empty(&self) -> bool;

@@ -203,8 +203,11 @@ impl AgentSession {
             return Ok(());
         };
         let _hold = self.0.hold().await?;
-        let base = |conversation: &mut Conversation| conversation.cycle.start_recording().clone();
-        let machine = self.0.conversation.write(base).await;
-        Ok(recorder.write_state(machine, commit, shown).await?)
+        let base = |conversation: &mut Conversation| {
+            let calls = conversation.cycle.unrecorded_calls();
+            (conversation.cycle.start_recording().clone(), calls)
+        };
+        let (machine, calls) = self.0.conversation.write(base).await;
+        Ok(recorder.write_state(machine, calls, commit, shown).await?)
     }
 }

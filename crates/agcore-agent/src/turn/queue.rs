@@ -187,6 +187,12 @@ impl<T> TurnQueue<T> {
     ) -> Result<TurnPermit<T>, AgentError> {
         let interrupts = self.busy == BusyPolicy::Interrupt && !matches!(purpose, Purpose::Resume);
         let is_refused = self.busy == BusyPolicy::Refuse;
+        // An open turn that is cancelled before it continues has to be stopped, which only a run of it can do.
+        if matches!(purpose, Purpose::Resume)
+            && let Some(permit) = self.free_permit(&token)
+        {
+            return Ok(permit);
+        }
         let Purpose::Start(asks) = purpose else {
             let entry = self.turns.add(token.clone(), interrupts, false);
             return self.permit(entry, &token, is_refused).await;
@@ -210,6 +216,20 @@ impl<T> TurnQueue<T> {
         }
         permit.entry.started();
         Ok(permit)
+    }
+
+    /// Returns the permit if no turn runs or waits, even if the token is cancelled.
+    fn free_permit(&self, token: &CancellationToken) -> Option<TurnPermit<T>> {
+        let running = Arc::clone(&self.running).try_lock_owned().ok()?;
+        let value = Arc::clone(&self.value).try_lock_owned().ok()?;
+        let entry = self.turns.add(token.clone(), false, false);
+        entry.set_running(true);
+        Some(TurnPermit {
+            value,
+            token: token.clone(),
+            entry,
+            _running: running,
+        })
     }
 
     /// Waits for the turn that runs, unless that `is_refused`.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_agent::{AgentBuilder, AgentSpec, StoredSessions, SubAgent, bill_calls};
+use agcore_agent::{AgentBuilder, AgentSpec, AgentTurn, StoredSessions, SubAgent, bill_calls};
 use agcore_chat::{AnsweredBy, Bill, Biller, BillingFault, CallCost, ChatResponse, ModelCall, Money, ToolCall, Usage};
 use agcore_llm::{LlmError, LlmErrorKind, TimeoutStage};
 use agcore_session::{Billing, CostEntry, CostTotals, MessageFilter, SessionStore, StoredMessage};
@@ -226,4 +226,128 @@ async fn calls_that_tools_make_are_documented_and_the_session_continues() {
     let calls = vec![other_call(std::time::SystemTime::UNIX_EPOCH, 4)];
     let context = ToolContext::builder(Arc::new(ManualClock::jumping())).build();
     bill_calls(&context, calls).await.unwrap();
+}
+
+/// Drops a turn during its call of the model. Together with the session, this is what the end of a process leaves.
+async fn die_during_a_call(turn: AgentTurn, provider: &ScriptedProvider) {
+    let mut turn = Box::pin(turn.into_future());
+    let asked = provider.requests().len();
+    while provider.requests().len() == asked {
+        assert!(futures_util::poll!(turn.as_mut()).is_pending());
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn unknown(store: &impl SessionStore, sessions: &StoredSessions) -> (u64, u64) {
+    let info = sessions.get("s").await.unwrap().unwrap();
+    let mut totals = CostTotals::default();
+    let entries = CostEntry::of_session(store, &info).await.unwrap();
+    entries.iter().for_each(|entry| totals.add(entry));
+    (totals.calls, totals.incomplete_calls)
+}
+
+#[tokio::test]
+async fn a_call_whose_process_died_is_counted_once_when_the_turn_continues() {
+    let store = store();
+    let provider = ScriptedProvider::new([
+        ScriptStep::hang(),
+        ScriptStep::hang(),
+        ScriptStep::calls([call("a", "say")]),
+        text("Hi.", 20),
+        text("Again.", 20),
+    ]);
+    let sessions = billed(sessions(&provider, Arc::clone(&store)));
+    let session = sessions.create("s", ada()).await.unwrap();
+    die_during_a_call(session.turn("Hello"), &provider).await;
+    drop(session);
+    assert_eq!(unknown(&*store, &sessions).await, (0, 0));
+
+    // Looking at the session counts nothing.
+    drop(sessions.open("s", ada()).await.unwrap());
+    let session = sessions.open("s", ada()).await.unwrap();
+    assert!(session.is_interrupted().await);
+    die_during_a_call(session.resume([]), &provider).await;
+    drop(session);
+    assert_eq!(unknown(&*store, &sessions).await, (1, 1));
+
+    let session = sessions.open("s", ada()).await.unwrap();
+    assert_eq!(session.resume([]).await.unwrap().text(), "Hi.");
+    // Both calls that were lost, and the two that have answered.
+    assert_eq!(unknown(&*store, &sessions).await, (4, 2));
+    assert_eq!(session.usage().await.calls, 4);
+    let (_, audit) = rows(&*store, "s").await;
+    let lost: Vec<_> = audit.iter().flat_map(|row| &row.bill.as_ref().unwrap().calls).collect();
+    assert_eq!(lost.len(), 2);
+    assert!(lost.iter().all(|call| !call.provider.is_empty()), "{lost:?}");
+    session.turn("And again.").await.unwrap();
+    assert_eq!(unknown(&*store, &sessions).await, (5, 2));
+}
+
+#[tokio::test]
+async fn a_call_whose_process_died_is_counted_when_its_turn_is_abandoned() {
+    for saves in [false, true] {
+        let store = store();
+        let provider = ScriptedProvider::new([ScriptStep::hang(), text("Hi.", 20)]);
+        let sessions = billed(sessions(&provider, Arc::clone(&store)));
+        let session = sessions.create("s", ada()).await.unwrap();
+        die_during_a_call(session.turn("Hello"), &provider).await;
+        drop(session);
+        let session = sessions.open("s", ada()).await.unwrap();
+        if saves {
+            assert!(session.abandon_turn().await.unwrap());
+            session.save().await.unwrap();
+            assert_eq!(unknown(&*store, &sessions).await, (1, 1));
+        }
+        session.turn("Hello again").await.unwrap();
+        assert_eq!(unknown(&*store, &sessions).await, (2, 1), "saves: {saves}");
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_waits_for_a_tool_has_no_unfinished_call() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("a", "hang")]), text("Hi.", 20)]);
+    let (started, mut starts) = tokio::sync::mpsc::unbounded_channel();
+    let hang = typed("hang", "Hangs.", move |_: NoArguments, _: ToolContext| {
+        started.send(()).unwrap();
+        std::future::pending::<Result<&str, agcore_tools::ToolError>>()
+    });
+    let bundle = AgentBuilder::new()
+        .with_provider(provider.clone())
+        .with_clock(ManualClock::new())
+        .with_tool(hang)
+        .with_session_store(Arc::clone(&store))
+        .build()
+        .unwrap();
+    let sessions = billed(bundle.stored_sessions().unwrap());
+    let session = sessions.create("s", ada()).await.unwrap();
+    let mut turn = Box::pin(session.turn("Go.").into_future());
+    tokio::select! {
+        _ = &mut turn => panic!("the tool does not end"),
+        _ = starts.recv() => {}
+    }
+    drop((turn, session));
+    let session = sessions.open("s", ada()).await.unwrap();
+    assert!(session.is_interrupted().await);
+    session.abandon_turn().await.unwrap();
+    session.turn("And now?").await.unwrap();
+    assert_eq!(unknown(&*store, &sessions).await, (2, 0));
+}
+
+#[tokio::test]
+async fn an_interrupted_turn_that_is_cancelled_before_it_continues_is_stopped_without_a_call() {
+    let store = store();
+    let provider = ScriptedProvider::new([ScriptStep::hang(), text("Hi.", 20)]);
+    let sessions = billed(sessions(&provider, Arc::clone(&store)));
+    let session = sessions.create("s", ada()).await.unwrap();
+    die_during_a_call(session.turn("Hello"), &provider).await;
+    drop(session);
+    let session = sessions.open("s", ada()).await.unwrap();
+    let token = tokio_util::sync::CancellationToken::new();
+    token.cancel();
+    let error = session.resume([]).with_token(token).await.unwrap_err();
+    assert!(error.is_cancelled(), "{error:?}");
+    assert!(!session.is_interrupted().await);
+    assert_eq!(unknown(&*store, &sessions).await, (1, 1));
+    assert_eq!(provider.requests().len(), 1);
 }

@@ -34,10 +34,7 @@ pub(super) struct Scene<'s> {
 impl<'a> Environment<'a> {
     /// Returns the provider for a call: summaries may have one of their own.
     pub(super) fn provider_for(&self, purpose: Purpose) -> &'a dyn LlmProvider {
-        match &self.settings.compaction.provider {
-            Some(provider) if purpose == Purpose::Summary => &**provider,
-            _ => self.provider,
-        }
+        self.settings.provider_for(purpose, self.provider)
     }
 
     /// Returns the names of the provider and the model that a call goes to first.

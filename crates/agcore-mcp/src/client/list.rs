@@ -6,6 +6,7 @@ use rmcp::model::ServerResult;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use super::repair::repair;
 use crate::error::quote;
 
 /// The members of entries that can be left out, in the order in which they are.
@@ -113,11 +114,11 @@ pub(super) fn lenient_page<T: DeserializeOwned>(result: ServerResult, member: &s
         Value::Null => Vec::new(),
         _ => return None,
     };
-    Some((list.into_iter().map(entry).collect(), next))
+    Some((list.into_iter().map(|one| entry(one, member)).collect(), next))
 }
 
-/// Reads an entry, without optional members whose type is wrong.
-fn entry<T: DeserializeOwned>(entry: Value) -> Result<T, String> {
+/// Reads an entry of the list in a member, without optional members whose type is wrong.
+fn entry<T: DeserializeOwned>(entry: Value, list: &str) -> Result<T, String> {
     let error = match T::deserialize(&entry) {
         Ok(read) => return Ok(read),
         Err(error) => error,
@@ -132,6 +133,7 @@ fn entry<T: DeserializeOwned>(entry: Value) -> Result<T, String> {
     {
         *schema = Value::Object(Map::new());
     }
+    repair(list, &mut members);
     let is_empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
     members.retain(|name, value| !(OPTIONAL.contains(&&**name) && is_empty(value)));
     let mut removed = OPTIONAL.iter();

@@ -83,6 +83,13 @@ impl McpClient {
         };
         match self.ask_with_input(&connection, "prompts/get", request).await? {
             ServerResult::GetPromptResult(result) => Ok(convert::prompt(result)),
+            // A result without any member.
+            ServerResult::EmptyResult(_) => Ok(Prompt::default()),
+            ServerResult::CustomResult(result) => {
+                self.warn_of_form("prompts/get");
+                convert::lenient_prompt(result.0)
+                    .ok_or_else(|| connection.requests.unexpected("prompts/get", "a prompt"))
+            }
             _ => Err(connection.requests.unexpected("prompts/get", "a prompt")),
         }
     }
@@ -174,6 +181,11 @@ impl McpClient {
                 .into_iter()
                 .filter_map(convert::resource_contents)
                 .collect()),
+            ServerResult::CustomResult(result) => {
+                self.warn_of_form("resources/read");
+                convert::lenient_contents(result.0, uri)
+                    .ok_or_else(|| connection.requests.unexpected("resources/read", "a resource"))
+            }
             _ => Err(connection.requests.unexpected("resources/read", "a resource")),
         }
     }
@@ -265,6 +277,14 @@ impl McpClient {
         let connection = self.0.connection().await?;
         let request = SetLevelRequest::new(SetLevelRequestParams::new(level));
         self.ask(&connection, "logging/setLevel", request).await.map(|_| ())
+    }
+
+    fn warn_of_form(&self, what: &str) {
+        tracing::warn!(
+            server = self.name(),
+            what,
+            "an answer has a wrong form; what can be used is kept"
+        );
     }
 
     async fn ask(

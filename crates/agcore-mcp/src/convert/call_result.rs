@@ -51,7 +51,7 @@ pub(crate) fn lenient_result(result: Value) -> Option<CallToolResult> {
 }
 
 /// Reads a content, or returns it as text.
-fn block(content: Value) -> ContentBlock {
+pub(super) fn block(content: Value) -> ContentBlock {
     match serde_json::from_value(content.clone()) {
         Ok(block) => block,
         Err(_) => repaired_block(content),
@@ -79,10 +79,15 @@ fn repaired_block(content: Value) -> ContentBlock {
 }
 
 fn text(value: Value) -> ContentBlock {
-    ContentBlock::text(match value {
+    ContentBlock::text(plain(value))
+}
+
+/// Returns a string as it is, and any other value as JSON.
+pub(super) fn plain(value: Value) -> String {
+    match value {
         Value::String(text) => text,
         other => other.to_string(),
-    })
+    }
 }
 
 #[cfg(test)]

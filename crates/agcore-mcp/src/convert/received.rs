@@ -26,19 +26,24 @@ pub(crate) fn prompt_info(prompt: model::Prompt) -> PromptInfo {
 
 /// Converts the messages of a prompt. Parts of an assistant's message that are not text are left out.
 pub(crate) fn prompt(result: model::GetPromptResult) -> Prompt {
-    let message = |message: model::PromptMessage| {
-        let content = match part(message.content) {
-            ContentPart::Text(part) => Content::Text(part.text),
-            other => Content::Parts(vec![other]),
-        };
-        match message.role {
-            model::Role::User => Message::user(content),
-            model::Role::Assistant => Message::assistant(content.text()),
-        }
-    };
+    let messages = result.messages.into_iter();
     Prompt {
         description: result.description,
-        messages: result.messages.into_iter().map(message).collect(),
+        messages: messages
+            .map(|one| message(matches!(one.role, model::Role::Assistant), one.content))
+            .collect(),
+    }
+}
+
+/// Converts a message of a prompt.
+pub(super) fn message(is_assistant: bool, content: model::ContentBlock) -> Message {
+    let content = match part(content) {
+        ContentPart::Text(part) => Content::Text(part.text),
+        other => Content::Parts(vec![other]),
+    };
+    match is_assistant {
+        true => Message::assistant(content.text()),
+        false => Message::user(content),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Servers on stdio as they are found in the field: answers, lists and descriptions with the mistakes of their encoders.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use agcore_chat::{SystemClock, ToolCall};
-use agcore_mcp::{McpClient, McpErrorKind, McpToolset, ToolsetOptions};
+use agcore_mcp::{McpClient, McpErrorKind, McpToolset, PromptInfo, ToolsetOptions};
 use agcore_tools::{ToolContext, ToolErrorKind, ToolRegistry};
 use serde_json::json;
 
@@ -138,4 +138,46 @@ async fn servers_in_php_write_empty_objects_as_lists() {
     assert_eq!(client.list_tools().await.unwrap().len(), 2);
     let prompts = client.list_prompts().await.unwrap();
     assert_eq!(prompts.iter().map(|prompt| &*prompt.name).collect::<Vec<_>>(), ["p"]);
+}
+
+#[tokio::test]
+async fn prompts_and_resources_are_read_whatever_they_lack() {
+    let Some(server) = server("odd") else { return };
+    let client = connect(server).await;
+    let prompts = client.list_prompts().await.unwrap();
+    let arguments = |prompt: &PromptInfo| {
+        let arguments = prompt.arguments.iter();
+        let shown =
+            arguments.map(|argument| format!("{}{}", argument.name, if argument.is_required { "!" } else { "" }));
+        (prompt.name.clone(), shown.collect::<Vec<_>>().join(" "))
+    };
+    let found: Vec<_> = prompts.iter().map(arguments).collect();
+    assert_eq!(
+        found,
+        [
+            ("p".to_owned(), "city! days".to_owned()),
+            ("q".to_owned(), String::new())
+        ]
+    );
+    let prompt = client.get_prompt("p", &BTreeMap::new()).await.unwrap();
+    let texts: Vec<_> = prompt
+        .messages
+        .iter()
+        .map(|message| message.text().into_owned())
+        .collect();
+    assert_eq!(
+        (prompt.description, texts),
+        (None, vec!["Be nice.".to_owned(), "Yes.".to_owned()])
+    );
+
+    let resources = client.list_resources().await.unwrap();
+    let found: Vec<_> = resources
+        .iter()
+        .map(|resource| (&*resource.uri, &*resource.name))
+        .collect();
+    assert_eq!(found, [("a://b", "a://b"), ("c://d", "D")]);
+    let templates = client.list_resource_templates().await.unwrap();
+    assert_eq!((&*templates[0].name, &templates[0].mime_type), ("a://{b}", &None));
+    let contents = client.read_resource("a://b").await.unwrap();
+    assert_eq!((&*contents[0].uri, contents[0].as_text()), ("a://b", Some("T")));
 }

@@ -101,6 +101,18 @@ FIELD = {
 }
 
 
+# Prompts and resources with missing members, and with members of wrong types.
+ODD = {
+    "prompts/list": {"prompts": [{"name": "p", "title": 7, "arguments": {"city": {"required": "true"}, "days": "How many."}},
+                                 {"name": "q", "arguments": None}, {"description": "no name"}]},
+    "prompts/get": {"description": None, "messages": [{"role": "system", "content": "Be nice."},
+                                                      {"role": "assistant", "content": [{"type": "text", "text": "Yes."}]}]},
+    "resources/list": {"resources": [{"uri": "a://b"}, {"uri": "c://d", "name": None, "title": "D", "size": "big"}, {"name": "x"}]},
+    "resources/templates/list": {"resourceTemplates": [{"uriTemplate": "a://{b}", "mimeType": 7}]},
+    "resources/read": {"contents": {"text": "T", "mimeType": 7}},
+}
+
+
 def pages(params):
     if MODE == "field":
         return {"tools": field_tools()}
@@ -200,10 +212,14 @@ def handle(message):
             return None
         if MODE == "php":
             return reply(message, {"protocolVersion": "2025-11-25", "capabilities": {"tools": [], "prompts": []}})
+        if MODE == "odd":
+            return reply(message, {"protocolVersion": "2025-11-25", "capabilities": {"prompts": {}, "resources": {}}})
         version = "1999-01-01" if MODE == "old" else message["params"]["protocolVersion"]
         capabilities = {} if MODE == "empty" else {"tools": {"listChanged": True}}
         return reply(message, {"protocolVersion": version, "capabilities": capabilities,
                                "serverInfo": {"name": "bad\u001b[31m", "version": "1"}, "instructions": "Be nice."})
+    if MODE == "odd" and method in ODD:
+        return reply(message, ODD[method])
     if method == "prompts/list":
         return reply(message, {"prompts": [{"name": "p", "arguments": []}, {"name": 7}], "nextCursor": ""})
     if method == "tools/list":

@@ -2,8 +2,9 @@
 
 mod claims;
 mod key;
+mod published;
 
-pub use self::key::JwkSetError;
+pub use self::{key::JwkSetError, published::JwkSetSource};
 
 use std::{
     fmt,
@@ -16,7 +17,10 @@ use async_trait::async_trait;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
-use self::key::{Key, decode};
+use self::{
+    key::{Key, Origin, decode},
+    published::PublishedKeys,
+};
 use super::{AuthError, Authenticator, Client};
 
 /// The longest token that is read, in bytes.
@@ -51,9 +55,23 @@ const MAX_TOKEN: usize = 16 * 1024;
 /// # }).unwrap();
 /// ```
 pub struct JwtVerifier {
-    keys: RwLock<Arc<[Key]>>,
+    keys: Keys,
     clock: Arc<dyn Clock>,
     expected: claims::Expected,
+}
+
+/// The keys that check signatures.
+enum Keys {
+    Given(RwLock<Arc<[Key]>>),
+    Published(Arc<PublishedKeys>),
+}
+
+/// The result of a check.
+enum Verdict {
+    Valid(Actor),
+    Invalid,
+    /// The key is not known that has signed the token.
+    UnknownKey,
 }
 
 /// The members of the first part of a token that decide about it.
@@ -74,11 +92,37 @@ impl JwtVerifier {
     /// # Errors
     /// When the text is not a JWK Set, has no key for signatures, or a key is damaged or too weak.
     pub fn new(keys: &str, audience: impl Into<String>, clock: Arc<dyn Clock>) -> Result<Self, JwkSetError> {
-        Ok(Self {
-            keys: RwLock::new(key::read(keys)?.into()),
+        let keys = Keys::Given(RwLock::new(key::read(keys, Origin::Given)?.into()));
+        Ok(Self::with_keys(keys, audience, clock))
+    }
+
+    /// Creates a verifier that fetches the public keys of the service, so that they can be rotated without a restart.
+    ///
+    /// The keys are fetched with the first token, or by [`load`](Self::load), again after an hour, and when a token names an unknown
+    /// key; but at most once a minute. While they cannot be fetched, those that are known stay in use for a day. Without keys, tokens
+    /// cannot be checked, and requests with them are answered with 503. Secrets and keys that cannot be used are skipped.
+    pub fn fetching(source: JwkSetSource, audience: impl Into<String>, clock: Arc<dyn Clock>) -> Self {
+        let keys = PublishedKeys::new(source, Arc::clone(&clock));
+        Self::with_keys(Keys::Published(Arc::new(keys)), audience, clock)
+    }
+
+    fn with_keys(keys: Keys, audience: impl Into<String>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            keys,
             clock,
             expected: claims::Expected::new(audience.into()),
-        })
+        }
+    }
+
+    /// Fetches the keys now, if they are [fetched](Self::fetching).
+    ///
+    /// # Errors
+    /// The reason there are none. Keys that are known stay in use.
+    pub async fn load(&self) -> Result<(), JwkSetError> {
+        match &self.keys {
+            Keys::Given(_) => Ok(()),
+            Keys::Published(published) => published.load().await,
+        }
     }
 
     /// Accepts only tokens of this issuer (the claim `iss`).
@@ -103,37 +147,82 @@ impl JwtVerifier {
     }
 
     /// Replaces the keys: tokens that are signed with others are refused from now on. To rotate keys without refusing a token,
-    /// publish a set with both keys until the tokens of the old one have expired.
+    /// publish a set with both keys until the tokens of the old one have expired. Keys that are [fetched](Self::fetching) are replaced
+    /// until the next time.
     ///
     /// # Errors
     /// As [`new`](Self::new); the keys then stay as they are.
     pub fn replace_keys(&self, keys: &str) -> Result<(), JwkSetError> {
-        let keys = key::read(keys)?;
-        *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keys.into();
+        let keys = key::read(keys, Origin::Given)?;
+        match &self.keys {
+            Keys::Given(known) => *known.write().unwrap_or_else(PoisonError::into_inner) = keys.into(),
+            Keys::Published(published) => published.set(keys),
+        }
         Ok(())
     }
 
-    /// Returns on whose behalf requests with a token are made; `None` if the token is not valid.
-    fn actor(&self, token: &str) -> Option<Actor> {
-        let (signed, signature) = token.rsplit_once('.')?;
-        let (header, payload) = signed.split_once('.')?;
-        let signature = decode(signature)?;
-        let header: Header = read(header)?;
-        if header.crit.is_some() {
-            return None;
+    /// Returns on whose behalf requests with a token are made.
+    async fn actor(&self, token: &str) -> Result<Actor, AuthError> {
+        let published = match &self.keys {
+            Keys::Given(keys) => {
+                let keys = Arc::clone(&keys.read().unwrap_or_else(PoisonError::into_inner));
+                return self.check(token, &keys).into_result();
+            }
+            Keys::Published(published) => published,
+        };
+        let seen = published.keys();
+        match seen.as_ref().map(|keys| self.check(token, keys)) {
+            None | Some(Verdict::UnknownKey) => {}
+            Some(verdict) => return verdict.into_result(),
         }
-        let keys = Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner));
-        let mut candidates = keys
-            .iter()
-            .filter(|key| key.is_meant(&header.alg, header.kid.as_deref()));
+        match published.newer_than(seen.as_ref()).await {
+            Some(keys) => self.check(token, &keys).into_result(),
+            None if seen.is_some() => Err(AuthError::Invalid),
+            None => Err(AuthError::Unavailable),
+        }
+    }
+
+    fn check(&self, token: &str, keys: &[Key]) -> Verdict {
+        let Some((signed, signature, header, payload)) = parts(token) else {
+            return Verdict::Invalid;
+        };
+        let id = header.kid.as_deref();
+        let mut candidates = keys.iter().filter(|key| key.is_meant(&header.alg, id)).peekable();
+        if candidates.peek().is_none() {
+            return Verdict::UnknownKey;
+        }
         if !candidates.any(|key| key.verifies(signed.as_bytes(), &signature)) {
-            return None;
+            // Without an id, any other key may have signed it.
+            return if id.is_none() {
+                Verdict::UnknownKey
+            } else {
+                Verdict::Invalid
+            };
         }
         // Not before the signature was checked.
-        let claims: Map<String, Value> = read(payload)?;
         let now = Timestamp::from(self.clock.now()).as_millis() / 1000;
-        self.expected.actor(&claims, now)
+        let claims: Option<Map<String, Value>> = read(payload);
+        let actor = claims.and_then(|claims| self.expected.actor(&claims, now));
+        actor.map_or(Verdict::Invalid, Verdict::Valid)
     }
+}
+
+impl Verdict {
+    fn into_result(self) -> Result<Actor, AuthError> {
+        match self {
+            Self::Valid(actor) => Ok(actor),
+            Self::Invalid | Self::UnknownKey => Err(AuthError::Invalid),
+        }
+    }
+}
+
+/// Returns what is signed, the signature, the header, and the text of the claims.
+fn parts(token: &str) -> Option<(&str, Vec<u8>, Header, &str)> {
+    let (signed, signature) = token.rsplit_once('.')?;
+    let (header, payload) = signed.split_once('.')?;
+    let signature = decode(signature)?;
+    let header: Header = read(header)?;
+    header.crit.is_none().then_some((signed, signature, header, payload))
 }
 
 #[async_trait]
@@ -142,8 +231,10 @@ impl Authenticator for JwtVerifier {
         let Some(token) = client.bearer().filter(|token| token.split('.').count() == 3) else {
             return Ok(None);
         };
-        let actor = (token.len() <= MAX_TOKEN).then(|| self.actor(token)).flatten();
-        actor.map(Some).ok_or(AuthError::Invalid)
+        match token.len() <= MAX_TOKEN {
+            true => self.actor(token).await.map(Some),
+            false => Err(AuthError::Invalid),
+        }
     }
 
     fn names_tenants(&self) -> bool {

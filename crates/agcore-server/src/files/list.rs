@@ -5,8 +5,10 @@ use agcore_files::{FileKind, FileMapping, OriginFile};
 use agcore_session::{Clock, Journal, Record, SessionError, SessionErrorKind, Timestamp, id};
 use serde::{Deserialize, Serialize};
 
+use super::quota::Total;
+
 /// The number of times a change is tried because another request has changed the list.
-const ATTEMPTS: usize = 20;
+pub(super) const ATTEMPTS: usize = 20;
 
 /// The kind of a record with the whole list.
 const KIND: &str = "files";
@@ -27,6 +29,9 @@ pub(crate) struct StoredFile {
 pub(super) struct Upload {
     pub(super) id: String,
     pub(super) path: String,
+    /// The size of the content, which counts like that of a file.
+    #[serde(default)]
+    pub(super) size: u64,
     pub(super) started_at: Timestamp,
 }
 
@@ -66,9 +71,23 @@ impl FileList {
         stream: &str,
         mut change: impl FnMut(&mut Self) + Send,
     ) -> Result<(), SessionError> {
+        Self::try_update(journal, clock, stream, |list| {
+            change(list);
+            Ok::<(), SessionError>(())
+        })
+        .await
+    }
+
+    /// Changes the list in a stream, unless `change` refuses to. It may be called several times.
+    pub(super) async fn try_update<E: From<SessionError>>(
+        journal: &dyn Journal,
+        clock: &dyn Clock,
+        stream: &str,
+        mut change: impl FnMut(&mut Self) -> Result<(), E> + Send,
+    ) -> Result<(), E> {
         for _ in 0..ATTEMPTS {
             let (mut list, end) = Self::read(journal, stream).await?;
-            change(&mut list);
+            change(&mut list)?;
             let data = serde_json::to_value(&list).map_err(|error| {
                 SessionError::with_source(
                     SessionErrorKind::Serialization,
@@ -77,21 +96,18 @@ impl FileList {
                 )
             })?;
             let record = Record::new(KIND, 1, Timestamp::from(clock.now()), data);
-            match journal.append(stream, end, vec![record]).await {
-                Ok(end) => {
-                    if let Err(error) = journal.trim(stream, end).await {
-                        tracing::warn!(?error, "an older list of files is removed with the next change");
-                    }
-                    return Ok(());
-                }
-                Err(error) if matches!(error.kind(), SessionErrorKind::Conflict { .. }) => {}
-                Err(error) => return Err(error),
+            if replace(journal, stream, end, record).await? {
+                return Ok(());
             }
         }
-        Err(SessionError::new(
-            SessionErrorKind::Unavailable,
-            "the list of files changes too often; try again",
-        ))
+        Err(changes_too_often().into())
+    }
+
+    /// Returns how much the user has, including what is being uploaded.
+    pub(super) fn total(&self) -> Total {
+        let files = self.files.iter().map(|file| file.size);
+        let sizes = files.chain(self.uploads.iter().map(|upload| upload.size));
+        sizes.map(Total::of_file).fold(Total::default(), Total::add_to)
     }
 
     /// Removes what is known of a file.
@@ -121,6 +137,32 @@ impl FileList {
         }
         Ok(())
     }
+}
+
+/// Makes a record the only one of a stream with this end. Returns false if the stream has changed meanwhile.
+pub(super) async fn replace(
+    journal: &dyn Journal,
+    stream: &str,
+    end: u64,
+    record: Record,
+) -> Result<bool, SessionError> {
+    let end = match journal.append(stream, end, vec![record]).await {
+        Ok(end) => end,
+        Err(error) if matches!(error.kind(), SessionErrorKind::Conflict { .. }) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    if let Err(error) = journal.trim(stream, end).await {
+        tracing::warn!(?error, stream, "an older record is removed with the next change");
+    }
+    Ok(true)
+}
+
+/// Returns the error for a record that others change all the time.
+pub(super) fn changes_too_often() -> SessionError {
+    SessionError::new(
+        SessionErrorKind::Unavailable,
+        "the list of files changes too often; try again",
+    )
 }
 
 /// Returns the stream with the list of an actor.

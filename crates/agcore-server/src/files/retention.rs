@@ -8,7 +8,8 @@ use agcore_session::{Retention, SessionError, Timestamp};
 use agcore_store::user_data::UserDataStore;
 
 use super::{
-    list::FileList,
+    list::{FileList, actor_of},
+    totals::TenantTotals,
     user::{delete, streams},
 };
 
@@ -99,6 +100,9 @@ pub async fn prune_files(
         if !old.is_empty() {
             let remove = |list: &mut FileList| old.iter().for_each(|(id, _)| list.remove(id));
             FileList::update(store, clock, &stream, remove).await?;
+            if let Some(actor) = actor_of(&stream) {
+                TenantTotals::refresh(store, clock, &actor).await?;
+            }
         }
         deleted += old.len() as u64;
     }

@@ -6,7 +6,10 @@ use agcore_session::{Journal, SessionError, SessionErrorKind};
 use agcore_store::user_data::UserDataStore;
 use serde_json::{Value, json};
 
-use super::list::{FileList, actor_of, all_streams};
+use super::{
+    list::{FileList, actor_of, all_streams},
+    totals::TenantTotals,
+};
 
 /// The number of streams that are listed at once.
 const PAGE: u64 = 200;
@@ -68,6 +71,9 @@ pub async fn erase_files(
             }
         }
         Journal::delete(store, &stream).await?;
+        if let Some(actor) = actor_of(&stream) {
+            TenantTotals::forget(store, &actor).await?;
+        }
     }
     Ok(count as u64)
 }

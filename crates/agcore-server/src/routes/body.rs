@@ -85,14 +85,15 @@ fn check_head(headers: &HeaderMap, limit: usize) -> Result<(), Problem> {
         let detail = "compressed bodies are not read; send it without Content-Encoding";
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, detail));
     }
-    let length = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok());
-    let length = length.and_then(|length| length.parse::<u64>().ok());
-    match length.is_some_and(|length| length > limit as u64) {
+    match declared_length(headers).is_some_and(|length| length > limit as u64) {
         true => Err(too_large(limit)),
         false => Ok(()),
     }
+}
+
+/// Returns the length of the body, if the head of the request declares it.
+pub(super) fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 fn too_large(limit: usize) -> Problem {

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use super::{body, query};
 use crate::{
     api::{FileList, FileView},
-    files::{FileError, Files, check_name},
+    files::{FileError, FileQuota, Files, Shortage, check_name},
     problem::{Problem, ProblemCode},
     service::{App, Service},
 };
@@ -40,7 +40,10 @@ pub(super) async fn upload(
     let name = name.ok_or_else(|| Problem::invalid("the parameter `name` is missing; send the name of the file"))?;
     let name = check_name(&name).map_err(|rule| Problem::invalid(format!("`name` {rule}")))?;
     let limits = &service.limits;
-    check_space(service, files, &actor).await?;
+    let quota = FileQuota::new(limits);
+    files
+        .check_space(&actor, body::declared_length(&headers).unwrap_or(0), &quota)
+        .await?;
     let content = body::read_file(&headers, content, limits, &*service.clock).await?;
     if content.is_empty() {
         return Err(Problem::new(
@@ -54,12 +57,11 @@ pub(super) async fn upload(
         let detail = format!("the content is of the kind `{kind}`; send one of {}", known.join(", "));
         return Err(Problem::new(ProblemCode::UnsupportedMediaType, detail));
     }
-    // One upload of a user at a time is counted and added, so that there are never more files than allowed.
+    // One upload of a user at a time: if the last place is left, two would refuse each other.
     let lock = service.admission.of_files(&actor);
     let _guard = lock.lock().await;
-    check_space(service, files, &actor).await?;
     let id = service.new_id("file");
-    let file = files.add(&actor, id, name, kind, content.to_vec()).await?;
+    let file = files.add(&actor, id, name, kind, content.to_vec(), &quota).await?;
     Ok((StatusCode::CREATED, Json(FileView::from(file))).into_response())
 }
 
@@ -86,15 +88,6 @@ pub(super) async fn delete(
     }
 }
 
-async fn check_space(service: &Service, files: &Files, actor: &Actor) -> Result<(), Problem> {
-    let count = files.list(actor).await?.len();
-    if count < service.limits.max_files_per_user {
-        return Ok(());
-    }
-    let detail = format!("there are {count} files, which is the limit; delete one of them");
-    Err(Problem::new(ProblemCode::TooManyFiles, detail))
-}
-
 /// Returns where files are kept.
 ///
 /// # Errors
@@ -110,6 +103,7 @@ impl From<FileError> for Problem {
     fn from(error: FileError) -> Self {
         match error {
             FileError::Store(error) => error.into(),
+            FileError::Full(shortage) => Self::new(ProblemCode::TooManyFiles, full(shortage)),
             FileError::Storage(error) => {
                 tracing::warn!(?error, "the storage of files failed");
                 match error.kind() {
@@ -125,5 +119,18 @@ impl From<FileError> for Problem {
                 }
             }
         }
+    }
+}
+
+/// Explains what to do without space.
+fn full(shortage: Shortage) -> String {
+    match shortage {
+        Shortage::OfUser(count) => format!("there are {count} files, which is the limit; delete one of them"),
+        Shortage::OfTenant => {
+            "the users of your tenant have as many files as allowed; delete some that are not needed".to_owned()
+        }
+        Shortage::OfTenantBytes => "the files of your tenant would be larger than allowed together; delete some that \
+                                    are not needed, or send a smaller one"
+            .to_owned(),
     }
 }

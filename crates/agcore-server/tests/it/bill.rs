@@ -17,8 +17,9 @@ use agcore_memory::{
     knowledge::{InMemoryKnowledgeStore, KnowledgePage, KnowledgeStore},
     search::{InMemoryTextIndex, InMemoryVectorIndex, KnowledgeIndex, MemoryRetriever},
 };
-use agcore_server::{Server, ServerBuilder, SharedCatalog};
+use agcore_server::{Server, ServerBuilder, SharedCatalog, Unfinished};
 use agcore_session::{CostEntry, Retention, SessionFilter};
+use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, ToolContext, typed};
 use async_trait::async_trait;
 use http::Method;
@@ -284,4 +285,35 @@ async fn calls_of_planners_are_billed() {
     assert_eq!(models.counted().0, 3);
     check(&server, &store, &models).await;
     server.stop().await;
+}
+
+#[tokio::test]
+async fn a_call_whose_server_was_killed_is_incomplete_in_the_bill() {
+    for unfinished in [Unfinished::Continue, Unfinished::Cancel] {
+        let store = flow_store().sessions;
+        let provider = ScriptedProvider::new([ScriptStep::text("Half").then_hang(), ScriptStep::text("Whole.")]);
+        let agent = || AgentBuilder::new().with_provider(provider.clone()).build().unwrap();
+        let start = || {
+            let server = builder(&store).with_agent("ada", agent(), AgentSpec::new("ada", "Be Ada."));
+            Running::start(server.with_unfinished(unfinished))
+        };
+        let server = start().await;
+        let mut events = server
+            .stream(Method::POST, "/api/v1/agent/run", &[], Some(&input("t", "r", "Hello")))
+            .await;
+        events.until("TEXT_MESSAGE_CONTENT").await;
+        server.kill().await;
+
+        let server = start().await;
+        server.follow("t", "r", None).await;
+        let report = server.get("/api/v1/agent/usage").await.json();
+        let total = &report["total"];
+        let calls = u64::from(unfinished == Unfinished::Continue);
+        assert_eq!(
+            (&total["modelCalls"], &total["incompleteCalls"]),
+            (&(1 + calls).into(), &1.into()),
+            "{report}"
+        );
+        server.stop().await;
+    }
 }

@@ -65,13 +65,18 @@ impl Place {
 }
 
 pub(crate) async fn upload(server: &Running, name: &str, content: &[u8], user: Option<&str>) -> Answer {
+    let headers = user.map(|user| ("x-agcore-user", user));
+    upload_with(server, name, content, headers.as_slice()).await
+}
+
+pub(crate) async fn upload_with(server: &Running, name: &str, content: &[u8], headers: &[(&str, &str)]) -> Answer {
     let mut request = Request::builder()
         .method(Method::POST)
         .uri(format!("/api/v1/agent/files?name={name}"))
         .header("host", "localhost")
         .header("content-type", "application/octet-stream");
-    if let Some(user) = user {
-        request = request.header("x-agcore-user", user);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
     }
     server
         .request(request.body(Full::new(Bytes::copy_from_slice(content))).unwrap())

@@ -28,24 +28,24 @@ fn encode(bytes: impl AsRef<[u8]>) -> String {
 }
 
 /// A service that signs tokens.
-struct Issuer {
+pub(crate) struct Issuer {
     id: &'static str,
     keys: Ed25519KeyPair,
 }
 
 impl Issuer {
-    fn new(id: &'static str, seed: u8) -> Self {
+    pub(crate) fn new(id: &'static str, seed: u8) -> Self {
         let keys = Ed25519KeyPair::from_seed_unchecked(&[seed; 32]).unwrap();
         Self { id, keys }
     }
 
-    fn jwk(&self) -> Value {
+    pub(crate) fn jwk(&self) -> Value {
         let key = encode(self.keys.public_key());
         json!({"kty": "OKP", "crv": "Ed25519", "kid": self.id, "x": key})
     }
 
     /// Returns a token of a user, with changes of its header and claims.
-    fn token(&self, header: Value, claims: Value) -> String {
+    pub(crate) fn token(&self, header: Value, claims: Value) -> String {
         let header = merged(json!({"alg": "EdDSA", "kid": self.id}), header);
         let signed = signed(header, claims);
         format!("{signed}.{}", encode(self.keys.sign(signed.as_bytes())))
@@ -65,7 +65,7 @@ fn merged(mut value: Value, changes: Value) -> Value {
     value
 }
 
-fn jwks(keys: &[Value]) -> String {
+pub(crate) fn jwks(keys: &[Value]) -> String {
     json!({ "keys": keys }).to_string()
 }
 
@@ -73,7 +73,7 @@ fn verifier(keys: &[Value]) -> JwtVerifier {
     JwtVerifier::new(&jwks(keys), "agcore", Arc::new(SystemClock::new())).unwrap()
 }
 
-async fn ask(verifier: &dyn Authenticator, token: &str) -> Result<Option<Actor>, AuthError> {
+pub(crate) async fn ask(verifier: &dyn Authenticator, token: &str) -> Result<Option<Actor>, AuthError> {
     let mut headers = HeaderMap::new();
     headers.insert("authorization", format!("Bearer {token}").parse().unwrap());
     verifier
@@ -82,12 +82,12 @@ async fn ask(verifier: &dyn Authenticator, token: &str) -> Result<Option<Actor>,
 }
 
 #[track_caller]
-fn accepts(answer: Result<Option<Actor>, AuthError>, actor: &str) {
+pub(crate) fn accepts(answer: Result<Option<Actor>, AuthError>, actor: &str) {
     assert_eq!(answer.unwrap().unwrap().to_string(), actor);
 }
 
 #[track_caller]
-fn refuses(answer: Result<Option<Actor>, AuthError>) {
+pub(crate) fn refuses(answer: Result<Option<Actor>, AuthError>) {
     assert_eq!(answer, Err(AuthError::Invalid));
 }
 

@@ -16,6 +16,7 @@ mod built_flows;
 mod cancel;
 mod conversation;
 mod file_data;
+mod file_limits;
 mod files;
 mod flow_crash;
 mod flows;
@@ -33,6 +34,8 @@ mod ownership;
 mod planner;
 mod postgres;
 mod profiles;
+#[cfg(feature = "jwt")]
+mod published_keys;
 mod reconnect;
 mod restart;
 mod routes;

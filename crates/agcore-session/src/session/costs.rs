@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use agcore_chat::{CallCost, CostSource, Money, Text, Timestamp};
+use agcore_chat::{CallCost, Money, Text, Timestamp};
 
 use super::{MessageFilter, Session, SessionStore, StoredMessage};
 use crate::error::SessionError;
@@ -30,7 +30,7 @@ pub struct CostTotals {
     pub calls: u64,
     /// The number of calls without a known cost. They are not contained in the amounts.
     pub unpriced_calls: u64,
-    /// The number of calls of which only a part of the usage is known, so that they may have cost more.
+    /// The number of calls whose usage is unknown: they broke off, or their process ended. They may have cost something.
     pub incomplete_calls: u64,
     /// The prompt tokens that are known.
     pub input_tokens: u64,
@@ -58,7 +58,7 @@ pub struct CostEntry {
     pub at: Timestamp,
     /// The cost; `None` if it is unknown.
     pub cost: Option<Money>,
-    /// Whether only a part of the usage of the message is known.
+    /// Whether the usage of the call is unknown, because it broke off or its process ended.
     pub is_incomplete: bool,
     /// The prompt tokens, if they are known.
     pub input_tokens: Option<u64>,
@@ -79,12 +79,13 @@ impl CostEntry {
             let is_call = message.usage.is_some() || message.cost.is_some();
             return is_call.then(|| Self::without_bill(message)).into_iter().collect();
         };
-        let is_incomplete = bill.usage.cost_source == Some(CostSource::IncompleteUsageFallback);
+        let usage = &bill.usage;
+        let is_known = usage.model_call_records > 0 && usage.usage_records >= usage.model_call_records;
         let mut entries: Vec<Self> = bill
             .calls
             .iter()
             .map(|call| Self {
-                is_incomplete,
+                is_incomplete: !is_known && has_unknown_usage(call),
                 ..Self::of_call(call, at)
             })
             .collect();
@@ -150,6 +151,11 @@ impl CostEntry {
     }
 }
 
+/// Returns whether nothing is known of what a call has used.
+fn has_unknown_usage(call: &CallCost) -> bool {
+    call.input_tokens.is_none() && call.output_tokens.is_none() && call.cost.is_none()
+}
+
 impl CostTotals {
     /// Adds a call.
     pub fn add(&mut self, entry: &CostEntry) {
@@ -179,7 +185,7 @@ impl CostTotals {
 
 #[cfg(test)]
 mod tests {
-    use agcore_chat::{AnsweredBy, Bill, ModelCall, Usage};
+    use agcore_chat::{AnsweredBy, Bill, CostSource, ModelCall, Usage};
 
     use super::*;
     use crate::session::{MessageRole, NewMessage};
@@ -222,6 +228,29 @@ mod tests {
     }
 
     #[test]
+    fn each_call_without_usage_is_counted_whether_it_has_a_price_or_not() {
+        let lost = CallCost::new(&ModelCall::new(
+            AnsweredBy::new("p", "a"),
+            std::time::SystemTime::UNIX_EPOCH,
+        ));
+        let of_source = |source| {
+            let mut bill = Bill::default();
+            bill.calls = vec![call("a", None), lost.clone(), lost.clone()];
+            (bill.usage.model_call_records, bill.usage.usage_records) = (3, 1);
+            bill.usage.cost_source = source;
+            totals([message().with_bill(bill)])
+        };
+        for source in [
+            None,
+            Some(CostSource::IncompleteUsageFallback),
+            Some(CostSource::Unpriced),
+        ] {
+            let totals = of_source(source);
+            assert_eq!((totals.calls, totals.incomplete_calls), (3, 2), "{source:?}");
+        }
+    }
+
+    #[test]
     fn calls_without_a_price_are_counted() {
         let mut bill = Bill::default();
         bill.calls = vec![call("a", Some(Money::from_micros(5, "CNY"))), call("b", None)];
@@ -231,7 +260,10 @@ mod tests {
             message().with_usage(Usage::new(7, 1)),
             message(),
         ]);
-        assert_eq!((totals.calls, totals.unpriced_calls), (3, 2));
+        assert_eq!(
+            (totals.calls, totals.unpriced_calls, totals.incomplete_calls),
+            (3, 2, 0)
+        );
         assert_eq!(
             (totals.input_tokens, totals.output_tokens, totals.cached_tokens),
             (27, 5, 4)

@@ -78,10 +78,20 @@ impl SessionLog for SessionRecorder {
         next.run_state = Some(run_state.clone());
     }
 
-    async fn write_state(&self, machine: Machine, mut commit: Commit, shown: &[Message]) -> Result<(), SessionError> {
+    async fn write_state(
+        &self,
+        machine: Machine,
+        calls: Vec<ModelCall>,
+        mut commit: Commit,
+        shown: &[Message],
+    ) -> Result<(), SessionError> {
         let mut position = self.position().await;
         let mut rows = Rows::new(position.end + 1);
         shown.iter().for_each(|message| rows.input(message));
+        if let Some(billing) = &self.billing {
+            let run = (position.turns > 0).then(|| position.run_id());
+            rows.bill(billing, calls, run.as_deref());
+        }
         commit.messages.extend(rows.into_rows());
         let ends = position.is_open && !machine.is_open();
         if ends {

@@ -5,6 +5,8 @@ use std::time::{Duration, SystemTime};
 use agcore_chat::{AnsweredBy, ChatRequest, ChatResponse, ModelCall, Text, Usage};
 use agcore_llm::LlmProvider;
 
+use crate::unfinished_call::first_route;
+
 /// The attempts of a call that have ended.
 pub(super) struct CallLog {
     /// The route that is assumed until someone has answered.
@@ -22,16 +24,8 @@ pub(super) struct CallLog {
 impl CallLog {
     /// Creates the log of a call that is sent now.
     pub(super) fn new(provider: &dyn LlmProvider, request: &ChatRequest, sent_at: SystemTime, now: Duration) -> Self {
-        let mut route = None;
-        provider.visit_routes(&request.model, &mut |first| {
-            route.get_or_insert_with(|| {
-                let mut who = AnsweredBy::new(Text::from(first.provider), Text::from(first.model));
-                who.key = first.key.map(Text::from);
-                who
-            });
-        });
         Self {
-            route: route.unwrap_or_else(|| AnsweredBy::new("", request.model.as_str())),
+            route: first_route(provider, &request.model),
             service_tier: request.service_tier.as_deref().map(Text::from),
             is_reply: true,
             sent_at,

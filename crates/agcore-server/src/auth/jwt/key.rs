@@ -34,6 +34,12 @@ pub enum JwkSetError {
     /// No key can be used for signatures.
     #[error("the JWK Set has no key for signatures of a known algorithm")]
     NoKey,
+    /// The set cannot be fetched.
+    #[error("the JWK Set cannot be fetched: {reason}")]
+    Unreachable {
+        /// The reason, such as the answer of the server.
+        reason: String,
+    },
     /// A key cannot be used.
     #[error("key {index} of the JWK Set cannot be used: {reason}")]
     Key {
@@ -64,26 +70,35 @@ struct Jwk {
     k: Option<String>,
 }
 
+/// Where a JWK Set comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// From the operator, who corrects mistakes in it. It may have secrets.
+    Given,
+    /// From a public address. A secret there is known to everybody, so it is skipped, and so are keys that cannot be used: the others
+    /// must still work.
+    Published,
+}
+
 /// Reads the keys of a JWK Set.
 ///
 /// # Errors
-/// When there is none, or one of them cannot be used.
-pub(super) fn read(text: &str) -> Result<Vec<Key>, JwkSetError> {
+/// When there is none, or one that was given cannot be used.
+pub(super) fn read(text: &str, origin: Origin) -> Result<Vec<Key>, JwkSetError> {
     let JwkSet { keys } = serde_json::from_str(text).map_err(|_| JwkSetError::Syntax)?;
     let mut usable = Vec::new();
     for (index, key) in keys.into_iter().enumerate() {
-        let failed = |reason| JwkSetError::Key { index, reason };
-        let jwk: Jwk = serde_json::from_value(key).map_err(|_| failed("a member is missing or has a wrong type"))?;
-        if jwk.r#use.as_deref().unwrap_or("sig") != "sig" {
-            continue;
-        }
-        if let Some((algorithm, material)) = jwk.material().map_err(failed)? {
-            let id = jwk.kid;
-            usable.push(Key {
-                id,
-                algorithm,
-                material,
-            });
+        match (Key::read(key), origin) {
+            (
+                Ok(Some(Key {
+                    material: Material::Secret(_),
+                    ..
+                })),
+                Origin::Published,
+            ) => tracing::warn!(index, "a secret in a published JWK Set is not used"),
+            (Ok(key), _) => usable.extend(key),
+            (Err(reason), Origin::Given) => return Err(JwkSetError::Key { index, reason }),
+            (Err(reason), Origin::Published) => tracing::warn!(index, reason, "a key of the JWK Set cannot be used"),
         }
     }
     match usable.is_empty() {
@@ -148,6 +163,20 @@ impl Jwk {
 }
 
 impl Key {
+    /// Reads a key of a set; `None` if it is not for signatures, or of an unknown type.
+    fn read(key: Value) -> Result<Option<Self>, &'static str> {
+        let jwk: Jwk = serde_json::from_value(key).map_err(|_| "a member is missing or has a wrong type")?;
+        if jwk.r#use.as_deref().unwrap_or("sig") != "sig" {
+            return Ok(None);
+        }
+        let found = jwk.material()?;
+        Ok(found.map(|(algorithm, material)| Self {
+            id: jwk.kid,
+            algorithm,
+            material,
+        }))
+    }
+
     /// Returns whether the key may have signed a token: by its algorithm, and by its id if both have one.
     pub(super) fn is_meant(&self, algorithm: &str, id: Option<&str>) -> bool {
         let is_same_id = match (&self.id, id) {
@@ -189,7 +218,7 @@ mod tests {
 
     #[track_caller]
     fn check(keys: &str, expected: Result<&[&str], &str>) {
-        let read = read(&format!(r#"{{"keys": [{keys}]}}"#));
+        let read = read(&format!(r#"{{"keys": [{keys}]}}"#), Origin::Given);
         let algorithms = read.map(|keys| keys.iter().map(|key| key.algorithm).collect::<Vec<_>>());
         match (algorithms, expected) {
             (Ok(algorithms), Ok(expected)) => assert_eq!(algorithms, expected),
@@ -232,7 +261,19 @@ mod tests {
         check(r#"{"kty": "OKP", "crv": "Ed25519", "x": "AAAA"}"#, Err("wrong length"));
         check(r#"{"kty": "RSA", "n": "AAAA", "e": "AQAB"}"#, Err("2048 bits"));
         check(r#"{"kid": "a"}"#, Err("a member is missing"));
-        assert_eq!(read("[]").err(), Some(JwkSetError::Syntax));
-        assert_eq!(read("{").err(), Some(JwkSetError::Syntax));
+        assert_eq!(read("[]", Origin::Given).err(), Some(JwkSetError::Syntax));
+        assert_eq!(read("{", Origin::Given).err(), Some(JwkSetError::Syntax));
+    }
+
+    #[test]
+    fn skips_what_cannot_be_used_in_a_published_set() {
+        let x32 = "A".repeat(43);
+        let good = format!(r#"{{"kty": "OKP", "crv": "Ed25519", "x": "{x32}"}}"#);
+        let secret = format!(r#"{{"kty": "oct", "k": "{x32}"}}"#);
+        let set = |keys: &str| format!(r#"{{"keys": [{keys}]}}"#);
+        let published = |keys: &str| read(&set(keys), Origin::Published).map(|keys| keys.len());
+        assert_eq!(published(&format!(r#"{secret}, {{"kty": "RSA"}}, {good}, 7"#)), Ok(1));
+        assert_eq!(published(&secret), Err(JwkSetError::NoKey));
+        assert_eq!(read("[]", Origin::Published).err(), Some(JwkSetError::Syntax));
     }
 }
