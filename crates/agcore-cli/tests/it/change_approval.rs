@@ -104,11 +104,11 @@ fn a_file_that_changes_behind_the_question_is_not_written() {
 }
 
 #[test]
-fn the_question_states_why_a_change_would_fail() {
+fn nobody_is_asked_about_a_change_that_would_fail() {
     for (content, reason) in [
-        (None, "This call would fail: cannot find a.txt: it does not exist"),
-        (Some("one\n"), "This call would fail: a.txt does not contain `old`"),
-        (Some("two two\n"), "This call would fail: a.txt contains `old` 2 times"),
+        (None, "Result: cannot find a.txt: it does not exist"),
+        (Some("one\n"), "Result: a.txt does not contain old"),
+        (Some("two two\n"), "Result: a.txt contains old 2 times"),
     ] {
         let server = edit();
         let agcore = Agcore::talking_to(&server);
@@ -118,11 +118,38 @@ fn the_question_states_why_a_change_would_fail() {
         };
         let mut person = Person::chatting(agcore, &[]);
         person.types("go");
-        person.sees("Allow edit_file {\"path\":\"a.txt\"");
-        person.sees(reason);
-        person.sees(QUESTION);
-        person.types("n");
-        person.sees("Result: ");
+        let shown = person.sees(reason);
+        assert!(!shown.contains("Allow"), "{shown}");
+        person.next();
+        person.presses('d');
+        person.leaves_with(0);
+    }
+}
+
+#[test]
+fn nobody_is_asked_about_a_page_or_a_command_that_is_refused() {
+    for (tool, arguments, reason) in [
+        (
+            "fetch_url",
+            json!({"url": "http://169.254.169.254/"}),
+            "is on a private or local address",
+        ),
+        (
+            "fetch_url",
+            json!({"url": "ftp://example.org/"}),
+            "does not begin with http:// or https://",
+        ),
+        (
+            "shell",
+            json!({"command": "cat ~/state/agcore/secrets.json"}),
+            "belongs to agcore",
+        ),
+    ] {
+        let server = calling(tool, arguments);
+        let mut person = Person::chatting(Agcore::talking_to(&server).at_home(), &[]);
+        person.types("go");
+        let shown = person.sees("Result: ") + &person.sees(reason);
+        assert!(!shown.contains("Allow"), "{shown}");
         person.next();
         person.presses('d');
         person.leaves_with(0);

@@ -12,6 +12,7 @@ use agcore::tools::{Arguments, ToolContext, ToolError, permission::Glob};
 use agcore_settings::places::own_files;
 use agcore_terminal::process::os_variable;
 use cap_std::{ambient_authority, fs::Dir};
+use serde_json::Value;
 
 use super::{
     approved::Approved,
@@ -327,6 +328,16 @@ pub(super) fn refusal(action: &str, path: &str, error: &io::Error) -> ToolError 
         // The handle reports a path that leads out in this way.
         io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => outside(path),
         _ => ToolError::failed(format!("cannot {action} {path}: {error}")),
+    }
+}
+
+/// Returns the check of a tool that people are not asked about calls that would fail. `check` gets the arguments.
+pub(super) fn precondition<T>(
+    check: impl Fn(&ToolFolder, &Value) -> Result<T, ToolError> + Send + Sync + 'static,
+) -> impl Fn(&Arguments, &ToolContext) -> Result<(), ToolError> + Send + Sync + 'static {
+    move |arguments, context| match context.extension::<ToolFolder>() {
+        Some(folder) => check(&folder, arguments.as_value()).map(drop),
+        None => Ok(()),
     }
 }
 
