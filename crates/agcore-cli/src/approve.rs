@@ -81,7 +81,14 @@ impl Approver for AskUser {
 /// Returns the text of a question: `Allow save_note {"text":"milk"}?`. It always shows all of the arguments, long ones on
 /// several lines. Characters that are invisible or change the direction of writing are escaped.
 pub(crate) fn question(request: &ApprovalRequest) -> String {
-    format!("Allow {}?", call_text(&request.tool, request.arguments.as_value()))
+    let call = call_text(&request.tool, request.arguments.as_value());
+    format!("Allow {}{call}?", asker(request))
+}
+
+/// Returns the sub-agent that asks, as before the name of a call in its card: `reviewer › `.
+fn asker(request: &ApprovalRequest) -> String {
+    let agent = request.agent.as_ref().map(|agent| format!("{} › ", visible(agent)));
+    agent.unwrap_or_default()
 }
 
 /// Returns the text of a call with all of its arguments: `save_note {"text":"milk"}`.
@@ -126,11 +133,12 @@ fn arguments(value: &Value) -> String {
 impl Question {
     /// Returns the question for the terminal. A change of a file is shown in place of the arguments, completely.
     pub(crate) fn text(&self) -> String {
+        let (asker, tool) = (asker(&self.request), visible(&self.request.tool));
         match &self.preview {
-            Some(Preview::Change(_)) => format!("Allow {} to make this change?", visible(&self.request.tool)),
+            Some(Preview::Change(_)) => format!("Allow {asker}{tool} to make this change?"),
             None if self.command().is_some() => {
                 let others = others(self.request.arguments.as_value());
-                format!("Allow {} to run this command{others}?", visible(&self.request.tool))
+                format!("Allow {asker}{tool} to run this command{others}?")
             }
             Some(Preview::Failure(_)) | None => question(&self.request),
         }
