@@ -1,6 +1,7 @@
 //! The tools of the program: files of the current directory, a shell, and web pages.
 
 mod secret;
+mod file_name;
 mod approved;
 mod change;
 mod undo;
