@@ -9,6 +9,7 @@ mod usage;
 mod context;
 mod layout;
 mod markdown;
+mod reasoning;
 mod status;
 mod footer;
 mod card;

@@ -108,7 +108,7 @@ async fn converse(
             PromptLine::PasteImage(kept) => draft = pasted(kept, conversation).await?,
             PromptLine::OpenEditor(text) => draft = edited(text, screen).await?,
             PromptLine::ShowLast(kept) => {
-                commands::show_last_call(conversation)?;
+                commands::show_last(conversation)?;
                 draft = kept;
             }
             PromptLine::CycleMode(kept) => {
