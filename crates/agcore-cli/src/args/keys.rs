@@ -29,7 +29,7 @@ The keyring is not asked, so that it need not be unlocked.
 
 Examples:
   agcore keys list
-  agcore keys list --json | jq -r '.[].variable'";
+  agcore keys list --json | jq -r '.keys[].variable'";
 
 const DELETE_HELP: &str = "\
 Examples:

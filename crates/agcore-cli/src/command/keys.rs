@@ -108,7 +108,7 @@ fn list(store: &SecretStore, is_json: bool) -> Result<String, Failure> {
     let place = |variable: &str| stored.iter().find(|(name, _)| name == variable).map(|(_, place)| place);
     if is_json {
         let keys = variables.iter().map(|variable| as_json(variable, place(variable)));
-        return Ok(format!("{:#}\n", Value::from_iter(keys)));
+        return Ok(format!("{:#}\n", json!({ "keys": keys.collect::<Vec<Value>>() })));
     }
     if variables.is_empty() {
         return Ok("No API keys are stored or set. `agcore keys set PROVIDER` stores one.\n".to_owned());
