@@ -193,7 +193,7 @@ impl TurnLog {
     }
 
     /// Returns the last tool call with all of its arguments and its result, or `None` if there was none.
-    pub(super) fn last_call(&self) -> Option<String> {
+    fn last_call(&self) -> Option<String> {
         let call = self.last_call.as_ref()?;
         let input = match serde_json::from_str::<Value>(&call.input) {
             Ok(input) => format!("{input:#}"),
