@@ -44,7 +44,7 @@ pub(crate) use self::{
     flow::{FlowCommand, FlowDrawArgs, FlowValues, PictureFormat},
     init::{InitArgs, NewArgs},
     inspect::{CaseArgs, CassetteArgs, InspectCommand, ReadMode, StreamArgs},
-    keys::{KeyPlace, KeysCommand, SetKeyArgs},
+    keys::{DeleteKeysArgs, KeyPlace, KeysCommand, SetKeyArgs},
     mcp::{McpCallArgs, McpCommand, McpDoctorArgs, McpListArgs, McpLoginArgs, McpLogoutArgs, McpServeArgs},
     model_option::ModelOption,
     reports::{ModelsArgs, ReportArgs},

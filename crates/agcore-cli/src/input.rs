@@ -1,5 +1,6 @@
 //! The message of a single turn: the prompt and standard input.
 
+mod confirm;
 mod reader;
 
 use std::io::{self, IsTerminal, Write};
@@ -7,7 +8,10 @@ use std::io::{self, IsTerminal, Write};
 use self::reader::{SILENCE, read_unless_silent};
 use crate::{block::with_input, exit::Failure};
 
-pub(crate) use self::reader::{arrives, read_stdin};
+pub(crate) use self::{
+    confirm::confirm,
+    reader::{arrives, read_stdin},
+};
 
 /// Returns the message: the prompt followed by standard input as a named block. Without a prompt, or if it is `-`, the
 /// message is standard input alone.

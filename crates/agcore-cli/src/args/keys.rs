@@ -34,7 +34,7 @@ Examples:
 const DELETE_HELP: &str = "\
 Examples:
   agcore keys delete openai
-  agcore keys delete anthropic mistral";
+  agcore keys delete anthropic mistral --yes";
 
 /// Arguments of `keys set`.
 #[derive(Debug, Parser)]
@@ -72,4 +72,7 @@ pub(crate) struct DeleteKeysArgs {
     /// The providers, or the variables of their keys
     #[arg(required = true, value_name = "PROVIDER")]
     pub(crate) providers: Vec<String>,
+    /// Delete them without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }

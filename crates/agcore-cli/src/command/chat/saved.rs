@@ -5,7 +5,6 @@ use std::{fs, io, path::Path, sync::Arc};
 use agcore::{AgentSession, Message, agent::SessionState};
 use agcore_settings::atomic_file::{create, replace};
 use agcore_terminal::{
-    console::Line,
     process::expand_home,
     render::{sanitized_line, truncated},
 };
@@ -15,7 +14,7 @@ use super::{
     conversation::Conversation,
     markdown_export::{EXTENSIONS, markdown},
 };
-use crate::exit::Failure;
+use crate::{exit::Failure, input::confirm};
 
 /// The member of a saved conversation that the library does not write.
 const MODEL: &str = "model";
@@ -76,13 +75,8 @@ async fn serialized(conversation: &Conversation) -> serde_json::Result<String> {
 
 async fn may_overwrite(conversation: &Conversation, name: &str) -> Result<bool, Failure> {
     conversation.screen.question(&format!("{name} already exists."))?;
-    loop {
-        match conversation.console.read_line("  Overwrite it? [y]es, [n]o: ").await? {
-            Line::Entered(word) if ["y", "yes"].contains(&word.to_lowercase().as_str()) => return Ok(true),
-            Line::Entered(word) if !["n", "no"].contains(&word.to_lowercase().as_str()) => {}
-            _ => return Ok(false),
-        }
-    }
+    let answer = confirm(&conversation.console, "  Overwrite it? [y]es, [n]o: ", None).await?;
+    Ok(answer.unwrap_or(false))
 }
 
 /// Replaces the conversation by one from a file.

@@ -8,7 +8,7 @@ use super::{
     elsewhere::resolve,
     saved::{last_exchange, shortened},
 };
-use crate::{exit::Failure, open_question, sessions::answers_of, turn::Input};
+use crate::{exit::Failure, input::confirm, open_question, sessions::answers_of, turn::Input};
 
 /// Shows where the session stopped, and continues a turn that is open if the user wants that.
 ///
@@ -44,9 +44,10 @@ pub(super) async fn settle(conversation: &mut Conversation) -> Result<(), Failur
     for call in conversation.session.uncertain_calls().await {
         screen.note(&uncertain_line(&call))?;
     }
-    match confirm(conversation, "Continue the turn? [y]es, [n]o: ").await? {
-        true => go_on(conversation).await,
-        false => end_turn(conversation).await,
+    conversation.console.discard_typed();
+    match confirm(&conversation.console, "Continue the turn? [y]es, [n]o: ", None).await? {
+        Some(true) => go_on(conversation).await,
+        Some(false) | None => end_turn(conversation).await,
     }
 }
 
@@ -87,21 +88,6 @@ async fn end_turn(conversation: &Conversation) -> Result<(), Failure> {
     }
     conversation.save_change().await?;
     screen.note("The turn is ended.")
-}
-
-/// Asks until the answer is yes or no.
-async fn confirm(conversation: &Conversation, prompt: &str) -> Result<bool, Failure> {
-    conversation.console.discard_typed();
-    loop {
-        match conversation.console.read_line(prompt).await? {
-            Line::Entered(word) => match word.to_lowercase().as_str() {
-                "y" | "yes" => return Ok(true),
-                "n" | "no" => return Ok(false),
-                _ => {}
-            },
-            Line::Interrupted | Line::Escaped | Line::Closed => return Ok(false),
-        }
-    }
 }
 
 /// Asks a question of the turn. Returns `None` if the user does not answer.
