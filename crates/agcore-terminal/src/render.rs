@@ -38,6 +38,7 @@ use std::io::{self, IsTerminal};
 use agcore_chat::{StreamEvent, UsageTracker};
 use agcore_cycle::TurnOutcome;
 
+use self::markdown::Markdown;
 use crate::{TerminalError, process::print};
 
 /// Prints a list to standard output, wrapped if that is a terminal, without control characters.
@@ -51,6 +52,15 @@ pub fn print_list(text: &str) -> Result<(), TerminalError> {
         true => print(&wrapped_list(&text)),
         false => print(&text),
     }
+}
+
+/// Formats a whole answer as [`Terminal`] formats one that arrives.
+pub fn formatted(answer: &str, palette: Palette) -> String {
+    let (mut markdown, mut out) = (Markdown::new(palette.is_colored, palette.theme), String::new());
+    markdown.set_width(window_width());
+    markdown.push(answer, &mut out);
+    markdown.finish(&mut out);
+    out
 }
 
 /// Renders the events of a turn as they arrive.

@@ -6,7 +6,7 @@ use agcore_terminal::{console::Line, render::uncertain_line};
 use super::{
     conversation::Conversation,
     elsewhere::resolve,
-    saved::{last_exchange, shortened},
+    saved::{shortened, show_last_exchanges},
 };
 use crate::{exit::Failure, input::confirm, open_question, sessions::answers_of, turn::Input};
 
@@ -16,9 +16,7 @@ use crate::{exit::Failure, input::confirm, open_question, sessions::answers_of, 
 /// When the terminal was closed.
 pub(super) async fn settle(conversation: &mut Conversation) -> Result<(), Failure> {
     let screen = conversation.screen;
-    for (speaker, text) in last_exchange(&conversation.session).await {
-        screen.note(&format!("{speaker}: {text}"))?;
-    }
+    show_last_exchanges(screen, &conversation.session).await?;
     let count = conversation.session.messages().await.len();
     screen.note(&format!(
         "Session {}, {count} messages in the conversation.",
