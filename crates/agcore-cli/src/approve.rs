@@ -4,7 +4,9 @@ use agcore::{
     chat::text::visible,
     tools::{Approval, ApprovalRequest, Approver},
 };
-use agcore_terminal::render::{Palette, SHELL, difference, sanitized_line, shown_lines, wrapped};
+use agcore_terminal::render::{
+    Palette, SHELL, difference, sanitized_line, shown_block, shown_line, shown_lines, wrapped,
+};
 use agcore_workbench::program_tools::{Preview, Previews};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -122,12 +124,10 @@ fn others(input: &Value) -> String {
 fn arguments(value: &Value) -> String {
     let line = value.to_string();
     if line.len() <= ONE_LINE {
-        return visible(&line).into_owned();
+        return shown_line(&line);
     }
     // Line breaks inside of values are escaped by JSON, so those that are left only separate members.
-    let lines = format!("{value:#}");
-    let lines: Vec<_> = lines.lines().map(visible).collect();
-    lines.join("\n")
+    shown_lines(&format!("{value:#}")).collect::<Vec<_>>().join("\n")
 }
 
 impl Question {
@@ -161,8 +161,9 @@ impl Question {
 
     /// Returns the command line of a call of the shell, with its line breaks.
     fn shown_command(&self) -> String {
-        let lines = self.command().into_iter().flat_map(shown_lines);
-        lines.map(|line| format!("    {line}\n")).collect()
+        self.command()
+            .map(|command| shown_block(command, 4))
+            .unwrap_or_default()
     }
 
     fn command(&self) -> Option<&str> {
@@ -187,5 +188,8 @@ mod tests {
         );
         let deceptive = arguments(&json!({"path": "a\u{202e}b\u{1b}[2J\nc", "body": hidden}));
         assert!(deceptive.contains(r#""a\u{202e}b\u001b[2J\nc""#), "{deceptive}");
+        // Spaces that are none, and letters that only look Latin.
+        let deceptive = arguments(&json!({"command": "cаt\u{a0}/tmp\u{2800}"}));
+        assert_eq!(deceptive, r#"{"command":"c\u{430}t\u{a0}/tmp\u{2800}"}"#);
     }
 }

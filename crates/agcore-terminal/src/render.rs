@@ -25,7 +25,7 @@ pub use layout::{
     hanging, hanging_to, known_window_width, window_height, window_width, wrapped, wrapped_list, wrapped_paragraphs,
     wrapped_with_paths,
 };
-pub use shown::{CONTINUED, shown_line, shown_lines, shown_value};
+pub use shown::{CONTINUED, shown_block, shown_line, shown_lines, shown_value};
 pub use status::TICK;
 pub use style::{Color, Palette};
 pub use terminal::Terminal;

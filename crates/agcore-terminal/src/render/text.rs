@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthChar;
 const REPLACEMENT: char = '\u{fffd}';
 
 /// The distance of the tab stops of a terminal.
-const TAB: usize = 8;
+pub(super) const TAB: usize = 8;
 
 /// Replaces control characters, except line breaks and tabs, and characters that override the direction of writing. Marks
 /// that right-to-left text needs are kept.
