@@ -4,7 +4,9 @@ use agcore::{
     chat::text::visible,
     tools::{Approval, ApprovalRequest, Approver},
 };
-use agcore_terminal::render::{Palette, SHELL, difference, sanitized_line, shown_lines, wrapped};
+use agcore_terminal::render::{
+    Palette, SHELL, difference, sanitized_line, shown_block, shown_line, shown_lines, wrapped,
+};
 use agcore_workbench::program_tools::{Preview, Previews};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -81,7 +83,14 @@ impl Approver for AskUser {
 /// Returns the text of a question: `Allow save_note {"text":"milk"}?`. It always shows all of the arguments, long ones on
 /// several lines. Characters that are invisible or change the direction of writing are escaped.
 pub(crate) fn question(request: &ApprovalRequest) -> String {
-    format!("Allow {}?", call_text(&request.tool, request.arguments.as_value()))
+    let call = call_text(&request.tool, request.arguments.as_value());
+    format!("Allow {}{call}?", asker(request))
+}
+
+/// Returns the sub-agent that asks, as before the name of a call in its card: `reviewer › `.
+fn asker(request: &ApprovalRequest) -> String {
+    let agent = request.agent.as_ref().map(|agent| format!("{} › ", visible(agent)));
+    agent.unwrap_or_default()
 }
 
 /// Returns the text of a call with all of its arguments: `save_note {"text":"milk"}`.
@@ -115,22 +124,21 @@ fn others(input: &Value) -> String {
 fn arguments(value: &Value) -> String {
     let line = value.to_string();
     if line.len() <= ONE_LINE {
-        return visible(&line).into_owned();
+        return shown_line(&line);
     }
     // Line breaks inside of values are escaped by JSON, so those that are left only separate members.
-    let lines = format!("{value:#}");
-    let lines: Vec<_> = lines.lines().map(visible).collect();
-    lines.join("\n")
+    shown_lines(&format!("{value:#}")).collect::<Vec<_>>().join("\n")
 }
 
 impl Question {
     /// Returns the question for the terminal. A change of a file is shown in place of the arguments, completely.
     pub(crate) fn text(&self) -> String {
+        let (asker, tool) = (asker(&self.request), visible(&self.request.tool));
         match &self.preview {
-            Some(Preview::Change(_)) => format!("Allow {} to make this change?", visible(&self.request.tool)),
+            Some(Preview::Change(_)) => format!("Allow {asker}{tool} to make this change?"),
             None if self.command().is_some() => {
                 let others = others(self.request.arguments.as_value());
-                format!("Allow {} to run this command{others}?", visible(&self.request.tool))
+                format!("Allow {asker}{tool} to run this command{others}?")
             }
             Some(Preview::Failure(_)) | None => question(&self.request),
         }
@@ -153,8 +161,9 @@ impl Question {
 
     /// Returns the command line of a call of the shell, with its line breaks.
     fn shown_command(&self) -> String {
-        let lines = self.command().into_iter().flat_map(shown_lines);
-        lines.map(|line| format!("    {line}\n")).collect()
+        self.command()
+            .map(|command| shown_block(command, 4))
+            .unwrap_or_default()
     }
 
     fn command(&self) -> Option<&str> {
@@ -179,5 +188,8 @@ mod tests {
         );
         let deceptive = arguments(&json!({"path": "a\u{202e}b\u{1b}[2J\nc", "body": hidden}));
         assert!(deceptive.contains(r#""a\u{202e}b\u001b[2J\nc""#), "{deceptive}");
+        // Spaces that are none, and letters that only look Latin.
+        let deceptive = arguments(&json!({"command": "cаt\u{a0}/tmp\u{2800}"}));
+        assert_eq!(deceptive, r#"{"command":"c\u{430}t\u{a0}/tmp\u{2800}"}"#);
     }
 }

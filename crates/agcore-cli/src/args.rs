@@ -43,7 +43,7 @@ pub(crate) use self::{
     },
     setup::{
         init::{InitArgs, NewArgs},
-        keys::{KeyPlace, KeysCommand, SetKeyArgs},
+        keys::{DeleteKeysArgs, KeyPlace, KeysCommand, SetKeyArgs},
         trust::TrustArgs,
     },
     skills::{AgentsCommand, ProjectArgs, SkillsCommand},

@@ -1,5 +1,6 @@
 //! The message of a single turn: the prompt and standard input.
 
+mod confirm;
 mod reader;
 mod block;
 pub(crate) mod attachments;
@@ -14,7 +15,10 @@ use self::{
 };
 use crate::exit::Failure;
 
-pub(crate) use self::reader::{arrives, read_stdin};
+pub(crate) use self::{
+    confirm::confirm,
+    reader::{arrives, read_stdin},
+};
 
 /// Returns the message: the prompt followed by standard input as a named block. Without a prompt, or if it is `-`, the
 /// message is standard input alone.

@@ -277,7 +277,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Skills { command } => command::skills::skills(&command),
         Command::Agents { command } => command::skills::agents(&command),
         Command::Sessions { command, list } => command::sessions::run(command, list, &interrupts, color).await,
-        Command::Approvals { command } => command::approvals::run(&command).await,
+        Command::Approvals { command } => command::approvals::run(&command, color).await,
         Command::Mcp { command } => command::mcp::run(&command, &interrupts, color).await,
         Command::Trust(trust) => command::setup::trust::run(&trust, &interrupts, color).await,
         Command::Models(models) => command::models::run(&models).await,

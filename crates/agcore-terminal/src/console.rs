@@ -194,6 +194,11 @@ impl Console {
         discard_input();
     }
 
+    /// Returns whether something was typed that is not used yet.
+    pub fn has_typed(&self) -> bool {
+        !self.typed().is_empty()
+    }
+
     /// Makes what was typed for the next prompt its draft, so that nothing of it is sent unless the user presses Enter again.
     pub fn put_back_typed(&self) {
         self.typed().put_back();

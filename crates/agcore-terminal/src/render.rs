@@ -9,6 +9,7 @@ mod usage;
 mod context;
 mod layout;
 mod markdown;
+mod reasoning;
 mod status;
 mod footer;
 mod card;
@@ -24,7 +25,7 @@ pub use layout::{
     hanging, hanging_to, known_window_width, window_height, window_width, wrapped, wrapped_list, wrapped_paragraphs,
     wrapped_with_paths,
 };
-pub use shown::{CONTINUED, shown_line, shown_lines, shown_value};
+pub use shown::{CONTINUED, shown_block, shown_line, shown_lines, shown_value};
 pub use status::TICK;
 pub use style::{Color, Palette};
 pub use terminal::Terminal;
@@ -37,6 +38,7 @@ use std::io::{self, IsTerminal};
 use agcore_chat::{StreamEvent, UsageTracker};
 use agcore_cycle::TurnOutcome;
 
+use self::markdown::Markdown;
 use crate::{TerminalError, process::print};
 
 /// Prints a list to standard output, wrapped if that is a terminal, without control characters.
@@ -50,6 +52,15 @@ pub fn print_list(text: &str) -> Result<(), TerminalError> {
         true => print(&wrapped_list(&text)),
         false => print(&text),
     }
+}
+
+/// Formats a whole answer as [`Terminal`] formats one that arrives.
+pub fn formatted(answer: &str, palette: Palette) -> String {
+    let (mut markdown, mut out) = (Markdown::new(palette.is_colored, palette.theme), String::new());
+    markdown.set_width(window_width());
+    markdown.push(answer, &mut out);
+    markdown.finish(&mut out);
+    out
 }
 
 /// Renders the events of a turn as they arrive.

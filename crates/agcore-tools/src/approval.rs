@@ -100,6 +100,8 @@ impl<A: Approver + ?Sized> Approver for Arc<A> {
 pub struct ApprovalRequest {
     /// The id of the session.
     pub session_id: Text,
+    /// The name of the agent that makes the call, if another agent has asked it.
+    pub agent: Option<Text>,
     /// The actor on whose behalf the run was started.
     pub actor: Actor,
     /// The id of the call.

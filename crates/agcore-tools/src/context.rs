@@ -64,6 +64,7 @@ impl ToolContext {
         ToolContextBuilder {
             session_id: Text::EMPTY,
             trace_id: None,
+            agent: None,
             actor: None,
             clock,
             cancellation: None,
@@ -81,6 +82,11 @@ impl ToolContext {
     /// Returns the id under which the run is traced.
     pub fn trace_id(&self) -> Option<&Text> {
         self.run.trace_id.as_ref()
+    }
+
+    /// Returns the name of the agent that makes the calls, if another agent has asked it.
+    pub fn agent(&self) -> Option<&Text> {
+        self.run.agent.as_ref()
     }
 
     /// Returns the actor on whose behalf the run was started; [`Actor::local`] by default.
@@ -283,6 +289,7 @@ impl fmt::Debug for ToolContext {
 pub struct ToolContextBuilder {
     session_id: Text,
     trace_id: Option<Text>,
+    agent: Option<Text>,
     actor: Option<Arc<Actor>>,
     clock: Arc<dyn Clock>,
     cancellation: Option<CancellationToken>,
@@ -301,6 +308,12 @@ impl ToolContextBuilder {
     /// Sets the id under which the run is traced.
     pub fn with_trace_id(mut self, id: impl Into<Text>) -> Self {
         self.trace_id = Some(id.into());
+        self
+    }
+
+    /// Sets the name of the agent that makes the calls, if another agent has asked it, so that people see who asks them.
+    pub fn with_agent(mut self, name: impl Into<Text>) -> Self {
+        self.agent = Some(name.into());
         self
     }
 
@@ -353,6 +366,7 @@ impl ToolContextBuilder {
             run: Arc::new(RunScope {
                 session_id: self.session_id,
                 trace_id: self.trace_id,
+                agent: self.agent,
                 actor: self.actor,
                 clock: self.clock,
                 cancellation: self.cancellation.unwrap_or_default(),

@@ -5,9 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agcore::{
     chat::ToolCall,
     llm::{Hook, HookContext, ToolVerdict},
-    tools::{Approval, ApprovalRequest, Approver, Permission, RegisteredTool, Rule, RuleState, ToolRegistry},
+    tools::{
+        Approval, ApprovalRequest, Approver, Arguments, Permission, RegisteredTool, Rule, RuleState, ToolRegistry,
+        permission::ArgumentTest,
+    },
 };
+use agcore_terminal::render::SHELL;
 use async_trait::async_trait;
+
+use crate::program_tools::{only_reads, reading_commands};
 
 /// The handling of calls that need approval. Calls that a rule denies are denied in every mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +25,7 @@ pub enum PermissionMode {
     /// Allow them if the tool only changes files, and ask about the others
     #[cfg_attr(feature = "clap", value(name = "acceptEdits", alias = "accept-edits"))]
     AcceptEdits,
-    /// Deny tools that are not read-only, even if a rule allows them
+    /// Deny tools and commands that are not read-only, even if a rule allows them
     #[cfg_attr(feature = "clap", value(name = "plan"))]
     Plan,
     /// Deny them
@@ -70,12 +76,17 @@ impl From<PermissionMode> for CurrentMode {
 
 /// Returns the rule of a mode for a tool. Like the rules of the settings, it ranks above the defaults.
 pub(crate) fn mode_rule(mode: PermissionMode, tool: &RegisteredTool) -> Option<Rule> {
-    let state = match mode {
-        PermissionMode::AcceptEdits if only_edits(tool) => RuleState::Allow,
-        PermissionMode::Plan if !may_plan_with(tool) => RuleState::Deny,
+    let whole = |state| Rule::tool(state, tool.name().as_str());
+    let rule = match mode {
+        PermissionMode::AcceptEdits if only_edits(tool) => whole(RuleState::Allow),
+        PermissionMode::Plan if is_shell(tool.name()) => {
+            let others = ArgumentTest::Not(Box::new(ArgumentTest::CommandLine(reading_commands())));
+            Rule::argument(RuleState::Deny, SHELL, "$.command", others).unwrap_or_else(|_| whole(RuleState::Deny))
+        }
+        PermissionMode::Plan if !may_plan_with(tool) => whole(RuleState::Deny),
         _ => return None,
     };
-    Some(Rule::tool(state, tool.name().as_str()).with_name(format!("permission mode {}", mode.as_str())))
+    Some(rule.with_name(format!("permission mode {}", mode.as_str())))
 }
 
 /// Returns the approver of a mode. `person` asks the user; it is `None` if no one can be asked.
@@ -138,6 +149,16 @@ fn may_plan_with(tool: &RegisteredTool) -> bool {
     tool.annotations().read_only == Some(true) || tool.tags().any(|tag| tag == ASKS_AGENT)
 }
 
+fn is_shell(tool: &str) -> bool {
+    tool == SHELL
+}
+
+/// Returns whether a call may run in plan mode: of the shell, one whose commands only read.
+fn may_plan_with_call(tool: &RegisteredTool, call: &ToolCall) -> bool {
+    let reads = |arguments: Arguments| arguments["command"].as_str().is_some_and(only_reads);
+    may_plan_with(tool) || is_shell(tool.name()) && Arguments::from_call(call).is_ok_and(reads)
+}
+
 /// Reports to the model why a call is denied in plan mode. The rules of the mode deny it as well, but do not give a reason.
 /// Covers tools that an MCP server adds later, which the rules do not know.
 pub(crate) struct PlanModeNotice(ToolRegistry, CurrentMode);
@@ -154,9 +175,9 @@ impl Hook for PlanModeNotice {
     async fn pre_tool(&self, _: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
         let is_planning = self.1.get() == PermissionMode::Plan;
         match self.0.get(&call.name) {
-            Some(tool) if is_planning && !may_plan_with(&tool) => ToolVerdict::Block(format!(
-                "{} was not run: plan mode is on, in which only read-only tools may run. Do not retry; describe what you \
-                 would do instead.",
+            Some(tool) if is_planning && !may_plan_with_call(&tool, call) => ToolVerdict::Block(format!(
+                "{} was not run: plan mode is on, in which only read-only tools may run, and simple shell commands that only \
+                 read, such as `ls` and `git log`. Do not retry; describe what you would do instead.",
                 tool.name()
             )),
             _ => ToolVerdict::Continue,

@@ -1,6 +1,7 @@
 //! The tools of the program: files of the current directory, a shell, and web pages.
 
 mod secret;
+mod file_name;
 mod approved;
 mod change;
 mod undo;
@@ -19,7 +20,10 @@ mod shell;
 mod fetch_url;
 mod of_settings;
 
-pub(crate) use self::fetch_url::FETCH_URL;
+pub(crate) use self::{
+    fetch_url::FETCH_URL,
+    guarded::{only_reads, reading_commands},
+};
 pub use self::{
     fetch_url::WebAccess,
     folder::ToolFolder,

@@ -65,6 +65,9 @@ impl Segment<'_> {
             .with_cancellation(self.token.clone())
             .with_run_state(run_state.clone())
             .with_extensions(parts.extensions.clone());
+        if self.session.lineage.depth > 0 {
+            context = context.with_agent(conversation.agent.name());
+        }
         if let Some(pause) = pause {
             if HandoffState::of(&run_state).target().is_some() {
                 // Requested before the process died.

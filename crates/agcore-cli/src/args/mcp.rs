@@ -43,7 +43,7 @@ The exit code is 1 if a server fails.
 
 Examples:
   agcore mcp list
-  agcore mcp list --json | jq -r '.[] | select(.status == \"failed\") | .error'";
+  agcore mcp list --json | jq -r '.servers[] | select(.status == \"failed\") | .error'";
 
 const CALL_HELP: &str = "\
 The call follows the same rules as a call made by a model: [permissions] in agcore.toml, stored \"always allow\" \
@@ -96,7 +96,7 @@ Examples:
 pub(crate) struct McpListArgs {
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
-    /// Print everything about each server and tool as a JSON array
+    /// Print everything about each server and tool as a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

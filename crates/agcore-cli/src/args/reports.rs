@@ -13,7 +13,7 @@ Examples:
   agcore models
   agcore models --catalog models.toml
   agcore models --filter gpt
-  agcore models --provider ollama --json | jq '.[].id'";
+  agcore models --provider ollama --json | jq '.models[].id'";
 
 pub(super) const CONFIG_HELP: &str = "\
 Unknown settings and AGCORE_* variables produce warnings on standard error.
@@ -46,7 +46,7 @@ pub(crate) struct ModelsArgs {
     /// Show only models whose name or owner contains TEXT, ignoring case
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
-    /// Print everything that is known as a JSON array
+    /// Print everything that is known as a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

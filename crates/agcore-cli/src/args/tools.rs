@@ -25,7 +25,7 @@ const LIST_HELP: &str = "\
 Examples:
   agcore tools list
   agcore tools list --config strict.toml
-  agcore tools list --json | jq -r '.[].name'";
+  agcore tools list --json | jq -r '.tools[].name'";
 
 const SHOW_HELP: &str = "\
 Examples:
@@ -50,7 +50,7 @@ Examples:
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) policy: PolicyOptions,
-    /// Print everything about each tool as a JSON array
+    /// Print everything about each tool as a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

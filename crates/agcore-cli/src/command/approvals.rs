@@ -1,10 +1,13 @@
 //! `agcore approvals`: questions of suspended turns, answered from another process.
 
+use std::{io, path::Path};
+
 use agcore::{
     chat::{Answer, QuestionKind},
     session::ApprovalStatus,
 };
-use agcore_terminal::render::sanitized_line;
+use agcore_terminal::render::{Color, Palette, difference, sanitized_line};
+use agcore_workbench::program_tools::{Previews, ToolFolder};
 use serde_json::{Value, json};
 
 use crate::{
@@ -19,27 +22,48 @@ use crate::{
 ///
 /// # Errors
 /// When there is no such question, it has another answer already, or the database cannot be read or written.
-pub(crate) async fn run(command: &ApprovalsCommand) -> Result<(), Failure> {
+pub(crate) async fn run(command: &ApprovalsCommand, color: Color) -> Result<(), Failure> {
     let sessions = Sessions::open().await?;
     match command {
-        ApprovalsCommand::List(args) => list(args, &sessions).await,
+        ApprovalsCommand::List(args) => list(args, &sessions, color.palette(&io::stdout())).await,
         ApprovalsCommand::Allow(args) => answer(&args.ids, &Answer::approve(), &sessions).await,
         ApprovalsCommand::Deny(args) => answer(&args.ids, &Answer::deny(args.reason.as_str()), &sessions).await,
     }
 }
 
-async fn list(args: &ListApprovalsArgs, sessions: &Sessions) -> Result<(), Failure> {
+async fn list(args: &ListApprovalsArgs, sessions: &Sessions, palette: Palette) -> Result<(), Failure> {
     let status = (!args.all).then_some(ApprovalStatus::Open);
     let questions = sessions.questions(status).await?;
     if args.json {
-        let listed: Vec<Value> = questions.iter().map(described).collect();
+        let mut listed: Vec<Value> = Vec::new();
+        for question in &questions {
+            listed.push(described(question, change(question, sessions).await?));
+        }
         return print(&format!("{:#}\n", json!({ "approvals": listed })));
     }
     if questions.is_empty() {
         return print("Nothing waits for approval.\n");
     }
-    let lines: Vec<String> = questions.iter().map(line).collect();
-    print(&lines.concat())
+    let mut listed = String::new();
+    for question in &questions {
+        listed += &line(question);
+        if let Some(change) = change(question, sessions).await? {
+            listed += &difference(&change, palette);
+        }
+    }
+    print(&listed)
+}
+
+/// Returns what an open call would change in the folder of its session, as it is now, as a unified difference; `None` if it changes no
+/// file.
+async fn change(question: &OpenQuestion, sessions: &Sessions) -> Result<Option<String>, Failure> {
+    let OpenQuestion { question, approval, .. } = question;
+    if approval.status != ApprovalStatus::Open {
+        return Ok(None);
+    }
+    let folder = sessions.folder_of(&approval.session).await?;
+    let folder = folder.and_then(|folder| ToolFolder::at(Path::new(&folder), Vec::new()).ok());
+    Ok(folder.and_then(|folder| Previews::new(&folder).difference(&question.tool, &question.arguments)))
 }
 
 async fn answer(keys: &[String], answer: &Answer, sessions: &Sessions) -> Result<(), Failure> {
@@ -146,7 +170,7 @@ fn line(question: &OpenQuestion) -> String {
 }
 
 /// Describes a question as JSON.
-fn described(question: &OpenQuestion) -> Value {
+fn described(question: &OpenQuestion, change: Option<String>) -> Value {
     let OpenQuestion {
         key,
         question,
@@ -159,6 +183,7 @@ fn described(question: &OpenQuestion) -> Value {
         "kind": question.kind,
         "tool": question.tool,
         "arguments": question.arguments,
+        "change": change,
         "reason": question.reason,
         "status": approval.status,
         "answer": approval.answer,

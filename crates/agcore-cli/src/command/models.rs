@@ -43,7 +43,7 @@ pub(crate) async fn run(args: &ModelsArgs) -> Result<(), Failure> {
         ))),
         _ if args.json => {
             let models: Vec<Value> = models.iter().map(as_json).collect();
-            print(&format!("{:#}\n", Value::Array(models)))
+            print(&format!("{:#}\n", json!({ "models": models })))
         }
         _ => print(&formatted(&models)),
     }

@@ -37,7 +37,7 @@ pub(crate) async fn run(command: &ToolsCommand, interrupts: &Interrupts, color: 
         ToolsCommand::List(args) if args.json => {
             let policy = policy(&tools, &args.policy)?;
             let list: Vec<Value> = tools.list().iter().map(|tool| described(tool, &policy)).collect();
-            print(&format!("{:#}\n", Value::from(list)))
+            print(&format!("{:#}\n", json!({ "tools": list })))
         }
         ToolsCommand::List(args) => print_list(&tool_list(&tools, &policy(&tools, &args.policy)?, None)),
         ToolsCommand::Show { name, policy: args } => {

@@ -7,7 +7,7 @@ use agcore::{
 };
 use ring::digest::{SHA256, digest};
 
-use super::Sessions;
+use super::{Sessions, folder_of};
 use crate::exit::Failure;
 
 /// The number of bytes of a hash that are the id of a question for people: 12 digits.
@@ -44,6 +44,15 @@ impl Sessions {
     pub(crate) async fn waits(&self, session: &str) -> Result<bool, Failure> {
         let session = self.store.get_session(&Self::owner().tenant, session).await?;
         Ok(session.is_some_and(|session| session.status == SessionStatus::Pending))
+    }
+
+    /// Returns the folder in which a session was started, if it is known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) async fn folder_of(&self, session: &str) -> Result<Option<String>, Failure> {
+        let session = self.store.get_session(&Self::owner().tenant, session).await?;
+        Ok(session.as_ref().and_then(folder_of).map(str::to_owned))
     }
 
     /// Stores an answer. The same answer again changes nothing.

@@ -144,7 +144,12 @@ fn lists_models() {
         let agcore = case.agcore(&server);
         let ran = agcore.run(["models", "--json"]);
         let models: Value = serde_json::from_str(ran.assert_success()).unwrap();
-        let names: Vec<_> = models.as_array().unwrap().iter().map(|model| &model["id"]).collect();
+        let names: Vec<_> = models["models"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|model| &model["id"])
+            .collect();
         assert_eq!(names, ["big-1", "small-1"], "{}", case.provider);
         let request = &server.requests()[0];
         let path = if case.api == Api::Ollama {

@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall};
+use serde_json::json;
+
 use crate::{
     person::{Person, QUESTION},
     support::{Agcore, Server},
@@ -158,4 +161,34 @@ fn tools_call_asks_at_the_terminal() {
     let shown = person.sees("Saved to agcore-notes.md.");
     assert!(!shown.contains("Allow save_note"), "{shown}");
     assert_eq!(person.leaves_with(0).files(), ["agcore-notes.md"]);
+}
+
+#[test]
+fn the_question_of_a_sub_agent_names_the_agent() {
+    let server = Server::start(MockOptions::new(), |request: &RecordedRequest| {
+        let is_cook = request.json()["messages"].to_string().contains("You cook.");
+        match (request.prompt().results().first(), is_cook) {
+            (Some((_, result)), _) => Reply::text(format!("Result: {result}")),
+            (None, true) => Reply::tool_calls([ToolCall::new("save_note", &json!({"text": "salt"}))]),
+            (None, false) => Reply::tool_calls([ToolCall::new("ask_cook", &json!({"task": "Cook."}))]),
+        }
+    });
+    let agcore = Agcore::talking_to(&server).at_home();
+    let agents = agcore.settings_directory().join("agents");
+    fs::create_dir_all(&agents).unwrap();
+    fs::write(
+        agents.join("cook.toml"),
+        "name = 'cook'\ndescription = 'Cooks.'\nsystem_prompt = 'You cook.'\n",
+    )
+    .unwrap();
+    let mut person = Person::chatting(agcore, &[]);
+    person.types("go");
+    person.sees("Allow cook › save_note {\"text\":\"salt\"}?");
+    person.sees(QUESTION);
+    person.types("y");
+    person.sees("cook › save_note");
+    person.sees("Result: Result: Saved");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
 }

@@ -127,7 +127,8 @@ fn models_lists_those_of_a_catalog_with_the_state_of_keys() {
         "{shown}"
     );
     let ran = agcore.run(["models", "--catalog", "models.toml", "--filter", "QWEN", "--json"]);
-    let models: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    let list: Value = serde_json::from_str(ran.assert_success()).unwrap();
+    let models = &list["models"];
     assert_eq!(
         (
             models.as_array().unwrap().len(),

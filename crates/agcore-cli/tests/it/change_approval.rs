@@ -104,11 +104,11 @@ fn a_file_that_changes_behind_the_question_is_not_written() {
 }
 
 #[test]
-fn the_question_states_why_a_change_would_fail() {
+fn nobody_is_asked_about_a_change_that_would_fail() {
     for (content, reason) in [
-        (None, "This call would fail: cannot find a.txt: it does not exist"),
-        (Some("one\n"), "This call would fail: a.txt does not contain `old`"),
-        (Some("two two\n"), "This call would fail: a.txt contains `old` 2 times"),
+        (None, "Result: cannot find a.txt: it does not exist"),
+        (Some("one\n"), "Result: a.txt does not contain old"),
+        (Some("two two\n"), "Result: a.txt contains old 2 times"),
     ] {
         let server = edit();
         let agcore = Agcore::talking_to(&server);
@@ -118,11 +118,38 @@ fn the_question_states_why_a_change_would_fail() {
         };
         let mut person = Person::chatting(agcore, &[]);
         person.types("go");
-        person.sees("Allow edit_file {\"path\":\"a.txt\"");
-        person.sees(reason);
-        person.sees(QUESTION);
-        person.types("n");
-        person.sees("Result: ");
+        let shown = person.sees(reason);
+        assert!(!shown.contains("Allow"), "{shown}");
+        person.next();
+        person.presses('d');
+        person.leaves_with(0);
+    }
+}
+
+#[test]
+fn nobody_is_asked_about_a_page_or_a_command_that_is_refused() {
+    for (tool, arguments, reason) in [
+        (
+            "fetch_url",
+            json!({"url": "http://169.254.169.254/"}),
+            "is on a private or local address",
+        ),
+        (
+            "fetch_url",
+            json!({"url": "ftp://example.org/"}),
+            "does not begin with http:// or https://",
+        ),
+        (
+            "shell",
+            json!({"command": "cat ~/state/agcore/secrets.json"}),
+            "belongs to agcore",
+        ),
+    ] {
+        let server = calling(tool, arguments);
+        let mut person = Person::chatting(Agcore::talking_to(&server).at_home(), &[]);
+        person.types("go");
+        let shown = person.sees("Result: ") + &person.sees(reason);
+        assert!(!shown.contains("Allow"), "{shown}");
         person.next();
         person.presses('d');
         person.leaves_with(0);
@@ -162,11 +189,21 @@ fn an_answer_for_the_shell_covers_the_same_command_only() {
 }
 
 #[cfg(feature = "sqlite")]
-#[test]
-fn a_call_that_was_running_at_a_kill_is_reported_and_not_repeated() {
+fn log(agcore: &Agcore) -> String {
+    fs::read_to_string(agcore.directory.path().join("log")).unwrap()
+}
+
+/// Lets the model run a command that ends when there is a file.
+#[cfg(feature = "sqlite")]
+fn running() -> Server {
     let command = "echo started >> log; while [ ! -e stop ]; do sleep 0.05; done";
-    let server = calling("shell", json!({ "command": command }));
-    let agcore = Agcore::talking_to(&server).at_home();
+    calling("shell", json!({ "command": command }))
+}
+
+/// Kills the program while the command runs.
+#[cfg(feature = "sqlite")]
+fn killed(server: &Server) -> Agcore {
+    let agcore = Agcore::talking_to(server).at_home();
     let mut person = Person::chatting(agcore, &["--yes"]);
     person.types("go");
     // The file shows that the command runs.
@@ -180,8 +217,12 @@ fn a_call_that_was_running_at_a_kill_is_reported_and_not_repeated() {
         .kill(rexpect::process::Signal::SIGKILL)
         .unwrap();
     fs::write(person.agcore.directory.path().join("stop"), "").unwrap();
-    let agcore = person.agcore;
+    person.agcore
+}
 
+/// Continues the chat, up to the question about the call that was running.
+#[cfg(feature = "sqlite")]
+fn asked_again(agcore: Agcore) -> Person {
     let mut person = Person::running(agcore, &["chat", "--continue"]);
     person.sees("The last turn was interrupted before it ended.");
     person.sees("It is not known whether shell {\"command\":");
@@ -192,10 +233,32 @@ fn a_call_that_was_running_at_a_kill_is_reported_and_not_repeated() {
     person.sees("was running when the program ended,");
     person.sees("Run it again?");
     person.sees("[y]es [n]o: ");
+    person
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_call_that_was_running_at_a_kill_is_reported_and_not_repeated() {
+    let server = running();
+    let mut person = asked_again(killed(&server));
     person.types("n");
     person.sees("Result: ");
     person.next();
-    assert_eq!(fs::read_to_string(log).unwrap(), "started\n");
+    assert_eq!(log(&person.agcore), "started\n");
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_call_that_was_running_at_a_kill_runs_again_after_one_question() {
+    let server = running();
+    let mut person = asked_again(killed(&server));
+    person.types("y");
+    let shown = person.sees("Result: exit code 0");
+    assert!(!shown.contains("Allow"), "{shown}");
+    person.next();
+    assert_eq!(log(&person.agcore), "started\nstarted\n");
     person.presses('d');
     person.leaves_with(0);
 }

@@ -29,7 +29,7 @@ fn a_saved_conversation_continues_in_another_process() {
     person.next();
     person.types("/load my talk.json");
     person.sees("you: remember 42");
-    person.sees("agent: You wrote:");
+    person.sees("agent:\r\nYou wrote:");
     person.sees("2 messages loaded from my talk.json. The previous conversation was discarded.");
     person.sees("Model: gpt-5-mini");
     person.next();

@@ -203,7 +203,8 @@ fn ephemeral_runs_keep_nothing() {
     assert!(ran.assert_success().starts_with("Answer to: Write Plan"));
     agcore.run(["store", "migrate"]).assert_success();
     let listed = agcore.run(["memory", "list", "--json"]);
-    assert_eq!(listed.assert_success().trim(), "[]");
+    let listed: Value = serde_json::from_str(listed.assert_success()).unwrap();
+    assert_eq!(listed, json!({"items": []}));
 }
 
 #[test]

@@ -157,11 +157,33 @@ fn tab_lists_all_commands_once() {
 }
 
 #[test]
+fn ctrl_o_shows_the_reasoning_of_the_last_turn() {
+    let server = Server::playground();
+    let mut person = Person::at(&server, &[]);
+    person.types("think");
+    // It is indented, and the answer is not.
+    person.sees("  First I read the message.");
+    person.sees("\r\nI have thought about it.");
+    person.next();
+    person.presses('o');
+    person.sees("Reasoning\r\nFirst I read the message.");
+    person.next();
+    // It belongs to one turn.
+    person.types("hello");
+    person.next();
+    person.presses('o');
+    person.sees("No tool was called yet, and the last turn had no reasoning.");
+    person.next();
+    person.presses('d');
+    person.leaves_with(0);
+}
+
+#[test]
 fn ctrl_o_shows_the_last_tool_call_and_keeps_the_input() {
     let server = Server::playground();
     let mut person = Person::at(&server, &[]);
     person.presses('o');
-    person.sees("No tool was called yet.");
+    person.sees("No tool was called yet, and");
     person.next();
     person.types("some arithmetic");
     person.next();

@@ -39,9 +39,9 @@ fn files_become_pages_and_are_found() {
         &agcore,
         &["knowledge", "search", "番茄什么时候浇水？", "--limit", "1", "--json"],
     );
-    assert_eq!(found[0]["page"]["id"], "园艺/番茄");
-    assert_eq!(found[0]["breakdown"]["channels"][0]["channel"], "text");
-    assert_eq!(found.as_array().unwrap().len(), 1);
+    assert_eq!(found["hits"][0]["page"]["id"], "园艺/番茄");
+    assert_eq!(found["hits"][0]["breakdown"]["channels"][0]["channel"], "text");
+    assert_eq!(found["hits"].as_array().unwrap().len(), 1);
     let ran = agcore.run(["knowledge", "rebuild"]);
     assert_eq!(ran.assert_success(), "3 pages were indexed again.\n");
     let ran = agcore.run(["knowledge", "search", "zeppelin"]);
@@ -55,7 +55,7 @@ fn files_become_pages_and_are_found() {
     );
     let listed = json(&agcore, &["knowledge", "list", "--prefix", "园", "--json"]);
     assert_eq!(
-        (&listed[0]["title"], listed.as_array().unwrap().len()),
+        (&listed["pages"][0]["title"], listed["pages"].as_array().unwrap().len()),
         (&"种番茄".into(), 1)
     );
     let ran = agcore.run(["knowledge", "show", "roses"]);
@@ -134,7 +134,7 @@ fn a_folder_is_exported_edited_and_imported_again() {
     let result = json(&agcore, &["knowledge", "import", "out", "--delete-others", "--json"]);
     assert_eq!(result["deleted"], serde_json::json!(["roses"]));
     assert_eq!(
-        json(&agcore, &["knowledge", "list", "--json"])
+        json(&agcore, &["knowledge", "list", "--json"])["pages"]
             .as_array()
             .unwrap()
             .len(),
@@ -147,7 +147,7 @@ fn a_folder_is_exported_edited_and_imported_again() {
     let ran = agcore.run(["knowledge", "import", "out", "--delete-others"]);
     ran.assert_failed(2, &["broken.md", "the front matter is not YAML"]);
     assert_eq!(
-        json(&agcore, &["knowledge", "list", "--json"])
+        json(&agcore, &["knowledge", "list", "--json"])["pages"]
             .as_array()
             .unwrap()
             .len(),
@@ -181,7 +181,7 @@ fn pages_are_deleted_all_or_none() {
         .run(["knowledge", "show", "roses"])
         .assert_failed(2, &["there is no page `roses`", "`agcore knowledge list`"]);
     assert_eq!(
-        json(&agcore, &["knowledge", "list", "--json"])
+        json(&agcore, &["knowledge", "list", "--json"])["pages"]
             .as_array()
             .unwrap()
             .len(),
@@ -258,7 +258,7 @@ fn documents_and_tables_become_several_pages() {
         "{page}"
     );
     let found = json(&agcore, &["knowledge", "search", "cut roses", "--json"]);
-    assert_eq!(found[0]["page"]["id"], "page/0001");
+    assert_eq!(found["hits"][0]["page"]["id"], "page/0001");
     for id in ["garden/0001", "harvest/0001"] {
         agcore.run(["knowledge", "show", id]).assert_success();
     }
@@ -369,7 +369,7 @@ fn added(name: &str, content: &[u8]) -> String {
     fs::write(agcore.directory.path().join(name), content).unwrap();
     agcore.run(["knowledge", "add", name]).assert_success();
     let pages = json(&agcore, &["knowledge", "list", "--json"]);
-    let pages = pages.as_array().unwrap().iter().map(|page| {
+    let pages = pages["pages"].as_array().unwrap().iter().map(|page| {
         let id = page["id"].as_str().unwrap();
         let page = json(&agcore, &["knowledge", "show", id, "--json"]);
         format!(
@@ -489,7 +489,7 @@ fn long_notes_become_several_pages() {
     fs::write(&path, &text).unwrap();
     agcore.run(["knowledge", "add", "manual.md"]).assert_success();
     let found = json(&agcore, &["knowledge", "search", "code", "--json"]);
-    let page = &found[0]["page"];
+    let page = &found["hits"][0]["page"];
     assert_eq!(
         (&page["title"], &page["tags"][0]),
         (&"Manual: Reset".into(), &"pump".into())
@@ -498,7 +498,7 @@ fn long_notes_become_several_pages() {
         page["summary"].as_str().unwrap().starts_with("manual.md, line "),
         "{page}"
     );
-    let parts = json(&agcore, &["knowledge", "list", "--json"])
+    let parts = json(&agcore, &["knowledge", "list", "--json"])["pages"]
         .as_array()
         .unwrap()
         .len();
@@ -508,7 +508,7 @@ fn long_notes_become_several_pages() {
     let result = json(&agcore, &["knowledge", "add", "manual.md", "--json"]);
     assert!(!result["deleted"].as_array().unwrap().is_empty(), "{result}");
     assert!(
-        json(&agcore, &["knowledge", "list", "--json"])
+        json(&agcore, &["knowledge", "list", "--json"])["pages"]
             .as_array()
             .unwrap()
             .len()
@@ -519,7 +519,7 @@ fn long_notes_become_several_pages() {
     agcore.run(["knowledge", "add", "manual.md"]).assert_success();
     let listed = json(&agcore, &["knowledge", "list", "--json"]);
     assert_eq!(
-        (listed.as_array().unwrap().len(), &listed[0]["id"]),
+        (listed["pages"].as_array().unwrap().len(), &listed["pages"][0]["id"]),
         (1, &"manual".into())
     );
 }

@@ -31,6 +31,7 @@ mod flow_turns;
 mod help;
 mod input;
 mod log;
+mod json_lists;
 mod init;
 mod inspect;
 #[cfg(feature = "sqlite")]

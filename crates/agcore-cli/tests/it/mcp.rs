@@ -48,6 +48,7 @@ fn lists_servers_of_all_places_with_their_state_and_tools() {
     let ran = agcore.run(["mcp", "list", "--json"]);
     ran.assert_failed(1, &["2 of 3 MCP servers failed"]);
     let list: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let list = &list["servers"];
     let states: Vec<_> = list
         .as_array()
         .unwrap()
@@ -359,6 +360,7 @@ fn tools_that_are_left_out_and_results_without_text_are_described() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let list: Value = serde_json::from_str(agcore.run(["mcp", "list", "--json"]).assert_success()).unwrap();
+    let list = &list["servers"];
     let problems = json!([
         "\"no_schema\" is malformed: missing field `inputSchema`",
         "\"null_schema\" is malformed: its `inputSchema` is null",

@@ -32,7 +32,7 @@ fn remembering() -> Agcore {
 fn ids(agcore: &Agcore) -> Vec<String> {
     let ran = agcore.run(["memory", "list", "--json"]);
     let items: Value = serde_json::from_str(ran.assert_success()).unwrap();
-    let items = items.as_array().unwrap().iter();
+    let items = items["items"].as_array().unwrap().iter();
     let mut ids: Vec<String> = items.map(|item| item["id"].as_str().unwrap().to_owned()).collect();
     ids.sort();
     ids

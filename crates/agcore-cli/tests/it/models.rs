@@ -31,10 +31,10 @@ fn json_output_contains_everything() {
     let server = server();
     let ran = Agcore::talking_to(&server).run(["models", "--json", "--filter", "small-1"]);
     let models: serde_json::Value = serde_json::from_str(ran.assert_success()).unwrap();
-    assert_eq!(models[0]["id"], "small-1");
-    assert_eq!(models[0]["created"], 1_704_067_200);
+    assert_eq!(models["models"][0]["id"], "small-1");
+    assert_eq!(models["models"][0]["created"], 1_704_067_200);
     let none = Agcore::talking_to(&server).run(["models", "--json", "--filter", "none"]);
-    assert_eq!(none.assert_success(), "[]\n");
+    assert_eq!(none.assert_success(), "{\n  \"models\": []\n}\n");
 }
 
 #[test]

@@ -96,13 +96,125 @@ fn plan_mode_ignores_rules_and_answers_that_allow() {
     let ran = agcore.run(["-p", "save it", "--permission-mode", "plan"]);
     let answer = ran.assert_success();
     assert!(
-        answer.contains("save_note was not run: plan mode is on, in which only read-only tools may run."),
+        answer.contains("save_note was not run: plan mode is on, in which only read-only tools may run,"),
         "{answer}"
     );
     assert!(!agcore.files().contains(&NOTES.to_owned()));
     // Read-only tools run.
     let ran = agcore.run(["-p", "some arithmetic", "--permission-mode", "plan"]);
     assert!(ran.assert_success().contains("**arithmetic** returned: 2"));
+}
+
+/// Lets the model run a command, and returns its result.
+fn planned(command: &str, options: &[&str]) -> (RunOutput, Vec<String>) {
+    let arguments = json!({ "command": command });
+    let server = Server::start(MockOptions::new(), move |request: &RecordedRequest| {
+        match request.prompt().results().first() {
+            None => Reply::tool_calls([ToolCall::new("shell", &arguments)]),
+            Some((_, result)) => Reply::text(format!("Result: {result}")),
+        }
+    });
+    let agcore = Agcore::talking_to(&server).with_file("a.txt", "one\n");
+    let ran = agcore.run([&["-p", "go", "--permission-mode", "plan"], options].concat());
+    (ran, agcore.files())
+}
+
+#[cfg(unix)]
+#[test]
+fn plan_mode_runs_commands_that_only_read_if_a_rule_allows_them() {
+    for command in ["ls", "ls -l a.txt && cat a.txt | head -1", "git log -1 || echo none"] {
+        let (ran, _) = planned(command, &["--allow", "shell(*)"]);
+        assert!(
+            ran.assert_success().contains("Result: exit code 0"),
+            "{command}: {}",
+            ran.stdout
+        );
+    }
+    for command in [
+        "rm a.txt",
+        "ls > b.txt",
+        "ls; rm a.txt",
+        "cat $(rm a.txt)",
+        "find . -name a.txt -delete",
+        "sort a.txt -o b.txt",
+        "python3 -c 'print(1)'",
+    ] {
+        let (ran, files) = planned(command, &["--allow", "shell(*)"]);
+        let answer = ran.assert_success();
+        assert!(
+            answer.contains("shell was not run: plan mode is on"),
+            "{command}: {answer}"
+        );
+        assert_eq!(files, ["a.txt"], "{command}");
+    }
+    // Without a rule, a person is asked, and a deny rule still applies.
+    let (ran, _) = planned("ls", &[]);
+    ran.assert_failed(6, &["shell was denied"]);
+}
+
+/// Answers the message with a plan, and carries it out when it is told to.
+#[cfg(unix)]
+fn planner() -> Server {
+    Server::start(MockOptions::new(), |request: &RecordedRequest| {
+        let prompt = request.prompt();
+        match (&*prompt.last_user(), prompt.results().first()) {
+            (_, Some(_)) => Reply::text("It is saved."),
+            ("Carry out the plan.", None) => Reply::tool_calls([ToolCall::new("save_note", &json!({"text": "x"}))]),
+            ("ask", None) => Reply::text("Which note?"),
+            (message, None) => Reply::text(format!("1. Save {message}.")),
+        }
+    })
+}
+
+#[cfg(unix)]
+#[test]
+fn a_plan_is_carried_out_after_a_yes() {
+    let server = planner();
+    for (answer, mode, asks) in [("y", "default", true), ("a", "acceptEdits", false)] {
+        let mut person = Person::at(&server, &["--permission-mode", "plan"]);
+        person.types("milk");
+        person.sees("1. Save milk.");
+        person.sees("Carry out this plan?");
+        person.sees("1 y  yes, in the permission mode default");
+        person.sees(QUESTION);
+        person.types(answer);
+        person.sees(&format!("Permission mode: {mode}"));
+        person.sees("> Carry out the plan.");
+        if asks {
+            person.sees("Allow save_note");
+            person.sees(QUESTION);
+            person.types("y");
+        }
+        let shown = person.sees("It is saved.");
+        assert!(!shown.contains("Carry out this plan?"), "{shown}");
+        person.next();
+        person.presses('d');
+        assert_eq!(person.leaves_with(0).files(), [NOTES]);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn planning_goes_on_with_what_the_user_says() {
+    let server = planner();
+    let mut person = Person::at(&server, &["--permission-mode", "plan"]);
+    // A question to the user is no plan.
+    person.types("ask");
+    let shown = person.sees("Which note?") + &person.sees("plan > ");
+    assert!(!shown.contains("Carry out"), "{shown}");
+    person.types("milk");
+    person.sees("Carry out this plan?");
+    person.sees(QUESTION);
+    person.types("bread as well");
+    // It can be edited before it is sent.
+    person.sees("plan > bread as well");
+    person.types("");
+    person.sees("1. Save bread as well.");
+    person.sees(QUESTION);
+    person.types("");
+    person.sees("plan > ");
+    person.presses('d');
+    assert!(person.leaves_with(0).files().is_empty());
 }
 
 /// An agent that is asked works with the rules of the mode, too.
@@ -179,6 +291,9 @@ fn a_chat_follows_the_mode() {
     person.next();
     person.types("save it");
     person.sees("plan mode is on");
+    person.sees("Carry out this plan?");
+    person.sees(QUESTION);
+    person.types("n");
     person.next();
     person.types("/exit");
     let agcore = person.leaves_with(0);

@@ -38,6 +38,47 @@ fn files_are_read_listed_and_searched_without_asking() {
     call(&agcore, "read_file", r#"{"path": "src"}"#, &[]).assert_failed(1, &["it is not a regular file"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn names_with_line_breaks_are_quoted_and_can_be_passed_back() {
+    let strange = "a\nb.txt";
+    let agcore = Agcore::new()
+        .with_file(strange, "one\ntwo\n")
+        .with_file("a\\nb.txt", "other\n")
+        .with_file("\"q\"", "quoted\n");
+    fs::create_dir(agcore.directory.path().join("d\t")).unwrap();
+    let agcore = agcore.with_file("d\t/c.txt", "below\n");
+    let listed = call(&agcore, "list_files", "{}", &[]);
+    let listed = listed.assert_success();
+    let expected = r#""\"q\""
+"a\nb.txt"
+"a\\nb.txt"
+"d\t/"
+"d\t/c.txt"
+"#;
+    assert_eq!(listed, expected);
+    let mut contents = Vec::new();
+    for name in listed.lines().filter(|name| !name.ends_with("/\"")) {
+        let arguments = serde_json::json!({ "path": name }).to_string();
+        contents.push(call(&agcore, "read_file", &arguments, &[]).assert_success().to_owned());
+    }
+    assert_eq!(contents, ["quoted\n", "one\ntwo\n", "other\n", "below\n"]);
+    let found = call(&agcore, "search", r#"{"pattern": "two"}"#, &[]);
+    assert_eq!(found.assert_success(), "\"a\\nb.txt\":2: two\n");
+    // The name itself is accepted as well.
+    for name in [strange, "\"q\""] {
+        let arguments = serde_json::json!({ "path": name }).to_string();
+        call(&agcore, "read_file", &arguments, &[]).assert_success();
+    }
+    let arguments = serde_json::json!({"path": r#""a\nb.txt""#, "old": "two", "new": "2"}).to_string();
+    let ran = call(&agcore, "edit_file", &arguments, &["--yes"]);
+    assert_eq!(
+        ran.assert_success(),
+        "\"a\\nb.txt\" was changed: 1 line added, 1 removed.\n"
+    );
+    assert_eq!(file(&agcore, strange), "one\n2\n");
+}
+
 #[test]
 fn secrets_are_read_only_if_the_settings_name_them() {
     let agcore = Agcore::new()

@@ -36,7 +36,7 @@ fn a_chat_prints_how_to_resume_it_and_goes_on() {
 
     let mut person = resuming(agcore, &["--resume", &id[..13]]);
     person.sees("you: remember 42");
-    person.sees("agent: You wrote:");
+    person.sees("agent:\r\nYou wrote:");
     person.sees(&format!("Session {id}, 2 messages"));
     person.next();
     person.types("go on");
@@ -46,6 +46,39 @@ fn a_chat_prints_how_to_resume_it_and_goes_on() {
     person.sees(&id);
     person.next();
     assert_eq!(left(&mut person), id);
+    person.leaves_with(0);
+}
+
+#[test]
+fn a_resumed_chat_shows_the_last_exchanges_and_the_whole_answer() {
+    let server = Server::start(MockOptions::new(), |request: &RecordedRequest| {
+        match &*request.prompt().last_user() {
+            "long" => Reply::text((1..=80).map(|number| format!("- line {number}\n")).collect::<String>()),
+            message => Reply::text(format!("Answer to {message}.")),
+        }
+    });
+    let agcore = at_home(&server);
+    agcore.run(["-p", "one"]).assert_success();
+    for message in ["two", "three", "long"] {
+        agcore.run(["-p", message, "--continue"]).assert_success();
+    }
+    let mut person = resuming(agcore, &["--continue"]);
+    let before = person.sees("you: two");
+    assert!(!before.contains("one"), "{before}");
+    person.sees("agent: Answer to two.");
+    person.sees("you: three");
+    person.sees("agent: Answer to three.");
+    person.sees("you: long");
+    person.sees("agent: … 20 earlier lines");
+    let shown = person.sees("8 messages in the conversation.");
+    let lines: Vec<&str> = shown.lines().filter(|line| line.contains("line ")).collect();
+    assert_eq!(lines.len(), 60, "{shown}");
+    assert!(
+        lines[0].ends_with("line 21") && lines[59].ends_with("line 80"),
+        "{shown}"
+    );
+    person.next();
+    person.presses('d');
     person.leaves_with(0);
 }
 

@@ -43,12 +43,19 @@ fn a_stored_key_is_used_and_never_shown() {
     let listed = agcore.run(["keys", "list"]);
     assert!(listed.assert_success().contains("is not used"), "{}", listed.stdout);
     assert!(!listed.stdout.contains("sk-of"), "{}", listed.stdout);
-    let ran = agcore.run(["keys", "delete", "openai"]);
+    agcore.run(["keys", "delete", "openai"]).assert_failed(
+        2,
+        &[
+            "nothing was deleted: there is no terminal at which to ask",
+            "Pass --yes to delete the key for openai.",
+        ],
+    );
+    let ran = agcore.run(["keys", "delete", "openai", "--yes"]);
     ran.assert_success();
     assert!(ran.stderr.contains("is still set in the environment"), "{}", ran.stderr);
     assert!(!fs::read_to_string(agcore.state("secrets.json")).unwrap().contains(KEY));
     agcore
-        .run(["keys", "delete", "openai"])
+        .run(["keys", "delete", "openai", "-y"])
         .assert_failed(1, &["no key is stored for openai"]);
 }
 
@@ -198,7 +205,7 @@ fn keys_are_kept_in_the_keyring_of_the_system() {
     let agcore = Agcore::new().at_home().with("OPENAI_BASE_URL", &server.base_url());
     let script = format!(
         "printf '{KEY}' | \"$0\" keys set openai && \"$0\" keys list && \"$0\" -p hi >/dev/null && \"$0\" doctor && \
-         \"$0\" keys delete openai && \"$0\" keys list"
+         \"$0\" keys delete openai --yes && \"$0\" keys list"
     );
     let Some(ran) = in_session(&agcore, &script) else {
         return;
@@ -224,4 +231,33 @@ fn keys_are_kept_in_the_keyring_of_the_system() {
             .unwrap()
             .contains("sk-")
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn keys_are_deleted_after_a_yes() {
+    use crate::person::Person;
+
+    let mut agcore = Agcore::new().at_home();
+    let set = agcore.run_with(["keys", "set", "openai", "--store", "file"], KEY.as_bytes());
+    set.assert_success();
+    let kept = |agcore: &Agcore| fs::read_to_string(agcore.state("secrets.json")).unwrap().contains(KEY);
+    for (answer, code) in [("", 1), ("n", 1), ("x", 1), ("\u{4}", 130), ("y", 0)] {
+        assert!(kept(&agcore), "{answer:?}");
+        let mut person = Person::running(agcore, &["keys", "delete", "openai"]);
+        let prompt = "Delete the key for openai? [y]es, [n]o (Enter: no): ";
+        person.sees(prompt);
+        match answer {
+            "\u{4}" => person.presses('d'),
+            "x" => {
+                person.types("x");
+                person.sees("Type y or n.");
+                person.sees(prompt);
+                person.types("n");
+            }
+            answer => person.types(answer),
+        }
+        agcore = person.leaves_with(code);
+    }
+    assert!(!kept(&agcore));
 }

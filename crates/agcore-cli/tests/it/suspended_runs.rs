@@ -1,6 +1,7 @@
 //! `--suspend` and `agcore approvals`: answers from another process.
 
-use serde_json::Value;
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall};
+use serde_json::{Value, json};
 
 use crate::support::{Agcore, Server};
 
@@ -129,4 +130,29 @@ fn invalid_uses_are_reported() {
     Agcore::talking_to(&server)
         .run(["-p", "x", "--suspend"])
         .assert_failed(2, &["set HOME or XDG_STATE_HOME"]);
+}
+
+#[test]
+fn the_list_shows_what_an_edit_would_change() {
+    let server = Server::start(MockOptions::new(), |_: &RecordedRequest| {
+        let arguments = json!({"path": "a.txt", "old": "two", "new": "2"});
+        Reply::tool_calls([ToolCall::new("edit_file", &arguments)])
+    });
+    let agcore = Agcore::talking_to(&server).at_home().with_file("a.txt", "one\ntwo\n");
+    assert_eq!(agcore.run(["-p", "go", "--suspend"]).code(), Some(8));
+    let list = || agcore.run(["approvals", "list"]);
+    let change = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n";
+    let shown: String = change.lines().map(|line| format!("  {line}\n")).collect();
+    let ran = list();
+    assert!(
+        ran.assert_success().contains("edit_file {") && ran.stdout.ends_with(&shown),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(approvals(&agcore, &[])[0]["change"], change);
+    // The file has changed, and the call would fail.
+    std::fs::write(agcore.directory.path().join("a.txt"), "one\n").unwrap();
+    let ran = list();
+    assert!(!ran.assert_success().contains("+++"), "{}", ran.stdout);
+    assert_eq!(approvals(&agcore, &[])[0]["change"], Value::Null);
 }

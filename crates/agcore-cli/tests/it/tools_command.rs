@@ -12,7 +12,7 @@ fn call(arguments: &[&str]) -> RunOutput {
 fn lists_tools_as_json() {
     let ran = Agcore::new().run(["tools", "list", "--json"]);
     let list: Value = serde_json::from_str(ran.assert_success()).unwrap();
-    let list = list.as_array().unwrap();
+    let list = list["tools"].as_array().unwrap();
     let names: Vec<&str> = list.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,

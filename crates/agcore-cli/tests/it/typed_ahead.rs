@@ -172,6 +172,11 @@ fn shift_tab_changes_the_mode_of_the_following_calls() {
             let shown = person.sees(&format!("Permission mode: {mode}"));
             assert!(!shown.contains(QUESTION), "{shown}");
         }
+        if mode == "plan" {
+            person.sees("Carry out this plan?");
+            person.sees(QUESTION);
+            person.types("n");
+        }
         person.sees("you\r\n");
         assert!(last_result(&server).starts_with(result), "{mode}");
         person.sees("> ");

@@ -168,16 +168,26 @@ impl Slot {
             return None;
         };
         let asked_as = self.asked_as.take();
-        let is_edited = matches!(answer, Answer::Approve { arguments: Some(_), .. });
-        if !is_about_outcome(question) || is_edited {
+        let is_about_outcome = is_about_outcome(question);
+        let is_earlier_kept = match &answer {
+            Answer::Approve { arguments, .. } => is_about_outcome && arguments.is_none() && self.resumed.is_some(),
+            _ if is_about_outcome => return Some(result::unknown_outcome(&answer)),
+            _ => false,
+        };
+        // A call that runs again as it did before continues with the answer that it had.
+        if !is_earlier_kept {
             let mut question = Question::clone(question);
             question.id = asked_as.unwrap_or(question.id);
             self.resumed = Some(Box::new((question, answer)));
-        } else if !matches!(answer, Answer::Approve { .. }) {
-            return Some(result::unknown_outcome(&answer));
         }
         self.state = SlotState::Ready;
         None
+    }
+
+    /// Returns whether the call continues after a question that it asked while it ran.
+    pub(super) fn continues(&self) -> bool {
+        let resumed = self.resumed.as_deref();
+        self.started && resumed.is_some_and(|(question, _)| !is_about_outcome(question))
     }
 
     /// Runs an interrupted call again.

@@ -311,7 +311,7 @@ impl Machine {
     /// Returns whether a call continues after a question that it asked while it ran.
     pub(crate) fn continues(&self, id: &(impl PartialEq<str> + ?Sized)) -> bool {
         let mut slots = self.slots().iter();
-        slots.any(|slot| *id == *slot.call.id && slot.started && slot.resumed.is_some())
+        slots.any(|slot| *id == *slot.call.id && slot.continues())
     }
 
     /// Returns the id that a call of the next reply will have, if that is not the one of the server. `own` are the ids of the

@@ -107,6 +107,11 @@ impl TypedAhead {
         })
     }
 
+    /// Returns whether nothing was typed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.line.is_empty() && self.lines.is_empty()
+    }
+
     /// Makes all lines a single one that is not complete, so that the user decides what becomes of them.
     pub(super) fn put_back(&mut self) {
         let mut lines: Vec<String> = self.lines.drain(..).collect();

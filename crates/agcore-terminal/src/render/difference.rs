@@ -2,14 +2,22 @@
 
 use anstyle::Style;
 
-use super::{shown::shown_line, style::Palette, text::truncated};
+use super::{
+    layout::window_width,
+    shown::{indented, shown_line},
+    style::Palette,
+    text::truncated,
+};
 
 /// The number of lines that are shown of a difference that was not asked about.
 const MAX_LINES: usize = 24;
 
-/// Shows a whole difference.
+/// The indent of a difference.
+const INDENT: usize = 2;
+
+/// Shows a whole difference. What does not fit into a line continues indented.
 pub fn difference(text: &str, palette: Palette) -> String {
-    let line = |line| shown(style(line, palette), &shown_line(line));
+    let line = |line| indented(&shown_line(line), INDENT, style(line, palette), window_width());
     lines(text).map(line).collect()
 }
 
@@ -60,6 +68,15 @@ mod tests {
         assert_eq!(shown(MAX_LINES + 5), format!("{start}  … 5 more lines\n"));
         let long = format!("+\t{}\u{1b}[2J\n", "x".repeat(500));
         assert_eq!(difference_start(&long, Palette::default(), 12), "  +    xxxx…\n");
-        assert!(difference(&long, Palette::default()).ends_with("x\\u{1b}[2J\n"));
+        let whole = difference(&long, Palette::default());
+        assert!(
+            whole.ends_with("x\\u{1b}[2J\n") && whole.matches('x').count() == 500,
+            "{whole}"
+        );
+        let mut lines = whole.lines();
+        assert!(
+            lines.next().unwrap().starts_with("  +\t") && lines.all(|line| line.starts_with("    x")),
+            "{whole}"
+        );
     }
 }

@@ -19,6 +19,14 @@ pub(super) fn after(text: &str, before: LastOutput, within: LastOutput) -> LastO
     }
 }
 
+/// Returns the kind of output written last: this one, unless its line has ended.
+pub(super) fn unless_at_line(is_at_line: bool, within: LastOutput) -> LastOutput {
+    match is_at_line {
+        true => LastOutput::Line,
+        false => within,
+    }
+}
+
 /// Writes text and flushes the stream.
 pub(super) fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
     if text.is_empty() {

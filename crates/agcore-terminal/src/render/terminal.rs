@@ -16,13 +16,14 @@ use super::{
     context::context_line,
     difference::difference_start,
     footer::Footer,
-    last_output::{LastOutput, after, write_all},
+    last_output::{LastOutput, after, unless_at_line, write_all},
     layout::{window_height, window_width, wrapped},
     markdown::Markdown,
+    reasoning::Reasoning,
     retry::retry_line,
     status::StatusLines,
     style::Palette,
-    text::{column_after, sanitized},
+    text::sanitized,
     usage::usage_line,
 };
 
@@ -51,8 +52,8 @@ pub struct Terminal<A: Write, N: Write> {
     edited: Vec<(String, String)>,
     /// The changes that are shown below the calls that made them.
     changes: Option<Changes>,
-    /// The column after the reasoning written last.
-    reasoning_column: usize,
+    /// Lays out the reasoning.
+    reasoning: Reasoning,
     /// The kind of output written last, so that text, reasoning and cards start on their own lines.
     last: LastOutput,
 }
@@ -71,7 +72,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             footer: Footer::default(),
             edited: Vec::new(),
             changes: None,
-            reasoning_column: 0,
+            reasoning: Reasoning::default(),
             last: LastOutput::Line,
         }
     }
@@ -106,6 +107,13 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         self
     }
 
+    /// Shows only the first lines of long reasoning, for programs that can show all of it on request.
+    #[must_use]
+    pub fn with_folded_reasoning(mut self) -> Self {
+        self.reasoning.is_folded = true;
+        self
+    }
+
     /// Shows these arguments on the call's card instead of the model's.
     pub fn set_edited(&mut self, call_id: String, arguments: String) {
         self.edited.push((call_id, arguments));
@@ -136,7 +144,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
-        if self.last == LastOutput::Reasoning {
+        if self.reasoning.is_open() {
             self.end_line()?;
         }
         let Some(markdown) = &mut self.markdown else {
@@ -149,11 +157,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         let mut out = String::new();
         markdown.set_width(window_width());
         markdown.push(text, &mut out);
-        self.last = if markdown.is_at_line() {
-            LastOutput::Line
-        } else {
-            LastOutput::Text
-        };
+        self.last = unless_at_line(markdown.is_at_line(), LastOutput::Text);
         write_all(&mut self.answer, &out)
     }
 
@@ -161,19 +165,16 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         if self.last == LastOutput::Text {
             self.end_line()?;
         }
-        if self.last == LastOutput::Line {
-            self.reasoning_column = 0;
-        }
-        self.last = after(text, self.last, LastOutput::Reasoning);
-        let (dim, text) = (self.palette.dim, sanitized(text));
-        self.reasoning_column = column_after(self.reasoning_column, &text, window_width());
-        write_all(&mut self.notes, &format!("{dim}{text}{dim:#}"))
+        let (dim, width) = (self.palette.dim, self.notes_are_wrapped.then(window_width));
+        let out = self.reasoning.push(text, dim, width);
+        self.last = unless_at_line(self.reasoning.is_at_line(), LastOutput::Reasoning);
+        write_all(&mut self.notes, &out)
     }
 
     /// Returns the columns that are left on a line of text, if it is on the same terminal as the notes.
     fn room(&self) -> usize {
         let column = match (self.last, &self.markdown) {
-            (LastOutput::Reasoning, _) => self.reasoning_column,
+            (LastOutput::Reasoning, _) => self.reasoning.column(),
             (LastOutput::Text, Some(markdown)) => markdown.column(),
             // Where an unformatted answer goes is not known.
             (LastOutput::Text, None) | (LastOutput::Line, _) => return 0,
@@ -215,10 +216,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         if !out.is_empty() {
             write_all(&mut self.answer, &out)?;
         }
-        match last {
-            LastOutput::Reasoning => write_all(&mut self.notes, "\n"),
-            LastOutput::Line | LastOutput::Text => Ok(()),
-        }
+        write_all(&mut self.notes, &self.reasoning.finish(self.palette.dim))
     }
 
     /// Shows a call of the main agent, or one of a sub-agent, whose name is shown with it.
@@ -307,6 +305,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
             EventKind::Model(ModelEvent::StreamRestarted { .. }) => status.start_waiting(),
             EventKind::Turn(TurnEvent::Complete { .. } | TurnEvent::Error(_)) => status.clear(),
             EventKind::Text(TextEvent::MessageComplete(_)) => status.stop_waiting(),
+            EventKind::Text(TextEvent::Reasoning(_)) if self.reasoning.is_hidden() => status.start_waiting(),
             EventKind::Text(_) => status.part_arrived(),
             _ => {}
         }
@@ -384,6 +383,7 @@ impl<A: Write, N: Write> Drop for Terminal<A, N> {
         if let Some(markdown) = &mut self.markdown {
             markdown.finish(&mut answer);
         }
+        notes += &self.reasoning.finish(self.palette.dim);
         // Fails only if the terminal was closed.
         let _ = write_all(&mut self.notes, &notes);
         let _ = write_all(&mut self.answer, &answer);
@@ -460,6 +460,42 @@ mod tests {
         assert!(shown("shell", true, 0).starts_with("✗ shell"));
         assert!(shown("shell", false, 0).starts_with("✓ shell"));
         assert!(shown("other", false, 127).starts_with("✓ other"));
+    }
+
+    #[test]
+    fn reasoning_is_wrapped_and_folded_before_the_answer() {
+        let text = |kind: TextEvent| StreamEvent::new(0, "main".into(), 0, 0, EventKind::from(kind));
+        let thought = "word ".repeat(1000);
+        let shown = |is_file: bool, is_folded: bool| {
+            let (mut answer, mut notes) = (Vec::new(), Vec::new());
+            let mut terminal = Terminal::new(&mut answer, &mut notes, Palette::default());
+            terminal.notes_are_wrapped = !is_file;
+            if is_folded {
+                terminal = terminal.with_folded_reasoning();
+            }
+            for piece in [&thought[..7], &thought[7..]] {
+                terminal.event(&text(TextEvent::Reasoning(piece.into()))).unwrap();
+            }
+            terminal.event(&text(TextEvent::Text("Fine.".into()))).unwrap();
+            drop(terminal);
+            assert_eq!(String::from_utf8(answer).unwrap(), "Fine.");
+            String::from_utf8(notes).unwrap()
+        };
+        let whole = shown(false, false);
+        assert!(
+            whole
+                .lines()
+                .all(|line| line.starts_with("  word") && line.len() <= 120),
+            "{whole}"
+        );
+        assert_eq!(whole.matches("word").count(), 1000);
+        let folded = shown(false, true);
+        assert!(
+            folded.lines().count() < 10 && folded.ends_with("more lines of reasoning\n"),
+            "{folded}"
+        );
+        // Programs that read a file want it as it is.
+        assert_eq!(shown(true, true), format!("{thought}\n"));
     }
 
     #[test]

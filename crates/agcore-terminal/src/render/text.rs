@@ -5,7 +5,7 @@ pub use agcore_chat::text::{sanitized, sanitized_line};
 use unicode_width::UnicodeWidthChar;
 
 /// The distance of the tab stops of a terminal.
-const TAB: usize = 8;
+pub(super) const TAB: usize = 8;
 
 /// Puts text on one sanitized line and truncates it to this many columns.
 pub fn truncated(text: &str, columns: usize) -> String {

@@ -22,6 +22,7 @@ use super::{
 pub(super) struct RunScope {
     pub(super) session_id: Text,
     pub(super) trace_id: Option<Text>,
+    pub(super) agent: Option<Text>,
     pub(super) actor: Option<Arc<Actor>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) cancellation: CancellationToken,

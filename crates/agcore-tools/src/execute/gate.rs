@@ -149,6 +149,8 @@ impl Gate {
                 Some(asking)
             }
         };
+        // Not earlier, because other calls may have changed what the call needs.
+        tool.check_precondition(arguments, context)?;
         let request = self.approval_request(call, arguments);
         match answer(approver, context, &request).await? {
             Approval::Allow {

@@ -32,9 +32,11 @@ pub(super) fn approval_question(request: &AdmissionRequest<'_>, arguments: &Argu
         next_question,
         ..
     } = *request;
+    let agent = context.agent().map(|agent| format!(" of the agent {}", visible(agent)));
     let prompt = format!(
-        "May {} run with {}? ({})",
+        "May {}{} run with {}? ({})",
         visible(tool.name()),
+        agent.unwrap_or_default(),
         shown(arguments),
         visible(&reason)
     );

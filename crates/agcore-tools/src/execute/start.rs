@@ -221,21 +221,43 @@ impl CallStart {
                 let saved = SavedCall::for_call(&question, call, tool)?;
                 Ok(saved.start_with_input(question, value))
             }
-            // It is unknown whether the call ran, and a person has decided that it should run again. The call itself
-            // is not approved by that.
-            (QuestionKind::Uncertain, Answer::Approve { arguments: None, .. }) => Self::from_scratch(call),
             (
                 QuestionKind::Uncertain,
                 Answer::Approve {
-                    arguments: Some(edited),
-                    ..
+                    arguments, approver, ..
                 },
-            ) => Ok(Self::resumed(edited.into(), Resumed::with_edits(question))),
+            ) => Self::again(call, tool, question, arguments, approver),
             _ => Err(ToolError::denied_by_person(
                 tool,
                 "the answer does not match the question, so it counts as a denial",
             )),
         }
+    }
+
+    /// Starts a call again of which it is unknown whether it ran. A person who was shown it has decided that, so nobody is asked a
+    /// second time; an answer to a question about something else approves nothing.
+    fn again(
+        call: &ToolCall,
+        tool: &str,
+        question: Question,
+        edited: Option<Map<String, Value>>,
+        approver: Option<Text>,
+    ) -> Result<Self, ToolError> {
+        let own = Arguments::from_call(call)?;
+        let is_shown = *question.tool == *tool && same_value(&question.arguments, own.as_value());
+        let approved = PersonDecision::Approved {
+            scope: ApprovalScope::Once,
+            grant: None,
+            approver,
+        };
+        let is_edited = edited.is_some();
+        let resumed = Resumed {
+            edited: is_edited,
+            changed: is_edited,
+            decision: (is_shown || is_edited).then_some(approved),
+            ..Resumed::new(question)
+        };
+        Ok(Self::resumed(edited.map_or(own, Arguments::from), resumed))
     }
 
     fn resumed(arguments: Arguments, resumed: Resumed) -> Self {
@@ -297,14 +319,6 @@ impl Resumed {
             changed: false,
             decision: None,
             answer: None,
-        }
-    }
-
-    fn with_edits(question: Question) -> Self {
-        Self {
-            edited: true,
-            changed: true,
-            ..Self::new(question)
         }
     }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 use agcore_chat::{Text, Tool, ToolAnnotations, ToolDefinition, tool_name};
 
 use super::{
-    registration::{Confirmation, Registration},
+    registration::{Confirmation, Precondition, Registration},
     stats::{Stats, ToolStatistics},
 };
 use crate::{
@@ -32,6 +32,7 @@ struct Entry {
     timeout: Option<Duration>,
     strict: Option<bool>,
     confirmation: Option<Confirmation>,
+    precondition: Option<Precondition>,
     /// `None` if only the tool checks them.
     arguments: Option<CompiledSchema>,
     output: Option<CompiledSchema>,
@@ -56,6 +57,7 @@ impl RegisteredTool {
             strict,
             validation,
             confirmation,
+            precondition,
         } = registration;
         let name = format!("{prefix}{}", tool.name());
         tool_name::check(&name).map_err(|error| ToolError::new(ToolErrorKind::Config, error.to_string()))?;
@@ -94,6 +96,7 @@ impl RegisteredTool {
             timeout,
             strict,
             confirmation,
+            precondition,
             arguments,
             output,
             stats: Stats::default(),
@@ -119,6 +122,14 @@ impl RegisteredTool {
     /// Returns why a person must confirm a call each time, if that is so. See [`Registration::with_confirmation`].
     pub fn confirmation(&self, arguments: &Arguments, context: &ToolContext) -> Option<String> {
         self.0.confirmation.as_ref()?(arguments, context)
+    }
+
+    /// Checks that a call which a person would be asked about can succeed. See [`Registration::with_precondition`].
+    pub(crate) fn check_precondition(&self, arguments: &Arguments, context: &ToolContext) -> Result<(), ToolError> {
+        match &self.0.precondition {
+            Some(check) => check(arguments, context),
+            None => Ok(()),
+        }
     }
 
     /// Returns whether some calls must be confirmed.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
-use crate::{arguments::Arguments, context::ToolContext, schema::Validation, tool::BaseTool};
+use crate::{arguments::Arguments, context::ToolContext, error::ToolError, schema::Validation, tool::BaseTool};
 
 /// A tool with the settings of its registration. Every [`BaseTool`] converts into one without settings.
 ///
@@ -40,10 +40,14 @@ pub struct Registration {
     pub(super) strict: Option<bool>,
     pub(super) validation: Validation,
     pub(super) confirmation: Option<Confirmation>,
+    pub(super) precondition: Option<Precondition>,
 }
 
 /// Returns why a person must confirm a call.
 pub(super) type Confirmation = Arc<dyn Fn(&Arguments, &ToolContext) -> Option<String> + Send + Sync>;
+
+/// Returns why a call would fail.
+pub(super) type Precondition = Arc<dyn Fn(&Arguments, &ToolContext) -> Result<(), ToolError> + Send + Sync>;
 
 impl Registration {
     /// Creates a registration without settings.
@@ -63,6 +67,7 @@ impl Registration {
             strict: None,
             validation: Validation::default(),
             confirmation: None,
+            precondition: None,
         }
     }
 
@@ -168,6 +173,60 @@ impl Registration {
         reason: impl Fn(&Arguments, &ToolContext) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         self.confirmation = Some(Arc::new(reason));
+        self
+    }
+
+    /// Sets what must hold before a person is asked about a call: if `check` returns an error, the call would fail anyway, so the
+    /// model gets the error and nobody is asked.
+    ///
+    /// `check` is called right before the question, and only then: a call that runs without one, or was approved earlier, reports the
+    /// problem itself. It should be fast.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use agcore_chat::{ToolCall, ToolOutcome, ToolWork};
+    /// use agcore_tools::{
+    ///     PermissionRules, Registration, Rule, RuleState, SuspendingApprover, SystemClock, ToolContext, ToolError,
+    ///     ToolPolicy, ToolRegistry,
+    ///     schemars::{self, JsonSchema},
+    ///     typed,
+    /// };
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Cancel {
+    ///     order: u64,
+    /// }
+    ///
+    /// fn check(order: u64) -> Result<(), ToolError> {
+    ///     if order == 7 { Ok(()) } else { Err(ToolError::failed(format!("there is no order {order}"))) }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ToolError> {
+    /// let cancel = typed("cancel", "Cancels an order.", |args: Cancel| async move { check(args.order).map(|()| "cancelled") });
+    /// let cancel = Registration::new(cancel)
+    ///     .with_precondition(|arguments, _| check(arguments["order"].as_u64().unwrap_or_default()));
+    /// let tools = ToolRegistry::new();
+    /// tools.register(cancel)?;
+    /// let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Ask, "cancel"));
+    /// let executor = tools
+    ///     .executor(ToolContext::builder(Arc::new(SystemClock::new())).build())
+    ///     .with_policy(ToolPolicy::new(rules).with_approver(Arc::new(SuspendingApprover)))
+    ///     .build()?;
+    ///
+    /// let call = |order: u64| ToolWork::new(ToolCall::function("call_1", "cancel", format!(r#"{{"order": {order}}}"#)));
+    /// assert!(matches!(executor.settle(call(7)).await.0, ToolOutcome::Ask(_)));
+    /// assert!(matches!(executor.settle(call(8)).await.0, ToolOutcome::Done(result) if result.is_error));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_precondition(
+        mut self,
+        check: impl Fn(&Arguments, &ToolContext) -> Result<(), ToolError> + Send + Sync + 'static,
+    ) -> Self {
+        self.precondition = Some(Arc::new(check));
         self
     }
 }

@@ -1,7 +1,7 @@
-//! Calls that a person must confirm each time, and deny rules that cannot be checked.
+//! Calls that a person must confirm each time or is not asked about, and deny rules that cannot be checked.
 
 use agcore_tools::{
-    Approval, Grant, GrantStore, InMemoryGrants, PermissionRules, Registration, Rule, RuleState, ToolPolicy,
+    Approval, Grant, GrantStore, InMemoryGrants, PermissionRules, Registration, Rule, RuleState, ToolError, ToolPolicy,
     ToolRegistry, permission::ArgumentTest,
 };
 use std::sync::Arc;
@@ -59,6 +59,31 @@ async fn without_an_approver_a_call_that_must_be_confirmed_is_denied() {
         let outcome = settle(&executor, "t", json!({"guarded": true})).await;
         assert!(error_text(&outcome).contains("not allowed"), "{state}");
     }
+}
+
+#[tokio::test]
+async fn nobody_is_asked_about_a_call_that_would_fail() {
+    let tools = ToolRegistry::new();
+    let tool = Registration::new(Echo::new("t")).with_precondition(|arguments, _| match arguments["broken"] == true {
+        true => Err(ToolError::failed("it is broken")),
+        false => Ok(()),
+    });
+    tools.register(tool).unwrap();
+    let approver = ScriptedApprover::new([Approval::once()]);
+    let executor = |state: RuleState| {
+        let policy = ToolPolicy::new(rules(state)).with_approver(approver.clone());
+        tools.executor(context()).with_policy(policy).build().unwrap()
+    };
+    let (broken, whole) = (json!({"broken": true}), json!({"broken": false}));
+    let asking = executor(RuleState::Ask);
+    assert_eq!(error_text(&settle(&asking, "t", broken.clone()).await), "it is broken");
+    assert!(approver.requests().is_empty());
+    text(&settle(&asking, "t", whole).await);
+    assert_eq!(approver.requests().len(), 1);
+    // Without a question, the tool itself reports what is wrong; a denied call says nothing about it.
+    text(&settle(&executor(RuleState::Allow), "t", broken.clone()).await);
+    let denied = settle(&executor(RuleState::Deny), "t", broken).await;
+    assert!(error_text(&denied).contains("not allowed"), "{denied:?}");
 }
 
 #[tokio::test]

@@ -327,26 +327,47 @@ async fn an_answer_may_carry_a_grant() {
     assert_eq!(tool.count(), 3);
 }
 
+/// Returns the question whether a call of `t` that was running should run again.
+fn uncertain(arguments: Value) -> Question {
+    Question::new("call", 0, QuestionKind::Uncertain, "Run it again?")
+        .with_tool("t")
+        .with_arguments(arguments)
+}
+
 #[tokio::test]
-async fn an_uncertain_call_with_edits_needs_an_approval() {
+async fn who_lets_a_call_run_again_is_not_asked_a_second_time() {
     let (tool, seen) = (Echo::new("t"), Arc::default());
     let executor = other_process(&tool, ask_about_t());
-    let asked = Question::new("call", 0, QuestionKind::Uncertain, "Run it again?");
-    let answer = |path: &str| Answer::edited(json!({"path": path}).as_object().cloned().unwrap());
-    let work = |path| {
+    let asked = uncertain(json!({"path": "/a"}));
+    let work = |answer: Answer| {
         let call = call("call", "t", &json!({"path": "/a"}));
-        ToolWork::resumed(call, asked.clone(), answer(path)).with_guard(guard(&seen))
+        ToolWork::resumed(call, asked.clone(), answer).with_guard(guard(&seen))
     };
-    assert_eq!(error_text(&executor.settle(work("/etc")).await.0), "nothing below /etc");
-    let again = question(executor.settle(work("/b")).await.0);
-    assert_eq!(
-        (again.kind, &again.arguments),
-        (QuestionKind::Approval, &json!({"path": "/b"}))
-    );
-    assert_eq!(
-        text(&resume(&executor, "t", json!({"path": "/a"}), again, Answer::approve()).await),
-        r#"{"path":"/b"}"#
-    );
+    let edited = |path: &str| work(Answer::edited(json!({"path": path}).as_object().cloned().unwrap()));
+    let settle = async |work: ToolWork| executor.settle(work).await.0;
+    assert_eq!(text(&settle(work(Answer::approve())).await), r#"{"path":"/a"}"#);
+    assert_eq!(error_text(&settle(edited("/etc")).await), "nothing below /etc");
+    assert_eq!(text(&settle(edited("/b")).await), r#"{"path":"/b"}"#);
+    assert_eq!(tool.count(), 2);
+}
+
+#[tokio::test]
+async fn a_call_runs_again_only_if_it_was_shown_and_no_rule_denies_it() {
+    let tool = Echo::new("t");
+    let executor = other_process(&tool, ask_about_t());
+    let again = async |executor: &RegistryExecutor, asked: Question| {
+        resume(executor, "t", json!({"x": 1}), asked, Answer::approve()).await
+    };
+    // The answer was about other arguments, or another tool.
+    let other_tool = uncertain(json!({"x": 1})).with_tool("u");
+    for other in [uncertain(json!({"x": 2})), uncertain(Value::Null), other_tool] {
+        assert_eq!(question(again(&executor, other).await).kind, QuestionKind::Approval);
+    }
+    let rules = PermissionRules::default().with_rule(Rule::tool(RuleState::Deny, "t"));
+    let denying = other_process(&tool, rules);
+    let denied = again(&denying, uncertain(json!({"x": 1}))).await;
+    assert!(error_text(&denied).contains("not allowed"), "{denied:?}");
+    assert_eq!(tool.count(), 0);
 }
 
 #[tokio::test]
@@ -383,7 +404,7 @@ async fn rejects_answers_that_do_not_match_the_question() {
 async fn an_approved_uncertain_call_starts_from_scratch() {
     let tool = Echo::new("t");
     let executor = executor_for([tool.clone()]).build().unwrap();
-    let asked = Question::new("call", 0, QuestionKind::Uncertain, "Run it again?");
+    let asked = uncertain(json!({"x": 1}));
     text(&resume(&executor, "t", json!({"x": 1}), asked.clone(), Answer::approve()).await);
     error_text(&resume(&executor, "t", json!({"x": 1}), asked, Answer::deny("leave it")).await);
     assert_eq!(tool.count(), 1);

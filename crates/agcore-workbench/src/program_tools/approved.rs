@@ -9,6 +9,8 @@ use std::{
 use agcore::tools::ToolError;
 use ring::digest::{SHA256, digest};
 
+use super::file_name::shown;
+
 /// The files as people saw them in questions about calls, by call.
 #[derive(Debug, Default)]
 pub(super) struct Approved(Mutex<HashMap<String, (PathBuf, Fingerprint)>>);
@@ -27,7 +29,7 @@ impl Approved {
             Some((seen, fingerprint)) if seen == path && fingerprint != fingerprint_of(content) => {
                 Err(ToolError::failed(format!(
                     "{} has changed since the call was approved, so nothing was written; read it again",
-                    path.display()
+                    shown(path)
                 )))
             }
             seen => Ok(seen.is_some()),

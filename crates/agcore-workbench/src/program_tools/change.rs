@@ -1,8 +1,10 @@
 //! [`Change`]: a change of a text file, before it is written.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use similar::TextDiff;
+
+use super::file_name::shown;
 
 /// A change of a text file.
 #[derive(Debug)]
@@ -18,7 +20,7 @@ pub(super) struct Change {
 impl Change {
     /// Returns the change as a unified difference.
     pub(super) fn diff(&self) -> String {
-        let name = one_line(&self.path);
+        let name = shown(&self.path);
         let old = match &self.before {
             Some(_) => format!("a/{name}"),
             None => "/dev/null".to_owned(),
@@ -48,21 +50,9 @@ impl Change {
         let lines = if added == 1 { "line" } else { "lines" };
         format!(
             "{} was {verb}: {added} {lines} added, {removed} removed.",
-            one_line(&self.path)
+            shown(&self.path)
         )
     }
-}
-
-/// Returns a path as text on one line: line breaks in a name could pass for lines of the change.
-fn one_line(path: &Path) -> String {
-    let mut line = String::new();
-    for c in path.display().to_string().chars() {
-        match c.is_control() {
-            true => line.extend(c.escape_default()),
-            false => line.push(c),
-        }
-    }
-    line
 }
 
 #[cfg(test)]
@@ -78,7 +68,7 @@ mod tests {
         };
         assert_eq!(
             change.diff(),
-            "--- /dev/null\n+++ b/a.txt\\n+harmless\\n\\nAllow this?\\r\n@@ -0,0 +1 @@\n+x\n"
+            "--- /dev/null\n+++ b/\"a.txt\\n+harmless\\n\\nAllow this?\\r\"\n@@ -0,0 +1 @@\n+x\n"
         );
         assert_eq!(change.summary().lines().count(), 1);
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     change::Change,
-    folder::{ToolFolder, confirmation},
+    folder::{ToolFolder, confirmation, precondition},
     text_file,
 };
 
@@ -14,7 +14,9 @@ pub(super) const NAME: &str = "edit_file";
 
 /// Creates the tool.
 pub(super) fn tool() -> Registration {
-    edit_file_tool().with_confirmation(confirmation)
+    edit_file_tool()
+        .with_confirmation(confirmation)
+        .with_precondition(precondition(change))
 }
 
 /// Replaces text in a file of the current directory. `old` must occur exactly once, including white space and line breaks, unless

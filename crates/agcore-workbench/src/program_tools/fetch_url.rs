@@ -38,7 +38,13 @@ const MAX_REDIRECTS: usize = 5;
 
 /// Creates the tool.
 pub(super) fn tool() -> Registration {
-    fetch_url_tool()
+    fetch_url_tool().with_precondition(|arguments, context| {
+        let url = parsed(arguments["url"].as_str().unwrap_or_default())?;
+        match context.extension::<WebAccess>() {
+            Some(access) => access.check_address(&url),
+            None => Ok(()),
+        }
+    })
 }
 
 /// Reads a web page with a GET request, and returns its text. HTML is converted into plain text. Redirects are followed, to

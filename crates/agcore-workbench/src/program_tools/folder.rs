@@ -12,9 +12,11 @@ use agcore::tools::{Arguments, ToolContext, ToolError, permission::Glob};
 use agcore_settings::places::own_files;
 use agcore_terminal::process::os_variable;
 use cap_std::{ambient_authority, fs::Dir};
+use serde_json::Value;
 
 use super::{
     approved::Approved,
+    file_name::{shown, unquoted},
     guarded::{EACH_TIME, changed_by, is_guarded, parts},
     secret::is_secret,
     unasked::Unasked,
@@ -95,7 +97,7 @@ impl ToolFolder {
         self.is_guarded(&path).then(|| {
             let reason = format!(
                 "{} can start programs or change what is allowed, {EACH_TIME}",
-                path.display()
+                shown(&path)
             );
             let mut confirmed = self.0.confirmed.lock().unwrap_or_else(PoisonError::into_inner);
             confirmed.insert((call_id.to_owned(), path));
@@ -114,7 +116,7 @@ impl ToolFolder {
             false => Err(ToolError::failed(format!(
                 "{} can start programs, and another path led to it when the call was decided, so nothing was written; call the tool \
                  again",
-                path.display()
+                shown(path)
             ))),
         }
     }
@@ -257,7 +259,7 @@ impl ToolFolder {
             true => Ok(()),
             false if self.is_own(path) => Err(own(&path.display().to_string())),
             false => {
-                let name = path.display();
+                let name = shown(path);
                 Err(ToolError::failed(format!(
                     "{name} may contain secrets, so the tools do not use it; the user can allow it with `allow = \
                      [\"read_file({name})\"]` in the table [permissions] of agcore.toml"
@@ -274,7 +276,7 @@ impl ToolFolder {
 
     /// Returns the path relative to this directory. Whether it leads out of it is decided when it is opened.
     fn relative(&self, path: &str) -> Result<PathBuf, ToolError> {
-        let path = Path::new(path);
+        let path = &self.named(path);
         let relative = match path.strip_prefix(&self.0.path) {
             Ok(relative) => relative,
             Err(_) if path.is_absolute() || path.components().any(|part| matches!(part, Component::Prefix(_))) => {
@@ -286,6 +288,15 @@ impl ToolFolder {
             true => PathBuf::from("."),
             false => relative.to_owned(),
         })
+    }
+
+    /// Returns the path that a text names: without quotation marks, unless only a file whose name has them exists.
+    fn named(&self, text: &str) -> PathBuf {
+        let exists = |path: &Path| self.0.handle.symlink_metadata(path).is_ok();
+        match unquoted(text) {
+            Some(path) if exists(&path) || !exists(Path::new(text)) => path,
+            _ => PathBuf::from(text),
+        }
     }
 
     /// Returns the path of something that does not exist: below the last directory that does.
@@ -318,6 +329,16 @@ impl ToolFolder {
 pub(super) fn confirmation(arguments: &Arguments, context: &ToolContext) -> Option<String> {
     let folder = context.extension::<ToolFolder>()?;
     folder.confirmation(context.call_id(), arguments["path"].as_str()?)
+}
+
+/// Returns the check of a tool that people are not asked about calls that would fail. `check` gets the arguments.
+pub(super) fn precondition<T>(
+    check: impl Fn(&ToolFolder, &Value) -> Result<T, ToolError> + Send + Sync + 'static,
+) -> impl Fn(&Arguments, &ToolContext) -> Result<(), ToolError> + Send + Sync + 'static {
+    move |arguments, context| match context.extension::<ToolFolder>() {
+        Some(folder) => check(&folder, arguments.as_value()).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// Returns the error of an operation on a path.

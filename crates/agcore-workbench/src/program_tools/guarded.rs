@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-use agcore::tools::permission::simple_commands;
+use agcore::tools::permission::{CommandPattern, simple_commands};
 
 /// The end of the reason for a question about such a file.
 pub const EACH_TIME: &str = "so every change of it is asked about";
@@ -107,23 +107,33 @@ const NAMES: [&str; 57] = [
 ];
 
 /// Programs that only read, unless they have options that the shell rules know.
-const READERS: [&str; 16] = [
+const READERS: [&str; 26] = [
+    "basename",
     "cat",
+    "cd",
     "cmp",
+    "cut",
     "diff",
+    "dirname",
     "du",
+    "echo",
     "file",
+    "find",
     "grep",
     "head",
     "ls",
     "nl",
     "od",
+    "pwd",
     "rg",
     "sha256sum",
+    "sort",
     "stat",
     "tail",
     "tree",
+    "uniq",
     "wc",
+    "which",
 ];
 
 /// Subcommands of git that only read.
@@ -170,10 +180,26 @@ fn is_ignorable(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
+/// Returns patterns of the commands that only read, unless they have options that the shell rules know.
+pub(crate) fn reading_commands() -> Vec<CommandPattern> {
+    let programs = READERS.iter().map(|program| format!("{program} *"));
+    let of_git = GIT_READERS.iter().map(|subcommand| format!("git {subcommand} *"));
+    programs.chain(of_git).map(CommandPattern::new).collect()
+}
+
+/// Returns whether all commands of a line only read. Of a line that is not understood, that is not certain.
+pub(crate) fn only_reads(line: &str) -> bool {
+    let patterns = reading_commands();
+    let is_reader = |words: &Vec<String>| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        patterns.iter().any(|pattern| pattern.allows(&words))
+    };
+    simple_commands(line).is_some_and(|commands| commands.iter().all(is_reader))
+}
+
 /// Returns the paths that a command line may change: each part that can be one, unless all of its commands only read.
 pub(super) fn changed_by(line: &str) -> Vec<&str> {
-    let only_reads = simple_commands(line).is_some_and(|commands| commands.iter().all(|words| is_reader(words)));
-    match only_reads {
+    match only_reads(line) {
         true => Vec::new(),
         false => parts(line).collect(),
     }
@@ -183,15 +209,6 @@ pub(super) fn changed_by(line: &str) -> Vec<&str> {
 pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || "'\"`;|&()<>{}$=,@".contains(c);
     line.split(is_end).filter(|part| !part.is_empty())
-}
-
-fn is_reader(words: &[String]) -> bool {
-    let (first, second) = (words.first().map(String::as_str), words.get(1).map(String::as_str));
-    let is_known = first.is_some_and(|first| READERS.contains(&first))
-        || first == Some("git") && second.is_some_and(|second| GIT_READERS.contains(&second));
-    let pattern = agcore::tools::permission::CommandPattern::new("*");
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    is_known && pattern.allows(&words)
 }
 
 #[cfg(test)]
@@ -250,6 +267,7 @@ mod tests {
             "git diff AGENTS.md | head -3",
             "ls .agcore",
             "rg -n x .github",
+            "cd .agcore && pwd && find . -name '*.md' | sort | uniq",
         ] {
             assert!(changed_by(line).is_empty(), "{line}");
         }
@@ -262,6 +280,10 @@ mod tests {
             "tee agcore.toml",
             "sh -c 'rm agcore.toml'",
             "git checkout -- agcore.toml",
+            "sort x -o agcore.toml",
+            "find . -name agcore.toml -delete",
+            "uniq x agcore.toml",
+            "echo x | tee agcore.toml",
         ] {
             assert!(changed_by(line).contains(&"agcore.toml"), "{line}");
         }

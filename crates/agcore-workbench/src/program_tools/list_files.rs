@@ -2,13 +2,13 @@
 
 use std::{
     fs::FileType,
-    path::{Path, PathBuf},
+    path::{MAIN_SEPARATOR, Path, PathBuf},
 };
 
 use agcore::tools::{Registration, State, ToolError, permission::Glob, tool};
 use ignore::{DirEntry, WalkBuilder};
 
-use super::folder::ToolFolder;
+use super::{file_name::shown, folder::ToolFolder};
 
 /// The number of files that are listed.
 const MAX_FILES: usize = 1_000;
@@ -18,7 +18,8 @@ pub(super) fn tool() -> Registration {
     list_files_tool()
 }
 
-/// Lists files of the current directory, without those that .gitignore excludes. Directories end with a slash.
+/// Lists files of the current directory, without those that .gitignore excludes. Directories end with a slash. Names with line breaks
+/// or other special characters are in quotation marks; the other tools accept them like that.
 #[tool(permissions(read), read_only, idempotent, blocking)]
 #[serde(deny_unknown_fields)]
 fn list_files(
@@ -36,10 +37,10 @@ fn list_files(
     for entry in walk(&folder, &found, depth) {
         let (relative, kind) = entry;
         let is_directory = kind.is_dir();
-        let name = relative.to_string_lossy().replace('\\', "/");
+        let name = shown(&relative);
         if pattern
             .as_ref()
-            .is_some_and(|pattern| is_directory || !pattern.matches(&name))
+            .is_some_and(|pattern| is_directory || !pattern.matches(&matched(&relative)))
         {
             continue;
         }
@@ -49,11 +50,28 @@ fn list_files(
             ));
             break;
         }
-        names.push(if is_directory { name + "/" } else { name });
+        names.push(if is_directory { directory(name) } else { name });
     }
     match names.is_empty() {
         true => Ok("No files.".to_owned()),
         false => Ok(names.join("\n")),
+    }
+}
+
+/// Appends a slash to the name of a directory.
+fn directory(name: String) -> String {
+    match name.strip_suffix('"') {
+        Some(quoted) => format!("{quoted}/\""),
+        None => name + "/",
+    }
+}
+
+/// Returns a path as patterns see it.
+pub(super) fn matched(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    match MAIN_SEPARATOR {
+        '/' => path.into_owned(),
+        separator => path.replace(separator, "/"),
     }
 }
 

@@ -1,8 +1,9 @@
 //! [`Previews`]: shows a change of a file before its approval.
 
-use agcore::tools::ApprovalRequest;
+use agcore::tools::{ApprovalRequest, ToolError};
+use serde_json::Value;
 
-use super::{edit_file, folder::ToolFolder, text_file, write_file};
+use super::{change::Change, edit_file, folder::ToolFolder, text_file, write_file};
 
 /// The effect that a call would have on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,13 +26,7 @@ impl Previews {
 
     /// Returns what a call would do to a file, and remembers the file. Returns `None` for calls of other tools.
     pub fn preview(&self, request: &ApprovalRequest) -> Option<Preview> {
-        let arguments = request.arguments.as_value();
-        let change = match &*request.tool {
-            edit_file::NAME => edit_file::change(&self.0, arguments),
-            write_file::NAME => write_file::change(&self.0, arguments),
-            _ => return None,
-        };
-        let change = match change {
+        let change = match self.change(&request.tool, request.arguments.as_value())? {
             Ok(change) => change,
             Err(error) => {
                 self.remember_target(request);
@@ -41,6 +36,22 @@ impl Previews {
         let approved = self.0.approved();
         approved.remember(&request.call_id, &change.path, change.before.as_deref());
         Some(Preview::Change(change.diff()))
+    }
+
+    /// Returns the change that a call would make to a file now, as a unified difference, or `None` if it would fail or changes no
+    /// file.
+    pub fn difference(&self, tool: &str, arguments: &Value) -> Option<String> {
+        let change = self.change(tool, arguments)?.ok()?;
+        Some(change.diff())
+    }
+
+    /// Returns the change that a call would make to a file, or why it would fail; `None` for calls of other tools.
+    fn change(&self, tool: &str, arguments: &Value) -> Option<Result<Change, ToolError>> {
+        match tool {
+            edit_file::NAME => Some(edit_file::change(&self.0, arguments)),
+            write_file::NAME => Some(write_file::change(&self.0, arguments)),
+            _ => None,
+        }
     }
 
     /// Remembers the file that a call names, although the call would fail: if the file changes, the call must not succeed

@@ -1,8 +1,13 @@
 //! `read_file`: reads a text file of the folder.
 
+use std::path::PathBuf;
+
 use agcore::tools::{Registration, State, ToolError, tool};
 
-use super::{folder::ToolFolder, text_file};
+use super::{
+    folder::{ToolFolder, precondition},
+    text_file,
+};
 
 /// The number of lines that are returned if the model asks for no other.
 const LINES: usize = 2_000;
@@ -12,7 +17,9 @@ const MAX_TEXT: usize = 48 * 1024;
 
 /// Creates the tool.
 pub(super) fn tool() -> Registration {
-    read_file_tool()
+    read_file_tool().with_precondition(precondition(|folder, arguments| {
+        readable(folder, arguments["path"].as_str().unwrap_or_default())
+    }))
 }
 
 /// Reads a text file of the current directory. Long files are returned in parts: use `offset` to continue. Files that usually
@@ -28,10 +35,16 @@ fn read_file(
     limit: Option<usize>,
     State(folder): State<ToolFolder>,
 ) -> Result<String, ToolError> {
-    let found = folder.existing(&path)?;
-    folder.check_secret(&found)?;
+    let found = readable(&folder, &path)?;
     let text = text_file::read(&folder, &found)?;
     Ok(part(&text, offset.unwrap_or(1).max(1), limit.unwrap_or(LINES).max(1)))
+}
+
+/// Returns the path, without links, of a file that may be read.
+fn readable(folder: &ToolFolder, path: &str) -> Result<PathBuf, ToolError> {
+    let found = folder.existing(path)?;
+    folder.check_secret(&found)?;
+    Ok(found)
 }
 
 /// Returns this many lines from this one on, and a note if there are more.

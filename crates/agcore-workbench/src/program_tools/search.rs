@@ -6,7 +6,12 @@ use agcore::tools::{Registration, State, ToolContext, ToolError, permission::Glo
 use agcore_terminal::render::truncated;
 use regex::RegexBuilder;
 
-use super::{folder::ToolFolder, list_files::walk, text_file};
+use super::{
+    file_name::shown,
+    folder::ToolFolder,
+    list_files::{matched, walk},
+    text_file,
+};
 
 /// The number of lines that are returned.
 const MAX_MATCHES: usize = 200;
@@ -51,10 +56,8 @@ fn search(
     let found = folder.existing(path.as_deref().unwrap_or("."))?;
     let files = files.map(Glob::new);
     let mut lines = Vec::new();
-    let is_searched = |path: &Path| {
-        let name = path.to_string_lossy().replace('\\', "/");
-        files.as_ref().is_none_or(|files| files.matches(&name)) && folder.is_readable(path)
-    };
+    let is_searched =
+        |path: &Path| files.as_ref().is_none_or(|files| files.matches(&matched(path))) && folder.is_readable(path);
     for (path, kind) in walk(&folder, &found, None) {
         if context.cancellation().is_cancelled() {
             return Err(ToolError::cancelled());
@@ -74,7 +77,7 @@ fn search(
             }
             lines.push(format!(
                 "{}:{number}: {}",
-                path.display(),
+                shown(&path),
                 truncated(line.trim_end(), MAX_LINE)
             ));
         }

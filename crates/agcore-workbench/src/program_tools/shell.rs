@@ -8,7 +8,7 @@ use agcore::tools::{Registration, State, ToolError, ToolOutput, tool};
 use agcore_terminal::render::EXIT_CODE;
 use serde_json::json;
 
-use super::folder::ToolFolder;
+use super::folder::{ToolFolder, precondition};
 
 /// The time that a command may take if the model asks for no other, in seconds.
 const SECONDS: u64 = 120;
@@ -24,6 +24,9 @@ pub(super) fn tool() -> Registration {
         let folder = context.extension::<ToolFolder>()?;
         folder.line_confirmation(arguments["command"].as_str()?)
     })
+    .with_precondition(precondition(|folder, arguments| {
+        folder.check_line(arguments["command"].as_str().unwrap_or_default())
+    }))
 }
 
 /// Runs a command line with the shell, in the current directory, without input. Returns the exit code and the output, of which the

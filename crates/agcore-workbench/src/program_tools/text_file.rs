@@ -10,6 +10,7 @@ use cap_std::fs::{Dir, OpenOptions};
 
 use super::{
     change::Change,
+    file_name::shown,
     folder::{ToolFolder, refusal},
 };
 
@@ -24,7 +25,7 @@ const INCOMPLETE: &str = ".agcore-new";
 /// # Errors
 /// When it is not a regular file, too large, or not text.
 pub(super) fn read(folder: &ToolFolder, path: &Path) -> Result<String, ToolError> {
-    let name = path.display().to_string();
+    let name = shown(path);
     let bytes = bytes(folder.handle(), path).map_err(|error| refusal("read", &name, &error))?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(ToolError::failed(format!(
@@ -54,7 +55,7 @@ pub(super) fn read_if_exists(folder: &ToolFolder, path: &Path) -> Result<Option<
 /// # Errors
 /// When it cannot be written.
 pub(super) fn write(folder: &ToolFolder, path: &Path, text: &str) -> Result<(), ToolError> {
-    let name = path.display().to_string();
+    let name = shown(path);
     replace(folder.handle(), path, text).map_err(|error| refusal("write", &name, &error))
 }
 

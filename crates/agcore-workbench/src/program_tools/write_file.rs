@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{
     change::Change,
-    folder::{ToolFolder, confirmation},
+    folder::{ToolFolder, confirmation, precondition},
     text_file::{self, MAX_FILE},
 };
 
@@ -14,7 +14,9 @@ pub(super) const NAME: &str = "write_file";
 
 /// Creates the tool.
 pub(super) fn tool() -> Registration {
-    write_file_tool().with_confirmation(confirmation)
+    write_file_tool()
+        .with_confirmation(confirmation)
+        .with_precondition(precondition(change))
 }
 
 /// Creates a text file in the current directory, or replaces it completely. Missing directories are created.

@@ -29,12 +29,12 @@ The keyring is not asked, so that it need not be unlocked.
 
 Examples:
   agcore keys list
-  agcore keys list --json | jq -r '.[].variable'";
+  agcore keys list --json | jq -r '.keys[].variable'";
 
 const DELETE_HELP: &str = "\
 Examples:
   agcore keys delete openai
-  agcore keys delete anthropic mistral";
+  agcore keys delete anthropic mistral --yes";
 
 /// Arguments of `keys set`.
 #[derive(Debug, Parser)]
@@ -72,4 +72,7 @@ pub(crate) struct DeleteKeysArgs {
     /// The providers, or the variables of their keys
     #[arg(required = true, value_name = "PROVIDER")]
     pub(crate) providers: Vec<String>,
+    /// Delete them without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }

@@ -54,13 +54,13 @@ text without operators. Each result has its score, from 0 to 1, the id, the titl
 Examples:
   agcore knowledge search 'When do I water tomatoes?'
   agcore knowledge search 番茄什么时候浇水 --limit 3
-  agcore knowledge search tomatoes --json | jq -r '.[].page.id'";
+  agcore knowledge search tomatoes --json | jq -r '.hits[].page.id'";
 
 const LIST_HELP: &str = "\
 Examples:
   agcore knowledge list
   agcore knowledge list --prefix garden/ --tag food
-  agcore knowledge list --json | jq -r '.[].id'";
+  agcore knowledge list --json | jq -r '.pages[].id'";
 
 const SHOW_HELP: &str = "\
 Examples:

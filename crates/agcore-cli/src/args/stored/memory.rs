@@ -18,7 +18,7 @@ const LIST_HELP: &str = "\
 Examples:
   agcore memory list
   agcore memory list --prefix notes/ --limit 20
-  agcore memory list --json | jq -r '.[].content'";
+  agcore memory list --json | jq -r '.items[].content'";
 
 const FORGET_HELP: &str = "\
 If one of the ids does not exist, nothing is deleted. --prefix deletes all items whose ids begin with a text; `agcore memory \

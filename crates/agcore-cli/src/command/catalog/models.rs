@@ -24,7 +24,7 @@ pub(crate) fn list(path: &Path, filter: Option<&str>, as_json: bool) -> Result<(
     let models: Vec<(&Vendor, &Model)> = catalog.models().filter(|(vendor, model)| fits(vendor, model)).collect();
     if as_json {
         let models: Vec<Value> = models.iter().map(|(vendor, model)| described(vendor, model)).collect();
-        return print(&format!("{:#}\n", Value::Array(models)));
+        return print(&format!("{:#}\n", json!({ "models": models })));
     }
     if models.is_empty() {
         let count = catalog.models().count();

@@ -71,7 +71,7 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
         Kind::Status => screen.print(&reports::status(conversation).await)?,
         Kind::Usage => reports::usage(conversation).await?,
         Kind::Context => reports::context(conversation).await?,
-        Kind::Last => show_last_call(conversation)?,
+        Kind::Last => show_last(conversation)?,
         Kind::Model => model(conversation, argument).await?,
         Kind::Undo => undo(conversation).await?,
         Kind::Rewind => return rewind(conversation).await.map(Next::edit),
@@ -89,14 +89,16 @@ pub(super) async fn run(kind: Kind, argument: &str, conversation: &mut Conversat
     Ok(Next::Continue)
 }
 
-/// Shows the last tool call with all of its arguments and its result.
+/// Shows the reasoning of the last turn, and the last tool call with all of its arguments and its result.
 ///
 /// # Errors
 /// When the terminal was closed.
-pub(super) fn show_last_call(conversation: &Conversation) -> Result<(), Failure> {
-    match conversation.turns.log.last_call() {
-        Some(call) => conversation.screen.print(&call),
-        None => conversation.screen.note("No tool was called yet."),
+pub(super) fn show_last(conversation: &Conversation) -> Result<(), Failure> {
+    match conversation.turns.log.details() {
+        Some(details) => conversation.screen.print(&details),
+        None => conversation
+            .screen
+            .note("No tool was called yet, and the last turn had no reasoning."),
     }
 }
 

@@ -25,7 +25,7 @@ use super::{
     editor,
     last_model::{continued, note_other_provider},
     mentions::attach,
-    mode::{people, set_mode},
+    mode::{offer_plan, people, set_mode},
     one_shot::Front,
     paste_image::PastedImages,
     picker::selected,
@@ -86,17 +86,12 @@ async fn converse(
     let _guard = interrupts.ignore();
     let _echo_off = Console::reads_keys().then(EchoOff::with_distinct_enter);
     console.set_commands(slash::command_names(), conversation.screen.palette.dim);
-    greet(settings, conversation)?;
-    if settings.history && !args.session.ephemeral {
-        load_history(&console, conversation.screen)?;
-    }
-    if args.session.continues_session() {
-        note_other_provider(conversation).await?;
-        settle(conversation).await?;
-    }
-    send_first(args, conversation).await?;
+    begin(args, settings, conversation).await?;
     let (mut pressed, mut draft) = (Pressed::Other, Draft::default());
     loop {
+        if let Some(said) = offer_plan(args, settings, conversation).await? {
+            draft.before = said;
+        }
         let screen = conversation.screen;
         let line = read_line(conversation, pressed, std::mem::take(&mut draft)).await?;
         let before = std::mem::replace(&mut pressed, Pressed::of(&line));
@@ -114,7 +109,7 @@ async fn converse(
             PromptLine::PasteImage(kept) => draft = pasted(kept, conversation).await?,
             PromptLine::OpenEditor(text) => draft = edited(text, screen).await?,
             PromptLine::ShowLast(kept) => {
-                commands::show_last_call(conversation)?;
+                commands::show_last(conversation)?;
                 draft = kept;
             }
             PromptLine::CycleMode(kept) => {
@@ -133,6 +128,19 @@ async fn converse(
             },
         }
     }
+}
+
+/// Shows what the chat begins with, and sends the message of the arguments.
+async fn begin(args: &ChatArgs, settings: &Settings, conversation: &mut Conversation) -> Result<(), Failure> {
+    greet(settings, conversation)?;
+    if settings.history && !args.session.ephemeral {
+        load_history(&conversation.console, conversation.screen)?;
+    }
+    if args.session.continues_session() {
+        note_other_provider(conversation).await?;
+        settle(conversation).await?;
+    }
+    send_first(args, conversation).await
 }
 
 /// Reads a line at the prompt, which names the permission mode.

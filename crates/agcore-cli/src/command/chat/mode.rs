@@ -1,5 +1,9 @@
 //! The permission mode of an interactive chat: who is asked about calls, and another mode at the prompt.
 
+mod carry_out;
+
+pub(super) use self::carry_out::offer_plan;
+
 use agcore_settings::Settings;
 use agcore_workbench::{
     People,

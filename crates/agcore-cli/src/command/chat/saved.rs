@@ -1,30 +1,24 @@
 //! `/save` and `/load`: conversations in files.
 
-use std::{fs, io, path::Path, sync::Arc};
+mod exchange;
 
-use agcore::{AgentSession, Message, agent::SessionState};
+pub(super) use self::exchange::{shortened, show_last_exchanges};
+
+use std::{fs, io, path::Path};
+
+use agcore::{AgentSession, agent::SessionState};
 use agcore_settings::atomic_file::{create, replace};
-use agcore_terminal::{
-    console::Line,
-    process::expand_home,
-    render::{sanitized_line, truncated},
-};
+use agcore_terminal::{process::expand_home, render::sanitized_line};
 use serde_json::Value;
 
 use super::{
     conversation::Conversation,
     markdown_export::{EXTENSIONS, markdown},
 };
-use crate::exit::Failure;
+use crate::{exit::Failure, input::confirm};
 
 /// The member of a saved conversation that the library does not write.
 const MODEL: &str = "model";
-
-/// The longest part of a message that is shown after a conversation was loaded, in columns.
-const SHOWN: usize = 300;
-
-/// Shown in place of an answer that never came.
-const NO_ANSWER: &str = "(no answer)";
 
 /// Saves the conversation to a file. Asks before an existing file is overwritten.
 ///
@@ -76,13 +70,8 @@ async fn serialized(conversation: &Conversation) -> serde_json::Result<String> {
 
 async fn may_overwrite(conversation: &Conversation, name: &str) -> Result<bool, Failure> {
     conversation.screen.question(&format!("{name} already exists."))?;
-    loop {
-        match conversation.console.read_line("  Overwrite it? [y]es, [n]o: ").await? {
-            Line::Entered(word) if ["y", "yes"].contains(&word.to_lowercase().as_str()) => return Ok(true),
-            Line::Entered(word) if !["n", "no"].contains(&word.to_lowercase().as_str()) => {}
-            _ => return Ok(false),
-        }
-    }
+    let answer = confirm(&conversation.console, "  Overwrite it? [y]es, [n]o: ", None).await?;
+    Ok(answer.unwrap_or(false))
 }
 
 /// Replaces the conversation by one from a file.
@@ -106,9 +95,7 @@ pub(super) async fn load(conversation: &mut Conversation, name: &str) -> Result<
         None if had_messages => " The previous conversation was discarded.".to_owned(),
         None => String::new(),
     };
-    for (speaker, text) in last_exchange(&conversation.session).await {
-        screen.note(&format!("{speaker}: {text}"))?;
-    }
+    show_last_exchanges(screen, &conversation.session).await?;
     screen.note(&format!("{loaded} loaded from {name}.{note}"))?;
     let current = sanitized_line(&conversation.model);
     match model.filter(|model| *model != conversation.model) {
@@ -120,31 +107,6 @@ pub(super) async fn load(conversation: &mut Conversation, name: &str) -> Result<
         }
         None => screen.note(&format!("Model: {current}")),
     }
-}
-
-/// Returns the last message of the user and the answer to it, shortened.
-pub(super) async fn last_exchange(session: &AgentSession) -> Vec<(&'static str, String)> {
-    exchange(&session.messages().await)
-}
-
-fn exchange(messages: &[Arc<Message>]) -> Vec<(&'static str, String)> {
-    let has_text = |message: &Message| !message.text().trim().is_empty();
-    let is_user = |message: &Arc<Message>| matches!(**message, Message::User(_)) && has_text(message);
-    let is_answer = |message: &&Arc<Message>| matches!(***message, Message::Assistant(_)) && has_text(message);
-    let asked = messages.iter().rposition(is_user);
-    // Of a turn that was cancelled, only calls of tools may be left: an earlier answer does not belong to it.
-    let later = &messages[asked.map_or(0, |asked| asked + 1)..];
-    let answer = match later.iter().rev().find(is_answer) {
-        Some(answer) => Some(shortened(&answer.text())),
-        None => asked.map(|_| NO_ANSWER.to_owned()),
-    };
-    let user = asked.map(|asked| ("you", shortened(&messages[asked].text())));
-    user.into_iter().chain(answer.map(|answer| ("agent", answer))).collect()
-}
-
-/// Shortens a message to what is shown of it.
-pub(super) fn shortened(message: &str) -> String {
-    truncated(message.trim(), SHOWN)
 }
 
 /// Reads a session and the model that was used last.
@@ -181,42 +143,5 @@ async fn count(session: &AgentSession) -> String {
     match session.messages().await.len() {
         1 => "1 message".to_owned(),
         count => format!("{count} messages"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use agcore::chat::{AssistantMessage, ToolCall};
-
-    use super::*;
-
-    #[track_caller]
-    fn check(messages: Vec<Message>, expected: &[(&str, &str)]) {
-        let messages: Vec<Arc<Message>> = messages.into_iter().map(Arc::new).collect();
-        let found = exchange(&messages);
-        let found: Vec<(&str, &str)> = found.iter().map(|(speaker, text)| (*speaker, text.as_str())).collect();
-        assert_eq!(found, expected);
-    }
-
-    #[test]
-    fn an_answer_belongs_to_the_message_before_it() {
-        let user = |text: &str| Message::user(text);
-        let assistant = |text: &str| Message::assistant(text);
-        let call = || {
-            let message = AssistantMessage::new("").with_call(ToolCall::function("c", "search", "{}"));
-            Message::from(message)
-        };
-        check(vec![], &[]);
-        check(vec![assistant("摘要")], &[("agent", "摘要")]);
-        check(vec![user("一"), assistant("1")], &[("you", "一"), ("agent", "1")]);
-        check(
-            vec![user("一"), call(), assistant("1"), user("二"), assistant("2")],
-            &[("you", "二"), ("agent", "2")],
-        );
-        // The second turn was cancelled.
-        check(
-            vec![user("一"), assistant("1"), user("二"), call()],
-            &[("you", "二"), ("agent", "(no answer)")],
-        );
     }
 }

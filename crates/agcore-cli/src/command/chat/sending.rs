@@ -91,7 +91,10 @@ impl Conversation {
             self.folder.undo().start_turn();
         }
         let failure = match self.turns.run(&self.session, input).await? {
-            TurnEnd::Finished => return Ok(false),
+            TurnEnd::Finished => {
+                self.turns.log.has_answered = true;
+                return Ok(false);
+            }
             TurnEnd::Suspended => return Ok(true),
             TurnEnd::Failed(failure) => failure,
         };

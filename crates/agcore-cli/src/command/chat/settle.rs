@@ -6,9 +6,9 @@ use agcore_terminal::{console::Line, render::uncertain_line};
 use super::{
     conversation::Conversation,
     elsewhere::resolve,
-    saved::{last_exchange, shortened},
+    saved::{shortened, show_last_exchanges},
 };
-use crate::{exit::Failure, open_question, sessions::answers_of, turn::Input};
+use crate::{exit::Failure, input::confirm, open_question, sessions::answers_of, turn::Input};
 
 /// Shows where the session stopped, and continues a turn that is open if the user wants that.
 ///
@@ -16,9 +16,7 @@ use crate::{exit::Failure, open_question, sessions::answers_of, turn::Input};
 /// When the terminal was closed.
 pub(super) async fn settle(conversation: &mut Conversation) -> Result<(), Failure> {
     let screen = conversation.screen;
-    for (speaker, text) in last_exchange(&conversation.session).await {
-        screen.note(&format!("{speaker}: {text}"))?;
-    }
+    show_last_exchanges(screen, &conversation.session).await?;
     let count = conversation.session.messages().await.len();
     screen.note(&format!(
         "Session {}, {count} messages in the conversation.",
@@ -44,9 +42,10 @@ pub(super) async fn settle(conversation: &mut Conversation) -> Result<(), Failur
     for call in conversation.session.uncertain_calls().await {
         screen.note(&uncertain_line(&call))?;
     }
-    match confirm(conversation, "Continue the turn? [y]es, [n]o: ").await? {
-        true => go_on(conversation).await,
-        false => end_turn(conversation).await,
+    conversation.console.discard_typed();
+    match confirm(&conversation.console, "Continue the turn? [y]es, [n]o: ", None).await? {
+        Some(true) => go_on(conversation).await,
+        Some(false) | None => end_turn(conversation).await,
     }
 }
 
@@ -87,21 +86,6 @@ async fn end_turn(conversation: &Conversation) -> Result<(), Failure> {
     }
     conversation.save_change().await?;
     screen.note("The turn is ended.")
-}
-
-/// Asks until the answer is yes or no.
-async fn confirm(conversation: &Conversation, prompt: &str) -> Result<bool, Failure> {
-    conversation.console.discard_typed();
-    loop {
-        match conversation.console.read_line(prompt).await? {
-            Line::Entered(word) => match word.to_lowercase().as_str() {
-                "y" | "yes" => return Ok(true),
-                "n" | "no" => return Ok(false),
-                _ => {}
-            },
-            Line::Interrupted | Line::Escaped | Line::Closed => return Ok(false),
-        }
-    }
 }
 
 /// Asks a question of the turn. Returns `None` if the user does not answer.

@@ -36,7 +36,7 @@ Tab            complete a command, @FILE, or a file name
 Shift-Tab      change the permission mode: default, acceptEdits, plan
 Ctrl-G         edit the input in $VISUAL or $EDITOR
 Ctrl-V         attach the image in the clipboard
-Ctrl-O         show the last tool call in full
+Ctrl-O         show the last tool call and the last reasoning in full
 Ctrl-L         clear the screen
 Ctrl-Z         suspend; `fg` continues
 Ctrl-A E K U W Y, Alt-B F D

@@ -17,6 +17,10 @@ use crate::prices::Prices;
 pub(super) struct TurnLog {
     /// The text of the answer that is not complete.
     partial: String,
+    /// Whether a turn has ended with an answer to which the chat did not react yet.
+    pub(super) has_answered: bool,
+    /// The reasoning of the last turn.
+    reasoning: String,
     /// The last tool call of all turns.
     last_call: Option<FinishedCall>,
     /// The tokens of the last call of the model.
@@ -116,6 +120,8 @@ impl TurnLog {
     /// Starts a turn.
     pub(super) fn start(&mut self) {
         self.partial.clear();
+        self.reasoning.clear();
+        self.has_answered = false;
         self.turn = UsageTracker::default();
         if let Some(costs) = &mut self.costs {
             (costs.call, costs.turn) = (None, CostTally::default());
@@ -130,8 +136,12 @@ impl TurnLog {
         }
         match &event.kind {
             EventKind::Text(TextEvent::Text(text)) => self.partial.push_str(text),
+            EventKind::Text(TextEvent::Reasoning(text)) => self.reasoning.push_str(text),
             EventKind::Text(TextEvent::MessageComplete(_)) | EventKind::Model(ModelEvent::StreamRestarted { .. }) => {
                 self.partial.clear();
+                if !self.reasoning.is_empty() && !self.reasoning.ends_with("\n\n") {
+                    self.reasoning.push_str("\n\n");
+                }
             }
             EventKind::Model(ModelEvent::AnsweredBy(who)) => {
                 if let Some(costs) = &mut self.costs {
@@ -172,8 +182,18 @@ impl TurnLog {
         std::mem::take(&mut self.partial)
     }
 
+    /// Returns the reasoning of the last turn and the last tool call in full, or `None` if there was neither.
+    pub(super) fn details(&self) -> Option<String> {
+        let reasoning = match self.reasoning.trim() {
+            "" => None,
+            text => Some(format!("Reasoning\n{}\n", sanitized(text))),
+        };
+        let parts: Vec<String> = reasoning.into_iter().chain(self.last_call()).collect();
+        (!parts.is_empty()).then(|| parts.join("\n"))
+    }
+
     /// Returns the last tool call with all of its arguments and its result, or `None` if there was none.
-    pub(super) fn last_call(&self) -> Option<String> {
+    fn last_call(&self) -> Option<String> {
         let call = self.last_call.as_ref()?;
         let input = match serde_json::from_str::<Value>(&call.input) {
             Ok(input) => format!("{input:#}"),

@@ -232,6 +232,7 @@ impl TurnRunner {
         Terminal::new(io::stdout(), io::stdout(), palette)
             .with_markdown(palette)
             .with_changes(Box::new(self.folder.unasked_changes()))
+            .with_folded_reasoning()
     }
 
     /// Notes the answer to a question about a call of this tool.

@@ -29,7 +29,7 @@ pub(super) async fn run(args: &McpListArgs) -> Result<(), Failure> {
             let list: Vec<Value> = entries(&settings, &servers)
                 .map(|(named, server)| described(named, server, &tools))
                 .collect();
-            print(&format!("{:#}\n", Value::from(list)))
+            print(&format!("{:#}\n", json!({ "servers": list })))
         }
         false if settings.mcp.all().is_empty() => print(NONE),
         false => {

@@ -9,6 +9,7 @@ use agcore_settings::{
     vendor::key_variable,
 };
 use agcore_terminal::{
+    console::Console,
     process::variable,
     render::{hanging, sanitized_line},
     table::table,
@@ -17,9 +18,9 @@ use agcore_workbench::mcp::TOKEN_PREFIX;
 use serde_json::{Value, json};
 
 use crate::{
-    args::{KeyPlace, KeysCommand, SetKeyArgs},
+    args::{DeleteKeysArgs, KeyPlace, KeysCommand, SetKeyArgs},
     exit::Failure,
-    input::secret_input::read_key,
+    input::{confirm, secret_input::read_key},
     stdout::{print, print_list},
 };
 
@@ -34,7 +35,7 @@ pub(crate) async fn run(command: &KeysCommand) -> Result<(), Failure> {
     match command {
         KeysCommand::Set(args) => set(args).await,
         KeysCommand::List(args) => print(&list(&SecretStore::of_user(), args.json)?),
-        KeysCommand::Delete(args) => delete(&args.providers),
+        KeysCommand::Delete(args) => delete(args).await,
     }
 }
 
@@ -71,8 +72,12 @@ async fn set(args: &SetKeyArgs) -> Result<(), Failure> {
     print(&format!("Check it with: agcore doctor --provider {provider}\n"))
 }
 
-fn delete(names: &[String]) -> Result<(), Failure> {
-    let keys: Vec<Key> = names.iter().map(|name| Key::named(name)).collect::<Result<_, _>>()?;
+async fn delete(args: &DeleteKeysArgs) -> Result<(), Failure> {
+    let names = args.providers.iter();
+    let keys: Vec<Key> = names.map(|name| Key::named(name)).collect::<Result<_, _>>()?;
+    if !args.yes {
+        ask_to_delete(&keys).await?;
+    }
     let store = SecretStore::of_user();
     let mut missing = Vec::new();
     for Key { variable, provider } in keys {
@@ -93,6 +98,23 @@ fn delete(names: &[String]) -> Result<(), Failure> {
     }
 }
 
+/// Asks whether keys are deleted: they may be kept nowhere else.
+async fn ask_to_delete(keys: &[Key]) -> Result<(), Failure> {
+    let providers: Vec<&str> = keys.iter().map(|key| &*key.provider).collect();
+    let (noun, providers) = (if keys.len() == 1 { "key" } else { "keys" }, providers.join(", "));
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        return Err(Failure::usage(format!(
+            "nothing was deleted: there is no terminal at which to ask\nPass --yes to delete the {noun} for {providers}."
+        )));
+    }
+    let prompt = format!("Delete the {noun} for {providers}? [y]es, [n]o (Enter: no): ");
+    match confirm(&Console::open()?, &prompt, Some(false)).await? {
+        Some(true) => Ok(()),
+        Some(false) => Err(Failure::task("nothing was deleted: you answered no")),
+        None => Err(Failure::cancelled()),
+    }
+}
+
 /// Lists the keys that are stored or set in the environment.
 fn list(store: &SecretStore, is_json: bool) -> Result<String, Failure> {
     let stored = store.names()?;
@@ -108,7 +130,7 @@ fn list(store: &SecretStore, is_json: bool) -> Result<String, Failure> {
     let place = |variable: &str| stored.iter().find(|(name, _)| name == variable).map(|(_, place)| place);
     if is_json {
         let keys = variables.iter().map(|variable| as_json(variable, place(variable)));
-        return Ok(format!("{:#}\n", Value::from_iter(keys)));
+        return Ok(format!("{:#}\n", json!({ "keys": keys.collect::<Vec<Value>>() })));
     }
     if variables.is_empty() {
         return Ok("No API keys are stored or set. `agcore keys set PROVIDER` stores one.\n".to_owned());

@@ -49,7 +49,7 @@ async fn list(args: &KnowledgeListArgs) -> Result<(), Failure> {
     filter.limit = args.limit;
     let pages = KnowledgeStore::list(&store, &filter).await?;
     if database.as_json {
-        return print(&format!("{:#}\n", json!(pages)));
+        return print(&format!("{:#}\n", json!({ "pages": pages })));
     }
     if pages.is_empty() {
         return print_notices(&["There are no such pages; `agcore knowledge add FILE` adds one.".to_owned()]);

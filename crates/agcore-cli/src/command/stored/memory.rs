@@ -44,7 +44,7 @@ async fn list(args: &MemoryListArgs) -> Result<(), Failure> {
     filter.limit = args.limit;
     let items = MemoryStore::list(&store, &filter).await?;
     if database.as_json {
-        return print(&format!("{:#}\n", json!(items)));
+        return print(&format!("{:#}\n", json!({ "items": items })));
     }
     if items.is_empty() {
         return print_notices(&["Nothing is remembered.".to_owned()]);

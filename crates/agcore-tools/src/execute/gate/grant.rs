@@ -34,6 +34,7 @@ impl Gate {
         let AdmissionRequest { tool, context, .. } = call.request;
         ApprovalRequest {
             session_id: context.session_id().clone(),
+            agent: context.agent().cloned(),
             actor: context.actor().clone(),
             call_id: context.call_id().clone(),
             tool: tool.name().clone(),

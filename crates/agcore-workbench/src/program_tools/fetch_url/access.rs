@@ -56,6 +56,22 @@ impl WebAccess {
         }
     }
 
+    /// Checks that a page is not on a private or local address, as far as its URL alone shows.
+    ///
+    /// # Errors
+    /// When it is, and no rule allows that.
+    pub(super) fn check_address(&self, url: &Url) -> Result<(), ToolError> {
+        let is_public = match url.host() {
+            Some(Host::Ipv4(address)) => is_public(address.into()),
+            Some(Host::Ipv6(address)) => is_public(address.into()),
+            _ => true,
+        };
+        match is_public || matches(&self.allowed, url) {
+            true => Ok(()),
+            false => Err(private(url)),
+        }
+    }
+
     /// Checks that a redirect may be followed. On the same host, it may. To another one, it may if a call with that URL would not be
     /// asked about, or if the person who allowed this call was asked about each URL.
     ///

@@ -167,7 +167,7 @@ pub(super) const TABLE: [Entry; 29] = [
         &[],
         Argument::None,
         "",
-        "show the last tool call in full, as does Ctrl-O",
+        "show the last tool call and the last reasoning in full, as does Ctrl-O",
     ),
     entry(
         Kind::Undo,

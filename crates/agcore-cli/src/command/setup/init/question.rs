@@ -5,7 +5,7 @@ use agcore_terminal::{
     render::{Color, wrapped},
 };
 
-use crate::{exit::Failure, stdout::print};
+use crate::{exit::Failure, input::confirm};
 
 /// Asks at the terminal.
 pub(super) struct Questions {
@@ -40,13 +40,8 @@ impl Questions {
     /// # Errors
     /// When the user stops, or the terminal cannot be read.
     pub(super) async fn confirm(&self, prompt: &str, default: bool) -> Result<bool, Failure> {
-        loop {
-            match self.line(prompt).await?.to_lowercase().as_str() {
-                "y" | "yes" => return Ok(true),
-                "n" | "no" => return Ok(false),
-                "" => return Ok(default),
-                _ => print("  Type y or n.\n")?,
-            }
-        }
+        // The editor needs the space at the end, which wrapping removes.
+        let answer = confirm(&self.console, &(wrapped(prompt, 2) + " "), Some(default)).await?;
+        answer.ok_or_else(Failure::cancelled)
     }
 }

@@ -33,7 +33,7 @@ pub(super) async fn search(args: &KnowledgeSearchArgs) -> Result<(), Failure> {
     let query = args.query.join(" ");
     let found = retriever.retrieve(&tenant(), &query).await?;
     if database.as_json {
-        return print(&format!("{:#}\n", json!(found.hits)));
+        return print(&format!("{:#}\n", json!({ "hits": found.hits })));
     }
     if found.hits.is_empty() {
         return print_notices(&["No page matches.".to_owned()]);

@@ -340,11 +340,13 @@ impl Model {
             panic!("{id} has no open question")
         };
         call.state = State::Ready;
-        let is_edited = matches!(answer, Answer::Approve { arguments: Some(_), .. });
-        if question.kind != QuestionKind::Uncertain || !question.state.is_null() || is_edited {
-            call.resumed = Some((Question::clone(&question), answer));
-        } else if !matches!(answer, Answer::Approve { .. }) {
-            call.state = State::Settled(Settled::Failed("is unknown"));
+        let is_about_outcome = question.kind == QuestionKind::Uncertain && question.state.is_null();
+        match &answer {
+            // It runs again as it did before.
+            Answer::Approve { arguments: None, .. } if is_about_outcome && call.resumed.is_some() => {}
+            Answer::Approve { .. } => call.resumed = Some((Question::clone(&question), answer)),
+            _ if is_about_outcome => call.state = State::Settled(Settled::Failed("is unknown")),
+            _ => call.resumed = Some((Question::clone(&question), answer)),
         }
         self.answered.push(*question);
     }
