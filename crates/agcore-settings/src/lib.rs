@@ -40,6 +40,7 @@ pub mod listen_address;
 pub mod places;
 pub mod file_lock;
 pub mod secrets;
+pub mod secret_variables;
 pub mod grants_place;
 pub mod redaction;
 pub mod trust;

@@ -273,7 +273,7 @@ fn permissions(table: &Node) -> String {
         entries.extend(list.into_iter().map(|entry| (rank, state, entry)));
     }
     entries.sort_by_key(|(rank, _, entry)| (*rank, breadth(entry.as_str().unwrap_or_default())));
-    limited(
+    listed(
         entries
             .iter()
             .map(|(_, state, entry)| format!("{state} {}", visible(&entry.to_string()))),
@@ -303,14 +303,6 @@ fn hooks(table: &Node) -> String {
 /// Joins all lines of a list of what will run.
 fn listed(lines: impl Iterator<Item = String>) -> String {
     lines.collect::<Vec<_>>().join("\n")
-}
-
-/// Joins the first lines of a list in the settings file, and counts the others.
-fn limited(mut lines: impl Iterator<Item = String>) -> String {
-    let mut shown: Vec<String> = lines.by_ref().take(MAX_NAMES).collect();
-    let more = lines.count();
-    shown.extend((more > 0).then(|| format!("{more} more; see {SETTINGS_FILE}")));
-    shown.join("\n")
 }
 
 /// Returns a number that is small if an entry applies to many tools.
@@ -396,7 +388,7 @@ mod tests {
         let many = format!("[permissions]\nallow = [{}'*']", "'a',".repeat(300));
         let shown = &settings(&many)[0].1;
         assert!(
-            shown.starts_with("allow \"*\"\nallow \"a\"\n") && shown.ends_with("\n281 more; see agcore.toml"),
+            shown.starts_with("allow \"*\"\nallow \"a\"\n") && shown.lines().count() == 301,
             "{shown}"
         );
         let decoys: String = (0..30).map(|number| format!("'a{number}*', 'x:{number}',")).collect();

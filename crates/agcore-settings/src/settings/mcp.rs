@@ -9,7 +9,11 @@ use std::{
 use agcore::mcp::{McpConfig, ServerEntry};
 
 use super::{folder::Folder, origin::Origin, server_text::describe, sources::SettingsFile};
-use crate::{PolicyOptions, SettingsError, places::user_mcp_servers, trust::FileKind};
+use crate::{
+    PolicyOptions, SettingsError,
+    places::user_mcp_servers,
+    trust::{FileKind, command_line},
+};
 
 /// An MCP server and where it is set.
 #[derive(Debug, Clone)]
@@ -33,13 +37,14 @@ impl NamedServer {
         self.name.chars().map(portable).chain(['_']).collect()
     }
 
-    /// Returns the words of the command that starts the server, with its directory, or an empty text if it is not started.
+    /// Returns the command that starts the server as a line of a shell, with its directory and variables, or an empty text if it is not
+    /// started.
     pub fn command_line(&self) -> String {
         let Some(command) = &self.entry.command else {
             return String::new();
         };
-        let words = self.entry.cwd.iter().chain([command]).chain(&self.entry.args);
-        words.map(String::as_str).collect::<Vec<_>>().join(" ")
+        let words = [command].into_iter().chain(&self.entry.args).map(String::as_str);
+        command_line(self.entry.cwd.as_deref(), &self.entry.env, words)
     }
 
     /// Describes how the server is reached, without the values of variables and headers, which may be keys.

@@ -1,10 +1,17 @@
 //! Describes MCP servers for people.
 
-use agcore::mcp::ServerEntry;
+use agcore::{
+    chat::redact::{KeyRedactor, Redactor as _},
+    mcp::ServerEntry,
+};
 
-use crate::vendor::redacted_url;
+use crate::{
+    secret_variables::{contains_secret, is_secret_name},
+    vendor::redacted_url,
+};
 
-/// Describes how a server is reached, without the values of variables and headers, which may be keys.
+/// Describes how a server is reached. Of variables, values that may be keys are left out; others can decide what runs, as
+/// `GIT_SSH_COMMAND` does. Values of headers are left out.
 pub(super) fn describe(entry: &ServerEntry) -> String {
     let mut text = match (&entry.command, &entry.url) {
         (Some(command), _) => {
@@ -17,16 +24,30 @@ pub(super) fn describe(entry: &ServerEntry) -> String {
     if let Some(directory) = &entry.cwd {
         text += &format!(" in {directory}");
     }
-    for (kind, names) in [("variables", entry.env.keys()), ("headers", entry.headers.keys())] {
-        let names: Vec<&str> = names.map(String::as_str).collect();
-        if !names.is_empty() {
-            text += &format!(", {kind} {}", names.join(", "));
+    let variables: Vec<String> = entry.env.iter().map(|(name, value)| variable(name, value)).collect();
+    let headers: Vec<String> = entry.headers.keys().cloned().collect();
+    for (kind, shown) in [("variables", variables), ("headers", headers)] {
+        if !shown.is_empty() {
+            text += &format!(", {kind} {}", shown.join(", "));
         }
     }
     if entry.disabled {
         text += " (disabled)";
     }
     text
+}
+
+/// Returns a variable with its value, or only with its name if the value is a secret. Keys within other values are replaced: what is
+/// around them must be seen.
+fn variable(name: &str, value: &str) -> String {
+    match is_secret_name(name) {
+        true => name.to_owned(),
+        // A URL with a password; not a command that only looks like one.
+        false if contains_secret(value) && !value.contains(|c: char| c.is_whitespace() || ";|&$`()<>".contains(c)) => {
+            format!("{name}={}", redacted_url(value))
+        }
+        false => format!("{name}={}", quoted(&KeyRedactor.redact(value))),
+    }
 }
 
 /// Returns a word of a command, in quotation marks if it would look like several.
@@ -46,6 +67,12 @@ mod tests {
         let entry = r#"{"command": "npx", "args": ["-y", "server"], "env": {"TOKEN": "sk-1"}, "cwd": "/data"}"#;
         let entry: ServerEntry = serde_json::from_str(entry).unwrap();
         assert_eq!(describe(&entry), "`npx -y server` in /data, variables TOKEN");
+        let entry = r#"{"command": "git", "env": {"GIT_SSH_COMMAND": "touch x; : sk-0123456789abcdef0123", "A": "b"}}"#;
+        let entry: ServerEntry = serde_json::from_str(entry).unwrap();
+        assert_eq!(
+            describe(&entry),
+            "`git`, variables A=b, GIT_SSH_COMMAND='touch x; : [redacted]'"
+        );
         let entry = r#"{"url": "https://u:p@h/mcp", "headers": {"Authorization": "Bearer sk-1"}}"#;
         let entry: ServerEntry = serde_json::from_str(entry).unwrap();
         assert_eq!(describe(&entry), "https://***@h/mcp, headers Authorization");

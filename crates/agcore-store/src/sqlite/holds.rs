@@ -43,7 +43,8 @@ struct Guard {
 impl Holds {
     /// Returns the holds of the database at a path.
     pub(super) fn new(database: &Path, program: &str) -> Self {
-        let mut directory = database.as_os_str().to_owned();
+        // Several paths can lead to one database.
+        let mut directory = real(database).into_os_string();
         directory.push("-holds");
         Self {
             directory: directory.into(),
@@ -142,6 +143,19 @@ impl Drop for Guard {
         let _ = fs::remove_file(&self.path);
         unlock(&self._file);
     }
+}
+
+/// Returns the path of a file without links. If it does not exist yet, its directory may.
+fn real(path: &Path) -> PathBuf {
+    let in_directory = || {
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(directory.join(path.file_name()?))
+    };
+    path.canonicalize()
+        .ok()
+        .or_else(in_directory)
+        .unwrap_or_else(|| path.to_owned())
 }
 
 /// Returns who has a file locked. One who has just locked it has not written that yet.

@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::{
     approved::Approved,
     file_name::{shown, unquoted},
-    guarded::{EACH_TIME, changed_by, is_guarded, parts},
+    guarded::{EACH_TIME, changed_by, is_guarded, only_lists, parts},
     secret::is_secret,
     unasked::Unasked,
     undo::Undo,
@@ -131,6 +131,15 @@ impl ToolFolder {
                 "{part} can start programs or change what is allowed, {EACH_TIME}"
             ));
         }
+        let line = &in_home(line);
+        if !only_lists(line)
+            && let Some(part) =
+                parts(line).find(|part| candidates(part).any(|part| self.holds_own(&self.resolved(part))))
+        {
+            return Some(format!(
+                "{part} contains the keys and sessions of agcore, so every use of it is asked about"
+            ));
+        }
         let is_file = |part: &str| part.contains(['/', '*', '?', '[']) || self.0.path.join(part).exists();
         let is_secret = |part: &str| is_file(part) && !self.is_readable(&self.resolved(part));
         let secret = parts(line).find(|part| candidates(part).any(is_secret));
@@ -142,6 +151,7 @@ impl ToolFolder {
     /// # Errors
     /// When it does.
     pub(super) fn check_line(&self, line: &str) -> Result<(), ToolError> {
+        let line = &in_home(line);
         let is_own = |part: &str| self.is_own(&self.resolved(part));
         match parts(line).find(|part| candidates(part).any(is_own)) {
             None => Ok(()),
@@ -151,9 +161,10 @@ impl ToolFolder {
 
     /// Returns the path of a part of a command line, relative to this directory if it is below it.
     fn resolved(&self, part: &str) -> PathBuf {
-        let part = match part.strip_prefix("~/") {
-            Some(rest) => home().unwrap_or_default().join(rest),
-            None => PathBuf::from(part),
+        let part = match part.strip_prefix('~') {
+            Some("") => home().unwrap_or_default(),
+            Some(rest) if rest.starts_with('/') => home().unwrap_or_default().join(rest.trim_start_matches('/')),
+            _ => PathBuf::from(part),
         };
         let path = self.0.path.join(part);
         let path = path.canonicalize().unwrap_or(path);
@@ -185,6 +196,12 @@ impl ToolFolder {
     fn is_own(&self, path: &Path) -> bool {
         let path = self.0.path.join(path);
         self.0.own.iter().any(|own| path.starts_with(own))
+    }
+
+    /// Returns whether files of the program itself are below a directory.
+    fn holds_own(&self, path: &Path) -> bool {
+        let path = self.0.path.join(path);
+        self.0.own.iter().any(|own| own.starts_with(&path))
     }
 
     /// Returns the handle.
@@ -349,6 +366,11 @@ pub(super) fn refusal(action: &str, path: &str, error: &io::Error) -> ToolError 
         io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => outside(path),
         _ => ToolError::failed(format!("cannot {action} {path}: {error}")),
     }
+}
+
+/// Returns the line with `~` for the variable of the home directory.
+fn in_home(line: &str) -> String {
+    line.replace("${HOME}", "~").replace("$HOME", "~")
 }
 
 /// Returns what a part of a command line may name: itself, and what follows the letter of an option.

@@ -9,7 +9,7 @@ use agcore::tools::permission::{CommandPattern, simple_commands};
 pub const EACH_TIME: &str = "so every change of it is asked about";
 
 /// Directories whose files are run or read by programs without being named.
-const DIRECTORIES: [&str; 20] = [
+const DIRECTORIES: &[&str] = &[
     ".agcore",
     ".agents",
     ".buildkite",
@@ -28,22 +28,30 @@ const DIRECTORIES: [&str; 20] = [
     ".gitlab",
     ".husky",
     ".idea",
+    ".kiro",
+    ".mise",
+    ".opencode",
+    ".roo",
     ".vscode",
+    ".windsurf",
     ".woodpecker",
+    ".zed",
 ];
 
 /// Directories in a home directory, with their parents.
-const HOME_DIRECTORIES: [[&str; 2]; 6] = [
+const HOME_DIRECTORIES: &[[&str; 2]] = &[
     [".config", "agcore"],
     [".config", "autostart"],
     [".config", "fish"],
+    [".config", "git"],
+    [".config", "mise"],
     [".config", "systemd"],
     [".local", "bin"],
     ["library", "launchagents"],
 ];
 
 /// Whole names.
-const NAMES: [&str; 57] = [
+const NAMES: &[&str] = &[
     "agcore.toml",
     ".mcp.json",
     "mcp.json",
@@ -93,10 +101,21 @@ const NAMES: [&str; 57] = [
     ".gitmodules",
     ".gitattributes",
     ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
+    "lefthook.json",
+    "lefthook.toml",
     "lefthook.yml",
     "lefthook.yaml",
+    ".lefthook.json",
+    ".lefthook.toml",
+    ".lefthook.yml",
+    ".lefthook.yaml",
+    "mise.toml",
+    ".mise.toml",
+    ".devcontainer.json",
     // Services that build.
     ".gitlab-ci.yml",
+    ".gitlab-ci.yaml",
     ".travis.yml",
     ".drone.yml",
     ".appveyor.yml",
@@ -107,7 +126,7 @@ const NAMES: [&str; 57] = [
 ];
 
 /// Programs that only read, unless they have options that the shell rules know.
-const READERS: [&str; 26] = [
+const READERS: &[&str] = &[
     "basename",
     "cat",
     "cd",
@@ -137,7 +156,7 @@ const READERS: [&str; 26] = [
 ];
 
 /// Subcommands of git that only read.
-const GIT_READERS: [&str; 8] = [
+const GIT_READERS: &[&str] = &[
     "blame",
     "diff",
     "grep",
@@ -205,6 +224,15 @@ pub(super) fn changed_by(line: &str) -> Vec<&str> {
     }
 }
 
+/// Programs that show names, and no contents.
+const LISTERS: &[&str] = &["cd", "df", "du", "echo", "ls", "pwd", "stat", "test", "tree"];
+
+/// Returns whether the commands of a line only show names.
+pub(super) fn only_lists(line: &str) -> bool {
+    let is_lister = |words: &Vec<String>| words.first().is_some_and(|first| LISTERS.contains(&first.as_str()));
+    simple_commands(line).is_some_and(|commands| commands.iter().all(is_lister))
+}
+
 /// Returns the parts of a command line that can be paths.
 pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || "'\"`;|&()<>{}$=,@".contains(c);
@@ -231,6 +259,10 @@ mod tests {
             ".claude/settings.json",
             ".github/workflows/ci.yml",
             ".gitlab-ci.yml",
+            ".gitlab-ci.yaml",
+            "lefthook.toml",
+            ".config/git/hooks/pre-commit",
+            ".opencode/agent/x.md",
             ".git/config",
             ".husky/pre-commit",
             ".vscode/tasks.json",

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// The beginnings of names.
-const STARTS: [&str; 6] = [
+const STARTS: &[&str] = &[
     "id_rsa",
     "id_dsa",
     "id_ecdsa",
@@ -13,9 +13,10 @@ const STARTS: [&str; 6] = [
 ];
 
 /// Whole names.
-const NAMES: [&str; 42] = [
+const NAMES: &[&str] = &[
     ".bash_history",
     ".boto",
+    ".dev.vars",
     ".claude.json",
     ".credentials.json",
     ".dockercfg",
@@ -43,6 +44,8 @@ const NAMES: [&str; 42] = [
     ".vault-token",
     ".zhistory",
     ".zsh_history",
+    "api_keys.json",
+    "apikeys.json",
     "auth.json",
     "consolehost_history.txt",
     "credentials",
@@ -59,7 +62,7 @@ const NAMES: [&str; 42] = [
 ];
 
 /// Endings.
-const ENDS: [&str; 14] = [
+const ENDS: &[&str] = &[
     ".pem",
     ".key",
     ".p12",
@@ -77,7 +80,7 @@ const ENDS: [&str; 14] = [
 ];
 
 /// Directories.
-const DIRECTORIES: [&str; 18] = [
+const DIRECTORIES: &[&str] = &[
     ".1password",
     ".aws",
     ".azure",
@@ -85,6 +88,7 @@ const DIRECTORIES: [&str; 18] = [
     ".electrum",
     ".ethereum",
     ".gnupg",
+    ".kube",
     ".mozilla",
     ".oci",
     ".password-store",
@@ -99,10 +103,12 @@ const DIRECTORIES: [&str; 18] = [
 ];
 
 /// Directories and files below certain other directories: consecutive parts of a path.
-const BELOW: [&[&str]; 27] = [
+const BELOW: &[&[&str]] = &[
     &[".docker", "config.json"],
-    &[".kube", "config"],
-    &[".kube", "cache"],
+    &[".gradle", "gradle.properties"],
+    &[".m2", "settings.xml"],
+    &[".m2", "settings-security.xml"],
+    &[".config", "sops"],
     &[".gem", "credentials"],
     &[".huggingface", "token"],
     &["huggingface", "token"],
@@ -131,13 +137,13 @@ const BELOW: [&[&str]; 27] = [
 ];
 
 /// Parts of the names of files with data, not with the source of a program.
-const PARTS: [&str; 4] = ["credential", "secret", "service-account", "service_account"];
+const PARTS: &[&str] = &["credential", "secret", "service-account", "service_account"];
 
 /// The endings of files with data.
-const DATA: [&str; 10] = ["", "json", "yaml", "yml", "toml", "ini", "cfg", "conf", "db", "xml"];
+const DATA: &[&str] = &["", "json", "yaml", "yml", "toml", "ini", "cfg", "conf", "db", "xml"];
 
 /// The endings of files that only show what a `.env` would contain.
-const SAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
+const SAMPLES: &[&str] = &[".example", ".sample", ".template", ".dist"];
 
 /// Returns whether a file usually contains secrets, by its path.
 pub(super) fn is_secret(path: &Path) -> bool {
@@ -159,10 +165,16 @@ pub(super) fn is_secret(path: &Path) -> bool {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
     let is_named = !ending.is_empty() || matches!(stem, "secrets" | "secret");
     let is_data = is_named && DATA.contains(&ending) && PARTS.iter().any(|part| stem.contains(part));
+    let is_in_secrets = !ending.is_empty()
+        && DATA.contains(&ending)
+        && directories
+            .iter()
+            .any(|name| matches!(name.trim_start_matches('.'), "secret" | "secrets"));
     directories.iter().any(|name| DIRECTORIES.contains(&name.as_str()))
         || NAMES.contains(&name.as_str())
         || BELOW.iter().any(is_below)
         || is_data
+        || is_in_secrets
         || name.starts_with(".env.")
         || ENDS.iter().any(|end| name.ends_with(end))
         || STARTS.iter().any(|start| name.starts_with(start)) && !name.ends_with(".pub")
@@ -179,6 +191,14 @@ mod tests {
             "a/.ENV",
             ".env.local",
             "server.pem",
+            "secrets/db.yaml",
+            ".secrets/a.json",
+            ".dev.vars",
+            ".kube/prod-config",
+            ".m2/settings.xml",
+            ".gradle/gradle.properties",
+            ".config/sops/age/keys.txt",
+            "apikeys.json",
             "id_rsa",
             "x/.ssh/config",
             ".aws/credentials",
