@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(
             settings(
                 "model = 'm'\nsystem = 'Be kind.'\nhistory = false\ntheme = 'dark'\nprovider = 'vllm'\nbase_url = 'http://u:p@h/v1'\n\
-                 api_key = 'sk-1'\n[permissions]\nallow = ['a', 'b']\n[mcp.servers.x]\ncommand = 'npx'\nenv = { K = 'sk-1' }\n\
+                 api_key = 'sk-1'\n[permissions]\nallow = ['a', 'b']\n[mcp.servers.x]\ncommand = 'npx'\nenv = { TOKEN = 'sk-1' }\n\
                  [other]\nkey = 'sk-1'\n[[hooks.Stop]]\ncommand = 'done'\n\
                  [[hooks.PreToolUse]]\nmatcher = 'shell'\ncommand = './check'\n"
             ),
@@ -365,7 +365,7 @@ mod tests {
                 effect("base_url", "http://***@h/v1", true),
                 effect("history", "false", false),
                 effect("hooks", "PreToolUse for shell: `./check`\nStop `done`", true),
-                effect("mcp", "x: `npx`, variables K", true),
+                effect("mcp", "x: `npx`, variables TOKEN", true),
                 effect("model", "m", true),
                 effect("other", "not known to this version", true),
                 effect("permissions", "allow \"a\"\nallow \"b\"", true),

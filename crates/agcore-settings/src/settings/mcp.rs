@@ -43,8 +43,9 @@ impl NamedServer {
         let Some(command) = &self.entry.command else {
             return String::new();
         };
-        let words = [command].into_iter().chain(&self.entry.args).map(String::as_str);
-        command_line(self.entry.cwd.as_deref(), &self.entry.env, words)
+        let words = [command].into_iter().chain(&self.entry.args);
+        let words: Vec<&str> = words.map(String::as_str).collect();
+        command_line(self.entry.cwd.as_deref(), &self.entry.env, &words)
     }
 
     /// Describes how the server is reached, without the values of variables and headers, which may be keys.

@@ -22,16 +22,16 @@ pub(super) fn words(line: &str) -> Vec<Word> {
 }
 
 /// Writes a line for a program that is started without a shell, in a directory and with variables.
-pub(crate) fn line<'w>(
+pub(crate) fn line<'v>(
     directory: Option<&str>,
-    variables: impl IntoIterator<Item = (&'w String, &'w String)>,
-    command: impl IntoIterator<Item = &'w str>,
+    variables: impl IntoIterator<Item = (&'v String, &'v String)>,
+    command: &[&str],
 ) -> String {
     let directory = directory.map(|directory| format!("cd {};", quoted(directory)));
     let variables = variables
         .into_iter()
         .map(|(name, value)| quoted(&format!("{name}={value}")));
-    let command = command.into_iter().map(quoted);
+    let command = command.iter().map(|word| quoted(word));
     let words: Vec<String> = directory.into_iter().chain(variables).chain(command).collect();
     words.join(" ")
 }
@@ -78,6 +78,12 @@ impl Reader {
                     word.push(REPLACED);
                     has_word = true;
                 }
+                (_, '`') => {
+                    let inner: String = rest.by_ref().take_while(|c| *c != '`').collect();
+                    self.inside(&inner, depth);
+                    word.push(REPLACED);
+                    has_word = true;
+                }
                 (None, c) if c.is_whitespace() || is_operator(c) => {
                     self.end(&mut word, &mut has_word, depth);
                     if is_operator(c) || c == '\n' {
@@ -113,7 +119,16 @@ impl Reader {
             }
             inner.push(c);
         }
-        self.inside(&inner, depth);
+        // Of `${NAME:-default}`, the default.
+        let name = |c: char| c.is_ascii_alphanumeric() || "_!#:-=+?".contains(c);
+        self.inside(
+            if first == '{' {
+                inner.trim_start_matches(name)
+            } else {
+                &inner
+            },
+            depth,
+        );
     }
 
     /// Reads a line within a line.
@@ -161,7 +176,7 @@ fn is_start(c: char) -> bool {
 }
 
 fn is_operator(c: char) -> bool {
-    matches!(c, ';' | '|' | '&' | '(' | ')' | '<' | '>' | '`' | '\n')
+    matches!(c, ';' | '|' | '&' | '(' | ')' | '<' | '>' | '\n')
 }
 
 #[cfg(test)]
@@ -187,7 +202,8 @@ mod tests {
             "${PWD}/a $(git rev-parse --show-toplevel)/b",
             &["$/a", "git", "rev-parse", "--show-toplevel", "$/b"],
         );
-        check("cd a&&./b|c;`d`", &["cd", "a", "./b", "c", "d"]);
+        check("cd a&&./b|c;`d`/e", &["cd", "a", "./b", "c", "d", "$/e"]);
+        check("sh ${SCRIPT:-./a.sh}", &["sh", "./a.sh", "$"]);
         check("sh -c 'cd a; ./b'", &["sh", "-c", "cd", "a", "./b", "cd a; ./b"]);
         check("x=./run; \"$x\"", &["x=./run", "$"]);
         check("a 'unclosed b", &["a", "unclosed", "b", "unclosed b"]);
@@ -210,7 +226,7 @@ mod tests {
     fn a_line_without_a_shell_is_read_as_its_words() {
         let variables = [("A".to_owned(), "b c".to_owned())];
         let variables = variables.iter().map(|(name, value)| (name, value));
-        let line = line(Some("my dir"), variables, ["sh", "it's (1).sh", "$x"]);
+        let line = line(Some("my dir"), variables, &["sh", "it's (1).sh", "$x"]);
         let found = texts(&line);
         for word in ["my dir", "A=b c", "it's (1).sh"] {
             assert!(found.iter().any(|text| text == word), "{word}: {found:?}");

@@ -56,7 +56,8 @@ fn server_line(server: &Value) -> String {
         .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
         .collect();
     let variables = variables.iter().map(|(name, value)| (name, value));
-    command_words::line(server["cwd"].as_str(), variables, words.filter_map(Value::as_str))
+    let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+    command_words::line(server["cwd"].as_str(), variables, &words)
 }
 
 /// Returns the existing files of a folder that a command line runs or names, relative to the folder, whose path must be canonical.
