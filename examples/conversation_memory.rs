@@ -69,7 +69,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 /// Opens the conversation, as each run of a program does.
 async fn open(path: &Path) -> Result<ConversationMemory, Box<dyn Error>> {
-    let clock = Arc::new(SystemClock::new());
+    let clock = SystemClock::shared();
     let store = SqliteStore::open(path, clock.clone()).await?;
     let store = Redacted::new(store, Arc::new(KeyRedactor));
     Ok(ConversationMemory::open(Arc::new(store), clock, &Actor::user("ann"), "garden").await?)

@@ -36,7 +36,7 @@ fn router(first: &MockServer, second: Arc<dyn LlmProvider>) -> Result<Router, Bo
         PoolKey::new("spare", openai("sk-spare")?),
     ];
     let limits = RateLimits::new().with_requests_per_minute(500);
-    Ok(Router::builder(Arc::new(SystemClock::new()), system_random())
+    Ok(Router::builder(SystemClock::shared(), system_random())
         .with_route(Route::from_keys("openai", keys).with_limits(limits))
         .with_route(Route::new("second", second))
         .build()?)

@@ -76,7 +76,7 @@ async fn sessions(
     model: Arc<dyn LlmProvider>,
     warehouse: &McpClient,
 ) -> Result<StoredSessions, Box<dyn Error>> {
-    let clock = Arc::new(SystemClock::new());
+    let clock = SystemClock::shared();
     let store = Arc::new(SqliteStore::open(folder.join("shop.db"), clock.clone()).await?);
     let pages: Arc<dyn KnowledgeStore> = Arc::clone(&store) as _;
     pages

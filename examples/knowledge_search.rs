@@ -21,7 +21,7 @@ use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
-    let clock = Arc::new(SystemClock::new());
+    let clock = SystemClock::shared();
     let store = SqliteStore::open(directory.path().join("agcore.db"), clock.clone()).await?;
     let store: Arc<dyn KnowledgeStore> = Arc::new(store);
     store.upsert_many(pages()).await?;

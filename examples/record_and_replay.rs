@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // Record once. The writer writes to memory here; a test would use a file.
     let writer = Arc::new(CassetteWriter::new(Vec::new()));
     let model = agcore_examples::model(offline())?;
-    let recorder = RecordingProvider::new(model, Arc::clone(&writer), Arc::new(SystemClock::new()));
+    let recorder = RecordingProvider::new(model, Arc::clone(&writer), SystemClock::shared());
     let recorder = Arc::new(recorder.with_scrub(secrets()));
     run(recorder.clone()).await?;
     if let Some(problem) = recorder.problems().first() {

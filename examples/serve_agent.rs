@@ -26,7 +26,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let call = ToolCall::function("call_1", "order_status", r#"{"number": 7}"#);
     let offline = ScriptedProvider::new([ScriptStep::calls([call]), ScriptStep::text("It is on its way.")]);
     let agent = agcore::agent(agcore_examples::model(offline)?).with_tool(order_status_tool());
-    let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
+    let store = Arc::new(InMemorySessionStore::new(SystemClock::shared()));
     let shop = AgentSpec::new("shop", "You help customers of a shop.");
     let builder = Server::builder().with_store(store);
     let server = builder.with_agent("shop", agent.build()?, shop).build()?;

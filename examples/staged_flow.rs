@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Err("there are no other files".to_owned())
     })?;
     // In production, a database: `agcore::store::sqlite::SqliteStore`.
-    let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
+    let store = Arc::new(InMemorySessionStore::new(SystemClock::shared()));
     let bundle = AgentBuilder::new()
         .with_provider(agcore_examples::model(offline())?)
         .with_tool(order_tool())

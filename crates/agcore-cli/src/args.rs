@@ -148,6 +148,9 @@ pub(crate) enum Command {
         /// Open a chat with a scripted model instead, to try the program without a key
         #[arg(long)]
         chat: bool,
+        /// Serve the scripted model to other programs instead, on this port of 127.0.0.1, until Ctrl-C
+        #[arg(long, value_name = "PORT", conflicts_with = "chat")]
+        serve: Option<u16>,
     },
     /// Chat with a model that can call a few tools
     #[command(after_help = chat_help())]
@@ -351,9 +354,13 @@ With --chat, you write the messages yourself. The model repeats them, calls the 
 fails on request; it lists its commands if you send \"help\". Tools really run in the current directory, after \
 the usual questions. The chat is not saved.
 
+With --serve, the same model answers the requests of any program that uses the Chat Completions API of OpenAI, with any key. Port 0 \
+takes a free one; the base URL is printed.
+
 Examples:
   agcore demo
-  agcore demo --chat";
+  agcore demo --chat
+  agcore demo --serve 8080";
 
 const SCHEMA_HELP: &str = "\
 --output-format json prints the last of these lines alone, the one whose type is `result`. Readers must ignore types and \

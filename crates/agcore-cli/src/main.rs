@@ -263,8 +263,9 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
     let color = if args.no_color { Color::Never } else { Color::Auto };
     let output = output.as_ref();
     match args.command {
-        Command::Demo { chat: false } => command::demo::run(&interrupts, color).await,
-        Command::Demo { chat: true } => command::demo::chat(&interrupts, color).await,
+        Command::Demo { serve: Some(port), .. } => command::demo::serve(port, &interrupts).await,
+        Command::Demo { chat: false, .. } => command::demo::run(&interrupts, color).await,
+        Command::Demo { chat: true, .. } => command::demo::chat(&interrupts, color).await,
         Command::Chat(chat) | Command::Prompt(chat) => command::chat::chat(&chat, &interrupts, color, output).await,
         Command::Run(run) => Box::pin(command::run::run(&run, &interrupts, color, output)).await,
         Command::Init(init) => command::setup::init::run(&init, color).await,

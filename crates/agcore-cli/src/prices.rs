@@ -79,6 +79,12 @@ impl Prices {
         }
     }
 
+    /// Returns whether there is a price for a model, at any time and in any currency.
+    pub(crate) fn has_model(&self, model: &str) -> bool {
+        let mut prices = self.catalog.prices().prices().iter();
+        prices.any(|price| price.model == model)
+    }
+
     /// Returns the catalog.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         Arc::clone(&self.catalog)

@@ -183,6 +183,8 @@ pub struct TurnOptions {
     pub stream: bool,
     /// The id under which the turn appears in logs and spans.
     pub trace: Option<Arc<str>>,
+    /// The id of the session for which the turn runs, for hooks; that of the trace if `None`.
+    pub session: Option<Arc<str>>,
     /// The actor on whose behalf the model is called; [`Actor::local`] if `None`.
     pub actor: Option<Arc<Actor>>,
     /// The recorder of the outcomes of the turn, in place of that of the [settings](CycleSettings::recorder).
@@ -205,6 +207,7 @@ impl TurnOptions {
             token,
             stream: false,
             trace: None,
+            session: None,
             actor: None,
             recorder: None,
             pause: None,
@@ -237,6 +240,18 @@ impl TurnOptions {
     pub fn with_trace(mut self, trace: impl Into<Arc<str>>) -> Self {
         self.trace = Some(trace.into());
         self
+    }
+
+    /// Sets the id of the session for which the turn runs, for hooks.
+    #[must_use]
+    pub fn with_session(mut self, session: impl Into<Arc<str>>) -> Self {
+        self.session = Some(session.into());
+        self
+    }
+
+    /// Returns the id of the session for hooks.
+    pub(crate) fn session_for_hooks(&self) -> Option<&Arc<str>> {
+        self.session.as_ref().or(self.trace.as_ref())
     }
 
     /// Sets the actor on whose behalf the model is called.

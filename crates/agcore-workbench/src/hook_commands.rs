@@ -46,7 +46,6 @@ pub struct CommandHooks {
     kept_variables: Vec<String>,
     folder: PathBuf,
     mode: CurrentMode,
-    session: Mutex<Option<String>>,
     /// The problems without an effect on the turn, if somebody takes them.
     problems: Option<Mutex<Vec<String>>>,
 }
@@ -84,7 +83,6 @@ impl CommandHooks {
             kept_variables: Vec::new(),
             folder,
             mode: mode.into(),
-            session: Mutex::default(),
             problems: Some(Mutex::default()),
         })
     }
@@ -118,11 +116,6 @@ impl CommandHooks {
         self.commands.iter().map(command).collect()
     }
 
-    /// Sets the session whose id the commands receive.
-    pub fn set_session(&self, id: &str) {
-        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.to_owned());
-    }
-
     /// Takes the messages about commands that failed without an effect on the turn. They are kept for agents at a terminal; those of
     /// others are in the log.
     pub fn take_problems(&self) -> Vec<String> {
@@ -140,14 +133,20 @@ impl CommandHooks {
     }
 
     /// Runs the commands for an event one after the other, and returns the reason of the first that blocks.
-    async fn run(&self, event: HookEvent, tool: Option<&str>, members: Value) -> Option<String> {
+    async fn run(
+        &self,
+        event: HookEvent,
+        context: &HookContext<'_>,
+        tool: Option<&str>,
+        members: Value,
+    ) -> Option<String> {
         let applies = |command: &&HookCommand| {
             let is_meant = |matcher: &Regex| tool.is_none_or(|tool| matcher.is_match(tool));
             command.event == event && command.matcher.as_ref().is_none_or(is_meant)
         };
         let mut input = None;
         for command in self.commands.iter().filter(applies) {
-            let input = input.get_or_insert_with(|| self.input(event, &members).to_string());
+            let input = input.get_or_insert_with(|| self.input(event, context, &members).to_string());
             match self.outcome(command, input.as_bytes()).await {
                 Outcome::Continue => {}
                 Outcome::Block(reason) => return Some(reason),
@@ -171,11 +170,10 @@ impl CommandHooks {
     }
 
     /// Returns what a command reads: the members that all events have, and those of this one.
-    fn input(&self, event: HookEvent, members: &Value) -> Value {
-        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    fn input(&self, event: HookEvent, context: &HookContext<'_>, members: &Value) -> Value {
         let mut input = json!({
             "hook_event_name": event.as_str(),
-            "session_id": session,
+            "session_id": context.session,
             "cwd": self.folder.display().to_string(),
             "permission_mode": self.mode.get().as_str(),
         });
@@ -206,7 +204,7 @@ impl Hook for CommandHooks {
             return TurnVerdict::Continue;
         };
         let members = json!({"prompt": message.text(), "agent": context.agent});
-        match self.run(HookEvent::UserPromptSubmit, None, members).await {
+        match self.run(HookEvent::UserPromptSubmit, context, None, members).await {
             None => TurnVerdict::Continue,
             Some(reason) => TurnVerdict::Block(reason),
         }
@@ -215,14 +213,14 @@ impl Hook for CommandHooks {
     async fn turn_end(&self, context: &HookContext<'_>) {
         let error = context.error.map(|fault| fault.kind.as_str());
         let members = json!({"agent": context.agent, "error": error});
-        if let Some(reason) = self.run(HookEvent::Stop, None, members).await {
+        if let Some(reason) = self.run(HookEvent::Stop, context, None, members).await {
             self.report(format!("the Stop hook cannot block: {}", sanitized_line(&reason)));
         }
     }
 
     async fn pre_tool(&self, context: &HookContext<'_>, call: &ToolCall) -> ToolVerdict {
         let blocked = self
-            .run(HookEvent::PreToolUse, Some(&call.name), members(context, call))
+            .run(HookEvent::PreToolUse, context, Some(&call.name), members(context, call))
             .await;
         match blocked {
             None => ToolVerdict::Continue,
@@ -234,7 +232,10 @@ impl Hook for CommandHooks {
         let text = result.content.text();
         let mut members = members(context, call);
         members["tool_response"] = Value::from(&*text);
-        match self.run(HookEvent::PostToolUse, Some(&call.name), members).await {
+        match self
+            .run(HookEvent::PostToolUse, context, Some(&call.name), members)
+            .await
+        {
             None => ResultVerdict::Continue,
             Some(note) => ResultVerdict::Replace(format!("{text}\n\n[note of the user's hook]\n{note}")),
         }
@@ -350,8 +351,9 @@ mod tests {
             directory.path(),
             &[(HookEvent::PreToolUse, Some("shell|edit_.*"), block)],
         );
-        hooks.set_session("s-1");
-        let verdict = hooks.pre_tool(&HookContext::new("a"), &call()).await;
+        let mut context = HookContext::new("a");
+        context.session = Some("s-1");
+        let verdict = hooks.pre_tool(&context, &call()).await;
         assert_eq!(verdict, ToolVerdict::Block("shell was not run: not here".to_owned()));
         let input = std::fs::read(directory.path().join("input.json")).unwrap();
         let input: Value = serde_json::from_slice(&input).unwrap();

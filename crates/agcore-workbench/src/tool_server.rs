@@ -52,7 +52,6 @@ fn calls(settings: &ToolSettings, folder: &ToolFolder) -> Result<ToolCalls, Sett
     let hooks = CommandHooks::new(&settings.hooks, folder.path().to_owned(), PermissionMode::Default)?
         .with_commands(settings.startable.clone(), settings.keep_env.clone())
         .with_logged_problems();
-    hooks.set_session(SESSION);
     let calls = ToolCalls::new().with_redactor(settings.redaction.clone());
     if hooks.is_empty() {
         return Ok(calls);

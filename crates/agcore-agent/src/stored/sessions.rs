@@ -291,7 +291,10 @@ impl StoredSessions {
             run_state: Some(folded.run_state),
             created,
             agent: folded.agent,
-            lineage: Lineage::default(),
+            lineage: Lineage {
+                whole: session.part_of.map(Into::into),
+                ..Lineage::default()
+            },
         };
         AgentSession::with_parts(self.bundle.clone(), agent, session, Some(Arc::new(recorder)))
     }

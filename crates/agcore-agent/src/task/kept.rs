@@ -86,6 +86,7 @@ impl KeptTask {
             session: self.session.id().into(),
             actor: self.session.actor(),
             lineage: Lineage {
+                whole: Some(self.session.id().into()),
                 path: format!("task.{part}"),
                 ..Lineage::default()
             },

@@ -333,7 +333,8 @@ impl Call<'_> {
 
     /// Returns the place of the sub-agent.
     fn lineage(&self) -> Lineage {
-        self.scope.lineage.child(self.scope.turn, self.context.call_id())
+        let (scope, call) = (&self.scope, self.context.call_id());
+        scope.lineage.child(&scope.session, scope.turn, call)
     }
 
     /// Returns what the sub-agent works with: that of the agent which asks, with its own limits.

@@ -40,6 +40,7 @@ impl Segment<'_> {
             .with_tools(tools)
             .with_actor(self.session.actor())
             .with_trace(Arc::clone(&self.session.id));
+        options.session.clone_from(&self.session.lineage.whole);
         options.pause = pause;
         if let Some(recorder) = &self.session.recorder {
             let run_state = conversation.run_state.get_or_insert_default();

@@ -32,6 +32,8 @@ pub(crate) struct TurnScope {
 /// The place of a session among agents that ask others.
 #[derive(Clone, Default)]
 pub(crate) struct Lineage {
+    /// The id of the session for which all of them work, if it is not this one.
+    pub(crate) whole: Option<Arc<str>>,
     /// The number of agents above.
     pub(crate) depth: u32,
     /// The calls that lead to this agent.
@@ -44,8 +46,10 @@ pub(crate) struct Lineage {
 
 impl Lineage {
     /// Returns the place of an agent that a call of this one asks. The path is unique within the session.
-    pub(crate) fn child(&self, turn: u32, call: &str) -> Self {
+    /// `own` is the id of the session of this one.
+    pub(crate) fn child(&self, own: &Arc<str>, turn: u32, call: &str) -> Self {
         Self {
+            whole: Some(Arc::clone(self.whole.as_ref().unwrap_or(own))),
             depth: self.depth + 1,
             path: format!("{}{call}", self.start_of_children(turn)),
             pool: self.pool.clone(),

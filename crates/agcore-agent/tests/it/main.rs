@@ -18,6 +18,7 @@ mod concurrency;
 mod contexts;
 mod crash;
 mod holds;
+mod hook_sessions;
 mod kept_tasks;
 mod known_tools;
 #[cfg(feature = "knowledge")]

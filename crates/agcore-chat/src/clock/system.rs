@@ -1,6 +1,9 @@
 //! [`SystemClock`]: the real time, for applications that run on tokio.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use async_trait::async_trait;
 use tokio::time::Instant;
@@ -33,6 +36,20 @@ impl SystemClock {
     /// Creates a clock whose monotonic time starts at zero now.
     pub fn new() -> Self {
         Self { start: Instant::now() }
+    }
+
+    /// Creates a clock for what shares one, such as stores, routers and retrievers.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use agcore_chat::{Clock, SystemClock};
+    ///
+    /// let clock: Arc<dyn Clock> = SystemClock::shared();
+    /// assert_eq!(Arc::strong_count(&clock), 1);
+    /// ```
+    pub fn shared() -> Arc<Self> {
+        Arc::new(Self::new())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Arguments of `cost`.
 
-#[cfg(feature = "sqlite")]
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
@@ -8,7 +7,8 @@ use clap::{Parser, ValueEnum};
 pub(super) const COST_HELP: &str = "\
 Adds what the model calls of the kept sessions cost, as it was stored with each message: prices of the catalog at that time, or \
 what the server reported. Amounts of different currencies are never added. Calls without a known price are counted, but not \
-part of the sums. Calls for summaries and of sub-agents are included. With AGCORE_STORE and without --file, the sessions are those \
+part of the sums. Neither is what a call has used whose answer broke off or whose process ended: such calls are counted as \
+incomplete. Calls for summaries and of sub-agents are included. With AGCORE_STORE and without --file, the sessions are those \
 of the server.
 
 agcore contains no prices, because vendors change them. Write those of your models to catalog.toml next to your own \
@@ -79,6 +79,12 @@ pub(crate) struct CostArgs {
     #[cfg(feature = "sqlite")]
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+    /// Settings whose prices are known, such as the --config of a server; replaces agcore.toml in the current directory
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Catalog whose prices are known, such as that of a server; by default catalog.toml next to your own agcore.toml
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
     /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,

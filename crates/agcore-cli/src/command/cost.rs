@@ -1,15 +1,17 @@
 //! `agcore cost`: what the model calls of the kept sessions cost.
 
+mod remarks;
+
 use std::collections::BTreeMap;
 
 use agcore::session::{CostEntry, CostTotals, Session};
-use agcore_settings::places::{abbreviated, user_catalog};
 use agcore_terminal::{
     render::{columns, hanging_to, sanitized_line, truncated},
     table::{table, table_width},
 };
 use serde_json::{Map, Value, json};
 
+use self::remarks::{Remarks, current_prices};
 use crate::{
     args::{CostArgs, CostGroup},
     exit::Failure,
@@ -40,7 +42,7 @@ pub(crate) async fn run(args: &CostArgs) -> Result<(), Failure> {
         true => print(&format!("{:#}\n", report.json(args.by))),
         false => {
             print(&report.text(args.by, table_width()))?;
-            print_list(&report.remarks())
+            print_list(&report.remarks.text(current_prices(args).as_ref()))
         }
     }
 }
@@ -155,12 +157,14 @@ impl Row {
 struct Report {
     rows: BTreeMap<Row, CostTotals>,
     total: CostTotals,
+    remarks: Remarks,
 }
 
 impl Report {
     fn add(&mut self, row: Row, entry: &CostEntry) {
         self.rows.entry(row).or_default().add(entry);
         self.total.add(entry);
+        self.remarks.add(entry);
     }
 
     /// Formats the rows as a table. In a window that is narrower than the table, each row has lines of its own.
@@ -185,26 +189,6 @@ impl Report {
         }
     }
 
-    /// Explains what the sums do not contain.
-    fn remarks(&self) -> String {
-        let (calls, unpriced, incomplete) = (self.total.calls, self.total.unpriced_calls, self.total.incomplete_calls);
-        let mut remarks = String::new();
-        if unpriced > 0 {
-            remarks += &format!(
-                "The price of {unpriced} of {} is unknown; the sums do not contain them.\n{}",
-                counted(calls),
-                price_advice()
-            );
-        }
-        if incomplete > 0 {
-            remarks += &format!(
-                "Of {}, only a part of the usage is known, so that they may have cost more.\n",
-                counted(incomplete)
-            );
-        }
-        remarks
-    }
-
     fn json(&self, group: CostGroup) -> Value {
         let rows = self.rows.iter().map(|(row, totals)| {
             let mut members = row.members();
@@ -223,16 +207,6 @@ impl Report {
     }
 }
 
-/// Explains how later calls get a price.
-fn price_advice() -> String {
-    let catalog = user_catalog().map_or_else(|| "catalog.toml".to_owned(), |path| abbreviated(&path));
-    format!(
-        "agcore contains no prices. To bill later calls, write those of your vendor to {catalog}, for a million tokens:\n  \
-         tiers = [{{ input = \"1.00\", output = \"2.00\" }}]\n`agcore cost --help` shows a whole file, and `agcore catalog check \
-         {catalog}` checks it.\n"
-    )
-}
-
 fn counted(calls: u64) -> String {
     match calls {
         1 => "1 call".to_owned(),
@@ -248,7 +222,7 @@ fn line([name, detail]: [String; 2], totals: &CostTotals) -> [String; 6] {
     let cost = match (costs.join(" + "), totals.unpriced_calls) {
         (known, 0) => known,
         (known, _) if known.is_empty() => "unknown".to_owned(),
-        (known, unpriced) => format!("{known} and {} without a price", counted(unpriced)),
+        (known, unpriced) => format!("{known} and {} of unknown cost", counted(unpriced)),
     };
     [
         name,

@@ -25,6 +25,7 @@ use clap::Parser as _;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::Barrier;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     approve::question,
@@ -114,8 +115,27 @@ pub(crate) async fn chat(interrupts: &Interrupts, color: Color) -> Result<(), Fa
     ended
 }
 
+/// Serves the scripted model of the chat to other programs, until Ctrl-C or SIGTERM.
+///
+/// # Errors
+/// When the port cannot be used.
+pub(crate) async fn serve(port: u16, interrupts: &Interrupts) -> Result<(), Failure> {
+    let stop = CancellationToken::new();
+    // Before the address is known: the program may be stopped as soon as it is.
+    let _meaning = interrupts.cancel(&stop);
+    let options = MockOptions::new().with_port(port);
+    let server = start_with(options, Playground::new().with_pace(PACE)).await?;
+    print(&format!("{}\n", server.base_url()))?;
+    stop.cancelled().await;
+    server.shutdown().await;
+    Ok(())
+}
+
 async fn start(model: impl Behavior) -> Result<MockServer, Failure> {
-    let options = MockOptions::new().with_models([MODEL]);
+    start_with(MockOptions::new().with_models([MODEL]), model).await
+}
+
+async fn start_with(options: MockOptions, model: impl Behavior) -> Result<MockServer, Failure> {
     MockServer::start_with(options, model)
         .await
         .map_err(|error| Failure::task(format!("cannot start the demo's model server: {error}")))

@@ -4,6 +4,7 @@ mod failure;
 mod config;
 mod documents;
 mod flows;
+mod jwt;
 mod retention;
 mod tokens;
 
@@ -46,7 +47,7 @@ pub(crate) async fn run(args: &ServeArgs, interrupts: &Interrupts, color: Color)
     let settings = trust_dialog::settings(&args.settings, true, interrupts, color).await?;
     trust_dialog::print_notices(&settings.context_files.warnings())?;
     let mut problems = Vec::new();
-    let config = ServeConfig::new(args, settings.serve.as_ref(), &mut problems);
+    let config = ServeConfig::new(args, settings.serve.as_ref(), &settings.tools.proxy, &mut problems);
     if args.check {
         if config.stored_catalog.is_none() {
             let read = Prices::read(args.catalog.as_deref(), settings.prices.as_ref());
@@ -77,7 +78,13 @@ async fn check(config: &ServeConfig, settings: &Settings, mut problems: Vec<Stri
     };
     let listening = TcpListener::bind(config.listen).await.map(drop);
     let listening = listening.map_err(|error| cannot_listen(config.listen, &error));
+    let keys = match &config.jwt {
+        Some(jwt) => jwt.load().await,
+        None => Ok(()),
+    };
     let found = [
+        keys.err()
+            .map(|error| format!("the tokens of [serve.jwt] cannot be checked: {error}")),
         tools.as_ref().err().map(ToString::to_string),
         bundle.err().map(|failure| failure.to_string()),
         listening.err().map(|failure| failure.to_string()),
@@ -115,6 +122,10 @@ async fn serve(
     let mut problems = Vec::new();
     let flows = flows::flows(settings, &bundle, &config, &mut problems);
     refuse(problems)?;
+    if let Some(jwt) = &config.jwt {
+        // Requests try again: the other service may only be away for now, which was logged.
+        drop(jwt.load().await);
+    }
     let (listen, hands_over) = (config.listen, config.hands_over);
     let server = server(config, (bundle, flows), settings, prices, sessions)?;
     // Before the address is known: the program may be stopped as soon as it is.

@@ -168,6 +168,23 @@ fn the_costs_of_kept_sessions_are_added() {
     ] {
         assert!(text.contains(advice), "{advice}: {text}");
     }
+    // Later calls of one of the models have a price, so that only the other one needs some.
+    let priced = text.contains("To bill later calls of other, priced, write");
+    assert!(priced, "{text}");
+    let agcore = agcore.with_file("server.toml", "[prices]\nother = { input = 1, output = 2 }\n");
+    let run = agcore.run(["cost", "--config", "server.toml"]);
+    let text = run.assert_success();
+    assert!(
+        text.contains("has prices for other: later calls are billed")
+            && text.contains("To bill later calls of priced, write"),
+        "{text}"
+    );
+    let run = agcore.run(["cost", "--config", "server.toml", "--catalog", "prices.toml"]);
+    let text = run.assert_success();
+    assert!(
+        text.contains("has prices for other, priced: ") && !text.contains("agcore contains no prices"),
+        "{text}"
+    );
     assert_eq!(report(&agcore, &["--until", "2020-01-01"])["total"]["calls"], 0);
     assert_eq!(report(&agcore, &["--tenant", "acme"])["total"]["calls"], 0);
     agcore.run(["cost", "--since", "May"]).assert_failed(2, &["YYYY-MM-DD"]);

@@ -1,5 +1,11 @@
 //! Tests of `agcore demo`.
 
+use std::{
+    io::{BufRead as _, BufReader},
+    net::TcpListener,
+    process::Stdio,
+};
+
 use crate::{
     person::{Person, QUESTION},
     support::Agcore,
@@ -66,4 +72,29 @@ fn a_chat_without_a_key() {
 fn a_message_from_a_pipe() {
     let ran = Agcore::new().run_with(["demo", "--chat"], b"good day");
     assert!(ran.assert_success().contains("good day"), "{}", ran.stdout);
+}
+
+#[test]
+fn other_programs_can_use_the_model() {
+    let agcore = Agcore::new();
+    let mut serving = agcore.command();
+    let serving = serving.args(["demo", "--serve", "0"]).stdout(Stdio::piped()).spawn();
+    let mut serving = serving.unwrap();
+    let mut url = String::new();
+    BufReader::new(serving.stdout.as_mut().unwrap())
+        .read_line(&mut url)
+        .unwrap();
+    let asked = Agcore::new().run(["-p", "good day", "--model", "compatible:any", "--base-url", url.trim()]);
+    serving.kill().unwrap();
+    serving.wait().unwrap();
+    assert!(asked.assert_success().contains("good day"), "{}", asked.stdout);
+
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    agcore
+        .run(["demo", "--serve", &port])
+        .assert_failed(1, &["cannot start the demo's model server"]);
+    agcore
+        .run(["demo", "--serve", "0", "--chat"])
+        .assert_failed(2, &["--chat"]);
 }

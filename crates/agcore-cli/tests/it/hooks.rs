@@ -5,6 +5,8 @@ use std::fs;
 use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall};
 use serde_json::{Value, json};
 
+#[cfg(feature = "sqlite")]
+use crate::serve::{Serving, input};
 use crate::{
     person::Person,
     support::{Agcore, Server},
@@ -47,6 +49,36 @@ fn exit_code_2_blocks_a_call_and_the_model_receives_the_reason() {
     );
     assert_eq!(seen["session_id"].as_str().map(str::len), Some(36));
     assert!(!agcore.directory.path().join("agcore-notes.md").exists());
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn evaluations_and_servers_name_the_session() {
+    const SUITE: &str =
+        "name = 's'\n[[cases]]\nname = 'c'\ninput = 'Hi'\nreplies = [{ text = 'Hi.' }]\nexpect.answer.equals = 'Hi.'\n";
+    let server = notes();
+    // A file that a command names is compared with what it was when the program started.
+    let agcore = with_hooks(
+        &server,
+        "[[hooks.UserPromptSubmit]]\ncommand = 'f=prompt; cat > $f.json'\n\
+         [[hooks.PreToolUse]]\ncommand = 'f=call; cat > $f.json'\n",
+    );
+    let session = |file: &str| {
+        let seen = fs::read_to_string(agcore.directory.path().join(file)).unwrap();
+        let seen: Value = serde_json::from_str(&seen).unwrap();
+        seen["session_id"].as_str().map(str::to_owned)
+    };
+    fs::write(agcore.directory.path().join("suite.toml"), SUITE).unwrap();
+    agcore.run(["eval", "suite.toml"]).assert_success();
+    assert!(session("prompt.json").is_some_and(|id| !id.is_empty()));
+
+    let serving = Serving::start(&agcore, &[]);
+    for thread in ["thread-1", "thread-2"] {
+        let answer = serving.ask("POST", "/api/v1/agent/run", "", &input(thread, "note it"));
+        assert!(answer.contains("RUN_FINISHED"), "{answer}");
+        assert_eq!(session("prompt.json").as_deref(), Some(thread));
+        assert_eq!(session("call.json").as_deref(), Some(thread));
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ impl<'a> Environment<'a> {
         HookContext {
             turn: machine.turn_index(),
             round: machine.round(),
+            session: self.options.session_for_hooks().map(|session| &**session),
             ..HookContext::new(&self.settings.agent)
         }
     }
@@ -76,14 +77,19 @@ impl<'a> Environment<'a> {
             return None;
         }
         let (hooks, clock, token) = (self.hooks.clone(), Arc::clone(self.clock), self.options.token.clone());
-        let agent = Arc::clone(&self.settings.agent);
+        let (agent, session) = (
+            Arc::clone(&self.settings.agent),
+            self.options.session_for_hooks().cloned(),
+        );
         let (turn, round) = (machine.turn_index(), machine.round());
         Some(ToolGuard::new(move |call: Arc<ToolCall>| {
-            let (hooks, clock, token, agent) = (hooks.clone(), Arc::clone(&clock), token.clone(), Arc::clone(&agent));
+            let (hooks, clock, token) = (hooks.clone(), Arc::clone(&clock), token.clone());
+            let (agent, session) = (Arc::clone(&agent), session.clone());
             async move {
                 let context = HookContext {
                     turn,
                     round,
+                    session: session.as_deref(),
                     ..HookContext::new(&agent)
                 };
                 // Time budgets end the whole batch, and the check with it.

@@ -30,7 +30,8 @@ impl<S> HookedCalls<S> {
 impl<S: Invoke> Invoke for HookedCalls<S> {
     async fn invoke(&self, call: &PreparedCall) -> Result<ToolOutput, ToolError> {
         // There is no agent whose name the commands could receive.
-        let context = HookContext::new("");
+        let mut context = HookContext::new("");
+        context.session = Some(call.context.session_id());
         let name = call.tool.name().as_str();
         let arguments = serde_json::to_string(&call.arguments).map_err(ToolError::other)?;
         let announced = ToolCall::function(&**call.context.call_id(), name, arguments.as_str());

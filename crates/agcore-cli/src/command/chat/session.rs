@@ -108,7 +108,6 @@ impl ChatSessions {
         if is_fork && selected.is_some() {
             self.name_copy(&opened).await?;
         }
-        self.hooks.set_session(opened.id());
         Ok(opened)
     }
 
@@ -143,7 +142,6 @@ impl ChatSessions {
     pub(super) async fn fork(&self, id: &str, agent: &AgentSpec) -> Result<AgentSession, Failure> {
         let copy = self.stored.branch(id, agent.clone()).await?;
         self.name_copy(&copy).await?;
-        self.hooks.set_session(copy.id());
         Ok(copy)
     }
 
@@ -161,9 +159,7 @@ impl ChatSessions {
     /// # Errors
     /// When the session is damaged, or the database fails.
     pub(super) async fn reopen(&self, id: &str, agent: &AgentSpec) -> Result<AgentSession, Failure> {
-        let opened = self.stored.open(id, agent.clone()).await?;
-        self.hooks.set_session(opened.id());
-        Ok(opened)
+        Ok(self.stored.open(id, agent.clone()).await?)
     }
 
     /// Finds out how long a conversation may become before the model is sent one that may be too long.

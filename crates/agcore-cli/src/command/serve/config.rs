@@ -1,18 +1,16 @@
 //! [`ServeConfig`]: options over the table `[serve]` of the settings.
 
 use std::{
-    fs,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
-use agcore::{files::LocalStorage, llm::SystemClock};
+use agcore::{files::LocalStorage, llm::transport::http::Proxy};
 use agcore_server::{BusyPolicy, JwtVerifier, Limits, MediaSources, Unfinished};
-use agcore_settings::{BusyName, Chosen, JwtTable, LimitsTable, MediaName, Origin, ServeTable};
+use agcore_settings::{BusyName, Chosen, LimitsTable, MediaName, Origin, ServeTable};
 
-use super::retention::RetentionConfig;
+use super::{jwt, retention::RetentionConfig};
 use crate::args::{Busy, ServeArgs};
 
 /// The address without options and settings.
@@ -45,8 +43,13 @@ pub(super) struct ServeConfig {
 }
 
 impl ServeConfig {
-    /// Combines options and settings. What is wrong is added to `problems`.
-    pub(super) fn new(args: &ServeArgs, settings: Option<&Chosen<ServeTable>>, problems: &mut Vec<String>) -> Self {
+    /// Combines options and settings. `proxy` is that of outgoing requests. What is wrong is added to `problems`.
+    pub(super) fn new(
+        args: &ServeArgs,
+        settings: Option<&Chosen<ServeTable>>,
+        proxy: &Proxy,
+        problems: &mut Vec<String>,
+    ) -> Self {
         let table = settings.map(|settings| settings.value.clone()).unwrap_or_default();
         let mut proxies = args.proxies.clone();
         if proxies.is_empty() {
@@ -76,7 +79,9 @@ impl ServeConfig {
             .as_ref()
             .map(|files| folder.as_deref().unwrap_or(Path::new("")).join(files));
         let files = files.and_then(|path| open_files(&path, problems));
-        let jwt = table.jwt.and_then(|table| jwt(&table, folder.as_deref(), problems));
+        let jwt = table
+            .jwt
+            .and_then(|table| jwt::verifier(&table, folder.as_deref(), proxy, problems));
         if table.stored_catalog == Some(true) && args.catalog.is_some() {
             problems.push("--catalog names a catalog, and `stored_catalog` of [serve] asks for that of the database; use one of them".to_owned());
         }
@@ -126,35 +131,6 @@ fn open_files(path: &Path, problems: &mut Vec<String>) -> Option<LocalStorage> {
         .ok()
 }
 
-fn jwt(table: &JwtTable, folder: Option<&Path>, problems: &mut Vec<String>) -> Option<JwtVerifier> {
-    let path = folder.unwrap_or(Path::new("")).join(&table.keys);
-    let keys = fs::read_to_string(&path).map_err(|error| error.to_string());
-    let verifier = keys.and_then(|keys| {
-        let clock = Arc::new(SystemClock::new());
-        JwtVerifier::new(&keys, table.audience.as_str(), clock).map_err(|error| error.to_string())
-    });
-    let mut verifier = match verifier {
-        Ok(verifier) => verifier,
-        Err(error) => {
-            problems.push(format!("cannot use the keys in {}: {error}", path.display()));
-            return None;
-        }
-    };
-    if table.audience.trim().is_empty() {
-        problems.push("`audience` of [serve.jwt] is empty; set the name of this server in the tokens".to_owned());
-    }
-    if let Some(issuer) = &table.issuer {
-        verifier = verifier.with_issuer(issuer.as_str());
-    }
-    if let Some(claim) = &table.user_claim {
-        verifier = verifier.with_user_claim(claim.as_str());
-    }
-    if let Some(claim) = &table.tenant_claim {
-        verifier = verifier.with_tenant_claim(claim.as_str());
-    }
-    Some(verifier)
-}
-
 fn busy(option: Option<Busy>, setting: Option<BusyName>) -> BusyPolicy {
     match (option, setting) {
         (Some(Busy::Queue), _) | (None, Some(BusyName::Queue)) => BusyPolicy::Queue,
@@ -192,6 +168,11 @@ fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
             "max_files_per_user",
             table.max_files_per_user,
             &mut limits.max_files_per_user,
+        ),
+        (
+            "max_files_per_tenant",
+            table.max_files_per_tenant,
+            &mut limits.max_files_per_tenant,
         ),
     ];
     for (name, setting, limit) in counts {
@@ -251,6 +232,11 @@ fn limits_of_tenants(table: &LimitsTable, limits: &mut Limits, problems: &mut Ve
             Some(_) => *limit = setting,
             None => {}
         }
+    }
+    match table.max_file_bytes_per_tenant {
+        Some(0) => problems.push(zero("max_file_bytes_per_tenant")),
+        Some(bytes) => limits.max_file_bytes_per_tenant = bytes,
+        None => {}
     }
 }
 

@@ -1,6 +1,10 @@
 //! The table `[serve]`, and `--check`.
 
-use std::{fs, net::TcpListener};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Write as _},
+    net::TcpListener,
+};
 
 use agcore_testkit::mock_server::{Fault, Hold, MockOptions, Point, RecordedRequest, Reply};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -57,6 +61,63 @@ fn tokens_of_another_service_name_the_user() {
 }
 
 #[test]
+fn keys_of_another_service_are_fetched_from_its_address() {
+    let issuer = Ed25519KeyPair::from_seed_unchecked(&[3; 32]).unwrap();
+    let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+    let set =
+        json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "x": encode(issuer.public_key().as_ref())}]}).to_string();
+    let claims = json!({"aud": "agcore", "sub": "ann", "exp": 4_102_444_800_u64});
+    let part = [json!({"alg": "EdDSA"}), claims].map(|part| encode(part.to_string().as_bytes()));
+    let part = part.join(".");
+    let token = format!(
+        "authorization: Bearer {part}.{}\r\n",
+        encode(issuer.sign(part.as_bytes()).as_ref())
+    );
+    let service = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = service.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for connection in service.incoming() {
+            let mut connection = connection.unwrap();
+            let mut head = BufReader::new(connection.try_clone().unwrap()).lines();
+            let asked = head.next().unwrap().unwrap();
+            head.by_ref().find(|line| line.as_deref().is_ok_and(str::is_empty));
+            let (status, body) = match asked.as_str() {
+                "GET /keys HTTP/1.1" => ("200 OK", &*set),
+                _ => ("404 Not Found", ""),
+            };
+            let length = body.len();
+            write!(
+                connection,
+                "HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+            )
+            .unwrap();
+        }
+    });
+    let model = Server::playground();
+    let with = |keys: &str| {
+        let settings = format!("[serve.jwt]\n{keys}\naudience = 'agcore'\n");
+        Agcore::talking_to(&model).at_home().with_user_settings(&settings)
+    };
+    let agcore = with(&format!("keys_url = 'http://{address}/keys'"));
+    agcore.run(["serve", "--check"]).assert_success();
+    let serving = Serving::start(&agcore, &[]);
+    let ask = |headers: &str| serving.ask("GET", "/api/v1/agent/sessions", headers, "");
+    assert!(ask(&token).starts_with("HTTP/1.1 200"));
+    assert!(ask("").starts_with("HTTP/1.1 401"));
+
+    let wrong = format!("keys_url = 'http://{address}/other'");
+    let check = |keys: &str, problem: &str| {
+        with(keys).run(["serve", "--check"]).assert_failed(2, &[problem]);
+    };
+    check(&wrong, "the server answered 404");
+    check("keys_url = 'http://id.example.org/keys'", "it must begin with https://");
+    check("keys_url = 'https://me:pw@id.example.org/keys'", "remove them");
+    check("keys_url = 'keys'", "it is not a URL");
+    check("keys_url = 'https://id/keys'\nkeys = 'jwks.json'", "remove one of them");
+    check("", "[serve.jwt] has no keys");
+}
+
+#[test]
 fn localhost_is_this_machine_and_other_names_are_not_resolved() {
     let model = Server::playground();
     let agcore = Agcore::talking_to(&model).at_home();
@@ -89,11 +150,12 @@ fn a_check_reports_all_problems_at_once() {
     checked.assert_failed(
         2,
         &[
-            "5 problems",
+            "6 problems",
             "cannot listen",
             "app.example.org",
             "max_runs",
             "missing.json",
+            "`audience` of [serve.jwt] is empty",
             "AGCORE_STORE",
         ],
     );

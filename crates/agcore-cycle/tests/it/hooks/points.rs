@@ -1,13 +1,17 @@
 //! The effects and inputs of each point, and the order of hooks.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use agcore_chat::{Fault, FaultKind, Message, ToolCall, ToolOutcome, ToolResult};
-use agcore_cycle::{CycleErrorKind, HookContext, PlanStepEnd, TurnOptions, TurnOutcome, hooks::HookBounds};
+use agcore_cycle::{
+    CycleErrorKind, Hook, HookContext, Hooks, PlanStepEnd, ToolVerdict, TurnOptions, TurnOutcome, TurnVerdict,
+    hooks::HookBounds,
+};
 use agcore_testkit::{
     clock::ManualClock,
     scripted::{ScriptStep, ScriptedProvider},
 };
+use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -236,4 +240,48 @@ async fn plan_step_is_called_however_the_step_ended() {
             "t plan_step 2 Skipped"
         ]
     );
+}
+
+/// Notes for which session each point runs.
+#[derive(Debug, Default)]
+struct Sessions(Mutex<Vec<Option<String>>>);
+
+#[async_trait]
+impl Hook for Sessions {
+    async fn turn_start(&self, context: &HookContext<'_>) -> TurnVerdict {
+        self.note(context);
+        TurnVerdict::Continue
+    }
+
+    async fn pre_tool(&self, context: &HookContext<'_>, _: &ToolCall) -> ToolVerdict {
+        self.note(context);
+        ToolVerdict::Continue
+    }
+
+    async fn turn_end(&self, context: &HookContext<'_>) {
+        self.note(context);
+    }
+}
+
+impl Sessions {
+    fn note(&self, context: &HookContext<'_>) {
+        self.0.lock().unwrap().push(context.session.map(str::to_owned));
+    }
+}
+
+#[tokio::test]
+async fn every_point_has_the_session_of_the_turn() {
+    let base = || TurnOptions::new().with_tools(FnExecutor::echo(&["add"]));
+    for (options, session) in [
+        (base(), None),
+        (base().with_trace("trace"), Some("trace")),
+        (base().with_trace("trace").with_session("session"), Some("session")),
+    ] {
+        let sessions = Arc::new(Sessions::default());
+        let mut cycle =
+            cycle(&ScriptedProvider::new(steps())).with_hooks(Hooks::new([Arc::clone(&sessions) as Arc<dyn Hook>]));
+        cycle.turn("Go").with_options(options).await.unwrap();
+        let seen = sessions.0.lock().unwrap().clone();
+        assert_eq!(seen, vec![session.map(str::to_owned); 3]);
+    }
 }

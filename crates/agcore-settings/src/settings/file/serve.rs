@@ -94,6 +94,10 @@ pub struct LimitsTable {
     pub max_file_bytes: Option<usize>,
     /// The most files that a user keeps.
     pub max_files_per_user: Option<usize>,
+    /// The largest number of files of all users of a tenant.
+    pub max_files_per_tenant: Option<usize>,
+    /// The largest sum of the sizes of these files, in bytes.
+    pub max_file_bytes_per_tenant: Option<u64>,
     /// The time that a request may take to arrive, in seconds.
     pub read_timeout_seconds: Option<u64>,
     /// The time that a client may take to read, in seconds.
@@ -135,7 +139,9 @@ pub struct RetentionTable {
 #[serde(deny_unknown_fields)]
 pub struct JwtTable {
     /// The file with the JWK Set, relative to the settings file.
-    pub keys: String,
+    pub keys: Option<String>,
+    /// The address at which the service publishes its JWK Set.
+    pub keys_url: Option<String>,
     /// The name of this server in the tokens.
     pub audience: String,
     /// The issuer of the tokens.

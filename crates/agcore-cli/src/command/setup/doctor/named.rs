@@ -101,8 +101,9 @@ fn served_files(choices: &Choices) -> Vec<Check> {
     };
     let folder = serve.origin.place().map(PathBuf::from);
     let folder = folder.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    let keys = serve.value.jwt.as_ref().map(|jwt| {
-        let path = folder.join(&jwt.keys);
+    let keys = serve.value.jwt.as_ref().and_then(|jwt| jwt.keys.as_ref());
+    let keys = keys.map(|keys| {
+        let path = folder.join(keys);
         let read = fs::read_to_string(&path).map_err(|error| error.to_string());
         let parsed = read.and_then(|text| {
             serde_json::from_str::<serde_json::Value>(&text).map_err(|error| format!("it is not JSON: {error}"))
