@@ -25,7 +25,7 @@ pub struct Field {
     pub name: String,
     /// The text that is shown: the title, else the name.
     pub label: String,
-    /// What it means.
+    /// Its meaning.
     pub description: Option<String>,
     /// Whether it must have a value.
     pub is_required: bool,
@@ -72,7 +72,7 @@ pub enum Kind {
 pub struct Choice {
     /// The value.
     pub value: String,
-    /// What is shown.
+    /// The text that is shown.
     pub label: String,
 }
 

@@ -1,5 +1,5 @@
-//! What a program needs to ask its user for a provider and a model: what can be used without asking, and how the answers change the
-//! user's settings file.
+//! Helps a program to ask its user for a provider and a model: finds what can be used without asking, and changes the user's settings
+//! file.
 
 mod change;
 mod current;

@@ -51,6 +51,20 @@ const ABSENCES: &[Absence] = &[
     pure("agcore-document", None, Some(WASM)),
     pure("agcore-agui", None, None),
     pure("agcore-agui", None, Some(WASM)),
+    // Programs that read the lines need neither agents nor a runtime.
+    pure("agcore-stream-json", Some("stream"), None),
+    Absence {
+        package: "agcore-telemetry",
+        unless: Some("otel"),
+        target: None,
+        banned: &[
+            "hyper",
+            "opentelemetry",
+            "opentelemetry-otlp",
+            "opentelemetry_sdk",
+            "tokio",
+        ],
+    },
     Absence {
         package: "agcore-llm",
         unless: Some("_http"),

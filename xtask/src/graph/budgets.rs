@@ -86,6 +86,11 @@ const BUDGETS: &[Budget] = &[
         features: None,
         limit: 26,
     },
+    Budget {
+        package: "agcore-stream-json",
+        features: None,
+        limit: 20,
+    },
 ];
 
 /// Counts the crates of each tree on the host.

@@ -31,7 +31,7 @@ pub fn sanitized_line(text: &str) -> String {
     sanitized_chars(text).collect()
 }
 
-/// Returns the characters of [`sanitized_line`], one for each of the text, as far as they are needed.
+/// Returns the characters of [`sanitized_line`], one for each character of the text.
 pub fn sanitized_chars(text: &str) -> impl Iterator<Item = char> {
     text.chars().map(sanitized_char)
 }

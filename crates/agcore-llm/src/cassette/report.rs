@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{document::Cassette, ending::Ending, exchange::Exchange};
 
-/// What a cassette contains, without the chunks.
+/// The contents of a cassette, without the chunks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CassetteReport {

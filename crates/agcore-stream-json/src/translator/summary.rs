@@ -15,10 +15,10 @@ use crate::{
 /// The name of the limit of tool rounds.
 const TOOL_ROUNDS: &str = "max_tool_turns";
 
-/// How a run ended, for its result.
+/// The end of a run, for its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunEnd {
-    /// `None` if a limit was reached: the events tell which.
+    /// `None` if a limit was reached: the events name it.
     status: Option<Status>,
     exit_code: u8,
     error: Option<ErrorInfo>,
@@ -57,7 +57,7 @@ impl RunEnd {
 /// Returns the cost of a call by the names of the provider and the model, if it is known.
 pub(crate) type Estimate = dyn Fn(&str, &str, &Usage) -> Option<Money> + Send + Sync;
 
-/// What estimates the costs that the server does not report.
+/// Estimates the costs that the server does not report.
 pub(crate) struct Estimates {
     /// The name of the price table.
     pub(crate) source: String,
@@ -87,7 +87,7 @@ pub(crate) struct Summary {
     counted: UsageTracker,
     by_model: BTreeMap<String, UsageTracker>,
     calls_with_cost: u64,
-    /// What estimates costs.
+    /// Estimates costs.
     pub(crate) estimates: Option<Estimates>,
     estimated: CostTally,
 }
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_events_tell_which_limit_was_reached() {
+    fn the_events_name_the_limit_that_was_reached() {
         let end = || RunEnd::limited(7, ErrorInfo::new("limit", "why"));
         let check = |limit: Option<&str>, expected: Status| {
             let summary = Summary {

@@ -89,10 +89,7 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
     let builder = FileFlow::builder(file, session.bundle().clone()).with_skills(skills(run.values)?);
     let builder = with_user(builder, profile.as_ref(), settings.system.as_str());
     let flow = build(with_stores(builder, &sessions))?;
-    let turn = match &prompt {
-        Some(_) => Turn::next(&sessions, session.id()).await?,
-        None => Turn::last(&sessions, session.id()).await?,
-    };
+    let turn = turn_of(&sessions, session.id(), prompt.is_some()).await?;
     let owner = Actor::local();
     let store = sessions.store();
     let saved = Checkpoints::create_in(&*store, sessions.checkpoints(), &owner, session.id(), &turn.id()).await;
@@ -115,6 +112,14 @@ pub(in crate::command) async fn run_file(run: &FlowRun<'_>, front: &Front<'_>) -
     let ended = one_shot.finish(ended, front.output).await;
     tools.servers.close().await;
     ended
+}
+
+/// Returns the next turn of a session for a new message, else the last one, which continues.
+async fn turn_of(sessions: &Sessions, session: &str, is_new: bool) -> Result<Turn, Failure> {
+    match is_new {
+        true => Turn::next(sessions, session).await,
+        false => Turn::last(sessions, session).await,
+    }
 }
 
 /// A message of the user, and the request to the flow that belongs to it.
