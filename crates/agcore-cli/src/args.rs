@@ -303,8 +303,9 @@ impl Args {
         let program = prompt::with_exec_help(Self::program(), &arguments);
         let arguments = prompt::with_command(arguments, &program, begins_alone);
         let matches = help::with_groups(program.clone()).try_get_matches_from(&arguments);
-        let matches = matches.unwrap_or_else(|error| help::tip::with_tips(error, &arguments, &program).exit());
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+        let matches =
+            matches.unwrap_or_else(|error| help::exit(&help::tip::with_tips(error, &arguments, &program), &arguments));
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| help::exit(&error, &arguments))
     }
 
     /// Returns the program, with the help of its options.

@@ -61,6 +61,23 @@ pub fn expand_home(path: &str) -> PathBuf {
     }
 }
 
+/// Returns a text as a word of a shell, in quotation marks if it needs them.
+///
+/// ```
+/// use agcore_terminal::process::shell_word;
+///
+/// assert_eq!(shell_word("a/b.txt"), "a/b.txt");
+/// assert_eq!(shell_word("it's $(x)"), r"'it'\''s $(x)'");
+/// assert_eq!(shell_word("-x"), "'-x'");
+/// ```
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-~:@+".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) && !text.starts_with(['-', '~']) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

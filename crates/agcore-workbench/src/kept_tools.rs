@@ -36,6 +36,10 @@ pub async fn register(registry: &mut ToolRegistry) -> Option<String> {
         Ok((has_pages, has_items))
     }
 
+    if agcore_terminal::process::variable(agcore_settings::STORE).is_some() {
+        // The sessions are in a database server, and the pages of a file do not belong to them.
+        return None;
+    }
     let path = agcore_settings::places::database().filter(|path| path.is_file())?;
     let clock = Arc::new(SystemClock::new());
     let store = SqliteOptions::new(&path).open(clock.clone()).await;

@@ -13,7 +13,7 @@ use agcore_terminal::render::SHELL;
 use crate::{
     grants::Grants,
     permission_mode::{PermissionMode, mode_rule},
-    program_tools::FETCH_URL,
+    program_tools::{self, FETCH_URL},
 };
 
 /// The permission rules and the stored grants.
@@ -47,7 +47,11 @@ impl Policy {
         let tools = tools.snapshot();
         // An agent in a file that cannot be used is only a warning, and so is a rule for it.
         let is_agent = |name: &str| settings.project.agents.iter().any(|agent| agent.tool() == name);
-        let known = |name: &str| tools.get(name).is_some() || settings.mcp.may_have(name) || is_agent(name);
+        // Commands with some of the tools, such as `agcore mcp call`, have the rules for all of them.
+        let own = program_tools::registry().map_err(|error| SettingsError::new(error.to_string()))?;
+        let known = |name: &str| {
+            tools.get(name).is_some() || own.get(name).is_some() || settings.mcp.may_have(name) || is_agent(name)
+        };
         let mut entries = settings.permissions.iter();
         entries.try_for_each(|entry| entry.check(&tools, known))?;
         let base = rules(&settings.permissions);

@@ -291,6 +291,30 @@ fn two_processes(place: &Place) {
     });
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_to_a_database_is_the_same_database() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, link) = (directory.path().join("a.db"), directory.path().join("b.db"));
+    let model = ScriptedProvider::new([ScriptStep::text("Good day.")]);
+    let open = async |path: &Path| {
+        let store = SqliteOptions::new(path)
+            .open(Arc::new(SystemClock::new()))
+            .await
+            .unwrap();
+        let bundle = builder(&model).with_session_store(store).build().unwrap();
+        bundle.stored_sessions().unwrap()
+    };
+    let first = open(&file).await.create("s", ada()).await.unwrap();
+    first.turn("Hello.").await.unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let second = open(&link).await.open("s", ada()).await.unwrap();
+    let hold = first.hold().await.unwrap();
+    assert_refused(&second).await;
+    drop(hold);
+    second.save().await.unwrap();
+}
+
 #[test]
 fn two_processes_on_sqlite() {
     two_processes(&Place::new());

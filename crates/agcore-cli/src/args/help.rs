@@ -4,13 +4,38 @@ pub(super) mod option_help;
 pub(super) mod manual;
 pub(super) mod tip;
 
+use std::{
+    borrow::Cow,
+    ffi::OsString,
+    io::{self, Write as _},
+};
+
+use agcore::chat::text::visible;
 use agcore_terminal::{
     process::variable,
-    render::{known_window_width, wrapped_paragraphs},
+    render::{known_window_width, sanitized, wrapped_paragraphs},
 };
 use clap::Command;
 
 use crate::exit::exit_codes;
+
+/// Prints an error about the arguments, or the help, and ends the process. Control characters of arguments do not reach the terminal.
+pub(super) fn exit(error: &clap::Error, arguments: &[OsString]) -> ! {
+    let is_odd = |argument: &OsString| {
+        let text = argument.to_string_lossy();
+        !matches!(visible(&text), Cow::Borrowed(_))
+    };
+    if !arguments.iter().any(is_odd) {
+        error.exit();
+    }
+    // Without colors, whose escape sequences could not be told from others.
+    let text = sanitized(&error.render().to_string()).into_owned();
+    let _ = match error.use_stderr() {
+        true => io::stderr().write_all(text.as_bytes()),
+        false => io::stdout().write_all(text.as_bytes()),
+    };
+    std::process::exit(error.exit_code())
+}
 
 /// The usage of the program.
 pub(super) const USAGE: &str = "agcore <COMMAND> [OPTIONS]

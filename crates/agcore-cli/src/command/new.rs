@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use agcore_terminal::render::sanitized_line;
+use agcore_terminal::{process::shell_word, render::sanitized_line};
 use serde_json::Value;
 
 use crate::{args::NewArgs, exit::Failure, stdout::print};
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &NewArgs) -> Result<(), Failure> {
     write_project(&directory, &args.name).map_err(|error| Failure::task(format!("cannot write {shown}: {error}")))?;
     print(&format!(
         "{shown} is ready. Run it:\n\n  cd {}\n  cargo run\n",
-        quoted(&shown)
+        shell_word(&shown)
     ))
 }
 
@@ -162,13 +162,4 @@ fn is_below_manifest(directory: &Path) -> io::Result<bool> {
         .ancestors()
         .skip(1)
         .any(|above| above.join("Cargo.toml").is_file()))
-}
-
-/// Returns a path as an argument of a shell.
-fn quoted(path: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-~".contains(letter);
-    match path.chars().all(is_plain) && !path.starts_with(['-', '~']) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
-    }
 }

@@ -38,17 +38,32 @@ impl Sessions {
         }
     }
 
-    /// Opens the database, and creates it if it does not exist.
+    /// Opens the sessions: in the database server that the environment names, else in the file of the program, which is created if
+    /// it does not exist.
     ///
     /// # Errors
-    /// When the database cannot be created or read, or the program was built without one.
-    #[cfg(feature = "sqlite")]
+    /// When the database cannot be created, reached or read, or the program was built without one.
     pub(crate) async fn open() -> Result<Self, Failure> {
         Self::open_as("agcore").await
     }
 
-    #[cfg(feature = "sqlite")]
+    /// Like [`open`](Self::open), as a server, which is the only one that may use its database.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub(crate) async fn of_server() -> Result<Self, Failure> {
+        Self::open_as(SERVER).await
+    }
+
     async fn open_as(program: &str) -> Result<Self, Failure> {
+        match variable(STORE) {
+            Some(url) => Self::open_server(&url, program).await,
+            None => Self::open_default(program).await,
+        }
+    }
+
+    #[cfg(feature = "sqlite")]
+    async fn open_default(program: &str) -> Result<Self, Failure> {
         use agcore::store::sqlite::SqliteOptions;
 
         use agcore_settings::places::{create_private_directory, create_private_file, database};
@@ -74,22 +89,11 @@ impl Sessions {
         Ok(Self::of(store))
     }
 
-    /// Opens the sessions of a server: in the database server that the environment names, else in the file of the program.
-    ///
-    /// # Errors
-    /// When the database cannot be used, or the program was built without one.
-    pub(crate) async fn of_server() -> Result<Self, Failure> {
-        match variable(STORE) {
-            Some(url) => Self::open_server(&url).await,
-            None => Self::open_as(SERVER).await,
-        }
-    }
-
     /// Opens a database server, and creates the tables if they do not exist.
     ///
     /// # Errors
     /// When the server cannot be used, or the program was built without a client for it.
-    async fn open_server(url: &str) -> Result<Self, Failure> {
+    async fn open_server(url: &str, program: &str) -> Result<Self, Failure> {
         let is_postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
         if !is_postgres {
             return Err(Failure::usage(
@@ -98,13 +102,13 @@ impl Sessions {
         }
         #[cfg(feature = "postgres")]
         {
-            let options = agcore::store::postgres::PostgresOptions::new(url)?.with_program(SERVER);
+            let options = agcore::store::postgres::PostgresOptions::new(url)?.with_program(program);
             Ok(Self::of(options.open(clock()).await?))
         }
         #[cfg(not(feature = "postgres"))]
-        Err(Failure::usage(
-            "this build has no client for PostgreSQL; build agcore-cli with the feature `postgres`",
-        ))
+        Err(Failure::usage(format!(
+            "{program} was built without a client for PostgreSQL; build agcore-cli with the feature `postgres`, or unset AGCORE_STORE",
+        )))
     }
 
     /// Opens the database in a file.
@@ -124,15 +128,10 @@ impl Sessions {
 
     /// Fails: the program was built without a database.
     #[cfg(not(feature = "sqlite"))]
-    pub(crate) async fn open() -> Result<Self, Failure> {
+    async fn open_default(_: &str) -> Result<Self, Failure> {
         Err(Failure::usage(
             "this build keeps no sessions; build agcore-cli with the feature `sqlite`",
         ))
-    }
-
-    #[cfg(not(feature = "sqlite"))]
-    async fn open_as(_: &str) -> Result<Self, Failure> {
-        Self::open().await
     }
 
     fn in_memory() -> Self {
@@ -167,7 +166,7 @@ impl Sessions {
 
 /// Returns whether there should be a database.
 fn has_place() -> bool {
-    cfg!(feature = "sqlite") && agcore_settings::places::database().is_some()
+    variable(STORE).is_some() || (cfg!(feature = "sqlite") && agcore_settings::places::database().is_some())
 }
 
 fn clock() -> Arc<SystemClock> {

@@ -44,6 +44,10 @@ fn hostile(server: &Server) -> Agcore {
         .with_file(".agcore/agents/a.md", &front)
         .with_file(".agcore/skills/a/SKILL.md", &front)
         .with_file(&format!("{}.txt", HOSTILE.replace('/', "")), "x")
+        .with_file(
+            &format!("{HOSTILE}.flow.yaml").replace('/', ""),
+            &format!("{name}: 1\n"),
+        )
         .with_file("AGENTS.md", HOSTILE)
         .with_file("agcore.toml", &format!("[[hooks.Stop]]\ncommand = {name}\n"))
 }
@@ -53,7 +57,13 @@ fn no_command_writes_control_characters_of_others() {
     let server = Server::playground();
     let agcore = hostile(&server);
     agcore.run(["-p", HOSTILE, "-n", HOSTILE]);
-    let commands: [&[&str]; 14] = [
+    let flow = format!("{HOSTILE}.flow.yaml").replace('/', "");
+    let option = format!("--{HOSTILE}");
+    let commands: [&[&str]; 18] = [
+        &["flow", "check", &flow],
+        &["flow", "run", &flow, "x"],
+        &["knowledge", "add", &option],
+        &[&option],
         &["mcp", "list", "--trust-folder"],
         &["mcp", "doctor", "--trust-folder"],
         &["agents", "list", "--trust-folder"],

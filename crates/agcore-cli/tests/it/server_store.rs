@@ -55,8 +55,34 @@ fn no_command_works_on_another_database() {
         names.retain(|name| *name != arguments[0]);
     }
     assert!(names.is_empty(), "commands that were not tried: {names:?}");
-    agcore.run(["cost"]).assert_success();
-    assert!(!agcore.state("agcore.db").exists());
+    for arguments in [
+        &["cost"][..],
+        &["sessions", "list"],
+        &["approvals", "list"],
+        &["-p", "hello", "--no-tools"],
+    ] {
+        // Without a model the last one fails after it has opened its session.
+        let ran = agcore.run(arguments);
+        assert!(
+            ran.code() == Some(0) || arguments[0] == "-p",
+            "{arguments:?}: {}",
+            ran.stderr
+        );
+        assert!(!agcore.state("agcore.db").exists(), "{arguments:?}");
+    }
+    for arguments in [["knowledge", "list"], ["memory", "list"]] {
+        agcore
+            .run(arguments)
+            .assert_failed(2, &["AGCORE_STORE names a database server", "--file"]);
+        assert!(!agcore.state("agcore.db").exists(), "{arguments:?}");
+    }
+    // A server that cannot be reached is an error, and no reason to use a file.
+    let away = Agcore::new()
+        .at_home()
+        .with("AGCORE_STORE", "postgres://a@127.0.0.1:1/a");
+    for arguments in [["sessions", "list"], ["approvals", "list"]] {
+        away.run(arguments).assert_failed(1, &["127.0.0.1:1"]);
+    }
     // A file that is named is used in spite of the variable.
     agcore.run(["store", "migrate", "--file", "a.db"]).assert_success();
     agcore
@@ -112,3 +138,20 @@ name = "m"
 kind = "text"
 default = true
 "#;
+
+/// Chats, lists and approvals use the sessions of the configured database.
+#[test]
+fn sessions_are_those_of_the_server() {
+    let Some(database) = Database::create() else { return };
+    let server = Server::playground();
+    let agcore = Agcore::talking_to(&server)
+        .at_home()
+        .with("AGCORE_STORE", &database.url());
+    agcore.run(["-p", "hello", "-n", "in the server"]).assert_success();
+    let list = agcore.run(["sessions", "list"]);
+    assert!(list.assert_success().contains("in the server"), "{}", list.stdout);
+    agcore.run(["-p", "and?", "--resume", "in the server"]).assert_success();
+    let shown = agcore.run(["sessions", "show", "in the server", "--json"]);
+    assert!(shown.assert_success().contains("and?"), "{}", shown.stdout);
+    assert!(!agcore.state("agcore.db").exists());
+}

@@ -1,5 +1,7 @@
 //! Splits command lines of a shell into words that may name files, and writes such lines.
 
+use agcore_terminal::process::shell_word;
+
 /// A part of a word that the shell replaces: a variable, or the output of a command.
 pub(super) const REPLACED: char = '\0';
 
@@ -27,21 +29,13 @@ pub(crate) fn line<'v>(
     variables: impl IntoIterator<Item = (&'v String, &'v String)>,
     command: &[&str],
 ) -> String {
-    let directory = directory.map(|directory| format!("cd {};", quoted(directory)));
+    let directory = directory.map(|directory| format!("cd {};", shell_word(directory)));
     let variables = variables
         .into_iter()
-        .map(|(name, value)| quoted(&format!("{name}={value}")));
-    let command = command.iter().map(|word| quoted(word));
+        .map(|(name, value)| shell_word(&format!("{name}={value}")));
+    let command = command.iter().map(|word| shell_word(word));
     let words: Vec<String> = directory.into_iter().chain(variables).chain(command).collect();
     words.join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | ':' | '@' | '+');
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 /// The deepest nesting of substitutions and of lines within words that is read.

@@ -19,7 +19,7 @@ use crate::{exit::Failure, stdout::print};
 pub(super) fn check(files: &[PathBuf]) -> Result<(), Failure> {
     let mut problems = 0;
     for path in files {
-        let name = path.display();
+        let name = sanitized_line(&path.display().to_string());
         match read(path) {
             Ok(file) => {
                 let misfits = misfits(path);
@@ -29,7 +29,7 @@ pub(super) fn check(files: &[PathBuf]) -> Result<(), Failure> {
                     let (kind, agents, tasks) = (file.kind, file.agents.len(), file.tasks.len());
                     let (agents, tasks) = (counted(agents, "agent"), counted(tasks, "task"));
                     print(&format!("{name}: ok ({kind}, {agents}, {tasks})\n"))?;
-                    report(&missing_tools(&name.to_string(), &file)?)?;
+                    report(&missing_tools(&name, &file)?)?;
                 }
             }
             Err(failure) => {
@@ -85,11 +85,12 @@ fn misfits(path: &PathBuf) -> Vec<String> {
         .collect()
 }
 
+/// Prints lines, which quote the file, and its name.
 fn report(lines: &[String]) -> Result<(), Failure> {
     let mut err = io::stderr().lock();
     lines
         .iter()
-        .try_for_each(|line| writeln!(err, "{line}"))
+        .try_for_each(|line| writeln!(err, "{}", sanitized_line(line)))
         .map_err(|error| Failure::output(&error))
 }
 

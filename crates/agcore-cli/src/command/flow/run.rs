@@ -18,7 +18,10 @@ use agcore::{
     llm::SystemClock,
     session::title_of,
 };
-use agcore_terminal::render::{Render, TICK};
+use agcore_terminal::{
+    process::shell_word,
+    render::{Render, TICK},
+};
 use serde_json::Value;
 use tokio::{sync::mpsc, time};
 use tokio_util::sync::CancellationToken;
@@ -331,7 +334,7 @@ fn questions(run: &FlowRun<'_>, session: &str, result: &FlowResult) -> String {
         text += &format!("\n{}: {prompt}", interrupt.node);
         text += &format!(
             "\nContinue with: agcore flow run {} --resume {session} --answer '{}=ANSWER'",
-            run.file.display(),
+            shell_word(&run.file.display().to_string()),
             interrupt.id
         );
     }

@@ -9,8 +9,8 @@ use agcore::{
     chat::SystemClock,
     store::sqlite::{SqliteOptions, SqliteStore},
 };
-use agcore_settings::places;
-use agcore_terminal::render::sanitized_line;
+use agcore_settings::{STORE, places};
+use agcore_terminal::{process::variable, render::sanitized_line};
 use serde_json::Value;
 
 use crate::{args::FileArgs, exit::Failure, stdout::print};
@@ -29,8 +29,13 @@ impl Database {
     /// Returns the database that the arguments name. Nothing is opened yet.
     ///
     /// # Errors
-    /// When no file is named and there is no directory for the default one.
+    /// When no file is named, and the environment names a database server or there is no directory for the default file.
     pub(super) fn of(args: &FileArgs) -> Result<Self, Failure> {
+        if args.file.is_none() && variable(STORE).is_some() {
+            return Err(Failure::usage(
+                "this command works on a file, and AGCORE_STORE names a database server: name a file with --file, or unset AGCORE_STORE",
+            ));
+        }
         let path = args.file.clone().or_else(places::database).ok_or_else(|| {
             Failure::usage("there is no directory for the database, because HOME is not set; name a file with --file")
         })?;

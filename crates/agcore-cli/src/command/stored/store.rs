@@ -10,7 +10,10 @@ use std::path::Path;
 
 use agcore::store::sqlite::maintenance::{self, CheckReport, NEWEST_VERSION};
 use agcore_settings::STORE;
-use agcore_terminal::{process::variable, render::sanitized_line};
+use agcore_terminal::{
+    process::{shell_word, variable},
+    render::sanitized_line,
+};
 use serde_json::{Value, json};
 
 use super::database::{Database, shown};
@@ -101,7 +104,7 @@ fn as_json(report: &CheckReport) -> Value {
 }
 
 async fn backup(args: &BackupArgs) -> Result<(), Failure> {
-    let target = quoted(&shown(&args.target));
+    let target = shell_word(&shown(&args.target));
     let dump = format!("pg_dump --format=custom --schema=agcore --file={target} --dbname=\"$AGCORE_STORE\"");
     let restore = format!("pg_restore --clean --if-exists --dbname=\"$AGCORE_STORE\" {target}   (restores it)");
     refuse_server(&args.database, "copies files of SQLite", &[&dump, &restore])?;
@@ -158,9 +161,4 @@ fn refuse_server(args: &FileArgs, what: &str, lines: &[&str]) -> Result<(), Fail
         "nothing was done: this command {what}, and {STORE} names a database server\nFor the server, use:{lines}\n\
          To work on a file in spite of {STORE}, name it with --file."
     )))
-}
-
-/// Returns a text as a word of a shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
