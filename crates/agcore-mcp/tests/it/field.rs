@@ -28,13 +28,16 @@ async fn invoke(registry: &ToolRegistry, name: &str) -> Result<agcore_tools::Too
 }
 
 #[tokio::test]
-async fn answers_that_can_be_repaired_are_used() {
+async fn field_answers_that_can_be_repaired_are_used() {
     let Some(server) = server("field") else { return };
     let client = connect(server).await;
     for (tool, text) in [
         ("surrogate", "a\u{fffd}"),
         ("nan", "v"),
         ("batch", "v"),
+        ("two_in_line", "v"),
+        ("colored", "v"),
+        ("pretty", "v"),
         ("log_line", "TEXT"),
         ("annotated", "TEXT"),
         ("string_content", "plain"),
@@ -45,12 +48,18 @@ async fn answers_that_can_be_repaired_are_used() {
 }
 
 #[tokio::test]
-async fn answers_that_cannot_be_decoded_fail_their_call() {
+async fn field_answers_that_cannot_be_decoded_fail_their_call() {
     let Some(server) = server("field") else { return };
     let client = connect(server).await;
     for (tool, text) in [
         ("text_code", "with error -32603: E_BAD: it gave no reason"),
         ("no_id", "with error -32603: Internal"),
+        (
+            "no_result",
+            "the answer cannot be decoded: it has neither `result` nor `error`",
+        ),
+        ("python", "the answer cannot be decoded: key must be a string"),
+        ("console", "the answer cannot be decoded: key must be a string"),
         ("cut", "the answer cannot be decoded: EOF while parsing a string"),
     ] {
         let error = client.call_tool(tool, |_| {}).await.unwrap_err();

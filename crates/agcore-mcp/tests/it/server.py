@@ -90,6 +90,13 @@ FIELD = {
     "no_id": lambda r: raw(r, '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal"}}'),
     "cut": lambda r: raw(r, '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"bro'),
     "batch": lambda r: raw(r, '[{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"v"}]}}]'),
+    "two_in_line": lambda r: raw(r, json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}})
+                                 + '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"v"}]}}'),
+    "colored": lambda r: raw(r, '\x1b[32m{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"v"}]}}\x1b[0m'),
+    "pretty": lambda r: raw(r, json.dumps({"jsonrpc": "2.0", "id": "ID", "result": text("v")}, indent=2).replace('"ID"', "ID")),
+    "no_result": lambda r: raw(r, '{"jsonrpc":"2.0","id":ID}'),
+    "python": lambda r: raw(r, "{'jsonrpc': '2.0', 'id': ID, 'result': {'content': []}}"),
+    "console": lambda r: raw(r, "{\n  jsonrpc: '2.0',\n  id: ID,\n  result: { content: [] }\n}"),
     "log_line": lambda r: (raw(r, '{"level":"info","id":ID,"message":"result"}'), reply(r, {"content": CONTENT})),
     "hologram": lambda r: reply(r, {"content": [{"type": "hologram", "x": 1}] + CONTENT}),
     "annotated": lambda r: reply(r, {"content": [CONTENT[0] | {"annotations": {"priority": 2.5, "audience": ["robot"]}}]}),
