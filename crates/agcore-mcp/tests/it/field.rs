@@ -1,15 +1,15 @@
 //! Servers on stdio as they are found in the field: answers, lists and descriptions with the mistakes of their encoders.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{SystemClock, ToolCall};
-use agcore_mcp::{McpClient, McpErrorKind, McpToolset, ToolsetOptions};
+use agcore_mcp::{ClientOptions, McpClient, McpErrorKind, McpToolset, ToolsetOptions};
 use agcore_tools::{ToolContext, ToolErrorKind, ToolRegistry};
 use serde_json::json;
 
 use crate::{
     client::call,
-    support::{connect, server},
+    support::{connect, server, try_connect},
 };
 
 async fn registered(client: &McpClient) -> (ToolRegistry, McpToolset) {
@@ -134,6 +134,34 @@ async fn lists_end_at_a_cursor_that_leads_nowhere() {
         );
         let (registry, toolset) = registered(&client).await;
         assert_eq!(registry.list().len(), names.len());
+        assert_eq!(toolset.warnings(), [format!("tools/list may be incomplete: {reason}")]);
+    }
+}
+
+#[tokio::test]
+async fn field_lists_that_do_not_go_on_keep_what_was_read() {
+    for (mode, reason) in [
+        ("cursor_new", "10 pages in a row brought nothing new"),
+        ("cursor_empty_pages", "10 pages in a row brought nothing new"),
+        (
+            "second_page_fails",
+            "page 2 cannot be read: the MCP server \"test\" answered tools/list with error -32602: Invalid cursor",
+        ),
+        (
+            "second_page_silent",
+            "the server did not send the whole list within 2s; the pages that were read: 1",
+        ),
+    ] {
+        let Some(server) = server(mode) else { return };
+        let options = ClientOptions::new().with_list_timeout(Duration::from_secs(2));
+        let options = if mode == "second_page_silent" {
+            options
+        } else {
+            ClientOptions::new()
+        };
+        let client = try_connect(server, options).await.unwrap();
+        let (registry, toolset) = registered(&client).await;
+        assert_eq!(registry.list().len(), 2, "{mode}");
         assert_eq!(toolset.warnings(), [format!("tools/list may be incomplete: {reason}")]);
     }
 }

@@ -116,6 +116,12 @@ def pages(params):
     if MODE == "cursor_circle":
         cursor = (params or {}).get("cursor") or "0"
         return {"tools": [tool(f"t{cursor}")], "nextCursor": {"0": "1", "1": "2", "2": "1"}[cursor]}
+    if MODE in ("cursor_new", "cursor_empty_pages"):
+        cursor = int((params or {}).get("cursor") or 0)
+        listed = [tool("a"), tool("b")] if cursor == 0 or MODE == "cursor_new" else []
+        return {"tools": listed, "nextCursor": str(cursor + 1)}
+    if MODE in ("second_page_fails", "second_page_silent"):
+        return {"tools": [tool("a"), tool("b")], "nextCursor": "2"}
     if MODE == "php":
         return {"tools": {"0": tool("a"), "2": tool("b")}}
     if MODE == "many":
@@ -214,6 +220,10 @@ def handle(message):
     if method == "prompts/list":
         return reply(message, {"prompts": [{"name": "p", "arguments": []}, {"name": 7}], "nextCursor": ""})
     if method == "tools/list":
+        if "cursor" in (message.get("params") or {}) and MODE == "second_page_fails":
+            return fail(message, -32602, "Invalid cursor")
+        if "cursor" in (message.get("params") or {}) and MODE == "second_page_silent":
+            return None
         return reply(message, pages(message.get("params")))
     if method == "tools/call":
         if message["params"]["name"] == "add" and "a" not in message["params"].get("arguments", {}):
