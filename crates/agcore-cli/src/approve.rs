@@ -188,7 +188,7 @@ mod tests {
         );
         let deceptive = arguments(&json!({"path": "a\u{202e}b\u{1b}[2J\nc", "body": hidden}));
         assert!(deceptive.contains(r#""a\u{202e}b\u001b[2J\nc""#), "{deceptive}");
-        // Spaces that are none, and letters that only look Latin.
+        // Characters that only look like spaces, and letters that only look Latin.
         let deceptive = arguments(&json!({"command": "cаt\u{a0}/tmp\u{2800}"}));
         assert_eq!(deceptive, r#"{"command":"c\u{430}t\u{a0}/tmp\u{2800}"}"#);
     }

@@ -1,6 +1,5 @@
 //! The message of a single turn: the prompt and standard input.
 
-mod confirm;
 mod reader;
 mod block;
 pub(crate) mod attachments;
@@ -9,16 +8,15 @@ pub(crate) mod secret_input;
 
 use std::io::{self, IsTerminal, Write};
 
+use agcore_terminal::console::{Console, Line};
+
 use self::{
     block::with_input,
     reader::{SILENCE, read_unless_silent},
 };
-use crate::exit::Failure;
+use crate::{exit::Failure, stdout::print};
 
-pub(crate) use self::{
-    confirm::confirm,
-    reader::{arrives, read_stdin},
-};
+pub(crate) use self::reader::{arrives, read_stdin};
 
 /// Returns the message: the prompt followed by standard input as a named block. Without a prompt, or if it is `-`, the
 /// message is standard input alone.
@@ -65,6 +63,25 @@ fn non_empty(message: &str) -> Result<&str, Failure> {
     match message.trim_end() {
         "" => Err(Failure::usage("the message is empty; nothing was sent")),
         message => Ok(message),
+    }
+}
+
+/// Asks until the answer is yes or no. Enter alone means `default`, if there is one. Returns `None` if the user presses Ctrl-C, Ctrl-D or
+/// Esc instead.
+///
+/// # Errors
+/// When the terminal cannot be read or written.
+pub(crate) async fn confirm(console: &Console, prompt: &str, default: Option<bool>) -> Result<Option<bool>, Failure> {
+    loop {
+        let Line::Entered(word) = console.read_line(prompt).await? else {
+            return Ok(None);
+        };
+        match (word.to_lowercase().as_str(), default) {
+            ("y" | "yes", _) => return Ok(Some(true)),
+            ("n" | "no", _) => return Ok(Some(false)),
+            ("", Some(default)) => return Ok(Some(default)),
+            _ => print("  Type y or n.\n")?,
+        }
     }
 }
 

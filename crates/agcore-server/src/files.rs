@@ -2,12 +2,14 @@
 
 mod name;
 mod quota;
+mod error;
 mod list;
 mod totals;
 mod retention;
 mod user;
 
 pub(crate) use self::{
+    error::FileError,
     list::StoredFile,
     name::check_name,
     quota::{FileQuota, Shortage},
@@ -20,12 +22,11 @@ pub use self::{
 use std::{fmt, sync::Arc};
 
 use agcore_chat::{Actor, Clock};
-use agcore_files::{FileKind, FileMapping, FileStorage, StorageError};
-use agcore_session::{SessionError, SessionStore, Timestamp};
-use sha2::{Digest, Sha256};
+use agcore_files::{FileKind, FileMapping, FileStorage};
+use agcore_session::{SessionStore, Timestamp};
 
 use self::{
-    list::{FileList, Upload, owner_of, stream_of},
+    list::{FileList, Upload, owner_hash, stream_of},
     quota::Total,
     totals::TenantTotals,
 };
@@ -35,14 +36,6 @@ pub(crate) struct Files {
     storage: Arc<dyn FileStorage>,
     store: Arc<dyn SessionStore>,
     clock: Arc<dyn Clock>,
-}
-
-/// The reason for which a file was not stored or found.
-#[derive(Debug)]
-pub(crate) enum FileError {
-    Store(SessionError),
-    Storage(StorageError),
-    Full(Shortage),
 }
 
 impl Files {
@@ -173,30 +166,6 @@ impl Files {
 /// Returns the path of a file in the storage. It contains nothing that a client has chosen.
 fn path_of(actor: &Actor, id: &str) -> String {
     format!("uploads/{}/{id}", owner_hash(actor))
-}
-
-/// Returns a name of a user that does not reveal who it is.
-fn owner_hash(actor: &Actor) -> String {
-    let owner = Sha256::digest(owner_of(actor));
-    owner.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
-}
-
-impl From<SessionError> for FileError {
-    fn from(error: SessionError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<Shortage> for FileError {
-    fn from(shortage: Shortage) -> Self {
-        Self::Full(shortage)
-    }
-}
-
-impl From<StorageError> for FileError {
-    fn from(error: StorageError) -> Self {
-        Self::Storage(error)
-    }
 }
 
 impl fmt::Debug for Files {

@@ -1,6 +1,7 @@
 //! [`Settings`]: read from options, the environment, the folder's `.env` and `agcore.toml`, the user's `agcore.toml` and
 //! defaults, in this order of precedence. Most settings of a folder are used only if the user trusts it.
 
+mod table;
 mod file;
 
 mod model_name;
@@ -20,7 +21,7 @@ mod tools;
 mod model_limits;
 mod model_prices;
 mod choices;
-mod table;
+mod shown;
 
 use std::path::Path;
 
@@ -33,7 +34,7 @@ use agcore_terminal::render::Theme;
 use crate::SettingsError;
 
 pub use self::{
-    choices::{Choices, LOG, STORE, Unknown},
+    choices::{Choices, Unknown},
     context::ContextFiles,
     effect::Effect,
     file::guards::{BudgetEntry, BudgetTable},
@@ -47,7 +48,8 @@ pub use self::{
     project::{AGENTS, FileAgent, FlowFiles, Project},
     proxy::shown_proxy,
     report::FolderReport,
-    table::{SETTINGS, Setting, Shown, Variable, file_settings, variables},
+    shown::Shown,
+    table::{LOG, SETTINGS, STORE, Setting, Variable, file_settings, variables},
     tools::ToolSettings,
 };
 

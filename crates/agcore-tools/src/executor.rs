@@ -304,11 +304,6 @@ impl ExecutorBuilder {
         self
     }
 
-    /// Applies settings that several executors share. Layers are added around those that were added before.
-    pub fn with_settings(self, settings: &ToolSettings) -> Self {
-        settings.apply(self)
-    }
-
     /// Sets the sink that receives a record of every decision and of the end of every call.
     pub fn with_audit(mut self, sink: Arc<dyn AuditSink>) -> Self {
         self.audit = Some(sink);
@@ -395,14 +390,4 @@ fn outer_layers(
         None => BoxInvoke::new(inner),
         Some(sink) => BoxInvoke::new(Audit::new(inner, sink)),
     })
-}
-
-impl fmt::Debug for ExecutorBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ExecutorBuilder")
-            .field("context", &self.context)
-            .field("policy", &self.policy)
-            .field("timeout", &self.timeout)
-            .finish_non_exhaustive()
-    }
 }

@@ -93,7 +93,7 @@ impl CommandHooks {
         self
     }
 
-    /// Logs problems without an effect on the turn, for agents whose problems nobody takes.
+    /// Logs problems without an effect on the turn, for agents without a terminal.
     pub(crate) fn with_logged_problems(mut self) -> Self {
         self.problems = None;
         self

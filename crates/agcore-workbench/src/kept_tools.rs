@@ -36,11 +36,7 @@ pub async fn register(registry: &mut ToolRegistry) -> Option<String> {
         Ok((has_pages, has_items))
     }
 
-    if agcore_terminal::process::variable(agcore_settings::STORE).is_some() {
-        // The sessions are in a database server, and the pages of a file do not belong to them.
-        return None;
-    }
-    let path = agcore_settings::places::database().filter(|path| path.is_file())?;
+    let path = database()?;
     let clock = Arc::new(SystemClock::new());
     let store = SqliteOptions::new(&path).open(clock.clone()).await;
     let opened = async {
@@ -78,4 +74,11 @@ pub async fn register(registry: &mut ToolRegistry) -> Option<String> {
 )]
 pub async fn register(_: &mut ToolRegistry) -> Option<String> {
     None
+}
+
+/// Returns the file of the database. If sessions are in a database server, the pages of a file do not belong to them.
+#[cfg(feature = "sqlite")]
+fn database() -> Option<std::path::PathBuf> {
+    let is_local = agcore_terminal::process::variable(agcore_settings::STORE).is_none();
+    agcore_settings::places::database().filter(|path| is_local && path.is_file())
 }

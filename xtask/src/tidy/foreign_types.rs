@@ -43,7 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("agcore-telemetry", &["tokio", "tracing_core", "tracing_subscriber"]),
     ("agcore-terminal", &["anstyle", "serde_json", "tokio_util"]),
-    ("agcore-workbench", &["clap", "tokio"]),
+    ("agcore-workbench", &["clap", "serde_json", "tokio"]),
     ("agcore-server", &["http", "serde", "serde_json", "tokio", "tokio_util"]),
     (
         "agcore-testkit",

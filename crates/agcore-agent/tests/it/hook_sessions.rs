@@ -11,7 +11,10 @@ use async_trait::async_trait;
 
 /// Notes the agent and the session of each turn.
 #[derive(Debug, Default, Clone)]
-struct Turns(Arc<Mutex<Vec<(String, Option<String>)>>>);
+struct Turns(Arc<Mutex<Vec<Turn>>>);
+
+/// The agent of a turn and its session.
+type Turn = (String, Option<String>);
 
 #[async_trait]
 impl Hook for Turns {

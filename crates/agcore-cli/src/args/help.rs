@@ -20,6 +20,11 @@ use clap::Command;
 use crate::exit::exit_codes;
 
 /// Prints an error about the arguments, or the help, and ends the process. Control characters of arguments do not reach the terminal.
+#[expect(
+    clippy::exit,
+    clippy::disallowed_methods,
+    reason = "the arguments of the process are wrong, as for `clap::Error::exit`"
+)]
 pub(super) fn exit(error: &clap::Error, arguments: &[OsString]) -> ! {
     let is_odd = |argument: &OsString| {
         let text = argument.to_string_lossy();
@@ -28,7 +33,7 @@ pub(super) fn exit(error: &clap::Error, arguments: &[OsString]) -> ! {
     if !arguments.iter().any(is_odd) {
         error.exit();
     }
-    // Without colors, whose escape sequences could not be told from others.
+    // Without colors, whose escape sequences could not be distinguished from others.
     let text = sanitized(&error.render().to_string()).into_owned();
     let _ = match error.use_stderr() {
         true => io::stderr().write_all(text.as_bytes()),

@@ -11,7 +11,7 @@ use agcore_terminal::{
 };
 use serde_json::{Map, Value, json};
 
-use self::remarks::{Remarks, current_prices};
+use self::remarks::{Remarks, counted, current_prices};
 use crate::{
     args::{CostArgs, CostGroup},
     exit::Failure,
@@ -204,13 +204,6 @@ impl Report {
             CostGroup::Key => "key",
         };
         json!({"by": by, "rows": rows, "total": members_of(&self.total)})
-    }
-}
-
-fn counted(calls: u64) -> String {
-    match calls {
-        1 => "1 call".to_owned(),
-        calls => format!("{calls} calls"),
     }
 }
 

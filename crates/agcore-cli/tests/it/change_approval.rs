@@ -104,7 +104,7 @@ fn a_file_that_changes_behind_the_question_is_not_written() {
 }
 
 #[test]
-fn nobody_is_asked_about_a_change_that_would_fail() {
+fn a_change_that_would_fail_is_not_asked_about() {
     for (content, reason) in [
         (None, "Result: cannot find a.txt: it does not exist"),
         (Some("one\n"), "Result: a.txt does not contain old"),
@@ -127,7 +127,7 @@ fn nobody_is_asked_about_a_change_that_would_fail() {
 }
 
 #[test]
-fn nobody_is_asked_about_a_page_or_a_command_that_is_refused() {
+fn a_page_or_a_command_that_is_refused_is_not_asked_about() {
     for (tool, arguments, reason) in [
         (
             "fetch_url",

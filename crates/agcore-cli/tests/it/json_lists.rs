@@ -1,4 +1,4 @@
-//! `--json` of all commands that print a list: one object, with the list in a member that says what it contains.
+//! `--json` of all commands that print a list: one object, with the list in a member that is named after its items.
 
 use serde_json::Value;
 

@@ -152,12 +152,12 @@ fn plan_mode_runs_commands_that_only_read_if_a_rule_allows_them() {
     ran.assert_failed(6, &["shell was denied"]);
 }
 
-/// Answers the message with a plan, and carries it out when it is told to.
+/// Answers the message with a plan, and carries it out when it is asked to.
 #[cfg(unix)]
 fn planner() -> Server {
     Server::start(MockOptions::new(), |request: &RecordedRequest| {
         let prompt = request.prompt();
-        match (&*prompt.last_user(), prompt.results().first()) {
+        match (prompt.last_user(), prompt.results().first()) {
             (_, Some(_)) => Reply::text("It is saved."),
             ("Carry out the plan.", None) => Reply::tool_calls([ToolCall::new("save_note", &json!({"text": "x"}))]),
             ("ask", None) => Reply::text("Which note?"),
@@ -195,10 +195,10 @@ fn a_plan_is_carried_out_after_a_yes() {
 
 #[cfg(unix)]
 #[test]
-fn planning_goes_on_with_what_the_user_says() {
+fn planning_continues_with_the_answer_of_the_user() {
     let server = planner();
     let mut person = Person::at(&server, &["--permission-mode", "plan"]);
-    // A question to the user is no plan.
+    // A question to the user is not a plan.
     person.types("ask");
     let shown = person.sees("Which note?") + &person.sees("plan > ");
     assert!(!shown.contains("Carry out"), "{shown}");

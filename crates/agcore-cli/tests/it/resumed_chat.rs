@@ -52,7 +52,7 @@ fn a_chat_prints_how_to_resume_it_and_goes_on() {
 #[test]
 fn a_resumed_chat_shows_the_last_exchanges_and_the_whole_answer() {
     let server = Server::start(MockOptions::new(), |request: &RecordedRequest| {
-        match &*request.prompt().last_user() {
+        match request.prompt().last_user() {
             "long" => Reply::text((1..=80).map(|number| format!("- line {number}\n")).collect::<String>()),
             message => Reply::text(format!("Answer to {message}.")),
         }

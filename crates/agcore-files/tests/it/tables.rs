@@ -125,6 +125,69 @@ fn a_table_may_have_lines_above_it() {
 }
 
 #[test]
+fn values_keep_their_decimal_commas() {
+    check(
+        "a.csv",
+        b"Preis\n-1.234,50\n-2,50\n",
+        &[],
+        &["Preis"],
+        json!([["-1.234,50"], ["-2,50"]]),
+    );
+    check(
+        "a.csv",
+        b"a;b;c\n1,5;x;\n2,5;y\n",
+        &[],
+        &["a", "b", "c"],
+        json!([["1,5", "x", null], ["2,5", "y", null]]),
+    );
+}
+
+#[test]
+fn names_and_values_may_be_above_a_short_table() {
+    check(
+        "a.csv",
+        b"Account;DE12\nday;text;sum\n1;x;2,5\n2;y;3,5\n",
+        &["Account DE12"],
+        &["day", "text", "sum"],
+        json!([["1", "x", "2,5"], ["2", "y", "3,5"]]),
+    );
+    let account = "\"Kontonummer:\";\"DE12\";\n\n\"Von:\";\"1.1.\";\n\"Bis:\";\"2.1.\";\n\"Kontostand:\";\"1,00\";\n\n\
+                   \"Tag\";\"Wert\";\"Text\";\"Betrag\";\n\"1\";\"1\";\"x\";\"-8,00\";\n\"2\";\"2\";\"y\";\"1,00\";\n";
+    let found = read("a.csv", account.as_bytes());
+    let table = &found.tables[0];
+    assert_eq!(
+        table.headings,
+        ["Kontonummer: DE12", "Von: 1.1.", "Bis: 2.1.", "Kontostand: 1,00"]
+    );
+    assert_eq!(table.columns[..4], ["Tag", "Wert", "Text", "Betrag"]);
+    assert_eq!(table.rows.len(), 2);
+    let notes = "Please note, dear customer, this\n".repeat(30);
+    let found = read(
+        "a.csv",
+        format!("{notes}a;b;c\n1,5;x;y\n2,5;x;y\n3,5;x;y\n4,5;x;y\n").as_bytes(),
+    );
+    assert_eq!(found.tables[0].headings.len(), 30);
+    assert_eq!(found.tables[0].columns, ["a", "b", "c"]);
+    assert_eq!(found.tables[0].rows.last().unwrap()[0], "4,5");
+}
+
+#[test]
+fn lines_may_end_with_a_carriage_return() {
+    for text in ["sep=;\ra;b\r1,5;2\r", "\r\ra;b\r1,5;2\r", "sep=; \r\na;b\r\n1,5;2"] {
+        check("a.csv", text.as_bytes(), &[], &["a", "b"], json!([["1,5", "2"]]));
+    }
+    let columns = ["a", "b"];
+    check(
+        "a.csv",
+        b"a,b\r1;x,2\r3;y,4\r",
+        &[],
+        &columns,
+        json!([["1;x", "2"], ["3;y", "4"]]),
+    );
+    check("a.csv", b"sep=\\t\na\tb\n1\t2\n", &[], &columns, json!([["1", "2"]]));
+}
+
+#[test]
 fn values_are_never_names() {
     check("a.csv", b"5,5\n", &[], &["column_1", "column_2"], json!([["5", "5"]]));
 }

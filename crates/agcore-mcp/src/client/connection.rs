@@ -35,7 +35,7 @@ use crate::{
     transport::{
         StdioTransport, Streams,
         lines::JsonLines,
-        tap::{Link, Tap},
+        tap::{Channel, Link, Tap},
     },
 };
 
@@ -80,7 +80,8 @@ impl Connector<'_> {
         let Started { process, stdin, stdout } = transport.start(self.server)?;
         let limit = self.options.max_message_bytes;
         let transport = JsonLines::new(stdout, stdin, limit);
-        self.connect(transport, Some(Arc::new(process)), lifecycle).await
+        self.connect(transport, Channel::Shared, Some(Arc::new(process)), lifecycle)
+            .await
     }
 
     /// Connects to a server over byte streams.
@@ -88,7 +89,8 @@ impl Connector<'_> {
         let limit = self.options.max_message_bytes;
         let Streams { read, write } = streams;
         let transport = JsonLines::new(read, write, limit);
-        self.connect(transport, None, self.options.lifecycle).await
+        self.connect(transport, Channel::Shared, None, self.options.lifecycle)
+            .await
     }
 
     /// Connects to a server over HTTP.
@@ -102,15 +104,19 @@ impl Connector<'_> {
         #[cfg(feature = "oauth")]
         if let Some(oauth) = transport.oauth() {
             let transport = transport.open_with(oauth, self.server, settings).await?;
-            return self.connect(transport, None, self.options.lifecycle).await;
+            return self
+                .connect(transport, Channel::PerRequest, None, self.options.lifecycle)
+                .await;
         }
         let transport = transport.open(self.server, settings)?;
-        self.connect(transport, None, self.options.lifecycle).await
+        self.connect(transport, Channel::PerRequest, None, self.options.lifecycle)
+            .await
     }
 
     async fn connect<T: Transport<RoleClient> + 'static>(
         &self,
         transport: T,
+        channel: Channel,
         process: Option<Arc<Process>>,
         lifecycle: Lifecycle,
     ) -> Result<Connection, McpError> {
@@ -121,6 +127,7 @@ impl Connector<'_> {
             process.clone(),
             self.options.close_timeout,
         )
+        .with_channel(channel)
         .with_handshake(lifecycle == Lifecycle::Negotiate);
         // Kills the process if this future is dropped, or fails.
         let mut guard = KillGuard(process.clone());

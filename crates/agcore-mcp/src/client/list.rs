@@ -22,6 +22,9 @@ const OPTIONAL: &[&str] = &[
     "outputSchema",
 ];
 
+/// The number of pages in a row without anything new after which a list ends. Some are empty because a server filters them.
+const MAX_IDLE_PAGES: usize = 10;
+
 /// A page of a list: the entries, or why they cannot be read, and the cursor of the next page.
 pub(super) type Page<T> = (Vec<Result<T, String>>, Option<String>);
 
@@ -87,8 +90,93 @@ impl Cursors {
     }
 }
 
+/// A list while its pages are read.
+#[derive(Debug)]
+pub(super) struct Pages<T> {
+    list: List<T>,
+    count: usize,
+    /// How many of the last pages brought nothing new.
+    idle: usize,
+    /// The keys of the entries, and the problems of those that were left out.
+    seen: HashSet<String>,
+    cursors: Cursors,
+    max_entries: usize,
+}
+
+impl<T> Pages<T> {
+    pub(super) fn new(cursors: Cursors, max_entries: usize) -> Self {
+        Self {
+            list: List::default(),
+            count: 0,
+            idle: 0,
+            seen: HashSet::new(),
+            cursors,
+            max_entries,
+        }
+    }
+
+    /// Returns the number of pages.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns whether no page had an entry.
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.entries.is_empty()
+    }
+
+    /// Adds a page, and returns where the list continues. `key` identifies an entry.
+    pub(super) fn add(&mut self, (entries, cursor): Page<T>, key: impl Fn(&T) -> &str) -> Next {
+        let before = self.seen.len();
+        for entry in entries {
+            match entry {
+                Ok(entry) => {
+                    self.seen.insert(key(&entry).to_owned());
+                    self.list.entries.push(entry);
+                }
+                Err(problem) => {
+                    self.seen.insert(problem.clone());
+                    self.list.problems.push(problem);
+                }
+            }
+        }
+        self.count += 1;
+        self.idle = if self.seen.len() > before { 0 } else { self.idle + 1 };
+        if self.is_too_long() {
+            without_repeated(&mut self.list.entries, key);
+        }
+        if self.is_too_long() {
+            self.list.entries.truncate(self.max_entries);
+            self.list.problems.truncate(self.max_entries);
+            return Next::Stuck(format!("the server lists more than {} entries", self.max_entries));
+        }
+        match self.cursors.next(cursor) {
+            Next::Page(_) if self.idle == MAX_IDLE_PAGES => {
+                Next::Stuck(format!("{MAX_IDLE_PAGES} pages in a row brought nothing new"))
+            }
+            next => next,
+        }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.list.entries.len() + self.list.problems.len() > self.max_entries
+    }
+
+    /// Returns the list whose last page was read.
+    pub(super) fn complete(self) -> List<T> {
+        self.list
+    }
+
+    /// Returns what was read of a list that does not continue, with the warning.
+    pub(super) fn incomplete(mut self, warning: String, key: impl Fn(&T) -> &str) -> List<T> {
+        without_repeated(&mut self.list.entries, key);
+        self.list.warning = Some(warning);
+        self.list
+    }
+}
+
 /// Removes the entries whose key was seen before: a server that ignores cursors repeats its first page.
-pub(super) fn without_repeated<T>(entries: &mut Vec<T>, key: impl Fn(&T) -> &str) {
+fn without_repeated<T>(entries: &mut Vec<T>, key: impl Fn(&T) -> &str) {
     let mut seen = HashSet::new();
     entries.retain(|entry| seen.insert(key(entry).to_owned()));
 }
@@ -176,6 +264,53 @@ mod tests {
         let mut cursors = Cursors::new(true);
         assert_eq!(cursors.next(text("")), page(""));
         assert!(matches!(cursors.next(text("")), Next::Stuck(_)));
+    }
+
+    fn page(names: &[&str], cursor: usize) -> Page<String> {
+        let entries = names.iter().map(|name| Ok((*name).to_owned())).collect();
+        (entries, Some(cursor.to_string()))
+    }
+
+    #[test]
+    fn pages_without_anything_new_end_the_list() {
+        for repeated in [&["a", "b"][..], &[]] {
+            let mut pages = Pages::new(Cursors::new(false), 100);
+            assert_eq!(
+                pages.add(page(&["a", "b"], 0), String::as_str),
+                Next::Page("0".to_owned())
+            );
+            let mut last = Next::End;
+            while pages.count() < 11 {
+                assert!(!matches!(last, Next::Stuck(_)));
+                last = pages.add(page(repeated, pages.count()), String::as_str);
+            }
+            assert_eq!(last, Next::Stuck("10 pages in a row brought nothing new".to_owned()));
+            let list = pages.incomplete("why".to_owned(), String::as_str);
+            assert_eq!((list.entries.len(), list.warning.as_deref()), (2, Some("why")));
+        }
+        // A few empty pages, or an empty last one, are normal.
+        let mut pages = Pages::new(Cursors::new(false), 100);
+        for number in 0..9 {
+            assert!(matches!(pages.add(page(&[], number), String::as_str), Next::Page(_)));
+        }
+        assert!(matches!(pages.add(page(&["a"], 9), String::as_str), Next::Page(_)));
+        assert_eq!(pages.add((Vec::new(), None), String::as_str), Next::End);
+        assert_eq!(pages.complete().entries, ["a"]);
+    }
+
+    #[test]
+    fn long_lists_are_cut() {
+        let mut pages = Pages::new(Cursors::new(false), 3);
+        // Repeated entries do not count.
+        for number in 0..2 {
+            assert!(matches!(
+                pages.add(page(&["a", "b"], number), String::as_str),
+                Next::Page(_)
+            ));
+        }
+        let reason = "the server lists more than 3 entries".to_owned();
+        assert_eq!(pages.add(page(&["c", "d"], 2), String::as_str), Next::Stuck(reason));
+        assert_eq!(pages.complete().entries, ["a", "b", "c"]);
     }
 
     fn tools(list: Value) -> Option<Page<Tool>> {

@@ -20,7 +20,7 @@ use super::{
     McpClient,
     connection::Connection,
     input::Input,
-    list::{Cursors, List, Next, Page, lenient_page, without_repeated},
+    list::{Cursors, List, Next, Page, Pages, lenient_page},
     listen::forward,
     remote_tool::JsonObject,
     request::Limits,
@@ -36,7 +36,8 @@ impl McpClient {
     /// Returns the prompts of the server, from all pages of its list. Cancel safe.
     ///
     /// # Errors
-    /// When the server does not answer in time, answers with an error, or lists too much.
+    /// When the server does not answer in time, or answers with an error. What was read before is kept, with a warning in
+    /// the log: a list may be incomplete when a later page fails, or the list does not end.
     pub async fn list_prompts(&self) -> Result<Vec<PromptInfo>, McpError> {
         let connection = self.0.connection().await?;
         if !connection.info.has_prompts {
@@ -310,7 +311,8 @@ impl McpClient {
 
     /// Reads all pages of a list, within the limits of the client. `key` identifies an entry.
     ///
-    /// Malformed entries, and a cursor that leads nowhere, are logged as well.
+    /// What was read is kept if the list does not continue. Malformed entries, and why a list may be incomplete, are logged as
+    /// well.
     pub(super) async fn all_pages<T>(
         &self,
         connection: &Connection,
@@ -321,40 +323,56 @@ impl McpClient {
     ) -> Result<List<T>, McpError> {
         let options = &self.0.options;
         let deadline = Instant::now() + options.list_timeout;
-        let mut cursors = Cursors::new(connection.info.is_stateless());
-        let (mut all, mut cursor) = (List::default(), None::<String>);
-        loop {
-            let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
-            let limits = Limits::within(deadline.saturating_duration_since(Instant::now()));
-            let result = connection
-                .requests
-                .send(what, request(Some(params)), limits, &mut |_| {})
-                .await?;
-            let Some((list, next)) = page(result) else {
-                return Err(connection.requests.unexpected(what, "a list"));
+        let cursors = Cursors::new(connection.info.is_stateless());
+        let mut pages = Pages::new(cursors, options.max_list_entries);
+        let mut limit = options.list_timeout;
+        let mut cursor = None::<String>;
+        let reason = loop {
+            let params = PaginatedRequestParams::default().with_cursor(cursor.take());
+            let request = request(Some(params));
+            let limits = Limits::within(limit);
+            let sent = connection.requests.send(what, request, limits, &mut |_| {}).await;
+            let read = sent.and_then(|result| {
+                let read = page(result);
+                read.ok_or_else(|| connection.requests.unexpected(what, "a list"))
+            });
+            let read = match read {
+                Ok(read) => read,
+                Err(error) => break self.end_of_pages(&pages, error)?,
             };
-            for entry in list {
-                match entry {
-                    Ok(entry) => all.entries.push(entry),
-                    Err(problem) => {
-                        tracing::warn!(server = self.name(), what, problem, "an entry of a list is left out");
-                        all.problems.push(problem);
-                    }
-                }
+            for problem in read.0.iter().filter_map(|entry| entry.as_ref().err()) {
+                tracing::warn!(server = self.name(), what, problem, "an entry of a list is left out");
             }
-            if all.entries.len() + all.problems.len() > options.max_list_entries {
-                return Err(self.list_error(&format!("more than {} entries", options.max_list_entries)));
-            }
-            match cursors.next(next) {
+            match pages.add(read, &key) {
                 Next::Page(next) => cursor = Some(next),
-                Next::End => return Ok(all),
-                Next::Stuck(reason) => {
-                    tracing::warn!(server = self.name(), what, reason, "a list may be incomplete");
-                    without_repeated(&mut all.entries, key);
-                    all.warning = Some(format!("{what} may be incomplete: {reason}"));
-                    return Ok(all);
-                }
+                Next::End => return Ok(pages.complete()),
+                Next::Stuck(reason) => break reason,
+            }
+            limit = deadline.saturating_duration_since(Instant::now());
+            if limit.is_zero() {
+                break self.too_slow(pages.count());
+            }
+        };
+        tracing::warn!(server = self.name(), what, reason, "a list may be incomplete");
+        Ok(pages.incomplete(format!("{what} may be incomplete: {reason}"), key))
+    }
+
+    /// Returns why a list ends at a page that could not be read, or the error if nothing can be kept.
+    fn end_of_pages<T>(&self, pages: &Pages<T>, error: McpError) -> Result<String, McpError> {
+        match error.kind() {
+            // The connection is closed, or a person has to act.
+            McpErrorKind::Closed | McpErrorKind::Unauthorized => Err(error),
+            McpErrorKind::Timeout if pages.count() > 0 => Ok(self.too_slow(pages.count())),
+            _ if pages.is_empty() => Err(error),
+            _ => {
+                let page = pages.count() + 1;
+                Ok(format!("page {page} cannot be read: {}", error.message()))
             }
         }
+    }
+
+    fn too_slow(&self, pages: usize) -> String {
+        let limit = self.0.options.list_timeout;
+        format!("the server did not send the whole list within {limit:?}; the pages that were read: {pages}")
     }
 }

@@ -37,7 +37,7 @@ pub struct ClientOptions {
     pub close_timeout: Duration,
     /// The largest message that is read, in bytes; 16 MiB by default.
     pub max_message_bytes: usize,
-    /// The largest number of entries of a list; 20 000 by default.
+    /// The largest number of entries of a list, which is cut there, with a warning; 20 000 by default.
     pub max_list_entries: usize,
     /// Whether and how a connection is restarted after it ended by itself; not at all by default.
     pub restart: Option<Restart>,

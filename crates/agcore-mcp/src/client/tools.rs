@@ -15,10 +15,7 @@ use super::{
     remote_tool::{JsonObject, RemoteTool},
     request::Limits,
 };
-use crate::{
-    convert,
-    error::{McpError, McpErrorKind},
-};
+use crate::{convert, error::McpError};
 
 /// A call of a tool. See [`McpClient::call_tool`].
 #[derive(Debug, Clone, PartialEq)]
@@ -71,11 +68,11 @@ impl From<&str> for ToolCallRequest {
 impl McpClient {
     /// Returns the tools of the server, from all pages of its list. A server without tools has an empty list.
     ///
-    /// A malformed tool is left out, and a list ends at a cursor that is empty or repeats, with a warning in the log.
-    /// Cancel safe.
+    /// A malformed tool is left out. The list ends, with a warning in the log, at a cursor that is empty or repeats, at pages
+    /// without anything new, at the limits of the client, and at a later page that cannot be read. Cancel safe.
     ///
     /// # Errors
-    /// When the server does not answer in time, answers with an error, or lists too many tools.
+    /// When the server does not answer in time, or answers with an error, before it lists a tool.
     pub async fn list_tools(&self) -> Result<Vec<RemoteTool>, McpError> {
         Ok(self.read_tools().await?.entries)
     }
@@ -102,13 +99,6 @@ impl McpClient {
         };
         self.all_pages(&connection, "tools/list", request, page, |tool| &tool.name)
             .await
-    }
-
-    pub(super) fn list_error(&self, problem: &str) -> McpError {
-        McpError::new(
-            McpErrorKind::Protocol,
-            format!("the MCP server {:?} lists {problem}; the list is not used", self.name()),
-        )
     }
 
     /// Calls a tool. `on_progress` receives the progress that the server reports, before the result.

@@ -10,12 +10,27 @@ use rmcp::{
 };
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, BufReader, Empty, empty};
 
-use super::message::{IdScan, Message, read};
+use super::message::{IdScan, Message, Unreadable, read};
+
+/// The lines of a message that is spread over several.
+#[derive(Debug, Default)]
+struct Spread {
+    text: Vec<u8>,
+    scan: IdScan,
+}
+
+impl Spread {
+    fn add(&mut self, line: &[u8]) {
+        self.text.extend_from_slice(line);
+        self.scan.feed(line);
+    }
+}
 
 /// Reads and writes messages, one per line.
 ///
 /// An answer that cannot be decoded, or is longer than the limit, becomes an error for the request that it answers, so
-/// that the request does not wait in vain. Other lines that are not messages are skipped.
+/// that the request does not wait in vain. A message may be spread over several lines. Other lines that are not messages are
+/// skipped.
 pub(crate) struct JsonLines<R, W: AsyncWrite> {
     read: BufReader<R>,
     limit: usize,
@@ -23,6 +38,8 @@ pub(crate) struct JsonLines<R, W: AsyncWrite> {
     line: Vec<u8>,
     /// The length of a line that is too long, and its id.
     long: Option<(usize, IdScan)>,
+    /// The lines of a message that is not complete.
+    spread: Option<Spread>,
     ready: VecDeque<Message>,
     /// Only writes.
     writer: AsyncRwTransport<RoleClient, Empty, W>,
@@ -40,6 +57,7 @@ where
             limit,
             line: Vec::new(),
             long: None,
+            spread: None,
             ready: VecDeque::new(),
             writer: AsyncRwTransport::new(empty(), write),
         }
@@ -83,6 +101,9 @@ where
     /// Reads the messages of the line.
     fn end_line(&mut self) {
         if let Some((length, scan)) = self.long.take() {
+            if let Some(spread) = self.spread.take() {
+                self.end_spread(&spread);
+            }
             tracing::warn!(
                 bytes = length,
                 limit = self.limit,
@@ -95,17 +116,60 @@ where
             }
             return;
         }
-        let line = self.line.trim_ascii();
-        if !line.is_empty() {
-            match read(line, None) {
-                Ok(messages) => self.ready.extend(messages),
-                Err(mut unreadable) => match unreadable.id.take() {
-                    Some(id) => self.ready.push_back(unreadable.as_answer(id, line)),
-                    None => tracing::debug!(reason = unreadable.reason, "a line of an MCP server is not a message"),
-                },
-            }
-        }
+        let line = std::mem::take(&mut self.line);
+        self.read_message(&line);
+        // Its memory is used again.
+        self.line = line;
         self.line.clear();
+    }
+
+    /// Reads a line: messages, a part of a message, or something else.
+    fn read_message(&mut self, line: &[u8]) {
+        if let Some(mut spread) = self.spread.take() {
+            // Only the first line of a message begins like this.
+            if line.first() == Some(&b'{')
+                && let Ok(messages) = read(line, None)
+            {
+                self.end_spread(&spread);
+                self.ready.extend(messages);
+                return;
+            }
+            spread.add(line);
+            match spread.scan.is_open() && spread.text.len() <= self.limit {
+                true => self.spread = Some(spread),
+                false => self.end_spread(&spread),
+            }
+            return;
+        }
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            return;
+        }
+        match read(text, None) {
+            Ok(messages) => self.ready.extend(messages),
+            Err(unreadable) if unreadable.id.is_none() && unreadable.is_cut => {
+                let mut spread = Spread::default();
+                spread.add(line);
+                self.spread = Some(spread);
+            }
+            Err(unreadable) => self.fail(unreadable, text),
+        }
+    }
+
+    /// Reads the message of several lines.
+    fn end_spread(&mut self, spread: &Spread) {
+        match read(&spread.text, None) {
+            Ok(messages) => self.ready.extend(messages),
+            Err(unreadable) => self.fail(unreadable, &spread.text),
+        }
+    }
+
+    /// Fails the request that a text answers, if it answers one.
+    fn fail(&mut self, mut unreadable: Unreadable, text: &[u8]) {
+        match unreadable.id.take() {
+            Some(id) => self.ready.push_back(unreadable.as_answer(id, text)),
+            None => tracing::debug!(reason = unreadable.reason, "a line of an MCP server is not a message"),
+        }
     }
 }
 
@@ -130,6 +194,9 @@ where
             }
             let goes_on = self.read_line().await;
             self.end_line();
+            if !goes_on && let Some(spread) = self.spread.take() {
+                self.end_spread(&spread);
+            }
             if !goes_on && self.ready.is_empty() {
                 return None;
             }
@@ -187,6 +254,33 @@ mod tests {
             message.contains(r#"it begins with `{"jsonrpc":"2.0","id":7,"#),
             "{message}"
         );
+    }
+
+    #[tokio::test]
+    async fn messages_may_have_several_lines() {
+        let pretty =
+            |id: i64| serde_json::to_string_pretty(&json!({"jsonrpc": "2.0", "id": id, "result": {"a": [{}]}}));
+        let whole = |id: i64| json!({"jsonrpc": "2.0", "id": id, "result": {"a": [{}]}});
+        let input = format!("{}\r\n{}\n{}", pretty(1).unwrap(), pong(2), pretty(3).unwrap());
+        assert_eq!(messages(&input, 100).await, [whole(1), pong(2), whole(3)]);
+        // An unfinished message does not hide the messages after it.
+        let input = format!("{{ starting\n{{\n{}\n{{\n{}\n", pong(1), pong(2));
+        assert_eq!(messages(&input, 100).await, [pong(1), pong(2)]);
+        let input = format!("{{\n{}{}\n", "\"x\",\n".repeat(100), pong(1));
+        assert_eq!(messages(&input, 100).await, [pong(1)]);
+    }
+
+    #[tokio::test]
+    async fn broken_answers_of_several_lines_fail_their_request() {
+        for text in [
+            "{\n jsonrpc: '2.0',\n id: 7,\n result: {}\n}\n",
+            "{\n \"jsonrpc\": \"2.0\",\n \"id\": 7,\n \"result\": {\n",
+        ] {
+            let found = messages(&format!("{text}{}", pong(8)), 100).await;
+            assert_eq!((found[0]["id"].clone(), found[1].clone()), (json!(7), pong(8)));
+            let message = found[0]["error"]["message"].as_str().unwrap();
+            assert!(message.starts_with("the answer cannot be decoded: "), "{message}");
+        }
     }
 
     #[tokio::test]

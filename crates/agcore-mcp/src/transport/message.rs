@@ -30,6 +30,8 @@ pub(crate) struct Unreadable {
     pub(crate) id: Option<RequestId>,
     /// Whether it has the members of an answer.
     pub(crate) is_answer: bool,
+    /// Whether it is the beginning of an object or a list.
+    pub(crate) is_cut: bool,
     pub(crate) reason: String,
 }
 
@@ -51,10 +53,11 @@ pub(crate) fn excerpt(text: &[u8]) -> String {
     quote(prefix(&text, EXCERPT_BYTES))
 }
 
-/// Reads a message, or the messages of a batch.
+/// Reads a message, the messages of a batch, or several messages in a row.
 ///
 /// Broken text and the common mistakes in the shape of answers are repaired. An answer without an id gets `asked`, the
-/// id of the only request that it can belong to, if there is one.
+/// id of the only request that it can belong to, if there is one. An answer that cannot be read becomes an error for its
+/// request if there are others in the text.
 pub(crate) fn read(json: &[u8], asked: Option<&RequestId>) -> Result<Vec<Message>, Unreadable> {
     let json = json.strip_prefix(BYTE_ORDER_MARK).unwrap_or(json).trim_ascii();
     match serde_json::from_slice::<Message>(json) {
@@ -64,21 +67,65 @@ pub(crate) fn read(json: &[u8], asked: Option<&RequestId>) -> Result<Vec<Message
         Ok(message) => return Ok(vec![message]),
         Err(_) => {}
     }
-    let value = serde_json::from_slice::<Value>(json).or_else(|error| {
-        let repaired = serde_json::from_str::<Value>(&text::repair(json));
-        repaired.map_err(|_| {
-            let scan = IdScan::of(json);
-            Unreadable {
-                id: scan.answered(),
-                is_answer: scan.is_answer(),
-                reason: quote(&error.to_string()),
+    let (values, rest) = values(json);
+    let mut messages = Vec::new();
+    let mut failures = Vec::new();
+    for value in values {
+        let batch = match value {
+            Value::Array(batch) => batch,
+            value => vec![value],
+        };
+        for value in batch {
+            match shaped(value, asked) {
+                Ok(message) => messages.push(message),
+                Err(failure) => failures.push(failure),
             }
-        })
-    })?;
-    match value {
-        Value::Array(batch) => batch.into_iter().map(|value| shaped(value, asked)).collect(),
-        value => shaped(value, asked).map(|message| vec![message]),
+        }
     }
+    failures.extend(rest);
+    if messages.is_empty() && failures.len() < 2 {
+        // An empty batch is not a failure.
+        return failures.pop().map_or(Ok(messages), Err);
+    }
+    for failure in failures {
+        match &failure.id {
+            Some(id) => messages.push(failure.as_answer(id.clone(), json)),
+            None => tracing::debug!(
+                reason = failure.reason,
+                "a part of the text of an MCP server is not a message"
+            ),
+        }
+    }
+    Ok(messages)
+}
+
+/// Parses the values of a text, and returns why what follows them cannot be parsed.
+fn values(json: &[u8]) -> (Vec<Value>, Option<Unreadable>) {
+    let error = match serde_json::from_slice(json) {
+        Ok(value) => return (vec![value], None),
+        Err(error) => error,
+    };
+    let repaired = text::repair(json);
+    let mut stream = serde_json::Deserializer::from_str(&repaired).into_iter();
+    let mut values = Vec::new();
+    let last = loop {
+        match stream.next() {
+            Some(Ok(value)) => values.push(value),
+            Some(Err(last)) => break Some(last),
+            None if values.is_empty() => break None,
+            None => return (values, None),
+        }
+    };
+    let is_eof = last.as_ref().is_some_and(serde_json::Error::is_eof);
+    let failure = last.filter(|_| !values.is_empty()).unwrap_or(error);
+    let scan = IdScan::of(&repaired.as_bytes()[stream.byte_offset()..]);
+    let rest = Unreadable {
+        id: scan.answered(),
+        is_answer: scan.is_answer(),
+        is_cut: is_eof && scan.is_open(),
+        reason: quote(&failure.to_string()),
+    };
+    (values, Some(rest))
 }
 
 /// Returns the message that a value stands for.
@@ -86,12 +133,13 @@ fn shaped(value: Value, asked: Option<&RequestId>) -> Result<Message, Unreadable
     let no_answer = |reason: String| Unreadable {
         id: None,
         is_answer: false,
+        is_cut: false,
         reason,
     };
     let Value::Object(mut members) = value else {
         return Err(no_answer("it is not a JSON object".to_owned()));
     };
-    members.insert("jsonrpc".to_owned(), "2.0".into());
+    let has_version = members.insert("jsonrpc".to_owned(), "2.0".into()).is_some();
     if members.contains_key("method") {
         return serde_json::from_value(Value::Object(members)).map_err(|error| no_answer(quote(&error.to_string())));
     }
@@ -100,7 +148,11 @@ fn shaped(value: Value, asked: Option<&RequestId>) -> Result<Message, Unreadable
     match (error, members.remove("result")) {
         (Some(error), _) => Ok(JsonRpcMessage::error(error_data(error), id)),
         (None, Some(result)) => result_message(result, id),
-        (None, None) => Err(no_answer("it has neither `result` nor `error`".to_owned())),
+        // Lines of logs have an id as well.
+        (None, None) => Err(Unreadable {
+            id: id.filter(|_| has_version),
+            ..no_answer("it has neither `result` nor `error`".to_owned())
+        }),
     }
 }
 
@@ -108,6 +160,7 @@ fn result_message(result: Value, id: Option<RequestId>) -> Result<Message, Unrea
     let unreadable = |id: Option<RequestId>, reason: String| Unreadable {
         id,
         is_answer: true,
+        is_cut: false,
         reason,
     };
     let Some(id) = id else {
@@ -247,6 +300,40 @@ mod tests {
     }
 
     #[test]
+    fn several_messages_in_a_row_are_read() {
+        let pong = |id: i64| json!({"jsonrpc": "2.0", "id": id, "result": {}});
+        let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+        check(
+            format!("{ping}{} {}", pong(1), pong(2)).as_bytes(),
+            json!([ping, pong(1), pong(2)]),
+        );
+        check(
+            format!("[{}]{}", pong(1), pong(2)).as_bytes(),
+            json!([pong(1), pong(2)]),
+        );
+        check(format!("{} done", pong(1)).as_bytes(), json!([pong(1)]));
+        // An answer that cannot be read does not take the others with it.
+        for broken in [r#"{"jsonrpc":"2.0","id":3,"result":{"#, r#"{"jsonrpc":"2.0","id":3}"#] {
+            let text = format!("{ping}{broken}");
+            let messages = serde_json::to_value(read(text.as_bytes(), None).unwrap()).unwrap();
+            assert_eq!((&messages[0], &messages[1]["id"]), (&ping, &json!(3)), "{text}");
+            let reason = messages[1]["error"]["message"].as_str().unwrap();
+            assert!(reason.starts_with("the answer cannot be decoded: "), "{reason}");
+        }
+        let batch = read(br#"[{"jsonrpc":"2.0","id":3},{"jsonrpc":"2.0","id":4}]"#, None).unwrap();
+        assert_eq!(batch.len(), 2);
+    }
+
+    #[test]
+    fn colors_are_no_part_of_a_message() {
+        let expected = json!([{"jsonrpc": "2.0", "id": 1, "result": {"x": "\u{1b}[1m"}}]);
+        check(
+            b"\x1b[32m{\"jsonrpc\":\"2.0\",\x1b[1;31m\"id\"\x1b[0m:1,\"result\":{\"x\":\"\x1b[1m\"}}\x1b[0m",
+            expected,
+        );
+    }
+
+    #[test]
     fn other_texts_are_refused_with_the_id_that_they_have() {
         check_unreadable(
             br#"{"jsonrpc":"2.0","id":3,"result":{"content":[{"text":"bro"#,
@@ -254,6 +341,9 @@ mod tests {
             true,
         );
         check_unreadable(br#"{"jsonrpc":"2.0","result":{}}"#, None, true);
+        check_unreadable(br#"{"jsonrpc":"2.0","id":3}"#, Some(3), false);
+        check_unreadable(br#"{'jsonrpc': '2.0', 'id': 3, 'result': {'x': None}}"#, Some(3), true);
+        check_unreadable(b"\x1b[32m{\"id\":3,\"result\":{\x1b[0m", Some(3), true);
         check_unreadable(b"<html>502</html>", None, false);
         check_unreadable(br#"{"level":"info","id":1}"#, None, false);
         check_unreadable(b"", None, false);

@@ -75,16 +75,27 @@ impl Link {
     }
 }
 
+/// The way in which the answers of a server arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Channel {
+    /// All in one stream.
+    Shared,
+    /// Each with the request that it answers, as over HTTP: the transport knows what an error without an id answers.
+    #[cfg_attr(not(feature = "client-http"), allow(dead_code, reason = "only HTTP has it"))]
+    PerRequest,
+}
+
 /// A transport that delivers progress before the response that follows it, reports the end of the connection, and ends
 /// the process of the server when it is closed.
 ///
-/// It also repairs the answers that establish the connection, and gives an error without an id to the only request that
-/// waits for an answer.
+/// It also repairs the answers that establish the connection, and on a [`Channel::Shared`] it gives an error without an id
+/// to the only request that waits for an answer.
 pub(crate) struct Tap<T> {
     inner: T,
     link: Arc<Link>,
     process: Option<Arc<Process>>,
     close_limit: Duration,
+    channel: Channel,
     /// The question for the revisions of the server, while it is not answered.
     probe: Option<RequestId>,
     /// The same after the client has stopped waiting for the answer.
@@ -105,12 +116,19 @@ impl<T> Tap<T> {
             link,
             process,
             close_limit,
+            channel: Channel::Shared,
             probe: None,
             given_up: None,
             handshake: None,
             tries_handshake: false,
             waiting: HashSet::new(),
         }
+    }
+
+    /// Sets how the answers arrive; all in one stream by default.
+    pub(crate) fn with_channel(mut self, channel: Channel) -> Self {
+        self.channel = channel;
+        self
     }
 
     /// Tries the handshake after any failure of the question for the revisions.
@@ -152,8 +170,11 @@ impl<T> Tap<T> {
         let asked = match id {
             Some(id) => self.ends(id),
             // It can belong only to the request that waits, if one does.
-            None if self.waiting.len() == 1 => self.waiting.drain().next(),
-            None => None,
+            None if self.channel == Channel::Shared && self.waiting.len() == 1 => self.waiting.drain().next(),
+            None => {
+                tracing::warn!("an MCP server sent an error that answers no request");
+                None
+            }
         };
         if let (JsonRpcMessage::Error(error), Some(asked)) = (&mut message, &asked)
             && error.id.is_none()
@@ -246,5 +267,32 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Tap<T> {
         let closed = timeout(self.close_limit / 5, self.inner.close()).await;
         process.shut_down(self.close_limit * 3 / 5).await;
         closed.unwrap_or(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::ErrorData;
+
+    use super::*;
+
+    /// Returns the id that an error without an id gets while requests wait.
+    fn given(channel: Channel, waiting: &[i64]) -> Option<RequestId> {
+        let limit = Duration::from_secs(1);
+        let mut tap = Tap::new((), Arc::new(Link::default()), None, limit).with_channel(channel);
+        tap.waiting.extend(waiting.iter().copied().map(RequestId::Number));
+        let error = JsonRpcMessage::error(ErrorData::internal_error("no", None), None);
+        match tap.repaired(error) {
+            JsonRpcMessage::Error(error) => error.id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_error_without_an_id_answers_the_only_request_of_a_shared_channel() {
+        assert_eq!(given(Channel::Shared, &[7]), Some(RequestId::Number(7)));
+        assert_eq!(given(Channel::Shared, &[7, 8]), None);
+        assert_eq!(given(Channel::Shared, &[]), None);
+        assert_eq!(given(Channel::PerRequest, &[7]), None);
     }
 }

@@ -1,15 +1,15 @@
 //! Servers on stdio as they are found in the field: answers, lists and descriptions with the mistakes of their encoders.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use agcore_chat::{SystemClock, ToolCall};
-use agcore_mcp::{McpClient, McpErrorKind, McpToolset, PromptInfo, ToolsetOptions};
+use agcore_mcp::{ClientOptions, McpClient, McpErrorKind, McpToolset, PromptInfo, ToolsetOptions};
 use agcore_tools::{ToolContext, ToolErrorKind, ToolRegistry};
 use serde_json::json;
 
 use crate::{
     client::call,
-    support::{connect, server},
+    support::{connect, server, try_connect},
 };
 
 async fn registered(client: &McpClient) -> (ToolRegistry, McpToolset) {
@@ -28,13 +28,16 @@ async fn invoke(registry: &ToolRegistry, name: &str) -> Result<agcore_tools::Too
 }
 
 #[tokio::test]
-async fn answers_that_can_be_repaired_are_used() {
+async fn field_answers_that_can_be_repaired_are_used() {
     let Some(server) = server("field") else { return };
     let client = connect(server).await;
     for (tool, text) in [
         ("surrogate", "a\u{fffd}"),
         ("nan", "v"),
         ("batch", "v"),
+        ("two_in_line", "v"),
+        ("colored", "v"),
+        ("pretty", "v"),
         ("log_line", "TEXT"),
         ("annotated", "TEXT"),
         ("string_content", "plain"),
@@ -45,12 +48,18 @@ async fn answers_that_can_be_repaired_are_used() {
 }
 
 #[tokio::test]
-async fn answers_that_cannot_be_decoded_fail_their_call() {
+async fn field_answers_that_cannot_be_decoded_fail_their_call() {
     let Some(server) = server("field") else { return };
     let client = connect(server).await;
     for (tool, text) in [
         ("text_code", "with error -32603: E_BAD: it gave no reason"),
         ("no_id", "with error -32603: Internal"),
+        (
+            "no_result",
+            "the answer cannot be decoded: it has neither `result` nor `error`",
+        ),
+        ("python", "the answer cannot be decoded: key must be a string"),
+        ("console", "the answer cannot be decoded: key must be a string"),
         ("cut", "the answer cannot be decoded: EOF while parsing a string"),
     ] {
         let error = client.call_tool(tool, |_| {}).await.unwrap_err();
@@ -125,6 +134,34 @@ async fn lists_end_at_a_cursor_that_leads_nowhere() {
         );
         let (registry, toolset) = registered(&client).await;
         assert_eq!(registry.list().len(), names.len());
+        assert_eq!(toolset.warnings(), [format!("tools/list may be incomplete: {reason}")]);
+    }
+}
+
+#[tokio::test]
+async fn field_lists_that_do_not_go_on_keep_what_was_read() {
+    for (mode, reason) in [
+        ("cursor_new", "10 pages in a row brought nothing new"),
+        ("cursor_empty_pages", "10 pages in a row brought nothing new"),
+        (
+            "second_page_fails",
+            "page 2 cannot be read: the MCP server \"test\" answered tools/list with error -32602: Invalid cursor",
+        ),
+        (
+            "second_page_silent",
+            "the server did not send the whole list within 2s; the pages that were read: 1",
+        ),
+    ] {
+        let Some(server) = server(mode) else { return };
+        let options = ClientOptions::new().with_list_timeout(Duration::from_secs(2));
+        let options = if mode == "second_page_silent" {
+            options
+        } else {
+            ClientOptions::new()
+        };
+        let client = try_connect(server, options).await.unwrap();
+        let (registry, toolset) = registered(&client).await;
+        assert_eq!(registry.list().len(), 2, "{mode}");
         assert_eq!(toolset.warnings(), [format!("tools/list may be incomplete: {reason}")]);
     }
 }

@@ -170,6 +170,27 @@ async fn calls_fail_at_once_with_the_reason() {
 }
 
 #[tokio::test]
+async fn field_refusals_of_notifications_answer_no_request() {
+    for status in ["400 Bad Request", "404 Not Found", "500 Internal Server Error"] {
+        let url = fake(move |_, _, body| {
+            let message: Value = serde_json::from_str(body).unwrap_or_default();
+            let answer = usual(message["method"].as_str().unwrap_or_default(), &message["id"]);
+            match message["id"] {
+                Value::Null => response(status, JSON, &failure(Value::Null, -32600, "no")),
+                _ => response(answer.0, answer.1, &answer.2),
+            }
+        })
+        .await;
+        // The refusal and the answers arrive in any order.
+        for _ in 0..10 {
+            let client = try_connect(&url).await.unwrap();
+            assert_eq!(client.list_tools().await.unwrap().len(), 1, "{status}");
+            assert_eq!(call(&client).await.unwrap(), "called", "{status}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn answers_that_can_be_repaired_are_used() {
     fn result(id: &Value) -> String {
         let content = json!({"content": [{"type": "text", "text": "TEXT"}]});

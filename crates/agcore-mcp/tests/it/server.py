@@ -90,6 +90,13 @@ FIELD = {
     "no_id": lambda r: raw(r, '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"Internal"}}'),
     "cut": lambda r: raw(r, '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"bro'),
     "batch": lambda r: raw(r, '[{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"v"}]}}]'),
+    "two_in_line": lambda r: raw(r, json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}})
+                                 + '{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"v"}]}}'),
+    "colored": lambda r: raw(r, '\x1b[32m{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"v"}]}}\x1b[0m'),
+    "pretty": lambda r: raw(r, json.dumps({"jsonrpc": "2.0", "id": "ID", "result": text("v")}, indent=2).replace('"ID"', "ID")),
+    "no_result": lambda r: raw(r, '{"jsonrpc":"2.0","id":ID}'),
+    "python": lambda r: raw(r, "{'jsonrpc': '2.0', 'id': ID, 'result': {'content': []}}"),
+    "console": lambda r: raw(r, "{\n  jsonrpc: '2.0',\n  id: ID,\n  result: { content: [] }\n}"),
     "log_line": lambda r: (raw(r, '{"level":"info","id":ID,"message":"result"}'), reply(r, {"content": CONTENT})),
     "hologram": lambda r: reply(r, {"content": [{"type": "hologram", "x": 1}] + CONTENT}),
     "annotated": lambda r: reply(r, {"content": [CONTENT[0] | {"annotations": {"priority": 2.5, "audience": ["robot"]}}]}),
@@ -121,6 +128,12 @@ def pages(params):
     if MODE == "cursor_circle":
         cursor = (params or {}).get("cursor") or "0"
         return {"tools": [tool(f"t{cursor}")], "nextCursor": {"0": "1", "1": "2", "2": "1"}[cursor]}
+    if MODE in ("cursor_new", "cursor_empty_pages"):
+        cursor = int((params or {}).get("cursor") or 0)
+        listed = [tool("a"), tool("b")] if cursor == 0 or MODE == "cursor_new" else []
+        return {"tools": listed, "nextCursor": str(cursor + 1)}
+    if MODE in ("second_page_fails", "second_page_silent"):
+        return {"tools": [tool("a"), tool("b")], "nextCursor": "2"}
     if MODE == "php":
         return {"tools": {"0": tool("a"), "2": tool("b")}}
     if MODE == "many":
@@ -223,6 +236,10 @@ def handle(message):
     if method == "prompts/list":
         return reply(message, {"prompts": [{"name": "p", "arguments": []}, {"name": 7}], "nextCursor": ""})
     if method == "tools/list":
+        if "cursor" in (message.get("params") or {}) and MODE == "second_page_fails":
+            return fail(message, -32602, "Invalid cursor")
+        if "cursor" in (message.get("params") or {}) and MODE == "second_page_silent":
+            return None
         return reply(message, pages(message.get("params")))
     if method == "tools/call":
         if message["params"]["name"] == "add" and "a" not in message["params"].get("arguments", {}):

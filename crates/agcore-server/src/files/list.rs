@@ -4,6 +4,7 @@ use agcore_chat::Actor;
 use agcore_files::{FileKind, FileMapping, OriginFile};
 use agcore_session::{Clock, Journal, Record, SessionError, SessionErrorKind, Timestamp, id};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::quota::Total;
 
@@ -186,6 +187,12 @@ pub(super) fn all_streams() -> String {
 
 pub(super) fn owner_of(actor: &Actor) -> String {
     serde_json::to_string(actor).unwrap_or_default()
+}
+
+/// Returns a name of a user that does not reveal who it is.
+pub(super) fn owner_hash(actor: &Actor) -> String {
+    let owner = Sha256::digest(owner_of(actor));
+    owner.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ pub(crate) struct Total {
     pub(crate) bytes: u64,
 }
 
-/// How many files users and tenants may have.
+/// The most files that users and tenants may have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FileQuota {
     per_user: u64,
@@ -25,11 +25,11 @@ pub(crate) struct FileQuota {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shortage {
     /// The user has this many files.
-    OfUser(u64),
+    User(u64),
     /// The users of the tenant have too many files.
-    OfTenant,
+    Tenant,
     /// The files of the tenant are too large.
-    OfTenantBytes,
+    TenantBytes,
 }
 
 impl Total {
@@ -68,15 +68,15 @@ impl FileQuota {
     pub(super) fn check_user(&self, total: Total) -> Result<(), Shortage> {
         match total.files < self.per_user {
             true => Ok(()),
-            false => Err(Shortage::OfUser(total.files)),
+            false => Err(Shortage::User(total.files)),
         }
     }
 
     /// Checks whether the users of a tenant may have this much.
     pub(super) fn check_tenant(&self, total: Total) -> Result<(), Shortage> {
         match total {
-            Total { files, .. } if files > self.per_tenant => Err(Shortage::OfTenant),
-            Total { bytes, .. } if bytes > self.bytes_per_tenant => Err(Shortage::OfTenantBytes),
+            Total { files, .. } if files > self.per_tenant => Err(Shortage::Tenant),
+            Total { bytes, .. } if bytes > self.bytes_per_tenant => Err(Shortage::TenantBytes),
             _ => Ok(()),
         }
     }

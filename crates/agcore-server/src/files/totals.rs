@@ -7,16 +7,15 @@ use agcore_session::{Clock, Journal, Record, SessionError, SessionErrorKind, Tim
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FileError,
-    list::{ATTEMPTS, FileList, changes_too_often, replace, stream_of},
-    owner_hash,
+    error::FileError,
+    list::{ATTEMPTS, FileList, changes_too_often, owner_hash, replace, stream_of},
     quota::{FileQuota, Total},
 };
 
 /// The kind of a record with all totals.
 const KIND: &str = "file_totals";
 
-/// How much each user of a tenant has uploaded. Users are named by hashes, as in the storage.
+/// The number and size of the files of each user of a tenant. Users are named by hashes, as in the storage.
 ///
 /// A total is computed from the list of the user whenever that has changed, never added to: if a process ends between the two, the
 /// next change corrects it.

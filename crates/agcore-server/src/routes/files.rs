@@ -125,11 +125,11 @@ impl From<FileError> for Problem {
 /// Explains what to do without space.
 fn full(shortage: Shortage) -> String {
     match shortage {
-        Shortage::OfUser(count) => format!("there are {count} files, which is the limit; delete one of them"),
-        Shortage::OfTenant => {
+        Shortage::User(count) => format!("there are {count} files, which is the limit; delete one of them"),
+        Shortage::Tenant => {
             "the users of your tenant have as many files as allowed; delete some that are not needed".to_owned()
         }
-        Shortage::OfTenantBytes => "the files of your tenant would be larger than allowed together; delete some that \
+        Shortage::TenantBytes => "the files of your tenant would be larger than allowed together; delete some that \
                                     are not needed, or send a smaller one"
             .to_owned(),
     }

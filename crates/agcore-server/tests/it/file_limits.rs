@@ -161,7 +161,7 @@ async fn files_that_are_erased_or_pruned_do_not_count() {
         served.upload("eve", 1).await.unwrap();
     }
     assert_eq!(served.upload("eve", 1).await, full());
-    // What is kept of a tenant names nobody.
+    // The record of a tenant contains no names.
     let kept = Journal::read(&*store, "server/file_totals/local", 1).await.unwrap();
     let text = serde_json::to_string(&kept.last().unwrap().record.data).unwrap();
     assert!(!text.contains("eve") && !text.contains("bob"), "{text}");

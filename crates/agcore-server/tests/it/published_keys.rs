@@ -120,7 +120,7 @@ async fn keys_are_fetched_once_and_rotated_when_a_token_names_a_new_one() {
     accepts(ask(&test.verifier, &token(&new)).await, "local/ann");
     accepts(ask(&test.verifier, &token(&old)).await, "local/ann");
     assert_eq!(test.service.asked(), 2);
-    // A token that the known key has not signed is no reason to ask.
+    // A token that the known key has not signed does not cause another request.
     test.clock.advance(MINUTE);
     let forged = Issuer::new("old", 9);
     refuses(ask(&test.verifier, &token(&forged)).await);

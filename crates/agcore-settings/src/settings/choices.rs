@@ -25,7 +25,7 @@ use super::{
     report::FolderReport,
     selection::Selection,
     sources::Sources,
-    table::{file_settings, variables},
+    table::{TRACE_CONTENT, file_settings, variables},
     tools::ToolSettings,
 };
 use crate::{
@@ -37,15 +37,6 @@ use crate::{
 
 /// The default instructions.
 const SYSTEM: &str = "You are a helpful assistant in a terminal. Answer briefly, in the user's language.";
-
-/// The variable with the directives of the log.
-pub const LOG: &str = "AGCORE_LOG";
-
-/// The variable that names the database of the sessions.
-pub const STORE: &str = "AGCORE_STORE";
-
-/// The variable that decides whether spans include message content.
-pub(super) const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
 
 /// Every setting, with its source.
 #[derive(Debug)]

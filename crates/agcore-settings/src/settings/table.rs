@@ -1,14 +1,19 @@
-//! [`Setting`]: the table of all settings. What is read, shown, documented and ignored without trust follows from it.
+//! [`Setting`]: the table of all settings. The names that are known, documented and ignored without trust follow from it.
 
-use super::{
-    choices::{Choices, LOG, STORE, TRACE_CONTENT},
-    origin::{Chosen, Origin},
-    proxy::shown_proxy,
-};
-use crate::{places::CONFIG_DIRECTORY, secrets::KEYRING, vendor::redacted_url};
 use agcore_terminal::render::THEME;
 
-/// A setting: its names, and how its value is shown.
+use crate::{places::CONFIG_DIRECTORY, secrets::KEYRING};
+
+/// The variable with the directives of the log.
+pub const LOG: &str = "AGCORE_LOG";
+
+/// The variable that names the database of the sessions.
+pub const STORE: &str = "AGCORE_STORE";
+
+/// The variable that decides whether spans include message content.
+pub(super) const TRACE_CONTENT: &str = "AGCORE_TRACE_CONTENT";
+
+/// A setting and its names.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Setting {
@@ -20,8 +25,6 @@ pub struct Setting {
     pub needs_trust: bool,
     /// The variables that set it.
     pub variables: &'static [Variable],
-    /// Describes the value, if `agcore config` shows it as one row.
-    shown: Option<fn(&Choices) -> Shown>,
 }
 
 /// A variable of the program.
@@ -37,16 +40,6 @@ pub struct Variable {
     pub help: &'static str,
 }
 
-/// The value of a setting without secrets, and its source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Shown {
-    /// The value, or `None` if it is not set.
-    pub value: Option<String>,
-    /// The source.
-    pub origin: Option<Origin>,
-}
-
 impl Setting {
     const fn new(name: &'static str) -> Self {
         Self {
@@ -54,7 +47,6 @@ impl Setting {
             in_file: None,
             needs_trust: true,
             variables: &[],
-            shown: None,
         }
     }
 
@@ -73,16 +65,6 @@ impl Setting {
     const fn variables(mut self, variables: &'static [Variable]) -> Self {
         self.variables = variables;
         self
-    }
-
-    const fn shown_as(mut self, shown: fn(&Choices) -> Shown) -> Self {
-        self.shown = Some(shown);
-        self
-    }
-
-    /// Returns the value as `agcore config` shows it. `None` for settings with several values, which have rows of their own.
-    pub fn shown(&self, choices: &Choices) -> Option<Shown> {
-        self.shown.map(|shown| shown(choices))
     }
 }
 
@@ -107,89 +89,51 @@ impl Variable {
     }
 }
 
-impl Shown {
-    fn new(value: impl Into<String>, origin: &Origin) -> Self {
-        Self {
-            value: Some(value.into()),
-            origin: Some(origin.clone()),
-        }
-    }
-
-    fn option<T>(chosen: Option<&Chosen<T>>, value: impl FnOnce(&T) -> String) -> Self {
-        Self {
-            value: chosen.map(|chosen| value(&chosen.value)),
-            origin: chosen.map(|chosen| chosen.origin.clone()),
-        }
-    }
-}
-
 /// All settings, in the order in which they are listed.
 pub static SETTINGS: &[Setting] = &[
-    Setting::new("provider")
-        .in_file("provider")
-        .variables(&[Variable::new(
-            "AGCORE_PROVIDER",
-            "provider, such as openai or anthropic",
-        )])
-        .shown_as(|choices| Shown::new(choices.provider.value.name(), &choices.provider.origin)),
+    Setting::new("provider").in_file("provider").variables(&[Variable::new(
+        "AGCORE_PROVIDER",
+        "provider, such as openai or anthropic",
+    )]),
     Setting::new("model")
         .in_file("model")
-        .variables(&[Variable::new("AGCORE_MODEL", "model name, or PROVIDER:MODEL")])
-        .shown_as(|choices| Shown::option(choices.model.as_ref(), Clone::clone)),
+        .variables(&[Variable::new("AGCORE_MODEL", "model name, or PROVIDER:MODEL")]),
     Setting::new("base_url")
         .in_file("base_url")
-        .variables(&[Variable::new("AGCORE_BASE_URL", "API base URL")])
-        .shown_as(base_url),
-    Setting::new("proxy")
-        .in_file("proxy")
-        .variables(&[Variable::new(
-            "AGCORE_PROXY",
-            "proxy: URL, off, or environment (the default)",
-        )])
-        .shown_as(|choices| Shown::new(shown_proxy(&choices.proxy.value), &choices.proxy.origin)),
+        .variables(&[Variable::new("AGCORE_BASE_URL", "API base URL")]),
+    Setting::new("proxy").in_file("proxy").variables(&[Variable::new(
+        "AGCORE_PROXY",
+        "proxy: URL, off, or environment (the default)",
+    )]),
     Setting::new("api_key")
         .in_file("api_key")
-        .variables(&[Variable::new("AGCORE_API_KEY", "API key")])
-        .shown_as(|choices| Shown::option(choices.key.as_ref(), |_| "set".to_owned())),
+        .variables(&[Variable::new("AGCORE_API_KEY", "API key")]),
     Setting::new("system")
         .in_file("system")
-        .variables(&[Variable::new("AGCORE_SYSTEM", "instructions for the agent")])
-        .shown_as(|choices| Shown::new(choices.system.value.as_str(), &choices.system.origin)),
+        .variables(&[Variable::new("AGCORE_SYSTEM", "instructions for the agent")]),
     Setting::new("history")
         .in_file("history")
         .without_trust()
         .variables(&[Variable::new(
             "AGCORE_HISTORY",
             "keep typed lines for the next chat: on or off",
-        )])
-        .shown_as(|choices| switch(&choices.history)),
+        )]),
     Setting::new("theme")
         .in_file("theme")
         .variables(&[Variable::environment_only(
             THEME,
             "auto, dark, light, contrast or plain",
-        )])
-        .shown_as(|choices| Shown::new(choices.theme.value.as_str(), &choices.theme.origin)),
-    Setting::new("trace_content")
-        .variables(&[Variable::environment_only(
-            TRACE_CONTENT,
-            "include message content in spans and log: on or off",
-        )])
-        .shown_as(|choices| switch(&choices.trace_content)),
+        )]),
+    Setting::new("trace_content").variables(&[Variable::environment_only(
+        TRACE_CONTENT,
+        "include message content in spans and log: on or off",
+    )]),
     Setting::new("timeouts").in_file("[timeouts]"),
     Setting::new("retry").in_file("[retry]"),
     Setting::new("providers").in_file("[providers.NAME]"),
-    Setting::new("prices")
-        .in_file("[prices.MODEL]")
-        .shown_as(|choices| Shown::option(choices.prices.as_ref(), |prices| count(prices.len(), "model", "models"))),
-    Setting::new("permissions")
-        .in_file("[permissions]")
-        .shown_as(|choices| {
-            let entries = count(choices.tools.permissions.len(), "entry", "entries");
-            Shown::new(entries, &choices.tools.permissions_origin)
-        }),
-    Setting::new("grants")
-        .shown_as(|choices| Shown::new(choices.tools.grants.to_string(), &choices.tools.grants_origin)),
+    Setting::new("prices").in_file("[prices.MODEL]"),
+    Setting::new("permissions").in_file("[permissions]"),
+    Setting::new("grants"),
     Setting::new("budget").in_file("[budget]"),
     Setting::new("redact").in_file("redact"),
     Setting::new("keep_env").in_file("keep_env"),
@@ -233,25 +177,6 @@ pub(crate) fn needs_trust(name: &str) -> bool {
 /// Returns all variables of the program.
 pub fn variables() -> impl Iterator<Item = &'static Variable> + Clone {
     SETTINGS.iter().flat_map(|setting| setting.variables)
-}
-
-fn switch(chosen: &Chosen<bool>) -> Shown {
-    Shown::new(if chosen.value { "on" } else { "off" }, &chosen.origin)
-}
-
-fn count(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-fn base_url(choices: &Choices) -> Shown {
-    if choices.base_url.is_some() {
-        return Shown::option(choices.base_url.as_ref(), |url| redacted_url(url));
-    }
-    let default = choices.provider.value.base_url();
-    Shown {
-        value: default.map(str::to_owned),
-        origin: default.map(|_| Origin::Default),
-    }
 }
 
 #[cfg(test)]

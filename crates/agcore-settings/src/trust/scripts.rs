@@ -100,7 +100,7 @@ const INTERPRETERS: [&str; 22] = [
     "pypy", "python", "ruby", "sh", "source", "tclsh", "uv", "zsh",
 ];
 
-/// Programs that run what a file of the directory says.
+/// Programs that run commands from a file of the directory.
 const BUILD_FILES: [(&str, &[&str]); 8] = [
     ("make", &["Makefile", "makefile", "GNUmakefile"]),
     ("gmake", &["Makefile", "makefile", "GNUmakefile"]),

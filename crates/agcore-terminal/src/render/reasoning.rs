@@ -19,7 +19,7 @@ pub(super) struct Reasoning {
     is_open: bool,
     /// Breaks lines, unless they stay as they are.
     layout: Option<Layout>,
-    /// Whether a line has begun.
+    /// Whether a line has started.
     is_within_line: bool,
     /// The number of lines that have ended, shown or not.
     lines: usize,

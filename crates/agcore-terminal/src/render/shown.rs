@@ -44,7 +44,7 @@ pub fn shown_block(text: &str, indent: usize) -> String {
         .collect()
 }
 
-/// Shows a line with an indent, and breaks it at this width, so that no part of it stands where only the program itself writes.
+/// Shows a line with an indent, and breaks it at this width, so that no part of it is where only the program itself writes.
 /// Further lines are indented by two more columns. No character is added or left out otherwise.
 pub(super) fn indented(line: &str, indent: usize, style: Style, width: usize) -> String {
     let (mut out, mut part) = (String::new(), String::new());
@@ -81,7 +81,7 @@ pub fn shown_value(text: &str) -> String {
 }
 
 /// Returns whether a word looks Latin, but some of its letters belong to another script. A word in which other letters of that script
-/// are seen deceives nobody.
+/// are seen is not misleading.
 fn is_deceptive(word: &str) -> bool {
     let is_foreign = |c: &char| matches!(c, '\u{370}'..='\u{58f}');
     let mut foreign = word.chars().filter(is_foreign).peekable();

@@ -112,7 +112,7 @@ impl ToolSettings {
     }
 
     /// Applies the settings to an executor.
-    pub(super) fn apply(&self, mut builder: ExecutorBuilder) -> ExecutorBuilder {
+    fn apply(&self, mut builder: ExecutorBuilder) -> ExecutorBuilder {
         match self.timeout {
             Timeout::Default => {}
             Timeout::After(timeout) => builder = builder.with_timeout(Some(timeout)),
@@ -132,6 +132,23 @@ impl ToolSettings {
             builder = builder.with_layer(move |inner| layer(inner));
         }
         builder
+    }
+}
+
+impl ExecutorBuilder {
+    /// Applies settings that several executors share. Layers are added around those that were added before.
+    pub fn with_settings(self, settings: &ToolSettings) -> Self {
+        settings.apply(self)
+    }
+}
+
+impl fmt::Debug for ExecutorBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExecutorBuilder")
+            .field("context", &self.context)
+            .field("policy", &self.policy)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
     }
 }
 

@@ -62,7 +62,7 @@ async fn without_an_approver_a_call_that_must_be_confirmed_is_denied() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_about_a_call_that_would_fail() {
+async fn a_call_that_would_fail_is_not_asked_about() {
     let tools = ToolRegistry::new();
     let tool = Registration::new(Echo::new("t")).with_precondition(|arguments, _| match arguments["broken"] == true {
         true => Err(ToolError::failed("it is broken")),
@@ -80,7 +80,7 @@ async fn nobody_is_asked_about_a_call_that_would_fail() {
     assert!(approver.requests().is_empty());
     text(&settle(&asking, "t", whole).await);
     assert_eq!(approver.requests().len(), 1);
-    // Without a question, the tool itself reports what is wrong; a denied call says nothing about it.
+    // Without a question, the tool itself reports what is wrong; a denied call does not mention it.
     text(&settle(&executor(RuleState::Allow), "t", broken.clone()).await);
     let denied = settle(&executor(RuleState::Deny), "t", broken).await;
     assert!(error_text(&denied).contains("not allowed"), "{denied:?}");

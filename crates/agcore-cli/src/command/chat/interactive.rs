@@ -89,8 +89,8 @@ async fn converse(
     begin(args, settings, conversation).await?;
     let (mut pressed, mut draft) = (Pressed::Other, Draft::default());
     loop {
-        if let Some(said) = offer_plan(args, settings, conversation).await? {
-            draft.before = said;
+        if let Some(typed) = offer_plan(args, settings, conversation).await? {
+            draft.before = typed;
         }
         let screen = conversation.screen;
         let line = read_line(conversation, pressed, std::mem::take(&mut draft)).await?;

@@ -9,7 +9,6 @@ use agcore_settings::{
 };
 use agcore_terminal::render::sanitized_line;
 
-use super::counted;
 use crate::{args::CostArgs, prices::Prices};
 
 /// The most models that a remark names.
@@ -100,4 +99,11 @@ fn names(models: &[&String]) -> String {
         names.push("others".to_owned());
     }
     names.join(", ")
+}
+
+pub(super) fn counted(calls: u64) -> String {
+    match calls {
+        1 => "1 call".to_owned(),
+        calls => format!("{calls} calls"),
+    }
 }

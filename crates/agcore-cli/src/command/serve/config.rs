@@ -53,11 +53,11 @@ impl ServeConfig {
         let table = settings.map(|settings| settings.value.clone()).unwrap_or_default();
         let mut proxies = args.proxies.clone();
         if proxies.is_empty() {
-            proxies = table.trusted_proxies;
+            proxies.clone_from(&table.trusted_proxies);
         }
         let mut origins = args.origins.clone();
         if origins.is_empty() {
-            origins = table.origins;
+            origins.clone_from(&table.origins);
         }
         for origin in origins.iter().filter(|origin| !is_origin(origin)) {
             problems.push(format!(
@@ -74,21 +74,16 @@ impl ServeConfig {
             ));
         }
         let folder = settings.and_then(|settings| folder_of(&settings.origin));
+        let path_of = |files| folder.as_deref().unwrap_or(Path::new("")).join(files);
         let files = table
             .files
             .as_ref()
-            .map(|files| folder.as_deref().unwrap_or(Path::new("")).join(files));
-        let files = files.and_then(|path| open_files(&path, problems));
+            .and_then(|files| open_files(&path_of(files), problems));
         let jwt = table
             .jwt
-            .and_then(|table| jwt::verifier(&table, folder.as_deref(), proxy, problems));
-        if table.stored_catalog == Some(true) && args.catalog.is_some() {
-            problems.push("--catalog names a catalog, and `stored_catalog` of [serve] asks for that of the database; use one of them".to_owned());
-        }
-        if table.reload_seconds == Some(0) {
-            problems.push("`reload_seconds` of [serve] is 0; set at least 1, or remove it".to_owned());
-        }
-        let reload = table.reload_seconds.map_or(RELOAD, Duration::from_secs);
+            .as_ref()
+            .and_then(|table| jwt::verifier(table, folder.as_deref(), proxy, problems));
+        let stored_catalog = stored_catalog(args, &table, problems);
         let wants_tools = table.tools.unwrap_or(!has_credentials);
         Self {
             listen,
@@ -96,21 +91,37 @@ impl ServeConfig {
             proxies,
             origins,
             busy: busy(args.busy, table.busy),
-            unfinished: match args.cancel_unfinished {
-                true => Unfinished::Cancel,
-                false => Unfinished::Continue,
+            unfinished: if args.cancel_unfinished {
+                Unfinished::Cancel
+            } else {
+                Unfinished::Continue
             },
             limits: limits(&table.limits, problems).with_media(media(table.media)),
             retention: RetentionConfig::new(&table.retention, problems),
             jwt,
             files,
-            stored_catalog: (table.stored_catalog == Some(true)).then_some(reload),
+            stored_catalog,
             profiles: table.profiles == Some(true),
             hands_over: args.hand_over,
             has_credentials,
             offers_tools: !args.no_tools && (args.tools || wants_tools),
         }
     }
+}
+
+/// Returns the pause between two looks for a new version of the catalog in the database, if that is used.
+fn stored_catalog(args: &ServeArgs, table: &ServeTable, problems: &mut Vec<String>) -> Option<Duration> {
+    let is_wanted = table.stored_catalog == Some(true);
+    if is_wanted && args.catalog.is_some() {
+        problems.push(
+            "--catalog names a catalog, and `stored_catalog` of [serve] asks for that of the database; use one of them"
+                .to_owned(),
+        );
+    }
+    if table.reload_seconds == Some(0) {
+        problems.push("`reload_seconds` of [serve] is 0; set at least 1, or remove it".to_owned());
+    }
+    is_wanted.then(|| table.reload_seconds.map_or(RELOAD, Duration::from_secs))
 }
 
 /// Returns the directory of a settings file.
@@ -183,6 +194,12 @@ fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
         }
     }
     limits_of_tenants(table, &mut limits, problems);
+    times(table, &mut limits, problems);
+    limits
+}
+
+/// Sets the limits of time.
+fn times(table: &LimitsTable, limits: &mut Limits, problems: &mut Vec<String>) {
     let times = [
         (
             "read_timeout_seconds",
@@ -210,7 +227,6 @@ fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
         // 0 is a choice: runs are left to the next process at once.
         limits.drain = Duration::from_secs(seconds);
     }
-    limits
 }
 
 fn limits_of_tenants(table: &LimitsTable, limits: &mut Limits, problems: &mut Vec<String>) {

@@ -60,7 +60,7 @@ fn source(text: &str, proxy: &Proxy) -> Result<JwkSetSource, String> {
         None => false,
     };
     if url.scheme() != "https" && !(url.scheme() == "http" && is_local) {
-        let problem = "it must begin with https://, because whoever can change the answer can sign tokens";
+        let problem = "it must begin with https://, because a network peer that changes the answer could sign tokens";
         return Err(problem.to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {

@@ -1,6 +1,6 @@
 //! `agcore config`: shows every setting and its source.
 
-use agcore_settings::{Choices, Effect, FolderReport, Origin, SETTINGS, Setting, Shown, vendor::redacted_url};
+use agcore_settings::{Choices, Effect, FolderReport, Origin, Shown, vendor::redacted_url};
 use agcore_telemetry::Collector;
 use agcore_terminal::{
     process::variable,
@@ -59,19 +59,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
 }
 
 fn rows(choices: &Choices) -> Vec<Row> {
-    let shown = |setting: &'static Setting| {
-        let Shown { value, origin, .. } = setting.shown(choices)?;
-        let name = setting.name;
-        Some(Row { name, value, origin })
-    };
-    let mut rows: Vec<Row> = SETTINGS.iter().filter_map(shown).collect();
-    rows.push(traces());
-    rows.extend(choices.limits.settings.iter().map(|limit| Row {
-        name: limit.name,
-        value: Some(limit.value.clone()),
-        origin: Some(limit.origin.clone()),
-    }));
-    rows
+    let row = |Shown {
+                   name, value, origin, ..
+               }: Shown| Row { name, value, origin };
+    choices.shown().into_iter().map(row).chain([traces()]).collect()
 }
 
 /// Lists the files that were considered, and the settings that are ignored.

@@ -3,8 +3,14 @@
 /// The number of bytes that are inspected to find the separator.
 const SNIFFED_BYTES: usize = 16 << 10;
 
+/// The ends of lines; a program of the classic Mac OS writes only the first one.
+const LINE_ENDS: [char; 2] = ['\r', '\n'];
+
 /// The separators in use. On a tie, the first one wins: the comma is also a part of texts and numbers.
 const SEPARATORS: [u8; 4] = [b'\t', b';', b'|', b','];
+
+/// The number of bytes on each side of a comma that are inspected to find out whether it is a part of a number.
+const MAX_NUMBER_BYTES: usize = 32;
 
 /// The separator of a file, and where its rows begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,28 +51,45 @@ impl Dialect {
 fn first_line(text: &str) -> usize {
     let rest = text.trim_start_matches([' ', '\r', '\n']);
     let before = &text[..text.len() - rest.len()];
-    before.rfind('\n').map_or(0, |end| end + 1)
+    before.rfind(LINE_ENDS).map_or(0, |end| end + 1)
 }
 
 /// Reads a line such as `sep=;`, which Excel writes and reads. Returns its length as well.
 fn declared(text: &str) -> Option<(u8, usize)> {
-    let line = text.split_inclusive('\n').next()?;
-    let content = line.trim_end_matches(['\r', '\n']);
-    let content = content
+    let content = text.split(LINE_ENDS).next()?;
+    let rest = &text[content.len()..];
+    let end = rest.len().min(if rest.starts_with("\r\n") { 2 } else { 1 });
+    let line = content.trim_end_matches(' ');
+    let line = line
         .strip_prefix('"')
         .and_then(|rest| rest.strip_suffix('"'))
+        // A space at the end may be the separator.
         .unwrap_or(content);
-    let (name, value) = content.split_at_checked(4)?;
+    let (name, value) = line.split_at_checked(4)?;
     if !name.eq_ignore_ascii_case("sep=") {
         return None;
     }
-    match value.as_bytes() {
+    let separator = match value.trim_end_matches(' ') {
+        "" => value,
+        "\\t" => "\t",
+        value => value,
+    };
+    match separator.as_bytes() {
         // Excel fills up the line when it saves such a file again.
         [separator, rest @ ..] if separator.is_ascii() && rest.iter().all(|byte| byte == separator) => {
-            Some((*separator, line.len()))
+            Some((*separator, content.len() + end))
         }
         _ => None,
     }
+}
+
+/// The evidence for a separator: the more, the better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Score {
+    /// The number of lines in which it cannot be anything else.
+    certain: usize,
+    /// The number of lines with its most frequent number, which is at least one.
+    lines: usize,
 }
 
 /// Returns the separator that occurs as often in as many lines as possible, outside of quotes.
@@ -76,44 +99,81 @@ fn separator(text: &str) -> u8 {
         end -= 1;
     }
     let sample = &text[..end];
-    let scores = SEPARATORS.map(|separator| score(sample, separator));
-    let mut best = (0, b',');
-    for (separator, score) in SEPARATORS.into_iter().zip(scores) {
+    let mut best = (Score::default(), b',');
+    for separator in SEPARATORS {
+        let score = score(&lines(sample, separator));
         if score > best.0 {
             best = (score, separator);
         }
     }
-    best.1
+    match best {
+        (Score { certain: 0, .. }, b',') if is_column_of_decimals(&lines(sample, b',')) => b'\t',
+        (_, separator) => separator,
+    }
 }
 
-/// Returns how many lines have the most frequent number of separators, which is at least one.
-fn score(sample: &str, separator: u8) -> usize {
-    let counts = counts(sample, separator);
-    let most = counts.iter().copied().filter(|count| *count > 0).map(|count| {
-        let same = counts.iter().filter(|other| **other == count).count();
-        (same, count)
-    });
-    most.max().map_or(0, |(same, _)| same)
+fn score(lines: &[Line]) -> Score {
+    let counts = lines.iter().map(|line| line.count).filter(|count| *count > 0);
+    let same = |count: usize| lines.iter().filter(move |line| line.count == count);
+    let Some(count) = counts.max_by_key(|count| (same(*count).count(), *count)) else {
+        return Score::default();
+    };
+    let number = same(count).count();
+    // A header shows what the separator is in the numbers below it.
+    let has_header = same(count).next().is_some_and(|line| line.is_certain);
+    let certain = same(count).filter(|line| line.is_certain).count();
+    Score {
+        certain: if has_header { number } else { certain },
+        lines: number,
+    }
 }
 
-/// Returns how often a separator occurs in each line that is not blank.
-fn counts(sample: &str, separator: u8) -> Vec<usize> {
-    let mut counts = Vec::new();
-    let (mut count, mut is_quoted, mut is_blank) = (0, false, true);
+/// Returns whether the commas are those of numbers in the only column: a line above them has none.
+fn is_column_of_decimals(lines: &[Line]) -> bool {
+    let Some(first) = lines.iter().position(|line| line.count > 0) else {
+        return false;
+    };
+    let values = &lines[first..];
+    let with_comma = values.iter().filter(|line| line.count > 0);
+    first > 0 && with_comma.clone().all(|line| line.is_number) && with_comma.count() * 2 >= lines.len() - 1
+}
+
+/// The separators of a line that is not blank.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Line {
+    count: usize,
+    /// Whether one of them is not a part of a number or a sentence.
+    is_certain: bool,
+    /// Whether all of them are parts of numbers.
+    is_number: bool,
+}
+
+/// Returns the separators of each line that is not blank.
+fn lines(sample: &str, separator: u8) -> Vec<Line> {
+    let empty = Line {
+        is_number: true,
+        ..Line::default()
+    };
+    let bytes = sample.as_bytes();
+    let mut lines = Vec::new();
+    let (mut line, mut is_quoted, mut is_blank) = (empty, false, true);
     // A quote within a value, such as the mark of inches, has no meaning.
     let mut is_start = true;
-    for byte in sample.bytes() {
+    for (at, byte) in bytes.iter().copied().enumerate() {
         match byte {
             b'"' if is_quoted || is_start => is_quoted = !is_quoted,
-            b'\n' if !is_quoted => {
+            b'\r' | b'\n' if !is_quoted => {
                 if !is_blank {
-                    counts.push(count);
+                    lines.push(line);
                 }
-                (count, is_blank, is_start) = (0, true, true);
+                (line, is_blank, is_start) = (empty, true, true);
                 continue;
             }
             byte if byte == separator && !is_quoted => {
-                count += 1;
+                let is_number = byte == b',' && is_in_number(bytes, at);
+                line.count += 1;
+                line.is_number &= is_number;
+                line.is_certain |= !is_number && !is_in_sentence(bytes, at);
                 (is_blank, is_start) = (false, true);
                 continue;
             }
@@ -123,10 +183,40 @@ fn counts(sample: &str, separator: u8) -> Vec<usize> {
         // A doubled quote within quotes ends and begins them.
         is_start = byte == b'"';
     }
-    if !is_blank || counts.is_empty() {
-        counts.push(count);
+    if !is_blank || lines.is_empty() {
+        lines.push(line);
     }
-    counts
+    lines
+}
+
+/// Returns whether a comma may be that of a decimal number, or separate thousands.
+fn is_in_number(text: &[u8], at: usize) -> bool {
+    let is_part = |byte: &&u8| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'\'');
+    // Rows of numbers are as long as one likes.
+    let before = text[..at]
+        .iter()
+        .rev()
+        .take(MAX_NUMBER_BYTES)
+        .take_while(is_part)
+        .count();
+    let after = text[at..].iter().take(MAX_NUMBER_BYTES).take_while(is_part).count();
+    let is_digit = |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(u8::is_ascii_digit);
+    let mut groups = text[at - before..at + after].split(|byte| *byte == b',').skip(1);
+    let is_single = groups.clone().count() == 1;
+    let is_thousands = groups.all(|group| {
+        group
+            .split(|byte| *byte == b'.')
+            .next()
+            .is_some_and(|group| group.len() == 3)
+    });
+    is_digit(at.checked_sub(1)) && is_digit(Some(at + 1)) && (is_single || is_thousands)
+}
+
+/// Returns whether a comma or semicolon may be that of a sentence: a space follows a letter or digit.
+fn is_in_sentence(text: &[u8], at: usize) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+    let follows_word = at.checked_sub(1).and_then(|at| text.get(at)).is_some_and(is_word);
+    matches!(text[at], b',' | b';') && follows_word && text.get(at + 1) == Some(&b' ')
 }
 
 #[cfg(test)]
@@ -159,6 +249,38 @@ mod tests {
     }
 
     #[test]
+    fn commas_of_numbers_and_sentences_do_not_count_beside_a_separator() {
+        check("a;b;c\n1,5;x;\n2,5;y\n3,5;z;;\n", b';');
+        let notes = "Please note, dear customer, this\n".repeat(30);
+        check(&format!("{notes}a;b\n1,5;x\n2,5;y\n"), b';');
+        check("a;b\n1,000,000;x\n2,000,000;y\nz\n", b';');
+        // They are all that there is, or the header shows that they separate.
+        check("1,2\n3,4\n", b',');
+        check("a, b\n1, 2\n", b',');
+        check("x,y\n1,2\n3,4\n5,6\na;b|c\n", b',');
+        check("1,2,3\n4,5,6\n7,8,9\na;b\nc;d\n", b',');
+        check("Name;Lake\nDay;Monday\n\nx,y\n1,2\n3,4\n", b',');
+    }
+
+    #[test]
+    fn a_column_of_decimal_numbers_is_one_column() {
+        check("Preis\n-1.234,50\n-2,50\n", b'\t');
+        check("Preis\n3,50 €\n", b'\t');
+        check("Price\n1,234,567\n2,345\n", b'\t');
+        check("Preis\n1,2,3\n4,5,6\n", b',');
+        check("Preis\n3,50\na,b\n", b',');
+        check("5,5\n", b',');
+    }
+
+    #[test]
+    fn lines_may_end_as_on_the_classic_mac_os() {
+        check("a,b\r1;x,2\r3;y,4\r", b',');
+        check("\r\ra;b\r1,5;2\r", b';');
+        let found = Dialect::detect("\rsep=;\ra;b\r");
+        assert_eq!((found.separator, found.start), (b';', 7));
+    }
+
+    #[test]
     fn a_file_can_declare_its_separator() {
         let check = |text: &str, separator: u8, rest: &str| {
             let found = Dialect::detect(text);
@@ -168,6 +290,11 @@ mod tests {
         check("\n\"SEP=|\"\na,b|c\n", b'|', "a,b|c\n");
         check("sep=\t\na", b'\t', "a");
         check("sep=;;;\na;b;c;d", b';', "a;b;c;d");
+        check("sep=; \na;b", b';', "a;b");
+        check("\"sep=;\" \r\na;b", b';', "a;b");
+        check("sep=\\t\na\tb", b'\t', "a\tb");
+        check("sep= \na b", b' ', "a b");
+        check("sep=;", b';', "");
         check("sep=\na,b", b',', "sep=\na,b");
         check("separator,b\n", b',', "separator,b\n");
         assert_eq!(

@@ -1,5 +1,7 @@
 //! Finds the rows above the header of a table, as banks and reports write them.
 
+use std::{cmp::Reverse, collections::BTreeMap};
+
 use serde_json::Value;
 
 /// The number of rows that are inspected.
@@ -30,36 +32,83 @@ impl Row {
     }
 }
 
-/// Returns how many of the first rows are above the table: those before the first row that is as wide as most are, if they are much
-/// narrower, or a blank line follows them.
+/// Returns how many of the first rows are above the table.
+///
+/// The table is as wide as most rows are, or as wide as other rows whose first is evidently a header.
 pub(super) fn preamble(rows: &[Row]) -> usize {
-    let Some(width) = usual_width(rows) else {
-        return 0;
+    let widths = widths(rows);
+    let is_wide = |(width, count): &&(usize, usize)| *width > 1 && *count >= 2;
+    let most = widths
+        .first()
+        .filter(is_wide)
+        .filter(|(_, count)| count * 4 > rows.len());
+    let found = most.and_then(|(width, _)| {
+        let start = start(rows, *width)?;
+        let is_evident = is_apart(rows, start, *width) || is_below_names(rows, start, *width);
+        is_evident.then_some(start)
+    });
+    let other = || {
+        let mut starts = widths
+            .iter()
+            .filter(is_wide)
+            .filter_map(|(width, _)| Some((*width, start(rows, *width)?)));
+        starts.find(|(width, start)| is_below_names(rows, *start, *width))
     };
+    found.or_else(|| other().map(|(_, start)| start)).unwrap_or(0)
+}
+
+/// Returns the widths of the rows and the number of rows with each, the most frequent one first.
+fn widths(rows: &[Row]) -> Vec<(usize, usize)> {
+    let mut counts = BTreeMap::new();
+    for row in rows {
+        *counts.entry(row.cells.len()).or_insert(0) += 1;
+    }
+    let mut widths: Vec<_> = counts.into_iter().collect();
+    widths.sort_by_key(|(width, count)| Reverse((*count, *width)));
+    widths
+}
+
+/// Returns the first row of a table, if others are above it, and at least one below.
+fn start(rows: &[Row], width: usize) -> Option<usize> {
     let is_table = |row: &Row| row.cells.len() >= width && (width < 3 || row.filled() > 1);
-    let Some(start) = rows.iter().position(is_table) else {
-        return 0;
-    };
-    let (above, below) = rows.split_at(start);
-    let has_blank = |number: usize| rows[number + 1..=start].iter().any(|row| row.is_after_blank);
-    let is_above = |(number, row): (usize, &Row)| row.width() * 2 <= width || has_blank(number);
-    let bytes: usize = above
+    let start = rows.iter().position(is_table)?;
+    let bytes: usize = rows[..start]
         .iter()
         .flat_map(|row| &row.cells)
         .filter_map(Value::as_str)
         .map(str::len)
         .sum();
     // A header without values is worth less than a row that is shown in a wrong place.
-    let is_evident = below.len() >= 2 && above.iter().enumerate().all(is_above) && bytes <= MAX_BYTES;
-    if is_evident { start } else { 0 }
+    (start > 0 && start + 2 <= rows.len() && bytes <= MAX_BYTES).then_some(start)
 }
 
-/// Returns the width of most rows, if at least two have it and it is not one.
-fn usual_width(rows: &[Row]) -> Option<usize> {
-    let count = |width: usize| rows.iter().filter(|row| row.cells.len() == width).count();
-    let widths = rows.iter().map(|row| row.cells.len());
-    let best = widths.max_by_key(|width| (count(*width), *width))?;
-    (best > 1 && count(best) >= 2 && count(best) * 4 > rows.len()).then_some(best)
+/// Returns whether all rows above a table are much narrower, or a blank line follows them.
+fn is_apart(rows: &[Row], start: usize, width: usize) -> bool {
+    let has_blank = |number: usize| rows[number + 1..=start].iter().any(|row| row.is_after_blank);
+    let is_above = |(number, row): (usize, &Row)| row.width() * 2 <= width || has_blank(number);
+    rows[..start].iter().enumerate().all(is_above)
+}
+
+/// Returns whether the rows above a table have at most a name and a value, and its first row is wider and evidently a header:
+/// texts, with numbers or dates below them.
+fn is_below_names(rows: &[Row], start: usize, width: usize) -> bool {
+    let header = &rows[start];
+    let is_name = |row: &Row| row.filled() <= 2 && row.width() < header.width();
+    let is_text = |cell: &Value| cell.as_str().is_none_or(|text| !is_number(text));
+    let below = rows[start + 1..].iter().filter(|row| row.cells.len() == width);
+    let has_numbers = below
+        .flat_map(|row| row.cells.iter().zip(&header.cells))
+        .any(|(cell, name)| {
+            let is_below_text = name.as_str().is_some();
+            is_below_text && cell.as_str().is_some_and(is_number)
+        });
+    header.filled() > 2 && rows[..start].iter().all(is_name) && header.cells.iter().all(is_text) && has_numbers
+}
+
+/// Returns whether a text begins like a number or a date.
+fn is_number(text: &str) -> bool {
+    let text = text.trim_start_matches(|char: char| char.is_whitespace() || "+-(€$£¥".contains(char));
+    text.starts_with(|char: char| char.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -98,6 +147,18 @@ mod tests {
         check("Account|DE12\nFrom|2026\n\nday|text|sum\n1|2|3\n4|5|6", 2);
         check("Sales|||\n|||\nday|text|sum|x\n1|2|3|4\n4|5|6|7", 2);
         check("Sales|||\nday|text|sum|x\n1|2|3|4", 1);
+    }
+
+    #[test]
+    fn names_and_values_are_above_a_header() {
+        check("Account|DE12\nday|text|sum\n1|x|2,5\n2|y|3,5", 1);
+        let account = "Account:|DE12|\n\nFrom:|1.1.|\nTo:|2.1.|\nBalance:|1,00|\n\n";
+        check(&format!("{account}Day|Value|Text|Sum|\n1|1|x|-8,00|\n2|2|y|1,00|"), 4);
+        check(&format!("{account}Day|Value|Text|Sum|\n1|1|x|-8,00|"), 4);
+        // Nothing shows that the wider row is a header.
+        check("name|sum\na|b|c\nd|e|f", 0);
+        check("Account|DE12\nday|text|sum", 0);
+        check("a|b|c\nd|e\nday|text|sum|x\n1|2|3|4\n5|6|7|8", 0);
     }
 
     #[test]

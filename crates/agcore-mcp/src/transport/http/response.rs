@@ -19,7 +19,7 @@ use super::{
 };
 use crate::transport::message::{Message, excerpt, read};
 
-/// Reads the answer to a message that is not a request.
+/// Reads the answer to a message that is not a request. No request waits for it.
 pub(super) async fn accepted(response: Response, post: &Post) -> Result<PostResponse, HttpError> {
     let status = response.status();
     if status.is_success() {
@@ -29,20 +29,15 @@ pub(super) async fn accepted(response: Response, post: &Post) -> Result<PostResp
     if post.session.is_some() && reports_ended_session(status, &body, None) {
         return Err(StreamableHttpError::SessionExpired);
     }
-    match read(&body, None) {
-        Ok(messages) => {
-            tracing::warn!(
-                status = status.as_u16(),
-                answer = excerpt(&body),
-                "an MCP server refused a notification"
-            );
-            Ok(messages
-                .into_iter()
-                .next()
-                .map_or(PostResponse::Accepted, |message| PostResponse::Json(message, None)))
-        }
-        Err(_) => Err(failed(status, &body).into()),
+    if read(&body, None).is_err() {
+        return Err(failed(status, &body).into());
     }
+    tracing::warn!(
+        status = status.as_u16(),
+        answer = excerpt(&body),
+        "an MCP server refused a notification"
+    );
+    Ok(PostResponse::Accepted)
 }
 
 /// Reads the answer to a request from a body that is not a stream of events.
@@ -186,7 +181,37 @@ async fn prefix(mut response: Response, limit: usize) -> Result<Vec<u8>, HttpErr
 
 #[cfg(test)]
 mod tests {
+    use std::{collections::HashMap, sync::Arc};
+
+    use rmcp::{model::InitializedNotification, transport::streamable_http_client::StreamableHttpResponseLimits};
+
     use super::*;
+
+    /// Returns what becomes of a notification that the server answers like this.
+    async fn refused(status: u16, body: &str) -> Result<PostResponse, HttpError> {
+        let response = http::Response::builder().status(status).body(body.to_owned()).unwrap();
+        let post = Post {
+            uri: Arc::from("http://localhost/mcp"),
+            message: JsonRpcMessage::notification(InitializedNotification::default().into()),
+            session: None,
+            token: None,
+            headers: HashMap::new(),
+            limits: StreamableHttpResponseLimits::default(),
+        };
+        accepted(response.into(), &post).await
+    }
+
+    #[tokio::test]
+    async fn the_refusal_of_a_notification_is_no_message() {
+        for id in ["null", "1"] {
+            let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32600,"message":"no"}}}}"#);
+            let answer = refused(400, &body).await;
+            assert!(matches!(answer, Ok(PostResponse::Accepted)), "{answer:?}");
+        }
+        assert!(matches!(refused(202, "").await, Ok(PostResponse::Accepted)));
+        let error = refused(502, "<h1>Bad Gateway</h1>").await.unwrap_err();
+        assert!(error.to_string().contains("HTTP status 502"), "{error}");
+    }
 
     #[test]
     fn scopes_of_challenges_are_read() {

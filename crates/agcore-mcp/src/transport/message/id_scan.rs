@@ -8,11 +8,13 @@ const MAX_ID_BYTES: usize = 64;
 
 /// Finds the member `id` of a JSON object that is read in pieces, and whether the object is an answer.
 ///
-/// Members of nested objects are not taken for it.
+/// Members of nested objects are not taken for it. The text may be a value of JavaScript or Python, with other quotes or none
+/// around its names.
 #[derive(Debug, Default)]
 pub(crate) struct IdScan {
     depth: usize,
-    in_string: bool,
+    /// The quote that ends the string.
+    quote: Option<u8>,
     is_escaped: bool,
     /// The last string or scalar at the top level of the object, if it is short.
     token: Vec<u8>,
@@ -20,6 +22,9 @@ pub(crate) struct IdScan {
     is_id: bool,
     has_body: bool,
     has_method: bool,
+    has_version: bool,
+    /// Whether a name is not in double quotes.
+    is_loose: bool,
     id: Vec<u8>,
 }
 
@@ -39,19 +44,20 @@ impl IdScan {
     }
 
     fn step(&mut self, byte: u8) {
-        if self.in_string {
+        if let Some(quote) = self.quote {
             self.keep(byte);
             match byte {
                 _ if self.is_escaped => self.is_escaped = false,
                 b'\\' => self.is_escaped = true,
-                b'"' => self.in_string = false,
+                byte if byte == quote => self.quote = None,
                 _ => {}
             }
             return;
         }
         match byte {
-            b'"' => {
-                self.in_string = true;
+            // Around the object, it is an apostrophe.
+            b'"' | b'\'' if byte == b'"' || self.depth > 0 => {
+                self.quote = Some(byte);
                 self.keep(byte);
             }
             b'{' | b'[' => self.depth += 1,
@@ -59,17 +65,26 @@ impl IdScan {
                 self.end_value();
                 self.depth = self.depth.saturating_sub(1);
             }
-            b':' if self.depth == 1 => {
-                self.is_id = self.token == br#""id""#;
-                self.has_body |= matches!(&*self.token, br#""result""# | br#""error""#);
-                self.has_method |= self.token == br#""method""#;
-                self.is_value = true;
-                self.token.clear();
-            }
+            b':' if self.depth == 1 && !self.is_value => self.begin_value(),
             b',' => self.end_value(),
-            b' ' | b'\t' | b'\r' => {}
+            b' ' | b'\t' | b'\r' | b'\n' => {}
             _ => self.keep(byte),
         }
+    }
+
+    /// Reads the name before a value.
+    fn begin_value(&mut self) {
+        let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'');
+        let token = std::mem::take(&mut self.token);
+        let start = usize::from(token.first().is_some_and(is_quote));
+        let end = token.len() - usize::from(token.len() > 1 && token.last().is_some_and(is_quote));
+        let name = &token[start..end.max(start)];
+        self.is_id = name == b"id";
+        self.has_body |= matches!(name, b"result" | b"error");
+        self.has_method |= name == b"method";
+        self.has_version |= name == b"jsonrpc";
+        self.is_loose |= token.first() != Some(&b'"');
+        self.is_value = true;
     }
 
     fn keep(&mut self, byte: u8) {
@@ -88,9 +103,14 @@ impl IdScan {
         }
     }
 
-    /// Returns whether the text has a member `result` or `error`, and no `method`.
+    /// Returns whether the text ends within an object or a list.
+    pub(crate) fn is_open(&self) -> bool {
+        self.depth > 0
+    }
+
+    /// Returns whether the text has a member `result` or `error`, and no `method`. Logs look like that in other notations.
     pub(crate) fn is_answer(&self) -> bool {
-        self.has_body && !self.has_method
+        self.has_body && !self.has_method && (self.has_version || !self.is_loose)
     }
 
     /// Returns the id of an answer, if it is a number or a string.
@@ -131,6 +151,17 @@ mod tests {
         );
         check(r#"{"id":3,"result":{"content":[{"text":"bro"#, number(3));
         check(r#"{"id":3,"error":{"#, number(3));
+    }
+
+    #[test]
+    fn other_notations_are_read() {
+        let number = |id| Some(RequestId::Number(id));
+        check("{'jsonrpc': '2.0', 'id': 3, 'result': {'x': \"it's\"}}", number(3));
+        check("{\n  jsonrpc: '2.0',\n  id: 3,\n  result: { id: 4 }\n}", number(3));
+        check("it's {\"id\":3,\"error\":oops}", number(3));
+        check("{id: 3, error: 'x'}", None);
+        check("{'level': 'error', 'id': 3, 'error': 'x'}", None);
+        check("{:::}", None);
     }
 
     #[test]

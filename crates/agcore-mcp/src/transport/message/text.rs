@@ -7,7 +7,7 @@ const ESCAPE: usize = 6;
 ///
 /// Each unpaired surrogate becomes U+FFFD: JavaScript writes one when it cuts a text within a character, and Python for a
 /// file name that is not UTF-8. The same holds for invalid UTF-8. `NaN`, `Infinity`, `-Infinity` and `undefined` become
-/// `null`, and control characters within strings are escaped.
+/// `null`, control characters within strings are escaped, and colors of terminals around strings are left out.
 pub(super) fn repair(json: &[u8]) -> String {
     let text = String::from_utf8_lossy(json);
     let mut repaired = String::with_capacity(text.len());
@@ -23,6 +23,10 @@ pub(super) fn repair(json: &[u8]) -> String {
             control if in_string && control < ' ' => {
                 repaired.push_str(&format!("\\u{:04x}", u32::from(control)));
                 rest = &rest[1..];
+                continue;
+            }
+            '\u{1b}' => {
+                rest = &rest[sequence(rest)..];
                 continue;
             }
             _ if !in_string => match word(rest) {
@@ -68,6 +72,21 @@ fn unit(json: &[u8]) -> Option<u16> {
         return None;
     }
     u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// Returns the length of the sequence for terminals at the beginning, such as `ESC [ 32 m`.
+fn sequence(rest: &str) -> usize {
+    let bytes = rest.as_bytes();
+    let is_parameter = |byte: &u8| !matches!(byte, 0x40..=0x7e);
+    match bytes.get(1) {
+        Some(b'[') => {
+            let parameters = bytes[2..].iter().take_while(|byte| is_parameter(byte)).count();
+            // Parameters and the end are ASCII in a sequence; other text is not swallowed.
+            let end = (2 + parameters + 1).min(bytes.len());
+            if bytes[1..end].is_ascii() { end } else { 1 }
+        }
+        _ => 1,
+    }
 }
 
 /// Returns the length of a word at the beginning that stands for no value of JSON.
@@ -119,6 +138,17 @@ mod tests {
     fn strings_may_contain_control_characters_and_backslashes() {
         check(b"\"a\tb\x01\"", json!("a\tb\u{1}"));
         check(br#""C:\dir \x41""#, json!("C:\\dir \\x41"));
+    }
+
+    #[test]
+    fn colors_are_left_out() {
+        check(
+            b"\x1b[32m[\x1b[1;31m1\x1b[m, \"\x1b[1m\"]\x1b[0m",
+            json!([1, "\u{1b}[1m"]),
+        );
+        for broken in ["\u{1b}", "\u{1b}[", "\u{1b}[1", "\u{1b}[é", "\u{1b}é"] {
+            repair(broken.as_bytes());
+        }
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl WebAccess {
         }
     }
 
-    /// Checks that a page is not on a private or local address, as far as its URL alone shows.
+    /// Checks that a page is not on a private or local address, to the extent that its URL alone shows it.
     ///
     /// # Errors
     /// When it is, and no rule allows that.

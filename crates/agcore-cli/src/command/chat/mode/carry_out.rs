@@ -14,7 +14,7 @@ const BEGIN: &str = "Carry out the plan.";
 /// The possible answers.
 const PROMPT: &str = "[y]es [a]ccept edits [n]o: ";
 
-/// What the user wants after a plan.
+/// The choice of the user after a plan.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer<'l> {
     /// Carry it out, and ask as the settings say.
@@ -67,7 +67,7 @@ pub(in super::super) async fn offer_plan(
     Ok(None)
 }
 
-/// Returns whether the last answer may be a plan to which nobody has reacted yet.
+/// Returns whether the last answer may be a plan without a reaction yet.
 async fn has_plan(conversation: &Conversation) -> bool {
     if conversation.turns.modes.current().get() != PermissionMode::Plan || conversation.console.has_typed() {
         return false;
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_no_answer_is_said() {
+    fn other_texts_become_the_next_message() {
         assert_eq!(parse("Y"), Answer::Yes);
         assert_eq!(parse("2"), Answer::AcceptEdits);
         assert_eq!(parse(""), Answer::No);

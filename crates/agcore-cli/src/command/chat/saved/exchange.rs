@@ -1,4 +1,4 @@
-//! The last exchanges of a conversation, shown when it goes on.
+//! The last exchanges of a conversation, shown when it continues.
 
 use std::sync::Arc;
 
