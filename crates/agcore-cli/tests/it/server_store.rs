@@ -81,7 +81,7 @@ fn no_command_works_on_another_database() {
         .at_home()
         .with("AGCORE_STORE", "postgres://a@127.0.0.1:1/a");
     for arguments in [["sessions", "list"], ["approvals", "list"]] {
-        away.run(arguments).assert_failed(1, &["127.0.0.1:1"]);
+        away.run(arguments).assert_failed(4, &["127.0.0.1:1"]);
     }
     // A file that is named is used in spite of the variable.
     agcore.run(["store", "migrate", "--file", "a.db"]).assert_success();

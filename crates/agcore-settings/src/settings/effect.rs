@@ -263,8 +263,8 @@ fn shown_text(name: &str, text: &str) -> String {
     [cut(&url[..end], MAX_HOST), cut(&url[end..], MAX_VALUE)].concat()
 }
 
-/// Shows the entries of `[permissions]`, one on each line. Those that allow the most are first, so that others cannot
-/// hide them.
+/// Shows the entries of `[permissions]`, one on each line. Those that allow the most are first, so that others cannot hide them: all
+/// that allow more than one tool, and then the first of the others.
 fn permissions(table: &Node) -> String {
     let mut entries = Vec::new();
     for (rank, state) in ["allow", "ask", "deny"].into_iter().enumerate() {
@@ -272,12 +272,17 @@ fn permissions(table: &Node) -> String {
         let list = list.as_ref().and_then(Json::as_array).cloned().unwrap_or_default();
         entries.extend(list.into_iter().map(|entry| (rank, state, entry)));
     }
-    entries.sort_by_key(|(rank, _, entry)| (*rank, breadth(entry.as_str().unwrap_or_default())));
-    listed(
-        entries
-            .iter()
-            .map(|(_, state, entry)| format!("{state} {}", visible(&entry.to_string()))),
-    )
+    let breadth_of = |entry: &Json| breadth(entry.as_str().unwrap_or_default());
+    entries.sort_by_key(|(rank, _, entry)| (*rank, breadth_of(entry)));
+    let is_broad = |(rank, _, entry): &&(usize, &str, Json)| *rank == 0 && breadth_of(entry) != usize::MAX;
+    let broad = entries.iter().filter(is_broad).count();
+    let mut lines = entries
+        .iter()
+        .map(|(_, state, entry)| format!("{state} {}", visible(&entry.to_string())));
+    let mut shown: Vec<String> = lines.by_ref().take(broad.max(MAX_NAMES)).collect();
+    let more = lines.count();
+    shown.extend((more > 0).then(|| format!("{more} more; see {SETTINGS_FILE}")));
+    shown.join("\n")
 }
 
 /// Shows the servers of `[mcp]`, one on each line.
@@ -388,7 +393,7 @@ mod tests {
         let many = format!("[permissions]\nallow = [{}'*']", "'a',".repeat(300));
         let shown = &settings(&many)[0].1;
         assert!(
-            shown.starts_with("allow \"*\"\nallow \"a\"\n") && shown.lines().count() == 301,
+            shown.starts_with("allow \"*\"\nallow \"a\"\n") && shown.ends_with("\n281 more; see agcore.toml"),
             "{shown}"
         );
         let decoys: String = (0..30).map(|number| format!("'a{number}*', 'x:{number}',")).collect();
@@ -397,6 +402,7 @@ mod tests {
             shown.starts_with("allow \"shell\"\n") || shown.starts_with("allow \"**\"\n"),
             "{shown}"
         );
+        assert!(shown.lines().count() > 32, "{shown}");
         assert!(shown.contains("\"**\"") && shown.contains("\"shell\""), "{shown}");
         let long = &settings(&format!("system = '{}'", "x".repeat(300)))[0].1;
         assert!(long.ends_with("x (300 characters in total)"), "{long}");
