@@ -67,12 +67,7 @@ impl ServeConfig {
         let require_token = args.require_token || table.require_token == Some(true);
         let has_credentials = require_token || !proxies.is_empty() || table.jwt.is_some();
         let listen = args.listen.or(table.listen).unwrap_or(LISTEN);
-        if !has_credentials && !listen.ip().is_loopback() {
-            problems.push(format!(
-                "other machines can reach {listen}, so clients must prove who they are\n\
-                 Use --require-token, --trusted-proxy or [serve.jwt], or listen on 127.0.0.1."
-            ));
-        }
+        check_reach(listen, has_credentials, problems);
         let folder = settings.and_then(|settings| folder_of(&settings.origin));
         let path_of = |files| folder.as_deref().unwrap_or(Path::new("")).join(files);
         let files = table
@@ -106,6 +101,16 @@ impl ServeConfig {
             has_credentials,
             offers_tools: !args.no_tools && (args.tools || wants_tools),
         }
+    }
+}
+
+/// Checks that an address which other machines can reach is not open to all of them.
+fn check_reach(listen: SocketAddr, has_credentials: bool, problems: &mut Vec<String>) {
+    if !has_credentials && !listen.ip().is_loopback() {
+        problems.push(format!(
+            "other machines can reach {listen}, so clients must prove who they are\n\
+             Use --require-token, --trusted-proxy or [serve.jwt], or listen on 127.0.0.1."
+        ));
     }
 }
 
