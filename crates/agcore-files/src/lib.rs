@@ -45,13 +45,14 @@
 //! [`Preprocessed::warnings`] lists their pages; a file without any known character is refused. The values of form fields
 //! follow the text of their page. Texts that are drawn twice to look bold are read once.
 //!
-//! `scripts/pdf-recall` compares the words with those of other readers. In 83 public files (py-pdf/sample-files and
+//! `scripts/pdf-recall` compares the words with those of other readers. In 86 public files (py-pdf/sample-files and
 //! jsvine/pdfplumber, November 2026), a recall of at least 0.99 is reached in:
 //!
 //! | words | files |
 //! |---|---|
-//! | of pypdf 7.1.1 | 66 |
-//! | that pypdf and PDFium both find | 80 |
+//! | of pypdf 7.1.1 | 65 |
+//! | of pypdf, with white space at other places | 81 |
+//! | that pypdf and PDFium both find | 81 |
 //!
 //! The difference are words that pypdf joins, splits, or reads twice. With their default settings, `pdf-extract` 0.12 reaches 62
 //! of pypdf's, `pdf_oxide` 0.3 51, and `pdf-inspector` 1.25, which writes Markdown, 27.

@@ -170,7 +170,7 @@ impl ConversationMemory {
     }
 
     /// Appends a message. Returns its number, which is unique within the conversation and does not change as long as the
-    /// message is kept, so that a [`MemoryItem`](crate::MemoryItem) can name its source.
+    /// message is kept, so that a memory can name its source.
     ///
     /// # Errors
     /// [`InvalidInput`](SessionErrorKind::InvalidInput) if the conversation could never be sent with this message,

@@ -32,7 +32,7 @@ impl TurnCommit {
     /// them.
     ///
     /// # Errors
-    /// [`Serialization`](agcore_memory::SessionErrorKind::Serialization) if an event cannot be written as JSON.
+    /// [`Serialization`](agcore_session::SessionErrorKind::Serialization) if an event cannot be written as JSON.
     pub fn into_commit(self) -> Result<Commit, SessionError> {
         let Self {
             mut commit,

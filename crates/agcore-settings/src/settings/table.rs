@@ -151,7 +151,7 @@ pub static SETTINGS: &[Setting] = &[
     )]),
     Setting::new("store").variables(&[Variable::environment_only(
         STORE,
-        "URL of a database server for the sessions of `agcore serve`",
+        "URL of a database server for the sessions, instead of a file",
     )]),
 ];
 

@@ -76,6 +76,8 @@ pub(super) fn named_files(folder: &Path, line: &str) -> BTreeSet<PathBuf> {
             places.directories.push(directory);
         }
     }
+    // A loop over files runs them only if it runs its variable.
+    let runs_replaced = words.iter().any(|word| word.text.starts_with(REPLACED) && runs(word));
     for word in &words {
         for part in parts(&word.text) {
             places.look_up(&part);
@@ -83,7 +85,8 @@ pub(super) fn named_files(folder: &Path, line: &str) -> BTreeSet<PathBuf> {
         if let Some(file) = build_file_of(word) {
             file.iter().for_each(|file| places.look_up(file));
         }
-        if runs(word) {
+        let is_loop = word.program.as_deref() == Some("for");
+        if runs(word) || (is_loop && runs_replaced) {
             places.look_into(&word.text);
             module_files(word).iter().for_each(|file| places.look_up(file));
         }
@@ -92,16 +95,16 @@ pub(super) fn named_files(folder: &Path, line: &str) -> BTreeSet<PathBuf> {
 }
 
 /// The characters at which a word is split: `--file=a.sh`, `a.sh,b.sh`, `PATH=./bin:/bin`.
-const SEPARATORS: [char; 5] = ['=', ',', ':', '{', '}'];
+const SEPARATORS: &[char] = &['=', ',', ':', '{', '}'];
 
 /// Programs that run the files or directories they are given.
-const INTERPRETERS: [&str; 22] = [
-    "bash", "bun", "dash", "deno", "fish", "for", "java", "ksh", "lua", "node", "nodejs", "perl", "php", "pwsh",
-    "pypy", "python", "ruby", "sh", "source", "tclsh", "uv", "zsh",
+const INTERPRETERS: &[&str] = &[
+    "bash", "bun", "dash", "deno", "fish", "java", "ksh", "lua", "node", "nodejs", "perl", "php", "pwsh", "pypy",
+    "python", "ruby", "sh", "source", "tclsh", "uv", "zsh",
 ];
 
 /// Programs that run commands from a file of the directory.
-const BUILD_FILES: [(&str, &[&str]); 8] = [
+const BUILD_FILES: &[(&str, &[&str])] = &[
     ("make", &["Makefile", "makefile", "GNUmakefile"]),
     ("gmake", &["Makefile", "makefile", "GNUmakefile"]),
     ("just", &["justfile", "Justfile", ".justfile"]),
@@ -358,6 +361,7 @@ mod tests {
         // Programs that read files do not run them.
         check("prettier --check src/*.js", &[]);
         check("eslint src", &[]);
+        check("for f in src/*.js; do eslint $f; done", &[]);
         check("prettier --write \"$(jq -r .tool_input.file_path)\"", &[]);
         check("true", &[]);
         check("cat /etc/hosts", &[]);

@@ -57,7 +57,7 @@ pub enum FileKind {
     Variables,
     /// `.mcp.json`.
     McpServers,
-    /// A file below one of [`PROJECT_DIRECTORIES`].
+    /// A file below one of the directories of the program and of similar ones, such as `.agcore` and `.claude`.
     Project,
     /// `AGENTS.md` or `CLAUDE.md`.
     Instructions,

@@ -49,7 +49,7 @@ impl PostgresOptions {
     /// feature `tls`, modes that require TLS are refused, and `prefer` does not encrypt.
     ///
     /// # Errors
-    /// [`InvalidInput`](agcore_store::StoreErrorKind::InvalidInput) if the URL is not usable. The error quotes no part of
+    /// [`InvalidInput`](crate::StoreErrorKind::InvalidInput) if the URL is not usable. The error quotes no part of
     /// it.
     pub fn new(url: &str) -> Result<Self, StoreError> {
         Ok(Self {
@@ -77,14 +77,14 @@ impl PostgresOptions {
     }
 
     /// Sets how long an operation waits for a connection: until one in use becomes free, or until a new one is open. After
-    /// that, it fails with [`Unavailable`](agcore_store::StoreErrorKind::Unavailable).
+    /// that, it fails with [`Unavailable`](crate::StoreErrorKind::Unavailable).
     pub fn with_acquire_timeout(mut self, timeout: Duration) -> Self {
         self.acquire_timeout = timeout;
         self
     }
 
     /// Sets how long the server works on a statement, including the time that it waits for locks. After that, the operation
-    /// fails with [`Unavailable`](agcore_store::StoreErrorKind::Unavailable). If the server does not answer at all, it fails
+    /// fails with [`Unavailable`](crate::StoreErrorKind::Unavailable). If the server does not answer at all, it fails
     /// after twice this time.
     pub fn with_statement_timeout(mut self, timeout: Duration) -> Self {
         self.statement_timeout = timeout.max(Duration::from_millis(1));

@@ -103,7 +103,7 @@ impl RedisOptions {
     /// By default, keys begin with `agcore`, connecting may take 5 s and an answer 10 s.
     ///
     /// # Errors
-    /// [`InvalidInput`](agcore_store::StoreErrorKind::InvalidInput) when the URL cannot be used. The message does not
+    /// [`InvalidInput`](crate::StoreErrorKind::InvalidInput) when the URL cannot be used. The message does not
     /// contain the URL, because of the password in it.
     pub fn new(url: &str) -> Result<Self, StoreError> {
         Ok(Self {
@@ -132,7 +132,7 @@ impl RedisOptions {
     }
 
     /// Sets how long the answer of the server may take. After that, operations fail with
-    /// [`Unavailable`](agcore_store::StoreErrorKind::Unavailable).
+    /// [`Unavailable`](crate::StoreErrorKind::Unavailable).
     pub fn with_response_timeout(mut self, timeout: Duration) -> Self {
         self.response_timeout = timeout;
         self

@@ -73,7 +73,7 @@ impl SqliteOptions {
     }
 
     /// Sets how long to wait while another process writes to the file. After that, operations fail with
-    /// [`Unavailable`](agcore_store::StoreErrorKind::Unavailable).
+    /// [`Unavailable`](crate::StoreErrorKind::Unavailable).
     pub fn with_busy_timeout(mut self, timeout: Duration) -> Self {
         self.busy_timeout = timeout;
         self

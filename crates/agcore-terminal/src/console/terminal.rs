@@ -69,7 +69,7 @@ mod unix {
             Self::with(InputModes::empty())
         }
 
-        /// Like [`new`](Self::new). Enter and Ctrl-J stay different keys.
+        /// Like [`enter`](Self::enter). Enter and Ctrl-J stay different keys.
         pub fn with_distinct_enter() -> Self {
             Self::with(InputModes::ICRNL | InputModes::INLCR)
         }

@@ -74,7 +74,7 @@ pub(super) async fn run(
     let mut one_shot = OneShot::new(args, settings, tools, sessions, selected, (front, asked)).await?;
     let turn_input = match message {
         Some(message) => {
-            end_open_turn(&one_shot.session).await?;
+            end_open_turn(&one_shot.session, args.session.fork_session).await?;
             Input::from(Message::user(message))
         }
         None => continuation(&one_shot.chats.sessions, &one_shot.session).await?,

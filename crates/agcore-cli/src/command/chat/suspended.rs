@@ -39,12 +39,22 @@ pub(super) async fn continuation(sessions: &Sessions, session: &AgentSession) ->
     Ok(input::message(None).await?.into())
 }
 
-/// Ends an open turn because of a new message, and says so.
+/// Ends an interrupted turn because of a new message, and reports that. In a copy of a session, a turn that waits for answers ends, too:
+/// the session keeps it.
 ///
 /// # Errors
-/// When standard error is closed, or the state of the turn is damaged.
-pub(super) async fn end_open_turn(session: &AgentSession) -> Result<(), Failure> {
-    if !session.is_suspended().await && !session.is_interrupted().await {
+/// When the turn waits for answers, which the message would withdraw, standard error is closed, or the state of the turn is damaged.
+pub(super) async fn end_open_turn(session: &AgentSession, is_copy: bool) -> Result<(), Failure> {
+    let is_suspended = session.is_suspended().await;
+    if is_suspended && !is_copy {
+        report_questions(session).await?;
+        return Err(Failure::new(
+            FailureKind::Suspended,
+            "the message was not sent, because the last turn waits for these answers: answer them first, or pass --fork to send the \
+             message to a copy of the session",
+        ));
+    }
+    if !is_suspended && !session.is_interrupted().await {
         return Ok(());
     }
     note("The last turn did not end. What it had finished is kept; the new message ends it.")?;
