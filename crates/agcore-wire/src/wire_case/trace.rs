@@ -17,7 +17,7 @@ impl WireCase {
     ///
     /// let body = b"data: {\"choices\": [{\"delta\": {\"content\": \"Hel\"}}]}\n\n";
     /// let case = WireCase::of_body("hello", "openai-chat", body);
-    /// assert_eq!(case.trace(body)?, "    2  text       \"Hel\"\n");
+    /// assert_eq!(case.trace(body)?, "    2  start\n    2  text       \"Hel\"\n");
     /// # }
     /// # Ok::<(), agcore_wire::wire_case::CaseError>(())
     /// ```
