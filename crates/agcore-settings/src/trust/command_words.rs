@@ -113,16 +113,11 @@ impl Reader {
             }
             inner.push(c);
         }
-        // Of `${NAME:-default}`, the default.
-        let name = |c: char| c.is_ascii_alphanumeric() || "_!#:-=+?".contains(c);
-        self.inside(
-            if first == '{' {
-                inner.trim_start_matches(name)
-            } else {
-                &inner
-            },
-            depth,
-        );
+        let line = match first {
+            '{' => default_of(&inner),
+            _ => &inner,
+        };
+        self.inside(line, depth);
     }
 
     /// Reads a line within a line.
@@ -165,6 +160,12 @@ const PREFIXES: [&str; 16] = [
     "while", "xargs",
 ];
 
+/// Returns the default in the part of `${NAME:-default}` between the braces.
+fn default_of(variable: &str) -> &str {
+    let after_name = variable.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '!' | '#'));
+    after_name.trim_start_matches([':', '-', '=', '+', '?'])
+}
+
 fn is_start(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '{' | '(' | '@' | '*' | '?' | '$')
 }
@@ -198,6 +199,7 @@ mod tests {
         );
         check("cd a&&./b|c;`d`/e", &["cd", "a", "./b", "c", "d", "$/e"]);
         check("sh ${SCRIPT:-./a.sh}", &["sh", "./a.sh", "$"]);
+        check("sh ${SCRIPT:-scripts/a.sh}", &["sh", "scripts/a.sh", "$"]);
         check("sh -c 'cd a; ./b'", &["sh", "-c", "cd", "a", "./b", "cd a; ./b"]);
         check("x=./run; \"$x\"", &["x=./run", "$"]);
         check("a 'unclosed b", &["a", "unclosed", "b", "unclosed b"]);
