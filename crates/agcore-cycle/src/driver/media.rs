@@ -41,10 +41,9 @@ impl Scene<'_> {
         let names_media = WORDS.iter().any(|word| message.contains(word));
         let is_likely = match error.kind() {
             LlmErrorKind::InvalidRequest | LlmErrorKind::ContentFilter | LlmErrorKind::Unknown => true,
-            LlmErrorKind::NotFound
-            | LlmErrorKind::Permission
-            | LlmErrorKind::Server
-            | LlmErrorKind::ContextLength { .. } => names_media,
+            // Some servers fail on media that they cannot decode. A gateway without a server behind it has other codes.
+            LlmErrorKind::Server => names_media || error.status() == Some(500),
+            LlmErrorKind::NotFound | LlmErrorKind::Permission | LlmErrorKind::ContextLength { .. } => names_media,
             _ => false,
         };
         if !is_likely {

@@ -195,6 +195,36 @@ async fn other_failures_do_not_touch_media() {
 }
 
 #[tokio::test]
+async fn a_server_that_fails_on_an_image_gets_a_note_instead() {
+    let (provider, log) = model(|call| {
+        let error = LlmError::new(LlmErrorKind::Server, "Internal Server Error").with_status(500);
+        has_media(call).then_some(error)
+    });
+    let mut cycle = LlmCycle::new(provider, ManualClock::new())
+        .with_messages(bricked(1))
+        .unwrap();
+    assert_eq!(cycle.turn("Hello?").await.unwrap().text(), "Seen.");
+    let left = texts(&cycle)[2].clone();
+    assert_eq!(
+        left,
+        "[an image was left out: the server refused it (Internal Server Error (HTTP 500))]"
+    );
+    assert_eq!(log.requests(), 2);
+    // An image that the model has answered is not the reason.
+    let (provider, _) = model(|call| {
+        let error = LlmError::new(LlmErrorKind::Server, "Internal Server Error").with_status(500);
+        has_media(call).then_some(error)
+    });
+    let mut answered = bricked(1);
+    answered.push(Arc::new(AssistantMessage::new("Nice.").into()));
+    let mut cycle = LlmCycle::new(provider, ManualClock::new())
+        .with_messages(answered.clone())
+        .unwrap();
+    cycle.turn("Hello?").await.unwrap_err();
+    assert_eq!(cycle.messages(), &answered[..]);
+}
+
+#[tokio::test]
 async fn a_bad_image_of_the_user_leaves_with_its_turn() {
     let (provider, log) = model(picky);
     let mut cycle = LlmCycle::new(provider, ManualClock::new());
