@@ -15,6 +15,9 @@ use agcore_llm::layer::retry::RetryPolicy;
 /// The default of [`AgentConfig::max_input_bytes`].
 const MAX_INPUT_BYTES: usize = 4 * 1024 * 1024;
 
+/// The default of [`AgentConfig::max_media_bytes`]. No vendor accepts larger requests.
+const MAX_MEDIA_BYTES: usize = 64 << 20;
+
 /// Settings for all sessions of a bundle.
 ///
 /// ```
@@ -39,6 +42,10 @@ pub struct AgentConfig {
     /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) before anything else happens, and so is one that is longer than the
     /// context window of the model, where that is known.
     pub max_input_bytes: usize,
+    /// The most bytes of images, recordings and files in the message that starts a turn, counted as they are sent: in base64,
+    /// which is a third longer than the file; 64 MiB by default. URLs and ids of uploaded files count with the length of their
+    /// text.
+    pub max_media_bytes: usize,
     /// How long a session may be used after it was created, by the wall clock; `None` means no limit.
     pub session_ttl: Option<Duration>,
     /// The behavior of a turn that is started while another one runs.
@@ -85,6 +92,7 @@ impl Default for AgentConfig {
             limits: Limits::default(),
             max_turns: None,
             max_input_bytes: MAX_INPUT_BYTES,
+            max_media_bytes: MAX_MEDIA_BYTES,
             session_ttl: None,
             busy: BusyPolicy::default(),
             open_questions: OpenQuestionPolicy::default(),
@@ -138,6 +146,13 @@ impl AgentConfig {
     #[must_use]
     pub fn with_max_input_bytes(mut self, bytes: usize) -> Self {
         self.max_input_bytes = bytes;
+        self
+    }
+
+    /// Sets the most bytes of images, recordings and files in the message that starts a turn.
+    #[must_use]
+    pub fn with_max_media_bytes(mut self, bytes: usize) -> Self {
+        self.max_media_bytes = bytes;
         self
     }
 

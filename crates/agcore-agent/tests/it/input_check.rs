@@ -56,3 +56,30 @@ async fn a_message_that_is_too_long_is_refused_before_anything_is_compacted() {
     // Long in bytes, but not in tokens.
     session.turn("a ".repeat(10_001)).await.unwrap();
 }
+
+#[tokio::test]
+async fn media_that_are_too_large_are_refused_before_they_are_sent() {
+    let provider = ScriptedProvider::new([ScriptStep::text("Seen."), ScriptStep::text("Seen.")]);
+    let session = session(&provider, AgentConfig::new().with_max_media_bytes(100));
+    let data = "A".repeat(60);
+    let parts = [
+        ContentPart::image_url(format!("data:image/png;base64,{data}")),
+        ContentPart::input_audio(&data, "wav"),
+        ContentPart::file_data("a.pdf", &data),
+        ContentPart::Other(serde_json::json!({"type": "video", "data": data})),
+    ];
+    for first in &parts {
+        for second in &parts {
+            let message = Message::user(vec![ContentPart::text("Look:"), first.clone(), second.clone()]);
+            let error = refused(&session, message).await;
+            assert!(error.contains("more than the 100 of `max_media_bytes`"), "{error}");
+        }
+    }
+    assert_eq!(provider.requests().len(), 0);
+    let file = Message::user(vec![
+        ContentPart::text("x".repeat(1_000)),
+        ContentPart::file_id("file-1"),
+    ]);
+    session.turn(file).await.unwrap();
+    session.turn(Message::user(vec![parts[1].clone()])).await.unwrap();
+}

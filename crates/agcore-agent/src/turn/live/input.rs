@@ -8,6 +8,8 @@ use crate::error::AgentError;
 pub(crate) struct InputLimits<'a> {
     /// The most text, in bytes.
     pub(crate) max_bytes: usize,
+    /// The most media, in bytes as they are sent.
+    pub(crate) max_media_bytes: usize,
     /// The context window of the model in tokens, if it is known.
     pub(crate) window: Option<u64>,
     pub(crate) estimator: &'a dyn TokenEstimator,
@@ -34,6 +36,7 @@ impl InputLimits<'_> {
                 self.max_bytes
             )));
         }
+        self.check_media(content)?;
         // A token has at least a byte, so most messages need not be counted.
         let Some(window) = self
             .window
@@ -50,12 +53,44 @@ impl InputLimits<'_> {
              let the agent read it in parts with a tool"
         )))
     }
+
+    /// Checks the size of the media, which are sent again with every request of the session.
+    fn check_media(&self, content: &Content) -> Result<(), AgentError> {
+        let bytes: usize = parts(content).iter().map(media_bytes).sum();
+        if bytes <= self.max_media_bytes {
+            return Ok(());
+        }
+        Err(AgentError::input(format!(
+            "the images, recordings and files of the message have {bytes} bytes, more than the {} of `max_media_bytes`; send \
+             smaller ones, send their URLs or ids, or raise the limit",
+            self.max_media_bytes
+        )))
+    }
 }
 
 fn texts(content: &Content) -> impl Iterator<Item = &str> {
-    let (text, parts) = match content {
-        Content::Text(text) => (Some(text.as_str()), &[][..]),
-        Content::Parts(parts) => (None, parts.as_slice()),
+    let text = match content {
+        Content::Text(text) => Some(text.as_str()),
+        Content::Parts(_) => None,
     };
-    text.into_iter().chain(parts.iter().filter_map(ContentPart::as_text))
+    text.into_iter()
+        .chain(parts(content).iter().filter_map(ContentPart::as_text))
+}
+
+fn parts(content: &Content) -> &[ContentPart] {
+    match content {
+        Content::Text(_) => &[],
+        Content::Parts(parts) => parts,
+    }
+}
+
+/// Returns the size of a part that is not text, as base64 or as JSON.
+fn media_bytes(part: &ContentPart) -> usize {
+    match part {
+        ContentPart::ImageUrl(image) => image.image_url.url.len(),
+        ContentPart::InputAudio(audio) => audio.input_audio.data.len(),
+        ContentPart::File(file) => file.file.file_data.as_ref().map_or(0, String::len),
+        ContentPart::Other(value) => value.to_string().len(),
+        _ => 0,
+    }
 }

@@ -15,6 +15,7 @@ impl LiveSession {
         let window = parts.config.compaction.window.context_window;
         let limits = InputLimits {
             max_bytes: parts.config.max_input_bytes,
+            max_media_bytes: parts.config.max_media_bytes,
             window: window.or(parts.provider.info().capabilities.context_window),
             estimator: &*parts.settings.base().estimator,
         };
