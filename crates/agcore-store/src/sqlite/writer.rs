@@ -270,10 +270,11 @@ fn check_transaction(connection: &Connection) -> Result<(), StoreError> {
     }
 }
 
+/// The error of writes that are not to blame: the next attempt is in another transaction, so it may succeed.
 fn failed_together() -> StoreError {
     StoreError::new(
-        StoreErrorKind::Storage,
-        "nothing was written: another write of the same transaction failed",
+        StoreErrorKind::Unavailable,
+        "nothing was written: another write of the same transaction failed; try again",
     )
 }
 
