@@ -11,6 +11,7 @@ use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
 };
 use agcore_tools::{NoArguments, ToolContext, typed};
+use futures_util::FutureExt as _;
 
 use crate::stored::{ada, call, sessions, store};
 
@@ -233,7 +234,7 @@ async fn die_during_a_call(turn: AgentTurn, provider: &ScriptedProvider) {
     let mut turn = Box::pin(turn.into_future());
     let asked = provider.requests().len();
     while provider.requests().len() == asked {
-        assert!(futures_util::poll!(turn.as_mut()).is_pending());
+        assert!(turn.as_mut().now_or_never().is_none());
         tokio::task::yield_now().await;
     }
 }
