@@ -2,7 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{billing::UsageSummary, model_call::ModelCall, money::Money, small_text::Text};
+use crate::{
+    cost::{billing::UsageSummary, money::Money},
+    reply::model_call::ModelCall,
+    small_text::Text,
+};
 
 /// The cost of the model calls of a message. It is kept with the message, so that reports do not depend on prices of a later day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,8 @@
 //! [`Content`]: the content of a message.
 
+pub(crate) mod marks;
+pub(crate) mod part;
+
 use std::borrow::Cow;
 
 use serde::{
@@ -7,7 +10,7 @@ use serde::{
     de::{self, SeqAccess, value::SeqAccessDeserializer},
 };
 
-use crate::content_part::ContentPart;
+use crate::content::part::ContentPart;
 
 /// The content of a message: plain text or parts. Both JSON shapes survive a round trip.
 ///

@@ -10,13 +10,12 @@ use serde_json::Value;
 pub use self::tool::ToolEvent;
 use self::tool::micros;
 use crate::{
-    assistant::AssistantMessage,
+    conversation::{assistant::AssistantMessage, message::Message},
+    cost::usage::{Usage, UsageTracker},
     fault::Fault,
-    message::Message,
-    question::{Answer, Question, QuestionId},
-    response::AnsweredBy,
+    reply::response::AnsweredBy,
     small_text::Text,
-    usage::{Usage, UsageTracker},
+    tool::question::{Answer, Question, QuestionId},
 };
 
 /// An event of a running turn.

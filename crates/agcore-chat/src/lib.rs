@@ -34,35 +34,16 @@ mod object;
 mod small_text;
 pub mod id;
 mod actor;
-mod annotations;
-mod amount;
-mod billing;
-mod money;
-mod marks;
-mod content_part;
+mod fault;
+mod clock;
 mod content;
 mod tool;
-mod tool_call;
-mod tool_choice;
-mod assistant;
-mod message;
-mod media;
-mod finish;
-mod usage;
+mod conversation;
+mod cost;
+mod reply;
 mod request;
-mod response;
-mod fault;
-mod price;
-mod reported_cost;
-mod price_table;
-mod model_call;
 mod biller;
-mod clock;
-mod embed;
-mod question;
-mod executor;
 mod event;
-mod sequence;
 mod tokens;
 mod window;
 
@@ -73,44 +54,54 @@ pub mod tool_name;
 
 pub use {
     actor::Actor,
-    amount::{Amount, AmountError},
-    annotations::ToolAnnotations,
-    assistant::{AssistantMessage, Block, FunctionCall, Reasoning, TextBlock},
     biller::{Bill, Biller, BillingFault, CallCost},
-    billing::{BillingProfile, CostSource, UsageSummary},
     clock::Clock,
-    content::Content,
-    content_part::{AudioPart, ContentPart, FilePart, FileRef, ImagePart, ImageUrl, InputAudio, RefusalPart, TextPart},
-    embed::{Embedder, Embeddings},
+    content::{
+        Content,
+        marks::{CacheMark, EXTENSION_MEMBER, Marks, Origin},
+        part::{AudioPart, ContentPart, FilePart, FileRef, ImagePart, ImageUrl, InputAudio, RefusalPart, TextPart},
+    },
+    conversation::{
+        assistant::{AssistantMessage, Block, FunctionCall, Reasoning, TextBlock},
+        media::{MediaKind, media_of, without_media},
+        message::{FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage},
+        sequence::{SequenceError, SequenceErrorKind, validate_appended, validate_messages},
+    },
+    cost::{
+        amount::{Amount, AmountError},
+        billing::{BillingProfile, CostSource, UsageSummary},
+        money::{CostTally, Money, MoneyError},
+        price::{Price, PriceFn, PriceQuery},
+        price_table::{PriceTable, TokenPrice},
+        reported_cost::ReportedCost,
+        usage::{CompletionTokensDetails, PromptTokensDetails, Usage, UsageTracker},
+    },
     event::{
         AgentEvent, CompactionMethod, ContextEvent, EventKind, Extension, ModelEvent, PersonEvent, StreamEvent,
         TextEvent, ToolEvent, TurnEvent,
     },
-    executor::{
-        GuardFuture, Progress, ToolExecutor, ToolGuard, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork,
-    },
     fault::{Fault, FaultKind},
-    finish::FinishReason,
-    marks::{CacheMark, EXTENSION_MEMBER, Marks, Origin},
-    media::{MediaKind, media_of, without_media},
-    message::{FunctionMessage, InstructionMessage, Message, Role, ToolMessage, UserMessage},
-    model_call::ModelCall,
-    money::{CostTally, Money, MoneyError},
     object::Extra,
-    price::{Price, PriceFn, PriceQuery},
-    price_table::{PriceTable, TokenPrice},
-    question::{Answer, ApprovalScope, Question, QuestionId, QuestionKind},
-    reported_cost::ReportedCost,
+    reply::{
+        embed::{Embedder, Embeddings},
+        finish::FinishReason,
+        model_call::ModelCall,
+        response::{AnsweredBy, ChatResponse, Choice, ResponseMetadata},
+    },
     request::{ChatRequest, JsonSchemaFormat, Messages, ResponseFormat, StopSequence, StreamOptions},
-    response::{AnsweredBy, ChatResponse, Choice, ResponseMetadata},
     schema::check::{SchemaCheck, SchemaViolation},
-    sequence::{SequenceError, SequenceErrorKind, validate_appended, validate_messages},
     small_text::Text,
     tokens::{HeuristicEstimator, TokenEstimator, TokenizerFamily, estimate_text},
-    tool::{CustomTool, Tool, ToolDefinition},
-    tool_call::{ArgumentsError, CallInput, RawArguments, ToolCall, VendorData},
-    tool_choice::{AllowedMode, AllowedTool, ToolChoice},
-    usage::{CompletionTokensDetails, PromptTokensDetails, Usage, UsageTracker},
+    tool::{
+        CustomTool, Tool, ToolDefinition,
+        annotations::ToolAnnotations,
+        call::{ArgumentsError, CallInput, RawArguments, ToolCall, VendorData},
+        choice::{AllowedMode, AllowedTool, ToolChoice},
+        executor::{
+            GuardFuture, Progress, ToolExecutor, ToolGuard, ToolOutcome, ToolReport, ToolReports, ToolResult, ToolWork,
+        },
+        question::{Answer, ApprovalScope, Question, QuestionId, QuestionKind},
+    },
     window::{
         CompactionBreaker, Pruned, WindowSettings, prunable_results, prune_tool_results, pruned_result, safe_cut,
         summarized, summary_of,

@@ -15,10 +15,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::MapAccess, ser
 use serde_json::Value;
 
 use crate::{
-    message::Message,
+    conversation::message::Message,
     object::{self, Extra, Name},
-    tool::Tool,
-    tool_choice::ToolChoice,
+    tool::{Tool, choice::ToolChoice},
 };
 
 macro_rules! request {

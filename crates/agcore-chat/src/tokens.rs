@@ -7,7 +7,10 @@ pub use heuristic::{TokenizerFamily, estimate_text};
 use std::sync::Arc;
 
 use crate::{
-    assistant::Block, content::Content, content_part::ContentPart, message::Message, request::ChatRequest, tool::Tool,
+    content::{Content, part::ContentPart},
+    conversation::{assistant::Block, message::Message},
+    request::ChatRequest,
+    tool::Tool,
 };
 
 /// Tokens of a message's role and delimiters, after OpenAI's cookbook on counting tokens.

@@ -2,6 +2,12 @@
 //!
 //! The shapes follow the Chat Completions API reference.
 
+pub(crate) mod call;
+pub(crate) mod choice;
+pub(crate) mod annotations;
+pub(crate) mod executor;
+pub(crate) mod question;
+
 use serde::{
     Serialize, Serializer,
     de::{self, MapAccess},
@@ -10,7 +16,7 @@ use serde::{
 use serde_json::{Map, Value};
 
 use crate::{
-    marks::Marks,
+    content::marks::Marks,
     object::{Extra, Object, Tagged, object, read_raw, tagged},
 };
 

@@ -13,7 +13,6 @@ mod answers;
 mod thread_parts;
 mod cancel;
 mod run_end;
-mod flow_end;
 mod flow_run;
 mod personal;
 mod lanes;

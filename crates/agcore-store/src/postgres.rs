@@ -1,17 +1,11 @@
 //! [`PostgresStore`]: tables of a PostgreSQL server.
 
 mod text;
-mod url;
-mod options;
 mod error;
+mod connection;
 mod rows;
-mod statement;
 mod query;
-mod connect;
 mod migrations;
-mod pool;
-mod transaction;
-mod statements;
 mod memory;
 mod journal;
 mod holds;
@@ -31,9 +25,11 @@ use agcore_memory::EvictionConfig;
 
 use crate::error::StoreError;
 
-pub use self::{options::PostgresOptions, text_index::PostgresTextIndex, vector_index::PostgresVectorIndex};
+pub use self::{
+    connection::options::PostgresOptions, text_index::PostgresTextIndex, vector_index::PostgresVectorIndex,
+};
 
-use self::{holds::Holds, statements::Statements};
+use self::{connection::statements::Statements, holds::Holds};
 use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
@@ -102,7 +98,7 @@ impl PostgresOptions {
     /// of another program or of a newer version.
     pub async fn open(self, clock: Arc<dyn Clock>) -> Result<PostgresStore, StoreError> {
         self.check()?;
-        let mut connection = connect::connect(&self, self.acquire_timeout).await?;
+        let mut connection = connection::connect::connect(&self, self.acquire_timeout).await?;
         migrations::migrate(&mut connection, &self.schema).await?;
         // The connection has done its work; if it cannot be closed in order, it is closed anyway.
         let _ = sqlx::Connection::close(connection).await;

@@ -21,6 +21,8 @@ pub(crate) mod text_template;
 pub(crate) mod tool_names;
 pub(crate) mod reply_decoder;
 pub(crate) mod model_list;
+#[cfg(feature = "_shapes")]
+pub(crate) mod shape;
 
 use serde_json::Value;
 

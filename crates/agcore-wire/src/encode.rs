@@ -10,6 +10,8 @@ pub(crate) mod call_ids;
 pub(crate) mod refusal;
 pub(crate) mod tool_names;
 pub(crate) mod unique_call_ids;
+#[cfg(feature = "_shapes")]
+pub(crate) mod body;
 
 use std::borrow::Cow;
 

@@ -57,10 +57,6 @@ pub mod ndjson;
 mod decode;
 #[cfg(any(feature = "_api", feature = "_shapes"))]
 mod encode;
-#[cfg(feature = "_shapes")]
-mod shape;
-#[cfg(feature = "_shapes")]
-mod body;
 #[cfg(feature = "rerank")]
 pub mod rerank;
 #[cfg(feature = "media")]
@@ -77,13 +73,13 @@ pub mod openai_responses;
 pub mod ollama;
 pub mod wire_case;
 
+#[cfg(feature = "_shapes")]
+pub use decode::shape::ResponseShape;
 pub use delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock, deltas_from_response};
 pub use error::{LlmError, LlmErrorKind, TimeoutStage, Unsupported};
 pub use failure::response_metadata;
 pub use features::missing_feature;
 pub use fold::Fold;
-#[cfg(feature = "_shapes")]
-pub use shape::ResponseShape;
 pub use wire::{Api, Chat, Close, Decoder, EncodeOptions, Operation, ReplyHead, Wire, WireRequest};
 
 /// The APIs of this build. Every API is registered here, and nowhere else in this crate.

@@ -13,12 +13,13 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
-    body::JsonBody,
-    decode::document::Document,
-    encode::{check_extra_body, invalid_request, model},
+    decode::{
+        document::Document,
+        shape::{CheckedShape, Form, PointerSpec, ResponseShape, read_usage},
+    },
+    encode::{body::JsonBody, check_extra_body, invalid_request, model},
     error::LlmError,
     operation::{Rerank, RerankItem, RerankRequest},
-    shape::{CheckedShape, Form, PointerSpec, ResponseShape, read_usage},
     wire::{Close, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest},
 };
 

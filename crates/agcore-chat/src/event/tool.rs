@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{executor::Progress, small_text::Text};
+use crate::{small_text::Text, tool::executor::Progress};
 
 /// A tool call, from the request of the model to its end.
 ///

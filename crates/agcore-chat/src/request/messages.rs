@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::message::Message;
+use crate::conversation::message::Message;
 
 /// The messages of a request: a list that clones share until one of them changes it.
 ///

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use crate::{
-    content::Content,
-    content_part::ContentPart,
-    marks::{Marks, Origin},
-    message::{Message, UserMessage},
+    content::{
+        Content,
+        marks::{Marks, Origin},
+        part::ContentPart,
+    },
+    conversation::message::{Message, UserMessage},
 };
 
 /// Returns the last index at which a history can be cut so that at least `keep_recent` messages remain after the cut.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::{
-    marks::{Marks, Origin},
-    message::{Message, ToolMessage},
+    content::marks::{Marks, Origin},
+    conversation::message::{Message, ToolMessage},
     tokens::TokenEstimator,
 };
 

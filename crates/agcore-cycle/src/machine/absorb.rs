@@ -1,5 +1,9 @@
 //! Absorbs the outcomes of a turn: start, replies, failures, limits, end.
 
+pub(super) mod media;
+pub(super) mod paused;
+pub(super) mod compaction;
+
 use std::sync::Arc;
 
 use agcore_chat::{
@@ -10,13 +14,14 @@ use agcore_chat::{
 use super::{
     call_ids::{forget, make_ids_unique},
     changes::{Changes, MachineError},
-    compact::{Compact, CompactReason},
     end::{End, LimitKind},
-    limits::RoundLimit,
-    lost::Lost,
-    outcome::{Begin, Cause, Outcome},
-    paused,
-    reply::{Failure, Reply},
+    outcome::{
+        Begin, Cause, Outcome,
+        compact::{Compact, CompactReason},
+        limits::RoundLimit,
+        lost::Lost,
+        reply::{Failure, Reply},
+    },
     result::{self, Refusal},
     state::{Machine, REMEMBERED_ANSWERS},
     step::Purpose,

@@ -7,7 +7,7 @@ use agcore_chat::{AssistantMessage, FinishReason, SchemaViolation};
 use super::{
     changes::{Changes, MachineError},
     end::End,
-    expectation::{Draft, Expectation, Verdict},
+    outcome::expectation::{Draft, Expectation, Verdict},
     result,
     state::Machine,
     turn::{Phase, Turn, Typed},

@@ -1,11 +1,13 @@
 //! [`History`]: the messages of a conversation, which copies of a machine share.
 
+pub(super) mod id_hash;
+
 use std::{collections::HashSet, fmt, hash::BuildHasherDefault, sync::Arc};
 
 use agcore_chat::{AssistantMessage, Message};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::id_hash::{IdHash, IdHasher};
+use super::history::id_hash::{IdHash, IdHasher};
 
 /// The number of messages that are searched for the id of a call rather than indexed.
 const SEARCHED: usize = 64;

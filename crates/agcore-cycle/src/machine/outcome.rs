@@ -1,11 +1,18 @@
 //! [`Outcome`]: what happened in a step. Also the record that a journal keeps.
 
+pub(super) mod compact;
+pub(super) mod expectation;
+pub(super) mod limits;
+pub(super) mod lost;
+pub(super) mod media_refusal;
+pub(super) mod reply;
+
 use std::sync::Arc;
 
 use agcore_chat::{Answer, FaultKind, Message, ModelCall, QuestionId, Text, ToolOutcome, UsageTracker};
 use serde::{Deserialize, Serialize};
 
-use super::{
+use super::outcome::{
     compact::{Compact, Summary},
     expectation::{Expectation, Verdict},
     limits::Limits,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{
     end::LimitKind,
-    limits::{Limits, RoundLimit},
+    outcome::limits::{Limits, RoundLimit},
 };
 
 /// For a call that never started.

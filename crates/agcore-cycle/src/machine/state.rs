@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     call_ids::{ForgottenIds, forget, unique_id},
     changes::MachineError,
-    compact::Compact,
     history::{History, ids},
-    limits::Limits,
+    outcome::{compact::Compact, limits::Limits},
     slot::Slot,
     step::{CallPlan, Purpose, Step, View},
     turn::{Overflow, Phase, Turn},

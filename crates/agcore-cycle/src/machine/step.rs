@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_chat::{Message, Question, ToolWork};
 use serde::{Deserialize, Serialize};
 
-use super::{end::End, expectation::Draft};
+use super::{end::End, outcome::expectation::Draft};
 
 /// The next thing to do.
 #[derive(Debug, PartialEq)]

@@ -13,9 +13,7 @@ pub(super) use round::SettledCall;
 use super::{
     changes::Changes,
     end::{End, LimitKind},
-    expectation::Expectation,
-    limits::Limits,
-    outcome::Begin,
+    outcome::{Begin, expectation::Expectation, limits::Limits},
     result,
     slot::Slot,
     step::Purpose,

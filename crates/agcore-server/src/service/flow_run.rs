@@ -1,5 +1,7 @@
 //! Executing the runs of flows.
 
+pub(super) mod end;
+
 use std::{error::Error, sync::Arc};
 
 use agcore_agent::{AgentError, TurnLog};

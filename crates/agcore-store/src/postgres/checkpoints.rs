@@ -6,11 +6,11 @@ use sqlx::{Error, Row, postgres::PgRow};
 
 use super::{
     PostgresStore,
+    connection::statement::Statement,
     error::convert,
     query::number,
     rows::{count, json, time},
     sessions::KEY,
-    statement::Statement,
     text::lookup,
 };
 use crate::error::StoreError;

@@ -7,7 +7,7 @@ use sqlx::{
     postgres::{PgDatabaseError, PgSeverity},
 };
 
-use super::url::ServerUrl;
+use super::connection::url::ServerUrl;
 use crate::error::{StoreError, StoreErrorKind};
 
 const CONNECTION_LOST: &str =

@@ -13,10 +13,10 @@ use sqlx::{Error, Row, postgres::PgRow};
 
 use super::{
     PostgresStore,
+    connection::statement::Statement,
     error::convert,
     query::number,
     rows::{count, time},
-    statement::Statement,
     text::{self, lookup},
 };
 use crate::error::StoreError;

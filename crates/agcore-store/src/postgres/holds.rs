@@ -22,7 +22,7 @@ use tokio::{
 };
 
 use self::keeper::{Job, Keeper, Key, Refusal};
-use super::{error::closed, options::PostgresOptions};
+use super::{connection::options::PostgresOptions, error::closed};
 use crate::{error::StoreError, sql::hold_key};
 
 /// The number of attempts to take a hold that another one has, and the pause between them: that one may only have checked it, or be

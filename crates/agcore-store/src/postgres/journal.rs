@@ -7,10 +7,10 @@ use sqlx::{Row, postgres::PgRow};
 
 use super::{
     PostgresStore,
+    connection::statement::{FetchRow, Statement},
     error::{convert, unreadable},
     query::number,
     rows::count,
-    statement::{FetchRow, Statement},
     text::lookup,
 };
 use crate::error::StoreError;

@@ -143,7 +143,11 @@ impl PostgresStore {
     }
 
     /// Returns the number that a statement selects.
-    async fn number(&self, attempt: &str, statement: super::statement::Statement<'_>) -> Result<u64, StoreError> {
+    async fn number(
+        &self,
+        attempt: &str,
+        statement: super::connection::statement::Statement<'_>,
+    ) -> Result<u64, StoreError> {
         let row = self.statements().row(attempt, statement).await?;
         let number = row.map_or(Ok(0), |row| row.try_get::<i64, _>(0));
         Ok(number.map_err(|error| convert(attempt, error))?.unsigned_abs())

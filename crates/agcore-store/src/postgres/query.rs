@@ -2,7 +2,7 @@
 
 use sqlx::AssertSqlSafe;
 
-use super::{statement::Statement, text::lookup};
+use super::{connection::statement::Statement, text::lookup};
 use crate::sql::{Conditions, Value};
 
 /// Creates a statement. Its text must contain no values.

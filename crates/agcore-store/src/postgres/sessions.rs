@@ -27,11 +27,10 @@ pub(super) use self::row::{COLUMNS, KEY, session};
 use self::{approval::APPROVAL, call::CALL};
 use super::{
     PostgresStore,
+    connection::{statement::Statement, transaction::Transaction},
     error::{convert, unwritable},
     query::{bind_all, number, numbered, statement},
-    statement::Statement,
     text::{self, lookup},
-    transaction::Transaction,
 };
 use crate::sql::Conditions;
 

@@ -18,7 +18,12 @@ use crate::error::StoreError;
 pub(super) use self::state::position;
 
 use self::state::State;
-use super::{PostgresStore, error::convert, statement::FetchRow, text::lookup, transaction::Transaction};
+use super::{
+    PostgresStore,
+    connection::{statement::FetchRow, transaction::Transaction},
+    error::convert,
+    text::lookup,
+};
 use crate::sql::text::{Lengths, Prepared, Query, TermPostings, find, format_of};
 
 const READ: &str = "cannot read the index of texts";

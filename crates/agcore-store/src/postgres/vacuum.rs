@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::{AssertSqlSafe, Error, postgres::PgConnection};
 use tokio::time::{Instant, sleep};
 
-use super::{PostgresStore, connect::connect, error::convert};
+use super::{PostgresStore, connection::connect::connect, error::convert};
 use crate::error::{StoreError, StoreErrorKind};
 
 const ATTEMPT: &str = "cannot vacuum the tables";

@@ -12,12 +12,11 @@ use sqlx::{Error, Row, postgres::PgRow};
 
 use super::{
     PostgresStore,
+    connection::{statement::FetchRow, transaction::Transaction},
     error::convert,
     query::{number, statement},
-    statement::FetchRow,
     text::lookup,
     text_index::position,
-    transaction::Transaction,
 };
 use crate::{error::StoreError, sql::vector::check_stored};
 

@@ -8,11 +8,10 @@ use serde_json::json;
 use self::decode::SpeechDecoder;
 use super::parameters::{DASHSCOPE_PATH, refuse};
 use crate::{
-    body::JsonBody,
-    encode::{check_extra_body, invalid_request, model},
+    decode::shape::{CheckedShape, Form, PointerSpec, ResponseShape},
+    encode::{body::JsonBody, check_extra_body, invalid_request, model},
     error::LlmError,
     operation::{Speak, SpeechRequest},
-    shape::{CheckedShape, Form, PointerSpec, ResponseShape},
     wire::{Decoder, EncodeOptions, ReplyHead, Wire, WireRequest},
 };
 

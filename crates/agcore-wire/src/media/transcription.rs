@@ -8,12 +8,13 @@ use super::{
     parameters::{DASHSCOPE_PATH, Parameters, refuse},
 };
 use crate::{
-    body::JsonBody,
-    decode::document::Document,
-    encode::{check_extra_body, invalid_request, model},
+    decode::{
+        document::Document,
+        shape::{CheckedShape, Form, PointerSpec, ResponseShape, read_usage},
+    },
+    encode::{body::JsonBody, check_extra_body, invalid_request, model},
     error::LlmError,
     operation::{Transcribe, TranscriptSegment, TranscriptionItem, TranscriptionRequest},
-    shape::{CheckedShape, Form, PointerSpec, ResponseShape, read_usage},
     wire::{Close, Decoder, EncodeOptions, ReplyHead, Wire, WireRequest},
 };
 

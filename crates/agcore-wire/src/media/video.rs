@@ -8,11 +8,10 @@ use serde_json::json;
 use self::decode::{FileDecoder, JobDecoder, is_id};
 use super::parameters::{Parameters, refuse};
 use crate::{
-    body::JsonBody,
-    encode::{check_extra_body, invalid_request, model},
+    decode::shape::{CheckedShape, Form, PointerSpec, ResponseShape},
+    encode::{body::JsonBody, check_extra_body, invalid_request, model},
     error::LlmError,
     operation::{MakeVideo, VideoCall, VideoRequest},
-    shape::{CheckedShape, Form, PointerSpec, ResponseShape},
     wire::{Decoder, EncodeOptions, ReplyHead, Wire, WireRequest},
 };
 

@@ -12,7 +12,7 @@ use crate::{
     machine::{
         changes::{Changes, MachineError},
         end::{End, LimitKind},
-        limits::Limits,
+        outcome::limits::Limits,
         question_id,
         result::{self, Refusal},
         slot::{Slot, SlotState},

@@ -5,7 +5,13 @@ use std::sync::Arc;
 use agcore_chat::{AssistantMessage, Fault, SchemaViolation, ToolResult};
 
 use super::{Phase, Turn};
-use crate::machine::{changes::Changes, end::End, expectation::Draft, limits::Limits, result, slot::SlotState};
+use crate::machine::{
+    changes::Changes,
+    end::End,
+    outcome::{expectation::Draft, limits::Limits},
+    result,
+    slot::SlotState,
+};
 
 impl Turn {
     /// Returns the answer to check.

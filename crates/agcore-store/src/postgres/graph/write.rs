@@ -10,10 +10,9 @@ use crate::{
     error::StoreError,
     postgres::{
         PostgresStore,
+        connection::{statement::FetchRow, transaction::Transaction},
         error::convert,
-        statement::FetchRow,
         text::{self, lookup},
-        transaction::Transaction,
     },
 };
 

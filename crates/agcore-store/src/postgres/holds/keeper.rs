@@ -21,9 +21,8 @@ use tokio::{
 use crate::{
     error::{StoreError, StoreErrorKind},
     postgres::{
-        connect::connect_to_hold,
+        connection::{connect::connect_to_hold, options::PostgresOptions},
         error::{convert, no_answer, standby},
-        options::PostgresOptions,
     },
 };
 

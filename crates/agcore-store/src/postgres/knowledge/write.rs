@@ -11,11 +11,10 @@ use crate::{
     error::StoreError,
     postgres::{
         PostgresStore,
+        connection::{statement::FetchRow, transaction::Transaction},
         error::convert,
         rows::count,
-        statement::FetchRow,
         text::{self, lookup},
-        transaction::Transaction,
     },
 };
 

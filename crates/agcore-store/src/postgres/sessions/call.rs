@@ -9,10 +9,9 @@ use super::run;
 use crate::{
     error::StoreError,
     postgres::{
+        connection::{statement::FetchRow, transaction::Transaction},
         error::convert,
         rows::{json, optional_json, optional_time, time},
-        statement::FetchRow,
-        transaction::Transaction,
     },
 };
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::StoreError,
-    postgres::{journal, query::number, text, transaction::Transaction},
+    postgres::{connection::transaction::Transaction, journal, query::number, text},
 };
 
 /// Writes a commit. The transaction must be rolled back if this fails.

@@ -6,7 +6,12 @@ use sqlx::{Error, Row};
 
 use crate::{
     error::StoreError,
-    postgres::{PostgresStore, error::convert, statement::FetchRow, text::lookup, transaction::Transaction},
+    postgres::{
+        PostgresStore,
+        connection::{statement::FetchRow, transaction::Transaction},
+        error::convert,
+        text::lookup,
+    },
     sql::{TYPES_WITH_DATA, erased_metadata},
 };
 

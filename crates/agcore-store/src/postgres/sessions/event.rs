@@ -9,11 +9,10 @@ use super::run;
 use crate::{
     error::StoreError,
     postgres::{
+        connection::{statement::Statement, transaction::Transaction},
         query::number,
         rows::{count, json, time},
-        statement::Statement,
         text::lookup,
-        transaction::Transaction,
     },
 };
 

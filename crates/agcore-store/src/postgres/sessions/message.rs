@@ -8,12 +8,14 @@ use sqlx::{Error, Row, postgres::PgRow};
 use crate::{
     error::{StoreError, StoreErrorKind},
     postgres::{
+        connection::{
+            statement::{FetchRow, Statement},
+            transaction::Transaction,
+        },
         error::{convert, unwritable},
         query::{number, statement},
         rows::{damaged, named, optional_json, optional_text, time},
-        statement::{FetchRow, Statement},
         text::{self, lookup},
-        transaction::Transaction,
     },
 };
 

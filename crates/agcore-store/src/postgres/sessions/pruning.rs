@@ -9,9 +9,9 @@ use crate::{
     error::StoreError,
     postgres::{
         PostgresStore,
+        connection::statement::FetchRow,
         error::convert,
         query::{bind_all, number, numbered, statement},
-        statement::FetchRow,
     },
     sql::{Conditions, Value},
 };

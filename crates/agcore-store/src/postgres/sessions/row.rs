@@ -7,11 +7,10 @@ use sqlx::{Error, Row, postgres::PgRow};
 use crate::{
     error::StoreError,
     postgres::{
+        connection::{statement::FetchRow, transaction::Transaction},
         error::convert,
         rows::{count, json, named, optional_text, optional_time, time},
-        statement::FetchRow,
         text::lookup,
-        transaction::Transaction,
     },
 };
 

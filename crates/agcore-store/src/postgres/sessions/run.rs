@@ -9,12 +9,14 @@ use super::row::KEY;
 use crate::{
     error::StoreError,
     postgres::{
+        connection::{
+            statement::{FetchRow, Statement},
+            transaction::Transaction,
+        },
         error::convert,
         query::{number, statement},
         rows::{named, optional_json, time},
-        statement::{FetchRow, Statement},
         text::lookup,
-        transaction::Transaction,
     },
     sql::OPEN_RUNS,
 };

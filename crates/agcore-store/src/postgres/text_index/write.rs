@@ -7,7 +7,11 @@ use sqlx::Row;
 use super::state::State;
 use crate::{
     error::StoreError,
-    postgres::{error::convert, query::number, statement::FetchRow, transaction::Transaction},
+    postgres::{
+        connection::{statement::FetchRow, transaction::Transaction},
+        error::convert,
+        query::number,
+    },
     sql::text::{BlockChanges, Delta, DocumentRow, Lengths, Prepared, Rewritten},
 };
 

@@ -6,11 +6,13 @@ use serde_json::Value;
 
 use super::super::encoded_bytes;
 use crate::{
-    decode::document::Document,
+    decode::{
+        document::Document,
+        shape::{CheckedShape, read_usage},
+    },
     error::{LlmError, LlmErrorKind},
     failure::FailureReader,
     operation::{Speak, SpeechItem},
-    shape::{CheckedShape, read_usage},
     sse::{SseDecoder, SseTooLong},
     wire::{Close, Decoder, ReplyHead},
 };

@@ -5,11 +5,13 @@ use http::header;
 use serde_json::Value;
 
 use crate::{
-    decode::document::Document,
+    decode::{
+        document::Document,
+        shape::{CheckedShape, read_usage},
+    },
     error::{LlmError, LlmErrorKind},
     failure::FailureReader,
     operation::{MakeVideo, VideoItem, VideoJob, VideoStatus},
-    shape::{CheckedShape, read_usage},
     wire::{Close, Decoder, ReplyHead},
 };
 

@@ -1,0 +1,9 @@
+//! What a reply used and what it cost: tokens, prices, amounts of money, and how a session is billed.
+
+pub(crate) mod amount;
+pub(crate) mod billing;
+pub(crate) mod money;
+pub(crate) mod price;
+pub(crate) mod price_table;
+pub(crate) mod reported_cost;
+pub(crate) mod usage;

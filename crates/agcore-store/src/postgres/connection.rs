@@ -1,0 +1,9 @@
+//! Connections to the server: where it is, what they are configured with, the pool, and transactions.
+
+pub(super) mod connect;
+pub(super) mod options;
+pub(super) mod pool;
+pub(super) mod url;
+pub(super) mod transaction;
+pub(super) mod statements;
+pub(super) mod statement;
