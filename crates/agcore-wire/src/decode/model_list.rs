@@ -9,12 +9,17 @@ use crate::{
     wire::{Close, Decoder, ReplyHead},
 };
 
-/// The members that contain a model's context window: of vLLM, of OpenRouter and Moonshot, of Groq, of Mistral.
-const WINDOW_MEMBERS: &[&str] = &[
-    "max_model_len",
-    "context_length",
-    "context_window",
-    "max_context_length",
+/// The paths of members that contain a model's context window. Where a list has several, the first is the one with which the model is
+/// served, and later ones are what it was made for.
+const WINDOW_MEMBERS: &[&[&str]] = &[
+    &["max_model_len"],                  // vLLM
+    &["meta", "n_ctx"],                  // llama.cpp
+    &["top_provider", "context_length"], // OpenRouter
+    &["context_length"],                 // OpenRouter, Moonshot
+    &["context_window"],                 // Groq
+    &["max_context_length"],             // Mistral
+    &["details", "context_length"],      // Ollama
+    &["meta", "n_ctx_train"],            // llama.cpp, older versions
 ];
 
 /// A decoder for a list of models, which is not streamed.
@@ -99,11 +104,7 @@ fn entry(model: Value) -> Option<ModelEntry> {
     let id = take_text(&mut members, "id").or_else(|| take_text(&mut members, "model"));
     // Older versions of Ollama send only a name.
     let id = id.or_else(|| members.get("name").and_then(Value::as_str).map(str::to_owned))?;
-    let window = WINDOW_MEMBERS
-        .iter()
-        .find_map(|name| members.get(*name).and_then(Value::as_u64))
-        // Ollama.
-        .or_else(|| members.get("details")?.get("context_length")?.as_u64());
+    let window = WINDOW_MEMBERS.iter().find_map(|path| positive(&members, path));
     let mut entry = ModelEntry {
         id,
         name: take_text(&mut members, "name"),
@@ -115,6 +116,14 @@ fn entry(model: Value) -> Option<ModelEntry> {
     members.shift_remove("object");
     entry.extra = members.into();
     Some(entry)
+}
+
+/// Returns the number at a path. Zero stands for an unknown one.
+fn positive<'m>(members: &'m Map<String, Value>, path: &[&str]) -> Option<u64> {
+    let (last, parents) = path.split_last()?;
+    let parent = |members: &'m Map<String, Value>, name: &&str| members.get(*name)?.as_object();
+    let number = parents.iter().try_fold(members, parent)?.get(*last)?.as_u64();
+    number.filter(|number| *number > 0)
 }
 
 fn take_text(members: &mut Map<String, Value>, name: &str) -> Option<String> {

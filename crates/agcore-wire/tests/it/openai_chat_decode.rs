@@ -273,6 +273,41 @@ fn deep_nesting_is_malformed() {
 }
 
 #[test]
+fn reads_the_context_window_where_each_server_has_it() {
+    #[track_caller]
+    fn check(members: &str, expected: Option<u64>) {
+        let wire = OpenAiChat::new(dialect::openai());
+        let mut decoder = Wire::<ListModels>::decoder(&wire, &head(200, "application/json"));
+        let (body, mut models) = (format!(r#"{{"data": [{{"id": "m", {members}}}]}}"#), Vec::new());
+        decoder.feed(body.as_bytes(), &mut models).unwrap();
+        decoder.finish(Close::Clean, &mut models).unwrap();
+        assert_eq!(models[0].context_window, expected, "{members}");
+    }
+    // llama.cpp. A server runs with less than what the model was trained for.
+    check(
+        r#""meta": {"vocab_type": 2, "n_ctx": 8192, "n_ctx_train": 131072}"#,
+        Some(8_192),
+    );
+    check(r#""meta": {"vocab_type": 2, "n_ctx_train": 131072}"#, Some(131_072));
+    check(r#""meta": {"n_ctx": 0, "n_ctx_train": 32768}"#, Some(32_768));
+    check(r#""meta": null"#, None);
+    // OpenRouter.
+    check(
+        r#""context_length": 1048576, "top_provider": {"context_length": 131072, "max_completion_tokens": 16384}"#,
+        Some(131_072),
+    );
+    check(
+        r#""context_length": 128000, "top_provider": {"context_length": null}"#,
+        Some(128_000),
+    );
+    check(r#""top_provider": {"context_length": 64000}"#, Some(64_000));
+    check(r#""max_model_len": 4096, "meta": {"n_ctx_train": 32768}"#, Some(4_096));
+    check(r#""context_window": 131072"#, Some(131_072));
+    check(r#""details": {"context_length": 2048}"#, Some(2_048));
+    check(r#""context_window": 0"#, None);
+}
+
+#[test]
 fn reads_model_lists_of_every_shape() {
     let wire = OpenAiChat::new(dialect::openai());
     let asked = Wire::<ListModels>::encode(&wire, &(), &EncodeOptions::new("")).unwrap();
