@@ -12,6 +12,8 @@ mod json;
 mod markdown;
 #[cfg(feature = "pdf")]
 mod pdf;
+#[cfg(any(feature = "csv", feature = "xlsx"))]
+mod preamble;
 #[cfg(feature = "text")]
 mod text;
 #[cfg(feature = "xlsx")]

@@ -1,14 +1,11 @@
 //! CSV and TSV.
 
 mod dialect;
-mod preamble;
 
 use serde_json::Value;
 
-use self::{
-    dialect::Dialect,
-    preamble::{MAX_ROWS, Row, preamble},
-};
+use self::dialect::Dialect;
+use super::preamble::{MAX_ROWS, Row, preamble};
 use crate::{decode::decode, grid::Grid, preprocessed::Preprocessed, problem::FileProblem, work::Work};
 
 /// Reads values whose separator is detected.
@@ -99,11 +96,7 @@ fn begin(work: &Work<'_>, first: &mut Vec<Row>, grid: &mut Grid) -> Result<Vec<S
             grid.push(work, row.cells)?;
             continue;
         }
-        let texts = row.cells.iter().filter_map(Value::as_str).map(str::trim);
-        let text = texts.collect::<Vec<_>>().join(" ");
-        if !text.is_empty() {
-            headings.push(text);
-        }
+        headings.extend(row.into_heading());
     }
     Ok(headings)
 }

@@ -176,3 +176,85 @@ fn sheets_with_one_row_keep_their_values() {
         [[json!(7), json!(7)]]
     );
 }
+
+/// Returns a sheet. Each line is a row with `|` between its cells, which are numbers or texts; a line without any is an empty row.
+fn sheet_of(text: &str) -> String {
+    let rows = text.lines().enumerate().map(|(row, line)| {
+        let cells = line.split('|').enumerate().map(|(column, cell)| {
+            let at = format!("{}{}", char::from(b'A' + u8::try_from(column).unwrap()), row + 1);
+            match cell {
+                "" => String::new(),
+                number if number.parse::<f64>().is_ok() => format!("<c r=\"{at}\"><v>{number}</v></c>"),
+                text => format!("<c r=\"{at}\" t=\"inlineStr\"><is><t>{text}</t></is></c>"),
+            }
+        });
+        format!("<row r=\"{}\">{}</row>", row + 1, cells.collect::<String>())
+    });
+    format!("<sheetData>{}</sheetData>", rows.collect::<String>())
+}
+
+#[test]
+fn rows_above_the_header_of_a_sheet_are_headings() {
+    #[track_caller]
+    fn check(sheet: &str, headings: &[&str], columns: &[&str], rows: usize) {
+        let found = read("a.xlsx", &workbook(&sheet_of(sheet), ""));
+        let table = &found.tables[0];
+        assert_eq!(
+            (&table.headings[..], &table.columns[..], table.rows.len()),
+            (
+                &headings.iter().map(|&text| text.to_owned()).collect::<Vec<_>>()[..],
+                &columns.iter().map(|&text| text.to_owned()).collect::<Vec<_>>()[..],
+                rows
+            ),
+            "{sheet}"
+        );
+    }
+    let table = "Day|Text|Sum\nMonday|Rent|-800.5\nTuesday|Pay|2000\n";
+    let columns = &["Day", "Text", "Sum"];
+    // Names and values, with and without an empty row below them.
+    check(
+        &format!("Account|DE12\nFrom|2026\n\n{table}"),
+        &["Account DE12", "From 2026"],
+        columns,
+        2,
+    );
+    check(&format!("Account|DE12\n{table}"), &["Account DE12"], columns, 2);
+    check(
+        &format!("Bank of Ulm\n\nAccount|12\n\n{table}"),
+        &["Bank of Ulm", "Account 12"],
+        columns,
+        2,
+    );
+    check(
+        &format!("Bank of Ulm\nAll numbers are in euros\n{table}"),
+        &["Bank of Ulm", "All numbers are in euros"],
+        columns,
+        2,
+    );
+    // More notes than the titles of a sheet usually are.
+    let notes: Vec<String> = (1..=8).map(|number| format!("Note no. {number}")).collect();
+    let expected: Vec<&str> = notes.iter().map(String::as_str).collect();
+    check(&format!("{}\n\n{table}", notes.join("\n")), &expected, columns, 2);
+    // Nothing is above these tables.
+    check(table, &[], columns, 2);
+    check(
+        "Day|Sum\nMonday|1|x\nTuesday|2|y\n",
+        &[],
+        &["Day", "Sum", "column_3"],
+        2,
+    );
+    check("Name|Ada\nAge|36\nCity|Ulm\n", &[], &["Name", "Ada"], 2);
+
+    let found = read("a.xlsx", &workbook(&sheet_of(&format!("Account|DE12\n\n{table}")), ""));
+    assert_eq!(found.tables[0].line, Some(3));
+}
+
+#[test]
+fn a_merged_header_is_not_above_the_table() {
+    let merges = "<mergeCells count=\"1\"><mergeCell ref=\"B1:D1\"/></mergeCells>";
+    let sheet = sheet_of("City|2026\n|May|June|July\nUlm|1|2|3\nBonn|4|5|6\n");
+    let found = read("a.xlsx", &workbook(&format!("{sheet}{merges}"), ""));
+    let table = &found.tables[0];
+    assert_eq!((table.headings.len(), table.rows.len()), (0, 2));
+    assert_eq!(table.columns, ["City", "2026 May", "2026 June", "2026 July"]);
+}

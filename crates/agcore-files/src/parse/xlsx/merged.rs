@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use calamine::Dimensions;
 use serde_json::Value;
 
+use super::super::preamble::Row;
 use crate::{problem::FileProblem, work::Work};
 
 /// The rows of a sheet, by their numbers, with cells by their columns.
@@ -37,6 +38,64 @@ pub(super) fn fill(work: &Work<'_>, rows: &mut Rows, merged: &[Dimensions]) -> R
         }
     }
     Ok(())
+}
+
+/// The number of columns up to which rows above a table are found.
+const MAX_COLUMNS: u32 = 1024;
+
+/// Returns the first rows with all cells that a person sees: merged cells are filled in all of their rows and columns, with an empty text
+/// for a text, of which a sheet has only one. Returns no rows of a very wide sheet.
+pub(super) fn first_rows(
+    work: &Work<'_>,
+    rows: &Rows,
+    merged: &[Dimensions],
+    count: usize,
+) -> Result<Vec<Row>, FileProblem> {
+    let mut shown: Rows = rows
+        .iter()
+        .take(count)
+        .map(|(row, cells)| (*row, cells.clone()))
+        .collect();
+    let columns = || shown.values().flat_map(|cells| cells.keys().copied());
+    let (Some(first), Some(last)) = (columns().min(), columns().max()) else {
+        return Ok(Vec::new());
+    };
+    if last - first >= MAX_COLUMNS {
+        return Ok(Vec::new());
+    }
+    for area in merged {
+        work.check()?;
+        let ((top, left), (bottom, right)) = (area.start, area.end);
+        let Some(value) = shown.get(&top).and_then(|row| row.get(&left)) else {
+            continue;
+        };
+        if bottom < top {
+            continue;
+        }
+        let copy = match value {
+            Value::String(_) => Value::from(""),
+            other => other.clone(),
+        };
+        for (_, row) in shown.range_mut(top..=bottom) {
+            for column in left..=right.min(last).max(left) {
+                row.entry(column).or_insert_with(|| copy.clone());
+            }
+        }
+    }
+    let mut before = None;
+    let rows = shown.into_iter().map(|(number, cells)| {
+        let width = cells.keys().next_back().map_or(0, |last| (last - first) as usize + 1);
+        let mut row = vec![Value::Null; width];
+        for (column, value) in cells {
+            row[(column - first) as usize] = value;
+        }
+        let is_after_blank = before.replace(number).is_some_and(|before: u32| number - before > 1);
+        Row {
+            is_after_blank,
+            cells: row,
+        }
+    });
+    Ok(rows.collect())
 }
 
 /// Returns how many rows have names of columns: those that a cell of the first row reaches if another one reaches over several

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use calamine::{DataRef, Dimensions};
 use serde_json::{Number, Value};
 
-use super::merged::{fill, header_rows};
+use super::{
+    super::preamble::{MAX_ROWS, Row, preamble},
+    merged::{fill, first_rows, header_rows},
+};
 use crate::{grid::Grid, problem::FileProblem, table::Table, work::Work};
 
 /// The number of rows above a table that can be its headings.
@@ -44,9 +47,10 @@ impl<'w> Sheet<'w> {
     }
 
     /// Returns the table of the rows and columns that have values, or `None` if the sheet is empty. The first row has the names
-    /// of the columns; rows with a single cell above it are headings. Merged cells have their value in all of their rows.
+    /// of the columns; rows with a single cell above it, or with names and values, are headings. Merged cells have their value in all of their rows.
     pub(super) fn into_table(mut self, name: &str, merged: &[Dimensions]) -> Result<Option<Table>, FileProblem> {
-        let headings = self.take_headings();
+        let mut headings = self.take_headings();
+        headings.extend(self.take_preamble(merged)?);
         fill(self.work, &mut self.rows, merged)?;
         let header = header_rows(&self.rows, merged);
         let columns = || self.rows.values().flat_map(|row| row.keys().copied());
@@ -89,6 +93,19 @@ impl<'w> Sheet<'w> {
         let taken = rows.iter().filter_map(|row| self.rows.remove(row));
         let texts = taken.flat_map(BTreeMap::into_values);
         texts.filter_map(|value| value.as_str().map(str::to_owned)).collect()
+    }
+}
+
+impl Sheet<'_> {
+    /// Removes the other rows above the table, as in a file of values, and returns their texts.
+    fn take_preamble(&mut self, merged: &[Dimensions]) -> Result<Vec<String>, FileProblem> {
+        let rows = first_rows(self.work, &self.rows, merged, MAX_ROWS)?;
+        let above = preamble(&rows);
+        let taken = rows.into_iter().take(above).filter_map(Row::into_heading).collect();
+        for _ in 0..above {
+            self.rows.pop_first();
+        }
+        Ok(taken)
     }
 }
 

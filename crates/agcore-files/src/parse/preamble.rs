@@ -1,4 +1,4 @@
-//! Finds the rows above the header of a table, as banks and reports write them.
+//! Finds the rows above the header of a table, as banks and reports write them, in files of values and in sheets.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -29,6 +29,18 @@ impl Row {
 
     fn filled(&self) -> usize {
         self.cells.iter().filter(|cell| !cell.is_null()).count()
+    }
+
+    /// Returns the text of a row that is above a table, or `None` if there is none.
+    pub(super) fn into_heading(self) -> Option<String> {
+        let text = |cell: &Value| match cell {
+            Value::Null => None,
+            Value::String(text) => Some(text.trim().to_owned()),
+            other => Some(other.to_string()),
+        };
+        let texts = self.cells.iter().filter_map(text).filter(|text| !text.is_empty());
+        let text = texts.collect::<Vec<_>>().join(" ");
+        Some(text).filter(|text| !text.is_empty())
     }
 }
 
@@ -94,19 +106,19 @@ fn is_apart(rows: &[Row], start: usize, width: usize) -> bool {
 fn is_below_names(rows: &[Row], start: usize, width: usize) -> bool {
     let header = &rows[start];
     let is_name = |row: &Row| row.filled() <= 2 && row.width() < header.width();
-    let is_text = |cell: &Value| cell.as_str().is_none_or(|text| !is_number(text));
+    let is_text = |cell: &Value| !is_number(cell);
     let below = rows[start + 1..].iter().filter(|row| row.cells.len() == width);
     let has_numbers = below
         .flat_map(|row| row.cells.iter().zip(&header.cells))
-        .any(|(cell, name)| {
-            let is_below_text = name.as_str().is_some();
-            is_below_text && cell.as_str().is_some_and(is_number)
-        });
+        .any(|(cell, name)| name.is_string() && is_number(cell));
     header.filled() > 2 && rows[..start].iter().all(is_name) && header.cells.iter().all(is_text) && has_numbers
 }
 
-/// Returns whether a text begins like a number or a date.
-fn is_number(text: &str) -> bool {
+/// Returns whether a cell is a number, or begins like one or a date.
+fn is_number(cell: &Value) -> bool {
+    let Some(text) = cell.as_str() else {
+        return cell.is_number();
+    };
     let text = text.trim_start_matches(|char: char| char.is_whitespace() || "+-(€$£¥".contains(char));
     text.starts_with(|char: char| char.is_ascii_digit())
 }
@@ -159,6 +171,32 @@ mod tests {
         check("name|sum\na|b|c\nd|e|f", 0);
         check("Account|DE12\nday|text|sum", 0);
         check("a|b|c\nd|e\nday|text|sum|x\n1|2|3|4\n5|6|7|8", 0);
+    }
+
+    #[test]
+    fn the_cells_of_a_sheet_may_be_numbers() {
+        let row = |cells: &[Value]| Row {
+            is_after_blank: false,
+            cells: cells.to_vec(),
+        };
+        let text = |text: &str| Value::from(text);
+        let above = row(&[text("Account"), Value::from(12)]);
+        let header = row(&[text("day"), text("text"), text("sum")]);
+        let rows = [
+            above,
+            header,
+            row(&[Value::from(1), text("x"), Value::from(2.5)]),
+            row(&[Value::from(2), text("y"), Value::from(3.5)]),
+        ];
+        assert_eq!(preamble(&rows), 1);
+        assert_eq!(preamble(&rows[1..]), 0);
+        // A header does not consist of numbers.
+        assert_eq!(
+            preamble(&[row(&rows[0].cells), row(&rows[2].cells), row(&rows[3].cells)]),
+            0
+        );
+        let [above, ..] = rows;
+        assert_eq!(above.into_heading().as_deref(), Some("Account 12"));
     }
 
     #[test]
