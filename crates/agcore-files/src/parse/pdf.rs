@@ -57,7 +57,8 @@ pub(crate) fn parse(work: &Work<'_>) -> Result<Preprocessed, FileProblem> {
     })
 }
 
-/// Reads the text of all pages with the values of their form fields, and returns whether there are such values.
+/// Reads the text of all pages with the values of their form fields and the texts that are put on them, and returns whether there are
+/// any of these.
 fn read_pages<'p>(
     work: &Work<'_>,
     pdf: &'p Pdf,
@@ -77,7 +78,7 @@ fn read_pages<'p>(
         for paragraph in reader.read(number, page)?.split("\n\n") {
             outline.push(paragraph, None)?;
         }
-        let values = fields.of_page(page)?;
+        let values = fields.of_page(number, page, reader)?;
         has_values |= !values.is_empty();
         outline.push(&values, None)?;
     }

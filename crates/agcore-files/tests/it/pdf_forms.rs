@@ -1,6 +1,6 @@
 //! Values of form fields in PDF files, and titles that are drawn twice.
 
-use crate::support::{document, pdf_file, sample};
+use crate::support::{document, pdf_file, pdf_stream, sample};
 
 /// Reads a file with a page on which these annotations are.
 #[track_caller]
@@ -51,6 +51,65 @@ fn values_follow_the_text_of_their_page() {
         assert_eq!(form("6 0 R 6 0 R", &[field.as_bytes()]), expected, "twice: {field}");
     }
     assert_eq!(form("<< /Subtype /Link /V (x) >> 99 0 R 5", &[]), "Form");
+}
+
+#[test]
+fn a_field_without_a_value_has_the_text_that_is_drawn() {
+    let resources = "/Type /XObject /Subtype /Form /BBox [0 0 100 20] /Resources << /Font << /F1 5 0 R >> >>";
+    let drawn = pdf_stream(
+        resources,
+        b"/Tx BMC q BT /F1 10 Tf 2 5 Td (Ada) Tj 0 -12 Td (Lovelace) Tj ET Q EMC",
+    );
+    for (field, expected) in [
+        ("/FT /Tx /T (name) /AP << /N 7 0 R >>", "Form\n\nname: Ada\nLovelace"),
+        ("/FT /Ch /T (name) /AP << /N 7 0 R >>", "Form\n\nname: Ada\nLovelace"),
+        ("/FT /Tx /AP << /N 7 0 R >>", "Form\n\nAda\nLovelace"),
+        ("/FT /Sig /T (by) /AP << /N 7 0 R >>", "Form\n\nby: Ada\nLovelace"),
+        // The value is what is drawn, without the line breaks of the field.
+        (
+            "/FT /Tx /T (name) /V (Ada Lovelace) /AP << /N 7 0 R >>",
+            "Form\n\nname: Ada Lovelace",
+        ),
+        // The name of a button is not a value.
+        ("/FT /Btn /T (send) /Ff 65536 /AP << /N 7 0 R >>", "Form"),
+        ("/FT /Btn /T (agree) /AS /Off /AP << /N << /Off 7 0 R >> >>", "Form"),
+        ("/FT /Tx /T (secret) /Ff 8192 /AP << /N 7 0 R >>", "Form"),
+        ("/FT /Tx /T (hidden) /F 2 /AP << /N 7 0 R >>", "Form"),
+        ("/FT /Tx /T (own) /AP << /N 6 0 R >>", "Form"),
+        ("/FT /Tx /T (none) /AP << >>", "Form"),
+    ] {
+        let field = format!("<< /Type /Annot /Subtype /Widget {field} >>");
+        assert_eq!(form("6 0 R", &[field.as_bytes(), &drawn]), expected, "{field}");
+    }
+}
+
+#[test]
+fn texts_that_are_put_on_a_page_follow_it() {
+    let drawn = pdf_stream(
+        "/Subtype /Form /Resources << /Font << /F1 5 0 R >> >>",
+        b"BT /F1 10 Tf 2 5 Td (Approved) Tj ET",
+    );
+    for (annotation, expected) in [
+        ("/Subtype /FreeText /Contents (Pay by May)", "Form\n\nPay by May"),
+        ("/Subtype /FreeText /Contents (one\\rtwo)", "Form\n\none\ntwo"),
+        ("/Subtype /FreeText /Contents <FEFF4F1A>", "Form\n\n会"),
+        ("/Subtype /FreeText /AP << /N 7 0 R >>", "Form\n\nApproved"),
+        ("/Subtype /FreeText /Contents (x) /AP << /N 7 0 R >>", "Form\n\nx"),
+        ("/Subtype /FreeText /Contents (x) /F 2", "Form"),
+        ("/Subtype /FreeText /AP << /N 7 0 R >> /F 2", "Form"),
+        ("/Subtype /FreeText", "Form"),
+        // Comments are not on the page.
+        ("/Subtype /Text /Contents (a comment)", "Form"),
+    ] {
+        let annotation = format!("<< /Type /Annot {annotation} >>");
+        for annotations in ["6 0 R", "6 0 R 6 0 R"] {
+            assert_eq!(
+                form(annotations, &[annotation.as_bytes(), &drawn]),
+                expected,
+                "{annotation}"
+            );
+        }
+    }
 }
 
 #[test]

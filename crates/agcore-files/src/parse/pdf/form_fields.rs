@@ -1,9 +1,10 @@
-//! [`FormFields`]: the values of form fields, which are not a part of the content of a page.
+//! [`FormFields`]: the values of form fields and the texts that people put on a page, which are not a part of its content.
 
 use std::{collections::HashSet, ptr};
 
-use lopdf::{Dictionary, Document as Pdf, Object, ObjectId, StringFormat, decode_text_string};
+use lopdf::{Dictionary, Document as Pdf, Object, ObjectId, Stream, StringFormat, decode_text_string};
 
+use super::reader::PageReader;
 use crate::{problem::FileProblem, work::Work};
 
 /// The depth of fields in fields.
@@ -17,7 +18,7 @@ const HIDDEN: i64 = 1 << 1;
 const PASSWORD: i64 = 1 << 13;
 const PUSH_BUTTON: i64 = 1 << 16;
 
-/// Finds the values of form fields. Each field is shown once.
+/// Finds the values of form fields, and texts that are put on a page. Each is shown once.
 pub(super) struct FormFields<'w, 'p> {
     work: &'w Work<'w>,
     pdf: &'p Pdf,
@@ -36,8 +37,13 @@ impl<'w, 'p> FormFields<'w, 'p> {
         }
     }
 
-    /// Returns a line for each field on a page that has a value: its label and the value.
-    pub(super) fn of_page(&mut self, page: ObjectId) -> Result<String, FileProblem> {
+    /// Returns a line for each field on a page that has a value, its label and the value, and the texts that are put on the page.
+    pub(super) fn of_page(
+        &mut self,
+        number: u32,
+        page: ObjectId,
+        reader: &mut PageReader<'_, 'p>,
+    ) -> Result<String, FileProblem> {
         let page = self.pdf.get_dictionary(page).ok();
         let annotations = page.map(|page| self.array(page, b"Annots")).unwrap_or_default();
         let mut lines = Vec::new();
@@ -46,25 +52,26 @@ impl<'w, 'p> FormFields<'w, 'p> {
             let Some(annotation) = self.dictionary(annotation) else {
                 continue;
             };
-            let is_field = annotation
-                .get(b"Subtype")
-                .and_then(Object::as_name)
-                .is_ok_and(|kind| kind == b"Widget");
-            if is_field {
-                lines.extend(self.line(&self.chain(annotation))?);
-            }
+            let line = match annotation.get(b"Subtype").and_then(Object::as_name) {
+                Ok(b"Widget") => {
+                    let chain = self.chain(annotation);
+                    self.line(&chain, |appearance, defaults| {
+                        reader.read_appearance(number, appearance, defaults)
+                    })?
+                }
+                Ok(b"FreeText") => self.free_text(annotation, |appearance, defaults| {
+                    reader.read_appearance(number, appearance, defaults)
+                })?,
+                _ => None,
+            };
+            lines.extend(line);
         }
         Ok(lines.join("\n"))
     }
 
     /// Returns a line for each field with a value that is on no page.
     pub(super) fn of_no_page(&mut self) -> Result<String, FileProblem> {
-        let form = self
-            .pdf
-            .catalog()
-            .ok()
-            .and_then(|catalog| catalog.get_deref(b"AcroForm", self.pdf).ok());
-        let Some(form) = form.and_then(|form| form.as_dict().ok()) else {
+        let Some(form) = self.form() else {
             return Ok(String::new());
         };
         let mut lines = Vec::new();
@@ -81,14 +88,72 @@ impl<'w, 'p> FormFields<'w, 'p> {
             let room = MAX_FIELDS.saturating_sub(stack.len());
             stack.extend(self.array(field, b"Kids").iter().take(room).rev());
             if field.has(b"T") {
-                lines.extend(self.line(&self.chain(field))?);
+                let nowhere = |_: &'p Stream, _: Option<&'p Dictionary>| Ok(String::new());
+                lines.extend(self.line(&self.chain(field), nowhere)?);
             }
         }
         Ok(lines.join("\n"))
     }
 
-    /// Returns the line of a field, which is given with those that it is in, the innermost first.
-    fn line(&mut self, chain: &[&'p Dictionary]) -> Result<Option<String>, FileProblem> {
+    /// Returns a text that is put on a page: its content, or otherwise what is drawn.
+    fn free_text(
+        &mut self,
+        annotation: &'p Dictionary,
+        drawn: impl FnOnce(&'p Stream, Option<&'p Dictionary>) -> Result<String, FileProblem>,
+    ) -> Result<Option<String>, FileProblem> {
+        if is_hidden(annotation) || !self.shown.insert(ptr::from_ref(annotation)) {
+            return Ok(None);
+        }
+        let text = annotation.get_deref(b"Contents", self.pdf).ok();
+        let text = text.and_then(|text| decode_text_string(text).ok());
+        let text = match (text.filter(|text| !text.trim().is_empty()), self.appearance(annotation)) {
+            (None, Some(appearance)) => drawn(appearance, self.defaults())?,
+            (text, _) => text.unwrap_or_default(),
+        };
+        self.counted(text)
+    }
+
+    /// Returns a line unless it is empty.
+    fn counted(&mut self, line: String) -> Result<Option<String>, FileProblem> {
+        let left = self.left.checked_sub(line.len());
+        self.left = left.ok_or_else(|| self.work.unpacked_too_large())?;
+        let line = line.replace("\r\n", "\n").replace('\r', "\n");
+        Ok(Some(line).filter(|line| !line.trim().is_empty()))
+    }
+
+    /// Returns the normal appearance of an annotation.
+    fn appearance(&self, annotation: &'p Dictionary) -> Option<&'p Stream> {
+        let appearances = annotation.get_deref(b"AP", self.pdf).ok()?.as_dict().ok()?;
+        let normal = appearances.get_deref(b"N", self.pdf).ok()?;
+        match normal {
+            Object::Stream(stream) => Some(stream),
+            // One for each state.
+            Object::Dictionary(states) => {
+                let state = annotation.get_deref(b"AS", self.pdf).ok()?.as_name().ok()?;
+                states.get_deref(state, self.pdf).ok()?.as_stream().ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the form of the file.
+    fn form(&self) -> Option<&'p Dictionary> {
+        let form = self.pdf.catalog().ok()?.get_deref(b"AcroForm", self.pdf).ok()?;
+        form.as_dict().ok()
+    }
+
+    /// Returns the resources of fields whose appearance has none.
+    fn defaults(&self) -> Option<&'p Dictionary> {
+        self.form()?.get_deref(b"DR", self.pdf).ok()?.as_dict().ok()
+    }
+
+    /// Returns the line of a field, which is given with those that it is in, the innermost first. A field without a value has the text
+    /// that is drawn.
+    fn line(
+        &mut self,
+        chain: &[&'p Dictionary],
+        drawn: impl FnOnce(&'p Stream, Option<&'p Dictionary>) -> Result<String, FileProblem>,
+    ) -> Result<Option<String>, FileProblem> {
         let field = chain.iter().find(|part| part.has(b"T")).or(chain.first());
         if field.is_none_or(|field| !self.shown.insert(ptr::from_ref(*field))) {
             return Ok(None);
@@ -98,10 +163,9 @@ impl<'w, 'p> FormFields<'w, 'p> {
                 .and_then(|flags| flags.as_i64().ok())
                 .unwrap_or(0)
         };
-        let is_hidden = chain
-            .first()
-            .is_some_and(|part| part.get(b"F").and_then(Object::as_i64).unwrap_or(0) & HIDDEN != 0);
-        if is_hidden || flags(b"Ff") & PASSWORD != 0 && self.kind(chain) == b"Tx" {
+        if chain.first().is_some_and(|part| is_hidden(part))
+            || flags(b"Ff") & PASSWORD != 0 && self.kind(chain) == b"Tx"
+        {
             return Ok(None);
         }
         let value = match self.kind(chain) {
@@ -109,9 +173,17 @@ impl<'w, 'p> FormFields<'w, 'p> {
             b"Btn" if flags(b"Ff") & PUSH_BUTTON == 0 => self.state(chain),
             _ => None,
         };
-        let Some(value) = value.filter(|value| !value.trim().is_empty()) else {
-            return Ok(None);
+        let appearance = || self.appearance(chain.first()?);
+        let value = match (value.filter(|value| !value.trim().is_empty()), self.kind(chain)) {
+            (None, b"Tx" | b"Ch" | b"Sig") => match appearance() {
+                Some(appearance) => drawn(appearance, self.defaults())?,
+                None => return Ok(None),
+            },
+            (value, _) => value.unwrap_or_default(),
         };
+        if value.trim().is_empty() {
+            return Ok(None);
+        }
         let label = self.inherited(chain, b"TU").or_else(|| self.inherited(chain, b"T"));
         let label = label
             .and_then(|label| decode_text_string(label).ok())
@@ -120,9 +192,7 @@ impl<'w, 'p> FormFields<'w, 'p> {
             "" => value,
             label => format!("{label}: {value}"),
         };
-        let left = self.left.checked_sub(line.len());
-        self.left = left.ok_or_else(|| self.work.unpacked_too_large())?;
-        Ok(Some(line))
+        self.counted(line)
     }
 
     fn kind(&self, chain: &[&'p Dictionary]) -> &'p [u8] {
@@ -190,4 +260,9 @@ impl<'w, 'p> FormFields<'w, 'p> {
     fn dictionary(&self, object: &'p Object) -> Option<&'p Dictionary> {
         self.resolve(object)?.as_dict().ok()
     }
+}
+
+/// Returns whether an annotation is neither shown nor printed.
+fn is_hidden(annotation: &Dictionary) -> bool {
+    annotation.get(b"F").and_then(Object::as_i64).unwrap_or(0) & HIDDEN != 0
 }

@@ -90,6 +90,22 @@ impl<'w, 'p> PageReader<'w, 'p> {
         Ok(state.into_text())
     }
 
+    /// Returns the text of the appearance of an annotation on a page. `defaults` are the resources of the form of the file.
+    pub(super) fn read_appearance(
+        &mut self,
+        number: u32,
+        appearance: &'p Stream,
+        defaults: Option<&'p Dictionary>,
+    ) -> Result<String, FileProblem> {
+        self.damage = Damage::default();
+        let fonts = self.fonts_of(defaults)?;
+        let resources: Vec<&Dictionary> = defaults.into_iter().collect();
+        let mut state = TextState::new(self.work, Rc::clone(&self.fallback));
+        self.run_form(appearance, &fonts, &resources, &mut state, 0)?;
+        self.losses.add(number, state.counts(), self.damage);
+        Ok(state.into_text())
+    }
+
     /// Carries out the operators of a page or form.
     fn run(
         &mut self,
@@ -150,14 +166,23 @@ impl<'w, 'p> PageReader<'w, 'p> {
             self.damage.is_too_deep = true;
             return Ok(());
         }
+        self.run_form(form, fonts, resources, state, depth)
+    }
+
+    /// Carries out the operators of a form.
+    fn run_form(
+        &mut self,
+        form: &'p Stream,
+        fonts: &Fonts,
+        resources: &[&'p Dictionary],
+        state: &mut TextState<'_>,
+        depth: usize,
+    ) -> Result<(), FileProblem> {
+        let pdf = self.pdf;
         let content = form.get_plain_content_with_limit(self.left.min(MAX_PAGE_BYTES));
         let content = content.map_err(|error| problem(self.work, error))?;
         let own = form.dict.get_deref(b"Resources", pdf).and_then(Object::as_dict).ok();
-        let named = own.and_then(|own| own.get_deref(b"Font", pdf).ok()?.as_dict().ok());
-        let named = named.into_iter().flat_map(Dictionary::iter);
-        let named =
-            named.filter_map(|(name, font)| Some((name.clone(), pdf.dereference(font).ok()?.1.as_dict().ok()?)));
-        let own_fonts = self.read_fonts(named)?;
+        let own_fonts = self.fonts_of(own)?;
         let kept = state.keep();
         if let Some(matrix) = form
             .dict
@@ -173,6 +198,16 @@ impl<'w, 'p> PageReader<'w, 'p> {
         self.run(content, fonts, resources, state, depth + 1)?;
         state.restore(kept);
         Ok(())
+    }
+
+    /// Returns the fonts of the resources of a form.
+    fn fonts_of(&mut self, resources: Option<&'p Dictionary>) -> Result<Fonts, FileProblem> {
+        let pdf = self.pdf;
+        let named = resources.and_then(|own| own.get_deref(b"Font", pdf).ok()?.as_dict().ok());
+        let named = named.into_iter().flat_map(Dictionary::iter);
+        let named =
+            named.filter_map(|(name, font)| Some((name.clone(), pdf.dereference(font).ok()?.1.as_dict().ok()?)));
+        self.read_fonts(named)
     }
 
     fn read_fonts(&mut self, named: impl Iterator<Item = (Vec<u8>, &'p Dictionary)>) -> Result<Fonts, FileProblem> {
