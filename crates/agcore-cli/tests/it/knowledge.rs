@@ -339,28 +339,81 @@ fn text_that_cannot_be_read_is_reported() {
 fn a_file_of_which_nothing_can_be_read_is_an_error() {
     let agcore = Agcore::new().at_home();
     let write = |name: &str, text: &str| fs::write(agcore.directory.path().join(name), pdf_file(text)).unwrap();
-    write("whole.pdf", "/F1 10 Tf (harvest) Tj");
+    let broken = agcore.directory.path().join("broken.pdf");
+    fs::write(&broken, &pdf_file("(harvest) Tj")[..60]).unwrap();
     for (name, text, message) in [
         ("unknown.pdf", "/F2 10 Tf <00010002> Tj", "do not say which characters"),
         ("empty.pdf", "/F1 10 Tf", "it has no text"),
         ("cut.pdf", "/F1 10 Tf (harvest", "it has no text"),
     ] {
         write(name, text);
-        for arguments in [vec![name], vec![name, "--json"], vec!["whole.pdf", name]] {
+        for arguments in [vec![name], vec![name, "--json"], vec![name, "broken.pdf"]] {
             let arguments = ["knowledge", "add"].into_iter().chain(arguments);
             let ran = agcore.run(arguments.collect::<Vec<_>>());
             ran.assert_failed(2, &[name, message]);
         }
     }
-    let broken = agcore.directory.path().join("broken.pdf");
-    fs::write(&broken, &pdf_file("(harvest) Tj")[..60]).unwrap();
     agcore
         .run(["knowledge", "add", "broken.pdf"])
         .assert_failed(2, &["cannot read \"broken.pdf\"", "not a complete PDF file"]);
-    // Nothing was saved, not even of the files that can be read.
     agcore
-        .run(["knowledge", "show", "whole/0001"])
+        .run(["knowledge", "list"])
         .assert_failed(2, &["there is no database"]);
+}
+
+#[test]
+fn files_that_cannot_be_read_do_not_keep_the_others_from_being_saved() {
+    let agcore = Agcore::new().at_home().with_file("note.md", "Water them early.");
+    let folder = agcore.directory.path().join("notes");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("good.md"), "Prune them late.").unwrap();
+    fs::write(folder.join("broken.md"), "---\ntitle: [a\n---\n").unwrap();
+    let broken = agcore.directory.path().join("broken.pdf");
+    fs::write(&broken, &pdf_file("(harvest) Tj")[..60]).unwrap();
+    let paths = ["broken.pdf", "note.md", "missing.md", "notes"];
+    let add = |more: &[&str]| {
+        let arguments = [&["knowledge", "add"], &paths[..], more].concat();
+        agcore.run(arguments)
+    };
+
+    let ran = add(&[]);
+    assert_eq!(ran.stdout, "2 pages were added, 0 replaced, 0 unchanged.\n");
+    ran.assert_failed(
+        1,
+        &[
+            "error: 3 files could not be added; everything else is saved",
+            "cannot read \"broken.pdf\": ",
+            "cannot read missing.md: ",
+            "notes/broken.md: the front matter is not YAML",
+        ],
+    );
+    for id in ["note", "good"] {
+        agcore.run(["knowledge", "show", id]).assert_success();
+    }
+
+    let ran = add(&["--json"]);
+    ran.assert_failed(1, &["error: 3 files could not be added"]);
+    let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(result["unchanged"], 2);
+    let failed = result["failed"].as_array().unwrap();
+    let named = |(path, reason): (&str, &str)| {
+        failed.iter().any(|failed| {
+            failed["path"] == path && failed["reason"].as_str().is_some_and(|found| found.contains(reason))
+        })
+    };
+    let expected = [
+        ("broken.pdf", "not a complete PDF file"),
+        ("missing.md", "No such file"),
+        ("notes/broken.md", "the front matter is not YAML"),
+    ];
+    assert!(failed.len() == 3 && expected.into_iter().all(named), "{result}");
+
+    // Parts of an earlier version stay if the file cannot be read any more.
+    fs::write(&broken, pdf_file("/F1 10 Tf (harvest) Tj")).unwrap();
+    agcore.run(["knowledge", "add", "broken.pdf"]).assert_success();
+    fs::write(&broken, "%PDF-1.4").unwrap();
+    add(&[]).assert_failed(1, &["broken.pdf"]);
+    agcore.run(["knowledge", "show", "broken/0001"]).assert_success();
 }
 
 /// Adds a file, and returns the contents of all pages, one after the other.
@@ -467,12 +520,13 @@ fn a_note_that_cannot_be_read_does_not_stop_the_others() {
     fs::write(notes.join("dots.md"), "---\ntitle: x\n...\nbody\n").unwrap();
     fs::write(notes.join("hugo.md"), "+++\ntitle = \"H\"\n+++\nbody\n").unwrap();
     let ran = agcore.run(["knowledge", "add", "notes"]);
-    assert_eq!(ran.assert_success(), "3 pages were added, 0 replaced, 0 unchanged.\n");
-    assert!(
-        ran.stderr
-            .contains("warning: broken.md was skipped: the front matter is not YAML"),
-        "{}",
-        ran.stderr
+    assert_eq!(ran.stdout, "3 pages were added, 0 replaced, 0 unchanged.\n");
+    ran.assert_failed(
+        1,
+        &[
+            "error: 1 file could not be added; everything else is saved",
+            "notes/broken.md: the front matter is not YAML",
+        ],
     );
     let title = |id: &str| json(&agcore, &["knowledge", "show", id, "--json"])["title"].clone();
     assert_eq!((title("dots"), title("hugo")), ("x".into(), "H".into()));

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use agcore::{
@@ -29,11 +29,31 @@ use crate::{
 #[derive(Default)]
 struct Files {
     pages: Vec<KnowledgePage>,
+    /// The files that cannot be read as pages.
+    failed: Vec<Failed>,
+    /// The files and folders that are not pages.
     skipped: Vec<markdown::Skipped>,
     /// The missing parts of files that were read.
     warnings: Vec<String>,
     /// The ids and the names of the files, of which earlier versions may have had other parts.
     sources: Vec<(String, String)>,
+}
+
+/// A file that cannot be added.
+struct Failed {
+    path: PathBuf,
+    reason: String,
+}
+
+impl Failed {
+    /// Describes the failure in one line that names the path.
+    fn line(&self) -> String {
+        let (path, reason) = (shown(&self.path), sanitized_line(&self.reason));
+        match reason.contains(&path) {
+            true => reason,
+            false => format!("{path}: {reason}"),
+        }
+    }
 }
 
 /// Pages that were saved, or did not need to be.
@@ -44,19 +64,24 @@ struct Saved {
     unchanged: usize,
 }
 
-/// Saves files as pages.
+/// Saves files as pages. Those that cannot be read do not keep the others from being saved.
 ///
 /// # Errors
 /// When a file cannot be read as a page, or the database cannot be written.
 pub(super) async fn add(args: &KnowledgeAddArgs) -> Result<(), Failure> {
+    check_names(args)?;
     let mut files = Files::default();
     for path in &args.paths {
-        read(path, args, &mut files).await?;
+        match read(path, args, &mut files).await {
+            Err(failure) if failure.is_cancelled() || args.paths.len() == 1 => return Err(failure),
+            Err(failure) => files.fail(path, failure.to_string()),
+            Ok(()) => {}
+        }
     }
-    if files.pages.is_empty() && files.skipped.iter().any(|skipped| skipped.is_page) {
+    if files.pages.is_empty() && !files.failed.is_empty() {
         return Err(Failure::usage(format!(
             "none of the files can be read as a page; nothing was saved\n{}",
-            problems_of(&files.skipped)
+            lines_of(&files.failed)
         )));
     }
     if let Some(twice) = first_twice(&files.pages) {
@@ -80,7 +105,61 @@ pub(super) async fn add(args: &KnowledgeAddArgs) -> Result<(), Failure> {
     let saved = save(&store, files.pages).await?;
     let deleted = delete_old_parts(&store, &files.sources, &ids).await?;
     let deleted = Some(deleted).filter(|deleted| !deleted.is_empty());
-    report(&database, &saved, &files.skipped, &files.warnings, deleted.as_deref())
+    let (skipped, warnings) = (&files.skipped, &files.warnings);
+    report(
+        &database,
+        &saved,
+        skipped,
+        warnings,
+        deleted.as_deref(),
+        Some(&files.failed),
+    )?;
+    match files.failed.len() {
+        0 => Ok(()),
+        count => Err(Failure::task(format!(
+            "{} could not be added; everything else is saved\n{}",
+            match count {
+                1 => "1 file".to_owned(),
+                count => format!("{count} files"),
+            },
+            lines_of(&files.failed)
+        ))),
+    }
+}
+
+/// Checks that `--id` and `--title` are for one file, and that standard input has an id.
+fn check_names(args: &KnowledgeAddArgs) -> Result<(), Failure> {
+    let is_named = args.id.is_some() || args.title.is_some();
+    if is_named && let Some(folder) = args.paths.iter().find(|path| path.is_dir()) {
+        return Err(Failure::usage(format!(
+            "--id and --title are for a single file, but {} is a folder",
+            shown(folder)
+        )));
+    }
+    if is_named && args.paths.len() > 1 {
+        return Err(Failure::usage(
+            "--id and --title are for a single file, but several are given",
+        ));
+    }
+    if args.id.is_none() && args.paths.iter().any(|path| path == Path::new("-")) {
+        return Err(Failure::usage("a page from standard input needs an id; pass --id"));
+    }
+    Ok(())
+}
+
+impl Files {
+    /// Notes that a file cannot be added.
+    fn fail(&mut self, path: &Path, reason: String) {
+        self.failed.push(Failed {
+            path: path.to_owned(),
+            reason,
+        });
+    }
+}
+
+/// Returns a line for each file that cannot be added.
+fn lines_of(failed: &[Failed]) -> String {
+    failed.iter().map(Failed::line).collect::<Vec<_>>().join("\n")
 }
 
 /// Deletes the parts of files that are no longer among their parts. Returns their ids.
@@ -134,7 +213,7 @@ pub(super) async fn import(args: &KnowledgeImportArgs) -> Result<(), Failure> {
         }
     }
     let deleted = Some(deleted).filter(|_| args.delete_others);
-    report(&database, &saved, &folder.skipped, &[], deleted.as_deref())
+    report(&database, &saved, &folder.skipped, &[], deleted.as_deref(), None)
 }
 
 /// Returns a line for each file that cannot be read as a page.
@@ -149,50 +228,46 @@ fn problems_of(skipped: &[markdown::Skipped]) -> String {
 
 /// Reads a file, a folder, or standard input.
 async fn read(path: &Path, args: &KnowledgeAddArgs, files: &mut Files) -> Result<(), Failure> {
-    let is_single = args.paths.len() == 1;
-    if path == Path::new("-") {
-        let Some(id) = &args.id else {
-            return Err(Failure::usage("a page from standard input needs an id; pass --id"));
-        };
+    if let Some(id) = args.id.as_ref().filter(|_| path == Path::new("-")) {
         let text = read_stdin().await?;
         let page = markdown::from_markdown(id, &text, &Actor::local())?;
-        files.pages.push(named(page, args, is_single)?);
-    } else if path.is_dir() {
-        if args.id.is_some() || args.title.is_some() {
-            return Err(Failure::usage(format!(
-                "--id and --title are for a single file, but {} is a folder",
-                shown(path)
-            )));
+        files.pages.push(named(page, args)?);
+        return Ok(());
+    }
+    if !path.is_dir() {
+        return read_file(path, args, files).await;
+    }
+    let folder = markdown::read_folder(path, &Actor::local()).map_err(unreadable)?;
+    for page in folder.pages {
+        let name = page.id.clone();
+        if let Err(failure) = add_note(files, page, &name).await {
+            // A page does not know its file, but usually has its name.
+            files.fail(&path.join(&name), failure.to_string());
         }
-        let folder = markdown::read_folder(path, &Actor::local()).map_err(unreadable)?;
-        for page in folder.pages {
-            let name = page.id.clone();
-            add_note(files, page, &name).await?;
+    }
+    for skipped in folder.skipped {
+        match skipped.is_page {
+            true => files.fail(&path.join(skipped.path), skipped.reason),
+            false => files.skipped.push(skipped),
         }
-        files.skipped.extend(folder.skipped);
-    } else {
-        read_file(path, args, is_single, files).await?;
     }
     Ok(())
 }
 
-async fn read_file(path: &Path, args: &KnowledgeAddArgs, is_single: bool, files: &mut Files) -> Result<(), Failure> {
-    if !is_single && (args.id.is_some() || args.title.is_some()) {
-        return Err(several_named());
-    }
+async fn read_file(path: &Path, args: &KnowledgeAddArgs, files: &mut Files) -> Result<(), Failure> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let id = args.id.as_deref().unwrap_or(&stem);
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     match read_content(path, id, args.title.as_deref()).await? {
         Content::Pages(pages, warnings) => {
-            files.sources.push((id.to_owned(), name.into_owned()));
             files.pages.extend(pages);
+            files.sources.push((id.to_owned(), name.into_owned()));
             files.warnings.extend(warnings);
         }
         Content::Note(text) => {
             let page = markdown::from_markdown(&stem, &text, &Actor::local());
             let page = page.map_err(|error| Failure::usage(format!("{}: {error}", shown(path))))?;
-            add_note(files, named(page, args, is_single)?, &name).await?;
+            add_note(files, named(page, args)?, &name).await?;
         }
     }
     Ok(())
@@ -200,19 +275,14 @@ async fn read_file(path: &Path, args: &KnowledgeAddArgs, is_single: bool, files:
 
 /// Adds a note, or its parts if it is long.
 async fn add_note(files: &mut Files, note: KnowledgePage, name: &str) -> Result<(), Failure> {
+    let parts = split(&note, name).await?;
     files.sources.push((note.id.clone(), name.to_owned()));
-    match split(&note, name).await? {
-        Some(parts) => files.pages.extend(parts),
-        None => files.pages.push(note),
-    }
+    files.pages.extend(parts.unwrap_or_else(|| vec![note]));
     Ok(())
 }
 
 /// Sets the id and the title that were passed as options.
-fn named(mut page: KnowledgePage, args: &KnowledgeAddArgs, is_single: bool) -> Result<KnowledgePage, Failure> {
-    if !is_single && (args.id.is_some() || args.title.is_some()) {
-        return Err(several_named());
-    }
+fn named(mut page: KnowledgePage, args: &KnowledgeAddArgs) -> Result<KnowledgePage, Failure> {
     if let Some(id) = &args.id {
         page.id.clone_from(id);
     }
@@ -221,10 +291,6 @@ fn named(mut page: KnowledgePage, args: &KnowledgeAddArgs, is_single: bool) -> R
     }
     page.check()?;
     Ok(page)
-}
-
-fn several_named() -> Failure {
-    Failure::usage("--id and --title are for a single file, but several are given")
 }
 
 /// Returns the failure of a file. A file that does not exist is the user's to correct, and no database is involved.
@@ -281,6 +347,7 @@ fn report(
     skipped: &[markdown::Skipped],
     warnings: &[String],
     deleted: Option<&[String]>,
+    failed: Option<&[Failed]>,
 ) -> Result<(), Failure> {
     let notes = skipped.iter().map(|skipped| {
         let path = skipped.path.display().to_string();
@@ -304,6 +371,10 @@ fn report(
     });
     if !warnings.is_empty() {
         result["warnings"] = json!(warnings);
+    }
+    if let Some(failed) = failed {
+        let of = |failed: &Failed| json!({ "path": failed.path.display().to_string(), "reason": failed.reason });
+        result["failed"] = failed.iter().map(of).collect();
     }
     if let Some(deleted) = deleted {
         result["deleted"] = json!(deleted);
