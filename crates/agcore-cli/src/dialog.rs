@@ -156,7 +156,10 @@ pub(crate) fn choices(request: &ApprovalRequest, grants: &dyn fmt::Display) -> S
         "5 n  no; `n REASON` gives the model a reason".to_owned(),
     ];
     let prefix = prefix_grant(request).map(|(_, prefix)| {
-        format!("6 p  yes, and always run commands that begin with {prefix} in this folder ({grants})")
+        format!(
+            "6 p  yes, and always run commands that begin with {prefix} in this folder, except with options that write files or run \
+             programs ({grants})"
+        )
     });
     let line = |line: String| wrapped_with_paths(&format!("  {line}"), 7) + "\n";
     lines.into_iter().chain(prefix).map(line).collect()

@@ -192,3 +192,55 @@ fn the_question_of_a_sub_agent_names_the_agent() {
     person.presses('d');
     person.leaves_with(0);
 }
+
+/// Runs the last message as a command, and quotes its result.
+fn running_commands() -> Server {
+    Server::start(MockOptions::new(), |request: &RecordedRequest| {
+        let prompt = request.prompt();
+        match prompt.results().last() {
+            Some((_, result)) => Reply::text(format!("Result: {result}")),
+            _ => Reply::tool_calls([ToolCall::new("shell", &json!({"command": prompt.last_user()}))]),
+        }
+    })
+}
+
+/// The answer that covers the beginning of a command.
+const PREFIX: &str = "6 p ";
+
+#[test]
+fn an_answer_for_a_beginning_covers_it_without_options_that_write() {
+    let server = running_commands();
+    let mut person = Person::chatting(Agcore::talking_to(&server).at_home(), &[]);
+    person.types("git status -s");
+    person.sees(PREFIX);
+    person.sees("commands that begin with `git status` in this folder");
+    person.sees("grants.json");
+    person.sees(QUESTION);
+    person.types("p");
+    person.sees("Result: exit code");
+    person.sees("shell with commands like git status * is always allowed from now on (");
+    person.next();
+
+    person.types("git status --branch");
+    let shown = person.sees("Result: exit code");
+    assert!(!shown.contains("Allow"), "{shown}");
+    person.next();
+
+    // The same beginning with an option that writes a file, and another command.
+    for command in ["git status --output=x", "git status -s && touch x", "git push"] {
+        person.types(command);
+        person.sees("Allow shell to run this command?");
+        let shown = person.sees(QUESTION);
+        assert!(!shown.contains(PREFIX), "{command}: {shown}");
+        person.types("p");
+        person.sees("Type y, ");
+        person.sees(QUESTION);
+        person.types("n");
+        person.next();
+    }
+    person.types("/exit");
+    let agcore = person.leaves_with(0);
+    let granted = fs::read_to_string(agcore.state("grants.json")).unwrap();
+    assert!(granted.contains("\"git status *\""), "{granted}");
+    assert!(agcore.files().is_empty(), "{:?}", agcore.files());
+}

@@ -286,11 +286,28 @@ pub(super) const PROGRAMS: &[Program] = &[
         "",
         &["--toolexec", "--vettool", "--exec", "--overlay", "--modfile"],
     ),
-    program("cargo", "ZC+", &["--config"]),
+    program(
+        "cargo",
+        "ZC+",
+        &[
+            "--config",
+            "--manifest-path",
+            "--lockfile-path",
+            "--artifact-dir",
+            "--out-dir",
+            "--fix",
+        ],
+    ),
     program(
         "npm",
-        "",
-        &["--script-shell", "--node-options", "--userconfig", "--globalconfig"],
+        "C",
+        &[
+            "--script-shell",
+            "--node-options",
+            "--userconfig",
+            "--globalconfig",
+            "--prefix",
+        ],
     ),
     program(
         "curl",
