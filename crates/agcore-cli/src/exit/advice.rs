@@ -4,7 +4,7 @@ use std::error::Error;
 
 use agcore::{
     LlmError,
-    llm::{LlmErrorKind, ProviderType, transport::http::ProxyError},
+    llm::{LlmErrorKind, ProviderType, transport::http::ProxyError, wire::failure::OutputLimit},
 };
 use agcore_settings::{
     timeout_advice,
@@ -74,13 +74,24 @@ pub(super) fn advice(error: &LlmError) -> Option<String> {
         LlmErrorKind::Timeout(stage) if error.status().is_none() => {
             return Some(timeout_advice(*stage, "timeouts", "your agcore.toml"));
         }
-        LlmErrorKind::QuotaExhausted => "The account has run out of credit or quota; retrying will not help.",
+        LlmErrorKind::QuotaExhausted => return Some(credit_advice(error)),
         LlmErrorKind::ContextLength { .. } => {
             "The conversation is too long for the model: shorten the message or, in a chat, use /compact or /clear."
         }
         _ => return None,
     };
     Some(advice.to_owned())
+}
+
+fn credit_advice(error: &LlmError) -> String {
+    let limit = OutputLimit::of(error, None).filter(|limit| limit.is_by_credit);
+    match limit.and_then(|limit| limit.at_most) {
+        Some(tokens) => format!(
+            "The account can pay for at most {tokens} tokens of an answer: pass --option max_tokens={tokens}, or add credit to \
+             the account."
+        ),
+        None => "The account has run out of credit or quota; retrying will not help.".to_owned(),
+    }
 }
 
 fn base_url_advice(error: &LlmError) -> String {

@@ -173,6 +173,28 @@ fn unknown_model() {
 }
 
 #[test]
+fn an_account_that_can_pay_for_a_shorter_answer() {
+    let server = Server::start(MockOptions::new(), |request: &RecordedRequest| {
+        match request.json()["max_completion_tokens"].as_u64() {
+            Some(limit) if limit <= 1_234 => Reply::text("Short."),
+            _ => Reply::error(ApiError::new(402).with_message(
+                "This request requires more credits, or fewer max_tokens. You requested up to 64000 tokens, but can only afford 1234",
+            )),
+        }
+    });
+    let ran = Agcore::talking_to(&server).run(["chat", "hi"]);
+    assert!(ran.assert_success().contains("Short."));
+    let ran = Agcore::talking_to(&server).run(["chat", "hi", "--option", "max_tokens=9000"]);
+    ran.assert_failed(
+        1,
+        &[
+            "can only afford 1234",
+            "The account can pay for at most 1234 tokens of an answer: pass --option max_tokens=1234, or add credit",
+        ],
+    );
+}
+
+#[test]
 fn exhausted_quota() {
     let server = Server::playground();
     let ran = Agcore::talking_to(&server).run(["chat", "quota"]);

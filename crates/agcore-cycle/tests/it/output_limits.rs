@@ -114,6 +114,104 @@ async fn a_limit_that_no_error_names_is_lowered_to_a_safe_one() {
 }
 
 #[tokio::test]
+async fn limits_below_the_safe_one_are_found_in_a_few_attempts() {
+    for (cap, first) in [
+        (3_000, &[20_000, 4_096, 2_048][..]),
+        (1_500, &[20_000, 4_096, 2_048, 1_024]),
+    ] {
+        let (provider, sent) = server(
+            None,
+            match cap {
+                3_000 => |sent, _| (sent > 3_000).then(|| refusal("max_tokens is too large".into())),
+                _ => |sent, _| (sent > 1_500).then(|| refusal("max_tokens is too large".into())),
+            },
+        );
+        let mut cycle = cycle(provider, limited(200_000));
+        cycle.turn("Go").await.unwrap();
+        // What was accepted is remembered.
+        cycle.turn("Go on").await.unwrap();
+        let found = *first.last().unwrap();
+        let sent: Vec<_> = sent.lock().unwrap().iter().flatten().copied().collect();
+        assert_eq!(sent, [first, &[found]].concat(), "{cap}");
+    }
+}
+
+#[tokio::test]
+async fn what_no_limit_helps_against_is_not_remembered() {
+    let refused = Arc::new(Mutex::new(true));
+    let is_refused = Arc::clone(&refused);
+    let sent = Sent::default();
+    let log = Arc::clone(&sent);
+    let provider = provider_fn(move |call: Call| {
+        log.lock().unwrap().push(call.request.token_limit());
+        let reply = match *is_refused.lock().unwrap() {
+            true => Err(refusal("Invalid value for 'max_tokens'".into())),
+            false => Ok(ChatResponse::from_text("Hi.")),
+        };
+        async move { reply }
+    });
+    let mut cycle = cycle(provider, limited(200_000));
+    let error = cycle.turn("Go").await.unwrap_err();
+    assert!(error.message().contains("Invalid value"), "{error}");
+    let tried: Vec<_> = sent.lock().unwrap().drain(..).flatten().collect();
+    assert_eq!(tried, [20_000, 4_096, 2_048, 1_024]);
+    *refused.lock().unwrap() = false;
+    cycle.turn("Go").await.unwrap();
+    assert_eq!(*sent.lock().unwrap(), [Some(20_000)]);
+}
+
+/// Reports that the account can pay for 1,234 tokens.
+fn poor(sent: u64) -> LlmError {
+    let message = format!(
+        "This request requires more credits, or fewer max_tokens. You requested up to {sent} tokens, but can only afford 1234"
+    );
+    LlmError::new(LlmErrorKind::QuotaExhausted, message).with_status(402)
+}
+
+#[tokio::test]
+async fn a_limit_that_the_account_cannot_pay_is_lowered_once_and_not_remembered() {
+    for (default, budgets, first) in [
+        (None, limited(200_000), Some(20_000)),
+        // The API has a limit of its own.
+        (Some(64_000), Budgets::new(), None),
+    ] {
+        let (provider, sent) = server(default, |sent, _| (sent > 1_234).then(|| poor(sent)));
+        let mut cycle = cycle(provider, budgets);
+        for _ in 0..2 {
+            cycle.turn("Go").await.unwrap();
+        }
+        assert_eq!(*sent.lock().unwrap(), [first, Some(1_234), first, Some(1_234)]);
+    }
+    // It may become less meanwhile.
+    let (provider, sent) = server(None, |sent, _| {
+        let message = format!("requires fewer max_tokens: you can only afford {}", sent - 1);
+        Some(LlmError::new(LlmErrorKind::QuotaExhausted, message).with_status(402))
+    });
+    let error = cycle(provider, limited(200_000)).turn("Go").await.unwrap_err();
+    assert!(error.message().contains("afford 19998"), "{error}");
+    assert_eq!(*sent.lock().unwrap(), [Some(20_000), Some(19_999)]);
+}
+
+#[tokio::test]
+async fn an_account_that_cannot_pay_for_an_answer_is_reported() {
+    // The limit is that of the application.
+    let (provider, sent) = server(None, |sent, _| (sent > 1_234).then(|| poor(sent)));
+    let mut own = cycle(provider, limited(200_000));
+    own.settings_mut().request.max_completion_tokens = Some(9_000);
+    let error = own.turn("Go").await.unwrap_err();
+    assert!(error.message().contains("can only afford 1234"), "{error}");
+    assert_eq!(*sent.lock().unwrap(), [Some(9_000)]);
+    // Hardly anything is left.
+    let (provider, sent) = server(None, |_, _| {
+        let message = "This request requires more credits, or fewer max_tokens. You can only afford 12";
+        Some(LlmError::new(LlmErrorKind::QuotaExhausted, message).with_status(402))
+    });
+    let error = cycle(provider, limited(200_000)).turn("Go").await.unwrap_err();
+    assert!(error.message().contains("can only afford 12"), "{error}");
+    assert_eq!(sent.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn other_refusals_are_reported_as_they_are() {
     let (provider, sent) = server(None, |sent, _| {
         Some(refusal(format!("the image of {sent} bytes is invalid")))

@@ -25,7 +25,7 @@ use crate::{
     provider::{Call, LlmProvider, ProviderInfo, ProviderRoute},
     reply::ReplyStream,
 };
-use agcore_wire::{LlmError, LlmErrorKind};
+use agcore_wire::{LlmError, LlmErrorKind, failure::OutputLimit};
 
 /// A key of a [`KeyPool`]: a label, and a provider that uses the key.
 #[derive(Debug, Clone)]
@@ -376,8 +376,10 @@ impl SwitchStrategy for KeyPoolStrategy {
         let now = self.shared.clock.monotonic();
         // A proxy that asks for a password has not checked the key.
         let is_from_proxy = error.status() == Some(http::StatusCode::PROXY_AUTHENTICATION_REQUIRED.as_u16());
+        // An account that can pay for a shorter reply is still of use.
+        let is_costly = OutputLimit::of(&error, None).is_some_and(|limit| limit.is_by_credit);
         let another_may_help =
-            !is_from_proxy && self.shared.keys().failed(used, error.kind(), error.retry_after(), now);
+            is_costly || !is_from_proxy && self.shared.keys().failed(used, error.kind(), error.retry_after(), now);
         self.release();
         self.tried.push(self.current);
         let name = self.current().key.clone().unwrap_or_default();

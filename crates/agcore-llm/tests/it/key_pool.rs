@@ -45,6 +45,25 @@ async fn a_refusal_by_a_proxy_disables_no_key() {
 }
 
 #[tokio::test]
+async fn a_key_that_can_pay_for_a_shorter_reply_stays_in_use() {
+    let refused = |_| async {
+        let message = "This request requires more credits, or fewer max_tokens. You requested up to 20000 tokens, but can only afford 1234";
+        Err(LlmError::new(LlmErrorKind::QuotaExhausted, message).with_status(402))
+    };
+    let keys = ["a", "b"].map(|label| PoolKey::new(label, provider_fn(refused)));
+    let pool = KeyPool::new(keys, KeyPoolPolicy::new(), manual_clock().1).unwrap();
+    let outcome = send(&pool).await;
+    assert!(
+        outcome.error().message().contains("can only afford 1234"),
+        "{}",
+        outcome.error()
+    );
+    for key in pool.status() {
+        assert_eq!((key.disabled, key.cooldown), (None, None));
+    }
+}
+
+#[tokio::test]
 async fn the_error_states_when_the_first_key_becomes_available() {
     let (clock, shared) = manual_clock();
     let (pool, providers) = pool(&["429:50", "429:20"], KeyPoolPolicy::new(), shared);

@@ -23,6 +23,8 @@ pub struct OutputLimit {
     /// The most tokens of prompt and reply together, if that is what the limit exceeds. A longer prompt leaves less for the
     /// reply then.
     pub window: Option<u64>,
+    /// Whether the account cannot pay for more. The model may accept a higher limit.
+    pub is_by_credit: bool,
 }
 
 /// Names of the parameter, in lower case.
@@ -129,6 +131,9 @@ const BEFORE_SUM: &[&str] = &[
     "requested",
 ];
 
+/// The words before the number of tokens that an account can pay for.
+const BEFORE_AFFORDABLE: &[&str] = &["only afford", "can afford", "afford up to", "afford at most"];
+
 /// The words behind the number of tokens of the prompt.
 const AFTER_PROMPT: &[&str] = &[
     "in the messages",
@@ -155,6 +160,7 @@ impl OutputLimit {
     /// high. Without `sent`, the request got its limit from elsewhere.
     pub fn of(error: &LlmError, sent: Option<u64>) -> Option<Self> {
         let is_too_long = match error.kind() {
+            LlmErrorKind::QuotaExhausted => return Self::by_credit(error, sent),
             LlmErrorKind::InvalidRequest | LlmErrorKind::Unknown => false,
             LlmErrorKind::ContextLength { .. } => true,
             // The limit counts against the tokens per minute before anything is written, so waiting does not help.
@@ -175,6 +181,7 @@ impl OutputLimit {
             return at_most.map(|at_most| Self {
                 at_most: Some(at_most),
                 window: Some(window),
+                is_by_credit: false,
             });
         }
         if is_too_long {
@@ -183,7 +190,26 @@ impl OutputLimit {
         let is_other = OTHER_REASONS.iter().any(|reason| message.contains(reason));
         let bare = || refusal.only_lower().filter(|_| !is_other);
         let at_most = refusal.range().or_else(|| refusal.worded()).or_else(bare);
-        (at_most.is_some() || names_parameter && !is_other).then_some(Self { at_most, window: None })
+        (at_most.is_some() || names_parameter && !is_other).then_some(Self {
+            at_most,
+            window: None,
+            is_by_credit: false,
+        })
+    }
+
+    /// Reads for how many tokens the account can pay. Without a number, it can pay for none.
+    fn by_credit(error: &LlmError, sent: Option<u64>) -> Option<Self> {
+        let message = error.message().to_lowercase();
+        if !PARAMETERS.iter().any(|parameter| message.contains(parameter)) {
+            return None;
+        }
+        let refusal = Refusal::new(&message, sent);
+        let at_most = refusal.number_after(BEFORE_AFFORDABLE)?;
+        refusal.is_lower(at_most).then_some(Self {
+            at_most: Some(at_most),
+            window: None,
+            is_by_credit: true,
+        })
     }
 }
 
@@ -413,6 +439,27 @@ mod tests {
             OutputLimit::of(&error.with_status(413), Some(20_000)).unwrap().at_most,
             Some(5988)
         );
+    }
+
+    #[test]
+    fn reads_for_how_many_tokens_an_account_can_pay() {
+        let openrouter = "This request requires more credits, or fewer max_tokens. You requested up to 20000 tokens, but can only afford 1234. To increase, visit https://openrouter.ai/settings/credits and add more credits";
+        for sent in [Some(20_000), None] {
+            let error = LlmError::new(LlmErrorKind::QuotaExhausted, openrouter).with_status(402);
+            let found = OutputLimit::of(&error, sent).unwrap();
+            assert_eq!(
+                (found.at_most, found.window, found.is_by_credit),
+                (Some(1_234), None, true)
+            );
+        }
+        assert_eq!(read(LlmErrorKind::QuotaExhausted, openrouter, Some(1_234)), None);
+        for message in [
+            "Insufficient credits. You need at least 20000.",
+            "This request requires more credits, or fewer max_tokens. You can only afford 0.",
+            "This request requires more credits, or fewer max_tokens.",
+        ] {
+            is_not_about_a_limit(LlmErrorKind::QuotaExhausted, message);
+        }
     }
 
     #[test]

@@ -111,3 +111,41 @@ async fn a_session_of_one_dollar_works_whatever_the_model_accepts() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_server_that_names_no_number_is_asked_for_less_a_few_times() {
+    for (cap, accepted) in [(4_096, 4_096), (2_500, 2_048), (1_024, 1_024)] {
+        let server = server(cap, "max_tokens is too large".to_owned()).await;
+        let bundle = bundle(&server, Budgets::new().with_session(Budget::new().with_tokens(200_000)));
+        let session = bundle.session("a", AgentSpec::new("reviewer", "Answer with one word."));
+        for _ in 0..2 {
+            assert_eq!(session.turn("Great soup.").await.unwrap().text(), "positive");
+        }
+        let sent: Vec<_> = server.requests().iter().filter_map(limit).collect();
+        assert!(
+            sent.len() <= 5 && sent.ends_with(&[accepted, accepted]),
+            "{cap}: {sent:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_account_that_cannot_pay_for_the_limit_gets_a_shorter_answer() {
+    let server = MockServer::start(|request: &RecordedRequest| {
+        match limit(request) {
+        Some(limit) if limit > 1_234 => Reply::error(ApiError::new(402).with_message(format!(
+            "This request requires more credits, or fewer max_tokens. You requested up to {limit} tokens, but can only afford 1234"
+        ))),
+        _ => Reply::text("positive"),
+    }
+    });
+    let server = server.await.unwrap();
+    let bundle = bundle(&server, Budgets::new().with_session(Budget::new().with_tokens(200_000)));
+    let session = bundle.session("a", AgentSpec::new("reviewer", "Answer with one word."));
+    for _ in 0..2 {
+        assert_eq!(session.turn("Great soup.").await.unwrap().text(), "positive");
+    }
+    // The account may have more credit at the next call.
+    let sent: Vec<_> = server.requests().iter().filter_map(limit).collect();
+    assert_eq!(sent, [20_000, 1_234, 20_000, 1_234]);
+}
