@@ -89,6 +89,7 @@ const CONVENTIONS: &[(&str, Run)] = &[
         Run::Full(|name, input| commits::check(name, &input.workspace.root, input.range)),
     ),
     ("prose", Run::Text(prose::findings)),
+    ("width", Run::Text(prose::width::findings)),
 ];
 
 /// Returns the names of all checks.

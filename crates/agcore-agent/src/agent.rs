@@ -68,8 +68,8 @@ pub trait Agent: Send + Sync {
         true
     }
 
-    /// Returns the names of the tools that the agent needs, if it lists them. [Building](crate::AgentBuilder::build) the agent or a turn
-    /// fails if one of them is not registered.
+    /// Returns the names of the tools that the agent needs, if it lists them. [Building](crate::AgentBuilder::build) the agent or a
+    /// turn fails if one of them is not registered.
     fn tool_names(&self) -> Option<&[String]> {
         None
     }

@@ -222,7 +222,8 @@ impl AgentBuilder {
         self
     }
 
-    /// Sets who approves calls that the rules neither allow nor deny. Without an approver, these are denied, with a warning in the log.
+    /// Sets who approves calls that the rules neither allow nor deny. Without an approver, these are denied, with a warning in the
+    /// log.
     pub fn with_approver(mut self, approver: impl Approver + 'static) -> Self {
         self.policy = self.policy.with_approver(Arc::new(approver));
         self
@@ -286,8 +287,8 @@ impl AgentBuilder {
     /// Builds the bundle.
     ///
     /// The tools that the default agent, the members and the sub-agents name must be registered. If the registry was
-    /// [set](Self::with_tools) and there are other handles to it, tools may still be added to it, such as those of an MCP server: then a
-    /// tool that is missing is a warning in the log, and an error of the turn that needs it.
+    /// [set](Self::with_tools) and there are other handles to it, tools may still be added to it, such as those of an MCP server:
+    /// then a tool that is missing is a warning in the log, and an error of the turn that needs it.
     ///
     /// # Errors
     /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) with the name of the part that is missing or invalid.

@@ -59,7 +59,8 @@ impl SessionMemory {
     /// Sets a value, in place of an earlier one.
     ///
     /// # Errors
-    /// [`InvalidInput`](MemoryErrorKind::InvalidInput) if the key is empty or the value is larger than 16 KiB; an error of the store.
+    /// [`InvalidInput`](MemoryErrorKind::InvalidInput) if the key is empty or the value is larger than 16 KiB; an error of the
+    /// store.
     pub async fn set(&self, key: &str, value: impl Into<String>) -> Result<(), MemoryError> {
         let value = value.into();
         if key.trim().is_empty() {

@@ -28,7 +28,8 @@ impl ToolNames {
         Self::default()
     }
 
-    /// Creates a table with the Chinese names of the tools of the sample application: a calendar, contacts, and the memory of the user.
+    /// Creates a table with the Chinese names of the tools of the sample application: a calendar, contacts, and the memory of the
+    /// user.
     pub fn sample_zh() -> Self {
         [
             ("calendar.read", "读取日程"),

@@ -30,8 +30,8 @@
 //! | decide on the currency of a session | [`BillingPolicy`] |
 //! | limit the money that turns spend | [`PriceFn`](agcore_chat::PriceFn), which a [`PriceList`] converts into |
 //!
-//! With the feature `router`, `CatalogRouter` calls the models of a catalog. With `archive`, `MediaArchive` keeps the files that they
-//! make.
+//! With the feature `router`, `CatalogRouter` calls the models of a catalog. With `archive`, `MediaArchive` keeps the files that
+//! they make.
 //!
 //! Floats are never used: an amount has 24 decimals and is rounded once, when the cost of a message is known.
 //!

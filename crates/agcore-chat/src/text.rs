@@ -1,5 +1,5 @@
-//! Helpers for plain strings: cutting them at a length, showing those that cannot be trusted, and finding the name that a misspelled
-//! one was meant to be.
+//! Helpers for plain strings: cutting them at a length, showing those that cannot be trusted, and finding the name that a
+//! misspelled one was meant to be.
 //!
 //! ```
 //! use agcore_chat::text::{clip, nearest};

@@ -66,8 +66,8 @@ fn non_empty(message: &str) -> Result<&str, Failure> {
     }
 }
 
-/// Asks until the answer is yes or no. Enter alone means `default`, if there is one. Returns `None` if the user presses Ctrl-C, Ctrl-D or
-/// Esc instead.
+/// Asks until the answer is yes or no. Enter alone means `default`, if there is one. Returns `None` if the user presses Ctrl-C,
+/// Ctrl-D or Esc instead.
 ///
 /// # Errors
 /// When the terminal cannot be read or written.

@@ -149,9 +149,9 @@ impl LlmCycle {
         &self.settings
     }
 
-    /// Counts the call of the model that the state waits for, if it waits for one, as a call whose usage is unknown: the process that
-    /// saved the state may have ended during it, and then it is paid. This takes effect when the turn is resumed or abandoned. Not
-    /// meant for a turn that was [paused](crate::TurnOutcome::Paused).
+    /// Counts the call of the model that the state waits for, if it waits for one, as a call whose usage is unknown: the process
+    /// that saved the state may have ended during it, and then it is paid. This takes effect when the turn is resumed or abandoned.
+    /// Not meant for a turn that was [paused](crate::TurnOutcome::Paused).
     ///
     /// A `recorder` that [wants each call](OutcomeRecorder::records_calls) receives it as
     /// [`Outcome::Called`], by the route that it would take first.
@@ -304,8 +304,8 @@ impl LlmCycle {
         &self.machine
     }
 
-    /// Returns the calls of the model that the next turn records, because no turn could: they were dropped, or an earlier process has
-    /// made them. Only those that a recorder [wants](OutcomeRecorder::records_calls) are known.
+    /// Returns the calls of the model that the next turn records, because no turn could: they were dropped, or an earlier process
+    /// has made them. Only those that a recorder [wants](OutcomeRecorder::records_calls) are known.
     pub fn unrecorded_calls(&self) -> Vec<ModelCall> {
         self.unrecorded.calls()
     }

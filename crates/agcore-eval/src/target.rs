@@ -11,8 +11,8 @@ use crate::{
     suite::{Case, Suite},
 };
 
-/// Something that can be evaluated. [`AgentTarget`](crate::AgentTarget) evaluates agents; implement it yourself to evaluate something else, such as a
-/// server.
+/// Something that can be evaluated. [`AgentTarget`](crate::AgentTarget) evaluates agents; implement it yourself to evaluate
+/// something else, such as a server.
 ///
 /// ```
 /// use agcore_eval::{Case, EvalError, Evaluation, Format, Observation, Suite, Target};

@@ -28,8 +28,8 @@ use crate::{
 };
 
 /// The flow of a file of any kind, for programs that serve whatever a file contains: start a [`FlowRequest`], observe its events,
-/// cancel it, answer its questions, continue it from its checkpoints. A [`Flow`] that was built in Rust can be one, too, if its state is
-/// a [`RequestState`]. Cheap to clone.
+/// cancel it, answer its questions, continue it from its checkpoints. A [`Flow`] that was built in Rust can be one, too, if its
+/// state is a [`RequestState`]. Cheap to clone.
 ///
 /// ```
 /// use agcore_agent::AgentBuilder;
@@ -106,8 +106,8 @@ impl FileFlow {
         self.0.picture()
     }
 
-    /// Begins a run. Nothing happens before it is awaited. With checkpoints in which a run has started, that run is continued, and the
-    /// request is not used.
+    /// Begins a run. Nothing happens before it is awaited. With checkpoints in which a run has started, that run is continued, and
+    /// the request is not used.
     pub fn start(&self, request: FlowRequest) -> FileFlowRun {
         self.run(Drive::new(Some(request)))
     }

@@ -42,14 +42,14 @@ use crate::{
     stage::Agents,
 };
 
-/// Builds flows from files of the kind `planner`: a model plans, calls a tool, reflects on the result and plans again, until it makes
-/// the output.
+/// Builds flows from files of the kind `planner`: a model plans, calls a tool, reflects on the result and plans again, until it
+/// makes the output.
 ///
 /// A run begins with the nodes `initialise`, `inherit` (the earlier turns of the conversation), `user_context` (from the profile),
 /// `preprocess` (the files of the user), `recall` (notes from memory) and `scenario`. Then `planner`, the node of a tool and
-/// `reflection` take turns. It ends with `finish`, the output tools and `archive`, which keeps notes and the conversation. Every node
-/// writes one [`ActionRecord`](crate::ActionRecord), and the last one decides what comes next. After `max_rounds` decisions, the
-/// output is written with what there is.
+/// `reflection` take turns. It ends with `finish`, the output tools and `archive`, which keeps notes and the conversation. Every
+/// node writes one [`ActionRecord`](crate::ActionRecord), and the last one decides what comes next. After `max_rounds` decisions,
+/// the output is written with what there is.
 ///
 /// ```
 /// use agcore_agent::AgentBuilder;
@@ -170,8 +170,8 @@ impl PlannerFlow {
     /// Builds the flow.
     ///
     /// # Errors
-    /// [`InvalidInput`](agcore_flow::FlowErrorKind::InvalidInput) if the file is of another kind, if the planner names a tool that was
-    /// not added, and if a tool has the name of another one or of a node.
+    /// [`InvalidInput`](agcore_flow::FlowErrorKind::InvalidInput) if the file is of another kind, if the planner names a tool that
+    /// was not added, and if a tool has the name of another one or of a node.
     pub fn build(self, clock: impl Clock + 'static) -> Result<Flow<PlannerState>, FlowError> {
         self.0.file.expect_kind(FlowKind::Planner)?;
         self.check_tools()?;

@@ -59,11 +59,12 @@ pub struct RouterState {
     pub memory: Option<String>,
 }
 
-/// Builds flows of a router and a worker from a [`FlowFile`]: the router answers a request itself, or gives a worker a brief and the
-/// skills that it needs. If the file has the task `memory`, an agent then updates the user's memory with its tools.
+/// Builds flows of a router and a worker from a [`FlowFile`]: the router answers a request itself, or gives a worker a brief and
+/// the skills that it needs. If the file has the task `memory`, an agent then updates the user's memory with its tools.
 ///
 /// In the mode *chat*, the skills are those of the worker in the file, and the router sees as much of the conversation as the file
-/// states. In the mode *automation*, a [`Job`] determines both. [`RouterState::messages`] returns what a run adds to the conversation.
+/// states. In the mode *automation*, a [`Job`] determines both. [`RouterState::messages`] returns what a run adds to the
+/// conversation.
 ///
 /// ```
 /// use agcore_agent::AgentBuilder;
@@ -192,8 +193,8 @@ impl RouterFlow {
     /// Builds the flow, with the nodes `router`, `worker` and, if the file has this task, `memory`.
     ///
     /// # Errors
-    /// [`InvalidInput`](agcore_flow::FlowErrorKind::InvalidInput) if the file is of another kind, or an agent names a tool or a skill that
-    /// does not exist.
+    /// [`InvalidInput`](agcore_flow::FlowErrorKind::InvalidInput) if the file is of another kind, or an agent names a tool or a
+    /// skill that does not exist.
     pub fn build(self, clock: impl Clock + 'static) -> Result<Flow<RouterState>, FlowError> {
         self.file.expect_kind(FlowKind::Router)?;
         self.agents.check_all_tools(&self.file)?;

@@ -215,8 +215,8 @@ impl NodeContext {
         self.0.notebook.emit(FlowEvent::Agent { node, branch, event });
     }
 
-    /// Sends an event of a tool call that the node makes itself to observers. Its id must be the same if the node runs again: by it,
-    /// observers know what they have seen.
+    /// Sends an event of a tool call that the node makes itself to observers. Its id must be the same if the node runs again: by
+    /// it, observers know what they have seen.
     pub fn emit_call(&self, event: StreamEvent) {
         let (node, branch) = self.names();
         let event = Box::new(event);

@@ -48,8 +48,8 @@
 //! | draw a flow, with the path of a run | [`Picture`] |
 //!
 //! A node receives the state and returns a [`Step`] with the new one and what comes next. The engine only routes: each branch of a
-//! run continues where its last [`Record`] leads. The crate knows nothing of agents: a node is any function. Flows of agents that are
-//! described in files are in agcore-flow-files.
+//! run continues where its last [`Record`] leads. The crate knows nothing of agents: a node is any function. Flows of agents that
+//! are described in files are in agcore-flow-files.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

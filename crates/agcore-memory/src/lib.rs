@@ -26,8 +26,8 @@
 //! | remove old items | [`EvictionConfig`] |
 //! | join parts into ids that cannot collide | [`id`] |
 //!
-//! `InMemoryStore`, `knowledge::InMemoryKnowledgeStore` and `graph::InMemoryGraph` (feature `in-memory`) implement the contracts for
-//! tests and short-lived programs. The crate `agcore-store` implements them for databases.
+//! `InMemoryStore`, `knowledge::InMemoryKnowledgeStore` and `graph::InMemoryGraph` (feature `in-memory`) implement the contracts
+//! for tests and short-lived programs. The crate `agcore-store` implements them for databases.
 //!
 //! # Features
 //!

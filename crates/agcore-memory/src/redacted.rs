@@ -5,11 +5,11 @@
 //! | [`MemoryStore`] | content, source, names and values of the metadata |
 //! | `KnowledgeStore` (feature `knowledge`) | titles, summaries, contents and tags of pages |
 //!
-//! In JSON, strings and the names of members are redacted at any depth. If two names of an object become the same, the last member is
-//! kept. Ids and owners are not changed: they must not contain secrets.
+//! In JSON, strings and the names of members are redacted at any depth. If two names of an object become the same, the last member
+//! is kept. Ids and owners are not changed: they must not contain secrets.
 //!
-//! Filters by metadata are redacted in the same way, so that a value that was redacted when it was stored is found by the value that
-//! was given.
+//! Filters by metadata are redacted in the same way, so that a value that was redacted when it was stored is found by the value
+//! that was given.
 
 #[cfg(feature = "knowledge")]
 mod knowledge;

@@ -58,8 +58,8 @@ impl Files {
 
     /// Stores a file under an id. `name` must be one that [`check_name`] accepts.
     ///
-    /// The path is noted first, so that the content is found if the process ends before the user has the file. The limits are checked
-    /// in the writes that take the space.
+    /// The path is noted first, so that the content is found if the process ends before the user has the file. The limits are
+    /// checked in the writes that take the space.
     pub(crate) async fn add(
         &self,
         actor: &Actor,

@@ -33,8 +33,8 @@ struct Shared {
     outbox: Mutex<Outbox>,
 }
 
-/// Records that are about to be written. All that wait are written together, so that no request waits for the writes of others, one after
-/// the other.
+/// Records that are about to be written. All that wait are written together, so that no request waits for the writes of others, one
+/// after the other.
 #[derive(Debug, Default)]
 struct Outbox {
     waiting: Vec<(Record, Written)>,

@@ -112,8 +112,9 @@ impl Server {
     ///
     /// # Errors
     /// [`OpenAddress`](ServerError::OpenAddress) if other machines can reach the address and the server has no authenticator,
-    /// [`InUse`](ServerError::InUse) if another server uses the store, [`TakenOver`](ServerError::TakenOver) if one has taken it over
-    /// because the connection to the database was lost, [`Store`](ServerError::Store) if the runs of the last process cannot be read.
+    /// [`InUse`](ServerError::InUse) if another server uses the store, [`TakenOver`](ServerError::TakenOver) if one has taken it
+    /// over because the connection to the database was lost, [`Store`](ServerError::Store) if the runs of the last process cannot
+    /// be read.
     pub async fn serve(&self, listener: TcpListener, stop: CancellationToken) -> Result<(), ServerError> {
         let address = listener.local_addr().map_err(ServerError::Listener)?;
         if self.app.authenticators.is_empty() && !address.ip().to_canonical().is_loopback() {
@@ -172,19 +173,21 @@ impl Server {
 impl ServerBuilder {
     /// Adds an agent that works in a bundle. The first agent is the default.
     ///
-    /// Build the bundle with [`SuspendingApprover`](https://docs.rs/agcore-tools) to let clients answer questions: without it, tools
-    /// that need an approval are denied. Its session store is not used.
+    /// Build the bundle with [`SuspendingApprover`](https://docs.rs/agcore-tools) to let clients answer questions: without it,
+    /// tools that need an approval are denied. Its session store is not used.
     pub fn with_agent(mut self, name: impl Into<String>, bundle: RuntimeBundle, spec: AgentSpec) -> Self {
         let name = name.into();
         self.agents.push(AgentEntry::agent(name, bundle, spec));
         self
     }
 
-    /// Adds a flow, which clients choose like an agent: that of a file, or a [`Flow`](agcore_flow::Flow) that was built in Rust. Its
+    /// Adds a flow, which clients choose like an agent: that of a file, or a [`Flow`](agcore_flow::Flow) that was built in Rust.
+    /// Its
     /// [checkpoints](Self::with_checkpoints) need a store.
     ///
-    /// The server builds the flow of a file for each run: with the actor of the run, whose sessions it stores, and with the conversation of
-    /// the thread as its [context](agcore_flow_files::FileFlowBuilder::with_context). Build the bundle as for an [agent](Self::with_agent).
+    /// The server builds the flow of a file for each run: with the actor of the run, whose sessions it stores, and with the
+    /// conversation of the thread as its [context](agcore_flow_files::FileFlowBuilder::with_context). Build the bundle as for an
+    /// [agent](Self::with_agent).
     pub fn with_flow(mut self, name: impl Into<String>, flow: impl Into<ServedFlow>) -> Self {
         self.agents.push(AgentEntry::flow(name.into(), flow.into()));
         self
@@ -202,8 +205,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Keeps the files that users upload in a storage. Runs of flows name them in `forwardedProps.files`; give the flows the same storage
-    /// with [`with_files`](agcore_flow_files::FileFlowBuilder::with_files). Without a storage, the server keeps no files.
+    /// Keeps the files that users upload in a storage. Runs of flows name them in `forwardedProps.files`; give the flows the same
+    /// storage with [`with_files`](agcore_flow_files::FileFlowBuilder::with_files). Without a storage, the server keeps no files.
     pub fn with_files(mut self, storage: Arc<dyn FileStorage>) -> Self {
         self.files = Some(storage);
         self
@@ -255,8 +258,9 @@ impl ServerBuilder {
         self
     }
 
-    /// Deletes uploaded files that are older than a retention, together with what is too old otherwise. Also deletes what is left of
-    /// uploads that did not end. `store` must be the one of [`with_store`](Self::with_store). Without [`with_files`](Self::with_files), nothing happens.
+    /// Deletes uploaded files that are older than a retention, together with what is too old otherwise. Also deletes what is left
+    /// of uploads that did not end. `store` must be the one of [`with_store`](Self::with_store). Without
+    /// [`with_files`](Self::with_files), nothing happens.
     pub fn with_file_retention(mut self, retention: FileRetention, store: Arc<dyn UserDataStore>) -> Self {
         self.file_retention = Some((retention, store));
         self

@@ -51,8 +51,8 @@ pub struct Limits {
     pub keep_alive: Duration,
     /// How long deltas of a text are gathered before they are written and sent; 50 ms by default, which is the most.
     pub gather: Duration,
-    /// The time for which a server that stops still accepts connections, while `/ready` reports that it is stopping, so that load balancers
-    /// notice before clients do; 0 by default.
+    /// The time for which a server that stops still accepts connections, while `/ready` reports that it is stopping, so that load
+    /// balancers notice before clients do; 0 by default.
     pub lame_duck: Duration,
     /// The time that runs have to end when the server stops; 10 s by default. Those that take longer continue when it starts again.
     pub drain: Duration,
@@ -75,8 +75,8 @@ pub enum Unfinished {
 pub enum MediaSources {
     /// Only from the message: as `data:` URLs.
     Data,
-    /// Also from addresses on the internet, with `https:` or `http:`. Names that only a private network knows, and addresses of private
-    /// networks, are refused. What a public name means in the network of the model server is not checked.
+    /// Also from addresses on the internet, with `https:` or `http:`. Names that only a private network knows, and addresses of
+    /// private networks, are refused. What a public name means in the network of the model server is not checked.
     #[default]
     Public,
     /// Also from private networks, and by ids of files that were uploaded to the vendor.

@@ -1,5 +1,5 @@
-//! The persistence contracts of sessions: what an agent did and answered, who decided its questions, and where its runs are. Stores that
-//! keep everything in the memory of the process implement them.
+//! The persistence contracts of sessions: what an agent did and answered, who decided its questions, and where its runs are. Stores
+//! that keep everything in the memory of the process implement them.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -30,8 +30,8 @@
 //! | keep the messages of a conversation without a session store | [`ConversationMemory`] |
 //! | keep secrets out of a store | [`Redacted`] |
 //!
-//! `InMemoryJournal` and `InMemorySessionStore` (feature `in-memory`) implement the contracts for tests and short-lived programs. The
-//! crate `agcore-store` implements them for databases.
+//! `InMemoryJournal` and `InMemorySessionStore` (feature `in-memory`) implement the contracts for tests and short-lived programs.
+//! The crate `agcore-store` implements them for databases.
 //!
 //! # Features
 //!

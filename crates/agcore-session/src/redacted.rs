@@ -6,8 +6,8 @@
 //! | [`SessionStore`] | titles, metadata, contents of messages, data of events, inputs and outcomes of runs, arguments and results of calls, questions and answers, the data of records |
 //! | [`CheckpointStore`] | the data |
 //!
-//! In JSON, strings and the names of members are redacted at any depth. If two names of an object become the same, the last member is
-//! kept. Ids, owners, kinds of records and events, names of tools and streams are not changed: they must not contain secrets.
+//! In JSON, strings and the names of members are redacted at any depth. If two names of an object become the same, the last member
+//! is kept. Ids, owners, kinds of records and events, names of tools and streams are not changed: they must not contain secrets.
 
 use agcore_chat::{
     Actor,

@@ -15,8 +15,8 @@
 //! }
 //! ```
 //!
-//! - **Precedence.** Options over the environment over `.env` and `agcore.toml` of the folder over the user's `agcore.toml`. Each value
-//!   knows its source.
+//! - **Precedence.** Options over the environment over `.env` and `agcore.toml` of the folder over the user's `agcore.toml`. Each
+//!   value knows its source.
 //! - **Trust.** What a folder sets is used only if its user trusts it; a hash of each file shows when to ask again.
 //! - **Secrets** are kept in the keyring of the system, or in a file that only its owner can read.
 //!

@@ -8,11 +8,12 @@ use regex::Regex;
 /// The text that replaces a secret.
 const REDACTED: &str = "[redacted]";
 
-/// The length in bytes from which a key is replaced wherever it occurs. Keys of servers on this machine are often words such as `none`.
+/// The length in bytes from which a key is replaced wherever it occurs. Keys of servers on this machine are often words such as
+/// `none`.
 const MIN_KEY: usize = 8;
 
-/// Removes the key of the provider and the matches of the list `redact`. Other texts that look like keys are kept: a model that rewrites a
-/// file would replace them.
+/// Removes the key of the provider and the matches of the list `redact`. Other texts that look like keys are kept: a model that
+/// rewrites a file would replace them.
 #[derive(Clone, Default)]
 pub struct Redaction {
     patterns: Vec<Regex>,

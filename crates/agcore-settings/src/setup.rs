@@ -1,5 +1,5 @@
-//! Helps a program to ask its user for a provider and a model: finds what can be used without asking, and changes the user's settings
-//! file.
+//! Helps a program to ask its user for a provider and a model: finds what can be used without asking, and changes the user's
+//! settings file.
 
 mod change;
 mod current;

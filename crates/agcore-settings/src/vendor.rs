@@ -24,8 +24,8 @@ pub fn key_variable(provider: &ProviderType) -> String {
     format!("{name}_API_KEY")
 }
 
-/// Returns a key without the quotation marks around it, if there are any. They get there from files with variables that a shell would
-/// have removed them from, and every server rejects them.
+/// Returns a key without the quotation marks around it, if there are any. They get there from files with variables that a shell
+/// would have removed them from, and every server rejects them.
 pub fn unquoted(key: &Secret) -> Option<Secret> {
     let key = key.expose().trim();
     let bare = |mark: char| key.strip_prefix(mark)?.strip_suffix(mark);
@@ -38,8 +38,8 @@ pub fn is_openai(provider: &ProviderType) -> bool {
     provider.key_variable() == Some("OPENAI_API_KEY")
 }
 
-/// Returns the variables that contain the base URL of a provider, the one with precedence first. OpenAI's own variable applies to its
-/// APIs only: its value must not be used with another vendor's key.
+/// Returns the variables that contain the base URL of a provider, the one with precedence first. OpenAI's own variable applies to
+/// its APIs only: its value must not be used with another vendor's key.
 pub fn base_url_variables(provider: &ProviderType) -> &'static [&'static str] {
     const NAMES: [&str; 2] = ["AGCORE_BASE_URL", "OPENAI_BASE_URL"];
     if is_openai(provider) { &NAMES } else { &NAMES[..1] }

@@ -34,7 +34,8 @@ use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
 /// [`SessionStore`](agcore_session::SessionStore), [`CheckpointStore`](agcore_session::CheckpointStore),
-/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) and [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) in tables of a PostgreSQL server.
+/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) and [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) in
+/// tables of a PostgreSQL server.
 ///
 /// Any number of processes can use the same tables. Cheap to clone; all clones share a pool of connections.
 ///

@@ -39,7 +39,8 @@ use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
 /// [`SessionStore`](agcore_session::SessionStore), [`CheckpointStore`](agcore_session::CheckpointStore),
-/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) and [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) in a SQLite file.
+/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) and [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) in a
+/// SQLite file.
 ///
 /// One thread writes and commits all waiting writes together, so that many writers need few syncs. A few threads read, each
 /// with its own connection and without waiting for the writer. Several processes can use the same file.

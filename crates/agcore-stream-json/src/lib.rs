@@ -1,5 +1,5 @@
-//! The lines that `agcore` writes with `--output-format stream-json`, as types. A program that starts agcore reads them with this crate
-//! and needs nothing else of it.
+//! The lines that `agcore` writes with `--output-format stream-json`, as types. A program that starts agcore reads them with this
+//! crate and needs nothing else of it.
 //!
 //! ```rust
 //! use agcore_stream_json::{Event, Line, LineError};
@@ -22,7 +22,8 @@
 //! }
 //! ```
 //!
-//! - **Lines.** [`Line`] has the number and the time, [`Event`] the contents by type. Unknown members are ignored, and an unknown type is
+//! - **Lines.** [`Line`] has the number and the time, [`Event`] the contents by type. Unknown members are ignored, and an unknown
+//!   type is
 //!   [`Event::Unknown`], so that a program keeps working with later versions of agcore.
 //! - **The same types on both sides.** agcore writes its output with `LineStream` (feature `stream`), from the events of agents; a
 //!   program of your own can offer the same format.

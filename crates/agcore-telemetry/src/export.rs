@@ -59,8 +59,8 @@ pub struct Exporter {
 }
 
 impl Exporter {
-    /// Starts to export the spans of a service to a collector. Requests are sent on this runtime, which must run until the exporter is
-    /// shut down.
+    /// Starts to export the spans of a service to a collector. Requests are sent on this runtime, which must run until the exporter
+    /// is shut down.
     ///
     /// # Errors
     /// When the URL or another variable of the exporter is invalid.

@@ -1,5 +1,5 @@
-//! Logs and traces of agents. A layer for `tracing` writes one line for each turn, model call and tool call; with the feature `otel`,
-//! another one sends the same spans to a collector of OpenTelemetry.
+//! Logs and traces of agents. A layer for `tracing` writes one line for each turn, model call and tool call; with the feature
+//! `otel`, another one sends the same spans to a collector of OpenTelemetry.
 //!
 //! ```rust
 //! use std::sync::Arc;
@@ -20,9 +20,10 @@
 //! }
 //! ```
 //!
-//! - **Three forms.** Short lines about one conversation, lines of a server with the request and the run to which each belongs, and the
-//!   same as JSON objects.
-//! - **No secrets.** Only agcore's crates are logged, and crates that you name. Contents of conversations are in spans only on request.
+//! - **Three forms.** Short lines about one conversation, lines of a server with the request and the run to which each belongs, and
+//!   the same as JSON objects.
+//! - **No secrets.** Only agcore's crates are logged, and crates that you name. Contents of conversations are in spans only on
+//!   request.
 //! - **Harmless.** Text of models and tools can neither forge lines nor control the terminal.
 //! - **One HTTP client.** Spans are sent with OTLP by the transport of model requests. [`Collector`] reads the standard variables.
 //!

@@ -72,7 +72,8 @@ pub struct LogLayer {
 }
 
 impl LogLayer {
-    /// Creates a log with lines of this level and the more severe ones. `sink` gets whole lines, at once those that belong together.
+    /// Creates a log with lines of this level and the more severe ones. `sink` gets whole lines, at once those that belong
+    /// together.
     pub fn new(
         level: LevelFilter,
         form: LogForm,

@@ -47,8 +47,8 @@ pub(crate) fn expand(attribute: &str, tools: Path, options: TokenStream, item: T
     Ok(quote!(#checks #derives #item))
 }
 
-/// Generates a check of each type of a field, so that the compiler points at one that lacks its attribute. The derives report it too,
-/// but in terms of serde. Comes before the type: the compiler reports in this order.
+/// Generates a check of each type of a field, so that the compiler points at one that lacks its attribute. The derives report it
+/// too, but in terms of serde. Comes before the type: the compiler reports in this order.
 fn checks(tools: &Path, generics: &Generics, fields: &[&Fields]) -> Option<TokenStream> {
     if !generics.params.is_empty() {
         // The derives add bounds, which would have to be repeated.

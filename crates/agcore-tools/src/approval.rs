@@ -116,8 +116,8 @@ pub struct ApprovalRequest {
     pub permissions: Vec<Permission>,
     /// Why the approver is asked: the rule, in words.
     pub reason: String,
-    /// Whether a deny rule for commands cannot be checked, because the command has syntax that only a shell understands. An approver
-    /// that allows everything should not allow this.
+    /// Whether a deny rule for commands cannot be checked, because the command has syntax that only a shell understands. An
+    /// approver that allows everything should not allow this.
     pub unclear: bool,
     /// Whether the call must be confirmed each time, so that no answer is remembered. See
     /// [`Registration::with_confirmation`](crate::Registration::with_confirmation).

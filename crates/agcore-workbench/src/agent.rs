@@ -24,7 +24,8 @@ pub(crate) struct Offered {
     pub(crate) skills: Skills,
 }
 
-/// The tools, rules, hooks, budgets and redaction of an agent, all but its model. Created by [`Workbench::agent`](crate::Workbench::agent).
+/// The tools, rules, hooks, budgets and redaction of an agent, all but its model. Created by
+/// [`Workbench::agent`](crate::Workbench::agent).
 #[derive(Clone)]
 pub struct GuardedAgent {
     tools: ToolRegistry,

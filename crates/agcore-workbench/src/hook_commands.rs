@@ -116,8 +116,8 @@ impl CommandHooks {
         self.commands.iter().map(command).collect()
     }
 
-    /// Takes the messages about commands that failed without an effect on the turn. They are kept for agents at a terminal; those of
-    /// others are in the log.
+    /// Takes the messages about commands that failed without an effect on the turn. They are kept for agents at a terminal; those
+    /// of others are in the log.
     pub fn take_problems(&self) -> Vec<String> {
         let problems = self.problems.as_ref();
         problems.map_or_else(Vec::new, |problems| {
@@ -158,7 +158,8 @@ impl CommandHooks {
         None
     }
 
-    /// Runs a command, unless its files have changed since they were trusted: then it blocks, because it is not known what it would do.
+    /// Runs a command, unless its files have changed since they were trusted: then it blocks, because it is not known what it would
+    /// do.
     async fn outcome(&self, command: &HookCommand, input: &[u8]) -> Outcome {
         match self.startable.check(&command.line) {
             Ok(()) => command.run(input, &self.folder, &self.kept_variables).await,

@@ -1,5 +1,5 @@
-//! Tools for files, commands and web pages, and everything that limits an agent with them: rules, permission modes, hooks and MCP servers.
-//! The program `agcore` is built on it; other programs use the same tools and the same sandbox.
+//! Tools for files, commands and web pages, and everything that limits an agent with them: rules, permission modes, hooks and MCP
+//! servers. The program `agcore` is built on it; other programs use the same tools and the same sandbox.
 //!
 //! ```rust
 //! use std::path::Path;
@@ -23,11 +23,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - **A sandbox for files.** Paths are resolved relative to a handle of the folder: neither `..` nor a link leads out of it. Files that
-//!   usually contain secrets are not read, and files that can start programs are asked about each time.
+//! - **A sandbox for files.** Paths are resolved relative to a handle of the folder: neither `..` nor a link leads out of it. Files
+//!   that usually contain secrets are not read, and files that can start programs are asked about each time.
 //! - **What a person saw is what runs.** An edit that was approved is refused if the file has changed since.
-//! - **One assembly.** `Workbench::agent` is the only place of the program that builds an agent with tools, so that rules, hooks, budgets and
-//!   redaction hold in chats, flows, evaluations, replays and the server.
+//! - **One assembly.** `Workbench::agent` is the only place of the program that builds an agent with tools, so that rules, hooks,
+//!   budgets and redaction hold in chats, flows, evaluations, replays and the server.
 //!
 //! # Features
 //!

@@ -50,8 +50,8 @@ impl ModelWindow {
         self.set(known.or(self.config.context_window.filter(|_| model == self.config.model)));
     }
 
-    /// Asks the server for its models, once, if the context window of the model in use is unknown. Does nothing if that fails or takes
-    /// long.
+    /// Asks the server for its models, once, if the context window of the model in use is unknown. Does nothing if that fails or
+    /// takes long.
     pub async fn learn(&self, model: &str) {
         if self.info().capabilities.context_window.is_some() {
             return;

@@ -47,8 +47,8 @@ pub fn registry() -> Result<ToolRegistry, ToolError> {
 }
 
 /// Creates the tools for files and commands of a folder, and for web pages: `read_file`, `list_files`, `search`, `edit_file`,
-/// `write_file`, `shell` and `fetch_url`. They need a [`ToolFolder`] and a [`WebAccess`] as state. Unregister the ones that an agent
-/// must not have.
+/// `write_file`, `shell` and `fetch_url`. They need a [`ToolFolder`] and a [`WebAccess`] as state. Unregister the ones that an
+/// agent must not have.
 ///
 /// ```
 /// use agcore_workbench::program_tools::folder_registry;

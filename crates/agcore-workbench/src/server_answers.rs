@@ -1,4 +1,5 @@
-//! [`ServerAnswers`]: passes the questions of MCP servers to the user: a form, a visit to a web page, or a completion by the chat's model.
+//! [`ServerAnswers`]: passes the questions of MCP servers to the user: a form, a visit to a web page, or a completion by the chat's
+//! model.
 
 use agcore::mcp::{ClientOptions, Elicitation, ElicitationAnswer, Elicitor, SampleAnswer, SampleRequest, Sampler};
 use async_trait::async_trait;

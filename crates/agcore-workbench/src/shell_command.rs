@@ -6,8 +6,8 @@ use agcore_settings::secret_variables::{contains_secret, is_secret_name};
 use agcore_terminal::process::{os_variable, variable_names};
 use tokio::process::{Child, Command};
 
-/// Returns the shell with a command line, to be run in a folder. It does not get variables that contain secrets, except those of these
-/// names. It is killed when its handle is dropped.
+/// Returns the shell with a command line, to be run in a folder. It does not get variables that contain secrets, except those of
+/// these names. It is killed when its handle is dropped.
 pub fn shell(command: &str, folder: &Path, kept: &[String]) -> Command {
     let (program, option) = if cfg!(windows) {
         ("cmd", "/C")

@@ -18,8 +18,8 @@ use crate::{
 /// The tools for the notes of the program.
 const NOTES: [&str; 2] = ["read_notes", "save_note"];
 
-/// Where an agent runs. The rules, hooks, budgets and the redaction of the settings hold on every surface; they differ in who is asked
-/// about calls, and in the permission mode.
+/// Where an agent runs. The rules, hooks, budgets and the redaction of the settings hold on every surface; they differ in who is
+/// asked about calls, and in the permission mode.
 #[derive(Debug)]
 pub enum Surface {
     /// A person in front of the program: a chat, a single message, a task, or a flow that was started at the terminal.

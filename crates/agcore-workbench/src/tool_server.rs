@@ -24,8 +24,8 @@ const SESSION: &str = "mcp";
 /// agent behind the client has its own. Without an approver, calls that need approval are denied.
 ///
 /// # Errors
-/// When a rule names an unknown tool, a hook has an invalid matcher, stored grants cannot be read, or the current directory cannot be
-/// opened.
+/// When a rule names an unknown tool, a hook has an invalid matcher, stored grants cannot be read, or the current directory cannot
+/// be opened.
 pub fn tool_server(
     identity: Identity,
     settings: &ToolSettings,

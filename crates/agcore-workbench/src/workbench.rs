@@ -22,8 +22,8 @@ use crate::{
 
 /// The tools that agents are offered, and the MCP servers behind some of them. Clones share both.
 ///
-/// [`agent`](Self::agent) is the only place of the program where an agent with tools is assembled, so that rules, hooks, budgets and
-/// redaction hold wherever it runs.
+/// [`agent`](Self::agent) is the only place of the program where an agent with tools is assembled, so that rules, hooks, budgets
+/// and redaction hold wherever it runs.
 #[derive(Debug, Clone)]
 pub struct Workbench {
     /// All tools.
@@ -40,8 +40,8 @@ pub struct Workbench {
 }
 
 impl Workbench {
-    /// Registers the tools of the program, of skills and of agents in files, and connects to the MCP servers, which cannot ask the user.
-    /// Without `offers_tools`, the model is offered no tools, and no server is started.
+    /// Registers the tools of the program, of skills and of agents in files, and connects to the MCP servers, which cannot ask the
+    /// user. Without `offers_tools`, the model is offered no tools, and no server is started.
     ///
     /// Servers that fail are kept with their errors, and agents that name unknown tools are not registered; both are among the
     /// [warnings](Self::warnings).
@@ -52,8 +52,8 @@ impl Workbench {
         Self::connect(settings, offers_tools, None).await
     }
 
-    /// Like [`open`](Self::open), for MCP servers that can ask the user, the model, and for the folder if it is trusted. Also offers what
-    /// `agcore knowledge` and `agcore memory` keep.
+    /// Like [`open`](Self::open), for MCP servers that can ask the user, the model, and for the folder if it is trusted. Also
+    /// offers what `agcore knowledge` and `agcore memory` keep.
     ///
     /// # Errors
     /// As for [`open`](Self::open).
@@ -109,8 +109,8 @@ impl Workbench {
     /// Assembles an agent for a surface: its tools and skills with the rules, hooks, budgets and redaction of the settings.
     ///
     /// # Errors
-    /// When a rule names an unknown tool, a hook has an invalid matcher, stored grants cannot be read, or the current directory cannot be
-    /// opened.
+    /// When a rule names an unknown tool, a hook has an invalid matcher, stored grants cannot be read, or the current directory
+    /// cannot be opened.
     pub fn agent(&self, settings: &Settings, surface: Surface) -> Result<GuardedAgent, SettingsError> {
         let deciders = surface.deciders(&self.registry, settings)?;
         GuardedAgent::new(self.offered(), settings, deciders)

@@ -26,8 +26,8 @@
 //! | keep secrets out of a store | [`Redacted`] |
 //! | remove old items | [`EvictionConfig`] |
 //!
-//! [`InMemoryStore`] keeps everything in the memory of the process. The module `store` contains databases, and the export and erasure
-//! of everything that is known of a user. These are the public items of the crate `agcore-memory`.
+//! [`InMemoryStore`] keeps everything in the memory of the process. The module `store` contains databases, and the export and
+//! erasure of everything that is known of a user. These are the public items of the crate `agcore-memory`.
 
 #[doc(inline)]
 pub use agcore_memory::*;

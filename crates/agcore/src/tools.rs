@@ -1,7 +1,7 @@
 //! Tools that models call: typed functions, their registry, permissions and approvals.
 //!
-//! The attribute `#[tool]` (feature `macros`) turns a function into a tool. Its doc comments are descriptions for the model, and its
-//! parameters become a JSON Schema. Neither serde nor schemars is needed in your `Cargo.toml`.
+//! The attribute `#[tool]` (feature `macros`) turns a function into a tool. Its doc comments are descriptions for the model, and
+//! its parameters become a JSON Schema. Neither serde nor schemars is needed in your `Cargo.toml`.
 //!
 //! ```
 //! # #[cfg(feature = "macros")]
@@ -56,8 +56,8 @@
 //! | log every decision | [`AuditSink`] |
 //! | run code around calls | the module [`layer`] |
 //!
-//! A tool that declares no permissions runs without a question. Tools that write, delete or cost money should declare what they need,
-//! as in `#[tool(permissions(write))]`.
+//! A tool that declares no permissions runs without a question. Tools that write, delete or cost money should declare what they
+//! need, as in `#[tool(permissions(write))]`.
 //!
 //! With [`typed()`] and your own `derive`s, import the crate `schemars`, too, because the derived code refers to it by this name:
 //! `use agcore::tools::schemars::{self, JsonSchema};`.

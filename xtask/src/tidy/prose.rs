@@ -4,6 +4,7 @@
 
 mod phrase;
 mod text;
+pub(super) mod width;
 
 use std::sync::LazyLock;
 

@@ -37,6 +37,15 @@ fn finds_a_broken_link() {
 }
 
 #[test]
+fn finds_a_wide_comment() {
+    let workspace = Fixture::new();
+    workspace.append(CHAT, &format!("// {}\n", "a word ".repeat(20)));
+    workspace
+        .xtask("tidy width")
+        .fails("tidy width", &["a line of 143 characters, 132 are allowed"]);
+}
+
+#[test]
 fn finds_a_module_root_inside_its_folder() {
     let workspace = Fixture::new();
     workspace.write("crates/agcore-chat/src/wire/mod.rs", "//! Wires.\n");

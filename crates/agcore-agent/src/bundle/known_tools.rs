@@ -23,8 +23,8 @@ impl KnownTools {
         }
     }
 
-    /// Checks that an agent names no unknown tool. If tools may still be added, the log has a warning instead: those of an MCP server
-    /// are registered when it is connected.
+    /// Checks that an agent names no unknown tool. If tools may still be added, the log has a warning instead: those of an MCP
+    /// server are registered when it is connected.
     ///
     /// # Errors
     /// When one of the tools is unknown.

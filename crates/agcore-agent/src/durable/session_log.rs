@@ -55,8 +55,8 @@ pub(crate) trait SessionLog: OutcomeRecorder {
     /// Notes that the state has changed in another way than by outcomes.
     fn state_changed(&self);
 
-    /// Takes the right to drive the session, for as long as the result is kept. `None` if that belongs to another session: the one in
-    /// which a sub-agent works.
+    /// Takes the right to drive the session, for as long as the result is kept. `None` if that belongs to another session: the one
+    /// in which a sub-agent works.
     async fn hold(&self) -> Result<Option<Arc<Hold>>, SessionError>;
 
     /// Checks that no other handle has continued the session. If the store cannot report that now, the next write

@@ -137,14 +137,14 @@ impl AgentSession {
     /// ```
     ///
     /// # Errors
-    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails, [`Held`](crate::AgentErrorKind::Held) while another handle or
-    /// another process drives the session.
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails, [`Held`](crate::AgentErrorKind::Held) while another handle
+    /// or another process drives the session.
     pub async fn save(&self) -> Result<(), AgentError> {
         self.write_state(Commit::new(), &[]).await
     }
 
-    /// Adds a message to the end of the conversation, between turns, such as the part of an answer that arrived before it broke off.
-    /// A [stored](crate::StoredSessions) session stores it at once. Waits for the running turn.
+    /// Adds a message to the end of the conversation, between turns, such as the part of an answer that arrived before it broke
+    /// off. A [stored](crate::StoredSessions) session stores it at once. Waits for the running turn.
     ///
     /// # Errors
     /// [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if the conversation cannot be sent with this message; it then stays as
@@ -162,8 +162,9 @@ impl AgentSession {
         self.write_state(commit, &[message]).await
     }
 
-    /// Replaces the conversation, with its usage, by a saved one. A turn that is open in the saved one is abandoned. What people have
-    /// allowed in this session stays. A [stored](crate::StoredSessions) session stores this at once. Waits for the running turn.
+    /// Replaces the conversation, with its usage, by a saved one. A turn that is open in the saved one is abandoned. What people
+    /// have allowed in this session stays. A [stored](crate::StoredSessions) session stores this at once. Waits for the running
+    /// turn.
     ///
     /// # Errors
     /// [`InvalidState`](crate::AgentErrorKind::InvalidState) for a state of another version or a damaged one,

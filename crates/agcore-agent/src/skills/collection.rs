@@ -25,9 +25,9 @@ const MAX_DESCRIPTION: usize = 1024;
 /// Instructions for special tasks, such as filling in a form or writing release notes: folders with a file `SKILL.md`, whose front
 /// matter has a `name` and a `description`, and with further files that it mentions.
 ///
-/// An agent [with skills](crate::AgentBuilder::with_skills) lists names and descriptions in its system prompt. The model reads the rest
-/// with the tool `use_skill` when a task fits, so that skills that are not needed cost only a line. Files are read when they are
-/// used, and only inside of the folder of their skill; links that lead out of it are refused.
+/// An agent [with skills](crate::AgentBuilder::with_skills) lists names and descriptions in its system prompt. The model reads the
+/// rest with the tool `use_skill` when a task fits, so that skills that are not needed cost only a line. Files are read when they
+/// are used, and only inside of the folder of their skill; links that lead out of it are refused.
 ///
 /// What a skill contains are instructions: use only folders that you trust.
 ///
@@ -78,8 +78,8 @@ pub struct Skill {
 }
 
 impl Skills {
-    /// Reads the skills in the folders below a folder. Folders without `SKILL.md` are skipped, and skills that cannot be used are listed
-    /// in [`problems`](Self::problems). If the folder does not exist, there are no skills.
+    /// Reads the skills in the folders below a folder. Folders without `SKILL.md` are skipped, and skills that cannot be used are
+    /// listed in [`problems`](Self::problems). If the folder does not exist, there are no skills.
     ///
     /// # Errors
     /// [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if the folder cannot be read.

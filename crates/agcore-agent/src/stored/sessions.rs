@@ -146,8 +146,8 @@ impl StoredSessions {
         Ok(self.store.rename(&self.actor.tenant, id, title).await?)
     }
 
-    /// Deletes a session with everything that belongs to it, also its contexts. Returns whether it existed. A turn that is running fails with its
-    /// next write.
+    /// Deletes a session with everything that belongs to it, also its contexts. Returns whether it existed. A turn that is running
+    /// fails with its next write.
     ///
     /// # Errors
     /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails.

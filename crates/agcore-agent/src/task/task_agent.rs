@@ -91,8 +91,8 @@ impl TaskAgent {
         self.start(goal.into(), None, Vec::new())
     }
 
-    /// Does the same as [`run`](Self::run), and writes everything to a new [stored](crate::StoredSessions) session while it happens:
-    /// the plan, the turns of the steps, and their results. The conversation of the session is the goal and the answer.
+    /// Does the same as [`run`](Self::run), and writes everything to a new [stored](crate::StoredSessions) session while it
+    /// happens: the plan, the turns of the steps, and their results. The conversation of the session is the goal and the answer.
     ///
     /// After a crash, [`continue_in`](Self::continue_in) continues with the same session.
     ///

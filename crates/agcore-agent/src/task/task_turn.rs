@@ -87,10 +87,10 @@ impl TaskTurn {
     /// Runs the task. Awaiting the task itself does the same.
     ///
     /// # Errors
-    /// [`InvalidPlan`](crate::AgentErrorKind::InvalidPlan) if the model makes no usable plan, also after corrections; an error of the
-    /// planner's or the answer's turn; a cancellation. A step that fails is not an error. For a task in a stored session, also
-    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails, [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if the
-    /// session is not stored, [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if it is not empty, and
+    /// [`InvalidPlan`](crate::AgentErrorKind::InvalidPlan) if the model makes no usable plan, also after corrections; an error of
+    /// the planner's or the answer's turn; a cancellation. A step that fails is not an error. For a task in a stored session, also
+    /// [`Storage`](crate::AgentErrorKind::Storage) if the store fails, [`InvalidConfig`](crate::AgentErrorKind::InvalidConfig) if
+    /// the session is not stored, [`InvalidInput`](crate::AgentErrorKind::InvalidInput) if it is not empty, and
     /// [`NotFound`](crate::AgentErrorKind::NotFound) if it has no task that can be continued.
     pub async fn run(self) -> Result<TaskReport, AgentError> {
         self.observed(None).await

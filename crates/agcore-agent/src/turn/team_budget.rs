@@ -11,8 +11,8 @@ use crate::error::AgentError;
 const NAME: &str = "agcore.team_spent";
 
 impl Segment<'_> {
-    /// Prepares the budget of the sub-agents of a turn that starts or continues. What they have spent before a turn was suspended or
-    /// interrupted counts: it is in their records or, without a store, in the values that are saved with the turn.
+    /// Prepares the budget of the sub-agents of a turn that starts or continues. What they have spent before a turn was suspended
+    /// or interrupted counts: it is in their records or, without a store, in the values that are saved with the turn.
     pub(super) async fn open_team(&self, conversation: &mut Conversation) -> Result<(), AgentError> {
         let budget = self.session.bundle.config().team.budget.clone();
         let Some(budget) = budget.filter(|_| self.session.lineage.depth == 0 && conversation.team.is_none()) else {

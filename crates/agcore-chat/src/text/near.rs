@@ -71,8 +71,8 @@ pub fn nearest_names<N: AsRef<str>>(name: &str, known: impl IntoIterator<Item = 
     found.into_iter().take(limit).map(|(_, name)| name).collect()
 }
 
-/// Returns what to append to the message about an unknown name: ``; did you mean `model`?`` if a known name resembles it, else an empty
-/// string.
+/// Returns what to append to the message about an unknown name: ``; did you mean `model`?`` if a known name resembles it, else an
+/// empty string.
 ///
 /// ```
 /// use agcore_chat::text::suggestion;

@@ -19,7 +19,8 @@ use clap::Command;
 
 use crate::exit::exit_codes;
 
-/// Prints an error about the arguments, or the help, and ends the process. Control characters of arguments do not reach the terminal.
+/// Prints an error about the arguments, or the help, and ends the process. Control characters of arguments do not reach the
+/// terminal.
 #[expect(
     clippy::exit,
     clippy::disallowed_methods,
@@ -104,7 +105,8 @@ pub(super) fn epilogue() -> String {
     EPILOGUE.to_owned() + &rows.collect::<String>()
 }
 
-/// Returns the program with a help that lists its commands in groups: with `-h` only their names, so that the help fits on a screen.
+/// Returns the program with a help that lists its commands in groups: with `-h` only their names, so that the help fits on a
+/// screen.
 pub(super) fn with_groups(mut program: Command) -> Command {
     // Adds the command `help`.
     program.build();

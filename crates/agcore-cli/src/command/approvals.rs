@@ -54,8 +54,8 @@ async fn list(args: &ListApprovalsArgs, sessions: &Sessions, palette: Palette) -
     print(&listed)
 }
 
-/// Returns what an open call would change in the folder of its session, as it is now, as a unified difference; `None` if it changes no
-/// file.
+/// Returns what an open call would change in the folder of its session, as it is now, as a unified difference; `None` if it changes
+/// no file.
 async fn change(question: &OpenQuestion, sessions: &Sessions) -> Result<Option<String>, Failure> {
     let OpenQuestion { question, approval, .. } = question;
     if approval.status != ApprovalStatus::Open {

@@ -145,8 +145,8 @@ impl Sessions {
         Err(ambiguous(start, &found, ids, now))
     }
 
-    /// Returns the beginnings of the ids of these sessions, each as short as it can be for [`find`](Self::find) to know which of all
-    /// sessions is meant, also after others have been started.
+    /// Returns the beginnings of the ids of these sessions, each as short as it can be for [`find`](Self::find) to know which of
+    /// all sessions is meant, also after others have been started.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -28,8 +28,8 @@ const MIN_FOLDER: usize = 8;
 const HEADINGS: [&str; 5] = ["session", "changed (UTC)", "last turn", "title", "folder"];
 
 impl Sessions {
-    /// Formats sessions as a table: the beginning of the id, the time of the last change in UTC, what became of the last turn, title
-    /// and folder.
+    /// Formats sessions as a table: the beginning of the id, the time of the last change in UTC, what became of the last turn,
+    /// title and folder.
     /// In a window that is narrower than the table, each session has lines of its own for its title and its folder.
     ///
     /// # Errors
@@ -53,9 +53,9 @@ impl Sessions {
     }
 }
 
-/// Formats sessions, of which the one changed last comes first, as a table to choose from: each has a line with its number, which ends
-/// at the window. Number 1 is the last line, next to the question below the table. In a narrow window, the title takes the place of the
-/// folder, and then of the time and the alignment.
+/// Formats sessions, of which the one changed last comes first, as a table to choose from: each has a line with its number, which
+/// ends at the window. Number 1 is the last line, next to the question below the table. In a narrow window, the title takes the
+/// place of the folder, and then of the time and the alignment.
 pub(crate) fn numbered_table(sessions: &[Session]) -> String {
     numbered(sessions, table_width())
 }

@@ -20,8 +20,8 @@ impl Driver<'_> {
         let token = &environment.options.token;
         let report = tokio::select! {
             biased;
-            // A cancellation comes before the reports that it causes. The loop has just checked the token, so the first poll does not.
-            // Waiting for it is expensive, and done only if no report is ready.
+            // A cancellation comes before the reports that it causes. The loop has just checked the token, so the first poll does
+            // not. Waiting for it is expensive, and done only if no report is ready.
             () = is_cancelled_later(token) => return self.stop_tools(&HookStop::Cancelled).await,
             report = self.tools.next() => report,
             limit = left.over(&**environment.clock) => return self.stop_tools(&HookStop::OutOfTime(limit)).await,

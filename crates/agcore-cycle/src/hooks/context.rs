@@ -10,7 +10,8 @@ use agcore_chat::{ChatRequest, ChatResponse, Fault, Message};
 pub struct HookContext<'a> {
     /// The name of the agent.
     pub agent: &'a str,
-    /// The id of the session for which the turn runs, if there is one. Sub-agents have that of the session in which they were asked.
+    /// The id of the session for which the turn runs, if there is one. Sub-agents have that of the session in which they were
+    /// asked.
     pub session: Option<&'a str>,
     /// The index of the turn, from 0.
     pub turn: u32,

@@ -1,4 +1,5 @@
-//! The accesses by which [`Placed`](crate::Placed), [`Field`](crate::Field) and [`ScalarOr`](crate::ScalarOr) ask for places and shapes.
+//! The accesses by which [`Placed`](crate::Placed), [`Field`](crate::Field) and [`ScalarOr`](crate::ScalarOr) ask for places and
+//! shapes.
 
 use serde::{
     Deserializer,

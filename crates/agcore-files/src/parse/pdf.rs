@@ -57,8 +57,8 @@ pub(crate) fn parse(work: &Work<'_>) -> Result<Preprocessed, FileProblem> {
     })
 }
 
-/// Reads the text of all pages with the values of their form fields and the texts that are put on them, and returns whether there are
-/// any of these.
+/// Reads the text of all pages with the values of their form fields and the texts that are put on them, and returns whether there
+/// are any of these.
 fn read_pages<'p>(
     work: &Work<'_>,
     pdf: &'p Pdf,

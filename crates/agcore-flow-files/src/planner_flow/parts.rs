@@ -106,7 +106,8 @@ pub(super) fn act(mut state: PlannerState, record: ActionRecord) -> Result<Step<
     Ok(Step::new(state).to(next).with_data(data).with_usage(usage))
 }
 
-/// Returns the data of the record of a node: its action, by the id, which the state has. What users see of the output is there, too.
+/// Returns the data of the record of a node: its action, by the id, which the state has. What users see of the output is there,
+/// too.
 pub(super) fn reference(state: &PlannerState) -> serde_json::Value {
     let Some(action) = state.runtime.last_action() else {
         return serde_json::Value::Null;

@@ -42,7 +42,8 @@ impl ContextSource for StoredContext {
             let extra = texts.len().saturating_sub(usize::try_from(last).unwrap_or(usize::MAX));
             texts.drain(..extra);
         }
-        // A request without an answer, such as that of a run that was cancelled, is followed by the next one. Models expect one message.
+        // A request without an answer, such as that of a run that was cancelled, is followed by the next one. Models expect one
+        // message.
         let turns = texts.chunk_by(|one, other| one.role == other.role);
         Ok(turns.map(message).collect())
     }

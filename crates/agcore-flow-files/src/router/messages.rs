@@ -8,9 +8,9 @@ use super::RouterState;
 impl RouterState {
     /// Returns the messages that the run adds to its conversation, in order. Their ids begin with `prefix`.
     ///
-    /// In the mode *chat*, users and models see the request and the answer. In the mode *automation*, the request, which no user wrote, is
-    /// hidden, and only users see the answer. Only users see the text of the memory stage. The decision of the router is an
-    /// audit message.
+    /// In the mode *chat*, users and models see the request and the answer. In the mode *automation*, the request, which no user
+    /// wrote, is hidden, and only users see the answer. Only users see the text of the memory stage. The decision of the router is
+    /// an audit message.
     ///
     /// ```
     /// use agcore_flow_files::{Job, RouterState};

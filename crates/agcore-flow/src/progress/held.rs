@@ -4,7 +4,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::Error as _};
 
 use crate::error::FlowError;
 
-/// The name under which [`Held::Taken`] is serialized. Only the comparison with what was written accepts it: the state is unchanged.
+/// The name under which [`Held::Taken`] is serialized. Only the comparison with what was written accepts it: the state is
+/// unchanged.
 pub(crate) const TAKEN: &str = "$agcore::taken";
 
 /// The state of a branch. A run whose state is stored gives it to the node that runs, so that it is not copied for each node.

@@ -52,8 +52,8 @@ pub trait PromptSource: Send + Sync {
     /// Why they cannot be listed. The client receives the message.
     async fn list(&self) -> Result<Vec<PromptInfo>, McpError>;
 
-    /// Fills in a prompt for a client, which can be asked for more. The required arguments are present, and all arguments come from the client. Returns `None` if
-    /// there is no such prompt.
+    /// Fills in a prompt for a client, which can be asked for more. The required arguments are present, and all arguments come from
+    /// the client. Returns `None` if there is no such prompt.
     ///
     /// # Errors
     /// Why it cannot be filled in. The client receives the message.

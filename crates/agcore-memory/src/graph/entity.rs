@@ -109,8 +109,8 @@ impl Entity {
         })
     }
 
-    /// Returns how well the entity matches keywords, from 0 to 1: the mean of 1 for each that is in the name, .8 in a tag, .4 in the
-    /// description. For implementations of [`KnowledgeGraph`](super::KnowledgeGraph).
+    /// Returns how well the entity matches keywords, from 0 to 1: the mean of 1 for each that is in the name, .8 in a tag, .4 in
+    /// the description. For implementations of [`KnowledgeGraph`](super::KnowledgeGraph).
     pub fn score(&self, keywords: &[String]) -> f64 {
         let [name, tags, description] = self.parts();
         let score = |keyword: &String| {

@@ -10,8 +10,9 @@
 //! # Ok::<(), agcore_memory::MemoryError>(())
 //! ```
 //!
-//! The front matter is YAML between lines with `---` (the last may be `...`), or TOML between lines with `+++`, with the members `id`, `title`, `summary`, `tags`, `references`, `created_at` and `updated_at`, none of
-//! which is required. Other members are ignored. [`write_folder`] and [`read_folder`] convert all pages of a wiki.
+//! The front matter is YAML between lines with `---` (the last may be `...`), or TOML between lines with `+++`, with the members
+//! `id`, `title`, `summary`, `tags`, `references`, `created_at` and `updated_at`, none of which is required. Other members are
+//! ignored. [`write_folder`] and [`read_folder`] convert all pages of a wiki.
 
 mod front_matter;
 mod file_name;

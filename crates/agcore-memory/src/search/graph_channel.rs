@@ -19,8 +19,8 @@ const DEPTH: u32 = 2;
 /// The number of entities whose pages are looked up.
 const ENTITIES: usize = 16;
 
-/// Returns pages of a tenant, the best first. The score of a page, from 0 to 1, is that of its best entity: how well the query names
-/// the entity, or that score reduced along the relations that lead to it.
+/// Returns pages of a tenant, the best first. The score of a page, from 0 to 1, is that of its best entity: how well the query
+/// names the entity, or that score reduced along the relations that lead to it.
 ///
 /// An entity stands for the page with its id, and for the pages that have its name as a tag.
 ///

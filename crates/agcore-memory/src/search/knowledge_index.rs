@@ -22,8 +22,8 @@ const EMBEDDED: usize = 32;
 
 /// A [`KnowledgeStore`] with indexes that follow it.
 ///
-/// Before every search, the indexes learn what has changed since the last one, no matter which program has changed it. An index that
-/// is empty, or belongs to another store, is built again. Share one value between all retrievers of a program.
+/// Before every search, the indexes learn what has changed since the last one, no matter which program has changed it. An index
+/// that is empty, or belongs to another store, is built again. Share one value between all retrievers of a program.
 pub struct KnowledgeIndex {
     store: Arc<dyn KnowledgeStore>,
     texts: Arc<dyn TextIndex>,

@@ -70,8 +70,8 @@ pub fn page_part(content: &str, start: usize, longest: usize) -> Option<PagePart
     })
 }
 
-/// Returns the parts of a text that match a query best, in their order, with their neighbourhood: at most about `longest` characters
-/// together. Without a match, there are none.
+/// Returns the parts of a text that match a query best, in their order, with their neighbourhood: at most about `longest`
+/// characters together. Without a match, there are none.
 ///
 /// Words that are rare in the text count more than those that are everywhere.
 ///

@@ -98,9 +98,10 @@ impl JwtVerifier {
 
     /// Creates a verifier that fetches the public keys of the service, so that they can be rotated without a restart.
     ///
-    /// The keys are fetched with the first token, or by [`load`](Self::load), again after an hour, and when a token names an unknown
-    /// key; but at most once a minute. While they cannot be fetched, those that are known stay in use for a day. Without keys, tokens
-    /// cannot be checked, and requests with them are answered with 503. Secrets and keys that cannot be used are skipped.
+    /// The keys are fetched with the first token, or by [`load`](Self::load), again after an hour, and when a token names an
+    /// unknown key; but at most once a minute. While they cannot be fetched, those that are known stay in use for a day. Without
+    /// keys, tokens cannot be checked, and requests with them are answered with 503. Secrets and keys that cannot be used are
+    /// skipped.
     pub fn fetching(source: JwkSetSource, audience: impl Into<String>, clock: Arc<dyn Clock>) -> Self {
         let keys = PublishedKeys::new(source, Arc::clone(&clock));
         Self::with_keys(Keys::Published(Arc::new(keys)), audience, clock)
@@ -147,8 +148,8 @@ impl JwtVerifier {
     }
 
     /// Replaces the keys: tokens that are signed with others are refused from now on. To rotate keys without refusing a token,
-    /// publish a set with both keys until the tokens of the old one have expired. Keys that are [fetched](Self::fetching) are replaced
-    /// until the next time.
+    /// publish a set with both keys until the tokens of the old one have expired. Keys that are [fetched](Self::fetching) are
+    /// replaced until the next time.
     ///
     /// # Errors
     /// As [`new`](Self::new); the keys then stay as they are.

@@ -31,8 +31,8 @@ const GRACE: Duration = Duration::from_secs(10);
 /// Bearer tokens in the journal of a store. Only their SHA-256 hashes are stored; a token has 256 random bits, so that a slow hash
 /// would add nothing.
 ///
-/// Tokens that another process creates or revokes take effect with the next request. Requests are checked beside each other. While the
-/// journal does not answer, tokens that were valid less than 10 s ago are accepted, and others are refused after 2 s.
+/// Tokens that another process creates or revokes take effect with the next request. Requests are checked beside each other. While
+/// the journal does not answer, tokens that were valid less than 10 s ago are accepted, and others are refused after 2 s.
 ///
 /// ```
 /// use std::sync::Arc;

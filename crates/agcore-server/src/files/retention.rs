@@ -16,8 +16,8 @@ use super::{
 /// The time after which an upload that has not ended never will.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The time that uploaded files are kept. Without a rule, all of them are kept; what is left of uploads that did not end is removed after
-/// a day.
+/// The time that uploaded files are kept. Without a rule, all of them are kept; what is left of uploads that did not end is removed
+/// after a day.
 ///
 /// ```
 /// use std::time::Duration;
@@ -77,8 +77,8 @@ impl FileRetention {
     }
 }
 
-/// Deletes the uploaded files of all users that are older than the rules say. Returns their number. If that is interrupted, the next call
-/// deletes the rest.
+/// Deletes the uploaded files of all users that are older than the rules say. Returns their number. If that is interrupted, the
+/// next call deletes the rest.
 ///
 /// A run that reads a file meanwhile fails to read it.
 ///

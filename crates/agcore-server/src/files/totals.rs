@@ -36,8 +36,8 @@ impl TenantTotals {
         Ok(quota.check_tenant(totals.sum() + more)?)
     }
 
-    /// Updates the total of a user from the user's list, if the tenant then has no more than allowed: the check and the change are one
-    /// write.
+    /// Updates the total of a user from the user's list, if the tenant then has no more than allowed: the check and the change are
+    /// one write.
     pub(super) async fn take(
         journal: &dyn Journal,
         clock: &dyn Clock,

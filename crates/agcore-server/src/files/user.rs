@@ -44,8 +44,8 @@ pub async fn export_files(store: &dyn UserDataStore, user: &Actor) -> Result<Vec
 /// their number. If that is interrupted, the next call deletes the rest.
 ///
 /// # Errors
-/// [`InvalidState`](SessionErrorKind::InvalidState) if the user has files and there is no storage; nothing is erased then. Other errors
-/// when the store or the storage fails.
+/// [`InvalidState`](SessionErrorKind::InvalidState) if the user has files and there is no storage; nothing is erased then. Other
+/// errors when the store or the storage fails.
 pub async fn erase_files(
     store: &dyn UserDataStore,
     storage: Option<&dyn FileStorage>,

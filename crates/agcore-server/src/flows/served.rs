@@ -46,8 +46,8 @@ pub(crate) struct SetupSessions {
 }
 
 impl ServedFlow {
-    /// Creates a flow that is built for each run, and once to check it when the server is built. Build it like this if agents work in
-    /// it: give them the [bundle](FlowSetup::bundle) of the setup.
+    /// Creates a flow that is built for each run, and once to check it when the server is built. Build it like this if agents work
+    /// in it: give them the [bundle](FlowSetup::bundle) of the setup.
     ///
     /// ```
     /// use agcore_agent::AgentBuilder;
@@ -139,8 +139,9 @@ impl FlowSetup {
         &self.actor
     }
 
-    /// Returns the profile of the user, if the server [uses profiles](crate::ServerBuilder::with_profiles) and the user has one. Let the system
-    /// prompts of agents begin [with it](UserProfile::before); a planner flow also takes it as its source of profiles.
+    /// Returns the profile of the user, if the server [uses profiles](crate::ServerBuilder::with_profiles) and the user has one.
+    /// Let the system prompts of agents begin [with it](UserProfile::before); a planner flow also takes it as its source of
+    /// profiles.
     pub fn profile(&self) -> Option<&UserProfile> {
         self.profile.as_ref()
     }

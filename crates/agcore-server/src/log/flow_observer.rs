@@ -18,8 +18,8 @@ use crate::flows::{FlowPlace, Shown, WorkStatus};
 /// The source of the records of a flow.
 const RECORDS: &str = "records";
 
-/// Adds what happens in a flow to its run: steps, deltas of texts, and for each node that has finished its result and what users see
-/// of it.
+/// Adds what happens in a flow to its run: steps, deltas of texts, and for each node that has finished its result and what users
+/// see of it.
 pub(crate) struct FlowObserver {
     stages: Arc<Stages>,
     state: Mutex<State>,

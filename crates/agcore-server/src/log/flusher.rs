@@ -129,8 +129,8 @@ impl Flusher {
         alone
     }
 
-    /// Sets the timer to the time at which there is something to do. Returns whether it ends before anything that is added from here on
-    /// is due.
+    /// Sets the timer to the time at which there is something to do. Returns whether it ends before anything that is added from
+    /// here on is due.
     fn set_timer(&mut self, is_ready: bool) -> bool {
         let first = self.waiting.front().map(|(due, _)| *due);
         let write = is_ready.then_some(self.next_write);

@@ -3,8 +3,8 @@
 use agcore_agui::Input;
 use agcore_chat::{ContextEvent, EventKind, Fault, FaultKind, ModelEvent, TurnEvent};
 
-/// Returns an error with a text that depends on its kind only. The message of an error may name addresses, files and accounts of the
-/// operator; it is in the log, where it is found by the id of the run.
+/// Returns an error with a text that depends on its kind only. The message of an error may name addresses, files and accounts of
+/// the operator; it is in the log, where it is found by the id of the run.
 pub(crate) fn fault_for_users(fault: &Fault, run: &str) -> Fault {
     // Of limits, the message is written by the agent loop, and users need it.
     if matches!(fault.kind, FaultKind::Limit | FaultKind::Cancelled) {

@@ -14,8 +14,8 @@ use super::{
 
 /// The events that are written next. Only one write at a time uses it.
 ///
-/// Previews are translated once, and are written first until a write has succeeded. What else a write contains is not kept: the code that
-/// wants it written does it again.
+/// Previews are translated once, and are written first until a write has succeeded. What else a write contains is not kept: the
+/// code that wants it written does it again.
 pub(super) struct Writer {
     /// The end of the stream of the session.
     pub(super) end: u64,

@@ -1,7 +1,7 @@
 //! [`check`]: what messages of users may contain beside text.
 //!
-//! The server opens no address itself, but a model server may: one that runs in the operator's network would fetch addresses there for
-//! every user.
+//! The server opens no address itself, but a model server may: one that runs in the operator's network would fetch addresses there
+//! for every user.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

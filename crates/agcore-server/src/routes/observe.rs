@@ -19,8 +19,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The longest id that a client can choose, in bytes.
 const MAX_ID: usize = 128;
 
-/// Counts a request by its route and status, in a span with its id. The answer has the id, too, so that what users report can be found
-/// in the log.
+/// Counts a request by its route and status, in a span with its id. The answer has the id, too, so that what users report can be
+/// found in the log.
 pub(super) async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();

@@ -10,12 +10,12 @@ use super::Server;
 use crate::{error::ServerError, routes, serve};
 
 impl Server {
-    /// Waits until no other server uses the store, and takes it: for a restart in which the new process is started before the old one
-    /// has ended. Returns whether it was taken; it was not if `stop` was cancelled first. If another server uses it, `waiting` is
-    /// called with the [reason](ServerError::InUse).
+    /// Waits until no other server uses the store, and takes it: for a restart in which the new process is started before the old
+    /// one has ended. Returns whether it was taken; it was not if `stop` was cancelled first. If another server uses it, `waiting`
+    /// is called with the [reason](ServerError::InUse).
     ///
-    /// Followers of runs lose nothing: runs that the other server has left continue here, and so do their streams after the last event
-    /// that a client has received.
+    /// Followers of runs lose nothing: runs that the other server has left continue here, and so do their streams after the last
+    /// event that a client has received.
     ///
     /// Cancel safe.
     ///

@@ -1,7 +1,7 @@
 //! Messages that arrive while an earlier run of the thread waits for a person.
 //!
-//! The question is never withdrawn silently: the [policy](BusyPolicy) decides whether the message is refused, waits for the answer, or
-//! withdraws the question, whose run is then cancelled.
+//! The question is never withdrawn silently: the [policy](BusyPolicy) decides whether the message is refused, waits for the answer,
+//! or withdraws the question, whose run is then cancelled.
 
 use agcore_session::{Run, RunChange, RunFilter, RunStatus, SessionError};
 

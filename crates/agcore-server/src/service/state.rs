@@ -186,8 +186,8 @@ impl Service {
     }
 }
 
-/// Returns whether a session is a thread of a client. The agents of flows work in sessions of their own, and so do contexts. These are
-/// parts of their thread, unless an older version has created them.
+/// Returns whether a session is a thread of a client. The agents of flows work in sessions of their own, and so do contexts. These
+/// are parts of their thread, unless an older version has created them.
 pub(super) fn is_thread(session: &Session) -> bool {
     let hidden = [NODE_METADATA, CONTEXT_METADATA];
     session.part_of.is_none() && hidden.iter().all(|name| !session.metadata.contains_key(*name))

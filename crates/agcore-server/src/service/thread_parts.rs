@@ -14,8 +14,8 @@ use crate::{flows::FlowPlace, log::RunLog};
 const RECENT: u64 = 500;
 
 impl Service {
-    /// Returns the parts of a thread: the sessions in which the agents of its flows work or have worked. Those of older versions are
-    /// known by their runs only.
+    /// Returns the parts of a thread: the sessions in which the agents of its flows work or have worked. Those of older versions
+    /// are known by their runs only.
     ///
     /// # Errors
     /// When the store fails.

@@ -12,7 +12,8 @@ use crate::{
     stored::StoredCatalog,
 };
 
-/// The largest number of sessions, of runs, of events and of audit messages that are removed at once, so that runs do not wait for long.
+/// The largest number of sessions, of runs, of events and of audit messages that are removed at once, so that runs do not wait for
+/// long.
 const BATCH: u64 = 100;
 
 /// The rules for uploaded files, and where they are.

@@ -49,7 +49,8 @@ pub async fn export_server_data(
 }
 
 /// Revokes the tokens of a user, and removes them and the profile from the journal. See
-/// [`erase_user_data`](agcore_store::user_data::erase_user_data) for the rest. If that is interrupted, the next call erases what is left.
+/// [`erase_user_data`](agcore_store::user_data::erase_user_data) for the rest. If that is interrupted, the next call erases what is
+/// left.
 ///
 /// # Errors
 /// When the journal fails.

@@ -10,8 +10,8 @@ use super::{
 };
 
 impl Session {
-    /// Returns the session as it is after it was erased, under a new id: with its owner, its billing, its times, and the whole of which
-    /// it is a part.
+    /// Returns the session as it is after it was erased, under a new id: with its owner, its billing, its times, and the whole of
+    /// which it is a part.
     #[must_use]
     pub fn erased(self, id: impl Into<String>, now: Timestamp) -> Self {
         Self {

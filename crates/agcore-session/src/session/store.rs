@@ -49,8 +49,8 @@ pub trait SessionStore: Journal {
     ///
     /// # Errors
     /// [`AlreadyExists`](crate::SessionErrorKind::AlreadyExists) if the tenant has a session with this id,
-    /// [`NotFound`](crate::SessionErrorKind::NotFound) if the user has no session of which it could be a part, and other errors when the
-    /// session is not acceptable or the storage fails.
+    /// [`NotFound`](crate::SessionErrorKind::NotFound) if the user has no session of which it could be a part, and other errors
+    /// when the session is not acceptable or the storage fails.
     async fn create(&self, session: NewSession) -> Result<Session, SessionError>;
 
     /// Returns a session, or `None` if there is none with this id.
@@ -170,8 +170,8 @@ pub trait SessionStore: Journal {
         by: &Actor,
     ) -> Result<Approval, SessionError>;
 
-    /// Takes the right to drive a session, if no other holder has it: the name is that of its [stream](super::stream_of). Other names can be
-    /// used for other things that only one may do at a time. Keep the result as long as the right is needed.
+    /// Takes the right to drive a session, if no other holder has it: the name is that of its [stream](super::stream_of). Other
+    /// names can be used for other things that only one may do at a time. Keep the result as long as the right is needed.
     ///
     /// Every handle counts, in this process and in others that use the same database. A process that ends releases everything,
     /// also if it is killed. The store does not check holds when it writes: they are an agreement between those who drive sessions.
@@ -186,16 +186,16 @@ pub trait SessionStore: Journal {
     /// when the storage fails.
     async fn hold(&self, name: &str) -> Result<Hold, SessionError>;
 
-    /// Deletes a session with everything that belongs to it, including its parts, its records, its checkpoints and its bill. Returns
-    /// whether it existed.
+    /// Deletes a session with everything that belongs to it, including its parts, its records, its checkpoints and its bill.
+    /// Returns whether it existed.
     ///
     /// # Errors
     /// When the storage fails.
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError>;
 
-    /// Erases a session with its parts, so that nothing is left in the storage of what people and models wrote and tools returned: records, runs,
-    /// events, tool calls, questions, checkpoints, the title, metadata, the content of messages, and all ids. Returns whether it
-    /// existed.
+    /// Erases a session with its parts, so that nothing is left in the storage of what people and models wrote and tools returned:
+    /// records, runs, events, tool calls, questions, checkpoints, the title, metadata, the content of messages, and all ids.
+    /// Returns whether it existed.
     ///
     /// What is left is the bill: the session with its owner, currency and times, and its messages with their numbers, tokens and
     /// costs. It gets a random id, so that the old one can be used again, is only listed by a
@@ -215,8 +215,8 @@ pub trait SessionStore: Journal {
     /// When the storage fails.
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, SessionError>;
 
-    /// Removes what is older than the rules say, at most `limit` sessions, runs, events and audit messages. Returns what was removed.
-    /// Call it until nothing was, so that other writers never wait for long.
+    /// Removes what is older than the rules say, at most `limit` sessions, runs, events and audit messages. Returns what was
+    /// removed. Call it until nothing was, so that other writers never wait for long.
     ///
     /// If that is interrupted, some of it was removed and the next call removes the rest.
     ///
@@ -224,8 +224,8 @@ pub trait SessionStore: Journal {
     /// When the storage fails.
     async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, SessionError>;
 
-    /// Returns what [`prune`](Self::prune) would remove in the end, without changing anything. What belongs to a session or a run that
-    /// is removed is counted as well, if a rule of its own selects it.
+    /// Returns what [`prune`](Self::prune) would remove in the end, without changing anything. What belongs to a session or a run
+    /// that is removed is counted as well, if a rule of its own selects it.
     ///
     /// # Errors
     /// When the storage fails.

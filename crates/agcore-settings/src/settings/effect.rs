@@ -263,8 +263,8 @@ fn shown_text(name: &str, text: &str) -> String {
     [cut(&url[..end], MAX_HOST), cut(&url[end..], MAX_VALUE)].concat()
 }
 
-/// Shows the entries of `[permissions]`, one on each line. Those that allow the most are first, so that others cannot hide them: all
-/// that allow more than one tool, and then the first of the others.
+/// Shows the entries of `[permissions]`, one on each line. Those that allow the most are first, so that others cannot hide them:
+/// all that allow more than one tool, and then the first of the others.
 fn permissions(table: &Node) -> String {
     let mut entries = Vec::new();
     for (rank, state) in ["allow", "ask", "deny"].into_iter().enumerate() {

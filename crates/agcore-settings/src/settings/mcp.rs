@@ -37,8 +37,8 @@ impl NamedServer {
         self.name.chars().map(portable).chain(['_']).collect()
     }
 
-    /// Returns the command that starts the server as a line of a shell, with its directory and variables, or an empty text if it is not
-    /// started.
+    /// Returns the command that starts the server as a line of a shell, with its directory and variables, or an empty text if it is
+    /// not started.
     pub fn command_line(&self) -> String {
         let Some(command) = &self.entry.command else {
             return String::new();

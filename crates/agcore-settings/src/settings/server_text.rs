@@ -37,8 +37,8 @@ pub(super) fn describe(entry: &ServerEntry) -> String {
     text
 }
 
-/// Returns a variable with its value, or only with its name if the value is a secret. Keys within other values are replaced: what is
-/// around them must be seen.
+/// Returns a variable with its value, or only with its name if the value is a secret. Keys within other values are replaced: what
+/// is around them must be seen.
 fn variable(name: &str, value: &str) -> String {
     match is_secret_name(name) {
         true => name.to_owned(),

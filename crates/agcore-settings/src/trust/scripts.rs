@@ -235,8 +235,8 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Returns the hashes of the files that may run when one of these is run: the files themselves and, if one of them is below `.agcore`,
-/// everything else there that is not only read.
+/// Returns the hashes of the files that may run when one of these is run: the files themselves and, if one of them is below
+/// `.agcore`, everything else there that is not only read.
 pub(super) fn hashes(folder: &Path, files: &BTreeSet<PathBuf>) -> BTreeMap<PathBuf, Option<String>> {
     let mut all = files.clone();
     if files.iter().any(|file| file.starts_with(PROJECT_DIRECTORY)) {

@@ -29,14 +29,15 @@ const BATCH: i64 = 4096;
 /// The largest number of dimensions that pgvector accepts.
 const MAX_DIMENSIONS: usize = 16_000;
 
-/// The number of vectors that pgvector returns in addition: it rounds in another way, and vectors with equal scores are ordered here.
+/// The number of vectors that pgvector returns in addition: it rounds in another way, and vectors with equal scores are ordered
+/// here.
 const EXTRA: usize = 32;
 
 /// A [`VectorIndex`] in the tables of a [`PostgresStore`], which compares all vectors of a tenant.
 ///
 /// If the database has the extension [pgvector](https://github.com/pgvector/pgvector) (`CREATE EXTENSION vector`), the server
-/// compares the vectors and sends only the best ones; without it, they are sent to the process that searches. The results are the same.
-/// The extension may be added or removed at any time.
+/// compares the vectors and sends only the best ones; without it, they are sent to the process that searches. The results are the
+/// same. The extension may be added or removed at any time.
 ///
 /// With the extension, an approximate index can make searches in large indexes faster, at the price of results that may be missing.
 /// For a model with 384 dimensions whose row in `vector_indexes` has the number 1:

@@ -14,8 +14,8 @@ use crate::error::StoreError;
 /// changes another page of the index; a small cache would read and drop these pages over and over.
 const CACHE_KIB: i32 = 16 * 1024;
 
-/// The size of the page cache of a connection that reads, in KiB. A search in a large index of texts reads hundreds of pages, mostly
-/// those of frequent words.
+/// The size of the page cache of a connection that reads, in KiB. A search in a large index of texts reads hundreds of pages,
+/// mostly those of frequent words.
 const READER_CACHE_KIB: i32 = 8 * 1024;
 
 /// The number of pages in the write-ahead log, of 4 KiB each, after which they are copied into the database. A page that was

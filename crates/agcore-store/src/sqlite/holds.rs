@@ -26,8 +26,8 @@ const NAME_BYTES: usize = 16;
 /// The largest description of a holder.
 const MAX_HOLDER: u64 = 4096;
 
-/// Locked files beside the database, in a directory of their own. The operating system unlocks those of a process that ends, however
-/// it ends. On platforms other than Unix, nothing is locked.
+/// Locked files beside the database, in a directory of their own. The operating system unlocks those of a process that ends,
+/// however it ends. On platforms other than Unix, nothing is locked.
 #[derive(Debug, Clone)]
 pub(super) struct Holds {
     directory: PathBuf,

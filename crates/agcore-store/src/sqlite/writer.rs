@@ -118,8 +118,8 @@ impl Writer {
         self.send(Undo::Nothing, job).await
     }
 
-    /// Runs a write that checks everything before it changes something, so that it then fails only for a reason that stops the other
-    /// writes of the transaction as well, such as a full disk. It fails together with them, and is cheaper than with
+    /// Runs a write that checks everything before it changes something, so that it then fails only for a reason that stops the
+    /// other writes of the transaction as well, such as a full disk. It fails together with them, and is cheaper than with
     /// [`run`](Self::run).
     pub(super) async fn run_checked<T: Send + 'static>(
         &self,

@@ -24,8 +24,8 @@ impl LineStream {
         }
     }
 
-    /// Returns a sink that records how calls ended, which their events do not contain. Pass it to the agent, so that denied calls are
-    /// shown as such.
+    /// Returns a sink that records how calls ended, which their events do not contain. Pass it to the agent, so that denied calls
+    /// are shown as such.
     pub fn audit(&self) -> ReportedAudit {
         ReportedAudit(self.clone())
     }

@@ -17,8 +17,8 @@ const MAX_LINES: usize = 24;
 /// The indent of a difference.
 const INDENT: usize = 2;
 
-/// Shows a whole difference. What does not fit into a line continues indented. Blanks at the end of an added line are visible, a space as
-/// `·` and a tab as `→`, and so are those of a removed line that is added again with other ones.
+/// Shows a whole difference. What does not fit into a line continues indented. Blanks at the end of an added line are visible, a
+/// space as `·` and a tab as `→`, and so are those of a removed line that is added again with other ones.
 pub fn difference(text: &str, palette: Palette) -> String {
     let line = |(line, shown): (&str, String)| indented(&shown, INDENT, style(line, palette), window_width());
     shown_lines(text).map(line).collect()

@@ -1,7 +1,7 @@
 //! [`Footer`]: lines below the output, such as what is typed while an answer arrives.
 //!
-//! The cursor stays where the output continues, and the lines are erased before anything else is written, so that they never become a
-//! part of the output.
+//! The cursor stays where the output continues, and the lines are erased before anything else is written, so that they never become
+//! a part of the output.
 
 use std::fmt::Write;
 
@@ -30,8 +30,8 @@ impl Footer {
         }
     }
 
-    /// Draws the lines in a window of this height. The cursor must not be behind the last column: the terminal would forget that the
-    /// next character belongs on a new row.
+    /// Draws the lines in a window of this height. The cursor must not be behind the last column: the terminal would forget that
+    /// the next character belongs on a new row.
     pub(super) fn draw(&mut self, palette: Palette, height: usize, out: &mut String) {
         let more = self.lines.len().saturating_sub(height.saturating_sub(OUTPUT_ROWS));
         let lines = &self.lines[more..];

@@ -196,8 +196,8 @@ pub fn known_window_width() -> Option<usize> {
     terminal_size().map(|(Width(width), _)| usize::from(width).max(1))
 }
 
-/// Wraps text to the width of the window. Continuation lines are indented by this many columns. Of several spaces at a line break, one
-/// becomes the break, and the others stay, so that different texts look different.
+/// Wraps text to the width of the window. Continuation lines are indented by this many columns. Of several spaces at a line break,
+/// one becomes the break, and the others stay, so that different texts look different.
 pub fn wrapped(text: &str, indent: usize) -> String {
     let mut layout = Layout::new(window_width());
     layout.keeps_spaces = true;

@@ -17,9 +17,9 @@ const MIN_WIDTH: usize = 8;
 /// The Cyrillic, Greek and Armenian letters that look like the letters of ASCII.
 const LOOK_ALIKES: &str = "АВЕЅІЈКМНОРСТУХҮԌԚԜаеѕіјорсуүһхԁԛԝӏΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹͿαιονρυχϲϳոսօցհ";
 
-/// Shows a text on one line. Tabs stay tabs. Every other character that is invisible, looks like a space without being one, or changes
-/// the direction of writing, is escaped, and so are letters of other scripts that only look like those of the Latin word in which
-/// they are.
+/// Shows a text on one line. Tabs stay tabs. Every other character that is invisible, looks like a space without being one, or
+/// changes the direction of writing, is escaped, and so are letters of other scripts that only look like those of the Latin word in
+/// which they are.
 pub fn shown_line(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     for word in line.split_inclusive(|c: char| !c.is_alphanumeric()) {
@@ -35,8 +35,8 @@ pub fn shown_line(line: &str) -> String {
     shown
 }
 
-/// Shows a text with its line breaks and an indent, each line as by [`shown_line`]. What does not fit into a line of the window continues
-/// two columns further to the right.
+/// Shows a text with its line breaks and an indent, each line as by [`shown_line`]. What does not fit into a line of the window
+/// continues two columns further to the right.
 pub fn shown_block(text: &str, indent: usize) -> String {
     let width = window_width();
     shown_lines(text)
@@ -80,8 +80,8 @@ pub fn shown_value(text: &str) -> String {
     shown_lines(text).collect::<Vec<_>>().join(&format!("\n{CONTINUED}"))
 }
 
-/// Returns whether a word looks Latin, but some of its letters belong to another script. A word in which other letters of that script
-/// are seen is not misleading.
+/// Returns whether a word looks Latin, but some of its letters belong to another script. A word in which other letters of that
+/// script are seen is not misleading.
 fn is_deceptive(word: &str) -> bool {
     let is_foreign = |c: &char| matches!(c, '\u{370}'..='\u{58f}');
     let mut foreign = word.chars().filter(is_foreign).peekable();

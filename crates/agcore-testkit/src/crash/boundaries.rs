@@ -30,7 +30,8 @@ impl Boundaries {
         Self::new(None)
     }
 
-    /// Counts a boundary. Returns `true` if the process stops there, or has stopped at an earlier one: the caller must not continue.
+    /// Counts a boundary. Returns `true` if the process stops there, or has stopped at an earlier one: the caller must not
+    /// continue.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         let number = self.passed.fetch_add(1, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The lists of behaviors of indexes, and the macros that make one test of each.
 
-/// Makes one test of each behavior of a [`TextIndex`](agcore_memory::search::TextIndex). The argument is an expression of a type that
-/// implements [`TextIndexSubject`](crate::stores::TextIndexSubject). Requires tokio with `macros` and `rt`.
+/// Makes one test of each behavior of a [`TextIndex`](agcore_memory::search::TextIndex). The argument is an expression of a type
+/// that implements [`TextIndexSubject`](crate::stores::TextIndexSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! text_index_tests {
     ($subject:expr) => {
@@ -34,8 +34,8 @@ macro_rules! __text_index_behaviors {
     };
 }
 
-/// Makes one test of each behavior of a [`VectorIndex`](agcore_memory::search::VectorIndex). The argument is an expression of a type
-/// that implements [`VectorIndexSubject`](crate::stores::VectorIndexSubject). Requires tokio with `macros` and `rt`.
+/// Makes one test of each behavior of a [`VectorIndex`](agcore_memory::search::VectorIndex). The argument is an expression of a
+/// type that implements [`VectorIndexSubject`](crate::stores::VectorIndexSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! vector_index_tests {
     ($subject:expr) => {

@@ -79,8 +79,8 @@ macro_rules! __journal_behaviors {
     };
 }
 
-/// Makes one test of each behavior of a [`SessionStore`](agcore_session::SessionStore). The argument is an expression of a type that
-/// implements [`SessionStoreSubject`](crate::stores::SessionStoreSubject). Requires tokio with `macros` and `rt`.
+/// Makes one test of each behavior of a [`SessionStore`](agcore_session::SessionStore). The argument is an expression of a type
+/// that implements [`SessionStoreSubject`](crate::stores::SessionStoreSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! session_store_tests {
     ($subject:expr) => {
@@ -161,8 +161,8 @@ macro_rules! __session_store_behaviors {
     };
 }
 
-/// Makes one test of each behavior of a [`CheckpointStore`](agcore_session::CheckpointStore). The argument is an expression of a type that
-/// implements [`CheckpointStoreSubject`](crate::stores::CheckpointStoreSubject). Requires tokio with `macros` and `rt`.
+/// Makes one test of each behavior of a [`CheckpointStore`](agcore_session::CheckpointStore). The argument is an expression of a
+/// type that implements [`CheckpointStoreSubject`](crate::stores::CheckpointStoreSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! checkpoint_tests {
     ($subject:expr) => {
@@ -241,8 +241,8 @@ macro_rules! __knowledge_store_behaviors {
     };
 }
 
-/// Makes one test of each behavior of a [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph). The argument is an expression of a
-/// type that implements [`KnowledgeGraphSubject`](crate::stores::KnowledgeGraphSubject). Requires tokio with `macros` and `rt`.
+/// Makes one test of each behavior of a [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph). The argument is an expression of
+/// a type that implements [`KnowledgeGraphSubject`](crate::stores::KnowledgeGraphSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! knowledge_graph_tests {
     ($subject:expr) => {
@@ -278,8 +278,8 @@ macro_rules! __knowledge_graph_behaviors {
     };
 }
 
-/// Makes one test of each behavior of a [`UserDataStore`](agcore_store::user_data::UserDataStore). The argument is an expression of a
-/// type that implements [`UserDataSubject`](crate::stores::UserDataSubject). Requires tokio with `macros` and `rt`.
+/// Makes one test of each behavior of a [`UserDataStore`](agcore_store::user_data::UserDataStore). The argument is an expression of
+/// a type that implements [`UserDataSubject`](crate::stores::UserDataSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! user_data_tests {
     ($subject:expr) => {

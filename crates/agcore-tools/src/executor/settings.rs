@@ -103,7 +103,8 @@ impl ToolSettings {
         self
     }
 
-    /// Adds a custom layer around those that were added before; `layer` is called once for each executor, such as that of a turn. See
+    /// Adds a custom layer around those that were added before; `layer` is called once for each executor, such as that of a turn.
+    /// See
     /// [`crate::layer`] for an example, and for the layers inside and outside of it.
     #[must_use]
     pub fn with_layer<S: Invoke + 'static>(mut self, layer: impl Fn(BoxInvoke) -> S + Send + Sync + 'static) -> Self {

@@ -11,8 +11,8 @@ use crate::{
     output::{OutputBody, ToolOutput},
 };
 
-/// A layer that replaces control characters in the text of results and errors by escapes, such as `\u{1b}`, before the model and the
-/// events receive them. Line breaks and tabs stay as they are, and so does JSON, which has escapes of its own.
+/// A layer that replaces control characters in the text of results and errors by escapes, such as `\u{1b}`, before the model and
+/// the events receive them. Line breaks and tabs stay as they are, and so does JSON, which has escapes of its own.
 ///
 /// Some servers refuse NUL, and some databases cannot store it. Sequences that begin with ESC would change the terminal of a person
 /// who reads the result.

@@ -23,8 +23,8 @@ use super::{
 ///
 /// A text that contains anything that is special to a shell (quotes, `;`, `&`, `|`, `<`, `>`, `$`, a backtick, a
 /// backslash, brackets, wildcards, `~`, `#`, `!`, line breaks and other control characters) is not a simple command. It
-/// never matches an allow rule, and always an ask rule; a deny rule asks about it. The words of an array never reach a shell, and may
-/// contain everything but control characters.
+/// never matches an allow rule, and always an ask rule; a deny rule asks about it. The words of an array never reach a shell, and
+/// may contain everything but control characters.
 ///
 /// ```
 /// use agcore_tools::{Arguments, Rule, RuleState, permission::ArgumentTest};

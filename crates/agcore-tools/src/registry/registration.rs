@@ -179,8 +179,8 @@ impl Registration {
     /// Sets what must hold before a person is asked about a call: if `check` returns an error, the call would fail anyway, so the
     /// model gets the error without a question.
     ///
-    /// `check` is called right before the question, and only then: a call that runs without one, or was approved earlier, reports the
-    /// problem itself. It should be fast.
+    /// `check` is called right before the question, and only then: a call that runs without one, or was approved earlier, reports
+    /// the problem itself. It should be fast.
     ///
     /// ```
     /// use std::sync::Arc;

@@ -9,8 +9,8 @@ use crate::{
     wire::{Close, Decoder, ReplyHead},
 };
 
-/// The paths of members that contain a model's context window. Where a list has several, the first is the one with which the model is
-/// served, and later ones are what it was made for.
+/// The paths of members that contain a model's context window. Where a list has several, the first is the one with which the model
+/// is served, and later ones are what it was made for.
 const WINDOW_MEMBERS: &[&[&str]] = &[
     &["max_model_len"],                  // vLLM
     &["meta", "n_ctx"],                  // llama.cpp

@@ -156,8 +156,8 @@ const NEAR: usize = 20;
 const LEAST_BARE_LIMIT: u64 = 128;
 
 impl OutputLimit {
-    /// Reads the allowed token limit from the error of a request with the limit `sent`; `None` if the error is not about a limit that is too
-    /// high. Without `sent`, the request got its limit from elsewhere.
+    /// Reads the allowed token limit from the error of a request with the limit `sent`; `None` if the error is not about a limit
+    /// that is too high. Without `sent`, the request got its limit from elsewhere.
     pub fn of(error: &LlmError, sent: Option<u64>) -> Option<Self> {
         let is_too_long = match error.kind() {
             LlmErrorKind::QuotaExhausted => return Self::by_credit(error, sent),

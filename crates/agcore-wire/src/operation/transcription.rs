@@ -41,7 +41,8 @@ pub struct TranscriptionRequest {
     pub prompt: Option<String>,
     /// Whether the reply contains segments with their times. Not all models have them.
     pub segments: bool,
-    /// Members that are added to the form, or merged into the top level of a JSON body. Members that the request has a field for are refused.
+    /// Members that are added to the form, or merged into the top level of a JSON body. Members that the request has a field for
+    /// are refused.
     pub extra_body: Extra,
     /// Additional HTTP headers.
     pub extra_headers: Vec<(String, String)>,

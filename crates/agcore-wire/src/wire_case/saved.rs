@@ -3,8 +3,8 @@
 use super::{CaseClose, CaseHead, WireCase, ok};
 
 impl WireCase {
-    /// Creates a case from a body that was saved alone, for example by `curl`. The status is 200, and the content type is guessed from
-    /// how the body starts.
+    /// Creates a case from a body that was saved alone, for example by `curl`. The status is 200, and the content type is guessed
+    /// from how the body starts.
     pub fn of_body(id: impl Into<String>, dialect: impl Into<String>, body: &[u8]) -> Self {
         let kind = content_type(body).to_owned();
         Self {

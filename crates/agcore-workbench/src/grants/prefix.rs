@@ -18,8 +18,9 @@ const OF_PROJECT: [&str; 5] = ["cargo build", "cargo check", "cargo clippy", "ca
 /// Commands whose next word is a script of the project.
 const WITH_SCRIPT: [&str; 1] = ["npm run"];
 
-/// Returns the grant for shell commands that begin like those of the request, and their beginnings in words. Returns `None` for other tools,
-/// for lines with other syntax of a shell than separators and quotes, and for commands that an answer for their beginning would not cover.
+/// Returns the grant for shell commands that begin like those of the request, and their beginnings in words. Returns `None` for
+/// other tools, for lines with other syntax of a shell than separators and quotes, and for commands that an answer for their
+/// beginning would not cover.
 ///
 /// A beginning is one of a command that only reads, or that builds or tests the project, with any arguments. Of options that make
 /// such a command write files or run other programs, the shell rules know that a pattern with a `*` does not cover them: these

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::CommandHooks;
 
-/// A layer that runs the commands for `PreToolUse` and `PostToolUse`. It is for callers that are not agents; those of agents are run by
-/// the agent itself.
+/// A layer that runs the commands for `PreToolUse` and `PostToolUse`. It is for callers that are not agents; those of agents are
+/// run by the agent itself.
 pub(crate) struct HookedCalls<S> {
     inner: S,
     hooks: Arc<CommandHooks>,

@@ -7,7 +7,8 @@ use std::{
 };
 
 /// Returns a path as text on one line, with slashes between its components. If it contains line breaks, other control characters,
-/// quotation marks, backslashes or bytes that are not text, it is in quotation marks and these are escaped; [`unquoted`] reads that.
+/// quotation marks, backslashes or bytes that are not text, it is in quotation marks and these are escaped; [`unquoted`] reads
+/// that.
 pub(super) fn shown(path: &Path) -> String {
     let mut name = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {

@@ -77,8 +77,8 @@ impl ToolFolder {
         })))
     }
 
-    /// Sets the files that commands of hooks and MCP servers run, and the variables with secrets that commands get. Must be called before
-    /// the folder is cloned.
+    /// Sets the files that commands of hooks and MCP servers run, and the variables with secrets that commands get. Must be called
+    /// before the folder is cloned.
     pub(crate) fn with_commands(mut self, started: BTreeSet<PathBuf>, kept_variables: Vec<String>) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             (inner.started, inner.kept_variables) = (started, kept_variables);
@@ -121,8 +121,8 @@ impl ToolFolder {
         }
     }
 
-    /// Returns why a person must confirm a command line, if that is so: it may change a file that can start programs, or use one that
-    /// usually contains secrets.
+    /// Returns why a person must confirm a command line, if that is so: it may change a file that can start programs, or use one
+    /// that usually contains secrets.
     pub(super) fn line_confirmation(&self, line: &str) -> Option<String> {
         let is_guarded = |part: &&str| candidates(part).any(|part| self.is_changeable(part));
         let found = changed_by(line).into_iter().find(is_guarded);

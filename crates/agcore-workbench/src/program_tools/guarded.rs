@@ -1,5 +1,5 @@
-//! Files that can start programs or change what is allowed. People are asked about each change of one, in every permission mode that
-//! asks at all, and whatever was remembered.
+//! Files that can start programs or change what is allowed. People are asked about each change of one, in every permission mode
+//! that asks at all, and whatever was remembered.
 
 use std::path::{Component, Path};
 

@@ -18,8 +18,8 @@ pub(super) fn tool() -> Registration {
     list_files_tool()
 }
 
-/// Lists files of the current directory, without those that .gitignore excludes. Directories end with a slash. Names with line breaks
-/// or other special characters are in quotation marks; the other tools accept them like that.
+/// Lists files of the current directory, without those that .gitignore excludes. Directories end with a slash. Names with line
+/// breaks or other special characters are in quotation marks; the other tools accept them like that.
 #[tool(permissions(read), read_only, idempotent, blocking)]
 #[serde(deny_unknown_fields)]
 fn list_files(
@@ -75,7 +75,8 @@ pub(super) fn matched(path: &Path) -> String {
     }
 }
 
-/// Returns the files and directories below a directory, relative to the folder, in order of their names, with their types. Links are not followed, and what .gitignore excludes is left out.
+/// Returns the files and directories below a directory, relative to the folder, in order of their names, with their types. Links
+/// are not followed, and what .gitignore excludes is left out.
 pub(super) fn walk(
     folder: &ToolFolder,
     start: &Path,

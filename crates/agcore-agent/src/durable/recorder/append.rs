@@ -15,8 +15,8 @@ use crate::durable::{recorded_event::RecordedEvent, rows::Rows, turn_log::TurnCo
 impl SessionRecorder {
     /// Adds records of a sub-agent to the stream of the session, and documents the model calls that it made.
     ///
-    /// The next write completes this one first, whatever it belongs to. The future of a sub-agent is not polled while the agent that asked it
-    /// writes: if it held the end of the stream then, both would wait forever.
+    /// The next write completes this one first, whatever it belongs to. The future of a sub-agent is not polled while the agent
+    /// that asked it writes: if it held the end of the stream then, both would wait forever.
     pub(super) async fn append(&self, records: Vec<Record>, calls: Vec<ModelCall>) -> Result<(), SessionError> {
         self.append_events(records, Vec::new(), calls).await
     }

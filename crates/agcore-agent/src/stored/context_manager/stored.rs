@@ -76,8 +76,8 @@ impl StoredSessions {
     }
 
     /// Opens a session with contexts as it was after its last write. `agent` returns the agent of the context with a name. If a
-    /// turn of a context [was interrupted](crate::AgentSession::is_interrupted), [`resume`](crate::AgentSession::resume) without answers continues
-    /// it.
+    /// turn of a context [was interrupted](crate::AgentSession::is_interrupted), [`resume`](crate::AgentSession::resume) without
+    /// answers continues it.
     ///
     /// Cancel safe.
     ///

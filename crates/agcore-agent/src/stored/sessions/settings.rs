@@ -51,8 +51,8 @@ impl StoredSessions {
         self
     }
 
-    /// Sets how long a turn waits for a store that cannot be reached when there is a reply of the model or a result of a tool to store;
-    /// 30 s by default. Other calls continue meanwhile. After that, the turn fails with
+    /// Sets how long a turn waits for a store that cannot be reached when there is a reply of the model or a result of a tool to
+    /// store; 30 s by default. Other calls continue meanwhile. After that, the turn fails with
     /// [`Storage`](crate::AgentErrorKind::Storage). The result is still in the memory of the handle then: the next
     /// [`resume`](crate::AgentSession::resume) on it stores the result first. Only when the process ends, it is unknown.
     ///

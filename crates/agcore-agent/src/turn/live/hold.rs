@@ -20,8 +20,8 @@ impl LiveSession {
         held.map_err(|error| AgentError::held(&self.id, error))
     }
 
-    /// Takes the right to drive the session for a turn. A turn that `resumes` may run a call again before anything is written, so that it is
-    /// checked here that no other handle has continued the session.
+    /// Takes the right to drive the session for a turn. A turn that `resumes` may run a call again before anything is written, so
+    /// that it is checked here that no other handle has continued the session.
     ///
     /// # Errors
     /// [`Held`](crate::AgentErrorKind::Held) if another handle drives it, [`Storage`](crate::AgentErrorKind::Storage) if it was

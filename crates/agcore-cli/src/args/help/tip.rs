@@ -80,8 +80,8 @@ enum Certainty {
     Unsure,
 }
 
-/// Returns whether the first word is a mistyped command, or `None` if it is not: words with another first letter, such as `what` and
-/// `chat`, are similar only by accident.
+/// Returns whether the first word is a mistyped command, or `None` if it is not: words with another first letter, such as `what`
+/// and `chat`, are similar only by accident.
 fn mistyped_command(words: &[&str], program: &Command) -> Option<Certainty> {
     let first = words.get(1)?;
     let initial = |word: &str| word.chars().next().map(|c| c.to_ascii_lowercase());

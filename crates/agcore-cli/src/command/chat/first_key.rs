@@ -12,8 +12,8 @@ use crate::{
     trust_dialog::ask_yes_or_no,
 };
 
-/// Asks whether to run `agcore init` if a key is missing, and runs it. Returns whether it has run, so that the settings must be read
-/// again.
+/// Asks whether to run `agcore init` if a key is missing, and runs it. Returns whether it has run, so that the settings must be
+/// read again.
 ///
 /// # Errors
 /// When the key is missing and the user answers no, or `agcore init` fails.

@@ -53,7 +53,8 @@ async fn show(conversation: &Conversation) -> Result<(), Failure> {
         .list(&format!("Permission mode: {mode}\n{rows}{answers}"))
 }
 
-/// Returns the answers that are kept, each with whether that is for later chats as well. An answer for good is also one of the session.
+/// Returns the answers that are kept, each with whether that is for later chats as well. An answer for good is also one of the
+/// session.
 async fn answers(conversation: &Conversation) -> Vec<(Grant, bool)> {
     let (session, policy) = (&conversation.session, conversation.turns.policy());
     let kept = policy.grants().list(&session.actor()).await.unwrap_or_default();

@@ -39,11 +39,12 @@ pub(super) async fn continuation(sessions: &Sessions, session: &AgentSession) ->
     Ok(input::message(None).await?.into())
 }
 
-/// Ends an interrupted turn because of a new message, and reports that. In a copy of a session, a turn that waits for answers ends, too:
-/// the session keeps it.
+/// Ends an interrupted turn because of a new message, and reports that. In a copy of a session, a turn that waits for answers ends,
+/// too: the session keeps it.
 ///
 /// # Errors
-/// When the turn waits for answers, which the message would withdraw, standard error is closed, or the state of the turn is damaged.
+/// When the turn waits for answers, which the message would withdraw, standard error is closed, or the state of the turn is
+/// damaged.
 pub(super) async fn end_open_turn(session: &AgentSession, is_copy: bool) -> Result<(), Failure> {
     let is_suspended = session.is_suspended().await;
     if is_suspended && !is_copy {

@@ -19,8 +19,8 @@ pub(super) const AGENT: &str = "assistant";
 /// The end of the names of flow files.
 const EXTENSIONS: [&str; 2] = [".flow.yaml", ".flow.yml"];
 
-/// Returns the flows with their names: a file `help.flow.yaml` is the flow `help`. Those of the folder replace those of the user with
-/// the same name. What cannot be used is added to `problems`.
+/// Returns the flows with their names: a file `help.flow.yaml` is the flow `help`. Those of the folder replace those of the user
+/// with the same name. What cannot be used is added to `problems`.
 pub(super) fn flows(
     settings: &Settings,
     bundle: &RuntimeBundle,

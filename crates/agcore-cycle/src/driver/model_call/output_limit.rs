@@ -12,8 +12,8 @@ use crate::{
     recorder::RecordedFailure,
 };
 
-/// The limit that is tried if a server refuses a higher one and does not say which it accepts. All current models accept it, but servers
-/// may be set up with less: then half of what was refused is tried.
+/// The limit that is tried if a server refuses a higher one and does not say which it accepts. All current models accept it, but
+/// servers may be set up with less: then half of what was refused is tried.
 const SAFE_LIMIT: u64 = 4_096;
 
 /// The lowest limit that is tried without being named.

@@ -147,8 +147,8 @@ impl<'w, 'p> FormFields<'w, 'p> {
         self.form()?.get_deref(b"DR", self.pdf).ok()?.as_dict().ok()
     }
 
-    /// Returns the line of a field, which is given with those that it is in, the innermost first. A field without a value has the text
-    /// that is drawn.
+    /// Returns the line of a field, which is given with those that it is in, the innermost first. A field without a value has the
+    /// text that is drawn.
     fn line(
         &mut self,
         chain: &[&'p Dictionary],

@@ -43,8 +43,8 @@ pub(super) fn fill(work: &Work<'_>, rows: &mut Rows, merged: &[Dimensions]) -> R
 /// The number of columns up to which rows above a table are found.
 const MAX_COLUMNS: u32 = 1024;
 
-/// Returns the first rows with all cells that a person sees: merged cells are filled in all of their rows and columns, with an empty text
-/// for a text, of which a sheet has only one. Returns no rows of a very wide sheet.
+/// Returns the first rows with all cells that a person sees: merged cells are filled in all of their rows and columns, with an
+/// empty text for a text, of which a sheet has only one. Returns no rows of a very wide sheet.
 pub(super) fn first_rows(
     work: &Work<'_>,
     rows: &Rows,

@@ -47,7 +47,8 @@ impl<'w> Sheet<'w> {
     }
 
     /// Returns the table of the rows and columns that have values, or `None` if the sheet is empty. The first row has the names
-    /// of the columns; rows with a single cell above it, or with names and values, are headings. Merged cells have their value in all of their rows.
+    /// of the columns; rows with a single cell above it, or with names and values, are headings. Merged cells have their value in
+    /// all of their rows.
     pub(super) fn into_table(mut self, name: &str, merged: &[Dimensions]) -> Result<Option<Table>, FileProblem> {
         let mut headings = self.take_headings();
         headings.extend(self.take_preamble(merged)?);

@@ -75,8 +75,8 @@ impl BucketPlace {
         }
     }
 
-    /// A bucket on another server with the same API, such as `http://127.0.0.1:9000`, with the bucket in the path. Its files count as
-    /// those of `provider`.
+    /// A bucket on another server with the same API, such as `http://127.0.0.1:9000`, with the bucket in the path. Its files count
+    /// as those of `provider`.
     ///
     /// # Errors
     /// When the names cannot be those of a bucket and a region, or the server is not an origin.

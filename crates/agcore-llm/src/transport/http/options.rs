@@ -77,9 +77,9 @@ impl HttpOptions {
         }
     }
 
-    /// Sets the address of the server, so that its name is not resolved. A program that accepts only some addresses resolves the name
-    /// itself and connects to the address that it has checked. The certificate must still be that of the name. Without effect on
-    /// connections through a proxy.
+    /// Sets the address of the server, so that its name is not resolved. A program that accepts only some addresses resolves the
+    /// name itself and connects to the address that it has checked. The certificate must still be that of the name. Without effect
+    /// on connections through a proxy.
     #[must_use]
     pub fn with_address(mut self, address: IpAddr) -> Self {
         self.address = Some(address);

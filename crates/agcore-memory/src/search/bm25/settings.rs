@@ -52,8 +52,8 @@ pub struct Bm25Formula {
 }
 
 impl Bm25Formula {
-    /// Returns what a term adds to the score of a document. `weight` is that of the term ([`Bm25Settings::weight`]); the length of a
-    /// document is the sum of the occurrences of its terms.
+    /// Returns what a term adds to the score of a document. `weight` is that of the term ([`Bm25Settings::weight`]); the length of
+    /// a document is the sum of the occurrences of its terms.
     pub fn score(&self, weight: f32, occurrences: f32, length: f32) -> f32 {
         weight * occurrences / (occurrences + self.constant + self.per_length * length)
     }

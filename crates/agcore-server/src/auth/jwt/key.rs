@@ -75,8 +75,8 @@ struct Jwk {
 pub(super) enum Origin {
     /// From the operator, who corrects mistakes in it. It may have secrets.
     Given,
-    /// From a public address. A secret there is known to everybody, so it is skipped, and so are keys that cannot be used: the others
-    /// must still work.
+    /// From a public address. A secret there is known to everybody, so it is skipped, and so are keys that cannot be used: the
+    /// others must still work.
     Published,
 }
 

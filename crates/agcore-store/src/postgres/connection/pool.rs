@@ -156,7 +156,8 @@ impl Lease<'_> {
         &mut self.pooled.connection
     }
 
-    /// Closes this connection and those that are idle: after the end of one, as in a failover, the others are those of the same server.
+    /// Closes this connection and those that are idle: after the end of one, as in a failover, the others are those of the same
+    /// server.
     pub(in crate::postgres) fn replace_all(self) {
         self.pool.idle().clear();
     }

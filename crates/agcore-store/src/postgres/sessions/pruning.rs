@@ -93,8 +93,8 @@ impl PostgresStore {
     async fn erase_if_old(&self, key: i64, conditions: &Conditions, now: Timestamp) -> Result<bool, StoreError> {
         let mut transaction = self.statements().begin(ATTEMPT).await?;
         let erase = async {
-            // Others who write to the session or its parts wait from here on, and what they have written before is visible to the next
-            // statement.
+            // Others who write to the session or its parts wait from here on, and what they have written before is visible to the
+            // next statement.
             let lock = "SELECT 1 FROM sessions WHERE session = $1 OR part_of = $1 ORDER BY session FOR NO KEY UPDATE";
             transaction.rows(ATTEMPT, sqlx::query(lock).bind(key)).await?;
             let is_old = Conditions::new("sessions.session = ?", [Value::Integer(key)]).and(conditions.clone());

@@ -9,8 +9,8 @@ use super::{
     leaf::{Leaf, Leaves, Terms},
 };
 
-/// The size at which a leaf is full. With its key, it is the largest row that SQLite keeps within a page of the tree, of which a page
-/// has four: a query reads a page for each block and term.
+/// The size at which a leaf is full. With its key, it is the largest row that SQLite keeps within a page of the tree, of which a
+/// page has four: a query reads a page for each block and term.
 const FULL: usize = 960;
 
 /// The changes of the documents of a block.

@@ -119,8 +119,8 @@ impl<'c> Statements<'c> {
         super::commit::commit(self.connection, key, expected, commit, now)
     }
 
-    /// Writes events. Returns `None`, and changes nothing, if there are none, or if the session was erased: then the commit is refused
-    /// like any other.
+    /// Writes events. Returns `None`, and changes nothing, if there are none, or if the session was erased: then the commit is
+    /// refused like any other.
     fn commit_quickly(
         &mut self,
         (tenant, id): (&str, &str),

@@ -72,8 +72,8 @@ impl WebAccess {
         }
     }
 
-    /// Checks that a redirect may be followed. On the same host, it may. To another one, it may if a call with that URL would not be
-    /// asked about, or if the person who allowed this call was asked about each URL.
+    /// Checks that a redirect may be followed. On the same host, it may. To another one, it may if a call with that URL would not
+    /// be asked about, or if the person who allowed this call was asked about each URL.
     ///
     /// # Errors
     /// When a rule denies it, or a person has to be asked.
@@ -90,9 +90,9 @@ impl WebAccess {
 
     /// Returns how the server of a URL is reached.
     ///
-    /// The connection uses exactly the address that was checked, so that a second answer of the name server cannot lead elsewhere. A
-    /// proxy asks its own name server: names that only a private network knows, and those that this machine finds there, are refused
-    /// before.
+    /// The connection uses exactly the address that was checked, so that a second answer of the name server cannot lead elsewhere.
+    /// A proxy asks its own name server: names that only a private network knows, and those that this machine finds there, are
+    /// refused before.
     ///
     /// # Errors
     /// When the server is on a private or local address and no rule allows that, or it is not found.

@@ -27,7 +27,8 @@ enum Answer<'l> {
     Say(&'l str),
 }
 
-/// Asks whether the plan of the last turn is carried out, and does so. Returns what the user wants to say instead, if that is anything.
+/// Asks whether the plan of the last turn is carried out, and does so. Returns what the user wants to say instead, if that is
+/// anything.
 ///
 /// # Errors
 /// When the terminal was closed, or the settings are invalid.

@@ -12,7 +12,8 @@ const MAX_WIDTHS: usize = 1 << 16;
 /// The unit of widths, in parts of the font size.
 const UNIT: f32 = 0.001;
 
-/// Returns the widths of the 256 codes of a simple font, `None` for those that it does not define. `unit` is the unit of the widths.
+/// Returns the widths of the 256 codes of a simple font, `None` for those that it does not define. `unit` is the unit of the
+/// widths.
 pub(super) fn of_codes<'p>(source: &Source<'p>, font: &'p Dictionary, unit: f32) -> Vec<Option<f32>> {
     let mut widths = vec![None; 256];
     let first = source.number(font, b"FirstChar").unwrap_or(0.0).clamp(0.0, 256.0) as usize;

@@ -24,8 +24,8 @@ pub(super) type Sent = Request<Full<Bytes>>;
 
 /// A connection for one request at a time.
 ///
-/// It has no task of its own: the caller that waits for the reply [polls](Self::poll) it. So a chunk does not wake two tasks, perhaps on
-/// two threads, one after the other. While it is idle, nothing is read from it.
+/// It has no task of its own: the caller that waits for the reply [polls](Self::poll) it. So a chunk does not wake two tasks,
+/// perhaps on two threads, one after the other. While it is idle, nothing is read from it.
 pub(super) struct Link {
     /// `None` once it has ended.
     connection: Option<http1::Connection<Connection, Full<Bytes>>>,
