@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use agcore_chat::Timestamp;
 
 /// The right to drive a session, or to do something else that only one may do at a time. See
-/// [`SessionStore::hold`](crate::SessionStore::hold).
+/// [`SessionWriter::hold`](crate::SessionWriter::hold).
 ///
 /// Dropping it releases the right at once; others may see that some milliseconds later.
 #[must_use = "the right is released when this is dropped"]

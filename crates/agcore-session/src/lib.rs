@@ -5,7 +5,9 @@
 //! use std::sync::Arc;
 //!
 //! use agcore_chat::SystemClock;
-//! use agcore_session::{Commit, InMemorySessionStore, MessageFilter, MessageRole, NewMessage, NewSession, SessionStore};
+//! use agcore_session::{
+//!     Commit, InMemorySessionStore, MessageFilter, MessageRole, NewMessage, NewSession, SessionReader, SessionWriter,
+//! };
 //!
 //! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 //! let store = InMemorySessionStore::new(Arc::new(SystemClock::new()));
@@ -19,7 +21,8 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | keep sessions with messages, events, runs, tool calls and approvals | [`SessionStore`] |
+//! | keep sessions with messages, events, runs, tool calls and approvals | [`SessionStore`]: a [`SessionReader`], a [`SessionWriter`] and a [`SessionRetention`] |
+//! | change what is written to a store | [`StoreLayer`] |
 //! | write all changes of a session at once | [`Commit`] |
 //! | find sessions, messages, events, runs and open questions | [`SessionFilter`], [`MessageFilter`], [`EventFilter`], [`RunFilter`], [`ApprovalFilter`] |
 //! | drive a session alone | [`Hold`] |
@@ -68,8 +71,9 @@ pub use session::{
     Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, Billing, CallChange, CallStatus, Commit, Committed,
     CostEntry, CostTotals, EventData, EventFilter, MessageFilter, MessageMetadata, MessagePart, MessageRole,
     NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunChange, RunFilter, RunStatus, Session,
-    SessionCursor, SessionEvents, SessionFilter, SessionOrigin, SessionState, SessionStatus, SessionStore, StoredCall,
-    StoredEvent, StoredMessage, Visibility, stream_of, title_of,
+    SessionCursor, SessionEvents, SessionFilter, SessionOrigin, SessionReader, SessionRetention, SessionState,
+    SessionStatus, SessionStore, SessionWriter, StoreLayer, StoredCall, StoredEvent, StoredMessage, Visibility,
+    stream_of, title_of,
 };
 
 #[doc(no_inline)]

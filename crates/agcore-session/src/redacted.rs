@@ -22,9 +22,8 @@ use crate::{
     hold::Hold,
     journal::{Entry, Journal, Record},
     session::{
-        Approval, ApprovalChange, ApprovalFilter, CallChange, Commit, Committed, EventFilter, MessageFilter,
-        MessageMetadata, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunFilter, Session, SessionEvents,
-        SessionFilter, SessionStore, StoredCall, StoredEvent, StoredMessage,
+        Approval, ApprovalChange, CallChange, Commit, Committed, MessageMetadata, NewEvent, NewMessage, NewSession,
+        Session, SessionEvents, SessionWriter, StoreLayer,
     },
 };
 
@@ -109,21 +108,21 @@ impl<S: Journal> Journal for Redacted<S> {
     }
 }
 
+impl<S> StoreLayer for Redacted<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        self.inner()
+    }
+}
+
 #[async_trait]
-impl<S: SessionStore> SessionStore for Redacted<S> {
+impl<S: SessionWriter> SessionWriter for Redacted<S> {
     async fn create(&self, mut session: NewSession) -> Result<Session, SessionError> {
         let secrets = Secrets(self.redactor());
         session.title.iter_mut().for_each(|title| secrets.text(title));
         redact_members(self.redactor(), &mut session.metadata);
         self.inner().create(session).await
-    }
-
-    async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, SessionError> {
-        self.inner().get_session(tenant, session).await
-    }
-
-    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError> {
-        self.inner().sessions(filter).await
     }
 
     async fn commit(
@@ -149,36 +148,6 @@ impl<S: SessionStore> SessionStore for Redacted<S> {
         self.inner().rename(tenant, session, title.as_deref()).await
     }
 
-    async fn messages(
-        &self,
-        tenant: &str,
-        session: &str,
-        filter: &MessageFilter,
-    ) -> Result<Vec<StoredMessage>, SessionError> {
-        self.inner().messages(tenant, session, filter).await
-    }
-
-    async fn events(
-        &self,
-        tenant: &str,
-        session: &str,
-        filter: &EventFilter,
-    ) -> Result<Vec<StoredEvent>, SessionError> {
-        self.inner().events(tenant, session, filter).await
-    }
-
-    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
-        self.inner().runs(tenant, session, filter).await
-    }
-
-    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {
-        self.inner().calls(tenant, session, run).await
-    }
-
-    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
-        self.inner().approvals(filter).await
-    }
-
     async fn answer(
         &self,
         tenant: &str,
@@ -193,26 +162,6 @@ impl<S: SessionStore> SessionStore for Redacted<S> {
 
     async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
         self.inner().hold(name).await
-    }
-
-    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
-        self.inner().delete_session(tenant, session).await
-    }
-
-    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
-        self.inner().erase_session(tenant, session).await
-    }
-
-    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, SessionError> {
-        self.inner().erase_sessions(owner).await
-    }
-
-    async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, SessionError> {
-        self.inner().prune(retention, limit).await
-    }
-
-    async fn prunable(&self, retention: &Retention) -> Result<Pruned, SessionError> {
-        self.inner().prunable(retention).await
     }
 }
 

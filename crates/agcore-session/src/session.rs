@@ -30,7 +30,7 @@ pub use self::{
     retention::{Pruned, Retention},
     run::{Run, RunChange, RunStatus},
     status::SessionStatus,
-    store::SessionStore,
+    store::{SessionReader, SessionRetention, SessionStore, SessionWriter, StoreLayer},
     title::title_of,
 };
 
@@ -50,7 +50,7 @@ pub struct Session {
     pub id: String,
     /// The tenant and user to whom the session belongs.
     pub owner: Actor,
-    /// The title. It is set once, and changed only by [`SessionStore::rename`].
+    /// The title. It is set once, and changed only by [`SessionWriter::rename`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The status.
@@ -78,10 +78,10 @@ pub struct Session {
     /// The time of the last change, set by the store: a commit that is not empty, a new title, an answer. It does not go
     /// backwards, even if the clock does.
     pub updated_at: Timestamp,
-    /// The time at which the session was [erased](SessionStore::erase_session), so that only its bill is left.
+    /// The time at which the session was [erased](SessionRetention::erase_session), so that only its bill is left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased_at: Option<Timestamp>,
-    /// The sequence number of the last record, which the next [`SessionStore::commit`] has to name. 0 if there is none.
+    /// The sequence number of the last record, which the next [`SessionWriter::commit`] has to name. 0 if there is none.
     pub end: u64,
 }
 
@@ -237,7 +237,7 @@ impl NewSession {
     }
 
     /// Makes the session a part of another one of the same user, with which it is erased, deleted, and
-    /// [removed when both are old](SessionStore::prune). A part of a part is a part of the whole.
+    /// [removed when both are old](SessionRetention::prune). A part of a part is a part of the whole.
     #[must_use]
     pub fn with_part_of(mut self, session: impl Into<String>) -> Self {
         self.part_of = Some(session.into());

@@ -68,7 +68,7 @@ use crate::eviction::WriteCounter;
 /// # Erasure
 ///
 /// Deleted rows stay in the files of the tables for a while, also those of [`erase`](agcore_memory::MemoryStore::erase)
-/// and [`erase_sessions`](agcore_session::SessionStore::erase_sessions).
+/// and [`erase_sessions`](agcore_session::SessionRetention::erase_sessions).
 /// [`vacuum`](Self::vacuum) removes them. It cannot reach copies elsewhere: the write-ahead log, which the server recycles
 /// after checkpoints, archives of that log, standbys, backups, and blocks that the file system has freed.
 ///

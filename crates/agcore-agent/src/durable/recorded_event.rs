@@ -18,7 +18,7 @@ use super::derived::Position;
 /// use agcore_agent::{AgentSpec, RecordedEvent, agent};
 /// use agcore_chat::{EventKind, TurnEvent};
 /// # use agcore_llm::SystemClock;
-/// use agcore_session::{EventFilter, InMemorySessionStore, SessionStore};
+/// use agcore_session::{EventFilter, InMemorySessionStore, SessionReader};
 /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {

@@ -68,7 +68,7 @@ impl From<Commit> for TurnCommit {
 /// use agcore_agent::{AgentSpec, TurnCommit, TurnLog, agent};
 /// use agcore_chat::{EventKind, TextEvent};
 /// # use agcore_llm::SystemClock;
-/// use agcore_session::{InMemorySessionStore, SessionError, SessionStore};
+/// use agcore_session::{InMemorySessionStore, SessionError, SessionWriter};
 /// # use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 ///
 /// /// Collects the answers of all sessions of a store.
@@ -100,14 +100,14 @@ impl From<Commit> for TurnCommit {
 /// ```
 #[async_trait]
 pub trait TurnLog: Send + Sync {
-    /// Writes to a session like [`SessionStore::commit`](agcore_session::SessionStore::commit), and takes the
+    /// Writes to a session like [`SessionWriter::commit`](agcore_session::SessionWriter::commit), and takes the
     /// events.
     ///
     /// The future may be dropped at any time, which leaves open whether the write took place. The session then reads
     /// its records before it writes them again.
     ///
     /// # Errors
-    /// As `SessionStore::commit`: nothing was written, and the events did not happen.
+    /// As `SessionWriter::commit`: nothing was written, and the events did not happen.
     async fn commit(&self, tenant: &str, session: &str, expected: u64, turn: TurnCommit) -> Result<(), SessionError>;
 
     /// Notes that a session is about to be created in the store. Does nothing by default.

@@ -16,7 +16,7 @@ use std::{
 use agcore_agent::{AgentBuilder, AgentError, AgentErrorKind, AgentSession, StoredSessions};
 use agcore_chat::Answer;
 use agcore_llm::SystemClock;
-use agcore_session::{InMemorySessionStore, SessionStore, stream_of};
+use agcore_session::{InMemorySessionStore, SessionStore, SessionWriter, stream_of};
 use agcore_store::{postgres::PostgresOptions, sqlite::SqliteOptions};
 use agcore_testkit::{
     crash::{Database, Place},

@@ -10,7 +10,7 @@ use agcore_chat::{
 use agcore_cycle::machine::Limits;
 use agcore_session::{
     EventFilter, InMemorySessionStore, Journal, MessageFilter, MessageMetadata, MessageRole, RunFilter, SessionCursor,
-    SessionStatus, SessionStore, StoredEvent, stream_of,
+    SessionReader, SessionStatus, SessionStore, SessionWriter, StoredEvent, stream_of,
 };
 use agcore_testkit::{
     clock::ManualClock,

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use agcore_agent::{AgentSpec, agent};
 use agcore_chat::{Actor, Answer, Message, ToolCall};
-use agcore_session::{Approval, ApprovalFilter, ApprovalStatus, MessageFilter, SessionStatus, SessionStore};
+use agcore_session::{
+    Approval, ApprovalFilter, ApprovalStatus, MessageFilter, SessionStatus, SessionStore, SessionWriter,
+};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 
 use crate::stored::{ada, call, sessions, store};

@@ -8,7 +8,7 @@ use std::sync::{
 use agcore_agent::{AgentErrorKind, AgentSpec, CONTEXT_METADATA, ContextManager, StoredSessions, agent};
 use agcore_chat::{Actor, Answer, ToolCall};
 use agcore_memory::InMemoryStore;
-use agcore_session::{Commit, Journal, Record, SessionStore, stream_of};
+use agcore_session::{Commit, Journal, Record, SessionStore, SessionWriter, stream_of};
 use agcore_testkit::{
     clock::ManualClock,
     crash::Place,

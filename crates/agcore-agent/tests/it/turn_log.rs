@@ -6,7 +6,7 @@ use agcore_agent::{AgentErrorKind, StoredSessions, TurnCommit, TurnLog};
 use agcore_chat::{Answer, EventKind, TextEvent, ToolEvent, TurnEvent};
 use agcore_session::{
     EventFilter, Hold, MessageFilter, NewSession, Run, RunFilter, RunStatus, SessionError, SessionErrorKind,
-    SessionStore, stream_of,
+    SessionReader, SessionWriter, stream_of,
 };
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use async_trait::async_trait;

@@ -6,7 +6,9 @@ use agcore_agent::{AgentBuilder, Skills};
 use agcore_chat::{Message, ToolCall};
 use agcore_flow::{Flow, FlowErrorKind, NodeError};
 use agcore_flow_files::{ContextSource, FlowFile, Job, RouterFlow, RouterState, StoredContext};
-use agcore_session::{Commit, InMemorySessionStore, MessageRole, NewMessage, NewSession, SessionStore, Visibility};
+use agcore_session::{
+    Commit, InMemorySessionStore, MessageRole, NewMessage, NewSession, SessionStore, SessionWriter, Visibility,
+};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use agcore_tools::{NoArguments, typed};
 use async_trait::async_trait;

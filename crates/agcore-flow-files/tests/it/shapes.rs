@@ -14,7 +14,7 @@ use agcore_llm::{
 use agcore_memory::InMemoryStore;
 use agcore_profile::{ProfileDocument, UserAgentContext, Uuid, build_global_system_prompt};
 use agcore_prompt::PromptTemplate;
-use agcore_session::{InMemorySessionStore, SessionFilter, SessionStore};
+use agcore_session::{InMemorySessionStore, SessionFilter, SessionReader, SessionStore};
 use agcore_testkit::mock_server::{MockServer, Reply, Script, ToolCall};
 use agcore_tools::{
     NoArguments,

@@ -111,7 +111,7 @@ impl Committer {
     /// Writes changes of the session and events after the reports, if the session ends at `expected`.
     ///
     /// # Errors
-    /// As [`SessionStore::commit`].
+    /// As [`SessionWriter::commit`](agcore_session::SessionWriter::commit).
     pub(super) async fn commit(
         &self,
         expected: u64,

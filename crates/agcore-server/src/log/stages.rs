@@ -105,7 +105,7 @@ impl Stages {
     /// [`catch_up`](Self::catch_up) finds it.
     ///
     /// # Errors
-    /// As [`SessionStore::commit`](agcore_session::SessionStore::commit).
+    /// As [`SessionWriter::commit`](agcore_session::SessionWriter::commit).
     async fn write(&self, session: &str, expected: u64, turn: TurnCommit) -> Result<(), SessionError> {
         self.catch_up(session).await?;
         let events = turn.events.clone();

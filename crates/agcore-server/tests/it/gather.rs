@@ -8,7 +8,7 @@ use std::{
 use agcore_agent::{AgentBuilder, AgentSpec};
 use agcore_llm::{Call, LlmProvider, ReplyDelta, ReplyItem, ReplyStream};
 use agcore_server::{Limits, Server};
-use agcore_session::{EventFilter, SessionStore};
+use agcore_session::EventFilter;
 use agcore_testkit::{
     clock::ManualClock,
     stores::faulty::{FaultPlan, FaultyStore, StoreFault},

@@ -68,7 +68,7 @@ pub struct NewApproval {
 pub enum ApprovalChange {
     /// A question is asked.
     Ask(NewApproval),
-    /// A person answers. See [`SessionStore::answer`](super::SessionStore::answer), with which other processes answer.
+    /// A person answers. See [`SessionWriter::answer`](super::SessionWriter::answer), with which other processes answer.
     #[non_exhaustive]
     Answer {
         /// The id of the question.

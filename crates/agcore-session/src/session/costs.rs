@@ -101,7 +101,7 @@ impl CostEntry {
     /// Cancel safe.
     ///
     /// # Errors
-    /// As [`SessionStore::messages`].
+    /// As [`SessionReader::messages`](crate::SessionReader::messages).
     pub async fn of_session(store: &dyn SessionStore, session: &Session) -> Result<Vec<Self>, SessionError> {
         let mut entries = Vec::new();
         for part in [MessageFilter::new(), MessageFilter::audit()] {

@@ -21,7 +21,7 @@ pub struct NewEvent {
 }
 
 /// Events to be stored in one session, without anything else: a part of a
-/// [batch](super::SessionStore::commit_events).
+/// [batch](super::SessionWriter::commit_events).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SessionEvents {
@@ -29,7 +29,7 @@ pub struct SessionEvents {
     pub tenant: Text,
     /// The id of the session.
     pub session: Text,
-    /// The sequence number at which the stream of the session must end, as for [`commit`](super::SessionStore::commit).
+    /// The sequence number at which the stream of the session must end, as for [`commit`](super::SessionWriter::commit).
     pub expected: u64,
     /// The events.
     pub events: Vec<NewEvent>,

@@ -22,7 +22,7 @@ use self::{
     stored::{Stored, limit},
 };
 use super::{
-    NewSession, Session,
+    NewSession, Session, SessionRetention, SessionWriter,
     approval::{Approval, ApprovalChange},
     call::StoredCall,
     commit::{Commit, Committed},
@@ -31,7 +31,7 @@ use super::{
     message::StoredMessage,
     retention::{Pruned, Retention},
     run::Run,
-    store::SessionStore,
+    store::SessionReader,
 };
 use crate::{
     error::{SessionError, SessionErrorKind},
@@ -46,7 +46,7 @@ use crate::{
 /// use std::sync::Arc;
 /// use agcore_chat::SystemClock;
 /// use agcore_session::{
-///     Commit, InMemorySessionStore, MessageFilter, MessageRole, NewMessage, NewSession, SessionStore,
+///     Commit, InMemorySessionStore, MessageFilter, MessageRole, NewMessage, NewSession, SessionReader, SessionWriter,
 /// };
 ///
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
@@ -118,23 +118,7 @@ impl Journal for InMemorySessionStore {
 }
 
 #[async_trait]
-impl SessionStore for InMemorySessionStore {
-    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
-        session.check()?;
-        let now = self.now();
-        let mut session = session.create(now);
-        let mut state = self.state();
-        session.part_of = state.whole_of(&session)?;
-        let sessions = state.tenants.entry(session.owner.tenant.to_string()).or_default();
-        match sessions.entry(session.id.clone()) {
-            Place::Occupied(_) => Err(SessionError::new(
-                SessionErrorKind::AlreadyExists,
-                format!("there is a session `{}` already", session.id),
-            )),
-            Place::Vacant(place) => Ok(place.insert(Stored::new(session)).session.clone()),
-        }
-    }
-
+impl SessionReader for InMemorySessionStore {
     async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, SessionError> {
         let state = self.state();
         Ok(state.get(tenant, session).map(|stored| state.session(stored)))
@@ -154,40 +138,6 @@ impl SessionStore for InMemorySessionStore {
         });
         let page = selected.into_iter().take(limit(filter.limit));
         Ok(page.map(|stored| state.session(stored)).collect())
-    }
-
-    async fn commit(
-        &self,
-        tenant: &str,
-        session: &str,
-        expected: u64,
-        commit: Commit,
-    ) -> Result<Committed, SessionError> {
-        commit.check()?;
-        let now = self.now();
-        let mut state = self.state();
-        let State { tenants, streams } = &mut *state;
-        let stored = find(tenants, tenant, session)?;
-        let stream = stored.session.stream();
-        streams.check_end(&stream, expected)?;
-        let mut changes = Changes::of(commit, stored, now)?;
-        let records = std::mem::take(&mut changes.records);
-        let messages = changes.messages.iter().map(|message| message.seq).collect();
-        let events = changes.events.iter().map(|event| event.seq).collect();
-        changes.apply_to(stored);
-        Ok(Committed::new(streams.append(&stream, records), messages, events))
-    }
-
-    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
-        let now = self.now();
-        let mut state = self.state();
-        let stored = find(&mut state.tenants, tenant, session)?;
-        if stored.session.is_erased() {
-            return Err(missing(session));
-        }
-        stored.session.title = title.map(str::to_owned);
-        stored.session.updated_at = stored.session.updated_at.max(now);
-        Ok(())
     }
 
     async fn messages(
@@ -244,6 +194,59 @@ impl SessionStore for InMemorySessionStore {
         selected.sort_by_key(|approval| approval.asked_at);
         Ok(selected.into_iter().take(limit(filter.limit)).cloned().collect())
     }
+}
+
+#[async_trait]
+impl SessionWriter for InMemorySessionStore {
+    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
+        session.check()?;
+        let now = self.now();
+        let mut session = session.create(now);
+        let mut state = self.state();
+        session.part_of = state.whole_of(&session)?;
+        let sessions = state.tenants.entry(session.owner.tenant.to_string()).or_default();
+        match sessions.entry(session.id.clone()) {
+            Place::Occupied(_) => Err(SessionError::new(
+                SessionErrorKind::AlreadyExists,
+                format!("there is a session `{}` already", session.id),
+            )),
+            Place::Vacant(place) => Ok(place.insert(Stored::new(session)).session.clone()),
+        }
+    }
+
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        commit: Commit,
+    ) -> Result<Committed, SessionError> {
+        commit.check()?;
+        let now = self.now();
+        let mut state = self.state();
+        let State { tenants, streams } = &mut *state;
+        let stored = find(tenants, tenant, session)?;
+        let stream = stored.session.stream();
+        streams.check_end(&stream, expected)?;
+        let mut changes = Changes::of(commit, stored, now)?;
+        let records = std::mem::take(&mut changes.records);
+        let messages = changes.messages.iter().map(|message| message.seq).collect();
+        let events = changes.events.iter().map(|event| event.seq).collect();
+        changes.apply_to(stored);
+        Ok(Committed::new(streams.append(&stream, records), messages, events))
+    }
+
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
+        let now = self.now();
+        let mut state = self.state();
+        let stored = find(&mut state.tenants, tenant, session)?;
+        if stored.session.is_erased() {
+            return Err(missing(session));
+        }
+        stored.session.title = title.map(str::to_owned);
+        stored.session.updated_at = stored.session.updated_at.max(now);
+        Ok(())
+    }
 
     async fn answer(
         &self,
@@ -271,7 +274,10 @@ impl SessionStore for InMemorySessionStore {
         id::check_named("the name of the hold", name)?;
         self.holds.take(name, self.now())
     }
+}
 
+#[async_trait]
+impl SessionRetention for InMemorySessionStore {
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
         let mut state = self.state();
         let mut deleted = state.parts_of(tenant, session);

@@ -27,7 +27,7 @@ use agcore_chat::Timestamp;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retention {
-    /// Sessions that did not change for this long are [erased](super::SessionStore::erase_session).
+    /// Sessions that did not change for this long are [erased](super::SessionRetention::erase_session).
     pub sessions: Option<Duration>,
     /// The number of sessions that each user keeps. Those that did not change for the longest time are erased.
     pub sessions_per_user: Option<u64>,

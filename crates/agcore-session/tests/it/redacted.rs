@@ -6,7 +6,7 @@ use agcore_chat::{Actor, Message, redact::KeyRedactor};
 use agcore_session::{
     ApprovalChange, ApprovalFilter, CheckpointStore, Clock, Commit, ConversationMemory, InMemoryJournal,
     InMemorySessionStore, Journal, NewApproval, NewCheckpoint, NewSession, Record, Redacted, RunChange, RunKey,
-    RunStatus, SessionStore, Timestamp,
+    RunStatus, SessionReader, SessionStore, SessionWriter, Timestamp,
 };
 use agcore_testkit::{
     clock::ManualClock,

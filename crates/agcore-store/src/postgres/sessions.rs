@@ -13,8 +13,8 @@ mod pruning;
 use agcore_chat::{Actor, Timestamp, id};
 use agcore_session::{
     Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, MessageFilter, NewSession, Pruned,
-    Retention, Run, RunFilter, Session, SessionError, SessionEvents, SessionFilter, SessionStore, StoredCall,
-    StoredEvent, StoredMessage,
+    Retention, Run, RunFilter, Session, SessionError, SessionEvents, SessionFilter, SessionReader, SessionRetention,
+    SessionWriter, StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -35,29 +35,7 @@ use super::{
 use crate::sql::Conditions;
 
 #[async_trait]
-impl SessionStore for PostgresStore {
-    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
-        session.check()?;
-        let mut session = session.create(self.now());
-        let attempt = "cannot create the session";
-        let created = match session.part_of.clone() {
-            None => self.statements().execute(attempt, inserting(&session, None)?).await?,
-            Some(named) => {
-                let mut transaction = self.statements().begin(attempt).await?;
-                let created = insert_part(&mut transaction, &named, &mut session).await;
-                transaction.end(attempt, created).await?
-            }
-        };
-        match created {
-            0 => Err(StoreError::new(
-                StoreErrorKind::AlreadyExists,
-                format!("there is a session `{}` already", session.id),
-            )
-            .into()),
-            _ => Ok(session),
-        }
-    }
-
+impl SessionReader for PostgresStore {
     async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, SessionError> {
         let attempt = "cannot read the session";
         let sql = concat!("SELECT ", COLUMNS!(), " FROM sessions WHERE tenant = $1 AND id = $2");
@@ -80,45 +58,6 @@ impl SessionStore for PostgresStore {
         );
         let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
         Ok(self.select("cannot list the sessions", statement, session).await?)
-    }
-
-    async fn commit(
-        &self,
-        tenant: &str,
-        session: &str,
-        expected: u64,
-        commit: Commit,
-    ) -> Result<Committed, SessionError> {
-        commit.check()?;
-        let attempt = "cannot commit to the session";
-        let mut transaction = self.statements().begin(attempt).await?;
-        let committed = commit::commit(&mut transaction, (tenant, session), expected, commit, self.now()).await;
-        Ok(transaction.end(attempt, committed).await?)
-    }
-
-    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, SessionError>> {
-        // Each part locks its session, so a transaction of all parts would wait for every other writer, and could deadlock.
-        let commits = batch.into_iter().map(|part| async move {
-            let mut commit = Commit::new();
-            commit.events = part.events;
-            self.commit(&part.tenant, &part.session, part.expected, commit).await
-        });
-        join_all(commits).await
-    }
-
-    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
-        let sql = "UPDATE sessions SET title = $3, updated_at = greatest(updated_at, $4)
-                   WHERE tenant = $1 AND id = $2 AND erased_at IS NULL";
-        let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
-        let statement = statement.bind(title.map(text::encode)).bind(self.now().as_millis());
-        match self
-            .statements()
-            .execute("cannot rename the session", statement)
-            .await?
-        {
-            0 => Err(row::missing(session).into()),
-            _ => Ok(()),
-        }
     }
 
     async fn messages(
@@ -185,6 +124,70 @@ impl SessionStore for PostgresStore {
         let read = |row: &PgRow| approval::read(row, row.try_get("session_id")?);
         Ok(self.select("cannot list the approvals", statement, read).await?)
     }
+}
+
+#[async_trait]
+impl SessionWriter for PostgresStore {
+    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
+        session.check()?;
+        let mut session = session.create(self.now());
+        let attempt = "cannot create the session";
+        let created = match session.part_of.clone() {
+            None => self.statements().execute(attempt, inserting(&session, None)?).await?,
+            Some(named) => {
+                let mut transaction = self.statements().begin(attempt).await?;
+                let created = insert_part(&mut transaction, &named, &mut session).await;
+                transaction.end(attempt, created).await?
+            }
+        };
+        match created {
+            0 => Err(StoreError::new(
+                StoreErrorKind::AlreadyExists,
+                format!("there is a session `{}` already", session.id),
+            )
+            .into()),
+            _ => Ok(session),
+        }
+    }
+
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        commit: Commit,
+    ) -> Result<Committed, SessionError> {
+        commit.check()?;
+        let attempt = "cannot commit to the session";
+        let mut transaction = self.statements().begin(attempt).await?;
+        let committed = commit::commit(&mut transaction, (tenant, session), expected, commit, self.now()).await;
+        Ok(transaction.end(attempt, committed).await?)
+    }
+
+    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, SessionError>> {
+        // Each part locks its session, so a transaction of all parts would wait for every other writer, and could deadlock.
+        let commits = batch.into_iter().map(|part| async move {
+            let mut commit = Commit::new();
+            commit.events = part.events;
+            self.commit(&part.tenant, &part.session, part.expected, commit).await
+        });
+        join_all(commits).await
+    }
+
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
+        let sql = "UPDATE sessions SET title = $3, updated_at = greatest(updated_at, $4)
+                   WHERE tenant = $1 AND id = $2 AND erased_at IS NULL";
+        let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
+        let statement = statement.bind(title.map(text::encode)).bind(self.now().as_millis());
+        match self
+            .statements()
+            .execute("cannot rename the session", statement)
+            .await?
+        {
+            0 => Err(row::missing(session).into()),
+            _ => Ok(()),
+        }
+    }
 
     async fn answer(
         &self,
@@ -206,7 +209,10 @@ impl SessionStore for PostgresStore {
         id::check(name)?;
         Ok(self.0.holds.take(name, self.now()).await?)
     }
+}
 
+#[async_trait]
+impl SessionRetention for PostgresStore {
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
         let statement = sqlx::query("DELETE FROM sessions WHERE tenant = $1 AND id = $2");
         let statement = statement.bind(lookup(tenant)).bind(lookup(session));

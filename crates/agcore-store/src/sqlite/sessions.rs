@@ -14,8 +14,8 @@ mod pruning;
 use agcore_chat::{Actor, Timestamp, id};
 use agcore_session::{
     Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, MessageFilter, NewSession, Pruned,
-    Retention, Run, RunFilter, Session, SessionError, SessionErrorKind, SessionEvents, SessionFilter, SessionStore,
-    StoredCall, StoredEvent, StoredMessage,
+    Retention, Run, RunFilter, Session, SessionError, SessionErrorKind, SessionEvents, SessionFilter, SessionReader,
+    SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use rusqlite::{Connection, named_params, params};
@@ -31,13 +31,7 @@ use super::{
 };
 
 #[async_trait]
-impl SessionStore for SqliteStore {
-    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
-        session.check()?;
-        let session = session.create(self.now());
-        self.write(move |connection| insert(connection, session)).await
-    }
-
+impl SessionReader for SqliteStore {
     async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, SessionError> {
         let key = [tenant, session].map(str::to_owned);
         self.read(move |connection| {
@@ -50,6 +44,54 @@ impl SessionStore for SqliteStore {
     async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError> {
         let filter = filter.clone();
         self.read(move |connection| list::sessions(connection, &filter)).await
+    }
+
+    async fn messages(
+        &self,
+        tenant: &str,
+        session: &str,
+        filter: &MessageFilter,
+    ) -> Result<Vec<StoredMessage>, SessionError> {
+        let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
+        self.read(move |connection| message::list(connection, &tenant, &session, &filter))
+            .await
+    }
+
+    async fn events(
+        &self,
+        tenant: &str,
+        session: &str,
+        filter: &EventFilter,
+    ) -> Result<Vec<StoredEvent>, SessionError> {
+        let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
+        self.read(move |connection| event::list(connection, &tenant, &session, &filter))
+            .await
+    }
+
+    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
+        let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
+        self.read(move |connection| run::list(connection, &tenant, &session, &filter))
+            .await
+    }
+
+    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {
+        let [tenant, session, run] = [tenant, session, run].map(str::to_owned);
+        self.read(move |connection| run::list_calls(connection, &tenant, &session, &run))
+            .await
+    }
+
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
+        let filter = filter.clone();
+        self.read(move |connection| list::approvals(connection, &filter)).await
+    }
+}
+
+#[async_trait]
+impl SessionWriter for SqliteStore {
+    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
+        session.check()?;
+        let session = session.create(self.now());
+        self.write(move |connection| insert(connection, session)).await
     }
 
     async fn commit(
@@ -99,45 +141,6 @@ impl SessionStore for SqliteStore {
         .await
     }
 
-    async fn messages(
-        &self,
-        tenant: &str,
-        session: &str,
-        filter: &MessageFilter,
-    ) -> Result<Vec<StoredMessage>, SessionError> {
-        let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
-        self.read(move |connection| message::list(connection, &tenant, &session, &filter))
-            .await
-    }
-
-    async fn events(
-        &self,
-        tenant: &str,
-        session: &str,
-        filter: &EventFilter,
-    ) -> Result<Vec<StoredEvent>, SessionError> {
-        let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
-        self.read(move |connection| event::list(connection, &tenant, &session, &filter))
-            .await
-    }
-
-    async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
-        let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
-        self.read(move |connection| run::list(connection, &tenant, &session, &filter))
-            .await
-    }
-
-    async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {
-        let [tenant, session, run] = [tenant, session, run].map(str::to_owned);
-        self.read(move |connection| run::list_calls(connection, &tenant, &session, &run))
-            .await
-    }
-
-    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
-        let filter = filter.clone();
-        self.read(move |connection| list::approvals(connection, &filter)).await
-    }
-
     async fn answer(
         &self,
         tenant: &str,
@@ -172,7 +175,10 @@ impl SessionStore for SqliteStore {
             taken => Ok(taken?),
         }
     }
+}
 
+#[async_trait]
+impl SessionRetention for SqliteStore {
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
         let key = [tenant, session].map(str::to_owned);
         self.write(move |connection| {

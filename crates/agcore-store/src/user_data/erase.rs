@@ -28,7 +28,7 @@ pub struct ErasedUserData {
 }
 
 /// Erases everything that a store keeps of a user, in all lines of business, except for the bill: see
-/// [`erase_session`](agcore_session::SessionStore::erase_session).
+/// [`erase_session`](agcore_session::SessionRetention::erase_session).
 ///
 /// If that is interrupted, a part is erased, and the next call erases the rest. If nothing is left, nothing happens.
 ///

@@ -15,8 +15,7 @@ use agcore_memory::{
 };
 use agcore_session::{
     Actor, ApprovalChange, Billing, CallChange, Commit, Journal, MessageRole, Money, NewApproval, NewCheckpoint,
-    NewEvent, NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionStore, Timestamp, conversations_of,
-    id,
+    NewEvent, NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, Timestamp, conversations_of, id,
 };
 use agcore_store::{
     StoreError, StoreErrorKind,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use agcore_session::{
     Actor, Approval, ApprovalFilter, Checkpoint, CheckpointStore, Clock, Commit, Committed, Entry, EventFilter, Hold,
     InMemorySessionStore, Journal, MessageFilter, MessagePart, NewCheckpoint, NewSession, Pruned, Record, Retention,
-    Run, RunFilter, RunKey, Session, SessionError, SessionErrorKind, SessionFilter, SessionStore, StoredCall,
-    StoredEvent, StoredMessage, Visibility, stream_of,
+    Run, RunFilter, RunKey, Session, SessionError, SessionErrorKind, SessionFilter, SessionReader, SessionRetention,
+    SessionWriter, StoredCall, StoredEvent, StoredMessage, Visibility, stream_of,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -124,20 +124,7 @@ impl Journal for Flawed {
 }
 
 #[async_trait]
-impl SessionStore for Flawed {
-    async fn create(&self, mut session: NewSession) -> Result<Session, SessionError> {
-        if matches!(
-            self.flaw,
-            Flaw::PartsAreForgotten | Flaw::PartsSurviveErasure | Flaw::PartsSurviveDeletion | Flaw::PartsGrowOldAlone
-        ) {
-            session.part_of = None;
-        }
-        if self.flaw == Flaw::SessionsAreReplaced {
-            self.store.delete_session(&session.owner.tenant, &session.id).await?;
-        }
-        self.store.create(session).await
-    }
-
+impl SessionReader for Flawed {
     async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, SessionError> {
         let found = self.store.get_session(tenant, session).await?;
         if found.is_none() && self.flaw == Flaw::TenantsAreMixed {
@@ -159,38 +146,6 @@ impl SessionStore for Flawed {
             sessions.sort_by(|one, other| other.id.cmp(&one.id));
         }
         Ok(sessions)
-    }
-
-    async fn commit(
-        &self,
-        tenant: &str,
-        session: &str,
-        expected: u64,
-        mut commit: Commit,
-    ) -> Result<Committed, SessionError> {
-        let end = self.end(tenant, session).await?;
-        let expected = match self.flaw {
-            Flaw::ConflictsAreOverwritten => end,
-            Flaw::ConflictsOfEmptyCommitsAreMissed if commit.records.is_empty() => end,
-            _ => expected,
-        };
-        self.spoil(&mut commit);
-        if self.flaw == Flaw::CommitsAreTorn {
-            let mut first = Commit::new();
-            first.records = std::mem::take(&mut commit.records);
-            let end = self.store.commit(tenant, session, expected, first).await?.end;
-            return self.store.commit(tenant, session, end, commit).await;
-        }
-        let title = commit.title.clone();
-        let committed = self.store.commit(tenant, session, expected, commit).await?;
-        if self.flaw == Flaw::TitlesAreReplaced && title.is_some() {
-            self.store.rename(tenant, session, title.as_deref()).await?;
-        }
-        Ok(committed)
-    }
-
-    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
-        self.store.rename(tenant, session, title).await
     }
 
     async fn messages(
@@ -239,6 +194,54 @@ impl SessionStore for Flawed {
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
         self.store.approvals(filter).await
     }
+}
+
+#[async_trait]
+impl SessionWriter for Flawed {
+    async fn create(&self, mut session: NewSession) -> Result<Session, SessionError> {
+        if matches!(
+            self.flaw,
+            Flaw::PartsAreForgotten | Flaw::PartsSurviveErasure | Flaw::PartsSurviveDeletion | Flaw::PartsGrowOldAlone
+        ) {
+            session.part_of = None;
+        }
+        if self.flaw == Flaw::SessionsAreReplaced {
+            self.store.delete_session(&session.owner.tenant, &session.id).await?;
+        }
+        self.store.create(session).await
+    }
+
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        mut commit: Commit,
+    ) -> Result<Committed, SessionError> {
+        let end = self.end(tenant, session).await?;
+        let expected = match self.flaw {
+            Flaw::ConflictsAreOverwritten => end,
+            Flaw::ConflictsOfEmptyCommitsAreMissed if commit.records.is_empty() => end,
+            _ => expected,
+        };
+        self.spoil(&mut commit);
+        if self.flaw == Flaw::CommitsAreTorn {
+            let mut first = Commit::new();
+            first.records = std::mem::take(&mut commit.records);
+            let end = self.store.commit(tenant, session, expected, first).await?.end;
+            return self.store.commit(tenant, session, end, commit).await;
+        }
+        let title = commit.title.clone();
+        let committed = self.store.commit(tenant, session, expected, commit).await?;
+        if self.flaw == Flaw::TitlesAreReplaced && title.is_some() {
+            self.store.rename(tenant, session, title.as_deref()).await?;
+        }
+        Ok(committed)
+    }
+
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
+        self.store.rename(tenant, session, title).await
+    }
 
     async fn answer(
         &self,
@@ -277,7 +280,10 @@ impl SessionStore for Flawed {
             _ => self.store.hold(name).await,
         }
     }
+}
 
+#[async_trait]
+impl SessionRetention for Flawed {
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
         let stream = stream_of(tenant, session);
         let records = self.store.read(&stream, 0).await?;

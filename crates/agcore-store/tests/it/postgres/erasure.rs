@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use agcore_memory::{MemoryItem, MemoryStore};
 use agcore_session::{
     Actor, ApprovalChange, CallChange, CheckpointStore, Commit, Journal, MessageRole, NewApproval, NewCheckpoint,
-    NewEvent, NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionStore, Timestamp,
+    NewEvent, NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionRetention, SessionWriter, Timestamp,
 };
 use agcore_store::{StoreErrorKind, postgres::PostgresStore};
 use agcore_testkit::clock::ManualClock;

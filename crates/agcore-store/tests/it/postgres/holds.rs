@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use agcore_chat::SystemClock;
 use agcore_memory::{MemoryErrorKind, MemoryItem, MemoryStore};
-use agcore_session::{Hold, SessionError, SessionErrorKind, SessionStore};
+use agcore_session::{Hold, SessionError, SessionErrorKind, SessionWriter};
 use agcore_store::postgres::{PostgresOptions, PostgresStore};
 use sqlx::{Connection, PgConnection};
 

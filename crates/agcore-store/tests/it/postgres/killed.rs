@@ -11,7 +11,7 @@ use std::{
 use agcore_memory::{MemoryFilter, MemoryItem, MemoryStore};
 use agcore_session::{
     CallChange, CheckpointStore, Commit, EventFilter, Journal, MessageFilter, MessageRole, NewCheckpoint, NewEvent,
-    NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionStore, Timestamp,
+    NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionReader, SessionWriter, Timestamp,
 };
 use agcore_store::postgres::PostgresStore;
 use agcore_testkit::clock::ManualClock;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agcore_chat::{Actor, Money};
 use agcore_session::{
     Billing, Commit, MessageFilter, MessageRole, NewEvent, NewMessage, NewSession, Record, RunChange, RunStatus,
-    SessionErrorKind, SessionState, SessionStore, Timestamp,
+    SessionErrorKind, SessionReader, SessionRetention, SessionState, SessionWriter, Timestamp,
 };
 use agcore_store::postgres::PostgresStore;
 use agcore_testkit::clock::ManualClock;

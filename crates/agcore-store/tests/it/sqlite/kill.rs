@@ -10,8 +10,8 @@ use std::{
 use agcore_memory::{MemoryFilter, MemoryItem, MemoryStore};
 use agcore_session::{
     CallChange, CheckpointStore, Commit, EventFilter, Journal, MessageFilter, MessageRole, NewCheckpoint, NewEvent,
-    NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionErrorKind, SessionFilter, SessionStore,
-    Timestamp,
+    NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionErrorKind, SessionFilter, SessionReader,
+    SessionWriter, Timestamp,
 };
 use agcore_store::sqlite::{Durability, SqliteStore};
 use futures_util::future::join_all;

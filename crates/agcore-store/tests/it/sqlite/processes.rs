@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use agcore_session::{
     Commit, EventFilter, Journal, MessageFilter, MessageRole, NewEvent, NewMessage, NewSession, Record, RunChange,
-    RunStatus, SessionErrorKind, SessionStore, Timestamp,
+    RunStatus, SessionErrorKind, SessionReader, SessionWriter, Timestamp,
 };
 use agcore_store::sqlite::{Durability, SqliteStore};
 use futures_util::future::join_all;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agcore_session::{
     Actor, ApprovalChange, Billing, CallChange, CheckpointStore, Commit, Journal, MessageFilter, MessageRole,
     NewApproval, NewCheckpoint, NewEvent, NewMessage, NewSession, Record, RunChange, RunFilter, RunKey, RunStatus,
-    SessionErrorKind, SessionStatus, SessionStore, Timestamp, stream_of,
+    SessionErrorKind, SessionReader, SessionRetention, SessionStatus, SessionWriter, Timestamp, stream_of,
 };
 use agcore_store::sqlite::SqliteStore;
 use agcore_testkit::clock::ManualClock;

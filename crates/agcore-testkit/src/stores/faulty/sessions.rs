@@ -3,7 +3,7 @@
 use agcore_session::{
     Actor, Approval, ApprovalFilter, Checkpoint, CheckpointStore, Commit, Committed, EventFilter, Hold, MessageFilter,
     NewCheckpoint, NewSession, Pruned, Retention, Run, RunFilter, RunKey, Session, SessionError, SessionFilter,
-    SessionStore, StoredCall, StoredEvent, StoredMessage,
+    SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -11,32 +11,13 @@ use serde_json::Value;
 use super::FaultyStore;
 
 #[async_trait]
-impl<S: SessionStore> SessionStore for FaultyStore<S> {
-    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
-        self.call("create", self.inner.create(session)).await
-    }
-
+impl<S: SessionReader> SessionReader for FaultyStore<S> {
     async fn get_session(&self, tenant: &str, session: &str) -> Result<Option<Session>, SessionError> {
         self.call("get_session", self.inner.get_session(tenant, session)).await
     }
 
     async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<Session>, SessionError> {
         self.call("sessions", self.inner.sessions(filter)).await
-    }
-
-    async fn commit(
-        &self,
-        tenant: &str,
-        session: &str,
-        expected: u64,
-        commit: Commit,
-    ) -> Result<Committed, SessionError> {
-        let committed = self.inner.commit(tenant, session, expected, commit);
-        self.call("commit", committed).await
-    }
-
-    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
-        self.call("rename", self.inner.rename(tenant, session, title)).await
     }
 
     async fn messages(
@@ -69,6 +50,28 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
         self.call("approvals", self.inner.approvals(filter)).await
     }
+}
+
+#[async_trait]
+impl<S: SessionWriter> SessionWriter for FaultyStore<S> {
+    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
+        self.call("create", self.inner.create(session)).await
+    }
+
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        commit: Commit,
+    ) -> Result<Committed, SessionError> {
+        let committed = self.inner.commit(tenant, session, expected, commit);
+        self.call("commit", committed).await
+    }
+
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
+        self.call("rename", self.inner.rename(tenant, session, title)).await
+    }
 
     async fn answer(
         &self,
@@ -86,7 +89,10 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
         // Not counted: it writes nothing.
         Ok(self.shared.holds.keep(self.inner.hold(name).await?))
     }
+}
 
+#[async_trait]
+impl<S: SessionRetention> SessionRetention for FaultyStore<S> {
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
         self.call("delete_session", self.inner.delete_session(tenant, session))
             .await

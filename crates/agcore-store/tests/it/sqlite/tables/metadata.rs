@@ -1,6 +1,6 @@
 //! Metadata of messages, and sessions that were erased.
 
-use agcore_session::{Actor, NewSession, SessionStore};
+use agcore_session::{Actor, NewSession, SessionRetention, SessionWriter};
 
 use super::{file, refused};
 
