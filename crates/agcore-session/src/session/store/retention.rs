@@ -17,16 +17,16 @@ use crate::{
 /// [`erase_sessions`](Self::erase_sessions) remove in steps, each completely or not at all.
 #[async_trait]
 pub trait SessionRetention: Send + Sync + Debug {
-    /// Deletes a session with everything that belongs to it, including its parts, its records, its checkpoints and its bill. Returns
-    /// whether it existed.
+    /// Deletes a session with everything that belongs to it, including its parts, its records, its checkpoints and its bill.
+    /// Returns whether it existed.
     ///
     /// # Errors
     /// When the storage fails.
     async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError>;
 
-    /// Erases a session with its parts, so that nothing is left in the storage of what people and models wrote and tools returned: records, runs,
-    /// events, tool calls, questions, checkpoints, the title, metadata, the content of messages, and all ids. Returns whether it
-    /// existed.
+    /// Erases a session with its parts, so that nothing is left in the storage of what people and models wrote and tools
+    /// returned: records, runs, events, tool calls, questions, checkpoints, the title, metadata, the content of messages, and
+    /// all ids. Returns whether it existed.
     ///
     /// What is left is the bill: the session with its owner, currency and times, and its messages with their numbers, tokens and
     /// costs. It gets a random id, so that the old one can be used again, is only listed by a
@@ -46,8 +46,8 @@ pub trait SessionRetention: Send + Sync + Debug {
     /// When the storage fails.
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, SessionError>;
 
-    /// Removes what is older than the rules say, at most `limit` sessions, runs, events and audit messages. Returns what was removed.
-    /// Call it until nothing was, so that other writers never wait for long.
+    /// Removes what is older than the rules say, at most `limit` sessions, runs, events and audit messages. Returns what was
+    /// removed. Call it until nothing was, so that other writers never wait for long.
     ///
     /// If that is interrupted, some of it was removed and the next call removes the rest.
     ///
@@ -55,8 +55,8 @@ pub trait SessionRetention: Send + Sync + Debug {
     /// When the storage fails.
     async fn prune(&self, retention: &Retention, limit: u64) -> Result<Pruned, SessionError>;
 
-    /// Returns what [`prune`](Self::prune) would remove in the end, without changing anything. What belongs to a session or a run that
-    /// is removed is counted as well, if a rule of its own selects it.
+    /// Returns what [`prune`](Self::prune) would remove in the end, without changing anything. What belongs to a session or a
+    /// run that is removed is counted as well, if a rule of its own selects it.
     ///
     /// # Errors
     /// When the storage fails.

@@ -28,8 +28,8 @@ pub trait SessionWriter: Send + Sync + Debug {
     ///
     /// # Errors
     /// [`AlreadyExists`](crate::SessionErrorKind::AlreadyExists) if the tenant has a session with this id,
-    /// [`NotFound`](crate::SessionErrorKind::NotFound) if the user has no session of which it could be a part, and other errors when the
-    /// session is not acceptable or the storage fails.
+    /// [`NotFound`](crate::SessionErrorKind::NotFound) if the user has no session of which it could be a part, and other errors
+    /// when the session is not acceptable or the storage fails.
     async fn create(&self, session: NewSession) -> Result<Session, SessionError>;
 
     /// Writes a commit, completely or not at all, if the stream of the session ends at `expected`: the sequence number of the
@@ -100,8 +100,8 @@ pub trait SessionWriter: Send + Sync + Debug {
         by: &Actor,
     ) -> Result<Approval, SessionError>;
 
-    /// Takes the right to drive a session, if no other holder has it: the name is that of its [stream](super::stream_of). Other names can be
-    /// used for other things that only one may do at a time. Keep the result as long as the right is needed.
+    /// Takes the right to drive a session, if no other holder has it: the name is that of its [stream](super::stream_of). Other
+    /// names can be used for other things that only one may do at a time. Keep the result as long as the right is needed.
     ///
     /// Every handle counts, in this process and in others that use the same database. A process that ends releases everything,
     /// also if it is killed. The store does not check holds when it writes: they are an agreement between those who drive sessions.
