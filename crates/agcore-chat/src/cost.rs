@@ -1,4 +1,4 @@
-//! What a reply used and what it cost: tokens, prices, amounts of money, and how a session is billed.
+//! Tokens, prices, amounts of money, and how a session is billed.
 
 pub(crate) mod amount;
 pub(crate) mod billing;

@@ -49,7 +49,7 @@ const SHORT: &[Exception] = &[
         reason: "a type that both clients and the transport use, which would otherwise form a cycle",
     },
     Exception {
-        subject: "crates/agcore-store/src/postgres/statement.rs",
+        subject: "crates/agcore-store/src/postgres/connection/statement.rs",
         reason: "a trait that connections and transactions implement, which would otherwise form a cycle",
     },
     Exception {

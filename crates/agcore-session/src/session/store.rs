@@ -1,11 +1,12 @@
 //! [`SessionStore`]: the contract of stores of sessions.
 
-mod layer;
 mod reader;
 mod writer;
 mod retention;
 
-pub use self::{layer::StoreLayer, reader::SessionReader, retention::SessionRetention, writer::SessionWriter};
+pub use self::{reader::SessionReader, retention::SessionRetention, writer::SessionWriter};
+
+use std::sync::Arc;
 
 use crate::journal::Journal;
 
@@ -36,3 +37,27 @@ use crate::journal::Journal;
 pub trait SessionStore: Journal + SessionReader + SessionWriter + SessionRetention {}
 
 impl<S: Journal + SessionReader + SessionWriter + SessionRetention + ?Sized> SessionStore for S {}
+
+/// A store in front of another one. It reads and removes like the inner one, because every layer is a [`SessionReader`] and a
+/// [`SessionRetention`] if the inner store is one; what it changes is how it writes, as a [`SessionWriter`].
+///
+/// [`Redacted`](crate::Redacted) is one.
+///
+/// [`SessionReader`]: crate::SessionReader
+/// [`SessionRetention`]: crate::SessionRetention
+/// [`SessionWriter`]: crate::SessionWriter
+pub trait StoreLayer {
+    /// The type of the inner store.
+    type Inner: ?Sized;
+
+    /// Returns the inner store.
+    fn inner(&self) -> &Self::Inner;
+}
+
+impl<S: ?Sized> StoreLayer for Arc<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        self
+    }
+}

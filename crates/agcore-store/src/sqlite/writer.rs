@@ -270,7 +270,7 @@ fn check_transaction(connection: &Connection) -> Result<(), StoreError> {
     }
 }
 
-/// The error of writes that are not to blame: the next attempt is in another transaction, so it may succeed.
+/// Returns the error of writes that are not to blame: the next attempt is in another transaction, so it may succeed.
 fn failed_together() -> StoreError {
     StoreError::new(
         StoreErrorKind::Unavailable,
