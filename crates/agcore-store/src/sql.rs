@@ -4,7 +4,9 @@ mod conditions;
 mod erasure;
 mod knowledge;
 mod retention;
+pub(crate) mod row;
 mod sessions;
+pub(crate) mod tables;
 pub(crate) mod text;
 pub(crate) mod vector;
 

@@ -4,17 +4,15 @@ use agcore_chat::Timestamp;
 use serde::de::DeserializeOwned;
 use sqlx::{Error, Row, postgres::PgRow};
 
-use super::text;
+use super::{connection::statement::Statement, text};
+use crate::sql::{
+    row::SqlRow,
+    tables::{Cell, Table},
+};
 
 /// Returns a stored time.
 pub(super) fn time(row: &PgRow, column: &str) -> Result<Timestamp, Error> {
     row.try_get(column).map(Timestamp::from_millis)
-}
-
-/// Returns a stored time that may be absent.
-pub(super) fn optional_time(row: &PgRow, column: &str) -> Result<Option<Timestamp>, Error> {
-    let millis: Option<i64> = row.try_get(column)?;
-    Ok(millis.map(Timestamp::from_millis))
 }
 
 /// Returns a value that is stored as JSON and selected as text.
@@ -23,28 +21,9 @@ pub(super) fn json<T: DeserializeOwned>(row: &PgRow, column: &str) -> Result<T, 
     serde_json::from_str(json).map_err(|error| damaged(column, error))
 }
 
-/// Returns a value that is stored as JSON and selected as text, and may be absent.
-pub(super) fn optional_json<T: DeserializeOwned>(row: &PgRow, column: &str) -> Result<Option<T>, Error> {
-    let json: Option<&str> = row.try_get(column)?;
-    let parsed = json.map(serde_json::from_str).transpose();
-    parsed.map_err(|error| damaged(column, error))
-}
-
 /// Returns a stored number that is never negative.
 pub(super) fn count(row: &PgRow, column: &str) -> Result<u64, Error> {
     row.try_get(column).map(i64::unsigned_abs)
-}
-
-/// Returns a text that may have contained NUL characters and may be absent.
-pub(super) fn optional_text(row: &PgRow, column: &str) -> Result<Option<String>, Error> {
-    let text: Option<String> = row.try_get(column)?;
-    Ok(text.map(text::decode))
-}
-
-/// Returns a value that is stored by its name.
-pub(super) fn named<T>(row: &PgRow, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Result<T, Error> {
-    let name: &str = row.try_get(column)?;
-    from_name(name).ok_or_else(|| damaged(column, format!("`{name}` is not a known name")))
 }
 
 /// Returns the error of a value that cannot be read.
@@ -53,4 +32,47 @@ pub(super) fn damaged(column: &str, source: impl Into<Box<dyn std::error::Error 
         index: column.to_owned(),
         source: source.into(),
     }
+}
+
+impl SqlRow for PgRow {
+    type Error = Error;
+
+    fn optional_text(&self, column: &str) -> Result<Option<String>, Error> {
+        self.try_get(column)
+    }
+
+    fn optional_prose(&self, column: &str) -> Result<Option<String>, Error> {
+        let text: Option<String> = self.try_get(column)?;
+        Ok(text.map(text::decode))
+    }
+
+    fn optional_number(&self, column: &str) -> Result<Option<i64>, Error> {
+        self.try_get(column)
+    }
+
+    fn optional_json<T: DeserializeOwned>(&self, column: &str) -> Result<Option<T>, Error> {
+        let json: Option<&str> = self.try_get(column)?;
+        let parsed = json.map(serde_json::from_str).transpose();
+        parsed.map_err(|error| damaged(column, error))
+    }
+
+    fn named<T>(&self, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> Result<T, Error> {
+        let name: &str = self.try_get(column)?;
+        from_name(name).ok_or_else(|| damaged(column, format!("`{name}` is not a known name")))
+    }
+
+    fn damaged(column: &str, reason: String) -> Error {
+        damaged(column, reason)
+    }
+}
+
+/// Returns the statement that writes a row of a session, with the [`upsert`](Table::upsert) of its table.
+pub(super) fn writing<'q, T>(upsert: &'static str, table: &Table<T>, session: i64, row: &'q T) -> Statement<'q> {
+    let statement = sqlx::query(upsert).bind(session);
+    table.cells(row).fold(statement, |statement, cell| match cell {
+        Cell::Text(text) => statement.bind(text),
+        Cell::Integer(number) => statement.bind(number),
+        Cell::OptionalInteger(number) => statement.bind(number),
+        Cell::Json(json) => statement.bind(json),
+    })
 }

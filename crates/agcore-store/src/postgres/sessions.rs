@@ -23,8 +23,7 @@ use sqlx::{Row, postgres::PgRow};
 
 use crate::error::{StoreError, StoreErrorKind};
 
-pub(super) use self::row::{COLUMNS, KEY, session};
-use self::{approval::APPROVAL, call::CALL};
+pub(super) use self::row::{COLUMNS, KEY};
 use super::{
     PostgresStore,
     connection::{statement::Statement, transaction::Transaction},
@@ -32,7 +31,10 @@ use super::{
     query::{bind_all, number, numbered, statement},
     text::{self, lookup},
 };
-use crate::sql::Conditions;
+use crate::sql::{
+    Conditions,
+    tables::{read_approval, read_call, read_event, read_message, read_run, read_session},
+};
 
 #[async_trait]
 impl SessionReader for PostgresStore {
@@ -41,7 +43,7 @@ impl SessionReader for PostgresStore {
         let sql = concat!("SELECT ", COLUMNS!(), " FROM sessions WHERE tenant = $1 AND id = $2");
         let statement = sqlx::query(sql).bind(lookup(tenant)).bind(lookup(session));
         let row = self.statements().row(attempt, statement).await?;
-        let session = row.as_ref().map(self::session).transpose();
+        let session = row.as_ref().map(read_session).transpose();
         Ok(session.map_err(|error| convert(attempt, error))?)
     }
 
@@ -57,7 +59,7 @@ impl SessionReader for PostgresStore {
             conditions.values().len() + 1,
         );
         let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
-        Ok(self.select("cannot list the sessions", statement, session).await?)
+        Ok(self.select("cannot list the sessions", statement, read_session).await?)
     }
 
     async fn messages(
@@ -67,9 +69,7 @@ impl SessionReader for PostgresStore {
         filter: &MessageFilter,
     ) -> Result<Vec<StoredMessage>, SessionError> {
         let statement = message::listing(tenant, session, filter);
-        let mut messages = self
-            .select("cannot read the messages", statement, message::read)
-            .await?;
+        let mut messages = self.select("cannot read the messages", statement, read_message).await?;
         if filter.is_last {
             messages.reverse();
         }
@@ -83,45 +83,41 @@ impl SessionReader for PostgresStore {
         filter: &EventFilter,
     ) -> Result<Vec<StoredEvent>, SessionError> {
         let statement = event::listing(tenant, session, filter);
-        Ok(self.select("cannot read the events", statement, event::read).await?)
+        Ok(self.select("cannot read the events", statement, read_event).await?)
     }
 
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
         let statement = run::selecting(tenant, session, filter);
-        let mut runs = self.select("cannot read the runs", statement, run::read).await?;
+        let mut runs = self.select("cannot read the runs", statement, read_run).await?;
         runs.reverse();
         Ok(runs)
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {
-        let sql = concat!(
-            "SELECT ",
-            CALL!(),
+        let from = concat!(
             " FROM tool_calls WHERE session = ",
             KEY!(),
             " AND run = $3 ORDER BY call"
         );
-        let statement = sqlx::query(sql)
+        let sql = format!("SELECT {}{from}", *call::COLUMNS);
+        let statement = statement(sql)
             .bind(lookup(tenant))
             .bind(lookup(session))
             .bind(lookup(run));
-        Ok(self.select("cannot read the tool calls", statement, call::read).await?)
+        Ok(self.select("cannot read the tool calls", statement, read_call).await?)
     }
 
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, SessionError> {
         let conditions = Conditions::approvals(filter);
         let sql = format!(
-            concat!(
-                "SELECT ",
-                APPROVAL!(),
-                ", sessions.id AS session_id FROM sessions JOIN approvals USING (session) WHERE {} \
-                 ORDER BY asked_at, sessions.id, approvals.id LIMIT ${}"
-            ),
+            "SELECT {}, sessions.id AS session_id FROM sessions JOIN approvals USING (session) WHERE {} \
+             ORDER BY asked_at, sessions.id, approvals.id LIMIT ${}",
+            *approval::COLUMNS,
             numbered(conditions.sql(), 1),
             conditions.values().len() + 1,
         );
         let statement = bind_all(statement(sql), &conditions).bind(filter.limit.map(number));
-        let read = |row: &PgRow| approval::read(row, row.try_get("session_id")?);
+        let read = |row: &PgRow| read_approval(row, row.try_get("session_id")?);
         Ok(self.select("cannot list the approvals", statement, read).await?)
     }
 }

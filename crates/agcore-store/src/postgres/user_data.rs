@@ -13,7 +13,7 @@ use super::{
     query::{bind_all, number, numbered, statement},
     sessions,
 };
-use crate::{error::StoreError, sql::Conditions, user_data::UserDataStore};
+use crate::{error::StoreError, sql::Conditions, sql::tables::read_session, user_data::UserDataStore};
 
 const ATTEMPT: &str = "cannot list what belongs to the user";
 
@@ -37,7 +37,7 @@ impl UserDataStore for PostgresStore {
 
     async fn sessions_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Session>, StoreError> {
         let rows = self.rows_of("sessions", sessions::COLUMNS!(), (user, after, limit));
-        read(&rows.await?, sessions::session)
+        read(&rows.await?, read_session)
     }
 
     async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, StoreError> {

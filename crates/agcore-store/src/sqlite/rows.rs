@@ -4,13 +4,19 @@ use std::fmt;
 
 use agcore_chat::Timestamp;
 use rusqlite::{
-    Connection, Params, Row,
-    types::{FromSql, FromSqlError, FromSqlResult, ValueRef},
+    Connection, Params, Row, ToSql, params_from_iter,
+    types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, Value, ValueRef},
 };
 use serde::de::DeserializeOwned;
 
 use super::error::convert;
-use crate::error::StoreError;
+use crate::{
+    error::StoreError,
+    sql::{
+        row::SqlRow,
+        tables::{Cell, Table},
+    },
+};
 
 /// A value that is stored as JSON.
 pub(super) struct Json<T>(pub(super) T);
@@ -27,40 +33,77 @@ pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
     row.get(column).map(Timestamp::from_millis)
 }
 
-/// Returns a stored time that may be absent.
-pub(super) fn optional_time(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
-    let millis: Option<i64> = row.get(column)?;
-    Ok(millis.map(Timestamp::from_millis))
-}
-
-/// Returns a stored value that may be absent.
-pub(super) fn optional_json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<T>> {
-    let value: Option<Json<T>> = row.get(column)?;
-    Ok(value.map(|Json(value)| value))
-}
-
 /// Returns a stored number that is never negative.
 pub(super) fn count(row: &Row<'_>, column: &str) -> rusqlite::Result<u64> {
     row.get(column).map(i64::unsigned_abs)
 }
 
-/// Returns a value that is stored by its name.
-pub(super) fn named<T>(row: &Row<'_>, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> rusqlite::Result<T> {
-    let name = row.get_ref(column)?.as_str()?;
-    from_name(name).ok_or_else(|| FromSqlError::other(UnknownName(name.to_owned())).into())
-}
+impl SqlRow for Row<'_> {
+    type Error = rusqlite::Error;
 
-/// The error of a stored name that this version does not know.
-#[derive(Debug)]
-struct UnknownName(String);
+    fn optional_text(&self, column: &str) -> rusqlite::Result<Option<String>> {
+        self.get(column)
+    }
 
-impl fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not a known name", self.0)
+    fn optional_prose(&self, column: &str) -> rusqlite::Result<Option<String>> {
+        self.get(column)
+    }
+
+    fn optional_number(&self, column: &str) -> rusqlite::Result<Option<i64>> {
+        self.get(column)
+    }
+
+    fn optional_json<T: DeserializeOwned>(&self, column: &str) -> rusqlite::Result<Option<T>> {
+        let value: Option<Json<T>> = self.get(column)?;
+        Ok(value.map(|Json(value)| value))
+    }
+
+    fn named<T>(&self, column: &str, from_name: impl FnOnce(&str) -> Option<T>) -> rusqlite::Result<T> {
+        let name = self.get_ref(column)?.as_str()?;
+        from_name(name).ok_or_else(|| Self::damaged(column, format!("`{name}` is not a known name")))
+    }
+
+    fn damaged(column: &str, reason: String) -> rusqlite::Error {
+        FromSqlError::other(Damaged(format!("{column}: {reason}"))).into()
     }
 }
 
-impl std::error::Error for UnknownName {}
+/// The error of a stored value that this version cannot read.
+#[derive(Debug)]
+struct Damaged(String);
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+impl ToSql for Cell<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Text(text) => text.map_or(ToSqlOutput::Owned(Value::Null), ToSqlOutput::from),
+            Self::Integer(number) => ToSqlOutput::from(*number),
+            Self::OptionalInteger(number) => number.map_or(ToSqlOutput::Owned(Value::Null), ToSqlOutput::from),
+            Self::Json(json) => json
+                .as_deref()
+                .map_or(ToSqlOutput::Owned(Value::Null), ToSqlOutput::from),
+        })
+    }
+}
+
+/// Writes a row of a session, with the [`upsert`](Table::upsert) of its table.
+pub(super) fn write_row<T>(
+    connection: &Connection,
+    attempt: &str,
+    upsert: &str,
+    table: &Table<T>,
+    (session, row): (i64, &T),
+) -> Result<(), StoreError> {
+    let values = std::iter::once(Cell::Integer(session)).chain(table.cells(row));
+    execute(connection, attempt, upsert, params_from_iter(values)).map(drop)
+}
 
 /// Converts a number for the database. SQLite's integers have a sign; no number gets that large.
 pub(super) fn number(number: u64) -> i64 {

@@ -21,9 +21,12 @@ use async_trait::async_trait;
 use rusqlite::{Connection, named_params, params};
 use serde_json::Value;
 
-use crate::error::{StoreError, StoreErrorKind};
+use crate::{
+    error::{StoreError, StoreErrorKind},
+    sql::tables::read_session,
+};
 
-pub(super) use self::row::{COLUMNS, KEY, session};
+pub(super) use self::row::{COLUMNS, KEY};
 use super::{
     SqliteStore,
     rows::{execute, select_one},
@@ -36,7 +39,9 @@ impl SessionReader for SqliteStore {
         let key = [tenant, session].map(str::to_owned);
         self.read(move |connection| {
             let sql = format!("SELECT {COLUMNS} FROM sessions WHERE tenant = ?1 AND id = ?2");
-            select_one(connection, "cannot read the session", &sql, key, self::session)
+            select_one(connection, "cannot read the session", &sql, key, |row| {
+                read_session(row)
+            })
         })
         .await
     }

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::{
     error::StoreError,
+    sql::tables::read_session,
     sql::{Conditions, Value},
     user_data::UserDataStore,
 };
@@ -42,8 +43,10 @@ impl UserDataStore for SqliteStore {
     }
 
     async fn sessions_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Session>, StoreError> {
-        self.rows_of(("sessions", sessions::COLUMNS), (user, after, limit), sessions::session)
-            .await
+        self.rows_of(("sessions", sessions::COLUMNS), (user, after, limit), |row| {
+            read_session(row)
+        })
+        .await
     }
 
     async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, StoreError> {

@@ -1,9 +1,7 @@
 //! Events in their table.
 
 use agcore_chat::Timestamp;
-use agcore_session::{EventFilter, NewEvent, StoredEvent};
-use serde_json::Value;
-use sqlx::{Error, Row, postgres::PgRow};
+use agcore_session::{EventFilter, NewEvent};
 
 use super::run;
 use crate::{
@@ -11,7 +9,6 @@ use crate::{
     postgres::{
         connection::{statement::Statement, transaction::Transaction},
         query::number,
-        rows::{count, json, time},
         text::lookup,
     },
 };
@@ -67,10 +64,4 @@ pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &'q EventFi
         Some(run) => of_all(select!("AND run = $5")).bind(lookup(run)),
         None => of_all(select!("")),
     }
-}
-
-pub(super) fn read(row: &PgRow) -> Result<StoredEvent, Error> {
-    let (run, kind): (String, String) = (row.try_get("run")?, row.try_get("kind")?);
-    let event = NewEvent::new(run, kind, json::<Value>(row, "data")?);
-    Ok(event.store(count(row, "seq")?, time(row, "created_at")?))
 }

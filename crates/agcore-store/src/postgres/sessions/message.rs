@@ -1,9 +1,8 @@
 //! Messages in their table.
 
-use agcore_chat::Money;
-use agcore_session::{MessageFilter, MessageMetadata, MessagePart, MessageRole, NewMessage, StoredMessage, Visibility};
+use agcore_session::{MessageFilter, MessageMetadata, MessagePart, StoredMessage, Visibility};
 use serde::Serialize;
-use sqlx::{Error, Row, postgres::PgRow};
+use sqlx::Row;
 
 use crate::{
     error::{StoreError, StoreErrorKind},
@@ -14,7 +13,6 @@ use crate::{
         },
         error::{convert, unwritable},
         query::{number, statement},
-        rows::{damaged, named, optional_json, optional_text, time},
         text::{self, lookup},
     },
 };
@@ -111,7 +109,7 @@ pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &MessageFil
     };
     let sql = format!(
         concat!(
-            "SELECT seq, id, role, visibility_mask, run, (cost * 1000000)::bigint AS cost, currency, profile_version, \
+            "SELECT seq, id, role, visibility_mask::bigint AS visibility_mask, run, (cost * 1000000)::bigint AS cost, currency, profile_version, \
              created_at, usage::text AS usage, metadata::text AS metadata, content FROM messages WHERE session = ",
             super::row::KEY!(),
             " AND seq > $3 AND seq < $4 {} ORDER BY seq {} LIMIT $5"
@@ -120,24 +118,4 @@ pub(super) fn listing<'q>(tenant: &'q str, session: &'q str, filter: &MessageFil
     );
     let statement = statement(sql).bind(lookup(tenant)).bind(lookup(session));
     statement.bind(low).bind(high).bind(filter.limit.map(number))
-}
-
-pub(super) fn read(row: &PgRow) -> Result<StoredMessage, Error> {
-    let role = named(row, "role", MessageRole::from_name)?;
-    let content = text::decode(row.try_get("content")?);
-    let mut message = NewMessage::new(row.try_get::<String, _>("id")?, role, content);
-    let mask: i16 = row.try_get("visibility_mask")?;
-    let visibility = u8::try_from(mask).ok().and_then(Visibility::from_mask);
-    message.visibility = visibility.ok_or_else(|| damaged("visibility_mask", format!("{mask} is not a known mask")))?;
-    if let Some(metadata) = optional_json(row, "metadata")? {
-        let set = message.set_stored_metadata(metadata);
-        set.map_err(|error| damaged("metadata", error.to_string()))?;
-    }
-    message.run = row.try_get("run")?;
-    message.usage = optional_json(row, "usage")?;
-    if let Some(micros) = row.try_get("cost")? {
-        message.cost = Some(Money::from_micros(micros, row.try_get::<String, _>("currency")?));
-    }
-    message.profile_version = optional_text(row, "profile_version")?;
-    Ok(message.store(row.try_get("seq")?, time(row, "created_at")?))
 }

@@ -1,7 +1,7 @@
 //! Sessions in their table.
 
 use agcore_chat::Actor;
-use agcore_session::{Billing, NewSession, Session, SessionOrigin, SessionStatus};
+use agcore_session::Session;
 use sqlx::{Error, Row, postgres::PgRow};
 
 use crate::{
@@ -9,9 +9,10 @@ use crate::{
     postgres::{
         connection::{statement::FetchRow, transaction::Transaction},
         error::convert,
-        rows::{count, json, named, optional_text, optional_time, time},
+        rows::count,
         text::lookup,
     },
+    sql::tables::read_session,
 };
 
 /// The columns of a session. Its end is kept by the journal.
@@ -98,39 +99,7 @@ fn stored(row: &PgRow) -> Result<Stored, Error> {
     };
     Ok(Stored {
         key: row.try_get("session")?,
-        session: session(row)?,
+        session: read_session(row)?,
         last,
     })
-}
-
-pub(in crate::postgres) fn session(row: &PgRow) -> Result<Session, Error> {
-    let mut new = NewSession::new(row.try_get::<String, _>("id")?).with_owner(owner(row)?);
-    new.title = optional_text(row, "title")?;
-    new.billing = billing(row)?;
-    if let Some(origin) = row.try_get::<Option<String>, _>("origin_session")? {
-        new.origin = Some(SessionOrigin::new(origin, row.try_get("origin_message")?));
-    }
-    new.part_of = row.try_get("whole")?;
-    new.metadata = json(row, "metadata")?;
-    let mut session = new.create(time(row, "created_at")?);
-    session.status = named(row, "status", SessionStatus::from_name)?;
-    session.pending_tool_call_id = row.try_get("pending_tool_call_id")?;
-    session.error_id = row.try_get("error_id")?;
-    session.updated_at = time(row, "updated_at")?;
-    session.erased_at = optional_time(row, "erased_at")?;
-    session.end = count(row, "last_seq")?;
-    Ok(session)
-}
-
-fn owner(row: &PgRow) -> Result<Actor, Error> {
-    let owner = Actor::new(row.try_get::<String, _>("tenant")?, row.try_get::<String, _>("user")?);
-    let line: Option<String> = row.try_get("line")?;
-    Ok(line.into_iter().fold(owner, Actor::with_line))
-}
-
-fn billing(row: &PgRow) -> Result<Option<Billing>, Error> {
-    let country: Option<String> = row.try_get("country")?;
-    let currency: Option<String> = row.try_get("currency")?;
-    let billing = currency.map(Billing::new);
-    Ok(billing.map(|billing| country.into_iter().fold(billing, Billing::with_country)))
 }

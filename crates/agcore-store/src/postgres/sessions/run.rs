@@ -1,9 +1,9 @@
 //! Runs in their table.
 
+use std::sync::LazyLock;
+
 use agcore_chat::Timestamp;
-use agcore_session::{Run, RunChange, RunFilter, RunStatus};
-use serde_json::Value;
-use sqlx::{Error, Row, postgres::PgRow};
+use agcore_session::{RunChange, RunFilter};
 
 use super::row::KEY;
 use crate::{
@@ -15,18 +15,17 @@ use crate::{
         },
         error::convert,
         query::{number, statement},
-        rows::{named, optional_json, time},
+        rows::writing,
         text::lookup,
     },
-    sql::OPEN_RUNS,
+    sql::{
+        OPEN_RUNS,
+        tables::{Dialect, RUNS, read_run},
+    },
 };
 
-/// The columns that [`read`] reads.
-macro_rules! RUN {
-    () => {
-        "id, status, created_at, updated_at, input::text AS input, outcome::text AS outcome"
-    };
-}
+static COLUMNS: LazyLock<String> = LazyLock::new(|| RUNS.columns(Dialect::Postgres));
+static UPSERT: LazyLock<String> = LazyLock::new(|| RUNS.upsert(Dialect::Postgres));
 
 /// Writes a new run, or changes a known one.
 pub(super) async fn change(
@@ -36,25 +35,14 @@ pub(super) async fn change(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let attempt = "cannot write the run";
-    let sql = concat!("SELECT ", RUN!(), " FROM runs WHERE session = $1 AND id = $2");
+    let sql = format!("SELECT {} FROM runs WHERE session = $1 AND id = $2", *COLUMNS);
     let found = transaction
-        .row(attempt, sqlx::query(sql).bind(session).bind(&change.id))
+        .row(attempt, statement(sql).bind(session).bind(&change.id))
         .await?;
-    let known = found.as_ref().map(read).transpose();
+    let known = found.as_ref().map(read_run).transpose();
     let run = change.apply(known.map_err(|error| convert(attempt, error))?, now)?;
-    let sql = "INSERT INTO runs (session, id, status, created_at, updated_at, input, outcome)
-               VALUES ($1, $2, $3, $4, $5, $6::json, $7::json)
-               ON CONFLICT (session, id) DO UPDATE
-               SET status = excluded.status, updated_at = excluded.updated_at, outcome = excluded.outcome";
-    let statement = sqlx::query(sql)
-        .bind(session)
-        .bind(run.id)
-        .bind(run.status.as_str())
-        .bind(run.created_at.as_millis())
-        .bind(run.updated_at.as_millis())
-        .bind(run.input.as_ref().map(Value::to_string))
-        .bind(run.outcome.as_ref().map(Value::to_string));
-    transaction.execute(attempt, statement).await.map(drop)
+    let write = writing(&UPSERT, &RUNS, session, &run);
+    transaction.execute(attempt, write).await.map(drop)
 }
 
 /// Checks that a run exists.
@@ -72,8 +60,11 @@ pub(super) async fn check(transaction: &mut Transaction<'_>, session: i64, id: &
 pub(super) fn selecting<'q>(tenant: &'q str, session: &'q str, filter: &'q RunFilter) -> Statement<'q> {
     let is_open = if filter.is_open { OPEN_RUNS } else { "TRUE" };
     let of_id = if filter.id.is_some() { "id = $4" } else { "TRUE" };
-    let from = concat!("SELECT ", RUN!(), " FROM runs WHERE session = ", KEY!());
-    let selecting = statement(format!("{from} AND {is_open} AND {of_id} ORDER BY run DESC LIMIT $3"));
+    let from = concat!(" FROM runs WHERE session = ", KEY!());
+    let selecting = statement(format!(
+        "SELECT {}{from} AND {is_open} AND {of_id} ORDER BY run DESC LIMIT $3",
+        *COLUMNS
+    ));
     let selecting = selecting
         .bind(lookup(tenant))
         .bind(lookup(session))
@@ -82,14 +73,4 @@ pub(super) fn selecting<'q>(tenant: &'q str, session: &'q str, filter: &'q RunFi
         Some(id) => selecting.bind(lookup(id)),
         None => selecting,
     }
-}
-
-pub(super) fn read(row: &PgRow) -> Result<Run, Error> {
-    let status = named(row, "status", RunStatus::from_name)?;
-    let mut change = RunChange::new(row.try_get::<String, _>("id")?, status);
-    change.input = optional_json(row, "input")?;
-    change.outcome = optional_json(row, "outcome")?;
-    let mut run = change.create(time(row, "created_at")?);
-    run.updated_at = time(row, "updated_at")?;
-    Ok(run)
 }

@@ -2,15 +2,15 @@
 
 use agcore_chat::Timestamp;
 use agcore_session::{EventFilter, NewEvent, StoredEvent};
-use rusqlite::{Connection, Row, Statement, params};
-use serde_json::Value;
+use rusqlite::{Connection, Statement, params};
 
 use super::row::KEY;
 use crate::{
     error::StoreError,
+    sql::tables::read_event,
     sqlite::{
         error::convert,
-        rows::{Json, count, execute, limit, number, select, time},
+        rows::{execute, limit, number, select},
     },
 };
 
@@ -81,14 +81,14 @@ pub(super) fn list(
             attempt,
             &sql,
             params![tenant, session, after, limit, run],
-            read,
+            |row| read_event(row),
         ),
-        None => select(connection, attempt, &sql, params![tenant, session, after, limit], read),
+        None => select(
+            connection,
+            attempt,
+            &sql,
+            params![tenant, session, after, limit],
+            |row| read_event(row),
+        ),
     }
-}
-
-fn read(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    let Json::<Value>(data) = row.get("data")?;
-    let event = NewEvent::new(row.get::<_, String>("run")?, row.get::<_, String>("kind")?, data);
-    Ok(event.store(count(row, "seq")?, time(row, "created_at")?))
 }

@@ -3,13 +3,13 @@
 use agcore_session::{Approval, ApprovalFilter, Session, SessionFilter};
 use rusqlite::{Connection, params_from_iter};
 
-use super::{
-    approval,
-    row::{COLUMNS, session},
-};
+use super::{approval, row::COLUMNS};
 use crate::{
     error::StoreError,
-    sql::{Conditions, Value},
+    sql::{
+        Conditions, Value,
+        tables::{read_approval, read_session},
+    },
     sqlite::rows::{limit, select},
 };
 
@@ -21,7 +21,9 @@ pub(super) fn sessions(connection: &Connection, filter: &SessionFilter) -> Resul
     );
     let limit = Value::Integer(limit(filter.limit));
     let params = params_from_iter(conditions.values().iter().chain([&limit]));
-    select(connection, "cannot list the sessions", &sql, params, session)
+    select(connection, "cannot list the sessions", &sql, params, |row| {
+        read_session(row)
+    })
 }
 
 pub(super) fn approvals(connection: &Connection, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
@@ -29,11 +31,11 @@ pub(super) fn approvals(connection: &Connection, filter: &ApprovalFilter) -> Res
     let sql = format!(
         "SELECT {}, sessions.id AS session_id FROM sessions JOIN approvals USING (session) WHERE {} \
          ORDER BY asked_at, sessions.id, approvals.id LIMIT ?",
-        approval::COLUMNS,
+        *approval::COLUMNS,
         conditions.sql()
     );
     let limit = Value::Integer(limit(filter.limit));
     let params = params_from_iter(conditions.values().iter().chain([&limit]));
-    let read = |row: &rusqlite::Row<'_>| approval::read(row, &row.get::<_, String>("session_id")?);
+    let read = |row: &rusqlite::Row<'_>| read_approval(row, &row.get::<_, String>("session_id")?);
     select(connection, "cannot list the approvals", &sql, params, read)
 }

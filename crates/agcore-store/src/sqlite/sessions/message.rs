@@ -1,13 +1,13 @@
 //! Messages in their table.
 
-use agcore_chat::Money;
-use agcore_session::{MessageFilter, MessageMetadata, MessagePart, MessageRole, NewMessage, StoredMessage, Visibility};
-use rusqlite::{Connection, Row, named_params, params, types::FromSqlError};
+use agcore_session::{MessageFilter, MessageMetadata, MessagePart, StoredMessage, Visibility};
+use rusqlite::{Connection, named_params, params};
 
 use super::row::KEY;
 use crate::{
     error::{StoreError, StoreErrorKind},
-    sqlite::rows::{execute, limit, named, number, optional_json, select, time},
+    sql::tables::read_message,
+    sqlite::rows::{execute, limit, number, select},
 };
 
 /// Writes a message. Refuses one whose id is known.
@@ -68,27 +68,11 @@ pub(super) fn list(
          FROM messages WHERE session = {KEY} AND seq > ?3 AND seq < ?4 {visible} ORDER BY seq {order} LIMIT ?5"
     );
     let params = params![tenant, session, low, high, limit(filter.limit)];
-    let mut messages = select(connection, "cannot read the messages", &sql, params, read)?;
+    let mut messages = select(connection, "cannot read the messages", &sql, params, |row| {
+        read_message(row)
+    })?;
     if filter.is_last {
         messages.reverse();
     }
     Ok(messages)
-}
-
-fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
-    let role = named(row, "role", MessageRole::from_name)?;
-    let mut message = NewMessage::new(row.get::<_, String>("id")?, role, row.get::<_, String>("content")?);
-    let mask: i64 = row.get("visibility_mask")?;
-    let visibility = u8::try_from(mask).ok().and_then(Visibility::from_mask);
-    message.visibility = visibility.ok_or(FromSqlError::OutOfRange(mask))?;
-    if let Some(metadata) = optional_json(row, "metadata")? {
-        message.set_stored_metadata(metadata).map_err(FromSqlError::other)?;
-    }
-    message.run = row.get("run")?;
-    message.usage = optional_json(row, "usage")?;
-    if let Some(micros) = row.get("cost")? {
-        message.cost = Some(Money::from_micros(micros, row.get::<_, String>("currency")?));
-    }
-    message.profile_version = row.get("profile_version")?;
-    Ok(message.store(row.get("seq")?, time(row, "created_at")?))
 }

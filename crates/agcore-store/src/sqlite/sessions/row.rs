@@ -1,12 +1,13 @@
 //! Sessions in their table.
 
 use agcore_chat::Actor;
-use agcore_session::{Billing, NewSession, Session, SessionOrigin, SessionStatus};
+use agcore_session::Session;
 use rusqlite::{Connection, Row};
 
 use crate::{
     error::StoreError,
-    sqlite::rows::{Json, count, named, optional_time, select_one, time},
+    sql::tables::read_session,
+    sqlite::rows::{count, select_one},
 };
 
 /// The columns of a session. Its end is kept by the journal.
@@ -78,40 +79,7 @@ pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
     };
     Ok(Stored {
         key: row.get("session")?,
-        session: session(row)?,
+        session: read_session(row)?,
         last,
     })
-}
-
-pub(in crate::sqlite) fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
-    let mut new = NewSession::new(row.get::<_, String>("id")?).with_owner(owner(row)?);
-    new.title = row.get("title")?;
-    new.billing = billing(row)?;
-    if let Some(origin) = row.get::<_, Option<String>>("origin_session")? {
-        new.origin = Some(SessionOrigin::new(origin, row.get("origin_message")?));
-    }
-    new.part_of = row.get("whole")?;
-    let Json(metadata) = row.get("metadata")?;
-    new.metadata = metadata;
-    let mut session = new.create(time(row, "created_at")?);
-    session.status = named(row, "status", SessionStatus::from_name)?;
-    session.pending_tool_call_id = row.get("pending_tool_call_id")?;
-    session.error_id = row.get("error_id")?;
-    session.updated_at = optional_time(row, "updated_at")?.unwrap_or(session.created_at);
-    session.erased_at = optional_time(row, "erased_at")?;
-    session.end = count(row, "last_seq")?;
-    Ok(session)
-}
-
-fn owner(row: &Row<'_>) -> rusqlite::Result<Actor> {
-    let owner = Actor::new(row.get::<_, String>("tenant")?, row.get::<_, String>("user")?);
-    let line: Option<String> = row.get("line")?;
-    Ok(line.into_iter().fold(owner, Actor::with_line))
-}
-
-fn billing(row: &Row<'_>) -> rusqlite::Result<Option<Billing>> {
-    let country: Option<String> = row.get("country")?;
-    let currency: Option<String> = row.get("currency")?;
-    let billing = currency.map(Billing::new);
-    Ok(billing.map(|billing| country.into_iter().fold(billing, Billing::with_country)))
 }

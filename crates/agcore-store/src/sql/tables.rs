@@ -1,0 +1,198 @@
+//! The tables of sessions, which both databases have: their columns, what is written into each, and how a row is read. The
+//! migrations of each database create them.
+
+mod approval;
+mod call;
+mod event;
+mod message;
+mod run;
+mod session;
+
+use serde_json::Value;
+
+pub(crate) use self::{
+    approval::{APPROVALS, read_approval},
+    call::{CALLS, read_call},
+    event::read_event,
+    message::read_message,
+    run::{RUNS, read_run},
+    session::read_session,
+};
+
+/// A table of a session's rows, each of which is written as a whole: inserted if it is new, changed otherwise.
+pub(crate) struct Table<T: 'static> {
+    name: &'static str,
+    /// The columns that identify a row within its session.
+    key: &'static [&'static str],
+    columns: &'static [Column<T>],
+}
+
+/// Returns the value of a row in a column.
+type ValueOf<T> = for<'t> fn(&'t T) -> Cell<'t>;
+
+/// A column, with the value of a row in it.
+struct Column<T> {
+    name: &'static str,
+    value: ValueOf<T>,
+    /// Whether the value is JSON.
+    is_json: bool,
+    /// Whether the value may change after the row was inserted.
+    may_change: bool,
+}
+
+/// A value to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell<'c> {
+    Text(Option<&'c str>),
+    Integer(i64),
+    OptionalInteger(Option<i64>),
+    Json(Option<String>),
+}
+
+/// A database's way to write what SQL does not define.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    #[cfg(feature = "sqlite")]
+    Sqlite,
+    #[cfg(feature = "postgres")]
+    Postgres,
+}
+
+impl<T> Table<T> {
+    /// Returns the columns for a `SELECT`, which may join other tables.
+    pub(crate) fn columns(&self, dialect: Dialect) -> String {
+        let column = |column: &Column<T>| {
+            let (table, name) = (self.name, column.name);
+            let cast = if column.is_json { dialect.json_as_text() } else { "" };
+            format!("{table}.{name}{cast} AS {name}")
+        };
+        self.columns.iter().map(column).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the statement that writes a row. Its values are the key of the session and the [cells](Self::cells).
+    pub(crate) fn upsert(&self, dialect: Dialect) -> String {
+        let list = |texts: Vec<String>| texts.join(", ");
+        let names = list(self.columns.iter().map(|column| column.name.to_owned()).collect());
+        let place = |(at, column): (usize, &Column<T>)| {
+            let cast = if column.is_json { dialect.text_as_json() } else { "" };
+            format!("{}{cast}", dialect.place(at + 2))
+        };
+        let places = list(self.columns.iter().enumerate().map(place).collect());
+        let changing = self.columns.iter().filter(|column| column.may_change);
+        let changes = list(
+            changing
+                .map(|column| format!("{0} = excluded.{0}", column.name))
+                .collect(),
+        );
+        format!(
+            "INSERT INTO {} (session, {names}) VALUES ({}, {places}) ON CONFLICT (session, {}) DO UPDATE SET {changes}",
+            self.name,
+            dialect.place(1),
+            self.key.join(", "),
+        )
+    }
+
+    /// Returns the values of a row, in the order of the columns.
+    pub(crate) fn cells<'t>(&self, row: &'t T) -> impl Iterator<Item = Cell<'t>> {
+        self.columns.iter().map(move |column| (column.value)(row))
+    }
+}
+
+impl<T> Column<T> {
+    /// A column whose value stays as it was inserted.
+    const fn fixed(name: &'static str, value: ValueOf<T>) -> Self {
+        Self {
+            name,
+            value,
+            is_json: false,
+            may_change: false,
+        }
+    }
+
+    /// A column whose value changes with the row.
+    const fn changing(name: &'static str, value: ValueOf<T>) -> Self {
+        Self {
+            may_change: true,
+            ..Self::fixed(name, value)
+        }
+    }
+
+    /// A fixed column with JSON.
+    const fn fixed_json(name: &'static str, value: ValueOf<T>) -> Self {
+        Self {
+            is_json: true,
+            ..Self::fixed(name, value)
+        }
+    }
+
+    /// A changing column with JSON.
+    const fn changing_json(name: &'static str, value: ValueOf<T>) -> Self {
+        Self {
+            may_change: true,
+            ..Self::fixed_json(name, value)
+        }
+    }
+}
+
+impl<'c> Cell<'c> {
+    fn text(text: &'c str) -> Self {
+        Self::Text(Some(text))
+    }
+
+    fn json(value: Option<&Value>) -> Self {
+        Self::Json(value.map(Value::to_string))
+    }
+}
+
+impl Dialect {
+    fn place(self, number: usize) -> String {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite => format!("?{number}"),
+            #[cfg(feature = "postgres")]
+            Self::Postgres => format!("${number}"),
+        }
+    }
+
+    const fn json_as_text(self) -> &'static str {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite => "",
+            #[cfg(feature = "postgres")]
+            Self::Postgres => "::text",
+        }
+    }
+
+    const fn text_as_json(self) -> &'static str {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite => "",
+            #[cfg(feature = "postgres")]
+            Self::Postgres => "::json",
+        }
+    }
+}
+
+#[cfg(all(test, feature = "sqlite", feature = "postgres"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_name_each_column_once() {
+        assert_eq!(
+            CALLS.upsert(Dialect::Postgres),
+            "INSERT INTO tool_calls (session, run, id, name, started_at, finished_at, arguments, result) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7::json, $8::json) \
+             ON CONFLICT (session, run, id) DO UPDATE SET finished_at = excluded.finished_at, result = excluded.result"
+        );
+        assert_eq!(
+            RUNS.columns(Dialect::Sqlite),
+            "runs.id AS id, runs.status AS status, runs.created_at AS created_at, runs.updated_at AS updated_at, \
+             runs.input AS input, runs.outcome AS outcome"
+        );
+        assert!(
+            RUNS.columns(Dialect::Postgres)
+                .ends_with("runs.outcome::text AS outcome")
+        );
+    }
+}
