@@ -1,4 +1,4 @@
-//! Durable sessions: what is written to a store while a turn runs, and how a session is read back.
+//! Durable sessions: writing the changes of a turn to a store while it runs, and reading a session back.
 
 mod side_record;
 mod task_record;

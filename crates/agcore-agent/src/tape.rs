@@ -68,7 +68,7 @@ pub(crate) enum Next<T> {
     Answer(T),
     /// The recording stops here: the run is cancelled.
     Stopped,
-    /// The session asks for something that was not recorded.
+    /// The session differs from the recording in this way.
     Different(String),
 }
 

@@ -108,7 +108,7 @@ impl Encoder {
         }
     }
 
-    /// Sets what is sent.
+    /// Sets which events and members are sent.
     #[must_use]
     pub fn with_settings(mut self, settings: EncoderSettings) -> Self {
         self.settings = settings;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::thread_message::ThreadMessage;
 
-/// An input of an [`Encoder`](crate::Encoder): something that happened in a run.
+/// An input of an [`Encoder`](crate::Encoder): an event of a run.
 ///
 /// Events of agents can be pushed as they come; a server maps events of its flows to the other inputs.
 #[derive(Debug, Clone, PartialEq)]

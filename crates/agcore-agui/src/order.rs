@@ -12,7 +12,7 @@ use run_state::RunState;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OrderViolation {
-    /// The index of the event; the number of events if something is missing at the end.
+    /// The index of the event; the number of events if an event is missing at the end.
     pub index: usize,
     /// The type of the event.
     pub event_type: String,

@@ -61,7 +61,7 @@ pub fn sse_comment(text: &str) -> String {
     frame
 }
 
-/// Splits a text at CRLF, LF and CR, each of which ends a line of a stream.
+/// Splits a text at CRLF, LF and CR: each of them ends a line of a stream.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n')
         .flat_map(|line| line.strip_suffix('\r').unwrap_or(line).split('\r'))

@@ -1,4 +1,4 @@
-//! Compaction: when a conversation is shortened, what is removed, and how a model is asked for a summary.
+//! Compaction: when a conversation is shortened, which parts are removed, and how a model is asked for a summary.
 //!
 //! Everything here is pure; the driver executes the plans.
 

@@ -23,7 +23,7 @@ impl UnfinishedCall {
         matches!(machine.next(), Step::Call(_)).then_some(Self { is_logged })
     }
 
-    /// Returns what counts the call as lost, unless the state waits for something else by now.
+    /// Returns the outcomes that count the call as lost, or none if the state no longer waits for it.
     pub(crate) fn outcomes(
         self,
         machine: &Machine,

@@ -47,7 +47,7 @@ impl ObjectTransport for HttpObjects {
     }
 }
 
-/// Returns the error of a header that cannot be sent, without what is in it: it contains the keys.
+/// Returns the error of a header that cannot be sent, without its value, which contains the keys.
 #[cold]
 fn unsendable() -> StorageError {
     let message =

@@ -220,7 +220,7 @@ impl PlannerFlow {
 
 type Builder = FlowBuilder<PlannerState>;
 
-/// Returns a node that does something with the parts of the flow.
+/// Returns a node that runs a function with the parts of the flow.
 fn node<F, R>(parts: &Arc<Parts>, work: F) -> impl agcore_flow::Node<PlannerState> + use<F, R>
 where
     F: Fn(Arc<Parts>, PlannerState, NodeContext) -> R + Send + Sync + 'static,

@@ -140,7 +140,7 @@ impl<S: FlowState> FlowRun<S> {
         result
     }
 
-    /// Reads what is saved and applies the answers.
+    /// Loads the saved run and applies the answers.
     async fn open(self) -> Result<Opened<S>, FlowError> {
         let loaded = match &self.checkpoints {
             Some(checkpoints) => checkpoints.load().await?,

@@ -51,7 +51,7 @@ impl Position {
     }
 }
 
-/// Adds what is derived from the outcomes and their events, and advances the position.
+/// Adds the messages, runs, state and title that are derived from the outcomes and their events, and advances the position.
 pub(super) fn derive(
     mut commit: Commit,
     after: &mut Position,

@@ -54,7 +54,7 @@ pub(crate) struct SessionRecorder {
     events: Option<EventLog>,
     /// How the model calls are billed, if they are.
     billing: Option<SessionBilling>,
-    /// How long to wait for a store that is away, when there is something to store that has happened.
+    /// How long to wait for an unavailable store when an outcome that has already happened must be stored.
     patience: Duration,
     next: sync::Mutex<Next>,
     position: Arc<Mutex<Position>>,

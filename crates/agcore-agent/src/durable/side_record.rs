@@ -5,7 +5,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::error::AgentError;
 
-/// A change of something beside the turns of a session, as a record in its stream.
+/// A change of a session outside of its turns, as a record in its stream.
 pub(crate) trait SideRecord: Serialize + DeserializeOwned {
     /// The kind of these records.
     const KIND: &'static str;

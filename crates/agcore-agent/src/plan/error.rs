@@ -57,7 +57,7 @@ pub enum PlanError {
     /// The text contains no plan, or one with mistakes.
     #[error("the text contains no usable plan: {}", .problems.join("; "))]
     Unreadable {
-        /// The mistakes: what is missing or wrong.
+        /// The mistakes: missing and invalid parts.
         problems: Vec<String>,
     },
 }

@@ -19,7 +19,7 @@ pub struct ReplayError {
 pub enum ReplayErrorKind {
     /// The session takes another course than the recorded one.
     Different,
-    /// The recorded session contains something that cannot be replayed.
+    /// The recorded session contains a step that cannot be replayed.
     Unsupported,
     /// The agent cannot run, for example because it names a tool that is not registered.
     Agent,
@@ -52,7 +52,7 @@ impl ReplayError {
         self.turn
     }
 
-    /// Returns what is different.
+    /// Returns the difference, or the reason why the turn cannot be replayed.
     pub fn problem(&self) -> &str {
         &self.problem
     }

@@ -144,7 +144,7 @@ impl Trajectory {
 pub(crate) enum PlayedStep<'a> {
     /// The conversation was replaced.
     State(&'a Machine, &'a Machine),
-    /// Something happened.
+    /// An outcome was recorded.
     Outcome(&'a Machine, &'a Outcome),
 }
 

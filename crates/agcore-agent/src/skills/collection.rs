@@ -110,8 +110,8 @@ impl Skills {
         Ok(Self(Arc::new(inner.sorted())))
     }
 
-    /// Reads skills from files that were read before, so that what is used is what was checked. Their paths are relative to
-    /// `folder`, which need not exist, and have `/` between their parts: `tea/SKILL.md`.
+    /// Reads skills from files that were read before, so that the checked content is the one that is used. Their paths
+    /// are relative to `folder`, which need not exist, and have `/` between their parts: `tea/SKILL.md`.
     ///
     /// ```
     /// use agcore_agent::Skills;

@@ -74,7 +74,7 @@ pub struct StoredSessions {
     store: Arc<dyn SessionStore>,
     actor: Arc<Actor>,
     metadata: Map<String, Value>,
-    /// The session of which new ones are parts.
+    /// The parent session of new ones.
     whole: Option<String>,
     keeps_events: bool,
     /// Writes in place of the store.

@@ -64,7 +64,7 @@ impl Default for FanOut {
 }
 
 impl FanOut {
-    /// Creates an empty list of tasks, of which up to 8 run side by side.
+    /// Creates an empty list of tasks. Up to 8 of them run side by side.
     pub fn new() -> Self {
         Self {
             tasks: Vec::new(),

@@ -129,7 +129,7 @@ impl Entry {
         self.turns.lock().notify();
     }
 
-    /// Returns what is notified of all changes from now on.
+    /// Returns a handle that is notified of all changes from now on.
     fn changes(&self) -> Arc<Notify> {
         let changes = self.turn(|turn| Arc::clone(turn.changes.get_or_insert_default()));
         changes.unwrap_or_default()

@@ -73,7 +73,7 @@ impl Encoder {
         self.phase = Phase::Ended;
     }
 
-    /// Ends what is open: messages, sub-agents and steps, and calls if there is an error for them.
+    /// Ends all open messages, sub-agents and steps, and calls if there is an error for them.
     pub(super) fn end_open(
         &mut self,
         text: &TextEnd,

@@ -1,9 +1,10 @@
-//! [`Interrupt`]: something that a run needs from a person before it can continue.
+//! [`Interrupt`]: a question that a person must answer before a run can continue.
 
 use agcore_chat::{Question, QuestionKind, Text};
 use serde_json::{Map, Value, json};
 
-/// Something that a run needs before it can continue. It is answered by a [`ResumeEntry`](crate::ResumeEntry) of the next run.
+/// A question that must be answered before a run can continue. It is answered by a [`ResumeEntry`](crate::ResumeEntry) of the
+/// next run.
 ///
 /// ```
 /// use agcore_agui::Interrupt;

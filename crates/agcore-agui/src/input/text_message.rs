@@ -10,7 +10,7 @@ pub enum TextStatus {
     /// The message is complete.
     #[default]
     Success,
-    /// The message is an answer, but something is missing.
+    /// The message is an answer, but it is incomplete.
     PartialSuccess,
     /// The message is cut off, or reports a failure.
     Failed,

@@ -1,10 +1,10 @@
-//! [`RunState`]: what is open in a run.
+//! [`RunState`]: the open messages, calls, steps and sub-agents of a run.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-/// The sub-agent to which something belongs; `None` for the run itself.
+/// The sub-agent that a message, a call or a step belongs to; `None` for the run itself.
 type Owner = Option<String>;
 
 /// Things of one kind that start and end: their owners, and which are open.

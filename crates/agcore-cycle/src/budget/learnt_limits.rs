@@ -27,7 +27,7 @@ pub(crate) struct Learnt {
 }
 
 impl LearntLimits {
-    /// Returns what is known about a model.
+    /// Returns the limits that the server of a model has reported.
     pub(crate) fn get(&self, provider: &str, model: &str) -> Learnt {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let found = known.iter().find(|(key, _)| *key.0 == *provider && *key.1 == *model);

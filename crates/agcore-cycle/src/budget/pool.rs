@@ -74,7 +74,7 @@ struct Running {
 }
 
 impl State {
-    /// Returns what is spent and reserved, and the time of running turns.
+    /// Returns the spent and reserved amounts, with the time of running turns.
     fn used(&self) -> Spent {
         let mut used = self.spent.clone();
         used.add(&self.reserved);
@@ -184,7 +184,7 @@ impl BudgetPool {
         state.budget.admits_with(&state.used(), more, margin)
     }
 
-    /// Returns what is spent and reserved, and the time of running turns.
+    /// Returns the spent and reserved amounts, with the time of running turns.
     pub(crate) fn used(&self) -> Spent {
         self.lock().used()
     }
@@ -205,12 +205,13 @@ impl BudgetPool {
         turn
     }
 
-    /// Returns the time that is left like [`time_left`](Self::time_left), perhaps without what is held back for wrapping up.
+    /// Returns the time that is left like [`time_left`](Self::time_left), perhaps without the part that is held back for
+    /// wrapping up.
     pub(crate) fn time_left_with(&self, held_back: bool) -> Option<Duration> {
         self.lock().time_left(held_back)
     }
 
-    /// Completes when the running turns, of which the caller has one, have used up the time.
+    /// Completes when the running turns, including the caller's, have used up the time.
     pub(crate) async fn out_of_time(&self, clock: &dyn Clock, held_back: bool) {
         loop {
             let mut sooner = pin!(self.0.sooner.notified());

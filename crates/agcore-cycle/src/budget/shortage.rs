@@ -1,4 +1,4 @@
-//! [`BudgetShortage`]: what was needed, and what is left.
+//! [`BudgetShortage`]: the amount that a step needs, and the amount that is left.
 
 use std::{fmt, sync::Arc, time::Duration};
 

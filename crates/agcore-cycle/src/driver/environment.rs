@@ -43,7 +43,7 @@ impl<'a> Environment<'a> {
         (&info.name, if model.is_empty() { &info.model } else { model })
     }
 
-    /// Returns what is known about the model of a call.
+    /// Returns the limits that the server of a call's model has reported.
     pub(super) fn learnt(&self, purpose: Purpose, model: &str) -> Learnt {
         let (provider, model) = self.asked(purpose, model);
         self.settings.learnt.get(provider, model)

@@ -11,7 +11,7 @@ use crate::{
     recorder::RecordedFailure,
 };
 
-/// Words in lower case, one of which a refusal of media contains.
+/// Words in lower case. A refusal of media contains at least one of them.
 const WORDS: &[&str] = &[
     "image",
     "vision",

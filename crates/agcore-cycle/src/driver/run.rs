@@ -224,7 +224,7 @@ impl Driver<'_> {
         }
     }
 
-    /// Counts the time since something was counted last.
+    /// Records the time that has passed since the last count.
     pub(super) async fn record_time(&mut self) -> Result<(), CycleError> {
         match self.model.spending.take_time() {
             Some(spent) => self.record.absorb(Outcome::Spent(spent)).await,

@@ -185,7 +185,7 @@ impl<'a> Spending<'a> {
         Ok(())
     }
 
-    /// Returns the budgets that only this conversation spends from, and what is used of them by now.
+    /// Returns the budgets that only this conversation spends from, and the amounts used of them by now.
     fn own_budgets(&self, account: Account<'_>) -> Vec<(Scope, &'a Budget, Spent)> {
         let budgets = self.budgets;
         let turn = account.turn.map(|used| (Scope::Turn, &budgets.turn, used));

@@ -80,7 +80,7 @@ pub enum MachineError {
     /// There is nothing for the model to answer.
     #[error("there is nothing to answer: the last message must be from the user, a tool or the application")]
     NothingToAnswer,
-    /// The machine waits for something else.
+    /// The machine does not wait for this outcome.
     #[error("the machine does not wait for {0}")]
     NotWaitingFor(&'static str),
     /// No open question has this id.

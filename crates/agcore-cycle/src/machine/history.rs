@@ -80,7 +80,7 @@ impl History {
         }
     }
 
-    /// [Joins](Self::join) a fork to which something was added, so that all its messages are in one slice.
+    /// [Joins](Self::join) a fork to which messages were added, so that all its messages are in one slice.
     pub(super) fn make_whole(&mut self) {
         if !self.added().is_empty() {
             self.join();

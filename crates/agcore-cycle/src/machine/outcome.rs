@@ -108,7 +108,7 @@ impl Outcome {
         }
     }
 
-    /// Returns whether this is a decision about what happens next, rather than something that has happened: if it cannot be
+    /// Returns whether this is a decision about the next step, rather than an event that has happened: if it cannot be
     /// recorded, it does not take place.
     pub(crate) fn is_decision(&self) -> bool {
         match self {

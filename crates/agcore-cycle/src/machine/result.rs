@@ -45,8 +45,8 @@ impl Refusal {
     }
 }
 
-/// Returns the reason why no call of a reply may run, if there is one. `wraps_up` is the limit because of which the model was
-/// asked to wrap up.
+/// Returns the reason why no call of a reply may run, if there is one. `wraps_up` is the limit that made the model wrap up, if
+/// one did.
 pub(super) fn refusal(
     finish: Option<&FinishReason>,
     wraps_up: Option<LimitKind>,

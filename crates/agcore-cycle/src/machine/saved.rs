@@ -40,7 +40,7 @@ impl Machine {
         self.version = VERSION;
     }
 
-    /// Returns what is wrong with a state that was read.
+    /// Returns the flaw of a state that was read, if it has one.
     fn flaw(&self) -> Option<String> {
         if !self.history.is_empty()
             && let Err(error) = validate_messages(self.history.as_slice())
@@ -72,7 +72,7 @@ impl Machine {
         phase.or_else(|| self.flaw_of_summary())
     }
 
-    /// Checks that the next request is valid, and that the model has something to answer.
+    /// Checks that the next request is valid, and has a message that the model can answer.
     fn flaw_of_call(&self, turn: &Turn) -> Option<String> {
         let messages = self.view().messages();
         if let Err(error) = validate_messages(&messages) {

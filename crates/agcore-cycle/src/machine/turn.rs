@@ -35,7 +35,7 @@ pub(super) struct Turn {
     pub(super) answered: Vec<(QuestionId, Answer)>,
     #[serde(default, skip_serializing_if = "Overflow::is_none")]
     pub(super) overflow: Overflow,
-    /// The budget because of which the model is asked to wrap up.
+    /// The budget limit that makes the model wrap up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) wraps_up: Option<BudgetLimit>,
     /// Whether the breaker of compactions was open when the turn started.
@@ -136,7 +136,7 @@ impl Turn {
         self.phase = Phase::Calling(if is_last { Purpose::WrapUp } else { Purpose::Reply });
     }
 
-    /// Returns the limit because of which the model was asked to wrap up.
+    /// Returns the limit that made the model wrap up.
     pub(super) fn wrap_up_limit(&self, purpose: Purpose) -> Option<LimitKind> {
         (purpose == Purpose::WrapUp).then(|| self.wraps_up.map_or(LimitKind::ToolTurns, LimitKind::Budget))
     }

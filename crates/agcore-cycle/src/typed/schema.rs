@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// The only property of an object that wraps another type.
 pub(super) const WRAPPED: &str = "value";
 
-/// Keywords that allow something other than a plain object at the root.
+/// Keywords that allow other values than a plain object at the root.
 const NOT_PLAIN: &[&str] = &["$ref", "anyOf", "oneOf", "allOf", "not", "if", "enum", "const"];
 
 /// Keywords that contain values, not schemas.

@@ -18,7 +18,7 @@ pub enum TaskOutput {
     Standard,
     /// A text, which observers see while it is written.
     Text,
-    /// A value that fits this JSON Schema of an object. Models that return something else are asked to correct it.
+    /// A value that fits this JSON Schema of an object. Models that return another value are asked to correct it.
     Schema(Json),
 }
 

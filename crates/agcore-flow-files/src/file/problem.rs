@@ -1,10 +1,10 @@
-//! [`FileProblem`]: something that is wrong in a flow file.
+//! [`FileProblem`]: a problem of a flow file.
 
 use std::{error::Error, fmt};
 
 use agcore_document::Place;
 
-/// Something that is wrong in a flow file.
+/// A problem of a flow file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileProblem {

@@ -24,7 +24,7 @@ impl Routes {
         Self(own.filter_map(|edge| edge.route.clone()).collect())
     }
 
-    /// Returns whether there is something to choose.
+    /// Returns whether there are routes to choose from.
     pub(super) fn is_choice(&self) -> bool {
         !self.0.is_empty()
     }

@@ -105,7 +105,7 @@ impl ActionContext {
         }
     }
 
-    /// Marks it as something that must not be left out.
+    /// Marks it as important: it must not be left out.
     #[must_use]
     pub fn with_important(mut self) -> Self {
         self.important = true;

@@ -30,7 +30,7 @@ impl OutputPart {
     }
 }
 
-/// Something that was recalled from memory.
+/// An item or a page that was recalled from memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MemoryHit {

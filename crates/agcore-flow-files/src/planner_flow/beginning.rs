@@ -1,4 +1,4 @@
-//! The nodes before the loop: what is known about the user, the files and the request.
+//! The nodes before the loop, which collect facts about the user, the files and the request.
 
 use std::sync::Arc;
 

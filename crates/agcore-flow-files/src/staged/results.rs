@@ -45,7 +45,7 @@ pub struct ExecutionResult {
     pub execution_data: Map<String, Value>,
     /// The brief for the report.
     pub report_brief: String,
-    /// The error, if something went wrong.
+    /// The error, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
 }

@@ -24,7 +24,7 @@ pub(super) fn diff<T: Serialize + ?Sized>(old: &Value, new: &T) -> Result<Patch,
     Ok(Patch(operations))
 }
 
-/// The place of a part: a member or an item of another place. It is written as a pointer only if something has changed there.
+/// The place of a part: a member or an item of another place. It is written as a pointer only if the value there has changed.
 #[derive(Debug, Clone, Copy)]
 struct Place<'p> {
     parent: Option<&'p Place<'p>>,
@@ -37,7 +37,7 @@ enum Part<'p> {
     Index(usize),
 }
 
-/// Serializes a value by comparing it with what is at its place in the old JSON.
+/// Serializes a value by comparing it with the value at its place in the old JSON.
 struct Delta<'a, 'o, 'p> {
     operations: &'a mut Vec<PatchOperation>,
     place: Place<'p>,

@@ -12,7 +12,7 @@ pub(super) fn size(value: &Value) -> usize {
     count.0
 }
 
-/// Counts what is written.
+/// Counts the bytes that are written.
 struct Count(usize);
 
 impl Write for Count {

@@ -1,8 +1,8 @@
-//! [`FlowProblem`]: what is wrong with a graph.
+//! [`FlowProblem`]: a problem of a graph.
 
 use std::fmt;
 
-/// Something that is wrong with the graph of a flow.
+/// A problem of the graph of a flow.
 ///
 /// [`FlowBuilder::build`](crate::FlowBuilder::build) reports all of them at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum FlowProblem {
     DuplicateNode(String),
     /// The flow has no nodes.
     NoNodes,
-    /// Something refers to a node that does not exist.
+    /// A part of the flow refers to a node that does not exist.
     UnknownNode {
         /// The place that refers to it, like `the edge from plan`.
         place: String,

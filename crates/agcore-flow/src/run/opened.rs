@@ -18,7 +18,7 @@ pub(super) struct Opened<S> {
     pub(super) progress: Progress<S>,
     pub(super) sink: Sink,
     pub(super) is_resumed: bool,
-    /// Whether the progress differs from what is saved.
+    /// Whether the progress differs from the saved one.
     pub(super) is_changed: bool,
 }
 

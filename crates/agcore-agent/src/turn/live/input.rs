@@ -16,8 +16,8 @@ pub(crate) struct InputLimits<'a> {
 }
 
 impl InputLimits<'_> {
-    /// Checks the newest message of the input, if it is from the user: it must say something, and the model must be able to
-    /// read it even if nothing else is sent.
+    /// Checks the newest message of the input, if it is from the user: it must not be empty, and the model must be able to read
+    /// it even if nothing else is sent.
     pub(crate) fn check(&self, newest: Option<&Message>) -> Result<(), AgentError> {
         let Some(message @ Message::User(UserMessage { content, .. })) = newest else {
             return Ok(());

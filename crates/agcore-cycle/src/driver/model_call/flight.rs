@@ -12,7 +12,7 @@ use crate::machine::Lost;
 pub(super) struct Flight {
     /// The part of the reply that has arrived.
     pub(super) fold: Fold,
-    /// The attempts that failed or were given up after something had been sent, if there are any.
+    /// The attempts that failed or were given up after the request had been sent, if there are any.
     pub(super) lost: Lost,
     /// Whether the last reply is the answer, and the machine has not counted it yet.
     is_answered: bool,

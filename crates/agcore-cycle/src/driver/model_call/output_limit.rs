@@ -119,7 +119,7 @@ impl ModelCall<'_> {
     }
 }
 
-/// Remembers what is known about the model of a call.
+/// Remembers the limits that the server of a call's model has reported.
 fn learn(environment: &Environment<'_>, call: &InFlight, learnt: Learnt) {
     let (provider, model) = environment.asked(call.purpose, &call.request.model);
     environment.settings.learnt.learn(provider, model, learnt);

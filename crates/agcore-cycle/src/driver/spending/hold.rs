@@ -1,4 +1,4 @@
-//! [`Hold`]: what is reserved for a call before it is made, and what it has cost afterwards.
+//! [`Hold`]: the reservation for a call before it is made, and its cost afterwards.
 
 use std::time::SystemTime;
 
@@ -239,7 +239,7 @@ impl Spending<'_> {
             && pool.is_none_or(|pool| pool.admits(attempt, margin).is_ok())
     }
 
-    /// Reserves the worst case once more: an attempt that cost something was lost, and another one starts.
+    /// Reserves the worst case once more: a paid attempt was lost, and another one starts.
     pub(in crate::driver) fn reserve_again(
         &self,
         machine: &Machine,

@@ -14,7 +14,7 @@ impl IdHash {
     }
 }
 
-/// Hashes what is a hash already.
+/// A hasher for values that are hashes already.
 #[derive(Default)]
 pub(super) struct IdHasher(u64);
 

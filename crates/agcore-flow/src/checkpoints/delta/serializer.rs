@@ -10,7 +10,7 @@ use super::{
 
 use crate::progress::TAKEN;
 
-/// The names that serde_json uses for structures which stand for something else begin like this.
+/// The beginning of the names that serde_json uses for structures that represent other values.
 const PRIVATE: &str = "$serde_json::private::";
 
 macro_rules! numbers {
