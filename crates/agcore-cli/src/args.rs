@@ -161,7 +161,7 @@ pub(crate) enum Command {
     /// Serve an agent over HTTP, for AG-UI clients
     #[command(after_help = SERVE_HELP)]
     Serve(ServeArgs),
-    /// Run the cases of a file and report what is wrong, or compare two reports
+    /// Run the cases of a file and report the problems, or compare two reports
     #[command(after_help = EVAL_HELP)]
     Eval(Box<EvalArgs>),
     /// Run, check or draw a flow of agents

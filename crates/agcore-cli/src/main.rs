@@ -153,8 +153,8 @@ impl Runtimes {
     }
 }
 
-/// Runs something that writes on a thread of its own, because it may be blocked for ever. If the program must exit, it has only
-/// this time.
+/// Runs work that writes output on its own thread, because it may be blocked for ever. If the program must exit, the work has
+/// only this time.
 async fn unless_interrupted(interrupts: &Interrupts, period: Duration, work: impl FnOnce() + Send + 'static) {
     let mut working = spawn_blocking(work);
     tokio::select! {

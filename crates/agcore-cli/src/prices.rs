@@ -27,8 +27,8 @@ pub(crate) struct Prices {
 }
 
 impl Prices {
-    /// Reads the catalog that was named, else the user's own, and adds the prices of the settings for models of which it has none.
-    /// Returns `None` if there are no prices.
+    /// Reads the catalog that was named, else the user's own, and adds the prices of the settings for models without a price in
+    /// it. Returns `None` if there are no prices.
     ///
     /// # Errors
     /// When the catalog cannot be read or is wrong.

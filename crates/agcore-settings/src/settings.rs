@@ -125,7 +125,7 @@ impl Settings {
         folder.filter(|_| self.report.trust.is_given())
     }
 
-    /// Returns what is not used because the folder is not trusted.
+    /// Returns the effects that are ignored because the folder is not trusted.
     pub fn disabled(&self) -> &[Effect] {
         &self.report.ignored
     }

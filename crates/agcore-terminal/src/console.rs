@@ -182,7 +182,7 @@ impl Console {
         Ok(())
     }
 
-    /// Looks for keys while a turn is running. What is typed is kept for the next prompt. Returns `None` if the terminal sends
+    /// Looks for keys while a turn is running. Typed text is kept for the next prompt. Returns `None` if the terminal sends
     /// whole lines.
     pub fn key_reader(&self) -> Option<KeyReader> {
         Self::reads_keys().then(|| KeyReader::new(Arc::clone(&self.typed)))
@@ -194,7 +194,7 @@ impl Console {
         discard_input();
     }
 
-    /// Returns whether something was typed that is not used yet.
+    /// Returns whether there is typed text that is not used yet.
     pub fn has_typed(&self) -> bool {
         !self.typed().is_empty()
     }

@@ -71,7 +71,7 @@ pub trait Render: Send {
     /// When the output is closed.
     fn event(&mut self, event: &StreamEvent) -> io::Result<()>;
 
-    /// Erases the progress display, before something else is written.
+    /// Erases the progress display, before other output is written.
     ///
     /// # Errors
     /// When the output is closed.

@@ -42,7 +42,7 @@ impl BoundedOutput {
         !is_line
     }
 
-    /// Returns the text, with a note if something is left out in the middle.
+    /// Returns the text, with a note if a part in the middle is left out.
     pub fn text(&self) -> String {
         let (front, back) = self.tail.as_slices();
         let tail = [front, back].concat();

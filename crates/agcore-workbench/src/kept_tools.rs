@@ -5,8 +5,8 @@ mod recall;
 
 use agcore::ToolRegistry;
 
-/// Registers the tools for what the default database has: `retrieve` and `read_page` if it has pages, `recall` if something is
-/// remembered. Returns a warning if the database cannot be read, or an MCP server has a tool with the same name.
+/// Registers the tools for what the default database has: `retrieve` and `read_page` if it has pages, `recall` if it has
+/// memories. Returns a warning if the database cannot be read, or an MCP server has a tool with the same name.
 #[cfg(feature = "sqlite")]
 pub async fn register(registry: &mut ToolRegistry) -> Option<String> {
     use std::sync::Arc;

@@ -42,7 +42,7 @@ impl Connected {
         self.toolset.problems().iter().map(ToString::to_string)
     }
 
-    /// Returns what is not used of the server's list of tools.
+    /// Returns warnings about unused parts of the server's list of tools.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         self.toolset.warnings().iter().map(String::as_str)
     }

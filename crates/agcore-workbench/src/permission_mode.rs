@@ -196,7 +196,7 @@ impl Approver for AllowAll {
     }
 }
 
-/// Returns the answer to a call of which it is not known whether a rule denies it, if no one is asked.
+/// Returns the answer to a call that a rule may or may not deny, if no one is asked.
 pub fn unclear(request: &ApprovalRequest) -> Option<Approval> {
     request.unclear.then(|| {
         Approval::deny(format!(

@@ -42,8 +42,8 @@ pub(super) async fn read_unless_silent() -> Result<Option<String>, Failure> {
     reading.finish().await.map(Some)
 }
 
-/// Waits for standard input, and returns whether something is there. What has arrived stays there to be read. Returns `false` if
-/// nothing arrives in time.
+/// Waits for standard input, and returns whether input has arrived. It stays there to be read. Returns `false` if nothing
+/// arrives in time.
 pub(crate) fn arrives() -> bool {
     let (send, receive) = mpsc::channel();
     // The thread cannot be stopped.
@@ -86,7 +86,7 @@ impl Reading {
     }
 }
 
-/// Waits until there is something to read or the input has ended.
+/// Waits until input can be read or has ended.
 fn wait_for_byte(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         match input.fill_buf() {

@@ -31,7 +31,7 @@ const MAX_TITLE: usize = 40;
 /// Which sessions a list contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Those in which there is something to continue.
+    /// Those with a conversation to continue.
     Started,
     /// All of them.
     All,
@@ -59,7 +59,7 @@ impl Sessions {
         self.filtered(filter, is_wanted, extent, limit).await
     }
 
-    /// Returns the sessions of all users of a tenant, those changed last first, also those of which only the bill is left.
+    /// Returns the sessions of all users of a tenant, those changed last first, including erased ones, which only have a bill.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -121,7 +121,7 @@ impl Sessions {
         }
     }
 
-    /// Returns those of the sessions in which there is something to continue, or all of them if there is none.
+    /// Returns the sessions with a conversation to continue, or all of them if there is none.
     async fn started_first(&self, found: Vec<Session>) -> Result<Vec<Session>, Failure> {
         let mut started = Vec::new();
         for session in &found {
@@ -265,7 +265,7 @@ fn ambiguous(start: &str, found: &[Session], ids: Vec<String>, now: Timestamp) -
     ))
 }
 
-/// Describes how long ago something happened.
+/// Formats the time that has passed since a moment, such as `5 min ago`.
 fn age(time: Timestamp, now: Timestamp) -> String {
     let minutes = (now.as_millis() - time.as_millis()).max(0) / 60_000;
     match (minutes / 60, minutes / 60 / 24) {

@@ -1,4 +1,4 @@
-//! Which sessions have something to continue, with which message a turn began, and what answered.
+//! Reading a session: whether it can be continued, the message with which its last turn began, and the model that answered.
 
 use agcore::session::{CostEntry, MessageFilter, MessageRole, RunFilter, Session, SessionStatus};
 
@@ -18,7 +18,7 @@ pub(crate) struct Answered {
 }
 
 impl Sessions {
-    /// Returns whether there is something to continue: an answer, or a turn that is open. A chat whose first turns failed has
+    /// Returns whether there is a conversation to continue: an answer, or an open turn. A chat whose first turns failed has
     /// neither, and its conversation is empty. Tasks and flows keep what they did elsewhere.
     ///
     /// # Errors

@@ -53,9 +53,9 @@ impl Sessions {
     }
 }
 
-/// Formats sessions, of which the one changed last comes first, as a table to choose from: each has a line with its number, which
-/// ends at the window. Number 1 is the last line, next to the question below the table. In a narrow window, the title takes the
-/// place of the folder, and then of the time and the alignment.
+/// Formats sessions, the one changed last first, as a table to choose from: each has a line with its number, which ends at the
+/// window. Number 1 is the last line, next to the question below the table. In a narrow window, the title takes the place of
+/// the folder, and then of the time and the alignment.
 pub(crate) fn numbered_table(sessions: &[Session]) -> String {
     numbered(sessions, table_width())
 }

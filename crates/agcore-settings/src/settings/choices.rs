@@ -73,7 +73,7 @@ pub struct Choices {
     pub report: FolderReport,
     /// Messages about lines and files that are invalid or never used.
     pub warnings: Vec<String>,
-    /// A message about what is ignored because the folder is not trusted.
+    /// A message about the settings and files that are ignored because the folder is not trusted.
     pub ignored_notice: Option<String>,
     /// Unknown settings and variables, possibly mistyped.
     pub unknown: Unknown,

@@ -160,7 +160,7 @@ impl Folder {
         effects
     }
 
-    /// Returns what is not used because the folder is not trusted.
+    /// Returns the effects that are ignored because the folder is not trusted.
     pub fn ignored(&self) -> Vec<Effect> {
         if self.trust.is_given() {
             return Vec::new();
@@ -170,7 +170,8 @@ impl Folder {
         effects
     }
 
-    /// Returns one line that lists what is ignored and how to use it, unless nothing is, or the user knows it.
+    /// Returns one line that lists the ignored effects and how to use them, unless there are none, or the user has declined
+    /// them.
     pub fn ignored_notice(&self) -> Option<String> {
         let ignored = self.ignored();
         if ignored.is_empty() || self.is_declined {

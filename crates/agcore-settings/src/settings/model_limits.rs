@@ -80,7 +80,7 @@ impl ModelLimits {
         }
     }
 
-    /// Returns which setting of which file ends the wait at this stage, as advice for someone who wants to wait for longer.
+    /// Returns advice for waiting longer at this stage: the setting that ends the wait, and its file.
     pub fn advice(&self, stage: TimeoutStage) -> String {
         let name = timeout_setting(stage);
         let is_meant = |setting: &&LimitSetting| setting.name.strip_prefix("timeouts.") == Some(name);
@@ -175,7 +175,7 @@ pub fn timeout_setting(stage: TimeoutStage) -> &'static str {
     }
 }
 
-/// Returns which setting of which file lets the program wait for longer.
+/// Returns advice for waiting longer: the setting to raise, its table and its file.
 pub fn timeout_advice(stage: TimeoutStage, table: &str, file: &str) -> String {
     let name = timeout_setting(stage);
     format!("To wait for longer, raise `{name}` in the table [{table}] of {file}, for example to \"10m\".")

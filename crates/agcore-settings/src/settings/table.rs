@@ -33,8 +33,8 @@ pub struct Setting {
 pub struct Variable {
     /// The name.
     pub name: &'static str,
-    /// Whether it is ignored in `.env`: a directory must not decide what is recorded of a conversation, where it goes, and which
-    /// settings are the user's own.
+    /// Whether it is ignored in `.env`: a directory must not decide which parts of a conversation are recorded, where they go,
+    /// and which settings are the user's own.
     pub is_environment_only: bool,
     /// The values, in a few words.
     pub help: &'static str,

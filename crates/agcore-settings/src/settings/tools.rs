@@ -47,7 +47,7 @@ pub struct ToolSettings {
     pub keep_env: Vec<String>,
     /// The files that the commands of hooks and MCP servers run.
     pub startable: Startable,
-    /// Messages for the user: what is ignored.
+    /// Messages for the user about ignored settings and files.
     pub warnings: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ impl ToolSettings {
         Self::of_files(args, true, false)
     }
 
-    /// Reads the settings files and the files of skills and agents. What is wrong with them is among the messages.
+    /// Reads the settings files and the files of skills and agents. Their problems are among the messages.
     ///
     /// # Errors
     /// When a file cannot be read or has an unknown setting.
@@ -152,7 +152,7 @@ impl ToolSettings {
     }
 }
 
-/// Returns the commands of all files. Those of the user run first, so that a folder cannot hide something from them.
+/// Returns the commands of all files. Those of the user run first, so that a folder cannot hide anything from them.
 fn hooks(files: &[SettingsFile]) -> Vec<(HookEvent, HookEntry)> {
     let files = files.iter().rev();
     let entries = files.flat_map(|file| file.file.hooks.entries());

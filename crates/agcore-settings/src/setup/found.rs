@@ -42,7 +42,7 @@ impl Found {
         })
     }
 
-    /// Returns what is found with these variables in the environment.
+    /// Returns the keys that are found with these variables in the environment.
     #[cfg(test)]
     pub(crate) fn of_environment(names: &[&str]) -> Self {
         Self {

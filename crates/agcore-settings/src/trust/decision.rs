@@ -30,7 +30,7 @@ impl Trust {
     }
 }
 
-/// Lists changes of files. Those below `.agcore`, of which there may be many, are counted.
+/// Lists changes of files. Those below `.agcore` are counted, because there may be many.
 pub fn listed_changes(changes: &[String]) -> String {
     let (project, others): (Vec<&String>, Vec<&String>) =
         changes.iter().partition(|change| change.starts_with(".agcore/"));

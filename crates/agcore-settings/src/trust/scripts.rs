@@ -115,7 +115,7 @@ const BUILD_FILES: &[(&str, &[&str])] = &[
     ("yarn", &["package.json"]),
 ];
 
-/// Returns the texts of a word that may be paths: the word, its parts, and what follows something that the shell replaces.
+/// Returns the texts of a word that may be paths: the word, its parts, and the rest after a part that the shell replaces.
 fn parts(word: &str) -> Vec<String> {
     let mut parts: Vec<&str> = vec![word];
     parts.extend(word.split(SEPARATORS));

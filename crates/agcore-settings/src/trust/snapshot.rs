@@ -28,7 +28,7 @@ const MAX_PARENTS: usize = 32;
 /// The files of instructions, in order of preference within a directory.
 const INSTRUCTIONS: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
-/// The files of a folder that need trust. What is shown to the user, hashed and used are the same bytes.
+/// The files of a folder that need trust. The same bytes are shown to the user, hashed and used.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The canonical path of the folder, or `None` if it no longer exists.

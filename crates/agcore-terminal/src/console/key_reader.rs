@@ -57,7 +57,7 @@ impl KeyReader {
         self.typed().is_pasting()
     }
 
-    /// Returns what is kept for the next prompt, as it is shown to the user.
+    /// Returns the lines that are kept for the next prompt, as they are shown to the user.
     pub fn shown(&self) -> Vec<Shown> {
         self.typed().shown()
     }
@@ -67,7 +67,7 @@ impl KeyReader {
     }
 }
 
-/// Reads what is there, without waiting.
+/// Reads the available keys, without waiting.
 #[cfg(unix)]
 fn read_keys() -> Vec<u8> {
     use std::io;

@@ -1,4 +1,4 @@
-//! [`Pastes`]: long texts that were pasted, each of which a short placeholder stands for until the line is sent.
+//! [`Pastes`]: long texts that were pasted, with a short placeholder for each until the line is sent.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! [`TypedAhead`]: what is typed while a turn is running, for the next prompt.
+//! [`TypedAhead`]: input that is typed while a turn is running, for the next prompt.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! [`Footer`]: lines below the output, such as what is typed while an answer arrives.
+//! [`Footer`]: lines below the output, such as the text that is typed while an answer arrives.
 //!
 //! The cursor stays where the output continues, and the lines are erased before anything else is written, so that they never become
 //! a part of the output.

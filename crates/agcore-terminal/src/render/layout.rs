@@ -90,7 +90,7 @@ impl Layout {
         out.push_str(text);
     }
 
-    /// Returns the columns used on the current line, without what is held back.
+    /// Returns the columns used on the current line, without the text that is held back.
     pub(super) fn column(&self) -> usize {
         self.column
     }

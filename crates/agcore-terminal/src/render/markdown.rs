@@ -98,7 +98,7 @@ impl Markdown {
         self.table.is_none() && matches!(&self.line, Line::Start(held) if held.is_empty())
     }
 
-    /// Returns the column of the cursor. What is held back is not on the screen yet.
+    /// Returns the column of the cursor. Text that is held back is not on the screen yet.
     pub(crate) fn column(&self) -> usize {
         self.layout.column()
     }
@@ -262,7 +262,7 @@ impl Markdown {
         true
     }
 
-    /// Writes what is held back of a table.
+    /// Writes the part of a table that is held back.
     fn end_table(&mut self, out: &mut String) {
         let Some(mut table) = self.table.take() else {
             return;

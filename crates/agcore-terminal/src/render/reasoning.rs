@@ -10,7 +10,7 @@ const MAX_LINES: usize = 8;
 /// The indent, which sets thoughts apart from the answer without colors, too.
 const INDENT: &str = "  ";
 
-/// Lays out the thoughts that arrive until something else is written.
+/// Lays out the thoughts that arrive until other output is written.
 #[derive(Debug, Default)]
 pub(super) struct Reasoning {
     /// Whether only the first lines are shown.
@@ -46,7 +46,7 @@ impl Reasoning {
         self.layout.as_ref().map_or(0, Layout::column)
     }
 
-    /// Adds a piece of a thought. Returns what is written: lines of this width, or the piece itself if nothing is wrapped.
+    /// Adds a piece of a thought. Returns the output: lines of this width, or the piece itself if nothing is wrapped.
     pub(super) fn push(&mut self, text: &str, style: Style, width: Option<usize>) -> String {
         self.is_open = true;
         let text = sanitized(text);
@@ -75,7 +75,7 @@ impl Reasoning {
         self.fold(out)
     }
 
-    /// Ends the thoughts. Returns what is written: the rest of the last line, and how many lines are folded.
+    /// Ends the thoughts. Returns the output: the rest of the last line, and how many lines are folded.
     pub(super) fn finish(&mut self, style: Style) -> String {
         let is_within_line = std::mem::take(&mut self.is_within_line);
         let mut out = String::new();

@@ -147,8 +147,8 @@ impl StatusLines {
         }
     }
 
-    /// Draws the lines over the previous ones, with a spinner before what is in progress. The cursor stays at the end
-    /// of the last line.
+    /// Draws the lines over the previous ones, with a spinner before those in progress. The cursor stays at the end of the last
+    /// line.
     pub(super) fn draw(&mut self, palette: Palette, width: usize, out: &mut String) {
         self.erase(width, out);
         self.ticks += 1;

@@ -124,7 +124,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         self.footer.set(lines);
     }
 
-    /// Erases the progress display and the footer, before something else is written.
+    /// Erases the progress display and the footer, before other output is written.
     ///
     /// # Errors
     /// When the output is closed.
@@ -204,7 +204,7 @@ impl<A: Write + Send, N: Write + Send> Terminal<A, N> {
         write_all(&mut self.notes, &format!("{line}\n"))
     }
 
-    /// Ends the current line, so that something else can be written.
+    /// Ends the current line, so that other output can be written.
     fn end_line(&mut self) -> io::Result<()> {
         let last = std::mem::replace(&mut self.last, LastOutput::Line);
         let mut out = String::new();

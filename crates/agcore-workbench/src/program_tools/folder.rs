@@ -316,7 +316,7 @@ impl ToolFolder {
         }
     }
 
-    /// Returns the path of something that does not exist: below the last directory that does.
+    /// Returns the path of a missing file or directory: below the last directory that exists.
     fn missing(&self, relative: &Path) -> io::Result<PathBuf> {
         let mut rest: Vec<&OsStr> = Vec::new();
         let mut known = relative;

@@ -1,5 +1,5 @@
-//! Files that can start programs or change what is allowed. People are asked about each change of one, in every permission mode
-//! that asks at all, and whatever was remembered.
+//! Files that can start programs or change the permission settings. People are asked about each change of one, in every
+//! permission mode that asks at all, and whatever was remembered.
 
 use std::path::{Component, Path};
 
@@ -167,7 +167,7 @@ const GIT_READERS: &[&str] = &[
     "status",
 ];
 
-/// Returns whether a file can start programs or change what is allowed, by its path without links.
+/// Returns whether a file can start programs or change the permission settings, by its path without links.
 pub(super) fn is_guarded(path: &Path) -> bool {
     let names: Vec<String> = path.components().filter_map(name).collect();
     let Some((last, directories)) = names.split_last() else {

@@ -15,8 +15,8 @@ pub struct Restored {
     pub kept: Vec<(PathBuf, String)>,
 }
 
-/// Makes the files as they were before the last `count` turns of the conversation. A file that was also changed by something else
-/// stays as it is.
+/// Makes the files as they were before the last `count` turns of the conversation. A file that another program has changed as
+/// well stays as it is.
 pub fn restore(folder: &ToolFolder, count: usize) -> Restored {
     let mut result = Restored::default();
     for (path, changes) in folder.undo().changes(count) {

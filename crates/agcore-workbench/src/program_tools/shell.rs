@@ -29,8 +29,8 @@ pub(super) fn tool() -> Registration {
     }))
 }
 
-/// Runs a command line with the shell, in the current directory, without input. Returns the exit code and the output, of which the
-/// middle is left out if it is long. When the command ends, or takes too long, processes that it has left running are killed.
+/// Runs a command line with the shell, in the current directory, without input. Returns the exit code and the output, without
+/// its middle if it is long. When the command ends, or takes too long, processes that it has left running are killed.
 #[tool(
     permissions(shell),
     read_only = false,

@@ -1,4 +1,4 @@
-//! Arguments of `init` and `new`, which set something up.
+//! Arguments of `init`, which writes the settings, and of `new`, which creates a project.
 
 use std::path::PathBuf;
 

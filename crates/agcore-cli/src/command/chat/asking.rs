@@ -143,7 +143,7 @@ impl Render for Asking {
 }
 
 impl Drop for Asking {
-    /// Renders what is left if the turn ended during a question.
+    /// Renders the queued events if the turn ended during a question.
     fn drop(&mut self) {
         // Fails only if the output was closed.
         let _ = self.render_queued();

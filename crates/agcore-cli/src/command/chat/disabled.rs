@@ -12,7 +12,7 @@ pub(super) enum Part {
     Permissions,
 }
 
-/// Names what is disabled in a part, one on each line; empty if nothing is.
+/// Lists the disabled settings and files of a part, one on each line; empty if there are none.
 pub(super) fn disabled(effects: &[Effect], part: Part) -> String {
     let is_of_part = |effect: &&Effect| match (effect.kind, part) {
         (FileKind::McpServers, Part::Servers) | (FileKind::Project, Part::Project) => true,

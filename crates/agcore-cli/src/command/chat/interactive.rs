@@ -166,7 +166,7 @@ async fn send_first(args: &ChatArgs, conversation: &mut Conversation) -> Result<
     conversation.send(with_files(message.clone(), &args.files)?).await
 }
 
-/// The last key at the prompt that means something else when it is pressed twice, or is often pressed several times.
+/// The last key at the prompt, if pressing it twice has another effect, or it is often pressed several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pressed {
     CtrlC,

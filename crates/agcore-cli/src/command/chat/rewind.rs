@@ -243,7 +243,8 @@ fn listed(files: &[PathBuf]) -> String {
     names.join(", ")
 }
 
-/// Removes the last message of the user and everything after it. Returns what is left, and the message.
+/// Removes the last message of the user and everything after it. Returns the remaining messages, and the removed one of the
+/// user.
 ///
 /// # Errors
 /// When there is no such message, or it is part of a summary.

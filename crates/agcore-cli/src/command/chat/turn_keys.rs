@@ -1,4 +1,4 @@
-//! [`TurnKeys`]: the keys that are pressed while a turn runs, and what is shown of them.
+//! [`TurnKeys`]: reads the keys that are pressed while a turn runs, and formats them for the screen.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use agcore_workbench::permission_mode::PermissionMode;
 
 use crate::mode_switch::ModeSwitch;
 
-/// The time between two looks for the rest of a pasted text, and how often it is looked for before something else reads.
+/// The time between two attempts to read the rest of a pasted text, and the maximum number of attempts.
 const PASTE_DELAY: (Duration, usize) = (Duration::from_millis(10), 100);
 
-/// Reads the keys of a turn. What is typed is kept for the next prompt.
+/// Reads the keys of a turn. Typed text is kept for the next prompt.
 pub(super) struct TurnKeys {
     /// `None` if the terminal sends whole lines.
     reader: Option<KeyReader>,
@@ -63,7 +63,7 @@ impl TurnKeys {
         }
     }
 
-    /// Reads the keys that are left before something else reads from the terminal, and all of a text that is being pasted. Returns
+    /// Reads the remaining keys, and all of a text that is being pasted, before other code reads from the terminal. Returns
     /// whether that was possible.
     pub(super) async fn finish(&mut self) -> bool {
         let (delay, times) = PASTE_DELAY;

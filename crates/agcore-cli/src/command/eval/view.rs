@@ -9,7 +9,7 @@ use agcore_terminal::{
     table::table,
 };
 
-/// Formats a report: a line for each run, then what is wrong with it.
+/// Formats a report: a line for each run, followed by its problems.
 pub(super) fn view(report: &Report) -> String {
     let rows: Vec<[String; 6]> = report.results.iter().map(row).collect();
     let mut text = String::new();

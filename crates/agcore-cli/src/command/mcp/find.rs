@@ -6,7 +6,7 @@ use agcore_terminal::render::sanitized_line;
 
 use crate::{exit::Failure, trust_dialog::print_notices};
 
-/// Reads the settings that decide about servers and tools, and prints what is ignored.
+/// Reads the settings that decide about servers and tools, and prints notices about ignored ones.
 pub(super) fn settings(policy: &PolicyOptions) -> Result<ToolSettings, Failure> {
     let settings = ToolSettings::with_servers(policy)?;
     print_notices(&settings.notices())?;

@@ -43,7 +43,7 @@ pub(super) struct ServeConfig {
 }
 
 impl ServeConfig {
-    /// Combines options and settings. `proxy` is that of outgoing requests. What is wrong is added to `problems`.
+    /// Combines options and settings. `proxy` is that of outgoing requests. Errors are added to `problems`.
     pub(super) fn new(
         args: &ServeArgs,
         settings: Option<&Chosen<ServeTable>>,

@@ -10,7 +10,7 @@ use agcore_server::{JwkSetSource, JwtVerifier};
 use agcore_settings::JwtTable;
 use url::{Host, Url};
 
-/// Returns the verifier of a table. `folder` is that of the settings, and `proxy` that of outgoing requests. What is wrong is added
+/// Returns the verifier of a table. `folder` is that of the settings, and `proxy` that of outgoing requests. Errors are added
 /// to `problems`.
 pub(super) fn verifier(
     table: &JwtTable,

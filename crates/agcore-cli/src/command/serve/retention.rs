@@ -20,7 +20,7 @@ pub(super) struct RetentionConfig {
 }
 
 impl RetentionConfig {
-    /// Reads a table. What is wrong is added to `problems`.
+    /// Reads a table. Errors are added to `problems`.
     pub(super) fn new(table: &RetentionTable, problems: &mut Vec<String>) -> Self {
         let days = [
             ("sessions_days", table.sessions_days),

@@ -1,4 +1,4 @@
-//! `agcore init`: finds API keys and a local server, asks for what is missing, and writes the user's settings file.
+//! `agcore init`: finds API keys and a local server, asks for missing values, and writes the user's settings file.
 
 mod models;
 mod question;

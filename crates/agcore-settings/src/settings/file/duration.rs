@@ -25,7 +25,7 @@ pub(crate) struct Span(pub(crate) Duration);
 pub(crate) struct Limit(pub(crate) Option<Duration>);
 
 impl Span {
-    /// Parses `90s`, `1h30m` or `250ms`: numbers with units, of which each is smaller than the one before it.
+    /// Parses `90s`, `1h30m` or `250ms`: numbers with units, each smaller than the one before it.
     fn parse(text: &str) -> Option<Self> {
         let (mut rest, mut millis, mut units) = (text, 0_u64, UNITS.as_slice());
         while !rest.is_empty() {

@@ -236,7 +236,7 @@ fn cells(line: &str) -> Vec<String> {
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Brings a row to this number of cells. What is too much is kept in the last one.
+/// Brings a row to this number of cells. Excess cells are joined with the last one.
 fn fitted(mut cells: Vec<String>, count: usize) -> Vec<String> {
     if cells.len() > count {
         let rest = cells.split_off(count.saturating_sub(1)).join(" | ");

@@ -61,7 +61,7 @@ pub(in super::super) async fn show_last_exchanges(screen: Screen, session: &Agen
     screen.print(end)
 }
 
-/// Shortens a message to what is shown of it.
+/// Shortens a message to the part that is shown.
 pub(in super::super) fn shortened(message: &str) -> String {
     truncated(message.trim(), SHOWN)
 }

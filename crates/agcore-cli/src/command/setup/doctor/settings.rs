@@ -39,7 +39,7 @@ fn files(choices: &Choices) -> Check {
     Check::ok("settings", read)
 }
 
-/// Reports whether the folder is trusted, and what is ignored otherwise.
+/// Reports whether the folder is trusted, and which settings and files are ignored otherwise.
 fn trust(choices: &Choices) -> Check {
     let report = &choices.report;
     if report.ignored.is_empty() {

@@ -18,7 +18,7 @@ const LONGEST: usize = 4000;
 pub(super) enum Content {
     /// A text, which may be Markdown.
     Note(String),
-    /// Pages, and what is missing.
+    /// Pages, and warnings about missing parts.
     Pages(Vec<KnowledgePage>, Vec<String>),
 }
 

@@ -35,7 +35,7 @@ struct Files {
     skipped: Vec<markdown::Skipped>,
     /// The missing parts of files that were read.
     warnings: Vec<String>,
-    /// The ids and the names of the files, of which earlier versions may have had other parts.
+    /// The ids and the names of the files. Earlier versions of them may have had other parts.
     sources: Vec<(String, String)>,
 }
 
