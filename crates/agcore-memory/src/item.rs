@@ -21,7 +21,7 @@ use crate::error::MemoryError;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MemoryItem {
-    /// The id, unique within the tenant of the owner. See [`id::check`] for what is allowed.
+    /// The id, unique within the tenant of the owner. See [`id::check`] for the rules.
     pub id: String,
     /// The text.
     pub content: String,

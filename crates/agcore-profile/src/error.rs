@@ -1,4 +1,4 @@
-//! [`ProfileError`] and [`FieldError`]: what is wrong with a profile.
+//! [`ProfileError`] and [`FieldError`]: the errors of an invalid profile.
 
 use std::{error::Error, fmt};
 

@@ -222,7 +222,7 @@ pub(crate) struct UsageTotals {
     pub(crate) model_calls: u64,
     /// The calls whose cost is unknown. They are not contained in the costs.
     pub(crate) unpriced_calls: u64,
-    /// The calls whose usage is unknown, because their answer broke off or the server was killed. They may have cost something.
+    /// The calls whose usage is unknown, because their answer broke off or the server was killed. They may have been charged.
     pub(crate) incomplete_calls: u64,
     /// All tokens of requests.
     pub(crate) input_tokens: u64,

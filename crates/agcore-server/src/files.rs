@@ -31,7 +31,7 @@ use self::{
     totals::TenantTotals,
 };
 
-/// The files that users have uploaded. Each user has a list in the store of what is in the storage.
+/// The files that users have uploaded. Each user has a list in the store of the files in the storage.
 pub(crate) struct Files {
     storage: Arc<dyn FileStorage>,
     store: Arc<dyn SessionStore>,

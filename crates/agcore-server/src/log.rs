@@ -1,4 +1,4 @@
-//! The events of runs: what is stored, in which transaction, and who is notified.
+//! The events of runs: storing them in transactions, and notifying their readers.
 
 mod event;
 mod merge;

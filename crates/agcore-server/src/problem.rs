@@ -108,7 +108,7 @@ codes! {
     TooManyStreams = 429, "too_many_streams", "Too many open streams of this user or tenant";
     /// The server has as many runs as allowed.
     QueueFull = 429, "queue_full", "The server has no space for another run";
-    /// Something failed in an unexpected way. The log of the server has the details.
+    /// An operation failed in an unexpected way. The log of the server has the details.
     Internal = 500, "internal", "The server failed";
     /// The database cannot be reached at the moment.
     StoreUnavailable = 503, "store_unavailable", "The database cannot be reached";

@@ -249,7 +249,7 @@ impl ServerBuilder {
         self
     }
 
-    /// Removes what is older than a retention, when the server starts and once an hour. By default, everything is kept.
+    /// Removes data that is older than a retention, when the server starts and once an hour. By default, everything is kept.
     ///
     /// The bill is always kept, and so is what a run or a question needs. A start that is repeated with the id of a run that was
     /// deleted is a new run.
@@ -258,8 +258,8 @@ impl ServerBuilder {
         self
     }
 
-    /// Deletes uploaded files that are older than a retention, together with what is too old otherwise. Also deletes what is left
-    /// of uploads that did not end. `store` must be the one of [`with_store`](Self::with_store). Without
+    /// Deletes uploaded files that are older than a retention, together with other data that is too old. Also deletes the
+    /// remains of uploads that did not end. `store` must be the one of [`with_store`](Self::with_store). Without
     /// [`with_files`](Self::with_files), nothing happens.
     pub fn with_file_retention(mut self, retention: FileRetention, store: Arc<dyn UserDataStore>) -> Self {
         self.file_retention = Some((retention, store));

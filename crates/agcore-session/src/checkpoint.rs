@@ -161,7 +161,7 @@ pub trait CheckpointStore: Send + Sync + Debug {
         checkpoint: NewCheckpoint,
     ) -> Result<u64, SessionError>;
 
-    /// Returns what is needed to restore the state of a run: its last snapshot, and the patches after it. Nothing if the run
+    /// Returns the checkpoints that restore the state of a run: its last snapshot, and the patches after it. Empty if the run
     /// has no checkpoint.
     ///
     /// # Errors
@@ -174,8 +174,8 @@ pub trait CheckpointStore: Send + Sync + Debug {
     /// When the storage fails or a checkpoint cannot be read.
     async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, SessionError>;
 
-    /// Returns what is needed to restore the state at a checkpoint: the last snapshot up to it, and the patches from there to
-    /// it. Nothing if there is no such checkpoint.
+    /// Returns the checkpoints that restore the state at a checkpoint: the last snapshot up to it, and the patches from there
+    /// to it. Empty if there is no such checkpoint.
     ///
     /// The default reads all checkpoints of the run; stores read only those that they return.
     ///

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use agcore_chat::Timestamp;
 
-/// The right to drive a session, or to do something else that only one may do at a time. See
+/// The right to drive a session, or to do other work that only one holder may do at a time. See
 /// [`SessionWriter::hold`](crate::SessionWriter::hold).
 ///
 /// Dropping it releases the right at once; others may see that some milliseconds later.

@@ -64,10 +64,11 @@ pub struct Session {
     /// Where and in which currency the session is billed, if that is known. It never changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing: Option<Billing>,
-    /// The session of which this one is a branch.
+    /// The session from which this one branched.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<SessionOrigin>,
-    /// The id of the session of which this one is a part, such as a context, or the work of an agent in a flow. It never changes.
+    /// The id of the session that contains this one as a part, such as a context, or the work of an agent in a flow. It never
+    /// changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part_of: Option<String>,
     /// Data of the application.
@@ -128,9 +129,9 @@ pub struct NewSession {
     pub title: Option<String>,
     /// Where and in which currency the session is billed.
     pub billing: Option<Billing>,
-    /// The session of which this one is a branch.
+    /// The session from which this one branched.
     pub origin: Option<SessionOrigin>,
-    /// The id of the session of which this one is a part.
+    /// The id of the session that contains this one as a part.
     pub part_of: Option<String>,
     /// Data of the application.
     pub metadata: Map<String, Value>,

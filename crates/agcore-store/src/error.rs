@@ -43,7 +43,7 @@ pub enum StoreErrorKind {
     NotFound,
     /// The object to create exists already, such as the file of a backup.
     AlreadyExists,
-    /// The change does not fit what is stored, or breaks a rule of the tables.
+    /// The change does not fit the stored data, or breaks a rule of the tables.
     InvalidState,
     /// An option, an id or a value is not acceptable. Nothing was stored.
     InvalidInput,

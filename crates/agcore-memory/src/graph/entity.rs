@@ -23,7 +23,7 @@ pub const MAX_DESCRIPTION_BYTES: usize = 64 << 10;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Entity {
-    /// The id, unique within the tenant of the owner. See [`id::check`] for what is allowed.
+    /// The id, unique within the tenant of the owner. See [`id::check`] for the rules.
     pub id: String,
     /// The name.
     pub name: String,

@@ -23,7 +23,7 @@ pub struct PageFilter {
     pub prefix: String,
     /// The owner, including the line of business.
     pub owner: Option<Actor>,
-    /// Tags, all of which a page must have.
+    /// The tags that a page must have, all of them.
     pub tags: Vec<String>,
     /// The order of the list.
     pub order: Order,

@@ -33,7 +33,7 @@ pub const MAX_REFERENCES: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct KnowledgePage {
-    /// The id, unique within the tenant of the owner. See [`id::check`] for what is allowed.
+    /// The id, unique within the tenant of the owner. See [`id::check`] for the rules.
     pub id: String,
     /// The title.
     pub title: String,

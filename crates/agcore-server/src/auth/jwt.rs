@@ -217,7 +217,7 @@ impl Verdict {
     }
 }
 
-/// Returns what is signed, the signature, the header, and the text of the claims.
+/// Returns the signed part, the signature, the header, and the text of the claims.
 fn parts(token: &str) -> Option<(&str, Vec<u8>, Header, &str)> {
     let (signed, signature) = token.rsplit_once('.')?;
     let (header, payload) = signed.split_once('.')?;

@@ -1,4 +1,4 @@
-//! [`TokenStore`]: bearer tokens, of which only hashes are stored.
+//! [`TokenStore`]: stores bearer tokens as hashes.
 
 use std::{
     collections::HashMap,

@@ -104,14 +104,14 @@ impl FileList {
         Err(changes_too_often().into())
     }
 
-    /// Returns how much the user has, including what is being uploaded.
+    /// Returns the total of the user's files, including uploads in progress.
     pub(super) fn total(&self) -> Total {
         let files = self.files.iter().map(|file| file.size);
         let sizes = files.chain(self.uploads.iter().map(|upload| upload.size));
         sizes.map(Total::of_file).fold(Total::default(), Total::add_to)
     }
 
-    /// Removes what is known of a file.
+    /// Removes all entries of a file.
     pub(super) fn remove(&mut self, id: &str) {
         self.files.retain(|file| file.id != id);
         self.uploads.retain(|upload| upload.id != id);

@@ -16,8 +16,8 @@ use super::{
 /// The time after which an upload that has not ended never will.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The time that uploaded files are kept. Without a rule, all of them are kept; what is left of uploads that did not end is removed
-/// after a day.
+/// The time that uploaded files are kept. Without a rule, all of them are kept; the remains of uploads that did not end are
+/// removed after a day.
 ///
 /// ```
 /// use std::time::Duration;
@@ -61,7 +61,7 @@ impl FileRetention {
         *self == Self::default()
     }
 
-    /// Returns the ids and paths of what is too old.
+    /// Returns the ids and paths of the files and uploads that are too old.
     fn old(&self, list: &FileList, now: Timestamp) -> Vec<(String, String)> {
         let is_old = |age: Option<Duration>, time| age.is_some_and(|age| time < Retention::before(age, now));
         let newest_first = (0_u64..).zip(list.files.iter().rev());

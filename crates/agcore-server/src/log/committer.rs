@@ -64,7 +64,7 @@ impl Committer {
         }
     }
 
-    /// Forgets the reports that are not written. What is written after it continues the events that are stored.
+    /// Forgets the reports that are not written. Later writes continue the events that are stored.
     pub(super) async fn discard(&self) {
         let mut writer = self.writer.lock().await;
         if self.settle(&mut writer).await.is_err() {

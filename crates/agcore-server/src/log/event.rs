@@ -22,7 +22,7 @@ pub(crate) enum LogEvent {
         /// The number.
         seq: u64,
     },
-    /// Something that a later version has stored.
+    /// An event that a later version has stored.
     Unknown,
 }
 

@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// The pause between writes. Logs that become due meanwhile are written together.
 const PACE: Duration = Duration::from_millis(10);
 
-/// Writes the logs that have something to write. One task with one timer serves all runs, and their writes reach the store
+/// Writes the logs that have unwritten reports. One task with one timer serves all runs, and their writes reach the store
 /// together, which commits them together.
 pub(crate) struct Flusher {
     added: mpsc::UnboundedReceiver<(Duration, Arc<RunLog>)>,
@@ -129,8 +129,8 @@ impl Flusher {
         alone
     }
 
-    /// Sets the timer to the time at which there is something to do. Returns whether it ends before anything that is added from
-    /// here on is due.
+    /// Sets the timer to the time at which the next log or write is due. Returns whether it ends before anything that is added
+    /// from here on is due.
     fn set_timer(&mut self, is_ready: bool) -> bool {
         let first = self.waiting.front().map(|(due, _)| *due);
         let write = is_ready.then_some(self.next_write);

@@ -1,10 +1,11 @@
-//! [`Pending`]: what is not written yet.
+//! [`Pending`]: an entry that is not written yet.
 
 use agcore_agui::Input;
 use agcore_chat::{EventKind, ModelEvent, PersonEvent, StreamEvent, TextEvent, ToolEvent};
 use agcore_session::NewMessage;
 
-/// Something that is written soon, in the order in which it was added.
+/// An entry that is written soon, in the order in which it was added: an input for clients, a message, or the position in a
+/// source.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pending {
     /// The input that is reported to clients.
@@ -18,7 +19,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Reports something to clients.
+    /// Reports an input to clients.
     pub(crate) fn input(input: impl Into<Input>) -> Self {
         Self {
             input: Some(input.into()),
@@ -34,7 +35,7 @@ impl Pending {
         }
     }
 
-    /// Makes this something that is written before the next checkpoint.
+    /// Requires that this is written before the next checkpoint.
     pub(crate) fn needed(mut self) -> Self {
         self.is_needed = true;
         self

@@ -124,7 +124,7 @@ impl RunLog {
         let _ = self.flushes.send((self.clock.monotonic(), Arc::clone(self)));
     }
 
-    /// Forgets the reports that are not written yet. What is written after it continues the events that are stored.
+    /// Forgets the reports that are not written yet. Later writes continue the events that are stored.
     pub(crate) async fn discard(&self) {
         self.committer.discard().await;
     }

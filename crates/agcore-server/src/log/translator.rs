@@ -11,14 +11,14 @@ use super::{
     for_users::{fault_for_users, input_for_users},
 };
 
-/// Something that happens in a run.
+/// An event of a run, before it is translated.
 #[derive(Debug, Clone)]
 pub(crate) enum LogInput {
     /// The run was accepted.
     Started,
-    /// Something that the agent loop records.
+    /// An event that the agent loop records.
     Recorded(Box<RecordedEvent>),
-    /// Something that is reported as it is, such as the delta of a text.
+    /// An input that is reported as it is, such as the delta of a text.
     Report(Box<Input>),
     /// A person wants the run to be cancelled.
     CancelRequested,
@@ -63,7 +63,7 @@ impl Translator {
         (translator, ends)
     }
 
-    /// Returns the events for something.
+    /// Returns the events to store for an event of the run.
     pub(super) fn translate(&mut self, input: LogInput, millis: u64) -> Vec<LogEvent> {
         let mut inputs = Vec::new();
         match input {
@@ -77,7 +77,7 @@ impl Translator {
         self.report(inputs, millis)
     }
 
-    /// Returns the events for something that is reported as it is.
+    /// Returns the events to store for inputs that are reported as they are.
     pub(super) fn report(&mut self, inputs: impl IntoIterator<Item = Input>, millis: u64) -> Vec<LogEvent> {
         let mut events = Vec::new();
         for input in inputs {

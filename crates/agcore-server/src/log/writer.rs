@@ -1,4 +1,4 @@
-//! [`Writer`]: what is written next to a run, in which order.
+//! [`Writer`]: the events that are written next to a run, in order.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) struct Writer {
     pub(super) first: Vec<LogEvent>,
     /// Messages that are written first.
     pub(super) messages: Vec<NewMessage>,
-    /// Whether something that is written first must be written before the next checkpoint.
+    /// Whether one of the first events or messages must be written before the next checkpoint.
     pub(super) is_needed: bool,
     /// A write whose outcome is unknown.
     pub(super) in_doubt: Option<InDoubt>,
@@ -67,7 +67,7 @@ impl Writer {
         self.first.is_empty() && self.messages.is_empty()
     }
 
-    /// Adds what is pending to what is written first.
+    /// Adds pending entries to the events and messages that are written first.
     pub(super) fn add(&mut self, pending: impl IntoIterator<Item = Pending>, millis: u64) {
         let Self {
             translator,
@@ -108,7 +108,7 @@ impl Writer {
         std::mem::take(&mut self.first)
     }
 
-    /// Forgets what is not written, and continues with the events that are.
+    /// Forgets the unwritten events and messages, and continues with this translator and these events.
     pub(super) fn restart(&mut self, translator: Translator, first: Vec<LogEvent>) {
         *self = Self::new(self.end, translator, first);
     }

@@ -69,7 +69,7 @@ impl Service {
         Ok(Arc::new(self.store().hold(&stream_of(tenant, thread)).await?))
     }
 
-    /// Checks that no other program drives a thread of which this server executes no run.
+    /// Checks that no other program drives a thread, unless this server executes a run of it.
     ///
     /// # Errors
     /// When another program drives it, or the store fails.

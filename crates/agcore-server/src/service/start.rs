@@ -171,7 +171,7 @@ impl Service {
         problem
     }
 
-    /// Removes a run that has ended from what is active.
+    /// Removes a run that has ended from the active ones.
     pub(super) async fn forget(&self, log: &Arc<RunLog>) {
         self.active.remove(&log.job);
         log.feed.close();

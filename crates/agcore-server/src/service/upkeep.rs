@@ -1,4 +1,4 @@
-//! Removing what is older than the retention of the server.
+//! Removing data that is older than the retention of the server.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! [`Document`]: a stream of which only the last record counts.
+//! [`Document`]: a stream whose last record is the document.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use agcore_chat::Clock;
 use agcore_session::{Journal, Record, SessionError, SessionErrorKind, Timestamp};
 use serde_json::Value;
 
-/// A stream of which only the last record counts. Its number is the version of the document.
+/// A stream whose last record is the document. The number of the record is the version of the document.
 pub(super) struct Document<'d> {
     pub(super) journal: &'d Arc<dyn Journal>,
     pub(super) clock: &'d Arc<dyn Clock>,

@@ -1,4 +1,4 @@
-//! [`UserProfile`]: the profile of the user for whom something runs.
+//! [`UserProfile`]: the profile of the user for whom a run was started.
 
 use std::sync::Arc;
 

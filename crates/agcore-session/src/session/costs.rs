@@ -30,7 +30,7 @@ pub struct CostTotals {
     pub calls: u64,
     /// The number of calls without a known cost. They are not contained in the amounts.
     pub unpriced_calls: u64,
-    /// The number of calls whose usage is unknown: they broke off, or their process ended. They may have cost something.
+    /// The number of calls whose usage is unknown: they broke off, or their process ended. They may have been charged.
     pub incomplete_calls: u64,
     /// The prompt tokens that are known.
     pub input_tokens: u64,

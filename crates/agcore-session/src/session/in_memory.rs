@@ -332,7 +332,7 @@ impl State {
         self.tenants.get(tenant)?.get(session)
     }
 
-    /// Returns the id of the session of which a new one becomes a part: the whole, if a part is named.
+    /// Returns the id of the session that contains a new one as a part: the whole, if a part is named.
     fn whole_of(&self, new: &Session) -> Result<Option<String>, SessionError> {
         let Some(named) = &new.part_of else { return Ok(None) };
         let of_user = |session: &&Session| session.owner.user == new.owner.user && !session.is_erased();

@@ -108,7 +108,7 @@ impl Retention {
         *self == Self::default()
     }
 
-    /// Returns the moment before which something must have happened to be this old.
+    /// Returns the moment that is `age` before `now`. Everything from before it is older.
     pub fn before(age: Duration, now: Timestamp) -> Timestamp {
         let millis = i64::try_from(age.as_millis()).unwrap_or(i64::MAX);
         Timestamp::from_millis(now.as_millis().saturating_sub(millis))

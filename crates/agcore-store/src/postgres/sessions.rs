@@ -277,7 +277,7 @@ fn inserting(session: &Session, whole: Option<i64>) -> Result<Statement<'_>, Sto
         .bind(whole))
 }
 
-/// Creates a part of the session that is named, or of the one of which that is a part. Returns the number of rows that were
+/// Creates a part of the named session, or of the session that contains the named one. Returns the number of rows that were
 /// inserted.
 async fn insert_part(transaction: &mut Transaction<'_>, named: &str, session: &mut Session) -> Result<u64, StoreError> {
     let (key, id) = row::lock_whole(transaction, named, &session.owner).await?;

@@ -44,7 +44,7 @@ struct Link {
     is_lost: Arc<AtomicBool>,
 }
 
-/// A command, with what is needed to send it.
+/// A command, its script, and the options for sending it.
 pub(super) struct Call {
     command: Cmd,
     /// The script that the command runs, which the server may not know yet.
@@ -66,7 +66,7 @@ impl Call {
         }
     }
 
-    /// Creates a call of a command that changes something.
+    /// Creates a call of a command that changes data.
     pub(super) fn write(attempt: &'static str, command: Cmd) -> Self {
         Self {
             is_write: true,
@@ -84,7 +84,7 @@ impl Call {
         }
     }
 
-    /// Creates a call of a script that changes something.
+    /// Creates a call of a script that changes data.
     pub(super) fn write_script(attempt: &'static str, script: &'static Script, keys: &[String]) -> Self {
         Self {
             is_write: true,

@@ -1,11 +1,11 @@
-//! Conditions that select what is older than a retention allows.
+//! Conditions that select data older than a retention allows.
 
 use agcore_chat::Timestamp;
 use agcore_session::Retention;
 
 use super::conditions::{Conditions, Value};
 
-/// The whole of which the session of a row of `runs` is a part, or that session itself.
+/// The session that contains the session of a row of `runs` as a part, or that session itself.
 const WHOLE_OF_RUN: &str =
     "(SELECT coalesce(own.part_of, own.session) FROM sessions AS own WHERE own.session = runs.session)";
 

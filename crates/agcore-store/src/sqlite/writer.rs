@@ -118,8 +118,8 @@ impl Writer {
         self.send(Undo::Nothing, job).await
     }
 
-    /// Runs a write that checks everything before it changes something, so that it then fails only for a reason that stops the
-    /// other writes of the transaction as well, such as a full disk. It fails together with them, and is cheaper than with
+    /// Runs a write that checks everything before it changes data, so that it then fails only for a reason that stops the other
+    /// writes of the transaction as well, such as a full disk. It fails together with them, and is cheaper than with
     /// [`run`](Self::run).
     pub(super) async fn run_checked<T: Send + 'static>(
         &self,
@@ -251,7 +251,7 @@ fn in_savepoint(connection: &Connection, job: &mut dyn Job) -> Result<(), StoreE
     execute(connection, "RELEASE job")
 }
 
-/// Runs a write that takes the transaction with it if it fails after it has changed something.
+/// Runs a write that fails the whole transaction if it fails after a change.
 fn in_transaction(connection: &Connection, job: &mut dyn Job) -> Result<(), StoreError> {
     let before = connection.total_changes();
     let is_ok = job.run(connection);

@@ -125,7 +125,7 @@ fn list(texts: &[String]) -> String {
     format!("[{}]", texts.join(", "))
 }
 
-/// Returns a text as YAML: as it is if no program could take it for something else, or in quotes.
+/// Returns a text as YAML: without quotes if every program reads it as a text, and otherwise with them.
 fn scalar(text: &str) -> String {
     let is_plain = text.starts_with(|first: char| first.is_alphabetic())
         && text
@@ -158,7 +158,7 @@ fn escape(character: char, quoted: &mut String) {
     quoted.push_str(&format!("\\u{:04X}", u32::from(character)));
 }
 
-/// Returns whether YAML programs take this text for something else than a text.
+/// Returns whether YAML programs read this text as another type of value.
 fn is_word_of_yaml(text: &str) -> bool {
     let lower = text.to_lowercase();
     matches!(

@@ -136,7 +136,7 @@ impl Service {
         log.append_commit(failed, Vec::new()).await
     }
 
-    /// Ends what is open in the sessions in which the agents of a flow work. No agent works in them any more.
+    /// Ends the open runs of the sessions in which the agents of a flow work. No agent works in them any more.
     async fn settle_stages(&self, log: &RunLog, place: &FlowPlace, state: &SessionState) -> Result<(), SessionError> {
         let tenant = log.job.session().0;
         for stage in place.stages.keys() {

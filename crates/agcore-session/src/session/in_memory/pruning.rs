@@ -1,4 +1,4 @@
-//! Removing what is older than a retention allows.
+//! Removing data that is older than a retention allows.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -90,7 +90,7 @@ impl State {
         old
     }
 
-    /// Returns the sessions in which, or in a part of which, a run is going on or a person is asked.
+    /// Returns the sessions with a run in progress or an open question, in themselves or in one of their parts.
     fn needed(&self) -> BTreeSet<Key> {
         let all = self.tenants.values().flat_map(BTreeMap::values);
         all.filter(|stored| stored.is_needed()).map(Stored::whole).collect()
@@ -105,7 +105,7 @@ impl State {
 }
 
 impl Stored {
-    /// Returns the key of the session, or of the one of which it is a part.
+    /// Returns the key of the session, or of the one that contains it as a part.
     fn whole(&self) -> Key {
         let session = &self.session;
         let id = session.part_of.as_ref().unwrap_or(&session.id);

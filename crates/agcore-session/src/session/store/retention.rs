@@ -11,7 +11,7 @@ use crate::{
     session::retention::{Pruned, Retention},
 };
 
-/// Deletes and erases sessions, and removes what is older than it may be.
+/// Deletes and erases sessions, and removes data that is older than a retention allows.
 ///
 /// Dropping a future leaves open whether the removal took place. [`prune`](Self::prune) and
 /// [`erase_sessions`](Self::erase_sessions) remove in steps, each completely or not at all.
@@ -46,8 +46,8 @@ pub trait SessionRetention: Send + Sync + Debug {
     /// When the storage fails.
     async fn erase_sessions(&self, owner: &Actor) -> Result<u64, SessionError>;
 
-    /// Removes what is older than the rules say, at most `limit` sessions, runs, events and audit messages. Returns what was
-    /// removed. Call it until nothing was, so that other writers never wait for long.
+    /// Removes data that is older than the rules allow, at most `limit` sessions, runs, events and audit messages. Returns what
+    /// was removed. Call it until nothing was, so that other writers never wait for long.
     ///
     /// If that is interrupted, some of it was removed and the next call removes the rest.
     ///

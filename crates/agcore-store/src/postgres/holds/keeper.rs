@@ -95,7 +95,7 @@ impl From<StoreError> for Refusal {
     }
 }
 
-/// Keeps the connection and knows what is locked on it.
+/// Keeps the connection and the locks on it.
 pub(super) struct Keeper {
     options: PostgresOptions,
     connection: Option<PgConnection>,

@@ -20,7 +20,7 @@ use crate::{
 pub(super) static COLUMNS: LazyLock<String> = LazyLock::new(|| APPROVALS.columns(Dialect::Postgres));
 static UPSERT: LazyLock<String> = LazyLock::new(|| APPROVALS.upsert(Dialect::Postgres));
 
-/// Writes a question, an answer or a withdrawal. Returns the approval, and whether something was changed.
+/// Writes a question, an answer or a withdrawal. Returns the approval, and whether it was changed.
 pub(super) async fn change(
     transaction: &mut Transaction<'_>,
     (key, session): (i64, &str),

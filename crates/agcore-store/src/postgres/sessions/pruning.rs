@@ -1,4 +1,4 @@
-//! Removing what is older than a retention allows.
+//! Removing data that is older than a retention allows.
 
 use agcore_chat::Timestamp;
 use agcore_session::{Pruned, Retention};

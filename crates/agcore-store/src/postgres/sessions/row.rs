@@ -65,8 +65,8 @@ pub(super) async fn lock(transaction: &mut Transaction<'_>, tenant: &str, id: &s
     stored(&row).map_err(|error| convert(attempt, error))
 }
 
-/// Returns the key and the id of the session of which a new one becomes a part: the whole, if a part is named. Others who erase it
-/// wait for the end of the transaction.
+/// Returns the key and the id of the session that contains a new one as a part: the whole, if a part is named. Others who erase
+/// it wait for the end of the transaction.
 pub(super) async fn lock_whole(
     transaction: &mut Transaction<'_>,
     named: &str,

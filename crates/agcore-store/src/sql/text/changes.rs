@@ -9,8 +9,8 @@ use super::{
     leaf::{Leaf, Leaves, Terms},
 };
 
-/// The size at which a leaf is full. With its key, it is the largest row that SQLite keeps within a page of the tree, of which a
-/// page has four: a query reads a page for each block and term.
+/// The size at which a leaf is full. With its key, it is the largest row that SQLite keeps within a page of the tree, with four
+/// rows per page: a query reads a page for each block and term.
 const FULL: usize = 960;
 
 /// The changes of the documents of a block.
@@ -239,7 +239,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Sets what is stored without the places that are removed, and with a group.
+    /// Sets the entry to the stored one without the removed places, and with a group.
     fn set(&mut self, stored: &[u8], removed: &Places, group: &[Added]) -> Result<(), StoreError> {
         self.places.clear();
         self.occurrences.clear();
@@ -297,7 +297,7 @@ mod tests {
         found.map_or_else(Vec::new, |bytes| entries(bytes).unwrap().collect())
     }
 
-    /// Numbered terms in ascending order, of which some are frequent.
+    /// Numbered terms in ascending order. Some of them are frequent.
     fn terms() -> Vec<Box<str>> {
         (0..2000).map(|number| format!("term{number:04}").into()).collect()
     }

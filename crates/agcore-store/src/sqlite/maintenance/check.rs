@@ -15,7 +15,7 @@ pub struct CheckReport {
     pub damage: Vec<Damage>,
 }
 
-/// Something that is damaged.
+/// A kind of damage, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {

@@ -16,7 +16,7 @@ use crate::{
 pub(super) static COLUMNS: LazyLock<String> = LazyLock::new(|| APPROVALS.columns(Dialect::Sqlite));
 static UPSERT: LazyLock<String> = LazyLock::new(|| APPROVALS.upsert(Dialect::Sqlite));
 
-/// Writes a question, an answer or a withdrawal. Returns the approval, and whether something was changed.
+/// Writes a question, an answer or a withdrawal. Returns the approval, and whether it was changed.
 pub(super) fn change(
     connection: &Connection,
     (key, session): (i64, &str),

@@ -1,4 +1,4 @@
-//! Removing what is older than a retention allows.
+//! Removing data that is older than a retention allows.
 
 use agcore_chat::Timestamp;
 use agcore_session::{Pruned, Retention};
@@ -19,7 +19,7 @@ const ATTEMPT: &str = "cannot remove old rows";
 const EVENTS: &str = "runs JOIN events ON events.session = runs.session AND events.run = runs.id";
 
 impl SqliteStore {
-    /// Removes at most `limit` of each kind. What is old is found by a reader, so that the writer is busy for a short time only.
+    /// Removes at most `limit` of each kind. Old rows are found by a reader, so that the writer is busy for a short time only.
     pub(super) async fn prune_old(&self, retention: &Retention, limit: u64) -> Result<Pruned, StoreError> {
         let now = self.now();
         let sessions = self.erase_old_sessions(retention, limit, now).await?;

@@ -53,7 +53,7 @@ pub(super) fn find_key(connection: &Connection, tenant: &str, id: &str) -> Resul
     found.ok_or_else(|| missing(id))
 }
 
-/// Returns the key and the id of the session of which a new one becomes a part: the whole, if a part is named.
+/// Returns the key and the id of the session that contains a new one as a part: the whole, if a part is named.
 pub(super) fn find_whole(connection: &Connection, named: &str, owner: &Actor) -> Result<(i64, String), StoreError> {
     let sql = "SELECT whole.session, whole.id FROM sessions AS named
                JOIN sessions AS whole ON whole.session = coalesce(named.part_of, named.session)

@@ -59,7 +59,7 @@ fn insert_checked(number: Option<u32>, fails: bool) -> (Box<dyn Job>, Receiver) 
     (write_of(Undo::Transaction, job, done), result)
 }
 
-/// Writes jobs of which the first waits alone, and the others arrive while it runs. Returns whether each succeeded.
+/// Writes jobs: the first waits alone, and the others arrive while it runs. Returns whether each succeeded.
 fn write_jobs(connection: &Connection, jobs: Vec<(Box<dyn Job>, Receiver)>) -> Vec<bool> {
     let (jobs, results): (Vec<_>, Vec<_>) = jobs.into_iter().unzip();
     let (mut jobs, mut batch) = (jobs.into_iter(), Vec::new());
@@ -77,7 +77,7 @@ fn numbers(connection: &Connection) -> Vec<u32> {
     rows.map(Result::unwrap).collect()
 }
 
-/// Writes rows of which the first waits alone, and the others arrive while it runs. Returns whether each succeeded.
+/// Writes rows: the first waits alone, and the others arrive while it runs. Returns whether each succeeded.
 fn write(connection: &Connection, fails: &[bool]) -> (Result<(), StoreError>, Vec<bool>, usize) {
     let (jobs, results): (Vec<_>, Vec<_>) = iter::zip(1.., fails)
         .map(|(number, fails)| insert(number, *fails))
