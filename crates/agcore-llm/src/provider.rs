@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::reply::{Notice, ReplyItem, ReplyStream};
 use agcore_wire::{LlmError, deltas_from_response};
 
-/// Something that answers chat requests: a wire on a transport, a layer around another provider, a script.
+/// A component that answers chat requests: a wire on a transport, a layer around another provider, a script.
 ///
 /// There is one method to implement and to wrap. The methods that users call are in
 /// [`LlmProviderExt`](crate::LlmProviderExt).

@@ -89,7 +89,7 @@ impl Notice {
     }
 }
 
-/// The items of a reply, the last of which is [`ReplyItem::End`].
+/// The items of a reply. The last one is [`ReplyItem::End`].
 ///
 /// Dropping the stream closes the connection. [`text_stream`](Self::text_stream) reads nothing but the text.
 ///

@@ -63,7 +63,7 @@ pub enum McpErrorKind {
     Protocol,
     /// The server answered with an error; [`McpError::code`] has its code.
     Server,
-    /// The server does not offer what was asked for, or asks for something that this client does not offer.
+    /// The server does not offer the requested feature, or requests one that this client does not offer.
     Unsupported,
     /// The server requires authorization.
     Unauthorized,

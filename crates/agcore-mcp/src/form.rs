@@ -66,7 +66,7 @@ pub enum Kind {
     },
 }
 
-/// A value and what is shown for it.
+/// A value and the label that is shown for it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Choice {

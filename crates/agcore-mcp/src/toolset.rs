@@ -30,8 +30,8 @@ impl McpToolset {
         &self.findings.problems
     }
 
-    /// Returns what is not used of the list and its tools, as of the first list: an invalid output schema, or the rest of a
-    /// list whose cursor leads nowhere. The tools themselves are registered.
+    /// Returns warnings about unused parts of the list and its tools, as of the first list: an invalid output schema, or the
+    /// rest of a list whose cursor leads nowhere. The tools themselves are registered.
     pub fn warnings(&self) -> &[String] {
         &self.findings.warnings
     }

@@ -137,7 +137,7 @@ impl Fold {
         }
     }
 
-    /// Fills in what is missing. Known values are kept, because some servers change ids from chunk to chunk.
+    /// Fills in missing values. Known values are kept, because some servers change ids from chunk to chunk.
     fn start(&mut self, start: Box<ReplyStart>) {
         let Some(known) = &mut self.start else {
             self.start = Some(start);

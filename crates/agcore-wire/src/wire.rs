@@ -201,7 +201,7 @@ pub trait Decoder<O: Operation>: Send {
     /// If the server reports an error, or the bytes do not have the expected form.
     fn feed(&mut self, bytes: &[u8], items: &mut Vec<O::Item>) -> Result<(), LlmError>;
 
-    /// Reads what is left after the connection was closed, and checks that the reply is complete.
+    /// Reads the remaining data after the connection was closed, and checks that the reply is complete.
     ///
     /// # Errors
     /// `Truncated` if a clean close ended the reply early, `Connect` if a reset did, or the errors of [`feed`](Self::feed).

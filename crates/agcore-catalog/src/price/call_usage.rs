@@ -73,7 +73,7 @@ impl CallUsage {
         matches!(self.sides(), (Some(_), Some(_))) || self.units().iter().any(Option::is_some)
     }
 
-    /// Returns what is counted in other units than tokens.
+    /// Returns the amounts that are counted in other units than tokens.
     fn units(&self) -> [Option<u64>; 5] {
         [
             self.images,

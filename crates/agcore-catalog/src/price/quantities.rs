@@ -1,4 +1,4 @@
-//! [`Quantities`]: the parts of a call that are priced, none of which exceeds its whole.
+//! [`Quantities`]: the parts of a call that are priced. No part exceeds its whole.
 
 use super::call_usage::CallUsage;
 

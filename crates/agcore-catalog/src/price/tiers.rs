@@ -36,7 +36,7 @@ pub struct Tier {
     pub image: Rate,
     /// The price of each second of audio or video.
     pub second: Rate,
-    /// The price of each minute of audio or video, of which parts are charged in proportion. It is added to that of seconds.
+    /// The price of each minute of audio or video, in proportion for parts of a minute. It is added to that of seconds.
     pub minute: Rate,
     /// The price of a million characters that are spoken.
     pub characters: Rate,

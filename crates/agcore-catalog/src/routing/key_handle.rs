@@ -102,7 +102,7 @@ impl KeyHandle {
     }
 }
 
-/// Counts what is sent, and chooses the endpoint by the kind of the call and the model of the request.
+/// Counts the calls, and chooses the endpoint by the kind of the call and the model of the request.
 #[derive(Debug)]
 struct Metered {
     info: ProviderInfo,

@@ -1,4 +1,4 @@
-//! [`Meter`]: counts what is used with a key.
+//! [`Meter`]: counts the usage of a key.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

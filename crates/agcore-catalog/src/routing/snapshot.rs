@@ -74,7 +74,7 @@ impl Row<'_> {
     }
 }
 
-/// The model that makes or has made something, by the name that its vendor uses, and the name of the key.
+/// The model that generates or has generated a video, by its vendor's name for it, and the name of the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Maker {
     pub(super) model: String,

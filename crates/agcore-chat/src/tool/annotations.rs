@@ -26,7 +26,7 @@ pub struct ToolAnnotations {
     /// Whether the tool changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only: Option<bool>,
-    /// Whether the tool may destroy something. A call of such a tool runs alone among the calls of its reply.
+    /// Whether the tool may make destructive changes. A call of such a tool runs alone among the calls of its reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive: Option<bool>,
     /// Whether repeating a call has no further effect.
@@ -66,7 +66,7 @@ impl ToolAnnotations {
         self
     }
 
-    /// Sets whether the tool may destroy something.
+    /// Sets whether the tool may make destructive changes.
     pub fn with_destructive(mut self, destructive: bool) -> Self {
         self.destructive = Some(destructive);
         self

@@ -23,7 +23,7 @@ pub(super) type Body = Pin<Box<dyn Stream<Item = Result<Bytes, LlmError>> + Send
 /// The rest of a body after the wire has decoded the end of the reply. It is read and discarded.
 pub(super) struct Draining {
     body: Body,
-    /// Created when there is something to wait for.
+    /// Created when the body is pending for the first time.
     timer: Option<Pin<Box<Sleep>>>,
     end: Option<Result<(), LlmError>>,
 }

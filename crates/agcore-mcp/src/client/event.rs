@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-/// Something that a server reports on its own initiative.
+/// An event that a server reports on its own initiative.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ServerEvent {

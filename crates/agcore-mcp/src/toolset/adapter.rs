@@ -31,7 +31,7 @@ impl McpTool {
     }
 }
 
-/// Makes tools of the tools of a server, and returns what is not used of them. Two tools get the same name only if the
+/// Makes tools of the tools of a server, and returns warnings about their unused parts. Two tools get the same name only if the
 /// server lists it twice.
 pub(super) fn adapt(
     client: &McpClient,

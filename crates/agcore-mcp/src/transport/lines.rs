@@ -123,7 +123,7 @@ where
         self.line.clear();
     }
 
-    /// Reads a line: messages, a part of a message, or something else.
+    /// Reads a line: messages, a part of a message, or other output.
     fn read_message(&mut self, line: &[u8]) {
         if let Some(mut spread) = self.spread.take() {
             // Only the first line of a message begins like this.

@@ -28,7 +28,7 @@ pub(super) fn own_members<'a>(data: Option<&'a VendorData>, vendor: &str) -> Opt
     data.filter(|data| data.vendor == vendor)?.data.as_object()
 }
 
-/// Returns the error message for something in the messages that the API cannot express.
+/// Returns the error message for a part of the messages that the API cannot express.
 pub(super) fn unsupported(what: &str, advice: &str) -> String {
     unsupported_parameter("messages", what, advice)
 }

@@ -103,7 +103,7 @@ impl ResponseShape {
         self
     }
 
-    /// Sets where replies contain something. The wires list the names of their pointers.
+    /// Sets the JSON pointer to a value in replies. The wires list the names of their pointers.
     pub fn with_pointer(mut self, name: impl Into<String>, pointer: impl Into<String>) -> Self {
         self.pointers.insert(name.into(), pointer.into());
         self

@@ -1,4 +1,4 @@
-//! [`Refusal`]: something in a request that an API cannot express.
+//! [`Refusal`]: a part of a request that an API cannot express.
 //!
 //! The errors of serde and of some encoders contain text only. What was refused therefore travels in front of the message,
 //! between control characters, until [`invalid_request`](super::invalid_request) takes it out again.
@@ -10,7 +10,7 @@ use crate::error::{LlmError, LlmErrorKind, Unsupported};
 /// Separates the fields. It occurs neither in names of parameters nor in values.
 const SEPARATOR: char = '\u{1}';
 
-/// Something in a request that an API cannot express. `Display` writes all fields, for the error of a serializer.
+/// A part of a request that an API cannot express. `Display` writes all fields, for the error of a serializer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Refusal<'a> {
     /// The name of the parameter.

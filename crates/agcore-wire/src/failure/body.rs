@@ -212,7 +212,7 @@ impl ErrorBody {
         self.retry_delay = self.retry_delay.or_else(|| wait(members));
     }
 
-    /// Reads what is next to the message: lists of details, inner errors, metadata of a router.
+    /// Reads the values next to the message: lists of details, inner errors, metadata of a router.
     fn read_extra(&mut self, value: Option<&Value>, depth: usize) {
         match value {
             Some(Value::String(text)) => self.read_text(text, depth),

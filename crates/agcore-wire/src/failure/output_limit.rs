@@ -43,7 +43,7 @@ const PARAMETERS: &[&str] = &[
     "tokens_to_generate",
 ];
 
-/// Other words for the length of the reply, one of which a message about its limit contains.
+/// Other words for the length of the reply. A message about its limit contains one of them.
 const REPLIES: &[&str] = &[
     "maximum tokens",
     "output token",
@@ -152,7 +152,7 @@ const FILLERS: &[&str] = &[" is", " of", " to", " value", " allowed", " limit", 
 /// The most bytes between the two numbers of a range.
 const NEAR: usize = 20;
 
-/// The least limit that is believed when no words say that it is one. Lower numbers count something else.
+/// The least limit that is believed when no words say that it is one. Lower numbers have other meanings.
 const LEAST_BARE_LIMIT: u64 = 128;
 
 impl OutputLimit {

@@ -7,7 +7,7 @@ use agcore_chat::text::prefix;
 /// The maximum length of a summary, in bytes.
 const MAX_SUMMARY: usize = 200;
 
-/// The tags, in lower case, of which an HTML document has at least one. XML documents have none of them.
+/// The tags of HTML, in lower case. An HTML document has at least one of them, and an XML document has none.
 const HTML_TAGS: [&str; 5] = ["<!doctype html", "<html", "<head", "<title", "<body"];
 
 /// The maximum number of bytes in which the first tags of a page are searched.

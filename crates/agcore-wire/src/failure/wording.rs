@@ -4,7 +4,7 @@ use agcore_chat::text::prefix;
 
 use crate::error::LlmErrorKind;
 
-/// Phrases in lower case, all of which the message must contain.
+/// Phrases in lower case. The message must contain all of them.
 type Phrases = &'static [&'static str];
 
 /// Exhausted quotas and balances.
@@ -66,7 +66,7 @@ const MISSING_MODEL: &[Phrases] = &[
     &["model_not_found"],
 ];
 
-/// The ends of sentences about something that a server does not know.
+/// The ends of sentences about a name that a server does not know.
 const MISSING: &[&str] = &["not found", "not exist", "doesn't exist", "is not available"];
 
 /// The longest distance between the word `model` and the end of the sentence about it, in bytes.

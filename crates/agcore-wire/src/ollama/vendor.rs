@@ -35,7 +35,7 @@ pub(super) const OPTION_NAMES: &[&str] = &[
 /// The index of the only choice of a reply.
 pub(super) const CHOICE: u32 = 0;
 
-/// Returns an error about something in the messages that the API cannot express.
+/// Returns an error about a part of the messages that the API cannot express.
 pub(super) fn unsupported<E: Error>(what: &str, advice: &str) -> E {
     unsupported_parameter("messages", what, advice)
 }

@@ -40,7 +40,7 @@ pub(super) fn item_id(members: &Map<String, Value>) -> Option<&str> {
     members.get("id").and_then(Value::as_str).filter(|id| !id.is_empty())
 }
 
-/// Returns an error about something in the messages that the API cannot express.
+/// Returns an error about a part of the messages that the API cannot express.
 pub(super) fn unsupported<E: Error>(what: &str, advice: &str) -> E {
     unsupported_parameter("messages", what, advice)
 }

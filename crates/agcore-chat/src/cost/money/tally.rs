@@ -41,7 +41,7 @@ impl CostTally {
         }
     }
 
-    /// Describes the cost of this many calls. What is unknown is never counted as 0.
+    /// Describes the cost of this many calls. Unknown costs are never counted as 0.
     pub fn text(&self, calls: u64) -> String {
         let amount = |(currency, micros): (&String, &i64)| Money::from_micros(*micros, currency.as_str()).to_string();
         let amounts: Vec<String> = self.micros.iter().map(amount).collect();

@@ -7,8 +7,8 @@ use serde::{
     de::{MapAccess, Visitor},
 };
 
-/// Useful headers of the HTTP reply that a response came in: the server's id of the request, what is left of the rate
-/// limits, and how long the server took.
+/// Useful headers of the HTTP reply that a response came in: the server's id of the request, the remaining rate limits, and
+/// how long the server took.
 ///
 /// The headers are in a single allocation. Names are in lower case.
 ///

@@ -48,7 +48,7 @@ pub(super) fn carry(request: &ImageRequest) -> Result<ChatRequest, LlmError> {
     Ok(carrier)
 }
 
-/// Returns the images in a response. The error describes what is wrong with them.
+/// Returns the images in a response, or a description of the problem.
 pub(super) fn images(response: &ChatResponse) -> Result<Vec<ImageData>, String> {
     let image = |entry: &Value| {
         if let Some(url) = entry.get("url").and_then(Value::as_str) {

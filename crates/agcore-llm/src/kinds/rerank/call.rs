@@ -32,7 +32,7 @@ pub(super) fn carry(request: &RerankRequest) -> Result<ChatRequest, LlmError> {
     Ok(carrier)
 }
 
-/// Returns the scores in a response. The error describes what is wrong with them.
+/// Returns the scores in a response, or a description of the problem.
 pub(super) fn scores(response: &ChatResponse) -> Result<Vec<(usize, f64)>, String> {
     let score = |entry: &Value| {
         let index = usize::try_from(entry.get(0)?.as_u64()?).ok()?;

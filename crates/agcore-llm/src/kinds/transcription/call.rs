@@ -41,7 +41,7 @@ pub(super) fn carry(request: &TranscriptionRequest) -> Result<ChatRequest, LlmEr
     Ok(carrier)
 }
 
-/// Returns the text and the segments in a response. The error describes what is wrong with them.
+/// Returns the text and the segments in a response, or a description of the problem.
 pub(super) fn transcript(response: &ChatResponse) -> Result<(String, Vec<TranscriptSegment>), String> {
     let segment = |entry: &Value| {
         Some(TranscriptSegment {

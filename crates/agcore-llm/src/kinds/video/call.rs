@@ -71,7 +71,7 @@ pub(super) fn carry(call: &VideoCall) -> Result<ChatRequest, LlmError> {
     }
 }
 
-/// Returns the job in a response. The error describes what is wrong with it.
+/// Returns the job in a response, or a description of the problem.
 pub(super) fn job(response: &ChatResponse) -> Result<VideoJob, String> {
     let read = |entry: &Value| {
         let text = |name: &str| entry.get(name).and_then(Value::as_str);

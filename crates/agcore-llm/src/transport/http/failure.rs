@@ -8,7 +8,7 @@ pub(super) struct Failure {
     error: Box<dyn Error + Send + Sync>,
     /// Whether there was no connection yet.
     pub(super) is_connect: bool,
-    /// Whether something took too long.
+    /// Whether a time limit was exceeded.
     pub(super) is_timeout: bool,
     /// Whether the request cannot be sent at all.
     pub(super) is_invalid_request: bool,

@@ -152,7 +152,7 @@ fn with_alpn(mut config: ClientConfig) -> ClientConfig {
     config
 }
 
-/// Reads all certificates of a setting, of which there must be at least one.
+/// Reads all certificates of a setting, which must contain at least one.
 fn certificates(setting: &str, pem: &str) -> Result<Vec<CertificateDer<'static>>, LlmError> {
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem.as_bytes()).collect();
     certificates.ok().filter(|found| !found.is_empty()).ok_or_else(|| {

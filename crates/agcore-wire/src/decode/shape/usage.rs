@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// The objects that contain the usage, in order of preference: of OpenAI and DashScope, and of Cohere and SiliconFlow.
 const OBJECTS: &[&str] = &["/usage", "/meta/tokens", "/meta/billed_units", "/tokens"];
 
-/// Returns the usage of a whole reply, if it reports one. What is not a number of tokens is kept in `extra`.
+/// Returns the usage of a whole reply, if it reports one. Members other than numbers of tokens are kept in `extra`.
 pub(crate) fn read_usage(reply: &Value) -> Option<Usage> {
     let objects = OBJECTS.iter().filter_map(|pointer| reply.pointer(pointer)?.as_object());
     objects.map(usage).find(|usage| *usage != Usage::default())

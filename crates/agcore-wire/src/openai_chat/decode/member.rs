@@ -34,7 +34,7 @@ struct Member {
 }
 
 impl Members {
-    /// Reads a member, and returns what is new about it.
+    /// Reads a member, and returns the new part of its value.
     pub(super) fn read(
         &mut self,
         place: Place,
@@ -94,7 +94,7 @@ fn hash(json: &str) -> u64 {
     hasher.finish()
 }
 
-/// Returns what is new in `more`: what, joined to `before`, has the same effect as all of it.
+/// Returns the new part of `more`: joined to `before`, it has the same effect as all of `more`.
 fn news(before: &Value, more: Value) -> Option<Value> {
     match (before, more) {
         (_, Value::Null) => None,

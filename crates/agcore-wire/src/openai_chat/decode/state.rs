@@ -80,7 +80,7 @@ impl State {
         }
     }
 
-    /// Reads a member without a delta of its own, if it must be kept. Returns what is new about it.
+    /// Reads a member without a delta of its own, if it must be kept. Returns the new part of its value.
     pub(super) fn member(
         &mut self,
         place: Place,

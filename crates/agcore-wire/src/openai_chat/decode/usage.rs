@@ -150,7 +150,7 @@ impl RawDetails {
     }
 }
 
-/// Fills in what is missing from the usage emitted before: some servers send it in pieces.
+/// Fills in missing counts from the usage emitted before: some servers send it in pieces.
 pub(super) fn fill_missing(usage: &mut Usage, before: &Usage) {
     fn fill(count: &mut Option<u64>, before: Option<u64>) {
         *count = count.or(before);

@@ -25,7 +25,7 @@ const NINE_ALPHANUMERIC: CallIdFormat = CallIdFormat {
     generate: generate_id,
 };
 
-/// The dialect, and what is computed once per request.
+/// The dialect, and the values that are computed once per request.
 pub(super) struct Context<'a> {
     pub(super) dialect: &'a Dialect,
     pub(super) tool_cache: &'a ToolCache,
@@ -49,7 +49,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns an error about something that the vendor does not support, with advice on what to do instead.
+    /// Returns an error about a feature that the vendor does not support, with advice on what to do instead.
     pub(super) fn refuse<E: Error>(&self, name: &str, what: &str, advice: &str) -> E {
         self.refuse_value(name, "", what, advice)
     }

@@ -192,7 +192,7 @@ impl Parts {
             .any(|part| part.covers(number) || Some(part.number) > last)
     }
 
-    /// Returns the parts of which text was emitted in a channel.
+    /// Returns the parts whose text was emitted in a channel.
     fn in_channel(&self, channel: Channel) -> impl Iterator<Item = &Part> {
         self.all.iter().filter(move |part| part.channel == Some(channel))
     }
@@ -228,7 +228,7 @@ mod tests {
 
     const TEXT: Channel = Channel::Text;
 
-    /// Returns parts of which these pieces were emitted.
+    /// Returns parts after these pieces were emitted.
     fn emitted(pieces: &[(u64, &str)]) -> Parts {
         let mut parts = Parts::default();
         for (number, text) in pieces {

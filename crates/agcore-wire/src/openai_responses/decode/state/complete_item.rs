@@ -18,7 +18,7 @@ use crate::{
 };
 
 impl State {
-    /// Emits what is missing of a complete item.
+    /// Emits the missing parts of a complete item.
     pub(super) fn push_item(
         &mut self,
         at: usize,

@@ -175,7 +175,7 @@ impl Link {
     }
 }
 
-/// Polls a connection, and drops it if it has ended: that passes its errors on to those who wait for something from it.
+/// Polls a connection, and drops it if it has ended: that passes its errors on to the tasks that wait for it.
 fn advance(connection: &mut Option<http1::Connection<Connection, Full<Bytes>>>, cx: &mut Context<'_>) {
     if connection
         .as_mut()

@@ -38,7 +38,8 @@ impl Relay {
         self.state.store(RESTING, Ordering::SeqCst);
     }
 
-    /// Ends a poll after which the task with this waker waits. Returns whether something was woken during the poll.
+    /// Ends a poll after which the task with this waker waits. Returns whether the connection or its reply was woken during the
+    /// poll.
     pub(super) fn wait(&self, task: &Waker) -> bool {
         self.task.register(task);
         self.state.swap(RESTING, Ordering::SeqCst) == WOKEN
