@@ -38,7 +38,7 @@ pub struct Placed<T> {
     pub value: T,
 }
 
-/// A value and its place, of which the value is `None` if the document has a wrong one: the problem is among those that
+/// A value and its place. The value is `None` if it is wrong in the document: the problem is among those that
 /// [`read_all`](crate::Node::read_all) returns, and the rest of the document is read nevertheless.
 ///
 /// ```

@@ -23,7 +23,7 @@ use crate::{
 pub enum Format {
     /// TOML 1.1.
     Toml,
-    /// YAML 1.2 with anchors and aliases, of which JSON is a part. Tags other than `!!str`, merge keys and several documents in one
+    /// YAML 1.2 with anchors and aliases. It includes JSON. Tags other than `!!str`, merge keys and several documents in one
     /// text are refused.
     Yaml,
     /// JSON.

@@ -11,8 +11,8 @@ use crate::{
 /// The largest number of characters of a key that shows that a line is not prose.
 const MAX_KEY: usize = 64;
 
-/// The data at the beginning of a Markdown file, and the text after it. The data is YAML between lines with `---`, of which the
-/// last may be `...`, or TOML between lines with `+++`.
+/// The data at the beginning of a Markdown file, and the text after it. The data is YAML between lines with `---` (the last may
+/// be `...`), or TOML between lines with `+++`.
 ///
 /// A file that begins with a horizontal rule has none: a line `---` begins front matter if the next line is not blank and looks
 /// like a member, such as `title: Tea`, or a comment, and another line ends it.

@@ -1,4 +1,4 @@
-//! [`check`]: compares what an agent did with what is expected.
+//! [`check`]: compares the actions of an agent with the expectations.
 
 mod list;
 mod value;
@@ -11,7 +11,7 @@ pub use self::list::Check;
 use self::list::Checks;
 use crate::{expect::Expect, observation::Observation};
 
-/// Compares what an agent did with what is expected, except for judgements. Every expectation is one check.
+/// Compares the actions of an agent with the expectations, except for judgements. Every expectation is one check.
 pub fn check(expect: &Expect, seen: &Observation) -> Vec<Check> {
     let mut checks = Checks::default();
     checks.add("status", status_problem(expect, seen));

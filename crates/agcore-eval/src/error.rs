@@ -1,4 +1,4 @@
-//! [`SuiteError`]: what is wrong with a file of cases. [`EvalError`]: why a case could not run.
+//! [`SuiteError`]: a problem of a file of cases. [`EvalError`]: why a case could not run.
 
 use std::{error::Error, fmt};
 
@@ -46,7 +46,7 @@ impl SuiteError {
         self.place
     }
 
-    /// Returns what is wrong.
+    /// Returns the description of the problem.
     pub fn problem(&self) -> &str {
         &self.problem
     }

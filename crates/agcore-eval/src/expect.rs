@@ -1,4 +1,4 @@
-//! [`Expect`]: what is expected of an agent in a case.
+//! [`Expect`]: the expectations of a case.
 
 mod pattern;
 
@@ -8,7 +8,7 @@ use agcore_chat::Money;
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 
-/// The expectations of a case. What is not given is not checked, except that the last turn finishes.
+/// The expectations of a case. Missing ones are not checked, except that the last turn finishes.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]

@@ -43,7 +43,7 @@ pub struct Suite {
     pub cases: Vec<Case>,
 }
 
-/// One case: the input of an agent, and what is expected of it.
+/// One case: the input of an agent, and the expectations.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]

@@ -1,4 +1,4 @@
-//! [`Target`]: what is evaluated.
+//! [`Target`]: the subject of an evaluation.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::{
     suite::{Case, Suite},
 };
 
-/// Something that can be evaluated. [`AgentTarget`](crate::AgentTarget) evaluates agents; implement it yourself to evaluate
-/// something else, such as a server.
+/// The subject of an evaluation. [`AgentTarget`](crate::AgentTarget) evaluates agents; implement this trait to evaluate other
+/// subjects, such as a server.
 ///
 /// ```
 /// use agcore_eval::{Case, EvalError, Evaluation, Format, Observation, Suite, Target};

@@ -35,7 +35,7 @@ pub struct FileMapping {
 }
 
 impl FileMapping {
-    /// Creates a place of which it is not known who may read it.
+    /// Creates a place. Whether everyone may read the file is unknown.
     pub fn new(provider: StorageProvider, path: impl Into<String>) -> Self {
         Self {
             provider,

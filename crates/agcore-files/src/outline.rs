@@ -23,8 +23,8 @@ struct Block {
     headings: Arc<[String]>,
 }
 
-/// A document under construction: blocks such as paragraphs, items of lists and headings, of which short neighbours below the
-/// same headings are put together.
+/// A document under construction: blocks such as paragraphs, items of lists and headings. Short neighbours below the same
+/// headings are put together.
 #[derive(Debug)]
 pub(crate) struct Outline<'w> {
     work: &'w Work<'w>,

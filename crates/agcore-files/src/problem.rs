@@ -52,7 +52,7 @@ pub struct FileProblem {
 }
 
 impl FileProblem {
-    /// Creates a problem. The message states what is wrong with "it", the file, and what to do next.
+    /// Creates a problem. The message states the problem of "it", the file, and what to do next.
     pub fn new(file: &str, kind: FileProblemKind, message: impl Into<String>) -> Self {
         Self {
             file: file.chars().take(SHOWN_CHARS).collect(),
@@ -68,7 +68,7 @@ impl FileProblem {
         self
     }
 
-    /// Returns the name of the file, of which at most 100 characters are kept.
+    /// Returns the name of the file, cut to at most 100 characters.
     pub fn file(&self) -> &str {
         &self.file
     }
@@ -78,7 +78,7 @@ impl FileProblem {
         self.kind
     }
 
-    /// Returns what is wrong, without the name of the file.
+    /// Returns the message, without the name of the file.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -37,7 +37,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates a table. Short rows are filled up with `null`, and what is longer than the columns is dropped.
+    /// Creates a table. Short rows are filled up with `null`, and the excess values of long rows are dropped.
     pub fn new(name: impl Into<String>, columns: Vec<String>, mut rows: Vec<Vec<Value>>) -> Self {
         for row in &mut rows {
             row.resize(columns.len(), Value::Null);

@@ -1,4 +1,4 @@
-//! [`Work`]: the file that a parser reads, with what is left of its limits.
+//! [`Work`]: the file that a parser reads, with the rest of its limits.
 
 use std::{
     cell::Cell,

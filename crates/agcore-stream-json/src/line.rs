@@ -73,7 +73,7 @@ pub enum Event {
     Compaction(Compaction),
     /// The tokens of one model call.
     Usage(CallUsage),
-    /// Something to know that is not a failure.
+    /// A message for the user that is not a failure.
     Warning(Warning),
     /// A piece of a message that is not complete yet. Only with --include-partial-messages.
     MessageDelta(Text),

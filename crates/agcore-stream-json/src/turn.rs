@@ -108,7 +108,7 @@ pub struct CallUsage {
     pub tokens: Tokens,
 }
 
-/// Something to know.
+/// A message for the user that is not a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[non_exhaustive]

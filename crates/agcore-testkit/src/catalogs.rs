@@ -42,7 +42,7 @@ pub trait CatalogSourceSubject: Send + Sync {
     /// refused must be refused by the source as well, so it has to be stored as it is, or not at all.
     async fn store(&self, yaml: &str);
 
-    /// Returns a source for what is stored, also after it is replaced.
+    /// Returns a source of the stored catalog, also after it is replaced.
     async fn source(&self) -> Arc<dyn CatalogSource>;
 }
 

@@ -65,8 +65,8 @@ const CONTAINERS: [&str; 11] = [
     "BTreeMap",
 ];
 
-/// Returns the types that a type consists of: what is in a container, an array or a tuple, and otherwise the type itself. A message
-/// about one of these names the declaration that lacks something.
+/// Returns the types that a type consists of: those in a container, an array or a tuple, and otherwise the type itself. A
+/// message about one of these names the declaration that lacks something.
 pub(crate) fn parts(ty: &Type) -> Vec<&Type> {
     match ty {
         Type::Array(array) => parts(&array.elem),

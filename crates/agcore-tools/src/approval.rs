@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use crate::{arguments::Arguments, grants::Grant, permission::Permission};
 
-/// Asks a person, or something that acts for one, whether a call may run.
+/// Asks a person, or code that acts for one, whether a call may run.
 ///
 /// See [`ToolPolicy`](crate::ToolPolicy) for how an approver is used.
 ///

@@ -72,7 +72,7 @@ enum Detail {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ToolErrorKind {
-    /// There is no tool with this name. From a tool: something that the tool was asked for does not exist.
+    /// There is no tool with this name. From a tool: the item that it was asked for does not exist.
     NotFound,
     /// A tool with this name is already registered.
     Duplicate,

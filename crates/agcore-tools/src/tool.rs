@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{arguments::Arguments, context::ToolContext, error::ToolError, output::ToolOutput, permission::Permission};
 
-/// Something that a model can call.
+/// A tool that a model can call.
 ///
 /// For the common case, a function with typed arguments, use the attribute `#[tool]` or [`typed`](crate::typed()) instead.
 /// Implement this trait when the name or the schema is known only at run time.

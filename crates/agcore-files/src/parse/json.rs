@@ -117,7 +117,7 @@ fn shown(value: &Value, longest: usize) -> Option<String> {
     String::from_utf8(text.bytes).ok()
 }
 
-/// Refuses what is longer, so that a large value is not written as a whole only to be measured.
+/// A buffer that refuses longer values, so that a large one is not written as a whole only to be measured.
 struct Bounded {
     bytes: Vec<u8>,
     longest: usize,

@@ -24,7 +24,7 @@ impl ParseError {
         }
     }
 
-    /// Creates an error for unexpected text, of which the start is quoted.
+    /// Creates an error for unexpected text, and quotes its start.
     pub(super) fn unexpected(offset: usize, expected: impl Into<String>, text: &str) -> Self {
         Self::syntax(offset, expected, quoted(text))
     }

@@ -142,7 +142,7 @@ impl PartialEq for Value {
     }
 }
 
-/// Prints `…` for what is nested too deeply.
+/// Prints `…` for values that are nested too deeply.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Shown { value: self, depth: 0 }.fmt(f)

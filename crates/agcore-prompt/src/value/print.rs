@@ -97,7 +97,7 @@ fn container<'v, D: Data<'v>, S: TextSink>(
     out.text(close)
 }
 
-/// Prints what is between two elements, and the name of a field.
+/// Prints the separator of two elements, and the name of a field.
 fn separator<S: TextSink>(at: usize, name: Option<&str>, out: &mut S) -> Result<(), S::Error> {
     if at > 0 {
         out.text(",")?;

@@ -79,7 +79,7 @@ pub(crate) struct Summary {
     pub(crate) denials: Vec<Denial>,
     /// The end of a flow.
     pub(crate) flow: Option<FlowEnd>,
-    /// The tokens of the turn. Until it ends, `counted` is what is known.
+    /// The tokens of the turn. Until it ends, `counted` has those that are known.
     pub(crate) turn: Option<UsageTracker>,
     /// The tokens of the session.
     pub(crate) session: Option<UsageTracker>,

@@ -54,7 +54,7 @@ impl Job {
         &self.place
     }
 
-    /// Returns the boundaries, one of which may stop the process.
+    /// Returns the boundaries. One of them may stop the process.
     pub fn boundaries(&self) -> &Boundaries {
         &self.boundaries
     }

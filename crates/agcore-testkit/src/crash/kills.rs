@@ -9,7 +9,7 @@ pub trait Trial {
     /// Returns where the processes work.
     fn place(&self) -> &Place;
 
-    /// Called after a process was killed, while no process works. A trial notes here what is stored.
+    /// Called after a process was killed, while no process works. A trial notes the stored data here.
     fn killed(&mut self);
 
     /// Asserts what must hold when the job is done.

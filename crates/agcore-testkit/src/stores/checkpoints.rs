@@ -200,7 +200,7 @@ pub async fn the_latest_restore_the_state(subject: &dyn CheckpointStoreSubject) 
     }
 }
 
-/// Checks that trimming keeps what is needed to restore the state from a checkpoint on, and the others keep their numbers.
+/// Checks that trimming keeps the checkpoints that restore the state from a checkpoint on, and that they keep their numbers.
 pub async fn trimming_keeps_what_is_needed(subject: &dyn CheckpointStoreSubject) {
     let opened = open(subject).await;
     opened.save_all("sppsppspp").await;

@@ -71,7 +71,7 @@ pub struct StoreCall {
     pub number: usize,
     /// The name of the method.
     pub method: &'static str,
-    /// The fault, if something went wrong.
+    /// The fault, if the call had one.
     pub fault: Option<StoreFault>,
 }
 

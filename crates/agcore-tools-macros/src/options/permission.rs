@@ -35,7 +35,7 @@ impl Permission {
         }
     }
 
-    /// Returns whether a tool with this permission changes something.
+    /// Returns whether a tool with this permission changes data.
     pub(crate) fn is_change(&self) -> bool {
         matches!(self, Self::Known(_, "Write" | "Delete"))
     }

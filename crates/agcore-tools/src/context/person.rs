@@ -3,8 +3,8 @@
 use super::{ToolContext, pause::PauseGuard};
 
 impl ToolContext {
-    /// Awaits something that depends on a person, such as a form. The time counts towards neither the timeout nor the
-    /// duration of the call.
+    /// Awaits a future that depends on a person, such as an answer to a form. The time counts towards neither the timeout nor
+    /// the duration of the call.
     ///
     /// Cancel safe if `wait` is.
     pub async fn wait_for_person<F: Future>(&self, wait: F) -> F::Output {
@@ -17,8 +17,8 @@ impl ToolContext {
         self.report_wait(wait).await
     }
 
-    /// Awaits something that depends on a person, and reports that the call waits unless it is ready at once. The time
-    /// is not measured.
+    /// Awaits a future that depends on a person, and reports that the call waits unless it is ready at once. The time is not
+    /// measured.
     pub(crate) async fn report_wait<F: Future>(&self, wait: F) -> F::Output {
         let Some(call) = &self.call else {
             return wait.await;

@@ -74,7 +74,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> IntoToolError for E {
     }
 }
 
-/// Returns the text on one line, shortened, and without characters that change the direction of what is displayed.
+/// Returns the text on one line, shortened, and without characters that change the direction of the displayed text.
 fn one_line(text: &str) -> String {
     let visible =
         |c: char| !matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -76,7 +76,7 @@ mod tests {
 
     use super::*;
 
-    /// Polls calls of which every second one waits for the one after it, and returns them in the order in which they end.
+    /// Polls calls, where every second one waits for the one after it, and returns them in the order in which they end.
     fn ended(count: usize) -> Vec<usize> {
         let wakers: Vec<Cell<Option<Waker>>> = (0..count).map(|_| Cell::default()).collect();
         let done = Cell::new(0);

@@ -234,8 +234,8 @@ impl CallStart {
         }
     }
 
-    /// Starts a call again of which it is unknown whether it ran. A person who was shown it has decided that, so there is no
-    /// second question; an answer to a question about another call approves nothing.
+    /// Starts a call again that may have run before. A person who was shown it has decided that, so there is no second
+    /// question; an answer to a question about another call approves nothing.
     fn again(
         call: &ToolCall,
         tool: &str,

@@ -15,7 +15,7 @@ use futures_util::task::AtomicWaker;
 /// The number of unread items above which the oldest progress without a part is dropped: newer progress replaces it.
 const MAX_PROGRESS: usize = 1024;
 
-/// Something that a call has reported.
+/// A report of a call.
 #[derive(Debug)]
 pub(super) enum CallReport {
     /// The call starts or stops waiting for a person.

@@ -105,7 +105,7 @@ fn limit_data(value: &mut Value, max_bytes: usize) {
     }
 }
 
-/// Replaces each image, recording and file that exceeds what is left of the limit by a note.
+/// Replaces each image, recording and file that exceeds the rest of the limit with a note.
 fn limit_media(content: &mut Content, max_bytes: usize) {
     let Content::Parts(parts) = content else {
         return;

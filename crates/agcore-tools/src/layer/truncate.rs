@@ -145,7 +145,7 @@ impl Note {
         }
     }
 
-    /// Returns the note for a text of which `shown` bytes are left.
+    /// Returns the note for a text that is cut to `shown` bytes.
     fn after(&self, shown: usize) -> String {
         if self.fits {
             note(shown, self.total)

@@ -75,7 +75,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// Keeps the start of what is written, counts the rest, and fails beyond a limit.
+/// A writer that keeps the start of the text, counts the rest, and fails beyond a limit.
 struct Counter {
     start: Vec<u8>,
     keep: usize,

@@ -46,7 +46,8 @@ pub enum ArgumentTest {
     Matches(Glob),
     /// The value is a string that matches one of these patterns, as in [`Matches`](Self::Matches).
     MatchesAny(Vec<Glob>),
-    /// The value does not pass this test. A value of which that is not certain counts as passing in ask and deny rules only.
+    /// The value does not pass this test. A value that is not certain to pass or to fail counts as passing in ask and deny
+    /// rules only.
     Not(Box<ArgumentTest>),
     /// The value is a string that is this path or a path below it. See [`PathScope`].
     Within(PathScope),

@@ -139,8 +139,8 @@ pub enum Basis {
     Static(StaticRule),
     /// A rule on top, as an index into [`PermissionRules::rules`].
     Rule(usize),
-    /// A deny rule for commands, as an index into [`PermissionRules::rules`], of which it is not known whether it matches: the
-    /// value has syntax that only a shell understands. A person is asked.
+    /// A deny rule for commands, as an index into [`PermissionRules::rules`], that may or may not match: the value has syntax
+    /// that only a shell understands. A person is asked.
     Unclear(usize),
     /// The tool declares itself destructive, and no rule names it.
     Destructive,

@@ -124,7 +124,7 @@ impl Match {
         }
     }
 
-    /// Returns the opposite result. What is unknown stays so.
+    /// Returns the opposite result. `Part` and `Unknown` stay as they are.
     pub(crate) fn not(self) -> Self {
         match self {
             Self::Yes => Self::No,

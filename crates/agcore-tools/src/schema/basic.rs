@@ -53,7 +53,7 @@ impl Validator {
     }
 }
 
-/// Returns what is wrong with a value. `is_whole` states whether every keyword of the schema is understood.
+/// Returns the schema violations of a value. `is_whole` states whether every keyword of the schema is understood.
 fn violations<'a>(schema: &'a Value, value: &'a Value, is_whole: bool) -> Vec<SchemaViolation> {
     let mut check = Check {
         root: schema,
@@ -83,7 +83,7 @@ struct Check<'a> {
     is_whole: bool,
     value: &'a Value,
     violations: Vec<SchemaViolation>,
-    /// Whether only the result counts, and not what is wrong.
+    /// Whether only the result counts, and not the violations.
     is_quiet: bool,
     has_failed: bool,
     /// Whether a limit was reached. The value is then refused, whatever was found.
@@ -271,7 +271,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Adds what is wrong with a value that none of several schemas accepts.
+    /// Adds the violation of a value that none of several schemas accepts.
     fn explain(&mut self, keyword: &str, list: &'a Value, value: &Value, place: &Place<'_>) {
         self.has_failed = true;
         if self.is_quiet {

@@ -106,7 +106,7 @@ impl Validator {
         }
     }
 
-    /// Adds what is wrong with a value that matches none of several alternatives. Returns whether this is known.
+    /// Adds the violations of a value that matches none of several alternatives. Returns whether they are known.
     fn add_alternatives(
         &self,
         error: &ValidationError<'_>,

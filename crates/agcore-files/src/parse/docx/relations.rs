@@ -54,7 +54,7 @@ impl Relations {
         Ok(relations)
     }
 
-    /// Returns the part of a kind. Kinds are URLs, of which the last part is the same in all versions of the format.
+    /// Returns the part of a kind. Kinds are URLs whose last part is the same in all versions of the format.
     pub(super) fn of_kind(&self, kind: &'static str) -> Option<&str> {
         self.all_of_kind(kind).next().map(|(_, target)| target)
     }

@@ -44,7 +44,7 @@ enum Kind {
 }
 
 impl Font {
-    /// Reads a font. What cannot be read is replaced with what is usual.
+    /// Reads a font. Unreadable parts are replaced with the usual ones.
     pub(super) fn read<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Self {
         let to_unicode = to_unicode(source, font);
         let is_composite =

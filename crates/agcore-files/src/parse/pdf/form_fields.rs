@@ -95,7 +95,7 @@ impl<'w, 'p> FormFields<'w, 'p> {
         Ok(lines.join("\n"))
     }
 
-    /// Returns a text that is put on a page: its content, or otherwise what is drawn.
+    /// Returns the text of an annotation on a page: its content, or otherwise the drawn text.
     fn free_text(
         &mut self,
         annotation: &'p Dictionary,

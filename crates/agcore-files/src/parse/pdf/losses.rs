@@ -32,7 +32,7 @@ pub(super) struct Losses {
     unknown_pages: BTreeSet<u32>,
     /// The pages whose text is invisible.
     invisible_pages: BTreeSet<u32>,
-    /// The pages of which only the beginning can be read.
+    /// The pages that are cut off: only the beginning can be read.
     cut_pages: BTreeSet<u32>,
     /// The pages with forms in too many others.
     deep_pages: BTreeSet<u32>,

@@ -11,7 +11,7 @@ use crate::mock_server::reply::{Ending, Hold};
 pub(crate) struct Transmission {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
-    /// The steps before the headers, none of which sends anything.
+    /// The steps before the headers. None of them sends anything.
     pub(crate) prelude: Vec<Step>,
     pub(crate) body: Vec<Step>,
     /// The `content-length`, or `None` for a chunked body.

@@ -18,7 +18,7 @@ fn ask(id: &str, run: &str) -> ApprovalChange {
     ApprovalChange::Ask(NewApproval::new(id, run, json!("why?")))
 }
 
-/// Returns commits of which one part is invalid, for a session that is billed in EUR.
+/// Returns commits with one invalid part, for a session that is billed in EUR.
 fn invalid_commits() -> Vec<Commit> {
     let long = "x".repeat(10_000);
     vec![
@@ -37,7 +37,7 @@ fn invalid_commits() -> Vec<Commit> {
     ]
 }
 
-/// Returns commits of which one part does not fit a session that has one of each part with the word `old` and is completed,
+/// Returns commits with one part that does not fit a session that has one of each part with the word `old` and is completed,
 /// with the reason.
 fn misfit_commits() -> Vec<(SessionErrorKind, Commit)> {
     use SessionErrorKind::{AlreadyExists, InvalidState, NotFound};
@@ -102,7 +102,7 @@ pub async fn commits_all_or_nothing(subject: &dyn SessionStoreSubject) {
     );
 }
 
-/// Checks that a commit writes all of its parts, and that what it returns is what is stored.
+/// Checks that a commit writes all of its parts, and that it returns the stored parts.
 pub async fn commits_all_parts(subject: &dyn SessionStoreSubject) {
     let opened = open(subject).await;
     opened.create("s").await;

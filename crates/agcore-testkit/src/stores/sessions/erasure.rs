@@ -9,7 +9,7 @@ use serde_json::json;
 use super::opened::{Contents, Opened, message, one_of_each, open, record, start};
 use crate::stores::SessionStoreSubject;
 
-/// Erases a session of the tenant `local`. Returns what is left of it.
+/// Erases a session of the tenant `local`. Returns its remaining contents.
 async fn erase(opened: &Opened, id: &str) -> Contents {
     assert!(opened.store.erase_session("local", id).await.unwrap());
     assert!(opened.contents("local", id).await.is_empty(), "{id} is still there");

@@ -1,4 +1,4 @@
-//! Removing what is older than a retention allows.
+//! Removing data that is older than a retention allows.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ impl Opened {
     }
 }
 
-/// Checks that each rule removes what is old, and only that.
+/// Checks that each rule removes old data, and only that.
 pub async fn prunes_by_age(subject: &dyn SessionStoreSubject) {
     let opened = open(subject).await;
     for session in ["old", "new"] {

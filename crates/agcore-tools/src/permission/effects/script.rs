@@ -3,8 +3,8 @@
 /// Options of sed that change neither a file nor the meaning of the other words.
 const SED_FLAGS: &str = "nErsuz";
 
-/// Returns whether a call of sed may write or run something. Only simple scripts are known not to: printing, deleting and quitting
-/// at lines, and replacements.
+/// Returns whether a call of sed may write a file or run a command. Only simple scripts are known not to: printing, deleting
+/// and quitting at lines, and replacements.
 pub(super) fn sed_acts(words: &[&str]) -> bool {
     let (mut has_script, mut operands_only) = (false, false);
     let mut words = words.iter();
@@ -92,8 +92,8 @@ fn after_addresses(script: &str) -> &str {
     }
 }
 
-/// Returns whether a call of awk may write or run something: a program in a file is not known, and one in the command line has an
-/// output or a call of the shell in its text.
+/// Returns whether a call of awk may write a file or run a command: a program in a file is not known, and one in the command
+/// line has an output or a call of the shell in its text.
 pub(super) fn awk_acts(words: &[&str]) -> bool {
     let is_active = |word: &&str| {
         ["system", "getline", "@load", "@include", "close"]

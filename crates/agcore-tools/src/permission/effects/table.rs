@@ -1,6 +1,6 @@
 //! [`PROGRAMS`]: the options of each program.
 
-/// The options that make a program, or one of its subcommands, write or run something.
+/// The options that make a program, or one of its subcommands, write files or run commands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Program {
     pub(super) name: &'static str,

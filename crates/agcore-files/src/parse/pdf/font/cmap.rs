@@ -47,7 +47,7 @@ pub(super) struct CMap {
 }
 
 impl CMap {
-    /// Reads a table. What is not understood is skipped.
+    /// Reads a table. Unknown parts are skipped.
     pub(super) fn parse(content: &[u8]) -> Self {
         let mut map = Self::default();
         let mut words = Lexer::new(content).peekable();

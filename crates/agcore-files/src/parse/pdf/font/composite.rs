@@ -13,7 +13,7 @@ use super::{
     widths::CidWidths,
 };
 
-/// The length of codes of which it is not known.
+/// The assumed length of codes whose length is unknown.
 const USUAL_CODE_LENGTH: usize = 2;
 
 /// The height of a glyph in texts from top to bottom, in parts of the font size.

@@ -26,7 +26,7 @@ pub(super) fn characters(name: &str) -> Option<String> {
     parts.into_iter().map(component).collect()
 }
 
-/// Returns the characters of a glyph of ZapfDingbats, whose names mean something else in other fonts.
+/// Returns the characters of a glyph of ZapfDingbats, whose names have other meanings in other fonts.
 pub(super) fn dingbat(name: &str) -> Option<String> {
     NAMES
         .get(format!("ZapfDingbats.{name}").as_str())

@@ -12,9 +12,9 @@ enum Form {
     Utf8,
     Utf16,
     Utf32,
-    /// One byte, or two of which the first is between these.
+    /// One byte, or two if the first is between these.
     Bytes(&'static Encoding, u8, u8),
-    /// One byte, or two of which the first begins two bytes in Shift-JIS.
+    /// One byte, or two if the first is a lead byte of Shift-JIS.
     ShiftJis,
     /// One, two or four bytes.
     Gb18030,

@@ -16,7 +16,7 @@ use super::{
 /// The number of codes.
 const CODES: usize = 256;
 
-/// The width of a glyph of which it is not known, in parts of the font size.
+/// The assumed width of a glyph whose width is unknown, in parts of the font size.
 const USUAL_WIDTH: f32 = 0.5;
 
 /// A font with one byte for each code.

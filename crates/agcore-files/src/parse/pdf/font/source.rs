@@ -5,7 +5,7 @@ use lopdf::{Dictionary, Document as Pdf, Object, Stream};
 /// The size of a table or font file after decompression in bytes.
 const MAX_BYTES: usize = 8 << 20;
 
-/// The file in which a font is, with what is left of its limits.
+/// The file that contains a font, and the rest of its limits.
 #[derive(Debug)]
 pub(in super::super) struct Source<'p> {
     pdf: &'p Pdf,
