@@ -1,4 +1,4 @@
-//! An evaluation of an agent: cases in a file, what is wrong with the answers, and the difference between two agents.
+//! An evaluation of an agent: cases in a file, the problems in the answers, and the difference between two agents.
 //!
 //! Most cases have the replies of the model, so that they test the agent and its tools. The last one asks the model: it is what a
 //! change of a prompt or of a model may make better or worse. `agcore eval FILE` does the same on the command line.

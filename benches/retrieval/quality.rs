@@ -12,7 +12,7 @@ pub(crate) const HEAD: &str = "\
 | collection | index | questions | nDCG@10 | recall@10 | first | in the first five |
 |---|---|---|---|---|---|---|";
 
-/// Prints a row for each index: the means over the questions of all collections, each of which is an index of its own.
+/// Prints a row for each index: the means over the questions of all collections. Each collection has an index of its own.
 pub(crate) async fn rows(folder: &Path, name: &str, collections: &[Collection]) -> Fallible {
     for engine in ENGINES {
         if let Some(reason) = unavailable(engine).await {

@@ -48,7 +48,7 @@ impl Random {
         low + (self.next() * (high - low) as f64) as usize
     }
 
-    /// Returns words, of which the first of the vocabulary are much more frequent than the last.
+    /// Returns words: the first ones of the vocabulary are much more frequent than the last.
     fn words(&mut self, count: usize) -> String {
         let words = (0..count).map(|_| word((VOCABULARY.powf(self.next()) - 1.0) as usize));
         words.collect::<Vec<_>>().join(" ")

@@ -53,7 +53,7 @@ pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// A ratio or a time with what is required of it.
+/// A ratio or a time, and the limit that it must keep.
 pub(crate) struct Limit {
     name: &'static str,
     measured: f64,

@@ -31,7 +31,7 @@ impl Choices {
         &options[self.below(options.len())]
     }
 
-    /// Splits bytes into reads of up to 24 bytes, some of which are empty.
+    /// Splits bytes into reads of up to 24 bytes. Some reads are empty.
     pub fn reads<'a>(&mut self, bytes: &'a [u8]) -> Vec<&'a [u8]> {
         let (mut reads, mut rest) = (Vec::new(), bytes);
         while !rest.is_empty() {

@@ -44,7 +44,7 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
     report.add(&check.with_note(format!("{compared} limits")));
 }
 
-/// Counts the rows of the table, each of which ends with the result of a comparison.
+/// Counts the rows of the table: each ends with the result of a comparison.
 fn compared(output: &str) -> usize {
     let ends = ["| met |", "| **missed** |"];
     output

@@ -29,7 +29,7 @@ impl PythonEnvironment {
         }
     }
 
-    /// Installs nothing but what is listed.
+    /// Installs only the listed packages, without their dependencies.
     pub(crate) fn without_dependencies(mut self) -> Self {
         self.options = &["--no-deps"];
         self

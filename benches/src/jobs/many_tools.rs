@@ -1,4 +1,4 @@
-//! A turn of an agent with fifty tools, none of which is called.
+//! A turn of an agent with fifty tools. None of them is called.
 
 use agcore_agent::RuntimeBundle;
 use agcore_llm::LlmProvider;

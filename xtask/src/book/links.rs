@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::markdown;
 
-/// Returns a page of the book: links to what is not in the book are replaced by their text, with the path in the repository.
+/// Returns a page of the book: links to pages outside of the book are replaced by their text, with the path in the repository.
 ///
 /// `page` is relative to the folder `docs`, and `is_in_book` receives such paths.
 pub(super) fn without_outside(page: &Path, text: &str, is_in_book: impl Fn(&Path) -> bool) -> String {

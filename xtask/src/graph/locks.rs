@@ -32,7 +32,7 @@ pub(crate) fn check(workspace: &Workspace, report: &mut Report) {
     report.add(&Check::new("locks", findings));
 }
 
-/// Returns what is wrong with the lock file, or why cargo failed.
+/// Returns the problem of the lock file, or why cargo failed.
 fn verdict(manifest: &str, errors: &str) -> Result<Finding, String> {
     if !errors.contains(OUTDATED) {
         let first = errors.lines().find(|line| line.starts_with("error"));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 /// One public item: a type, a field, a function, an implementation of a trait.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
-    /// The path of the item, or of the type for which something is implemented.
+    /// The path of the item, or of the type for which a trait is implemented.
     pub(crate) path: String,
     /// Whether the entry implements a trait; such entries follow the one of the type.
     pub(crate) is_implementation: bool,

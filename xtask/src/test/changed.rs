@@ -7,7 +7,8 @@ use std::process::Command;
 use crate::process;
 use crate::workspace::{Package, Workspace};
 
-/// Files outside of the packages that affect all of them: what is built, how, and the recordings that tests read.
+/// Files outside of the packages that affect all of them: the manifest, the settings of the build, and the recordings that
+/// tests read.
 const SHARED: &[&str] = &[".cargo/", "Cargo.lock", "Cargo.toml", "fixtures/"];
 
 /// The branch that changes are compared with, if the remote has it.

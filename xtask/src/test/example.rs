@@ -1,4 +1,4 @@
-//! The examples: each is built and run without a key or network access, must succeed, and must print what is expected.
+//! The examples: each is built and run without a key or network access, must succeed, and must print the expected output.
 //!
 //! The programs in `examples/` can also use a real model. Each is run a second time against the mock model server, and must
 //! send at least one request to it.

@@ -74,7 +74,7 @@ impl Names {
         names
     }
 
-    /// Returns what is wrong with `Type::member`.
+    /// Returns the problem of `Type::member`, if it has one.
     fn wrong_member(&self, owner: &str, member: &str) -> Option<String> {
         if FOREIGN_TYPES.contains(&owner) {
             return None;
@@ -86,8 +86,8 @@ impl Names {
         }
     }
 
-    /// Returns what is wrong with `receiver.method()` or `function()`. The receiver stands for the types whose names begin
-    /// or end with it, such as `AgentSession` for `session`, if there are any.
+    /// Returns the problem of `receiver.method()` or `function()`, if it has one. The receiver stands for the types whose names
+    /// begin or end with it, such as `AgentSession` for `session`, if there are any.
     fn wrong_call(&self, receiver: Option<&str>, function: &str) -> Option<String> {
         let owners: Vec<_> = receiver.map_or_else(Vec::new, |receiver| {
             let named = |owner: &str| {

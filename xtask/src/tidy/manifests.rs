@@ -1,5 +1,5 @@
-//! Manifests inherit from the workspace what is the same for all packages: lints, version, edition, compiler version,
-//! license, and the versions of dependencies that two of them share.
+//! Manifests inherit from the workspace the values that all packages share: lints, version, edition, compiler version, license,
+//! and the versions of dependencies that two of them share.
 
 use std::collections::BTreeMap;
 

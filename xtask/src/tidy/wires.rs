@@ -1,4 +1,4 @@
-//! Wires: the code of every API has the same files, so that what is known about one applies to all.
+//! Wires: the code of every API has the same files, so that knowledge about one applies to all.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The stages that build: they find what is broken, count it, and continue.
+//! The stages that build: they find failures, count them, and continue.
 
 use crate::fixture::Fixture;
 

@@ -16,7 +16,7 @@ pub(super) const TOOLS: [&str; 3] = ["weather", "time", "population"];
 
 pub(super) const CHUNKS: u32 = 1000;
 
-/// The number of requests below `/busy` of which only the last one is answered.
+/// The number of requests below `/busy`. Only the last one is answered.
 const BUSY: u32 = 3;
 
 /// Starts a server and returns its address.

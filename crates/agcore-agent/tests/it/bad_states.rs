@@ -169,7 +169,7 @@ async fn ask(model: impl LlmProvider + 'static, sub_agent: SubAgent) -> String {
     session.turn("Go.").await.unwrap().text().into_owned()
 }
 
-/// Answers the boss with the result of its call, and lets the sub-agent do something else.
+/// Answers the boss with the result of its call, and lets the sub-agent give other replies.
 fn boss(sub_agent: impl Fn() -> ScriptedReply + Send + Sync + 'static) -> impl LlmProvider {
     provider_fn(move |request| {
         let messages = &request.request.messages;

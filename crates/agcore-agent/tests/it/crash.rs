@@ -29,7 +29,7 @@ impl Trial for Task {
         &self.0
     }
 
-    /// Notes in the log what is stored.
+    /// Notes the stored data in the log.
     fn killed(&mut self) {
         let stored = stored(&self.0);
         self.0.log().add(&format!("stored {}", stored.replies));

@@ -97,8 +97,8 @@ struct Body {
     rest: String,
 }
 
-/// The mark by which a request of the Messages API shows how far to cache. It moves on with each request, and is not part of what is
-/// compared with the cache.
+/// The mark by which a request of the Messages API shows how far to cache. It moves on with each request, and is not compared
+/// with the cache.
 const CACHE_MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
 fn body(bytes: &[u8]) -> Body {

@@ -217,7 +217,7 @@ async fn a_cancelled_turn_leaves_the_session_usable() {
     validate_messages(&session.messages().await).unwrap();
 }
 
-/// A tool that is interrupted may have had effects, also if it still returns something in the same moment.
+/// A tool that is interrupted may have had effects, also if it still returns a result in the same moment.
 #[tokio::test]
 async fn the_outcomes_of_tools_that_a_cancellation_interrupts_are_unknown() {
     let tools = ToolRegistry::new();

@@ -1,4 +1,4 @@
-//! Sessions in a store: what is written, opening, suspended turns, branches, lists.
+//! Sessions in a store: writing, opening, suspended turns, branches, lists.
 
 use std::sync::Arc;
 

@@ -89,7 +89,7 @@ mod calls {
         CatalogRouter::new(catalog, options).unwrap()
     }
 
-    /// A vendor with a model of each kind, of which the second endpoint is DashScope's.
+    /// A vendor with a model of each kind. Its second endpoint is DashScope's.
     fn catalog(server: &MockServer) -> String {
         let kinds = "[rerank, text-to-image, speech, transcription, embedding]";
         let (openai, native) = (server.base_url(), format!("{}/api/v1", server.root_url()));

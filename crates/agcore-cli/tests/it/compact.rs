@@ -25,7 +25,7 @@ fn server(summary: impl Fn() -> Reply + Send + Sync + 'static) -> Server {
     Server::start(MockOptions::new(), reply)
 }
 
-/// Sends enough messages that there is something to compact.
+/// Sends enough messages that the conversation can be compacted.
 fn talk(person: &mut Person) {
     for message in ["cats", "one", "two", "three", "four", "five"] {
         person.types(message);

@@ -1,4 +1,5 @@
-//! Files that can start programs or change what is allowed: a model does not change them unasked, and what has changed does not run.
+//! Files that can start programs or change the permission settings: a model does not change them unasked, and what has changed
+//! does not run.
 
 use std::{fs, os::unix::fs::symlink};
 

@@ -13,7 +13,7 @@ fn at_home(server: &Server) -> Agcore {
     Agcore::talking_to(server).at_home()
 }
 
-/// Starts `chat` with these arguments, up to what is printed before the first prompt.
+/// Starts `chat` with these arguments, and reads the output before the first prompt.
 fn resuming(agcore: Agcore, arguments: &[&str]) -> Person {
     Person::running(agcore, &[&["chat"], arguments].concat())
 }

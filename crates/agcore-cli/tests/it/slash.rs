@@ -1,4 +1,4 @@
-//! Messages that start with a slash, and commands that report something.
+//! Messages that start with a slash, and commands that print a report.
 
 use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply};
 

@@ -78,7 +78,7 @@ impl OutcomeRecorder for Journal {
     }
 }
 
-/// Returns a model that calls three tools, one of which asks, then one more, and then answers.
+/// Returns a model that calls three tools (one of them asks), then one more, and then answers.
 fn provider() -> ScriptedProvider {
     ScriptedProvider::new([
         ScriptStep::calls([call("a", "add", "{}"), call("b", "send", "{}"), call("c", "add", "{}")]),

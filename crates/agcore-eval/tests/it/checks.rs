@@ -1,4 +1,4 @@
-//! Checks, as a pure function of what is expected and what was seen.
+//! Checks, as a pure function of the expectations and the observation.
 
 use agcore_chat::Money;
 use agcore_eval::{Format, Observation, ObservedCall, Status, Suite, check};

@@ -1,4 +1,4 @@
-//! Files of cases: both formats, and what is wrong with them.
+//! Files of cases: both formats, and their problems.
 
 use agcore_eval::{Format, Suite};
 

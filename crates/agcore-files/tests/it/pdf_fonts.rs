@@ -19,7 +19,7 @@ fn show(font: &str, content: &str, objects: &[&[u8]]) -> String {
     .text()
 }
 
-/// Shows two texts in a font, the second of which begins at this distance.
+/// Shows two texts in a font. The second one begins at this distance.
 #[track_caller]
 fn apart(font: &str, setup: &str, first: &str, distance: f32, objects: &[&[u8]]) -> String {
     show(font, &format!("{setup} {first} Tj {distance} 0 Td (x) Tj"), objects)

@@ -1,4 +1,4 @@
-//! Flow files and what is wrong with them.
+//! Flow files and their problems.
 
 use std::collections::BTreeMap;
 

@@ -198,7 +198,7 @@ impl CheckpointStore for Yielding {
     }
 }
 
-/// A branch that is saving something must not stop the branch that has finished, and the other way round.
+/// A branch that is saving data must not stop the branch that has finished, and the other way round.
 #[tokio::test]
 async fn branches_save_side_by_side() {
     let save = |state: Path, context: NodeContext| async move {

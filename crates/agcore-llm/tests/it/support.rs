@@ -90,7 +90,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns who answered as `provider/key`, without what is unknown; or the kind of the error.
+    /// Returns who answered as `provider/key`, without unknown parts; or the kind of the error.
     pub(crate) fn answered_by(&self) -> String {
         let answered_by = match &self.response {
             Ok(response) => response.answered_by.as_ref(),

@@ -356,7 +356,7 @@ fn messages_escape_control_and_bidi_characters() {
     check(prompts.register_file("x", format!("/missing/{hidden}.md")).unwrap_err());
 }
 
-/// The values of a kind are unchanged: only what is printed is escaped.
+/// The values of a kind are unchanged: only printed text is escaped.
 #[test]
 fn kinds_contain_the_names_as_they_are() {
     let error = compile("{{a\u{202e}b}}").render_from(&json!({})).unwrap_err();

@@ -1,4 +1,4 @@
-//! Flows that were built in Rust: how they are served, and what is kept of them.
+//! Flows that were built in Rust: how they are served and stored.
 
 use std::sync::Arc;
 

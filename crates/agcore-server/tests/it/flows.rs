@@ -1,4 +1,4 @@
-//! Flows: how they are chosen, their steps, questions, cancellation and restarts, and what is kept of them.
+//! Flows: how they are chosen, their steps, questions, cancellation and restarts, and their stored data.
 
 use std::sync::{
     Arc,

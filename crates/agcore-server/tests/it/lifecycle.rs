@@ -1,4 +1,4 @@
-//! Data that is removed: threads that users delete, users that are erased, and what is too old.
+//! Data that is removed: threads that users delete, users that are erased, and data that is too old.
 
 use std::sync::Arc;
 

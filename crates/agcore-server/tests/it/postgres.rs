@@ -34,7 +34,7 @@ pub(crate) fn url() -> Option<String> {
     env::var(VARIABLE).ok()
 }
 
-/// Runs something beside the tests.
+/// Runs a future beside the tests.
 pub(crate) fn spawn(future: impl Future<Output = ()> + Send + 'static) {
     drop(RUNTIME.spawn(future));
 }

@@ -1,5 +1,5 @@
-//! Runs the conformance suites on the stores of this crate, and tests what is built on them. Shows that each
-//! check of the suites can fail.
+//! Runs the conformance suites on the stores of this crate, and tests the layers above them. Shows that each check of the
+//! suites can fail.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Redis: the suites, and what is special about a server.
+//! Redis: the suites, and the behavior that is special to a server.
 //!
 //! The tests use the server at `AGCORE_TEST_REDIS_URL`, or database 15 of a local one, and are skipped without it. Each store
 //! has a prefix of keys of its own. Tests that configure or kill a server start one with the program `redis-server`.

@@ -11,7 +11,7 @@ mod agcore {
     }
 }
 
-/// A module in which the usual names mean something else.
+/// A module in which the usual names have other meanings.
 mod elsewhere {
     use super::agcore::tools::State as Shared;
 

@@ -112,7 +112,7 @@ fn check_error(name: &str, expected: &str, error: &LlmError) {
     );
 }
 
-/// Writes usage as `usage INPUT OUTPUT`, followed by what is not a number of tokens.
+/// Writes usage as `usage INPUT OUTPUT`, followed by the members that are not numbers of tokens.
 fn usage(usage: &Usage) -> String {
     let count = |count: Option<u64>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     let counts = format!(

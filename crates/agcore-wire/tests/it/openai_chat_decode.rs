@@ -1,5 +1,5 @@
-//! The decoder of the Chat Completions API beyond the wire cases: what is kept in the response, when a reply ends, and
-//! that arbitrary bytes never cause a panic and do not depend on how they are split into reads.
+//! The decoder of the Chat Completions API beyond the wire cases: the data that the response keeps, when a reply ends, and that
+//! arbitrary bytes never cause a panic and do not depend on how they are split into reads.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! Requests to the Responses API: every kind of message, tool and parameter, and what is rejected.
+//! Requests to the Responses API: every kind of message, tool and parameter, and rejected requests.
 
 use std::sync::Arc;
 

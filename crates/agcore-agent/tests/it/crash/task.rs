@@ -128,7 +128,7 @@ async fn sessions(place: &Place, log: &Log, boundaries: &Boundaries) -> StoredSe
     bundle.stored_sessions().unwrap()
 }
 
-/// Does the task, or what is left of it.
+/// Does the task, or the rest of it.
 pub(super) async fn run(place: &Place, boundaries: &Boundaries) {
     let log = place.log();
     let sessions = sessions(place, &log, boundaries).await;

@@ -1,4 +1,5 @@
-//! The flow files of the runs, and a model that replies by what is in a request, so that every process gets the same replies.
+//! The flow files of the runs, and a model that replies by the content of a request, so that every process gets the same
+//! replies.
 
 use std::sync::Arc;
 

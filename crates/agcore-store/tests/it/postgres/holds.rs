@@ -20,7 +20,7 @@ async fn open(options: PostgresOptions) -> PostgresStore {
     options.open(Arc::new(SystemClock::new())).await.unwrap()
 }
 
-/// Waits until something is so, looking again and again.
+/// Waits until a condition is met, checking it again and again.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let looked = async {
         while !is_so().await {

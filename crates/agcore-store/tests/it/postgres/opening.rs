@@ -1,4 +1,4 @@
-//! Opening: what is refused, and two processes at once.
+//! Opening: refusals, and two processes at once.
 
 use std::{sync::Arc, time::Duration};
 

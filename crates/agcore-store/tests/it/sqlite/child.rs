@@ -83,7 +83,7 @@ impl Drop for Writer {
 
 const REPORT: &str = "report: ";
 
-/// Reports something to the test that started the process.
+/// Reports a text to the test that started the process.
 pub(super) fn report(text: &str) {
     // In one write, so that reports of several threads are not mixed.
     let line = format!("{REPORT}{text}\n");
