@@ -1,4 +1,5 @@
-//! Texts are plain English: a list of words and phrases is rejected in comments, docs, messages, names and pages.
+//! Texts are plain English: a list of words and phrases is rejected in comments, docs, messages, names and pages. The first
+//! lines of docs have a list of their own.
 //!
 //! The list is in `prose/phrases.toml`. It finds what a list can find; the rest takes a reader.
 
@@ -11,7 +12,7 @@ use std::sync::LazyLock;
 use crate::finding::Finding;
 use crate::rust_comments::{Comment, Kind};
 use crate::sources::{SourceFile, Sources};
-use phrase::{Phrase, Phrases};
+use phrase::{Phrase, PhraseIndex, Phrases};
 use text::{Passage, Word};
 
 static PHRASES: LazyLock<Result<Phrases, String>> =
@@ -19,7 +20,7 @@ static PHRASES: LazyLock<Result<Phrases, String>> =
 
 const LIST: &str = "xtask/src/tidy/prose/phrases.toml";
 
-/// Files and folders that are not checked: they quote what is rejected, or are not ours to reword.
+/// Files and folders that are not checked: they quote rejected words, or are not ours to reword.
 const EXEMPT: &[&str] = &[
     "xtask/src/tidy/prose",
     "xtask/tests/it/prose.rs",
@@ -44,21 +45,38 @@ fn is_checked(path: &str) -> bool {
 }
 
 fn in_file(file: &SourceFile, phrases: &Phrases) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for passage in text::passages(file) {
-        let mut at = 0;
-        while at < passage.words.len() {
-            let Some((length, phrase)) = phrases.longest_at(&passage, at) else {
-                at += 1;
-                continue;
-            };
-            findings.push(finding(file, &passage.words[at..at + length], phrase));
-            at += length;
-        }
+    let passages = text::passages(file);
+    let mut findings: Vec<_> = passages
+        .iter()
+        .flat_map(|text| in_text(file, text, &phrases.anywhere))
+        .collect();
+    for comment in text::comments(file) {
+        findings.extend(opener(file, &comment, phrases));
+        let first = first_line(&comment).filter(|_| comment.kind != Kind::Plain);
+        findings.extend(first.iter().flat_map(|text| in_text(file, text, &phrases.first_line)));
     }
-    let comments = text::comments(file);
-    findings.extend(comments.iter().filter_map(|comment| opener(file, comment, phrases)));
     findings
+}
+
+fn in_text(file: &SourceFile, passage: &Passage, phrases: &PhraseIndex) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut at = 0;
+    while at < passage.words.len() {
+        let Some((length, phrase)) = phrases.longest_at(passage, at) else {
+            at += 1;
+            continue;
+        };
+        findings.push(finding(file, &passage.words[at..at + length], phrase));
+        at += length;
+    }
+    findings
+}
+
+/// Returns the words of the first line of a comment that is not blank.
+fn first_line(comment: &Comment) -> Option<Passage> {
+    let mut lines = (comment.line..).zip(&comment.lines);
+    let (number, line) = lines.find(|(_, line)| !line.trim().is_empty())?;
+    Some(Passage::from_line(line, number))
 }
 
 fn finding(file: &SourceFile, words: &[Word], phrase: &Phrase) -> Finding {
@@ -215,6 +233,28 @@ mod tests {
         check("deny.toml", "# One of ours.\n", &["deny.toml:1: `One of ours`"]);
         check("crates/a/fixtures/a.md", "Thus.\n", &["`Thus`"]);
         check("crates/a/fixtures/a.toml", "# Thus.\n", &[]);
+    }
+
+    #[test]
+    fn finds_vague_words_in_the_first_line_of_docs() {
+        check(
+            RUST,
+            "//! Reads what is left.\n\n/// Something that fails.\nstruct S;",
+            &["lib.rs:1: `what is`", "lib.rs:3: `Something`"],
+        );
+        check(
+            RUST,
+            "struct S {\n    /// The session of which it is a part.\n    part_of: u8 }",
+            &["lib.rs:2: `of which`"],
+        );
+        check(
+            "crates/a/tests/it/main.rs",
+            "/// Does something.\nfn f() {}",
+            &["`something`"],
+        );
+        check(RUST, "/// Fails.\n///\n/// Something else is left.\nstruct S;", &[]);
+        check(RUST, "// Something is left.\nfn f() { /* what is left */ }", &[]);
+        check(RUST, "/// Writes `something`.\nfn f() {}", &[]);
     }
 
     #[test]

@@ -20,6 +20,11 @@ fn finds_phrases_in_docs_messages_names_and_pages() {
             "/// What it costs.\nstruct S;\n",
             "src/lib.rs:9: a doc comment starts with `What`",
         ),
+        (
+            CHAT,
+            "/// Something that costs money.\nstruct S;\n",
+            "src/lib.rs:9: `Something`",
+        ),
         ("CHANGELOG.md", "\nIt goes on.\n", "CHANGELOG.md:7: `goes on`"),
         ("Cargo.toml", "# Of nothing else.\n", "`Of nothing else`"),
     ] {

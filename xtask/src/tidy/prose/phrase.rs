@@ -9,12 +9,17 @@ use crate::tidy::prose::text::{Passage, Word};
 /// The list of rejected phrases and of rejected first words of docs.
 #[derive(Debug)]
 pub(super) struct Phrases {
-    /// The phrases by each of their first words.
-    by_first_word: HashMap<String, Vec<Phrase>>,
+    pub(super) anywhere: PhraseIndex,
+    /// The phrases that the first line of a doc comment must not contain.
+    pub(super) first_line: PhraseIndex,
     pub(super) openers: Vec<String>,
     pub(super) item_openers: Vec<String>,
     pub(super) function_openers: Vec<String>,
 }
+
+/// Phrases by each of their first words.
+#[derive(Debug)]
+pub(super) struct PhraseIndex(HashMap<String, Vec<Phrase>>);
 
 /// A rejected phrase.
 #[derive(Debug, Clone)]
@@ -27,22 +32,19 @@ pub(super) struct Phrase {
     in_names: bool,
 }
 
-impl Phrases {
+impl PhraseIndex {
     /// Returns the longest phrase that occurs at a word, as it is the most specific, and the number of its words.
     pub(super) fn longest_at(&self, passage: &Passage, at: usize) -> Option<(usize, &Phrase)> {
         let first = lower_first(&passage.words.get(at)?.text);
-        let candidates = self.by_first_word.get(&first)?.iter();
+        let candidates = self.0.get(&first)?.iter();
         let candidates = candidates.filter(|phrase| !passage.is_name || phrase.in_names);
         let matches = candidates.filter_map(|phrase| Some((phrase.length_at(&passage.words, at)?, phrase)));
         matches.max_by_key(|(length, _)| *length)
     }
 
-    /// Parses the list.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let table: Table = text.parse().map_err(|error| format!("invalid TOML: {error}"))?;
-        let entries = table.get("phrases").and_then(Value::as_array);
+    fn parse(entries: &[Value]) -> Result<Self, String> {
         let mut by_first_word: HashMap<String, Vec<Phrase>> = HashMap::new();
-        for entry in entries.ok_or("`phrases` is missing")? {
+        for entry in entries {
             let phrase = Phrase::parse(entry)?;
             let [first, ..] = &*phrase.words else {
                 return Err(format!("`find` is empty in {entry:?}"));
@@ -54,8 +56,18 @@ impl Phrases {
                 by_first_word.entry(word).or_default().push(phrase.clone());
             }
         }
+        Ok(Self(by_first_word))
+    }
+}
+
+impl Phrases {
+    /// Parses the list.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let table: Table = text.parse().map_err(|error| format!("invalid TOML: {error}"))?;
+        let entries = |name| table.get(name).and_then(Value::as_array);
         Ok(Self {
-            by_first_word,
+            anywhere: PhraseIndex::parse(entries("phrases").ok_or("`phrases` is missing")?)?,
+            first_line: PhraseIndex::parse(entries("first_line").ok_or("`first_line` is missing")?)?,
             openers: strings(table.get("openers"))?,
             item_openers: strings(table.get("item_openers"))?,
             function_openers: strings(table.get("function_openers"))?,
@@ -136,10 +148,10 @@ mod tests {
 
     #[track_caller]
     fn check(entry: &str, line: &str, expected: bool) {
-        let list = format!("phrases = [{{ {entry}, use = \"x\" }}]");
+        let list = format!("phrases = [{{ {entry}, use = \"x\" }}]\nfirst_line = []");
         let phrases = Phrases::parse(&list).unwrap();
         let passage = Passage::from_line(line, 1);
-        let found = (0..passage.words.len()).any(|at| phrases.longest_at(&passage, at).is_some());
+        let found = (0..passage.words.len()).any(|at| phrases.anywhere.longest_at(&passage, at).is_some());
         assert_eq!(found, expected, "{entry}: {line}");
     }
 
@@ -179,6 +191,8 @@ mod tests {
             "phrases = [{ find = \"a\" }]",
             "phrases = [{ find = \"* a\", use = \"b\" }]",
             "phrases = [{ find = \"a\", use = \"b\", name = true }]",
+            "phrases = []",
+            "phrases = []\nfirst_line = [{ find = \"a\" }]",
         ] {
             assert!(Phrases::parse(list).is_err(), "{list}");
         }
