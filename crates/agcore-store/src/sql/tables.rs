@@ -1,25 +1,23 @@
-//! The tables of sessions, which both databases have: their columns, what is written into each, and how a row is read. The
-//! migrations of each database create them.
+//! The tables of sessions in both databases: their columns with the values, and readers of their rows. The migrations of each
+//! database create them.
 
 mod approval;
 mod call;
-mod event;
-mod message;
 mod run;
 mod session;
+mod written_once;
 
 use serde_json::Value;
 
 pub(crate) use self::{
     approval::{APPROVALS, read_approval},
     call::{CALLS, read_call},
-    event::read_event,
-    message::read_message,
     run::{RUNS, read_run},
     session::read_session,
+    written_once::{read_event, read_message},
 };
 
-/// A table of a session's rows, each of which is written as a whole: inserted if it is new, changed otherwise.
+/// A table whose rows belong to sessions and are written as a whole: inserted if they are new, changed otherwise.
 pub(crate) struct Table<T: 'static> {
     name: &'static str,
     /// The columns that identify a row within its session.

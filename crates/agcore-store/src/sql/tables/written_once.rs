@@ -1,7 +1,8 @@
-//! The table of messages.
+//! The tables of messages and events, which are only added to.
 
 use agcore_chat::Money;
-use agcore_session::{MessageRole, NewMessage, StoredMessage, Visibility};
+use agcore_session::{MessageRole, NewEvent, NewMessage, StoredEvent, StoredMessage, Visibility};
+use serde_json::Value;
 
 use crate::sql::row::SqlRow;
 
@@ -25,4 +26,10 @@ pub(crate) fn read_message<R: SqlRow>(row: &R) -> Result<StoredMessage, R::Error
     }
     message.profile_version = row.optional_prose("profile_version")?;
     Ok(message.store(row.number("seq")?, row.time("created_at")?))
+}
+
+/// Reads a row with all columns of an event.
+pub(crate) fn read_event<R: SqlRow>(row: &R) -> Result<StoredEvent, R::Error> {
+    let event = NewEvent::new(row.text("run")?, row.text("kind")?, row.json::<Value>("data")?);
+    Ok(event.store(row.count("seq")?, row.time("created_at")?))
 }
