@@ -67,7 +67,15 @@ pub(crate) fn run(workspace: &Workspace, name: Option<&str>) -> anyhow::Result<b
 fn with_program(workspace: &Workspace, package: &str, bench: &str) -> anyhow::Result<bool> {
     let mut all_succeeded = true;
     for (profile, folder) in PROFILES {
-        let build = ["build", "--package", "agcore-cli", "--profile", profile];
+        let build = [
+            "build",
+            "--package",
+            "agcore-cli",
+            "--features",
+            "full",
+            "--profile",
+            profile,
+        ];
         let program = workspace
             .target
             .join(folder)

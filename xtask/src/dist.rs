@@ -23,6 +23,9 @@ use crate::workspace::Workspace;
 const PACKAGE: &str = "agcore-cli";
 const PROGRAM: &str = "agcore";
 
+/// The feature with all commands. Without it, the program is what a first build needs.
+const FULL: &str = "full";
+
 /// The profile that is used by default: that of a release, without symbols.
 pub(crate) const PROFILE: &str = "dist";
 
@@ -59,7 +62,7 @@ pub(crate) fn run(workspace: &Workspace, profile: &str) -> anyhow::Result<bool> 
         &workspace.cargo,
         &Query {
             package: PACKAGE,
-            features: Features::Default,
+            features: Features::Only(vec![FULL]),
             edges: "normal",
             target: Some(&choice.triple),
         },
@@ -79,7 +82,16 @@ pub(crate) fn run(workspace: &Workspace, profile: &str) -> anyhow::Result<bool> 
 
 /// Builds the program. Returns its path, or `None` if the build fails.
 fn build(workspace: &Workspace, choice: &Choice, profile: &str) -> anyhow::Result<Option<PathBuf>> {
-    let mut arguments = vec!["build", "--locked", "--package", PACKAGE, "--profile", profile];
+    let mut arguments = vec![
+        "build",
+        "--locked",
+        "--package",
+        PACKAGE,
+        "--features",
+        FULL,
+        "--profile",
+        profile,
+    ];
     let mut folder = workspace.target.clone();
     if !choice.is_host {
         arguments.extend(["--target", &choice.triple]);

@@ -14,7 +14,9 @@ pub(crate) const BUILD: &[&str] = &[
     "--package",
     "agcore-cli",
     "--package",
-    "agcore-testkit",
+    "agcore-demo",
+    "--features",
+    "agcore-cli/full,agcore-demo/program",
     "--bins",
 ];
 

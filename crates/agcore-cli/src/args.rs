@@ -20,7 +20,6 @@ mod prompt;
 mod run;
 mod skills;
 mod setup;
-#[cfg(feature = "sqlite")]
 mod stored;
 mod serve;
 
@@ -50,7 +49,6 @@ pub(crate) use self::{
     tools::ToolsCommand,
 };
 
-#[cfg(feature = "sqlite")]
 pub(crate) use self::stored::{
     documents::{
         CatalogDocumentCommand, ListProfilesArgs, ProfileArgs, ProfilesCommand, PutArgs, PutProfilesArgs,
@@ -87,6 +85,7 @@ use self::{
         trust::TRUST_HELP,
     },
 };
+use crate::exit::missing;
 
 /// LLM agents on the command line.
 #[derive(Debug, Parser)]
@@ -250,21 +249,18 @@ pub(crate) enum Command {
         command: InspectCommand,
     },
     /// Keep pages of a wiki and search them
-    #[cfg(feature = "sqlite")]
     #[command(arg_required_else_help = true)]
     Knowledge {
         #[command(subcommand)]
         command: KnowledgeCommand,
     },
     /// List or delete what was remembered
-    #[cfg(feature = "sqlite")]
     #[command(arg_required_else_help = true)]
     Memory {
         #[command(subcommand)]
         command: MemoryCommand,
     },
     /// Create, check, copy or compact a database of sessions and memory
-    #[cfg(feature = "sqlite")]
     #[command(arg_required_else_help = true)]
     Store {
         #[command(subcommand)]
@@ -310,7 +306,7 @@ impl Args {
 
     /// Returns the program, with the help of its options.
     fn program() -> clap::Command {
-        with_option_help(Self::command())
+        missing::mark(with_option_help(Self::command()))
     }
 
     /// Returns the script that completes commands and options in a shell.

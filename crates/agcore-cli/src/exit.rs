@@ -2,6 +2,7 @@
 
 mod advice;
 mod convert;
+pub(crate) mod missing;
 mod setup;
 
 use std::{fmt, io};

@@ -1,4 +1,12 @@
 //! The `agcore` command line.
+#![cfg_attr(
+    not(feature = "full"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "the arguments of commands that this build does not have are parsed, and nothing reads them"
+    )
+)]
 
 mod exit;
 mod stdout;
@@ -291,11 +299,8 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
             InspectCommand::Stream(stream) => command::inspect::stream(&stream),
             InspectCommand::Cassette(cassette) => command::inspect::cassette(&cassette),
         },
-        #[cfg(feature = "sqlite")]
         Command::Knowledge { command } => command::stored::knowledge::run(&command).await,
-        #[cfg(feature = "sqlite")]
         Command::Memory { command } => command::stored::memory::run(&command).await,
-        #[cfg(feature = "sqlite")]
         Command::Store { command } => command::stored::store::run(&command).await,
         Command::Schema => print(&agcore_stream_json::schema()),
         Command::Completion { shell } => print(&Args::completion(shell)),

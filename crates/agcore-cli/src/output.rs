@@ -5,7 +5,6 @@ use std::{io, sync::Arc};
 use agcore::{
     StreamEvent,
     chat::{FinishReason, UsageTracker},
-    flow::{FlowEvent, FlowResult},
     llm::{SystemClock, TurnOutcome},
     tools::{Approver, AuditSink},
 };
@@ -50,23 +49,6 @@ impl Output {
         self.0.init(session, init)
     }
 
-    /// Writes an event of a flow.
-    ///
-    /// # Errors
-    /// When the output is closed.
-    pub(crate) fn flow_event(&self, event: &FlowEvent) -> io::Result<()> {
-        self.0.flow_event(event)
-    }
-
-    /// Writes the answer of a flow as a message, and notes how the flow ended for the result.
-    ///
-    /// # Errors
-    /// When the output is closed.
-    pub(crate) fn flow_result(&self, result: &FlowResult) -> io::Result<()> {
-        self.0
-            .flow_ended(result.answer.as_deref(), &result.state, &result.interrupts)
-    }
-
     /// Notes the value that the answer is, for the result.
     pub(crate) fn value(&self, value: Value) {
         self.0.value(value);
@@ -88,6 +70,26 @@ impl Output {
     /// When the output is closed.
     pub(crate) fn finish(&self, ended: Result<(), &Failure>) -> io::Result<()> {
         self.0.finish(ended.err().map_or_else(RunEnd::ok, end))
+    }
+}
+
+#[cfg(feature = "flow")]
+impl Output {
+    /// Writes an event of a flow.
+    ///
+    /// # Errors
+    /// When the output is closed.
+    pub(crate) fn flow_event(&self, event: &agcore::flow::FlowEvent) -> io::Result<()> {
+        self.0.flow_event(event)
+    }
+
+    /// Writes the answer of a flow as a message, and notes how the flow ended for the result.
+    ///
+    /// # Errors
+    /// When the output is closed.
+    pub(crate) fn flow_result(&self, result: &agcore::flow::FlowResult) -> io::Result<()> {
+        self.0
+            .flow_ended(result.answer.as_deref(), &result.state, &result.interrupts)
     }
 }
 

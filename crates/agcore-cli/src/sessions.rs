@@ -38,6 +38,10 @@ pub(crate) const SINGLE: &str = "single_message";
 /// The name of the options of a flow in the metadata of a session.
 pub(crate) const FLOW_OPTIONS: &str = "flow_options";
 
+/// The name of the node in the metadata of a session in which an agent of a flow works. Databases have such sessions also if this build
+/// runs no flows.
+pub(crate) const FLOW_NODE: &str = "flow_node";
+
 /// The sessions of the user: in the database, or in the memory of the process.
 #[derive(Clone)]
 pub(crate) struct Sessions {
@@ -132,4 +136,14 @@ pub(crate) fn current_folder() -> Option<String> {
 /// Returns the folder in which a session was started.
 pub(crate) fn folder_of(session: &Session) -> Option<&str> {
     session.metadata.get(FOLDER).and_then(Value::as_str)
+}
+
+#[cfg(all(test, feature = "flow"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sessions_of_nodes_are_those_that_flows_write() {
+        assert_eq!(FLOW_NODE, agcore::flow::NODE_METADATA);
+    }
 }

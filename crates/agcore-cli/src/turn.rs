@@ -5,9 +5,8 @@ use std::sync::Arc;
 use agcore::{
     AgentError, AgentSession, Message, StreamEvent,
     agent::AgentTurn,
-    chat::{Answer, Block, ChatResponse, EventKind, FinishReason, Question, QuestionId, TurnEvent},
+    chat::{Answer, Block, ChatResponse, EventKind, FinishReason, Question, QuestionId, SchemaCheck, TurnEvent},
     llm::{Output, TurnOutcome, TurnReport, TurnStream, TypedOptions},
-    tools::SchemaValidator,
 };
 use agcore_terminal::{
     interrupt::Interrupts,
@@ -70,7 +69,7 @@ pub(crate) async fn run(
     Ok(outcome)
 }
 
-/// Runs a turn whose answer is a value that matches a schema, and renders it. The first Ctrl-C cancels the turn, the second exits
+/// Runs a turn whose answer is a value that matches a schema, as this check understands it, and renders it. The first Ctrl-C cancels the turn, the second exits
 /// the program.
 ///
 /// # Errors
@@ -78,15 +77,13 @@ pub(crate) async fn run(
 pub(crate) async fn run_typed(
     session: &AgentSession,
     input: Input,
-    schema: Value,
+    (schema, check): (Value, Arc<dyn SchemaCheck>),
     interrupts: &Interrupts,
     render: &mut dyn Render,
 ) -> Result<Value, Failure> {
     let token = CancellationToken::new();
     let _guard = interrupts.cancel(&token);
-    let options = TypedOptions::new()
-        .with_name("answer")
-        .with_check(Arc::new(SchemaValidator::new()));
+    let options = TypedOptions::new().with_name("answer").with_check(check);
     let turn = begin(session, input).typed_as(Output::<Value>::with_schema(schema, options));
     let mut turn = turn.with_token(token.clone()).stream_with_sub_agents();
     let verdict = follow(&mut turn, &token, render).await?;

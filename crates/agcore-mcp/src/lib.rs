@@ -52,7 +52,7 @@
 //! | `client-http` | `HttpTransport`: servers over Streamable HTTP, with rustls and ring. |
 //! | `oauth` | `OAuth`: authorization at servers over HTTP. |
 //! | `server-http` | `McpServer::serve_http`: a registry over Streamable HTTP. |
-//! | `config` | `McpConfig`: the `mcpServers` form in which MCP clients name their servers. |
+//! | `config` | `McpConfig`: the `mcpServers` form in which MCP clients name their servers. With `client`, their transports. |
 //!
 //! <!-- /features -->
 

@@ -27,6 +27,9 @@ pub use self::{
 /// The name of the file in the directory of the program's state.
 const FILE: &str = "secrets.json";
 
+/// The start of the names of the tokens of MCP servers; their URLs follow.
+pub const TOKEN_PREFIX: &str = "mcp:";
+
 /// Keeps secrets by name.
 pub struct SecretStore {
     file: SecretFile,

@@ -30,7 +30,7 @@
 //!
 //! | feature | description |
 //! |---|---|
-//! | `mock-server` (default) | `mock_server`: a model server on loopback that plays answers and faults, and the program `agcore-mock`. |
+//! | `mock-server` (default) | `mock_server`: a model server on loopback that plays answers and faults. |
 //! | `scripted` | `scripted`: a provider that plays a script, without a network. |
 //! | `clock` | `clock`: a clock that a test controls. |
 //! | `conformance` | `conformance`: a conformance suite for providers; over HTTP with `mock-server`, for layers with `scripted`. |

@@ -38,8 +38,8 @@
 //! both as a single response and as a stream. It does not depend on any other agcore crate: it reads and writes raw
 //! JSON according to the vendors' documentation and rejects what the vendors reject, so it can test any client.
 //!
-//! - A [`Behavior`] decides what to reply: a closure over the request, a [`Script`], the [`Demo`] model, or the
-//!   interactive [`Playground`] model.
+//! - A [`Behavior`] decides what to reply: a closure over the request, or a [`Script`]. The crate `agcore-demo` has models
+//!   for demonstrations.
 //! - A [`Reply`] is an [`Answer`], an [`ApiError`] or raw bytes, with an optional pace and any number of [`Fault`]s.
 //! - [`MockServer::requests`] returns every request together with its [`Outcome`]. Tests wait for events instead of
 //!   sleeping: see [`MockServer::wait_for_requests`], [`MockServer::wait_for_outcome`] and [`Gate`].
@@ -54,8 +54,6 @@ mod request;
 // Deciding what to reply.
 mod behavior;
 mod script;
-mod demo;
-mod playground;
 mod prompt_cache;
 
 // Sending it.
@@ -66,8 +64,6 @@ mod deaf_server;
 pub use {
     behavior::{Behavior, Mismatch},
     deaf_server::DeafServer,
-    demo::{Demo, demo_behavior},
-    playground::Playground,
     prompt_cache::PromptCache,
     reply::{
         Answer, ApiError, Chunking, Ending, ErrorShape, Fault, Finish, Gate, Hold, LineEnds, Point, Reply, TokenUsage,

@@ -1,5 +1,6 @@
 //! [`CommandHooks`]: runs the commands of `[hooks]` at points of a turn.
 
+#[cfg(feature = "mcp")]
 mod layer;
 mod outcome;
 
@@ -23,6 +24,7 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
+#[cfg(feature = "mcp")]
 pub(crate) use self::layer::HookedCalls;
 use self::outcome::Outcome;
 use crate::{

@@ -36,6 +36,7 @@
 //! | feature | description |
 //! |---|---|
 //! | `clap` | Permission modes can be parsed by clap. |
+//! | `mcp` | Tools of MCP servers, and the program's tools for MCP clients. Without it, servers of the settings are reported and not connected. |
 //! | `sqlite` | Tools for the knowledge and the memory of a database, with SQLite built in. |
 //!
 //! <!-- /features -->
@@ -49,8 +50,12 @@ pub mod permission_mode;
 pub mod grants;
 pub mod policy;
 pub mod hook_commands;
+#[cfg(feature = "mcp")]
 pub mod server_answers;
+#[cfg(feature = "mcp")]
 pub mod mcp;
+#[cfg(not(feature = "mcp"))]
+mod without_mcp;
 #[cfg(feature = "sqlite")]
 pub mod kept_tools;
 mod agent_tools;
@@ -60,14 +65,18 @@ mod tool_list;
 mod model_window;
 mod chat_prompt;
 mod agent;
+#[cfg(feature = "mcp")]
 mod tool_server;
 
+#[cfg(feature = "mcp")]
+pub use self::tool_server::tool_server;
+#[cfg(not(feature = "mcp"))]
+pub use self::without_mcp::{mcp, server_answers};
 pub use self::{
     agent::GuardedAgent,
     chat_prompt::chat_prompt,
     model_window::ModelWindow,
     surface::{People, Surface},
     tool_list::tool_list,
-    tool_server::tool_server,
     workbench::Workbench,
 };

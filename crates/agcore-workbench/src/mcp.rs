@@ -17,7 +17,7 @@ use futures_util::future::join_all;
 
 use crate::server_answers::ServerAnswers;
 
-pub use self::tokens::{StoredTokens, TOKEN_PREFIX};
+pub use self::tokens::StoredTokens;
 
 /// The time that all servers together have to end.
 const CLOSE_LIMIT: Duration = Duration::from_secs(6);
@@ -98,6 +98,11 @@ impl Servers {
     pub fn clients(&self) -> impl Iterator<Item = &McpClient> {
         let connected = self.0.iter().filter_map(|server| server.connection.as_ref().ok());
         connected.map(|connected| &connected.client)
+    }
+
+    /// Returns the names of the connected servers.
+    pub fn connected(&self) -> impl Iterator<Item = &str> {
+        self.clients().map(McpClient::name)
     }
 
     /// Returns the client of a connected server.

@@ -82,10 +82,13 @@
 //! | `eval` | Evaluations of agents: cases in a file, assertions, reports. |
 //! | `llm` (default) | Providers, streaming and the agent loop. |
 //! | `prompt` | Prompt templates and the message composer. |
-//! | `catalog` | A catalog of vendors, keys, models and prices, and billing. |
+//! | `catalog` | A catalog of vendors, keys, models and prices, billing, and providers for its models. |
+//! | `prices` | The catalog and billing without the providers; enabled by `catalog`. |
 //! | `profile` | User profiles and the system prompt that describes a user, with documents in TOML and YAML. |
 //! | `agui` | Events for AG-UI front ends. |
 //! | `files` | Files as passages and tables: text, Markdown, HTML, JSON, CSV, XLSX, PDF, DOCX. |
+//! | `documents` | The same without the archive of generated images, sound and videos that `files` adds to `catalog`. |
+//! | `text-files` | Files of text alone, in UTF-8, UTF-16 and legacy encodings; enabled by `files`. |
 //! | `flow` | Flows of agents: graphs with checkpoints, and staged flows from files. |
 //! | `objects` | Files in a bucket of Amazon S3, Google Cloud Storage, Aliyun OSS or Tencent COS. |
 //! | `tools` (default) | Tools, permissions and approvals. |
@@ -114,6 +117,7 @@
 //! | `typed` | JSON Schemas derived from Rust types for typed output; enabled by `agent`. |
 //! | `macros` (default) | The attribute macro `#[tool]`, which turns a function into a tool. |
 //! | `mcp` | The Model Context Protocol: tools of MCP servers, and a registry as an MCP server. |
+//! | `mcp-config` | The `mcpServers` form in which MCP clients name their servers, without a client; enabled by `mcp`. |
 //! | `mcp-http` | MCP over Streamable HTTP, as a client and as a server. |
 //! | `mcp-oauth` | OAuth for MCP servers over Streamable HTTP. |
 //!
@@ -132,17 +136,17 @@ pub mod memory;
 pub mod store;
 #[cfg(feature = "prompt")]
 pub mod prompt;
-#[cfg(feature = "catalog")]
+#[cfg(feature = "prices")]
 pub mod catalog;
 #[cfg(feature = "profile")]
 pub mod profile;
 #[cfg(feature = "agui")]
 pub mod agui;
-#[cfg(feature = "files")]
+#[cfg(feature = "text-files")]
 pub mod files;
 #[cfg(feature = "tools")]
 pub mod tools;
-#[cfg(feature = "mcp")]
+#[cfg(feature = "mcp-config")]
 pub mod mcp;
 #[cfg(feature = "agent")]
 pub mod agent;

@@ -16,10 +16,18 @@ const SHOWN: usize = 4;
 #[derive(Debug)]
 struct Absence {
     package: &'static str,
-    /// The promise holds with all features, or with all features that do not enable this one.
-    unless: Option<&'static str>,
+    features: Selected,
     target: Option<&'static str>,
     banned: &'static [&'static str],
+}
+
+/// The features with which a promise holds.
+#[derive(Debug)]
+enum Selected {
+    All,
+    /// All features that do not enable this one.
+    AllWithout(&'static str),
+    Default,
 }
 
 /// Pure crates run on targets without an operating system.
@@ -38,24 +46,53 @@ const HTTP: &[&str] = &[
     "webpki-roots",
 ];
 
+/// The heavy parts of the program that its first build leaves out: documents, the keyring, the server, MCP, telemetry and JSON Schema.
+const NOT_AT_FIRST: &[&str] = &[
+    "agcore-eval",
+    "agcore-flow",
+    "axum",
+    "calamine",
+    "jsonschema",
+    "lopdf",
+    "opentelemetry",
+    "quick-xml",
+    "reqwest",
+    "rmcp",
+    "zbus",
+    "zip",
+];
+
 const ABSENCES: &[Absence] = &[
-    pure("agcore-chat", Some("tokio"), None),
-    pure("agcore-chat", Some("tokio"), Some(WASM)),
-    pure("agcore-wire", None, None),
-    pure("agcore-wire", None, Some(WASM)),
-    pure("agcore-prompt", None, None),
-    pure("agcore-prompt", None, Some(WASM)),
-    pure("agcore-profile", None, None),
-    pure("agcore-profile", None, Some(WASM)),
-    pure("agcore-document", None, None),
-    pure("agcore-document", None, Some(WASM)),
-    pure("agcore-agui", None, None),
-    pure("agcore-agui", None, Some(WASM)),
+    // `cargo run --bin agcore` in a clone builds both together, without the examples themselves.
+    Absence {
+        package: "agcore-cli",
+        features: Selected::Default,
+        target: None,
+        banned: NOT_AT_FIRST,
+    },
+    Absence {
+        package: "agcore-examples",
+        features: Selected::Default,
+        target: None,
+        banned: NOT_AT_FIRST,
+    },
+    pure("agcore-chat", Selected::AllWithout("tokio"), None),
+    pure("agcore-chat", Selected::AllWithout("tokio"), Some(WASM)),
+    pure("agcore-wire", Selected::All, None),
+    pure("agcore-wire", Selected::All, Some(WASM)),
+    pure("agcore-prompt", Selected::All, None),
+    pure("agcore-prompt", Selected::All, Some(WASM)),
+    pure("agcore-profile", Selected::All, None),
+    pure("agcore-profile", Selected::All, Some(WASM)),
+    pure("agcore-document", Selected::All, None),
+    pure("agcore-document", Selected::All, Some(WASM)),
+    pure("agcore-agui", Selected::All, None),
+    pure("agcore-agui", Selected::All, Some(WASM)),
     // Programs that read the lines need neither agents nor a runtime.
-    pure("agcore-stream-json", Some("stream"), None),
+    pure("agcore-stream-json", Selected::AllWithout("stream"), None),
     Absence {
         package: "agcore-telemetry",
-        unless: Some("otel"),
+        features: Selected::AllWithout("otel"),
         target: None,
         banned: &[
             "hyper",
@@ -67,29 +104,29 @@ const ABSENCES: &[Absence] = &[
     },
     Absence {
         package: "agcore-llm",
-        unless: Some("_http"),
+        features: Selected::AllWithout("_http"),
         target: None,
         banned: HTTP,
     },
     Absence {
         package: "agcore-llm",
-        unless: Some("http-reqwest"),
+        features: Selected::AllWithout("http-reqwest"),
         target: None,
         banned: &["hyper-rustls", "reqwest", "tower", "tower-http"],
     },
     // Agents need only the contracts of agcore-memory.
     Absence {
         package: "agcore-agent",
-        unless: Some("knowledge"),
+        features: Selected::AllWithout("knowledge"),
         target: None,
         banned: &["rust-stemmers", "unicode-normalization"],
     },
 ];
 
-const fn pure(package: &'static str, unless: Option<&'static str>, target: Option<&'static str>) -> Absence {
+const fn pure(package: &'static str, features: Selected, target: Option<&'static str>) -> Absence {
     Absence {
         package,
-        unless,
+        features,
         target,
         banned: SYSTEM,
     }
@@ -118,13 +155,18 @@ fn check_one(workspace: &Workspace, absence: &Absence) -> Check {
 }
 
 fn features<'a>(package: &'a Package, absence: &Absence) -> Features<'a> {
-    match absence.unless {
-        None => Features::All,
-        Some(feature) => Features::Only(feature_set::all_without(package, feature)),
+    match absence.features {
+        Selected::All => Features::All,
+        Selected::AllWithout(feature) => Features::Only(feature_set::all_without(package, feature)),
+        Selected::Default => Features::Default,
     }
 }
 
 fn findings(package: &Package, absence: &Absence, tree: &Tree) -> Vec<Finding> {
+    let features = match absence.features {
+        Selected::All | Selected::AllWithout(_) => " --all-features",
+        Selected::Default => "",
+    };
     let present = absence.banned.iter().filter(|name| tree.contains(name));
     present
         .map(|name| {
@@ -134,7 +176,7 @@ fn findings(package: &Package, absence: &Absence, tree: &Tree) -> Vec<Finding> {
                 &package.manifest,
                 format!("{name} is in its dependency tree, although the crate promises not to depend on it"),
                 format!(
-                    "`cargo tree --package {} --all-features{target} --invert {name}` shows which dependency uses it; \
+                    "`cargo tree --package {}{features}{target} --invert {name}` shows which dependency uses it; \
                      put that behind a feature, or let the caller pass it in",
                     package.name
                 ),
@@ -146,8 +188,10 @@ fn findings(package: &Package, absence: &Absence, tree: &Tree) -> Vec<Finding> {
 impl std::fmt::Display for Absence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.package)?;
-        if let Some(feature) = self.unless {
-            write!(f, " without `{feature}`")?;
+        match self.features {
+            Selected::All => {}
+            Selected::AllWithout(feature) => write!(f, " without `{feature}`")?,
+            Selected::Default => f.write_str(" with its default features")?,
         }
         let (shown, others) = self.banned.split_at(self.banned.len().min(SHOWN));
         write!(f, " does not depend on {}", shown.join(", "))?;

@@ -91,6 +91,12 @@ const BUDGETS: &[Budget] = &[
         features: None,
         limit: 20,
     },
+    // The first build in a clone.
+    Budget {
+        package: "agcore-cli",
+        features: None,
+        limit: 250,
+    },
 ];
 
 /// Counts the crates of each tree on the host.

@@ -45,6 +45,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-terminal", Place::Floor(4)),
     ("agcore-settings", Place::Floor(7)),
     ("agcore-workbench", Place::Floor(8)),
+    ("agcore-demo", Place::Floor(8)),
     ("agcore-cli", Place::Floor(9)),
     (
         TESTKIT,
@@ -125,7 +126,7 @@ const TOOLS_MACROS: &str = "agcore-tools-macros";
 const MACROS: &[(&str, &str)] = &[(TOOLS_MACROS, "agcore-tools")];
 
 /// The crates that use the test kit outside of tests: the demo and the examples run against its mock server.
-const TESTKIT_USERS: &[&str] = &["agcore-cli", "agcore-examples"];
+const TESTKIT_USERS: &[&str] = &["agcore-cli", "agcore-demo", "agcore-examples"];
 
 /// Returns the place of a crate, if it has one.
 pub(crate) fn place(name: &str) -> Option<Place> {

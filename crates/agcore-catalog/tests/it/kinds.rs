@@ -80,7 +80,7 @@ mod calls {
             rerank::RerankWire,
         },
     };
-    use agcore_testkit::mock_server::{ApiError, MockOptions, MockServer, Playground, RecordedRequest, Reply};
+    use agcore_testkit::mock_server::{ApiError, MockOptions, MockServer, RecordedRequest, Reply};
 
     fn router(text: &str) -> CatalogRouter {
         let catalog = Catalog::parse("test.yaml", Format::Yaml, text).unwrap_or_else(|error| panic!("{error}"));
@@ -121,7 +121,9 @@ mod calls {
 
     #[tokio::test]
     async fn every_kind_is_called_with_the_keys_of_its_actor() {
-        let server = MockServer::start(Playground::new()).await.unwrap();
+        let server = MockServer::start(|_: &RecordedRequest| Reply::text("ok"))
+            .await
+            .unwrap();
         let router = router(&catalog(&server));
         let ann = Actor::user("ann");
         for name in ["rank", "native-rank", "rank-and-draw"] {
@@ -196,7 +198,9 @@ mod calls {
         for id in ["job-A", "job-B"] {
             options = options.with_route("GET", format!("/v1/videos/{id}"), of_account);
         }
-        let server = MockServer::start_with(options, Playground::new()).await.unwrap();
+        let server = MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
+            .await
+            .unwrap();
         let text = format!(
             "vendors:
 - name: mock
@@ -250,7 +254,9 @@ mod calls {
 
     #[tokio::test]
     async fn a_video_is_made_fetched_and_cancelled() {
-        let server = MockServer::start(Playground::new()).await.unwrap();
+        let server = MockServer::start(|_: &RecordedRequest| Reply::text("ok"))
+            .await
+            .unwrap();
         let text = format!(
             "vendors:
 - name: mock
@@ -273,7 +279,9 @@ mod calls {
 
     #[tokio::test]
     async fn calls_of_others_and_of_the_wrong_kind_are_refused() {
-        let server = MockServer::start(Playground::new()).await.unwrap();
+        let server = MockServer::start(|_: &RecordedRequest| Reply::text("ok"))
+            .await
+            .unwrap();
         let router = router(&catalog(&server));
         let bob = router.reranker("rank").unwrap().with_actor(Actor::user("bob"));
         assert_eq!(
@@ -310,7 +318,9 @@ mod calls {
             ),
         };
         let options = MockOptions::new().with_route("POST", "/v1/v2/ranking", other);
-        let server = MockServer::start_with(options, Playground::new()).await.unwrap();
+        let server = MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
+            .await
+            .unwrap();
         let text = format!(
             "vendors:
 - name: mock

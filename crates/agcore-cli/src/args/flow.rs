@@ -2,10 +2,16 @@
 
 use std::path::PathBuf;
 
-use agcore::profile::Uuid;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::chat::ChatArgs;
+
+#[cfg(feature = "flow")]
+pub(super) use agcore::profile::Uuid;
+
+/// The UUID of a user, which no command of this build reads.
+#[cfg(not(feature = "flow"))]
+pub(super) type Uuid = String;
 
 const RUN_HELP: &str = "\
 Each node is shown on standard error when it starts and ends; the answer goes to standard output. The run is saved after each node: \

@@ -15,11 +15,12 @@ use agcore::{
     llm::{ProviderConfig, TurnOutcome},
     tools::{Approval, ApprovalRequest, Approver, PermissionRules, Rule, RuleState, ToolError, typed},
 };
+use agcore_demo::{Demo, Playground, demo_behavior};
 use agcore_terminal::{
     interrupt::Interrupts,
     render::{Color, Palette, Render, Terminal, usage_line, wrapped},
 };
-use agcore_testkit::mock_server::{Behavior, Demo, MockOptions, MockServer, Playground, demo_behavior};
+use agcore_testkit::mock_server::{Behavior, MockOptions, MockServer};
 use async_trait::async_trait;
 use clap::Parser as _;
 use schemars::JsonSchema;

@@ -4,7 +4,6 @@ use std::{collections::BTreeSet, ops::Bound};
 
 use agcore::{
     chat::Clock,
-    flow::NODE_METADATA,
     llm::SystemClock,
     session::{Session, SessionCursor, SessionFilter, Timestamp},
 };
@@ -13,7 +12,7 @@ use agcore_terminal::{
     table::table,
 };
 
-use super::{Sessions, folder_of};
+use super::{FLOW_NODE, Sessions, folder_of};
 use crate::exit::Failure;
 
 /// The number of sessions that are read at once.
@@ -50,7 +49,7 @@ impl Sessions {
         limit: usize,
     ) -> Result<Vec<Session>, Failure> {
         let is_wanted = |session: &Session| {
-            let is_conversation = session.end > 0 && !session.metadata.contains_key(NODE_METADATA);
+            let is_conversation = session.end > 0 && !session.metadata.contains_key(FLOW_NODE);
             is_conversation
                 && self.kind.is_of(session)
                 && folder.is_none_or(|folder| folder_of(session) == Some(folder))
@@ -238,7 +237,7 @@ fn later_id(time: Timestamp) -> String {
 /// Returns whether a session has this name, whatever the case of its letters.
 fn is_named(session: &Session, name: &str) -> bool {
     let title = session.title.as_deref().unwrap_or_default();
-    let is_conversation = !session.metadata.contains_key(NODE_METADATA);
+    let is_conversation = !session.metadata.contains_key(FLOW_NODE);
     is_conversation && !name.trim().is_empty() && title.trim().to_lowercase() == name.trim().to_lowercase()
 }
 

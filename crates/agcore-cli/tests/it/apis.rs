@@ -1,6 +1,7 @@
 //! Every supported API, used through the command line.
 
-use agcore_testkit::mock_server::{Api, MockOptions, Playground, RecordedRequest, Reply};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::{Api, MockOptions, RecordedRequest, Reply};
 use serde_json::{Value, json};
 
 use crate::support::{Agcore, KEY, Server};

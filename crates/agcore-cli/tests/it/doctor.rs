@@ -1,6 +1,7 @@
 //! Tests of `agcore doctor`.
 
-use agcore_testkit::mock_server::{DeafServer, MockOptions, Playground};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::{DeafServer, MockOptions};
 use serde_json::Value;
 
 use crate::support::{Agcore, KEY, RunOutput, Server, runtime};

@@ -3,9 +3,8 @@
 
 use std::net::TcpListener;
 
-use agcore_testkit::mock_server::{
-    Answer, ApiError, Finish, MockOptions, Playground, RecordedRequest, Reply, ToolCall,
-};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::{Answer, ApiError, Finish, MockOptions, RecordedRequest, Reply, ToolCall};
 use serde_json::{Value, json};
 
 use crate::{

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use agcore_testkit::mock_server::{MockOptions, Playground};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::MockOptions;
 
 use crate::support::{Agcore, KEY, Server};
 

@@ -2,7 +2,8 @@
 
 use std::{fs, time::Duration};
 
-use agcore_testkit::mock_server::{MockOptions, Playground};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::MockOptions;
 
 use crate::{
     person::{Person, QUESTION},

@@ -1,6 +1,7 @@
 //! Tests of `agcore models`.
 
-use agcore_testkit::mock_server::{MockOptions, Playground};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::MockOptions;
 
 use crate::support::{Agcore, KEY, Server};
 

@@ -2,7 +2,8 @@
 
 use std::process::Stdio;
 
-use agcore_testkit::mock_server::{MockOptions, Playground, RecordedRequest, Reply, ToolCall};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::{MockOptions, RecordedRequest, Reply, ToolCall};
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},

@@ -49,7 +49,7 @@ fn check(names: &Names, value: impl Fn(&str) -> String, found: impl Fn(&serde_js
     let prefixes = SOURCES.iter().fold(MockOptions::new(), |options, source| {
         options.with_prefix(format!("/{source}/v1"))
     });
-    let server = Server::start(prefixes, agcore_testkit::mock_server::Playground::new());
+    let server = Server::start(prefixes, agcore_demo::Playground::new());
     let value = |source: &str| value(source).replace("ROOT", &server.root_url());
     for first in 0..SOURCES.len() {
         let request = request(&server, names, &SOURCES[first..], value);

@@ -7,7 +7,8 @@ use std::{
     thread,
 };
 
-use agcore_testkit::mock_server::{MockOptions, Playground};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::MockOptions;
 use serde_json::Value;
 
 use crate::support::{Agcore, KEY, Server};

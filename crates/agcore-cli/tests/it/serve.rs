@@ -18,7 +18,8 @@ use std::{
     time::Duration,
 };
 
-use agcore_testkit::mock_server::{MockOptions, Playground};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::MockOptions;
 use serde_json::{Value, json};
 
 use crate::support::{Agcore, LIMIT, Server};

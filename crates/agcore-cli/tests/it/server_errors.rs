@@ -2,7 +2,8 @@
 
 use std::net::TcpListener;
 
-use agcore_testkit::mock_server::{ApiError, MockOptions, Playground, RecordedRequest, Reply};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::{ApiError, MockOptions, RecordedRequest, Reply};
 
 use crate::support::{Agcore, KEY, Server};
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use agcore_testkit::mock_server::{Fault, Hold, MockOptions, Playground, Point, RecordedRequest, Reply, ToolCall};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::{Fault, Hold, MockOptions, Point, RecordedRequest, Reply, ToolCall};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 

@@ -8,7 +8,8 @@ use std::{
     time::Duration,
 };
 
-use agcore_testkit::mock_server::{Behavior, MockOptions, MockServer, Playground, RecordedRequest};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::{Behavior, MockOptions, MockServer, RecordedRequest};
 use tempfile::TempDir;
 use tokio::{
     io::AsyncWriteExt,

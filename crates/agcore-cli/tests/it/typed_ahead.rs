@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use agcore_testkit::mock_server::{Answer, Fault, MockOptions, Playground, RecordedRequest, Reply, ToolCall};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::{Answer, Fault, MockOptions, RecordedRequest, Reply, ToolCall};
 use serde_json::json;
 
 use crate::{

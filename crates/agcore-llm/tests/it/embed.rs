@@ -17,7 +17,7 @@ use agcore_llm::{
         operation::{Embed, EmbedItem, EmbedRequest},
     },
 };
-use agcore_testkit::mock_server::{MockServer, Operation, Playground, embed};
+use agcore_testkit::mock_server::{MockServer, Operation, RecordedRequest, Reply, embed};
 use http::StatusCode;
 use serde_json::{Value, json};
 
@@ -172,7 +172,9 @@ pub(crate) fn embedder(wire: Arc<dyn Wire<Embed>>, base_url: &str) -> ModelEmbed
 
 /// Checks an embedder over loopback.
 pub(crate) async fn check_embedder(wire: Arc<dyn Wire<Embed>>, base_url: impl Fn(&MockServer) -> String) {
-    let server = MockServer::start(Playground::new()).await.unwrap();
+    let server = MockServer::start(|_: &RecordedRequest| Reply::text("ok"))
+        .await
+        .unwrap();
     let embedder = embedder(wire, &base_url(&server))
         .with_max_inputs(2)
         .with_dimensions(16);
@@ -207,7 +209,9 @@ async fn embeds_with_the_chat_wire() {
 
 #[tokio::test]
 async fn errors_contain_provider_and_model() {
-    let server = MockServer::start(Playground::new()).await.unwrap();
+    let server = MockServer::start(|_: &RecordedRequest| Reply::text("ok"))
+        .await
+        .unwrap();
     let embedder = embedder(
         Arc::new(chat(dialect::openai())),
         &format!("{}/nowhere", server.root_url()),

@@ -174,6 +174,11 @@ impl Reply {
         self
     }
 
+    /// Returns the time to wait between two events of a stream.
+    pub fn pace(&self) -> Duration {
+        self.pace
+    }
+
     /// Adds a fault. Faults apply in the order in which they were added.
     pub fn with_fault(mut self, fault: Fault) -> Self {
         self.faults.push(fault);

@@ -41,9 +41,10 @@ use self::{
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-/// use agcore_testkit::mock_server::{MockOptions, MockServer, Playground};
+/// use agcore_testkit::mock_server::{MockOptions, MockServer, RecordedRequest, Reply};
 ///
-/// let server = MockServer::start_with(MockOptions::new().with_key("sk-test"), Playground::new()).await.unwrap();
+/// let answer = |_: &RecordedRequest| Reply::text("Good day.");
+/// let server = MockServer::start_with(MockOptions::new().with_key("sk-test"), answer).await.unwrap();
 /// assert_eq!(server.base_url(), format!("http://{}/v1", server.address()));
 /// assert!(server.requests().is_empty());
 /// # });

@@ -17,7 +17,6 @@ mod conformance;
 mod endings;
 mod errors;
 mod events;
-mod program;
 mod prompt_cache;
 mod requests;
 mod serving;

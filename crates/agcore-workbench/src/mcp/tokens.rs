@@ -6,7 +6,7 @@ use agcore::{
     llm::credential::Secret,
     mcp::{McpError, McpErrorKind, TokenStore},
 };
-use agcore_settings::secrets::{Preference, SecretError, SecretStore};
+use agcore_settings::secrets::{Preference, SecretError, SecretStore, TOKEN_PREFIX};
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
@@ -39,9 +39,6 @@ impl StoredTokens {
 pub(crate) fn token_name(url: &str) -> String {
     format!("{TOKEN_PREFIX}{url}")
 }
-
-/// The start of the names of tokens in the store.
-pub const TOKEN_PREFIX: &str = "mcp:";
 
 #[async_trait]
 impl TokenStore for StoredTokens {

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use agcore::profile::Uuid;
 use clap::{Parser, Subcommand};
+
+use super::super::flow::Uuid;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProfilesCommand {

@@ -366,7 +366,7 @@ fn greet(settings: &Settings, conversation: &Conversation) -> Result<(), Failure
     for line in settings.context_files.notes() {
         screen.note(&line)?;
     }
-    let names: Vec<String> = servers.clients().map(|client| sanitized_line(client.name())).collect();
+    let names: Vec<String> = servers.connected().map(sanitized_line).collect();
     if !names.is_empty() {
         screen.note(&format!("MCP servers: {}", names.join(", ")))?;
     }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use agcore::{chat::text::nearest, llm::ProviderType};
 use agcore_settings::{
     places::abbreviated,
-    secrets::{Place, Preference, Saved, SecretStore},
+    secrets::{Place, Preference, Saved, SecretStore, TOKEN_PREFIX},
     vendor::key_variable,
 };
 use agcore_terminal::{
@@ -14,7 +14,6 @@ use agcore_terminal::{
     render::{hanging, sanitized_line},
     table::table,
 };
-use agcore_workbench::mcp::TOKEN_PREFIX;
 use serde_json::{Value, json};
 
 use crate::{

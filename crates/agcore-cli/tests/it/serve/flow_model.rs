@@ -2,7 +2,8 @@
 
 use std::{fs, time::Duration};
 
-use agcore_testkit::mock_server::{Behavior, Playground, RecordedRequest, Reply};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::{Behavior, RecordedRequest, Reply};
 use serde_json::{Value, json};
 
 use crate::support::Agcore;

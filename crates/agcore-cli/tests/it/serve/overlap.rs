@@ -3,7 +3,8 @@
 
 use std::{thread, time::Duration};
 
-use agcore_testkit::mock_server::{MockOptions, Playground};
+use agcore_demo::Playground;
+use agcore_testkit::mock_server::MockOptions;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Event, Serving, input, is_end};

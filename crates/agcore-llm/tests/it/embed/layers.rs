@@ -21,7 +21,7 @@ use agcore_llm::{
 };
 use agcore_testkit::{
     clock::ManualClock,
-    mock_server::{ApiError, MockOptions, MockServer, Playground, Reply, Script, embed},
+    mock_server::{ApiError, MockOptions, MockServer, RecordedRequest, Reply, Script, embed},
     spans::SpanLog,
 };
 use futures_util::FutureExt;
@@ -62,7 +62,9 @@ async fn server(refused: &'static [usize], status: u16) -> MockServer {
         }
     });
     let options = MockOptions::new().with_route("POST", "/v1/embeddings", script.repeating());
-    MockServer::start_with(options, Playground::new()).await.unwrap()
+    MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
+        .await
+        .unwrap()
 }
 
 fn numbers(count: usize) -> Vec<String> {
@@ -96,7 +98,7 @@ async fn a_refused_batch_is_repeated_alone() {
     assert_eq!(&first[8..], ["80", "90", "90"]);
 }
 
-fn inputs(request: &agcore_testkit::mock_server::RecordedRequest) -> usize {
+fn inputs(request: &RecordedRequest) -> usize {
     request.json()["input"].as_array().unwrap().len()
 }
 
@@ -119,7 +121,9 @@ async fn without_a_retry_the_error_has_the_usage_that_was_paid() {
 
 #[tokio::test]
 async fn batches_are_sent_side_by_side_up_to_the_limit() {
-    let server = MockServer::start(Playground::new()).await.unwrap();
+    let server = MockServer::start(|_: &RecordedRequest| Reply::text("ok"))
+        .await
+        .unwrap();
     let running = Arc::new(AtomicUsize::new(0));
     let most = Arc::new(AtomicUsize::new(0));
     let embedder = ModelEmbedder::from_provider(provider(&server))
@@ -227,7 +231,9 @@ fn spans_name_the_operation() {
 
 #[tokio::test]
 async fn dropping_the_future_drops_all_requests() {
-    let server = MockServer::start(Playground::new()).await.unwrap();
+    let server = MockServer::start(|_: &RecordedRequest| Reply::text("ok"))
+        .await
+        .unwrap();
     let embedder = ModelEmbedder::from_provider(provider(&server)).with_max_inputs(1);
     let texts = numbers(3);
     let texts = refs(&texts);

@@ -8,7 +8,7 @@ use agcore_llm::{
     wire::Wire,
 };
 use agcore_testkit::mock_server::{
-    ApiError, Ending, Fault, Hold, MockOptions, MockServer, Playground, Point, RecordedRequest, Reply,
+    ApiError, Ending, Fault, Hold, MockOptions, MockServer, Point, RecordedRequest, Reply,
 };
 
 /// The forms of requests, with the base URLs of their servers.
@@ -29,7 +29,9 @@ pub(crate) fn provider<O: CarriedOperation>(url: &str, wire: impl Wire<O>) -> Op
 }
 
 pub(crate) async fn server() -> MockServer {
-    MockServer::start(Playground::new()).await.unwrap()
+    MockServer::start(|_: &RecordedRequest| Reply::text("ok"))
+        .await
+        .unwrap()
 }
 
 /// Starts a server that changes its reply to requests of one path.
@@ -40,7 +42,9 @@ pub(crate) async fn faulty(path: &str, change: impl Fn(usize, Reply) -> Reply + 
         change(number, request.generated_reply())
     };
     let options = MockOptions::new().with_route("POST", path, behavior);
-    MockServer::start_with(options, Playground::new()).await.unwrap()
+    MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
+        .await
+        .unwrap()
 }
 
 /// The name of a fault, what it does to a reply, and the kind of error that it leads to.

@@ -14,7 +14,7 @@ use agcore_llm::{
 };
 use agcore_testkit::{
     clock::ManualClock,
-    mock_server::{ApiError, MockOptions, MockServer, Playground, RecordedRequest, Reply},
+    mock_server::{ApiError, MockOptions, MockServer, RecordedRequest, Reply},
 };
 use serde_json::json;
 
@@ -115,7 +115,9 @@ async fn some_polls_may_fail() {
         _ => request.generated_reply(),
     };
     let options = MockOptions::new().with_route("GET", "/v1/videos/video-done", polls);
-    let server = MockServer::start_with(options, Playground::new()).await.unwrap();
+    let server = MockServer::start_with(options, |_: &RecordedRequest| Reply::text("ok"))
+        .await
+        .unwrap();
     let (model, clock) = (model(&server, "openai"), ManualClock::jumping());
     let job = || VideoJob::new("video-done", VideoStatus::Queued);
     let strict = PollPolicy::new().with_max_failures(0);

@@ -193,7 +193,7 @@ impl Answer {
     }
 
     /// Returns all text blocks, concatenated.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         self.joined(|block| match block {
             Block::Text(text) => Some(text),
             Block::Refusal(_) | Block::Reasoning { .. } | Block::Redacted(_) | Block::Call(_) => None,

@@ -66,7 +66,8 @@ pub struct OfferedTool {
 }
 
 impl Turn {
-    pub(crate) fn new(role: Role, text: impl Into<String>) -> Self {
+    /// Creates a turn, for tests of behaviors.
+    pub fn new(role: Role, text: impl Into<String>) -> Self {
         Self {
             role,
             text: text.into(),
@@ -75,12 +76,15 @@ impl Turn {
         }
     }
 
-    pub(crate) fn with_calls(mut self, calls: Vec<ToolCall>) -> Self {
+    /// Sets the tool calls of an assistant turn.
+    #[must_use]
+    pub fn with_calls(mut self, calls: Vec<ToolCall>) -> Self {
         self.calls = calls;
         self
     }
 
-    pub(crate) fn tool(call_id: impl Into<String>, text: impl Into<String>) -> Self {
+    /// Creates the turn of a tool that answers a call.
+    pub fn tool(call_id: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             tool_call_id: Some(call_id.into()),
             ..Self::new(Role::Tool, text)
@@ -89,7 +93,16 @@ impl Turn {
 }
 
 impl OfferedTool {
-    pub(crate) fn new(name: &Value, description: &Value, parameters: &Value) -> Self {
+    /// Creates a tool without a description, for tests of behaviors.
+    pub fn new(name: impl Into<String>, parameters: Value) -> Self {
+        Self {
+            name: name.into(),
+            description: String::new(),
+            parameters,
+        }
+    }
+
+    pub(crate) fn from_json(name: &Value, description: &Value, parameters: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         Self {
             name: text(name),

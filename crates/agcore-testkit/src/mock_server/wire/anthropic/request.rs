@@ -16,7 +16,7 @@ const MAX_MARKS: usize = 4;
 pub(super) fn read(body: &Value) -> Prompt {
     let system = content_text(&body["system"]);
     let system = (!system.is_empty()).then(|| Turn::new(Role::System, system));
-    let tool = |tool: &Value| OfferedTool::new(&tool["name"], &tool["description"], &tool["input_schema"]);
+    let tool = |tool: &Value| OfferedTool::from_json(&tool["name"], &tool["description"], &tool["input_schema"]);
     Prompt {
         model: text(&body["model"]).to_owned(),
         turns: system

@@ -14,7 +14,7 @@ use crate::mock_server::{
 pub(super) fn read(body: &Value) -> Prompt {
     let tool = |tool: &Value| {
         let body = &tool["function"];
-        OfferedTool::new(&body["name"], &body["description"], &body["parameters"])
+        OfferedTool::from_json(&body["name"], &body["description"], &body["parameters"])
     };
     Prompt {
         model: text(&body["model"]).to_owned(),

@@ -51,7 +51,7 @@ fn tool(tool: &Value) -> OfferedTool {
     } else {
         &tool["function"]
     };
-    OfferedTool::new(&body["name"], &body["description"], &body["parameters"])
+    OfferedTool::from_json(&body["name"], &body["description"], &body["parameters"])
 }
 
 pub(super) fn validate(body: &Value) -> Result<(), ApiError> {

@@ -19,7 +19,7 @@ pub(super) fn read(body: &Value) -> Prompt {
         Value::String(text) => turns.push(Turn::new(Role::User, text)),
         input => items(input).iter().for_each(|item| push_item(&mut turns, item)),
     }
-    let tool = |tool: &Value| OfferedTool::new(&tool["name"], &tool["description"], &tool["parameters"]);
+    let tool = |tool: &Value| OfferedTool::from_json(&tool["name"], &tool["description"], &tool["parameters"]);
     Prompt {
         model: text(&body["model"]).to_owned(),
         turns,

@@ -4,11 +4,9 @@ mod values;
 
 use std::time::Duration;
 
-use crate::mock_server::{
-    behavior::Behavior,
-    reply::{Answer, ApiError, Chunking, Ending, Fault, Hold, Point, Reply, ToolCall},
-    request::RecordedRequest,
-    wire::{OfferedTool, Prompt},
+use agcore_testkit::mock_server::{
+    Answer, ApiError, Behavior, Chunking, Ending, Fault, Hold, OfferedTool, Point, Prompt, RecordedRequest, Reply,
+    ToolCall,
 };
 
 /// A model for trying a client interactively, available through every API. It reacts to the last message:
@@ -22,7 +20,8 @@ use crate::mock_server::{
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-/// use agcore_testkit::mock_server::{MockServer, Playground};
+/// use agcore_demo::Playground;
+/// use agcore_testkit::mock_server::MockServer;
 /// # use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::TcpStream};
 /// # async fn chat(server: &MockServer, text: &str) -> String {
 /// #     let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{text}"}}]}}"#);
@@ -181,7 +180,7 @@ impl Default for Playground {
 impl Behavior for Playground {
     fn reply(&self, request: &RecordedRequest) -> Reply {
         let reply = self.decide(&request.prompt());
-        if reply.pace.is_zero() {
+        if reply.pace().is_zero() {
             reply.with_pace(self.pace)
         } else {
             reply

@@ -2,14 +2,8 @@
 
 use std::time::Duration;
 
+use agcore_testkit::mock_server::{Answer, Behavior, Chunking, Prompt, RecordedRequest, Reply, Role, ToolCall};
 use serde_json::json;
-
-use crate::mock_server::{
-    behavior::Behavior,
-    reply::{Answer, Chunking, Reply, ToolCall},
-    request::RecordedRequest,
-    wire::{Prompt, Role},
-};
 
 /// A model for demonstrations, available through every API. It has no state: everything it knows about a conversation
 /// comes from the request, so a client whose memory or tool loop is broken receives different answers.
@@ -34,7 +28,8 @@ use crate::mock_server::{
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-/// use agcore_testkit::mock_server::{Demo, MockServer};
+/// use agcore_demo::Demo;
+/// use agcore_testkit::mock_server::MockServer;
 /// # use tokio::{io::{AsyncReadExt, AsyncWriteExt}, net::TcpStream};
 /// # async fn chat(server: &MockServer, text: &str) -> String {
 /// #     let body = format!(r#"{{"model":"m","messages":[{{"role":"user","content":"{text}"}}]}}"#);
@@ -211,18 +206,18 @@ fn note_text(message: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use agcore_testkit::mock_server::{OfferedTool, Turn};
     use serde_json::Value;
 
     use super::*;
-    use crate::mock_server::wire::{OfferedTool, Turn};
 
     fn prompt(turns: Vec<Turn>) -> Prompt {
-        let tool = |name: &str| OfferedTool::new(&json!(name), &Value::Null, &Value::Null);
-        Prompt {
-            turns,
-            tools: vec![tool("weather"), tool("local_time"), tool("save_note")],
-            ..Prompt::default()
-        }
+        let mut prompt = Prompt::default();
+        prompt.turns = turns;
+        prompt.tools = ["weather", "local_time", "save_note"]
+            .map(|name| OfferedTool::new(name, Value::Null))
+            .into();
+        prompt
     }
 
     /// Returns the text of the answer, or its calls as `name(arguments)`.

@@ -6,9 +6,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use agcore_testkit::mock_server::{
-    Behavior, Demo, Mismatch, MockServer, Playground, RecordedRequest, Reply, Script, demo_behavior,
-};
+use agcore_demo::{Demo, Playground, demo_behavior};
+use agcore_testkit::mock_server::{Behavior, Mismatch, MockServer, RecordedRequest, Reply, Script};
 use tokio::sync::oneshot;
 
 use arguments::{Arguments, Command, Model};
