@@ -5,9 +5,9 @@
 mod tool;
 mod verdict;
 
-use crate::check::Check;
 use crate::process;
 use crate::report::Report;
+use crate::report::check::Check;
 use crate::workspace::Workspace;
 
 use tool::Tool;

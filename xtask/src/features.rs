@@ -8,11 +8,11 @@ mod symbols;
 
 use std::collections::BTreeSet;
 
-use crate::check::Check;
-use crate::feature_set;
-use crate::finding::Finding;
 use crate::process::{self, Logged};
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
+use crate::workspace::feature_set;
 use crate::workspace::{Package, Workspace};
 
 /// Number of lines of a log that a failed build shows.

@@ -8,12 +8,12 @@ use std::fs;
 
 use anyhow::Context as _;
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::generate::output::{Generated, Output};
-use crate::public_api::Apis;
 use crate::report::Report;
-use crate::sources::Sources;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
+use crate::source::public_api::Apis;
+use crate::source::sources::Sources;
 use crate::workspace::Workspace;
 
 /// Writes all generated files, or compares them if `check` is set.

@@ -1,8 +1,8 @@
 //! `fmt`, `clippy` and `docs`: the tools of the toolchain have nothing to report.
 
-use crate::check::Check;
 use crate::process;
 use crate::report::Report;
+use crate::report::check::Check;
 use crate::workspace::Workspace;
 
 const CLIPPY: &[&str] = &[

@@ -9,31 +9,14 @@
     reason = "a task runner prints to its terminal"
 )]
 
-mod finding;
 mod process;
-mod check;
-mod counts;
+mod source;
 mod report;
-mod summary;
 mod workspace;
-mod feature_set;
 mod tree;
-mod rust_source;
-mod rust_comments;
-mod markdown;
-mod sources;
-mod module_tree;
-mod public_api;
+mod foreign;
+mod measure;
 mod lints;
-mod python_environment;
-mod pgvector;
-mod sdk_types;
-mod mcp_conformance;
-mod program;
-mod served;
-mod agui;
-mod api_fuzz;
-mod mcp_sdks;
 mod test;
 mod graph;
 mod generate;
@@ -41,13 +24,8 @@ mod tidy;
 mod deny;
 mod features;
 mod platforms;
-mod limits;
-mod peers;
-mod bench;
-mod footprint;
 mod dist;
 mod book;
-mod soak;
 mod fuzz;
 mod stage;
 mod args;
@@ -93,18 +71,18 @@ fn run(command: &Command) -> anyhow::Result<bool> {
         Command::Quick { since } => Ok(stage::run(&Stage::quick(since.clone()), &load()?)),
         Command::Nightly => Ok(stage::run(&Stage::nightly(), &load()?.for_ci())),
         Command::Stage(stage) => Ok(stage::run(std::slice::from_ref(stage), &load()?)),
-        Command::Bench { name } => bench::run(&load()?, name.as_deref()),
+        Command::Bench { name } => measure::bench::run(&load()?, name.as_deref()),
         Command::Dist { profile } => dist::run(&load()?, profile),
         Command::Book => book::run(&load()?),
-        Command::Footprint => footprint::run(&load()?),
-        Command::Soak { filter } => soak::run(&load()?, filter.as_deref()),
-        Command::McpConformance => mcp_conformance::run(&load()?),
-        Command::ApiFuzz => api_fuzz::run(&load()?),
-        Command::AguiClients => agui::clients(&load()?),
-        Command::AguiSchemas => agui::schemas(&load()?),
-        Command::McpSdks => mcp_sdks::run(&load()?),
-        Command::Pgvector => pgvector::run(&load()?),
-        Command::SdkTypes => sdk_types::run(&load()?),
+        Command::Footprint => measure::footprint::run(&load()?),
+        Command::Soak { filter } => measure::soak::run(&load()?, filter.as_deref()),
+        Command::McpConformance => foreign::mcp_conformance::run(&load()?),
+        Command::ApiFuzz => foreign::api_fuzz::run(&load()?),
+        Command::AguiClients => foreign::agui::clients(&load()?),
+        Command::AguiSchemas => foreign::agui::schemas(&load()?),
+        Command::McpSdks => foreign::mcp_sdks::run(&load()?),
+        Command::Pgvector => foreign::pgvector::run(&load()?),
+        Command::SdkTypes => foreign::sdk_types::run(&load()?),
         Command::Fuzz { target, time } => fuzz::run(&load()?, target.as_deref(), *time),
     }
 }

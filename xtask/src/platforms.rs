@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::check::Check;
 use crate::process;
 use crate::report::Report;
+use crate::report::check::Check;
 use crate::workspace::Workspace;
 
 /// The targets: Windows and macOS.

@@ -1,10 +1,15 @@
 //! A report: the checks and tests of one stage, printed while they end.
 
+pub(crate) mod check;
+pub(crate) mod counts;
+pub(crate) mod finding;
+pub(crate) mod summary;
+
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use crate::check::{Check, Outcome};
-use crate::counts::Counts;
+use crate::report::check::{Check, Outcome};
+use crate::report::counts::Counts;
 
 /// Column at which the durations start, unless a name is longer.
 const DURATIONS: usize = 72;
@@ -143,7 +148,7 @@ fn render(label: &str, check: &Check, time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Finding;
+    use crate::report::finding::Finding;
 
     fn failed(name: &str) -> Check {
         Check::new(name, vec![Finding::new("a.toml", "bad", "fix it")])

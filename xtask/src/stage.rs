@@ -5,9 +5,13 @@ use std::time::Instant;
 use crate::features::Selections;
 use crate::lints::Pages;
 use crate::report::Report;
-use crate::summary::{self, Line};
+use crate::report::summary::{self, Line};
 use crate::workspace::Workspace;
-use crate::{deny, features, generate, graph, limits, lints, platforms, soak, test, tidy};
+use crate::{
+    deny, features, generate, graph, lints,
+    measure::{limits, soak},
+    platforms, test, tidy,
+};
 
 /// A group of checks.
 #[derive(Debug, Clone, PartialEq, Eq)]

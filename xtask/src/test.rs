@@ -6,11 +6,11 @@ mod changed;
 mod slowest;
 mod runner;
 
-use crate::agui;
-use crate::check::Check;
-use crate::mcp_sdks;
+use crate::foreign::agui;
+use crate::foreign::mcp_sdks;
+use crate::foreign::sdk_types;
 use crate::report::Report;
-use crate::sdk_types;
+use crate::report::check::Check;
 use crate::workspace::Workspace;
 
 /// Runs the unit and integration tests that the changes since a commit can affect.

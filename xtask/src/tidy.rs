@@ -21,12 +21,12 @@ mod stubs;
 mod translations;
 mod wires;
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::generate;
-use crate::public_api::Apis;
 use crate::report::Report;
-use crate::sources::Sources;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
+use crate::source::public_api::Apis;
+use crate::source::sources::Sources;
 use crate::workspace::Workspace;
 
 /// The input of a check.

@@ -1,5 +1,7 @@
 //! The workspace as data: members, their dependencies, features and targets.
 
+pub(crate) mod feature_set;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

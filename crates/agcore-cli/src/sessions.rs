@@ -38,8 +38,8 @@ pub(crate) const SINGLE: &str = "single_message";
 /// The name of the options of a flow in the metadata of a session.
 pub(crate) const FLOW_OPTIONS: &str = "flow_options";
 
-/// The name of the node in the metadata of a session in which an agent of a flow works. Databases have such sessions also if this build
-/// runs no flows.
+/// The name of the node in the metadata of a session in which an agent of a flow works. Databases have such sessions also if
+/// this build runs no flows.
 pub(crate) const FLOW_NODE: &str = "flow_node";
 
 /// The sessions of the user: in the database, or in the memory of the process.

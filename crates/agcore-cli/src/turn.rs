@@ -69,8 +69,8 @@ pub(crate) async fn run(
     Ok(outcome)
 }
 
-/// Runs a turn whose answer is a value that matches a schema, as this check understands it, and renders it. The first Ctrl-C cancels the turn, the second exits
-/// the program.
+/// Runs a turn whose answer is a value that matches a schema, as this check understands it, and renders it. The first Ctrl-C
+/// cancels the turn, the second exits the program.
 ///
 /// # Errors
 /// When the turn fails, the model does not return such a value, a limit was reached, or the output is closed.

@@ -1,4 +1,5 @@
-//! Models for demonstrations, which compute their answers from the requests: those of `agcore demo`, and of the program `agcore-mock`.
+//! Models for demonstrations, which compute their answers from the requests: those of `agcore demo`, and of the program
+//! `agcore-mock`.
 //!
 //! ```
 //! use agcore_demo::Playground;

@@ -1,6 +1,7 @@
 //! [`PostgresStore`]: tables of a PostgreSQL server.
 
 mod text;
+mod url;
 mod error;
 mod connection;
 mod rows;

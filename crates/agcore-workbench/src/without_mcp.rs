@@ -54,7 +54,7 @@ pub mod mcp {
     }
 }
 
-/// Questions of MCP servers to the user, of which there are none.
+/// Questions of MCP servers to the user: a build without MCP never asks any.
 pub mod server_answers {
     use tokio::sync::mpsc;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::markdown;
+use crate::source::markdown;
 
 /// Returns a page of the book: links to pages outside of the book are replaced by their text, with the path in the repository.
 ///

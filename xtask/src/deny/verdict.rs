@@ -2,8 +2,8 @@
 
 use std::process::Output;
 
-use crate::check::Check;
-use crate::finding::Finding;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 
 /// Returns one check per name.
 pub(super) fn read(names: &[&str], output: &Output) -> Vec<Check> {
@@ -52,7 +52,7 @@ mod tests {
     use std::process::ExitStatus;
 
     use super::*;
-    use crate::check::Outcome;
+    use crate::report::check::Outcome;
 
     const NAMES: &[&str] = &["bans", "licenses", "sources"];
 

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use cargo_metadata::Message;
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::process;
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 use crate::workspace::{Package, Workspace};
 
 const PACKAGE: &str = "agcore-wire";

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::finding::Finding;
 use crate::generate::output::Generated;
-use crate::public_api::Apis;
-use crate::sources::Sources;
+use crate::report::finding::Finding;
+use crate::source::public_api::Apis;
+use crate::source::sources::Sources;
 
 const FOLDER: &str = "docs/api/";
 

@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 
 use toml::{Table, Value};
 
-use crate::feature_set::{self, DEFAULT};
-use crate::finding::Finding;
 use crate::generate::output::{Generated, Output};
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::sources::{SourceFile, Sources};
 use crate::workspace::Package;
+use crate::workspace::feature_set::{self, DEFAULT};
 
 const OPENING: &str = "<!-- features -->";
 const CLOSING: &str = "<!-- /features -->";

@@ -1,6 +1,6 @@
 //! The result of a generator.
 
-use crate::finding::Finding;
+use crate::report::finding::Finding;
 
 /// A file with its generated content.
 #[derive(Debug)]

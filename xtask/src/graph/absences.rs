@@ -1,10 +1,10 @@
 //! Absences: dependencies that a crate promises not to have.
 
-use crate::check::Check;
-use crate::feature_set;
-use crate::finding::Finding;
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 use crate::tree::{Features, Query, Tree};
+use crate::workspace::feature_set;
 use crate::workspace::{Package, Workspace};
 
 const WASM: &str = "wasm32-unknown-unknown";

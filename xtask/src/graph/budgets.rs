@@ -1,8 +1,8 @@
 //! Budgets: the largest number of crates in the dependency tree of a crate, including itself.
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 use crate::tree::{Features, Query, Tree};
 use crate::workspace::{Package, Workspace};
 

@@ -6,9 +6,9 @@ use std::fs;
 use anyhow::Context as _;
 use toml::Table;
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 use crate::workspace::Workspace;
 
 /// The provider that this workspace uses.

@@ -1,10 +1,10 @@
 //! Defaults: only the facade turns on the default features of another crate of this workspace, so that a user of one
 //! layer builds only that layer.
 
-use crate::check::Check;
-use crate::feature_set::DEFAULT;
-use crate::finding::Finding;
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
+use crate::workspace::feature_set::DEFAULT;
 use crate::workspace::{Package, Workspace};
 
 const FACADE: &str = "agcore";

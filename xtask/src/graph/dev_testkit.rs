@@ -1,10 +1,10 @@
 //! Dev-dependencies on the testkit have a path and no version. The testkit depends on the crates that are tested with
 //! it, so a version would make a cycle that cannot be published.
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::graph::floors::TESTKIT;
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 use crate::workspace::{Dependency, Kind, Workspace};
 
 /// Checks the dev-dependencies of every member.

@@ -1,9 +1,9 @@
 //! Doors: each outside system is reached through one crate. Only direct dependencies are checked, and not those of
 //! tests.
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 use crate::workspace::{Kind, Workspace};
 
 /// An outside system, the libraries that reach it, and the crates that may use them.

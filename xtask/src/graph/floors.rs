@@ -1,9 +1,7 @@
 //! Floors: a crate uses only crates on lower floors.
 
 use crate::{
-    check::Check,
-    finding::Finding,
-    report::Report,
+    report::{Report, check::Check, finding::Finding},
     workspace::{Dependency, Kind, Workspace},
 };
 

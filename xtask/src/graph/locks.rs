@@ -1,10 +1,10 @@
 //! Locks: the lock files of the packages outside of the workspace list what these depend on today. Cargo reads them only when
 //! someone runs the benchmarks or the fuzz targets, and refuses to build with an outdated one.
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::process;
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 use crate::workspace::Workspace;
 
 /// The manifests beside these lock files.

@@ -12,10 +12,10 @@ use std::path::Path;
 
 use cargo_metadata::TargetKind;
 
-use crate::check::Check;
-use crate::finding::Finding;
-use crate::module_tree::ModuleTree;
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
+use crate::source::module_tree::ModuleTree;
 use crate::workspace::{Package, Workspace};
 
 /// Checks the library and the programs of every member.

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::graph::doors::DOORS;
 use crate::graph::floors::{self, Place};
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 use crate::workspace::{Kind, Package, Workspace};
 
 const FILE: &str = "docs/graph.md";

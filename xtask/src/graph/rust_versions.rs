@@ -2,9 +2,9 @@
 
 use cargo_metadata::semver::Version;
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 use crate::tree::{Features, Query, Tree};
 use crate::workspace::{Package, Workspace};
 

@@ -12,13 +12,13 @@ use std::time::Duration;
 use cargo_metadata::{Artifact, Message, TargetKind};
 
 use super::model_server::ModelServer;
-use crate::check::Check;
-use crate::finding::Finding;
-use crate::mcp_conformance;
-use crate::mcp_sdks;
+use crate::foreign::mcp_conformance;
+use crate::foreign::mcp_sdks;
+use crate::foreign::program::{self, Ended};
 use crate::process;
-use crate::program::{self, Ended};
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 use crate::workspace::Workspace;
 
 /// An example that takes longer is considered to hang.

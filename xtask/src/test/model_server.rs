@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 
 use anyhow::Context as _;
 
-use crate::program;
+use crate::foreign::program;
 
 /// A running server. It ends when it is finished or dropped, because its standard input then closes.
 pub(super) struct ModelServer {

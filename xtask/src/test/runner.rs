@@ -2,10 +2,10 @@
 
 use std::process::Command;
 
-use crate::check::Check;
-use crate::counts::{self, Counts};
 use crate::process::{self, Cargo};
 use crate::report::Report;
+use crate::report::check::Check;
+use crate::report::counts::{self, Counts};
 use crate::workspace::Workspace;
 
 use super::slowest;

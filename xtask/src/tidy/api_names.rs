@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::Check;
-use crate::finding::Finding;
-use crate::markdown;
-use crate::public_api::{Apis, Entry};
-use crate::sources::{SourceFile, Sources};
+use crate::report::check::Check;
+use crate::report::finding::Finding;
+use crate::source::markdown;
+use crate::source::public_api::{Apis, Entry};
+use crate::source::sources::{SourceFile, Sources};
 
 /// Types of other libraries whose members our pages name.
 const FOREIGN_TYPES: &[&str] = &["Arc", "Box", "Duration", "Option", "Rc", "Result", "String", "Vec"];

@@ -2,8 +2,8 @@
 
 use toml::Table;
 
-use crate::finding::Finding;
-use crate::sources::Sources;
+use crate::report::finding::Finding;
+use crate::source::sources::Sources;
 
 const FILE: &str = "CHANGELOG.md";
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::check::Check;
-use crate::finding::Finding;
 use crate::process;
+use crate::report::check::Check;
+use crate::report::finding::Finding;
 
 /// The kinds of CONTRIBUTING.md.
 const KINDS: &[&str] = &["feat", "fix", "perf", "refactor", "test", "docs", "build"];

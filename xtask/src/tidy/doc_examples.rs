@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use toml::Table;
 
-use crate::check::Check;
-use crate::finding::Finding;
-use crate::markdown::{self, CodeBlock, Execution};
-use crate::sources::{SourceFile, Sources};
+use crate::report::check::Check;
+use crate::report::finding::Finding;
+use crate::source::markdown::{self, CodeBlock, Execution};
+use crate::source::sources::{SourceFile, Sources};
 
 /// The table of the root manifest with the minimum, and its key there.
 const SETTINGS: &str = "workspace.metadata.xtask";
@@ -165,7 +165,7 @@ fn front_page(sources: &Sources, library: &str, folder: &str) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::Outcome;
+    use crate::report::check::Outcome;
 
     const LIB: &str = "crates/a/src/lib.rs";
     const FRONT: &str = "//! A crate.\n//!\n//! ```\n//! assert!(true);\n//! ```\n";

@@ -1,6 +1,6 @@
 //! Exceptions to a limit: each has a reason and is needed.
 
-use crate::finding::Finding;
+use crate::report::finding::Finding;
 
 /// An entry of a list of exceptions.
 #[derive(Debug, Clone, Copy)]

@@ -5,9 +5,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    check::Check,
-    finding::Finding,
-    public_api::{Apis, Entry},
+    report::{check::Check, finding::Finding},
+    source::public_api::{Apis, Entry},
     workspace::Workspace,
 };
 

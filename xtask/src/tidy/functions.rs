@@ -5,9 +5,9 @@ use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{Block, ImplItem, ImplItemFn, Item, ItemFn, Signature, TraitItemFn};
 
-use crate::finding::Finding;
-use crate::rust_source;
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::rust_source;
+use crate::source::sources::{SourceFile, Sources};
 use crate::tidy::exception::{Exception, Exceptions};
 
 /// The most lines of a function, from its signature to its closing brace.

@@ -1,8 +1,8 @@
 //! Programs in pages that people read as Markdown have no lines that only rustdoc hides: a copy of them has to compile.
 
-use crate::finding::Finding;
-use crate::markdown;
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::markdown;
+use crate::source::sources::{SourceFile, Sources};
 
 /// Checks the Rust blocks of the guide and of all READMEs.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {

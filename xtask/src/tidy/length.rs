@@ -6,9 +6,9 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::Item;
 use syn::spanned::Spanned as _;
 
-use crate::finding::Finding;
-use crate::rust_source;
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::rust_source;
+use crate::source::sources::{SourceFile, Sources};
 use crate::tidy::exception::{Exception, Exceptions};
 use crate::tidy::wires;
 
@@ -73,7 +73,7 @@ const SHORT: &[Exception] = &[
         reason: "types that both generators and their caller use, which would otherwise form a cycle",
     },
     Exception {
-        subject: "xtask/src/public_api/entry.rs",
+        subject: "xtask/src/source/public_api/entry.rs",
         reason: "a type that several siblings use, which would otherwise form a cycle",
     },
 ];

@@ -2,9 +2,9 @@
 //!
 //! Pages in `src` folders are left out: they are part of the docs of a crate, where links name items and rustdoc checks them.
 
-use crate::finding::Finding;
-use crate::markdown;
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::markdown;
+use crate::source::sources::{SourceFile, Sources};
 
 /// Checks all pages outside of `src` folders.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {

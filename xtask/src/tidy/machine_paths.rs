@@ -1,7 +1,7 @@
 //! No file contains a path of the machine that it was written on.
 
-use crate::finding::Finding;
-use crate::sources::Sources;
+use crate::report::finding::Finding;
+use crate::source::sources::Sources;
 
 /// Roots of such paths, concatenated so that this file contains none.
 const ROOTS: &[&str] = &[

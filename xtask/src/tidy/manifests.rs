@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use crate::finding::Finding;
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::sources::{SourceFile, Sources};
 
 /// The fields that every package inherits.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license"];

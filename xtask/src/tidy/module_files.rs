@@ -2,8 +2,8 @@
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-use crate::finding::Finding;
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::sources::{SourceFile, Sources};
 
 /// Checks the sources of crates, of xtask and of the examples.
 pub(super) fn docs(sources: &Sources) -> Vec<Finding> {

@@ -3,9 +3,9 @@
 use syn::visit::{self, Visit};
 use syn::{ImplItem, Item, Macro};
 
-use crate::finding::Finding;
-use crate::rust_source;
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::rust_source;
+use crate::source::sources::{SourceFile, Sources};
 
 const PRINTING: &[&str] = &["dbg", "eprint", "eprintln", "print", "println"];
 

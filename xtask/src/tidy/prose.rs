@@ -9,9 +9,9 @@ pub(super) mod width;
 
 use std::sync::LazyLock;
 
-use crate::finding::Finding;
-use crate::rust_comments::{Comment, Kind};
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::rust_comments::{Comment, Kind};
+use crate::source::sources::{SourceFile, Sources};
 use phrase::{Phrase, PhraseIndex, Phrases};
 use text::{Passage, Word};
 

@@ -1,7 +1,7 @@
 //! Every crate has a README that starts with its name.
 
-use crate::finding::Finding;
-use crate::sources::Sources;
+use crate::report::finding::Finding;
+use crate::source::sources::Sources;
 
 /// Checks the README next to the manifest of each crate.
 pub(super) fn findings(sources: &Sources) -> Vec<Finding> {

@@ -1,8 +1,8 @@
 //! Code is finished: no stubs, no notes about missing work, no test that is ignored without a reason.
 
-use crate::finding::Finding;
-use crate::rust_source;
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::rust_source;
+use crate::source::sources::{SourceFile, Sources};
 
 const MACROS: &[&str] = &["todo", "unimplemented"];
 

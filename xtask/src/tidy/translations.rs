@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use crate::finding::Finding;
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::sources::{SourceFile, Sources};
 
 /// The end of the name of a translated page.
 const TRANSLATION: &str = ".zh-CN.md";

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use crate::finding::Finding;
-use crate::sources::Sources;
+use crate::report::finding::Finding;
+use crate::source::sources::Sources;
 
 /// The folder with a folder for each API.
 const FOLDER: &str = "crates/agcore-wire/src/";

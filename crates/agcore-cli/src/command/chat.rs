@@ -1,44 +1,23 @@
 //! `agcore chat` and `agcore PROMPT`: an interactive chat, or a single message.
 
 mod screen;
-mod recording;
-mod options_hook;
 mod session;
 mod turn_log;
-mod turn_keys;
 mod turn_runner;
-mod asking;
 mod picker;
-mod suspended;
 mod first_key;
-mod answer_schema;
 mod one_shot;
-mod partial;
-mod mcp;
-mod agents;
 mod mentions;
-mod editor;
-mod shell_prefix;
 mod slash;
-mod theme;
 mod disabled;
 mod conversation;
-mod clipboard;
-mod reports;
-mod permissions;
-mod compact;
-mod markdown_export;
 mod saved;
-mod rewind;
 mod paste_image;
 mod last_model;
-mod model;
 mod elsewhere;
 mod sending;
 mod settle;
-mod resume;
 mod commands;
-mod mode;
 mod interactive;
 
 use std::io::{self, IsTerminal};

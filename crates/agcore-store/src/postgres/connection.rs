@@ -3,7 +3,6 @@
 pub(super) mod connect;
 pub(super) mod options;
 pub(super) mod pool;
-pub(super) mod url;
 pub(super) mod transaction;
 pub(super) mod statements;
 pub(super) mod statement;

@@ -7,7 +7,7 @@ use sqlx::{
     postgres::{PgDatabaseError, PgSeverity},
 };
 
-use super::connection::url::ServerUrl;
+use super::url::ServerUrl;
 use crate::error::{StoreError, StoreErrorKind};
 
 const CONNECTION_LOST: &str =

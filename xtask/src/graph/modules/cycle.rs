@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
     use crate::graph::modules::level;
-    use crate::module_tree::ModuleTree;
+    use crate::source::module_tree::ModuleTree;
 
     #[track_caller]
     fn check(files: &[(&str, &str)], expected: &[&str]) {

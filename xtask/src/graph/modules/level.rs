@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::module_tree::{Id, Meaning, ModuleTree};
+use crate::source::module_tree::{Id, Meaning, ModuleTree};
 
 /// The references between the modules below one parent, each with one place where it occurs. The parent's own items are
 /// a node with the parent's name.

@@ -2,9 +2,9 @@
 
 use proc_macro2::{Delimiter, Group, Literal, TokenStream, TokenTree};
 
-use crate::markdown;
-use crate::rust_comments::{self, Comment, Kind};
-use crate::sources::SourceFile;
+use crate::source::markdown;
+use crate::source::rust_comments::{self, Comment, Kind};
+use crate::source::sources::SourceFile;
 
 /// Words that belong together: a comment, a string, a name, a page.
 #[derive(Debug, Default)]

@@ -1,8 +1,8 @@
 //! Comments and the map of the workspace have lines of limited width: rustfmt does not wrap them.
 
-use crate::finding::Finding;
-use crate::rust_comments::comments;
-use crate::sources::{SourceFile, Sources};
+use crate::report::finding::Finding;
+use crate::source::rust_comments::comments;
+use crate::source::sources::{SourceFile, Sources};
 
 /// The most characters of a line: those of code, and a word.
 const MAX_WIDTH: usize = 132;

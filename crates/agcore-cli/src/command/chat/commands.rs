@@ -1,23 +1,33 @@
 //! Runs the slash commands of a chat.
 
+pub(super) mod agents;
+pub(super) mod clipboard;
+pub(super) mod compact;
+pub(super) mod mcp;
+pub(super) mod model;
+pub(super) mod permissions;
+pub(super) mod reports;
+pub(super) mod theme;
+pub(super) mod resume;
+pub(super) mod rewind;
+
 use agcore::chat::Content;
 use agcore_workbench::tool_list;
 
-use super::{
+use self::{
     agents::agents,
-    clipboard,
     compact::compact,
-    conversation::Conversation,
-    disabled::Part,
-    mcp,
     model::model,
     permissions::permissions,
-    reports,
     resume::{rename, resume, show_sessions},
     rewind::{edit, retry, rewind, undo},
+    theme::theme,
+};
+use super::{
+    conversation::Conversation,
+    disabled::Part,
     saved::{load, save},
     slash::{Kind, help},
-    theme::theme,
 };
 use crate::{exit::Failure, project_list::skill_list};
 

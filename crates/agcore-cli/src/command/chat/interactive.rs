@@ -1,5 +1,9 @@
 //! The interactive chat: reads lines and runs commands and turns.
 
+pub(super) mod editor;
+pub(super) mod mode;
+pub(super) mod shell_prefix;
+
 use std::io;
 
 use agcore::session::CostEntry;
@@ -19,21 +23,18 @@ use agcore_workbench::{
     program_tools::ToolFolder,
 };
 
+use self::mode::{offer_plan, people, set_mode};
 use super::{
-    commands::{self, Next},
+    commands::{self, Next, rewind::rewind},
     conversation::Conversation,
-    editor,
     last_model::{continued, note_other_provider},
     mentions::attach,
-    mode::{offer_plan, people, set_mode},
     one_shot::Front,
     paste_image::PastedImages,
     picker::selected,
-    rewind::rewind,
     screen::Screen,
     session::{ChatSessions, agent_of, model_of},
     settle::settle,
-    shell_prefix,
     slash::{self, KEYS, Slash},
     turn_log::{Costs, TurnLog},
     turn_runner::{Questions, TurnRunner},

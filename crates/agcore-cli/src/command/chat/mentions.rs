@@ -4,7 +4,7 @@ use agcore::chat::Content;
 use agcore_terminal::{process::expand_home, render::sanitized_line};
 use agcore_workbench::mcp::Servers;
 
-use super::mcp::{self, Resource};
+use super::commands::mcp::{self, Resource};
 use crate::input::attachments::Attachments;
 
 /// A message with its attachments.

@@ -1,5 +1,9 @@
 //! Answers a single message.
 
+pub(super) mod asking;
+pub(super) mod answer_schema;
+pub(super) mod suspended;
+
 use std::{
     io::{self, IsTerminal, Write},
     sync::Arc,
@@ -26,12 +30,14 @@ use agcore_workbench::{
 };
 
 use super::{
-    answer_schema::read_schema,
-    asking::Asking,
     last_model::continued,
+    one_shot::{
+        answer_schema::read_schema,
+        asking::Asking,
+        suspended::{continuation, end_open_turn, report_unfinished},
+    },
     picker::selected,
     session::{ChatSessions, agent_of, model_of},
-    suspended::{continuation, end_open_turn, report_unfinished},
     turn_runner::Questions,
 };
 use crate::{

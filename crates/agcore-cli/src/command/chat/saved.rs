@@ -1,6 +1,7 @@
 //! `/save` and `/load`: conversations in files.
 
 mod exchange;
+pub(super) mod markdown_export;
 
 pub(super) use self::exchange::{shortened, show_last_exchanges};
 
@@ -13,7 +14,7 @@ use serde_json::Value;
 
 use super::{
     conversation::Conversation,
-    markdown_export::{EXTENSIONS, markdown},
+    saved::markdown_export::{EXTENSIONS, markdown},
 };
 use crate::{exit::Failure, input::confirm};
 

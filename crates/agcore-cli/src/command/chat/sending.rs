@@ -1,16 +1,14 @@
 //! Sends messages in a [`Conversation`], and reports turns that do not finish.
 
+pub(super) mod partial;
+
 use agcore::{
     Message,
     chat::{Content, ContentPart},
 };
 
-use super::{
-    conversation::Conversation,
-    elsewhere,
-    partial::{self, Kept},
-    turn_runner::TurnEnd,
-};
+use self::partial::Kept;
+use super::{conversation::Conversation, elsewhere, turn_runner::TurnEnd};
 use crate::{exit::Failure, turn::Input};
 
 impl Conversation {

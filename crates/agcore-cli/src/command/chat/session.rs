@@ -1,5 +1,8 @@
 //! [`ChatSessions`]: creates and opens the sessions of a chat with its settings.
 
+pub(super) mod options_hook;
+pub(super) mod recording;
+
 use std::sync::Arc;
 
 use agcore::{
@@ -15,7 +18,7 @@ use agcore_workbench::{
     ModelWindow, People, Surface, Workbench, chat_prompt, hook_commands::CommandHooks, program_tools::ToolFolder,
 };
 
-use super::{options_hook::OptionsHook, recording::Recording};
+use super::session::{options_hook::OptionsHook, recording::Recording};
 use crate::{
     args::{ChatArgs, ModelOption},
     exit::{Failure, setup_failure},

@@ -1,5 +1,7 @@
 //! [`TurnRunner`]: runs turns, during which the user at the terminal can answer questions and cancel.
 
+pub(super) mod turn_keys;
+
 use std::{
     future,
     io::{self, Stdout},
@@ -17,7 +19,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-use super::{screen::Screen, turn_keys::TurnKeys, turn_log::TurnLog};
+use super::{screen::Screen, turn_log::TurnLog, turn_runner::turn_keys::TurnKeys};
 use crate::{
     approve::Question,
     dialog::{Dialog, DialogOutcome, choices},

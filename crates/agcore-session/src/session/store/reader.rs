@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use async_trait::async_trait;
 
-use super::StoreLayer;
+use super::writer::StoreLayer;
 use crate::{
     error::SessionError,
     session::{

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use agcore_chat::Actor;
 use async_trait::async_trait;
 
-use super::StoreLayer;
+use super::writer::StoreLayer;
 use crate::{
     error::SessionError,
     session::retention::{Pruned, Retention},

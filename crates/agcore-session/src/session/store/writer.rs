@@ -1,4 +1,4 @@
-//! [`SessionWriter`]: the writing half of stores of sessions.
+//! [`SessionWriter`]: the writing half of stores of sessions, and [`StoreLayer`], stores that change only that half.
 
 use std::{fmt::Debug, sync::Arc};
 
@@ -154,5 +154,29 @@ impl<S: SessionWriter + ?Sized> SessionWriter for Arc<S> {
 
     async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
         (**self).hold(name).await
+    }
+}
+
+/// A store in front of another one. It reads and removes like the inner one, because every layer is a [`SessionReader`] and a
+/// [`SessionRetention`] if the inner store is one; what it changes is how it writes, as a [`SessionWriter`].
+///
+/// [`Redacted`](crate::Redacted) is one.
+///
+/// [`SessionReader`]: crate::SessionReader
+/// [`SessionRetention`]: crate::SessionRetention
+/// [`SessionWriter`]: crate::SessionWriter
+pub trait StoreLayer {
+    /// The type of the inner store.
+    type Inner: ?Sized;
+
+    /// Returns the inner store.
+    fn inner(&self) -> &Self::Inner;
+}
+
+impl<S: ?Sized> StoreLayer for Arc<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        self
     }
 }

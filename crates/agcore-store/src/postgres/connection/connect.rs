@@ -10,8 +10,11 @@ use tokio::time::timeout;
 
 use crate::error::StoreError;
 use {
-    super::{options::PostgresOptions, url::ServerUrl},
-    crate::postgres::error::{cannot_connect, unreachable},
+    super::options::PostgresOptions,
+    crate::postgres::{
+        error::{cannot_connect, unreachable},
+        url::ServerUrl,
+    },
 };
 
 /// Opens a connection.

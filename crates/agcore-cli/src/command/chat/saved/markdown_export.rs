@@ -1,0 +1,68 @@
+//! A conversation as Markdown, for people who read it elsewhere.
+
+use std::sync::Arc;
+
+use agcore::Message;
+
+/// The file extensions for which a conversation is saved as Markdown.
+pub(in crate::command::chat) const EXTENSIONS: [&str; 2] = ["md", "markdown"];
+
+/// Formats the messages of the user and the agent, and the calls of tools with their results.
+pub(in crate::command::chat) fn markdown(messages: &[Arc<Message>]) -> String {
+    let mut text = String::new();
+    for message in messages {
+        match &**message {
+            Message::User(_) => text += &section("You", &message.text()),
+            Message::Assistant(reply) => {
+                text += &section("Agent", &message.text());
+                for call in reply.tool_calls() {
+                    text += &format!("Called `{}`:\n\n{}\n", call.name, fenced("json", call.raw_input()));
+                }
+            }
+            Message::Tool(_) | Message::Function(_) => {
+                text += &format!("Result:\n\n{}\n", fenced("text", &message.text()));
+            }
+            // Instructions are not a part of the conversation.
+            _ => {}
+        }
+    }
+    text
+}
+
+/// Returns a message under a heading, or nothing for a message without text.
+fn section(heading: &str, text: &str) -> String {
+    match text.trim() {
+        "" => String::new(),
+        text => format!("## {heading}\n\n{text}\n\n"),
+    }
+}
+
+/// Returns a block of code, whose fence is longer than any in the text.
+fn fenced(language: &str, text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use agcore::chat::{AssistantMessage, Block, ToolCall};
+
+    use super::*;
+
+    #[test]
+    fn shows_messages_and_calls() {
+        let call = ToolCall::function("c", "search", "{\"text\": \"tea\"}");
+        let messages = [
+            Message::system("Be kind."),
+            Message::user("Find tea."),
+            AssistantMessage::from_blocks([Block::text("I look."), call.into()]).into(),
+            Message::tool("c", "a.md: ```tea```"),
+            Message::assistant("In `a.md`.\n"),
+        ];
+        let expected = "## You\n\nFind tea.\n\n## Agent\n\nI look.\n\nCalled `search`:\n\n```json\n{\"text\": \"tea\"}\n```\n\n\
+                        Result:\n\n````text\na.md: ```tea```\n````\n\n## Agent\n\nIn `a.md`.\n\n";
+        assert_eq!(markdown(&messages.map(Arc::new)), expected);
+        assert_eq!(markdown(&[]), "");
+    }
+}

@@ -1,0 +1,11 @@
+//! Programs and packages of others that are run against agcore: SDKs, conformance suites, schemas, fuzzers of interfaces.
+
+pub(crate) mod agui;
+pub(crate) mod api_fuzz;
+pub(crate) mod mcp_conformance;
+pub(crate) mod mcp_sdks;
+pub(crate) mod pgvector;
+pub(crate) mod python_environment;
+pub(crate) mod sdk_types;
+pub(crate) mod served;
+pub(crate) mod program;
