@@ -4,7 +4,7 @@
 use std::{path::Path, sync::Arc};
 
 use agcore_chat::SystemClock;
-use agcore_session::{Commit, EventData, NewEvent, NewSession, RunChange, RunStatus, SessionEvents, SessionStore};
+use agcore_session::{Commit, EventData, NewEvent, NewSession, RunChange, RunStatus, SessionEvents, SessionWriter};
 use agcore_store::sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::{Connection, params};
 use serde_json::value::RawValue;
