@@ -39,8 +39,8 @@ use crate::{
     journal::{Entry, Journal, Record, Streams},
 };
 
-/// A [`SessionStore`], [`Journal`] and [`CheckpointStore`](crate::CheckpointStore) in the memory of the process: for tests, for
-/// short-lived programs, and as the reference for other stores. Nothing survives the process.
+/// A [`SessionStore`](crate::SessionStore), [`Journal`] and [`CheckpointStore`](crate::CheckpointStore) in the memory of the
+/// process: for tests, for short-lived programs, and as the reference for other stores. Nothing survives the process.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -30,7 +30,7 @@ pub trait SessionRetention: Send + Sync + Debug {
     ///
     /// What is left is the bill: the session with its owner, currency and times, and its messages with their numbers, tokens and
     /// costs. It gets a random id, so that the old one can be used again, is only listed by a
-    /// [filter that asks for it](SessionFilter::with_erased), and never changes.
+    /// [filter that asks for it](crate::SessionFilter::with_erased), and never changes.
     ///
     /// # Errors
     /// When the storage fails.

@@ -100,7 +100,7 @@ pub trait SessionWriter: Send + Sync + Debug {
         by: &Actor,
     ) -> Result<Approval, SessionError>;
 
-    /// Takes the right to drive a session, if no other holder has it: the name is that of its [stream](super::stream_of). Other
+    /// Takes the right to drive a session, if no other holder has it: the name is that of its [stream](crate::stream_of). Other
     /// names can be used for other things that only one may do at a time. Keep the result as long as the right is needed.
     ///
     /// Every handle counts, in this process and in others that use the same database. A process that ends releases everything,
