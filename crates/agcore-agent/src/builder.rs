@@ -131,7 +131,7 @@ impl AgentBuilder {
 
     /// Sets the instructions of the default agent, which answers in sessions that get no agent of their own: those of
     /// [`session`](Self::session) and [`RuntimeBundle::new_session`]. A session that is created with an
-    /// [`AgentSpec`](crate::AgentSpec) has the instructions of that agent, and a warning is logged. For instructions to all agents,
+    /// [`AgentSpec`] has the instructions of that agent, and a warning is logged. For instructions to all agents,
     /// see [`AgentConfig::with_base_prompt`](crate::AgentConfig::with_base_prompt).
     pub fn with_instructions(mut self, system_prompt: impl Into<String>) -> Self {
         self.agent.system_prompt = system_prompt.into();

@@ -14,7 +14,6 @@ mod args;
 mod input;
 mod prices;
 mod sessions;
-mod mode_switch;
 mod denials;
 mod project_list;
 mod output;

@@ -225,7 +225,7 @@ impl LlmCycle {
     /// Ends an open turn, such as a suspended one, without running its calls. The history records that they did not
     /// run. Returns whether a turn was open.
     ///
-    /// A new turn does the same before it starts. An [`OutcomeRecorder`](crate::OutcomeRecorder) records this with the next turn.
+    /// A new turn does the same before it starts. An [`OutcomeRecorder`] records this with the next turn.
     ///
     /// # Errors
     /// None in practice: the machine can always stop an open turn.

@@ -3,7 +3,7 @@
 //! | contract | redacted |
 //! |---|---|
 //! | [`Journal`] | the data of records |
-//! | [`SessionStore`] | titles, metadata, contents of messages, data of events, inputs and outcomes of runs, arguments and results of calls, questions and answers, the data of records |
+//! | [`SessionWriter`] | titles, metadata, contents of messages, data of events, inputs and outcomes of runs, arguments and results of calls, questions and answers, the data of records |
 //! | [`CheckpointStore`] | the data |
 //!
 //! In JSON, strings and the names of members are redacted at any depth. If two names of an object become the same, the last member

@@ -13,6 +13,8 @@
 //!
 //! - **`render`** shows a turn as it happens. Markdown is formatted while it streams, and nothing is changed once it is written.
 //! - **`console`** reads lines with an editor, a history, completion, and keys that are pressed during a turn.
+//! - **`clipboard`** and **`editor`** reach the clipboard and the editor of the user; **`transcript`** formats a conversation as
+//!   Markdown.
 //! - **`interrupt`** decides about Ctrl-C: it cancels a turn first, and ends the program the second time.
 //!
 //! It is made for the program `agcore`, and is used by it.
@@ -27,5 +29,8 @@ pub mod table;
 pub mod size;
 pub mod bmp;
 pub mod console;
+pub mod clipboard;
+pub mod editor;
+pub mod transcript;
 
 pub use self::error::TerminalError;

@@ -1,5 +1,7 @@
 //! The rules and the approver of each [`PermissionMode`].
 
+pub mod mode_switch;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agcore::{

@@ -12,7 +12,6 @@ mod slash;
 mod disabled;
 mod conversation;
 mod saved;
-mod paste_image;
 mod last_model;
 mod elsewhere;
 mod sending;

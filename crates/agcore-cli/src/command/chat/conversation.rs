@@ -9,12 +9,12 @@ use agcore_workbench::{Workbench, program_tools::ToolFolder};
 
 use super::{
     disabled::{Part, disabled},
-    paste_image::PastedImages,
     screen::Screen,
     session::ChatSessions,
     turn_runner::TurnRunner,
 };
 use crate::exit::Failure;
+use agcore_terminal::clipboard::PastedImages;
 
 /// An interactive chat.
 pub(super) struct Conversation {

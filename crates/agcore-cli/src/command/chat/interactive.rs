@@ -1,6 +1,5 @@
 //! The interactive chat: reads lines and runs commands and turns.
 
-pub(super) mod editor;
 pub(super) mod mode;
 pub(super) mod shell_prefix;
 
@@ -12,6 +11,7 @@ use agcore_settings::{
     vendor::{redacted_url, versioned_url},
 };
 use agcore_terminal::{
+    clipboard::PastedImages,
     console::{Console, Draft, EchoOff, PromptLine},
     interrupt::Interrupts,
     render::sanitized_line,
@@ -19,6 +19,7 @@ use agcore_terminal::{
 };
 use agcore_workbench::{
     Workbench,
+    permission_mode::mode_switch::ModeSwitch,
     permission_mode::{plan_mode, prompt},
     program_tools::ToolFolder,
 };
@@ -30,7 +31,6 @@ use super::{
     last_model::{continued, note_other_provider},
     mentions::attach,
     one_shot::Front,
-    paste_image::PastedImages,
     picker::selected,
     screen::Screen,
     session::{ChatSessions, agent_of, model_of},
@@ -43,7 +43,6 @@ use crate::{
     args::ChatArgs,
     exit::Failure,
     input::{attachments::with_files, history::history_file},
-    mode_switch::ModeSwitch,
     prices::Prices,
     server_question::ServerQuestions,
     sessions::Sessions,
@@ -198,7 +197,7 @@ async fn pasted(mut draft: Draft, conversation: &mut Conversation) -> Result<Dra
 
 /// Lets the user change the text in an editor.
 async fn edited(text: String, screen: Screen) -> Result<Draft, Failure> {
-    let before = match editor::edit(&text).await {
+    let before = match agcore_terminal::editor::edit(&text).await {
         Ok(edited) => edited,
         Err(error) => {
             screen.error(&error)?;

@@ -1,7 +1,6 @@
 //! `/save` and `/load`: conversations in files.
 
 mod exchange;
-pub(super) mod markdown_export;
 
 pub(super) use self::exchange::{shortened, show_last_exchanges};
 
@@ -9,13 +8,14 @@ use std::{fs, io, path::Path};
 
 use agcore::{AgentSession, agent::SessionState};
 use agcore_settings::atomic_file::{create, replace};
-use agcore_terminal::{process::expand_home, render::sanitized_line};
+use agcore_terminal::{
+    process::expand_home,
+    render::sanitized_line,
+    transcript::{EXTENSIONS, markdown},
+};
 use serde_json::Value;
 
-use super::{
-    conversation::Conversation,
-    saved::markdown_export::{EXTENSIONS, markdown},
-};
+use super::conversation::Conversation;
 use crate::{exit::Failure, input::confirm};
 
 /// The member of a saved conversation that the library does not write.

@@ -14,7 +14,9 @@ use agcore_terminal::{
     interrupt::Interrupts,
     render::{Render, Terminal, sanitized_line},
 };
-use agcore_workbench::{grants::GrantUpdate, policy::Policy, program_tools::ToolFolder};
+use agcore_workbench::{
+    grants::GrantUpdate, permission_mode::mode_switch::ModeSwitch, policy::Policy, program_tools::ToolFolder,
+};
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
@@ -24,7 +26,6 @@ use crate::{
     approve::Question,
     dialog::{Dialog, DialogOutcome, choices},
     exit::Failure,
-    mode_switch::ModeSwitch,
     server_question::{Completer, ServerDialog, ServerQuestion, ServerQuestions},
     stdout::print,
     turn::{self, EventStream, Input, ticks},

@@ -1,7 +1,6 @@
 //! `/copy`: copies the last answer.
 
-use agcore_terminal::{console::Console, size::extent};
-use base64::{Engine, engine::general_purpose::STANDARD};
+use agcore_terminal::{clipboard::copy_sequence, console::Console, size::extent};
 
 use crate::command::chat::conversation::Conversation;
 use crate::exit::Failure;
@@ -23,7 +22,7 @@ pub(in crate::command::chat) async fn copy(conversation: &Conversation) -> Resul
     if !Console::reads_keys() {
         return screen.error("this terminal cannot copy text (TERM=dumb)");
     }
-    screen.print(&sequence(&text))?;
+    screen.print(&copy_sequence(&text))?;
     let doubt = match text.len() > SAFE {
         true => " Some terminals refuse a text of this size.",
         false => "",
@@ -33,18 +32,4 @@ pub(in crate::command::chat) async fn copy(conversation: &Conversation) -> Resul
         "The last answer ({extent}) was sent to the terminal's clipboard (OSC 52).{doubt} If nothing arrives, allow \
          clipboard access in the settings of the terminal; in tmux: `set -g set-clipboard on`."
     ))
-}
-
-fn sequence(text: &str) -> String {
-    format!("\u{1b}]52;c;{}\u{7}", STANDARD.encode(text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sequence;
-
-    #[test]
-    fn encodes_the_text() {
-        assert_eq!(sequence("你好"), "\u{1b}]52;c;5L2g5aW9\u{7}");
-    }
 }

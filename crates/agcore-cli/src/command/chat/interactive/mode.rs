@@ -8,6 +8,7 @@ use agcore_settings::Settings;
 use agcore_workbench::{
     People,
     permission_mode::PermissionMode,
+    permission_mode::mode_switch::ModeSwitch,
     program_tools::{Previews, ToolFolder},
 };
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -17,7 +18,6 @@ use crate::{
     approve::{AskUser, Question},
     args::ChatArgs,
     exit::Failure,
-    mode_switch::ModeSwitch,
 };
 
 /// Returns the user as the approver of calls, and the receiver of the questions.

@@ -9,19 +9,18 @@ use agcore::{
         permission::{ToolFacts, Verdict, decide},
     },
 };
-use agcore_settings::ToolSettings;
-use agcore_workbench::{
+use agcore_settings::{SettingsError, ToolSettings};
+use async_trait::async_trait;
+
+use crate::{
     permission_mode::{CurrentMode, PermissionMode, next_mode, unclear},
     policy::Policy,
 };
-use async_trait::async_trait;
-
-use crate::exit::Failure;
 
 /// The permission mode of a chat. A session has the rules of the default mode, and what another mode changes is decided when a call
 /// needs approval, so that a change applies to the next call. Clones share the mode.
 #[derive(Debug, Clone)]
-pub(crate) struct ModeSwitch {
+pub struct ModeSwitch {
     current: CurrentMode,
     /// The mode in which the program was started.
     start: PermissionMode,
@@ -34,11 +33,11 @@ impl ModeSwitch {
     ///
     /// # Errors
     /// When a rule names an unknown tool, or the grants cannot be read.
-    pub(crate) fn new(
+    pub fn new(
         tools: &ToolRegistry,
         settings: &ToolSettings,
         (start, mode): (PermissionMode, PermissionMode),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, SettingsError> {
         Ok(Self {
             current: mode.into(),
             start,
@@ -48,22 +47,22 @@ impl ModeSwitch {
     }
 
     /// Returns the mode, which follows the switch.
-    pub(crate) fn current(&self) -> &CurrentMode {
+    pub fn current(&self) -> &CurrentMode {
         &self.current
     }
 
     /// Describes the mode.
-    pub(crate) fn note(&self) -> String {
+    pub fn note(&self) -> String {
         format!("Permission mode: {}", self.current.get().as_str())
     }
 
     /// Returns the policy of the current mode.
-    pub(crate) fn policy(&self) -> Policy {
+    pub fn policy(&self) -> Policy {
         self.base.in_mode(&self.tools.snapshot(), self.current.get())
     }
 
     /// Returns the policy of the session, for every mode. `person` asks the user.
-    pub(crate) fn session_policy(&self, person: impl Approver + 'static) -> ToolPolicy {
+    pub fn session_policy(&self, person: impl Approver + 'static) -> ToolPolicy {
         // Without an approver, a call that needs approval is denied, and the model learns that no one can be asked.
         let asks = self.current.get() != PermissionMode::DontAsk;
         let approver = ModeApprover {
@@ -74,12 +73,12 @@ impl ModeSwitch {
     }
 
     /// Returns the mode that follows the current one.
-    pub(crate) fn next(&self) -> PermissionMode {
+    pub fn next(&self) -> PermissionMode {
         next_mode(self.current.get(), self.start)
     }
 
     /// Changes the mode if a session that is open can follow. The model must know from the beginning whether someone can be asked.
-    pub(crate) fn change(&self, mode: PermissionMode) -> bool {
+    pub fn change(&self, mode: PermissionMode) -> bool {
         let can_follow = ![mode, self.current.get()].contains(&PermissionMode::DontAsk);
         if can_follow {
             self.current.set(mode);

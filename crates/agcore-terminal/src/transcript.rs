@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use agcore::Message;
+use agcore_chat::Message;
 
 /// The file extensions for which a conversation is saved as Markdown.
-pub(in crate::command::chat) const EXTENSIONS: [&str; 2] = ["md", "markdown"];
+pub const EXTENSIONS: [&str; 2] = ["md", "markdown"];
 
 /// Formats the messages of the user and the agent, and the calls of tools with their results.
-pub(in crate::command::chat) fn markdown(messages: &[Arc<Message>]) -> String {
+pub fn markdown(messages: &[Arc<Message>]) -> String {
     let mut text = String::new();
     for message in messages {
         match &**message {
@@ -46,7 +46,7 @@ fn fenced(language: &str, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use agcore::chat::{AssistantMessage, Block, ToolCall};
+    use agcore_chat::{AssistantMessage, Block, ToolCall};
 
     use super::*;
 

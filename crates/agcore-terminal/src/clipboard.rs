@@ -1,11 +1,12 @@
-//! Ctrl-V: attaches the image in the clipboard of the system.
+//! The clipboard of the system: images are read from it by programs of the desktop, and texts are sent to it through the terminal.
 
 use std::{fs, io, process::Stdio, time::Duration};
 
-use agcore_terminal::{bmp, process::variable};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use tempfile::TempDir;
 use tokio::{process::Command, time::timeout};
+
+use crate::{bmp, process::variable};
 
 /// The time that the program which reads the clipboard may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -20,7 +21,7 @@ const POWERSHELL: &str = "Add-Type -AssemblyName System.Windows.Forms,System.Dra
 
 /// Images that were pasted, as files that are removed at the end of the chat.
 #[derive(Debug, Default)]
-pub(super) struct PastedImages {
+pub struct PastedImages {
     folder: Option<TempDir>,
     count: u32,
 }
@@ -40,7 +41,7 @@ impl PastedImages {
     ///
     /// # Errors
     /// Why there is no image, and what to do.
-    pub(super) async fn paste(&mut self) -> Result<String, String> {
+    pub async fn paste(&mut self) -> Result<String, String> {
         let image = read(&helpers(variable)).await?;
         let failed = |error: io::Error| format!("the image cannot be saved: {error}");
         let folder = match self.folder.take() {
@@ -53,6 +54,17 @@ impl PastedImages {
         fs::write(&file, image).map_err(failed)?;
         Ok(format!("@\"{}\" ", file.display()))
     }
+}
+
+/// Returns the sequence (OSC 52) that asks a terminal to put a text into the clipboard, which also works over SSH.
+///
+/// ```
+/// use agcore_terminal::clipboard::copy_sequence;
+///
+/// assert_eq!(copy_sequence("你好"), "\u{1b}]52;c;5L2g5aW9\u{7}");
+/// ```
+pub fn copy_sequence(text: &str) -> String {
+    format!("\u{1b}]52;c;{}\u{7}", STANDARD.encode(text))
 }
 
 /// Returns the programs that may read the clipboard of this system.

@@ -1,4 +1,4 @@
-//! Ctrl-G: edits the input in the user's editor.
+//! The user's editor for texts that are longer than a line.
 
 use std::{
     ffi::OsStr,
@@ -7,14 +7,14 @@ use std::{
     process::{Command, ExitStatus},
 };
 
-use agcore_terminal::{console::Cooked, process::variable};
+use crate::{console::Cooked, process::variable};
 
 /// Opens the text in `$VISUAL` or `$EDITOR` and returns the edited text. The file is readable by its owner only and is
 /// removed afterwards.
 ///
 /// # Errors
 /// When no editor is set, or it fails; the text is then unchanged.
-pub(in crate::command::chat) async fn edit(text: &str) -> Result<String, String> {
+pub async fn edit(text: &str) -> Result<String, String> {
     let Some(editor) = variable("VISUAL").or_else(|| variable("EDITOR")) else {
         return Err("no editor is set; set VISUAL or EDITOR, for example to `nano`".to_owned());
     };
