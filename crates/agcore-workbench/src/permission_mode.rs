@@ -1,7 +1,5 @@
 //! The rules and the approver of each [`PermissionMode`].
 
-pub mod mode_switch;
-
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agcore::{

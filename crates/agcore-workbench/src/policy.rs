@@ -1,5 +1,7 @@
 //! [`Policy`]: decides which tools may run, from the settings, the defaults and stored grants.
 
+pub mod mode_switch;
+
 use std::{fmt, sync::Arc};
 
 use agcore::tools::{

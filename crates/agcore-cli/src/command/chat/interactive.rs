@@ -19,8 +19,8 @@ use agcore_terminal::{
 };
 use agcore_workbench::{
     Workbench,
-    permission_mode::mode_switch::ModeSwitch,
     permission_mode::{plan_mode, prompt},
+    policy::mode_switch::ModeSwitch,
     program_tools::ToolFolder,
 };
 

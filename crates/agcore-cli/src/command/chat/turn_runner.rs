@@ -15,7 +15,7 @@ use agcore_terminal::{
     render::{Render, Terminal, sanitized_line},
 };
 use agcore_workbench::{
-    grants::GrantUpdate, permission_mode::mode_switch::ModeSwitch, policy::Policy, program_tools::ToolFolder,
+    grants::GrantUpdate, policy::Policy, policy::mode_switch::ModeSwitch, program_tools::ToolFolder,
 };
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedReceiver;

@@ -8,7 +8,7 @@ use agcore_settings::Settings;
 use agcore_workbench::{
     People,
     permission_mode::PermissionMode,
-    permission_mode::mode_switch::ModeSwitch,
+    policy::mode_switch::ModeSwitch,
     program_tools::{Previews, ToolFolder},
 };
 use tokio::sync::mpsc::UnboundedReceiver;

@@ -8,7 +8,7 @@ use agcore_terminal::{
 };
 use agcore_workbench::permission_mode::PermissionMode;
 
-use agcore_workbench::permission_mode::mode_switch::ModeSwitch;
+use agcore_workbench::policy::mode_switch::ModeSwitch;
 
 /// The time between two attempts to read the rest of a pasted text, and the maximum number of attempts.
 const PASTE_DELAY: (Duration, usize) = (Duration::from_millis(10), 100);
