@@ -91,7 +91,13 @@ impl<'a> Driver<'a> {
 impl Drop for Driver<'_> {
     fn drop(&mut self) {
         // Calls that still run end first: what they have reserved of a pool returns to it.
-        self.tools.clear();
-        self.record.absorb_dropped(self.model.take_dropped());
+        if !self.tools.is_empty() {
+            self.tools.clear();
+        }
+        if self.model.is_settled() {
+            self.record.absorb_dropped(std::iter::empty());
+        } else {
+            self.record.absorb_dropped(self.model.take_dropped());
+        }
     }
 }

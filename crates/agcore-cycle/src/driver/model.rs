@@ -155,9 +155,12 @@ impl Driver<'_> {
         let mut answer = self.model.read_reply(scene, &mut call).await;
         let limit = self.model.time_limit_behind(&answer, scene.machine, purpose);
         // Recorded with what becomes of the call, so that neither can be lost alone.
-        for outcome in self.model.settle(&answer) {
-            let staged = self.record.stage(outcome);
-            staged.map_err(|error| Unanswered::Invalid(error.into()))?;
+        let spent = self.model.settle(&answer);
+        for call in self.model.take_calls() {
+            self.stage(Outcome::Called(Box::new(call)))?;
+        }
+        if let Some(spent) = spent {
+            self.stage(Outcome::Spent(spent))?;
         }
         if let Some(limit) = limit {
             answer = Err(Unread::Limit(limit));
@@ -174,6 +177,11 @@ impl Driver<'_> {
                 lost,
             }),
         }
+    }
+
+    fn stage(&mut self, outcome: Outcome) -> Result<(), Unanswered> {
+        let staged = self.record.stage(outcome);
+        staged.map_err(|error| Unanswered::Invalid(error.into()))
     }
 
     /// Makes a call again if it may have failed because of media of the conversation, with notes in their place. What the server

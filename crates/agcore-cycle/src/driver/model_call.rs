@@ -60,8 +60,8 @@ impl<'a> ModelCall<'a> {
 
     /// Forgets the call: the machine knows what became of it.
     pub(super) fn forget(&mut self) {
-        self.start(None, None);
         self.flight = Flight::default();
+        self.begin_with(None, None);
     }
 
     /// Runs the pre-request hooks. Returns the request to send.
@@ -146,13 +146,18 @@ impl<'a> ModelCall<'a> {
 
     fn start(&mut self, hold: Option<Box<Hold>>, log: Option<Box<CallLog>>) {
         self.flight = Flight::ready();
+        self.begin_with(hold, log);
+    }
+
+    fn begin_with(&mut self, hold: Option<Box<Hold>>, log: Option<Box<CallLog>>) {
         self.hold = hold;
         self.lost_cost = Spent::default();
         self.log = log;
     }
 
-    /// Counts a call that has ended, with or without an answer. Returns what the machine must know of it, apart from the reply.
-    pub(super) fn settle(&mut self, answer: &Result<(), Unread>) -> impl Iterator<Item = Outcome> + use<> {
+    /// Counts a call that has ended, with or without an answer. Returns its cost, if there are budgets. The machine must know it,
+    /// and the [attempts](Self::take_calls).
+    pub(super) fn settle(&mut self, answer: &Result<(), Unread>) -> Option<Spent> {
         let response = self.response.take();
         let spent = match (answer, response.as_deref()) {
             (Ok(()), Some(response)) => self.settle_answer(response),
@@ -160,9 +165,7 @@ impl<'a> ModelCall<'a> {
             _ => self.give_up(),
         };
         self.response = response;
-        let calls = self.take_calls().into_iter();
-        let calls = calls.map(|call| Outcome::Called(Box::new(call)));
-        calls.chain(spent.map(Outcome::Spent))
+        spent
     }
 
     /// Returns the budget behind a timeout: the provider knows how much time is left, and may notice its end first.
@@ -180,6 +183,11 @@ impl<'a> ModelCall<'a> {
         }
     }
 
+    /// Returns whether the machine knows everything, as at the end of most turns: no call is in flight, and no time is counted.
+    pub(super) fn is_settled(&self) -> bool {
+        self.flight.is_idle() && self.log.is_none() && !self.spending.is_active()
+    }
+
     /// Takes what the machine does not know yet of a call that was dropped.
     pub(super) fn take_dropped(&mut self) -> impl Iterator<Item = Outcome> + use<> {
         let spent = if self.flight.is_over() { None } else { self.give_up() };
@@ -188,7 +196,7 @@ impl<'a> ModelCall<'a> {
         }
         let calls = self.take_calls().into_iter();
         let calls = calls.map(|call| Outcome::Called(Box::new(call)));
-        let lost = std::mem::take(&mut self.flight).lost.into_tracker();
+        let lost = std::mem::take(&mut self.flight.lost).into_tracker();
         let lost = lost.map(|lost| Outcome::Lost(Box::new(lost)));
         let spent = [spent, self.spending.take_time()].into_iter().flatten();
         calls.chain(lost).chain(spent.map(Outcome::Spent))
@@ -253,7 +261,7 @@ impl<'a> ModelCall<'a> {
     }
 
     /// Takes the attempts that have ended since the last call, if a recorder wants them.
-    fn take_calls(&mut self) -> Vec<LoggedCall> {
+    pub(super) fn take_calls(&mut self) -> Vec<LoggedCall> {
         self.log.as_mut().map(|log| log.take()).unwrap_or_default()
     }
 

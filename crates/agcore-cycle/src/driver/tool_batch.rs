@@ -47,6 +47,11 @@ pub(super) struct Waiting {
 }
 
 impl ToolBatch {
+    /// Returns whether there are no calls.
+    pub(super) fn is_empty(&self) -> bool {
+        self.started.is_empty() && self.running.is_empty() && self.waiting.is_empty()
+    }
+
     /// Cancels everything.
     pub(super) fn clear(&mut self) {
         *self = Self::default();

@@ -77,6 +77,11 @@ impl Flight {
         self.stage = Stage::Settled;
     }
 
+    /// Returns whether nothing is in flight and nothing was lost.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.stage, Stage::Idle) && !self.is_answered && self.lost.get().is_none()
+    }
+
     /// Returns whether the call is over, or nothing is in flight.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.stage, Stage::Idle | Stage::Settled)
