@@ -65,7 +65,7 @@ fn a_field_without_a_value_has_the_text_that_is_drawn() {
         ("/FT /Ch /T (name) /AP << /N 7 0 R >>", "Form\n\nname: Ada\nLovelace"),
         ("/FT /Tx /AP << /N 7 0 R >>", "Form\n\nAda\nLovelace"),
         ("/FT /Sig /T (by) /AP << /N 7 0 R >>", "Form\n\nby: Ada\nLovelace"),
-        // The value is what is drawn, without the line breaks of the field.
+        // The value is the drawn text, without the line breaks of the field.
         (
             "/FT /Tx /T (name) /V (Ada Lovelace) /AP << /N 7 0 R >>",
             "Form\n\nname: Ada Lovelace",

@@ -152,7 +152,7 @@ fn accepted(error: &LlmError, sent: Option<u64>, is_guess: bool) -> Option<(u64,
         _ => SAFE_LIMIT,
     };
     let limit = refusal.at_most.unwrap_or_else(guess);
-    // A prompt that leaves too little must become shorter, and what is worth hardly anything buys no answer.
+    // A prompt that leaves too little must become shorter, and an answer of a few tokens is useless.
     let is_scarce = refusal.window.is_some() || refusal.is_by_credit;
     let is_useful = !is_scarce || limit >= MIN_REPLY_TOKENS;
     let is_lower = sent.is_none_or(|sent| limit < sent);
