@@ -7,8 +7,13 @@ use agcore_tools::ToolRegistry;
 use bytes::Bytes;
 
 use crate::{
-    Fallible, canned,
-    client::{baseline::Baseline, minimal, ours},
+    Fallible,
+    canned::{self, streamed::Api},
+    client::{
+        baseline::Baseline,
+        minimal::{self, Events},
+        ours,
+    },
     figures::Figures,
     job::{Job, Rounds, Task, expect, runtime},
 };
@@ -18,12 +23,25 @@ pub const JOB: Job = Job {
     name: "turn",
     title: "One whole turn",
     unit: "turn",
-    clients: &["H", "R", "chat", "session-new", "session-kept", "hook", "events"],
+    clients: &[
+        "H",
+        "R",
+        "chat",
+        "session-new",
+        "session-kept",
+        "hook",
+        STREAMED,
+        "delta",
+        "events",
+    ],
     pinned: true,
     repetitions: 15,
     rounds: Some(ROUNDS),
     run,
 };
+
+/// R, with the streamed reply that `delta` and `events` read.
+const STREAMED: &str = "R-streamed";
 
 /// The rounds of a turn without a long history.
 pub const ROUNDS: Rounds = Rounds {
@@ -65,6 +83,22 @@ pub fn run(task: &Task<'_>) -> Fallible<Figures> {
             task.measure(&runtime, &ROUNDS, async || {
                 let outcome = ours::session(&bundle, &agent).turn("Hello!").await?;
                 expect(&*outcome.text(), canned::ANSWER)
+            })
+        }
+        STREAMED => {
+            let mut baseline = runtime.block_on(Baseline::new("R", &url))?;
+            task.measure(&runtime, &ROUNDS, async || {
+                let mut events = Events::new(Api::Chat);
+                let request = Bytes::from_static(canned::STREAMED_TURN.as_bytes());
+                baseline.stream(request, |bytes| events.feed(bytes)).await?;
+                expect(events.text, canned::ANSWER.len() as u64)
+            })
+        }
+        "delta" => {
+            let (provider, request) = (ours::provider(&url)?, ours::request());
+            task.measure(&runtime, &ROUNDS, async || {
+                let text_size = ours::read_deltas(&provider, Arc::clone(&request)).await?;
+                expect(text_size, canned::ANSWER.len() as u64)
             })
         }
         "events" => {
