@@ -15,7 +15,7 @@ use crate::{
     budget::BudgetLimit,
     error::{CycleError, CycleErrorKind},
     hooks::HookStop,
-    machine::{Cause, Failure, Lost, MediaRefusal, Outcome, Purpose, Reply},
+    machine::{Cause, Failure, Lost, MachineError, MediaRefusal, Outcome, Purpose, Reply},
     recorder::RecordedReply,
 };
 
@@ -157,10 +157,10 @@ impl Driver<'_> {
         // Recorded with what becomes of the call, so that neither can be lost alone.
         let spent = self.model.settle(&answer);
         for call in self.model.take_calls() {
-            self.stage(Outcome::Called(Box::new(call)))?;
+            self.record.stage(Outcome::Called(Box::new(call)))?;
         }
         if let Some(spent) = spent {
-            self.stage(Outcome::Spent(spent))?;
+            self.record.stage(Outcome::Spent(spent))?;
         }
         if let Some(limit) = limit {
             answer = Err(Unread::Limit(limit));
@@ -177,11 +177,6 @@ impl Driver<'_> {
                 lost,
             }),
         }
-    }
-
-    fn stage(&mut self, outcome: Outcome) -> Result<(), Unanswered> {
-        let staged = self.record.stage(outcome);
-        staged.map_err(|error| Unanswered::Invalid(error.into()))
     }
 
     /// Makes a call again if it may have failed because of media of the conversation, with notes in their place. What the server
@@ -224,6 +219,12 @@ impl Scene<'_> {
     fn fallback_mode(&self, error: &CycleError) -> Option<crate::typed::OutputMode> {
         let (typed, expectation) = (self.typed?, self.machine.expectation()?);
         typed.fallback_mode(expectation, self.environment.provider, error.llm_error()?)
+    }
+}
+
+impl From<MachineError> for Unanswered {
+    fn from(error: MachineError) -> Self {
+        Self::Invalid(error.into())
     }
 }
 
