@@ -2,7 +2,7 @@
 
 mod members;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use agcore_chat::ChatRequest;
 use agcore_document::{Member, Node, Value};
@@ -74,9 +74,9 @@ pub trait Agent: Send + Sync {
         None
     }
 
-    /// Returns the model and parameters of its requests. An empty model means the provider's default.
-    fn request(&self) -> ChatRequest {
-        ChatRequest::default()
+    /// Returns the model and parameters of its requests. An empty model means the provider's default. Called for each turn.
+    fn request(&self) -> Cow<'_, ChatRequest> {
+        Cow::default()
     }
 }
 
@@ -105,7 +105,7 @@ impl<A: Agent + ?Sized> Agent for Arc<A> {
         (**self).tool_names()
     }
 
-    fn request(&self) -> ChatRequest {
+    fn request(&self) -> Cow<'_, ChatRequest> {
         (**self).request()
     }
 }
@@ -307,7 +307,7 @@ impl Agent for AgentSpec {
         self.tools.as_deref()
     }
 
-    fn request(&self) -> ChatRequest {
-        self.request.0.clone()
+    fn request(&self) -> Cow<'_, ChatRequest> {
+        Cow::Borrowed(&self.request.0)
     }
 }

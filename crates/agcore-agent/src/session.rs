@@ -85,13 +85,14 @@ impl AgentSession {
             note: None,
         };
         let (provider, clock) = (Arc::clone(&parts.provider), Arc::clone(&parts.clock));
-        let mut cycle = LlmCycle::from_shared(provider, clock, parts.settings.base(), machine);
+        let mut cycle =
+            LlmCycle::from_shared(provider, clock, parts.settings.base(), machine).with_hooks(parts.hooks.clone());
         if let Some(recorder) = &recorder {
             cycle.start_recording();
             cycle.count_unfinished_call(&**recorder);
         }
         let conversation = Conversation {
-            cycle: cycle.with_hooks(parts.hooks.clone()),
+            cycle,
             agent: Arc::clone(&current.agent),
             run_state: session.run_state,
             team: None,

@@ -98,7 +98,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 /// assert_eq!(visible_controls("\u{1b}[31mred\0"), r"\u{1b}[31mred\u{0}");
 /// ```
 pub fn visible_controls(text: &str) -> Cow<'_, str> {
-    if !text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')) {
+    // Checks every byte without branches, which is faster than looking at characters. 0xc2 begins the controls behind ASCII.
+    let may_be_control = |byte: u8| byte < b' ' && !matches!(byte, b'\n' | b'\t') || matches!(byte, 0x7f | 0xc2);
+    if !text.bytes().fold(false, |found, byte| found | may_be_control(byte)) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len() + 8);

@@ -120,6 +120,7 @@ impl LlmCycle {
 
     /// Sets the hooks.
     #[must_use]
+    #[inline]
     pub fn with_hooks(mut self, hooks: Hooks) -> Self {
         self.hooks = hooks;
         self

@@ -308,7 +308,7 @@ impl From<Begin> for TurnInput {
 
 impl From<Message> for TurnInput {
     fn from(message: Message) -> Self {
-        Self::Begin(Begin::new([message]))
+        Self::Begin(Begin::new([Arc::new(message)]))
     }
 }
 

@@ -119,21 +119,28 @@ impl Fold {
 
     /// Returns what has arrived so far as a response, and leaves an empty fold.
     pub fn take(&mut self) -> ChatResponse {
-        let fold = std::mem::take(self);
-        let mut choices: Vec<Choice> = fold.choices.into_iter().map(ChoiceFold::finish).collect();
+        let Self {
+            start,
+            choices,
+            usage,
+            answered_by,
+            extra,
+        } = self;
+        let folded = std::mem::take(choices).into_iter();
+        let mut choices: Vec<Choice> = folded.map(ChoiceFold::finish).collect();
         choices.sort_by_key(|choice| choice.index);
-        let start = fold.start.map(|start| *start).unwrap_or_default();
+        let start = start.take().map(|start| *start).unwrap_or_default();
         ChatResponse {
             id: start.id,
             created: start.created,
             model: start.model,
             choices,
-            usage: fold.usage.map(|usage| *usage),
+            usage: usage.take().map(|usage| *usage),
             system_fingerprint: start.system_fingerprint,
             service_tier: start.service_tier,
-            answered_by: fold.answered_by,
+            answered_by: answered_by.take(),
             metadata: start.metadata,
-            extra: fold.extra,
+            extra: std::mem::take(extra),
         }
     }
 

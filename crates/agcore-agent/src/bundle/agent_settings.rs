@@ -22,7 +22,7 @@ pub(crate) struct AgentSettings {
 pub(crate) struct AgentPart<'a> {
     pub(crate) name: &'a str,
     pub(crate) prompt: Option<String>,
-    pub(crate) request: ChatRequest,
+    pub(crate) request: &'a ChatRequest,
 }
 
 impl AgentPart<'_> {
@@ -33,7 +33,7 @@ impl AgentPart<'_> {
             (Some(prompt), [message]) => message.text() == *prompt,
             _ => false,
         };
-        has_prompt && *settings.agent == *self.name && settings.request == self.request
+        has_prompt && *settings.agent == *self.name && settings.request == *self.request
     }
 }
 
@@ -64,7 +64,7 @@ impl AgentSettings {
         let settings = CycleSettings::clone(&self.base)
             .with_agent(name)
             .with_prelude(prompt.map(Message::system))
-            .with_request(request);
+            .with_request(request.clone());
         let settings = Arc::new(settings);
         if newest.len() == REMEMBERED {
             newest.remove(0);
@@ -78,35 +78,42 @@ impl AgentSettings {
 mod tests {
     use super::*;
 
-    fn part(name: &'static str, prompt: Option<&str>, model: &str) -> AgentPart<'static> {
-        AgentPart {
+    /// Returns the settings of an agent.
+    fn of(settings: &AgentSettings, name: &str, prompt: Option<&str>, model: &str) -> Arc<CycleSettings> {
+        settings.with(AgentPart {
             name,
             prompt: prompt.map(str::to_owned),
-            request: ChatRequest::default().with_model(model),
-        }
+            request: &ChatRequest::default().with_model(model),
+        })
     }
 
     #[test]
     fn equal_agents_share_their_settings_and_others_do_not() {
         let settings = AgentSettings::new(&AgentConfig::new());
-        let first = settings.with(part("a", Some("Be brief."), "m"));
+        let first = of(&settings, "a", Some("Be brief."), "m");
         assert_eq!(first.prelude[0].text(), "Be brief.");
-        assert!(Arc::ptr_eq(&first, &settings.with(part("a", Some("Be brief."), "m"))));
-        for other in [
-            part("b", Some("Be brief."), "m"),
-            part("a", Some("Be kind."), "m"),
-            part("a", None, "m"),
-            part("a", Some("Be brief."), "n"),
+        assert!(Arc::ptr_eq(&first, &of(&settings, "a", Some("Be brief."), "m")));
+        for (name, prompt, model) in [
+            ("b", Some("Be brief."), "m"),
+            ("a", Some("Be kind."), "m"),
+            ("a", None, "m"),
+            ("a", Some("Be brief."), "n"),
         ] {
-            let (prompt, model) = (other.prompt.clone(), other.request.model.clone());
-            let other = settings.with(other);
+            let other = of(&settings, name, prompt, model);
             assert!(!Arc::ptr_eq(&first, &other));
-            assert_eq!(other.prelude.first().map(|message| message.text().into_owned()), prompt);
+            assert_eq!(
+                other
+                    .prelude
+                    .first()
+                    .map(|message| message.text().into_owned())
+                    .as_deref(),
+                prompt
+            );
             assert_eq!(other.request.model, model);
         }
         // The oldest are forgotten.
-        (0..REMEMBERED).for_each(|number| drop(settings.with(part("a", None, &number.to_string()))));
-        assert!(!Arc::ptr_eq(&first, &settings.with(part("a", Some("Be brief."), "m"))));
+        (0..REMEMBERED).for_each(|number| drop(of(&settings, "a", None, &number.to_string())));
+        assert!(!Arc::ptr_eq(&first, &of(&settings, "a", Some("Be brief."), "m")));
         assert_eq!(settings.newest.lock().unwrap().len(), REMEMBERED);
     }
 }

@@ -115,7 +115,7 @@ impl Execution {
         let (parser, worker) = (&self.agent.parser, &self.agent.worker);
         let planner = AgentSpec::new("planner", prompts::planner(&parser.instructions()))
             .with_tools::<String>([])
-            .with_request(worker.request());
+            .with_request(worker.request().into_owned());
         let session = self.session(Arc::new(planner), "plan").await?;
         let request = prompts::plan(&self.goal, &self.tools(), &self.earlier);
         let mut text = self.answered(&session, request, Some("plan")).await?;
@@ -260,7 +260,7 @@ impl Execution {
                 let worker = &self.agent.worker;
                 let writer = AgentSpec::new(worker.name(), worker.system_prompt())
                     .with_tools::<String>([])
-                    .with_request(worker.request());
+                    .with_request(worker.request().into_owned());
                 let session = self.session(Arc::new(writer), "answer").await?;
                 let answer = self
                     .answered(&session, prompts::answer(plan, &self.earlier), None)

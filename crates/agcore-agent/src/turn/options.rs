@@ -23,7 +23,7 @@ impl Segment<'_> {
         let part = AgentPart {
             name: agent.name(),
             prompt: system_prompt(&parts.config, agent, &parts.skills, parts.clock.now()),
-            request: agent.request(),
+            request: &agent.request(),
         };
         if !part.is_in(cycle.settings()) {
             cycle.set_settings(parts.settings.with(part));

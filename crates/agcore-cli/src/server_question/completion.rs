@@ -22,7 +22,7 @@ impl Completer {
     pub(crate) fn of(session: &AgentSession) -> Self {
         Self {
             provider: Arc::clone(session.bundle().provider()),
-            template: session.agent().request(),
+            template: session.agent().request().into_owned(),
         }
     }
 

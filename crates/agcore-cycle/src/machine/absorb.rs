@@ -212,7 +212,7 @@ impl Machine {
         };
         let end = End::Stopped(cause);
         if let Some(reply) = turn.unchecked() {
-            self.append_shared(&reply, changes);
+            self.append_reply(reply, changes);
             self.end(end, changes);
         } else if matches!(turn.phase, Phase::Acting { .. }) {
             turn.give_up(|_| true, changes);
@@ -280,7 +280,7 @@ impl Machine {
     pub(super) fn end(&mut self, end: End, changes: &mut Changes) {
         // The input of the turn is in the history already, and needs a reply there.
         if let Some(paused) = self.take_paused() {
-            self.append_shared(&paused, changes);
+            self.append(Arc::new(Message::Assistant(paused)), changes);
         }
         let Some(turn) = &mut self.turn else { return };
         turn.end(end, changes);
@@ -304,13 +304,14 @@ impl Machine {
         turn.overflow = Overflow::None;
     }
 
-    pub(super) fn append(&mut self, message: Message, changes: &mut Changes) {
+    pub(super) fn append(&mut self, message: Arc<Message>, changes: &mut Changes) {
         changes.appended += 1;
-        self.history.push(Arc::new(message));
+        self.history.push(message);
     }
 
-    pub(super) fn append_shared(&mut self, message: &AssistantMessage, changes: &mut Changes) {
-        self.append(Message::Assistant(message.clone()), changes);
+    /// Appends a reply, which is copied only if an event has it as well.
+    pub(super) fn append_reply(&mut self, message: Arc<AssistantMessage>, changes: &mut Changes) {
+        self.append(Arc::new(Message::Assistant(Arc::unwrap_or_clone(message))), changes);
     }
 
     /// Counts a call that ended with this usage.

@@ -55,7 +55,7 @@ impl Machine {
                 };
             }
             _ => {
-                self.append_shared(&message, changes);
+                self.append_reply(message, changes);
                 self.end(declined.map_or(End::Answered, End::Failed), changes);
             }
         }
@@ -75,7 +75,7 @@ impl Machine {
     fn accept(&mut self, changes: &mut Changes) {
         let Some(turn) = &mut self.turn else { return };
         if let Some(reply) = turn.unchecked() {
-            self.append_shared(&reply, changes);
+            self.append_reply(reply, changes);
             self.end(End::Answered, changes);
         } else {
             turn.accept_call(changes);
@@ -88,7 +88,7 @@ impl Machine {
         let unchecked = turn.unchecked();
         let fault = turn.reject(violations, &self.limits, changes);
         if let Some(reply) = unchecked {
-            self.append_shared(&reply, changes);
+            self.append_reply(reply, changes);
             if let Some(fault) = fault {
                 self.end(End::Failed(fault), changes);
             }

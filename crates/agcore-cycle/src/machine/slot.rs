@@ -267,16 +267,16 @@ impl Slot {
     }
 
     /// Converts a settled slot into its tool message.
-    pub(super) fn into_message(self) -> Option<Message> {
+    pub(super) fn into_message(self) -> Option<Arc<Message>> {
         let SlotState::Settled(result) = self.state else {
             return None;
         };
-        Some(Message::Tool(ToolMessage {
+        Some(Arc::new(Message::Tool(ToolMessage {
             tool_call_id: self.call.id.clone(),
             content: result.content,
             name: Some(self.call.name.clone()),
             marks: Marks::new().with_error(result.is_error),
             ..ToolMessage::default()
-        }))
+        })))
     }
 }

@@ -51,8 +51,8 @@ const USEFUL: &[&str] = &[
 /// The number of entries at the front of [`USEFUL`] that are ids of a request, in order of preference.
 const IDS: usize = ResponseMetadata::REQUEST_ID_HEADERS.len();
 
-/// The entries of [`USEFUL`] that only help to understand an error.
-const ONLY_IN_ERRORS: std::ops::Range<usize> = IDS..IDS + 6;
+/// A bit for each entry of [`USEFUL`] that only helps to understand an error: from `date` to `x-should-retry`.
+const ONLY_IN_ERRORS: u64 = 0b11_1111 << IDS;
 
 /// The counters of servers: the names of the headers with what remains and with when it is reset.
 pub(super) const COUNTERS: &[(&str, &str)] = &[
@@ -77,10 +77,13 @@ pub(super) const COUNTERS: &[(&str, &str)] = &[
     ),
 ];
 
+/// The character that stands for the first of [`USEFUL`]; the others follow it. All are printable ASCII.
+const MARK: u8 = b'!';
+
 /// The initial capacity, which is enough for most replies.
 const CAPACITY: usize = 192;
 
-/// Lines of `name: value` in the order received. A single copy, so that the buffer of the head can be freed.
+/// Headers in the order received: of each, a [character](MARK) for its name, its value, and a line break. A single copy, so that the buffer of the head can be freed.
 #[derive(Debug, Clone)]
 pub(super) struct UsefulHeaders(String);
 
@@ -89,33 +92,38 @@ impl UsefulHeaders {
         let mut lines = String::with_capacity(CAPACITY);
         for (name, value) in headers {
             // Values that are not text are useless.
-            if position(name.as_str()).is_some()
+            if let Some(at) = position(name.as_str())
                 && let Ok(value) = value.to_str()
             {
-                for part in [name.as_str(), ": ", value, "\n"] {
-                    lines.push_str(part);
-                }
+                lines.push(char::from(MARK + at));
+                lines.push_str(value);
+                lines.push('\n');
             }
         }
         Self(lines)
     }
 
-    fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.lines().filter_map(|line| line.split_once(": "))
+    /// Returns positions in [`USEFUL`] and values.
+    fn iter(&self) -> impl Iterator<Item = (u8, &str)> {
+        self.0.split_terminator('\n').filter_map(|line| {
+            let mark = line.bytes().next()?;
+            Some((mark.checked_sub(MARK)?, &line[1..]))
+        })
     }
 
     /// Returns the value of a header, without surrounding whitespace.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let name = position(name)?;
         let (_, value) = self.iter().find(|(known, _)| *known == name)?;
         Some(value.trim())
     }
 
     /// Returns names and values in the order of [`USEFUL`]; of a repeated header, the first value.
     pub(super) fn to_vec(&self) -> Vec<(String, String)> {
-        let mut found: Vec<(&str, &str)> = self.iter().collect();
-        found.sort_by_key(|(name, _)| position(name));
+        let mut found: Vec<(u8, &str)> = self.iter().collect();
+        found.sort_by_key(|(name, _)| *name);
         found.dedup_by_key(|(name, _)| *name);
-        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let owned = |(name, value): (u8, &str)| (USEFUL[usize::from(name)].to_owned(), value.to_owned());
         found.into_iter().map(owned).collect()
     }
 
@@ -155,27 +163,27 @@ impl UsefulHeaders {
 /// ```
 pub fn response_metadata(head: &ReplyHead) -> Option<ResponseMetadata> {
     // One pass over the headers of a reply, which are few, instead of a search for each name.
-    let (mut first, mut found) = ([None; USEFUL.len()], 0);
+    let (mut values, mut found) = ([None; USEFUL.len()], 0);
     for (name, value) in &head.headers {
-        if let Some(at) = position(name.as_str()).filter(|at| !ONLY_IN_ERRORS.contains(at) && found & (1 << at) == 0) {
-            first[at] = value.to_str().ok();
+        if let Some(at) = position(name.as_str()).filter(|at| (found | ONLY_IN_ERRORS) & (1 << at) == 0) {
+            values[usize::from(at)] = value.to_str().ok();
             found |= 1 << at;
         }
     }
-    let headers = bits(found).filter_map(|at| Some((USEFUL[at], first[at]?)));
+    let headers = bits(found).filter_map(|at| Some((USEFUL[usize::from(at)], values[usize::from(at)]?)));
     headers.clone().next()?;
     Some(ResponseMetadata::new(headers))
 }
 
 /// Returns the position of a header in [`USEFUL`]. The length alone rules out most of the other headers of a reply.
-fn position(name: &str) -> Option<usize> {
-    bits(*BY_LENGTH.get(name.len())?).find(|at| USEFUL[*at] == name)
+fn position(name: &str) -> Option<u8> {
+    bits(*BY_LENGTH.get(name.len())?).find(|at| USEFUL[usize::from(*at)] == name)
 }
 
 /// Returns the positions of the bits that are set, in order.
-fn bits(mut bits: u64) -> impl Iterator<Item = usize> + Clone {
+fn bits(mut bits: u64) -> impl Iterator<Item = u8> + Clone {
     iter::from_fn(move || {
-        let lowest = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+        let lowest = (bits != 0).then(|| bits.trailing_zeros() as u8)?;
         bits &= bits - 1;
         Some(lowest)
     })
@@ -193,7 +201,7 @@ const BY_LENGTH: [u64; 64] = {
 
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
+    use http::{HeaderName, HeaderValue};
 
     use super::*;
 
@@ -222,7 +230,11 @@ mod tests {
     #[test]
     fn finds_every_useful_header() {
         for (at, name) in USEFUL.iter().enumerate() {
-            assert_eq!(position(name), Some(at), "{name}");
+            assert_eq!(position(name).map(usize::from), Some(at), "{name}");
+            let headers = HeaderMap::from_iter([(HeaderName::from_static(name), HeaderValue::from_static(""))]);
+            let kept = UsefulHeaders::new(&headers);
+            assert_eq!(kept.get(name), Some(""));
+            assert_eq!(kept.to_vec(), [((*name).to_owned(), String::new())]);
         }
         assert_eq!(position(&"x".repeat(200)), None);
     }
@@ -230,7 +242,8 @@ mod tests {
     #[test]
     fn ids_come_first_and_hints_for_errors_next() {
         assert_eq!(&USEFUL[..IDS], ResponseMetadata::REQUEST_ID_HEADERS);
-        assert_eq!(USEFUL[ONLY_IN_ERRORS.start], "date");
-        assert_eq!(USEFUL[ONLY_IN_ERRORS.end - 1], "x-should-retry");
+        let hints: Vec<_> = bits(ONLY_IN_ERRORS).map(|at| USEFUL[usize::from(at)]).collect();
+        assert_eq!((hints[0], hints[5]), ("date", "x-should-retry"));
+        assert_eq!(hints.len(), 6);
     }
 }

@@ -75,13 +75,19 @@ impl ModelCall<'_> {
 
     /// Keeps the reply that ends with this item. Returns whether it is complete.
     fn end(&mut self, end: ReplyItem, ids: &mut CallIds) -> Result<bool, Unread> {
-        let Some(answer) = end.fold_into(&mut self.flight.fold) else {
-            return Ok(false);
-        };
-        let mut response = Box::new(answer.map_err(Unread::Failed)?);
-        ids.apply(&mut response);
-        self.response = Some(response);
-        Ok(true)
+        match end {
+            ReplyItem::End(Ok(())) => {
+                let mut response = Box::new(self.flight.fold.take());
+                ids.apply(&mut response);
+                self.response = Some(response);
+                Ok(true)
+            }
+            ReplyItem::End(Err(error)) => Err(self.unread(error)),
+            other => {
+                other.fold_into(&mut self.flight.fold);
+                Ok(false)
+            }
+        }
     }
 
     /// Returns the failure of a reply that ends here, with the part that arrived.

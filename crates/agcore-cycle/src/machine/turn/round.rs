@@ -43,9 +43,9 @@ pub(in crate::machine) struct Round {
 
 impl Round {
     /// Returns the messages of the round: the reply, then the results of its calls.
-    pub(in crate::machine) fn into_messages(self) -> impl Iterator<Item = Message> {
+    pub(in crate::machine) fn into_messages(self) -> impl Iterator<Item = Arc<Message>> {
         // Usually this is the only reference, so the reply is moved.
-        let reply = Message::Assistant(Arc::unwrap_or_clone(self.reply));
+        let reply = Arc::new(Message::Assistant(Arc::unwrap_or_clone(self.reply)));
         std::iter::once(reply).chain(self.slots.into_iter().filter_map(Slot::into_message))
     }
 }
