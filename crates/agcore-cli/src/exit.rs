@@ -212,7 +212,7 @@ impl Failure {
 
     /// Creates a failure for a provider that cannot be built. An invalid request here means invalid settings.
     pub(crate) fn setup(error: LlmError) -> Self {
-        let is_invalid = *error.kind() == LlmErrorKind::InvalidRequest;
+        let is_invalid = error.kind() == LlmErrorKind::InvalidRequest;
         let failure = Self::from(error);
         if is_invalid {
             Self {
@@ -318,9 +318,9 @@ impl From<&LlmError> for Failure {
         Self {
             fault: Some(error.kind().fault_kind()),
             advice: advice(error),
-            is_not_found: *error.kind() == LlmErrorKind::NotFound && matches!(error.status(), Some(404 | 405)),
+            is_not_found: error.kind() == LlmErrorKind::NotFound && matches!(error.status(), Some(404 | 405)),
             timeout: match error.kind() {
-                LlmErrorKind::Timeout(stage) => Some(*stage).filter(|_| error.status().is_none()),
+                LlmErrorKind::Timeout(stage) => Some(stage).filter(|_| error.status().is_none()),
                 _ => None,
             },
             ..Self::new(kind, message)

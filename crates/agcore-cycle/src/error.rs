@@ -24,7 +24,7 @@ use crate::{budget::BudgetShortage, machine::MachineError};
 ///
 /// let error = cycle.turn("Hello").await.unwrap_err();
 /// assert_eq!(error.kind(), CycleErrorKind::Model);
-/// assert_eq!(error.llm_error().unwrap().kind(), &LlmErrorKind::RateLimit);
+/// assert_eq!(error.llm_error().unwrap().kind(), LlmErrorKind::RateLimit);
 /// assert!(error.is_retryable());
 /// # });
 /// ```

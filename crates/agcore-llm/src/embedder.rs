@@ -38,7 +38,7 @@ use agcore_wire::{Fold, LlmError, LlmErrorKind, Wire, operation::Embed};
 ///
 /// // Invalid input is refused before anything is sent.
 /// let error = embedder.embed_texts(&["a text", ""]).await.unwrap_err();
-/// assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
+/// assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// # }).unwrap();
 /// # }

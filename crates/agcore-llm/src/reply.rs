@@ -153,7 +153,7 @@ impl ReplyStream {
     /// let mut reply = ReplyStream::new(stream::pending()).with_token(token.clone());
     /// token.cancel();
     /// let Some(ReplyItem::End(Err(error))) = reply.next().await else { unreachable!() };
-    /// assert_eq!(*error.kind(), LlmErrorKind::Cancelled);
+    /// assert_eq!(error.kind(), LlmErrorKind::Cancelled);
     /// assert!(reply.next().await.is_none());
     /// # });
     /// ```

@@ -74,7 +74,7 @@ pub mod catalogs;
 /// let _denied = deny_network();
 /// let provider = ProviderConfig::parse("openai:gpt-5-mini")?.with_api_key("sk-example").build()?;
 /// let error = provider.chat(ChatRequest::new([Message::user("Hello")])).await.unwrap_err();
-/// assert_eq!(error.kind(), &LlmErrorKind::Connect);
+/// assert_eq!(error.kind(), LlmErrorKind::Connect);
 /// assert!(!error.is_retryable() && error.message().contains("`deny_network()` at"));
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// # }).unwrap();

@@ -25,7 +25,7 @@ async fn ask(provider: &dyn LlmProvider) -> Result<ChatResponse, LlmError> {
 #[track_caller]
 fn assert_denied(result: Result<ChatResponse, LlmError>, parts: &[&str]) {
     let error = result.unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Connect);
+    assert_eq!(error.kind(), LlmErrorKind::Connect);
     assert!(!error.is_retryable(), "a retry cannot succeed");
     let message = error.message();
     assert!(message.contains("blocked: `deny_network()` at"), "{message}");

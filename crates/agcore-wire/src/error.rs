@@ -80,8 +80,8 @@ impl LlmError {
     }
 
     /// Returns the kind of failure.
-    pub fn kind(&self) -> &LlmErrorKind {
-        &self.0.kind
+    pub fn kind(&self) -> LlmErrorKind {
+        self.0.kind
     }
 
     /// Returns what happened, without the provider's name and without causes.

@@ -11,7 +11,7 @@
 //! // An error inside a stream, after the head with status 200.
 //! let reader = FailureReader::new(&ReplyHead::default());
 //! let error = reader.read(br#"{"error": {"message": "Overloaded", "type": "overloaded_error"}}"#);
-//! assert_eq!(error.kind(), &LlmErrorKind::Overloaded);
+//! assert_eq!(error.kind(), LlmErrorKind::Overloaded);
 //! assert!(error.is_retryable());
 //! ```
 
@@ -80,7 +80,7 @@ impl FailureReader {
         if verdict.kind == LlmErrorKind::Unknown {
             verdict.kind = fallback;
         }
-        let message = self.message(&verdict.kind, status, &parsed);
+        let message = self.message(verdict.kind, status, &parsed);
         let mut error = LlmError::new(verdict.kind, message).with_body(&excerpt(body));
         if let Some(status) = status {
             error = error.with_status(status);
@@ -90,7 +90,7 @@ impl FailureReader {
         if let Some(retryable) = advice.or(verdict.retryable) {
             error = error.with_retryable(retryable);
         }
-        let is_quota = *error.kind() == LlmErrorKind::QuotaExhausted;
+        let is_quota = error.kind() == LlmErrorKind::QuotaExhausted;
         let wait = if is_quota {
             None
         } else {
@@ -178,7 +178,7 @@ impl FailureReader {
     }
 
     /// Returns the message of the error, in the server's words if there are any.
-    fn message(&self, kind: &LlmErrorKind, status: Option<u16>, body: &ErrorBody) -> String {
+    fn message(&self, kind: LlmErrorKind, status: Option<u16>, body: &ErrorBody) -> String {
         let message = body.message.as_deref();
         let message = message.map(|message| redact::redact(prefix(message, MAX_MESSAGE)));
         match (message, body.binary) {
@@ -217,7 +217,7 @@ impl FailureReader {
 /// let mut head = ReplyHead { status: http::StatusCode::TOO_MANY_REQUESTS, ..ReplyHead::default() };
 /// head.headers.insert("retry-after", http::HeaderValue::from_static("20"));
 /// let error = read_failure(&head, br#"{"error": {"message": "slow down"}}"#);
-/// assert_eq!(error.kind(), &LlmErrorKind::RateLimit);
+/// assert_eq!(error.kind(), LlmErrorKind::RateLimit);
 /// assert_eq!(error.retry_after(), Some(std::time::Duration::from_secs(20)));
 /// ```
 pub fn read_failure(head: &ReplyHead, body: &[u8]) -> LlmError {
@@ -235,7 +235,7 @@ pub fn read_failure(head: &ReplyHead, body: &[u8]) -> LlmError {
 /// assert!(is_format_with_tools_refused(&read_failure(&head, body)));
 /// ```
 pub fn is_format_with_tools_refused(error: &LlmError) -> bool {
-    *error.kind() == LlmErrorKind::InvalidRequest
+    error.kind() == LlmErrorKind::InvalidRequest
         && (wording::is_format_with_tools(error.message())
             || error.body_excerpt().is_some_and(wording::is_format_with_tools))
 }
@@ -264,7 +264,7 @@ fn size_and(body: &[u8], description: &str) -> String {
 }
 
 /// Returns the message for a failure without one.
-fn default_message(kind: &LlmErrorKind, status: Option<u16>) -> String {
+fn default_message(kind: LlmErrorKind, status: Option<u16>) -> String {
     let message = match kind {
         LlmErrorKind::Authentication => "the server rejected the API key: set a valid one",
         LlmErrorKind::Permission => "the API key does not have permission for this request",
@@ -330,7 +330,7 @@ mod tests {
     fn reads_flat_errors() {
         let check = |status, body: &str, kind, message| {
             let error = read(status, &[], body.as_bytes());
-            assert_eq!((error.kind(), error.message()), (&kind, message), "{status} {body}");
+            assert_eq!((error.kind(), error.message()), (kind, message), "{status} {body}");
         };
         use LlmErrorKind as Kind;
         check(200, r#"{"code": 500, "msg": "boom"}"#, Kind::Server, "boom");
@@ -393,7 +393,7 @@ mod tests {
     fn a_moderation_result_must_name_what_it_flagged() {
         let check = |flagged: &str, kind| {
             let body = format!(r#"{{"error": {{"code": 429, "metadata": {{"flagged_input": {flagged}}}}}}}"#);
-            assert_eq!(read(429, &[], body.as_bytes()).kind(), &kind, "{flagged}");
+            assert_eq!(read(429, &[], body.as_bytes()).kind(), kind, "{flagged}");
         };
         check(r#""bad words""#, LlmErrorKind::ContentFilter);
         for nothing in ["null", r#""""#, "[]", "false", "{}"] {
@@ -405,10 +405,10 @@ mod tests {
     fn describes_a_body_that_is_not_text() {
         let gzip = b"\x1f\x8b\x08\0\0\0\0\0\x02\x03\xc5\x8e";
         let error = read(429, &[("retry-after", "4")], gzip);
-        assert_eq!(error.kind(), &LlmErrorKind::RateLimit);
+        assert_eq!(error.kind(), LlmErrorKind::RateLimit);
         assert!(error.message().contains("compressed with gzip"), "{error}");
         assert_eq!(error.body_excerpt(), Some("12 bytes, compressed with gzip"));
-        assert_eq!(read(400, &[], gzip).kind(), &LlmErrorKind::InvalidRequest);
+        assert_eq!(read(400, &[], gzip).kind(), LlmErrorKind::InvalidRequest);
 
         let brotli = b"\x8b\x02\x80hello\x03";
         let encoded = [("content-encoding", "br")];
@@ -430,7 +430,7 @@ mod tests {
     fn names_the_proxy_that_refused() {
         for body in ["", "<title>Access Denied</title>"] {
             let error = read(407, &[], body.as_bytes());
-            assert_eq!(error.kind(), &LlmErrorKind::Authentication);
+            assert_eq!(error.kind(), LlmErrorKind::Authentication);
             assert!(
                 error.message().starts_with("the proxy requires valid credentials"),
                 "{error}"

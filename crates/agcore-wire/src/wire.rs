@@ -190,7 +190,7 @@ pub struct ReplyHead {
 ///
 /// // The connection was closed before a finish reason arrived.
 /// let error = decoder.finish(Close::Clean, &mut deltas).unwrap_err();
-/// assert_eq!(error.kind(), &LlmErrorKind::Truncated);
+/// assert_eq!(error.kind(), LlmErrorKind::Truncated);
 /// # }
 /// # Ok::<(), agcore_wire::LlmError>(())
 /// ```

@@ -321,7 +321,7 @@ async fn retries_failed_calls_according_to_the_settings() {
     let config = AgentConfig::new().with_retry(RetryPolicy::never());
     let session = session(&builder(&provider).with_config(config).build().unwrap());
     let error = session.turn("One").await.unwrap_err();
-    assert_eq!(*error.llm_error().unwrap().kind(), LlmErrorKind::Server);
+    assert_eq!(error.llm_error().unwrap().kind(), LlmErrorKind::Server);
     assert!(error.is_retryable());
 }
 

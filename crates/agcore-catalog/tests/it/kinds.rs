@@ -241,14 +241,14 @@ mod calls {
         }
         assert!(server.requests().len() - requests <= 5);
         let gone = fresh.video_status("job-C").await.unwrap_err();
-        assert_eq!(gone.kind(), &LlmErrorKind::NotFound);
+        assert_eq!(gone.kind(), LlmErrorKind::NotFound);
         let bob = router(&text)
             .video_model("film")
             .unwrap()
             .with_actor(Actor::user("bob"));
         assert_eq!(
             bob.video_status("job-A").await.unwrap_err().kind(),
-            &LlmErrorKind::Permission
+            LlmErrorKind::Permission
         );
     }
 
@@ -286,7 +286,7 @@ mod calls {
         let bob = router.reranker("rank").unwrap().with_actor(Actor::user("bob"));
         assert_eq!(
             bob.rerank(documents()).await.unwrap_err().kind(),
-            &LlmErrorKind::Permission
+            LlmErrorKind::Permission
         );
         // An embedder has no actor of its own, so its calls are those of the local user.
         assert!(router.embedder("embed").unwrap().embed(&["a"]).await.is_err());
@@ -304,7 +304,7 @@ mod calls {
                 .message()
                 .contains("does not continue conversations")
         );
-        assert_eq!(router.transcriber("none").unwrap_err().kind(), &LlmErrorKind::NotFound);
+        assert_eq!(router.transcriber("none").unwrap_err().kind(), LlmErrorKind::NotFound);
         assert!(server.requests().is_empty());
     }
 

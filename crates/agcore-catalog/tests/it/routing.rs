@@ -105,10 +105,10 @@ async fn a_call_gets_only_keys_that_are_granted_to_its_actor() {
         BTreeMap::from([("A".to_owned(), 3), ("B".to_owned(), 3)])
     );
     let refused = ask(&provider, Actor::user("bob"), "Hi").await.unwrap_err();
-    assert_eq!(refused.kind(), &LlmErrorKind::Permission);
+    assert_eq!(refused.kind(), LlmErrorKind::Permission);
     assert!(refused.message().contains("is granted to local/bob"), "{refused}");
     let missing = ask(&provider, Actor::user("tim"), "Hi").await.unwrap_err();
-    assert_eq!(missing.kind(), &LlmErrorKind::Authentication);
+    assert_eq!(missing.kind(), LlmErrorKind::Authentication);
     assert!(missing.message().contains("set MISSING_C"), "{missing}");
     assert_eq!(server.requests().len(), 6);
     assert_eq!(
@@ -170,7 +170,7 @@ async fn fallbacks_are_priced_by_the_model_that_answered() {
         router.price_fn()(&query).unwrap().money().unwrap().to_string(),
         "7.000000 CNY"
     );
-    assert_eq!(router.provider("third").unwrap_err().kind(), &LlmErrorKind::NotFound);
+    assert_eq!(router.provider("third").unwrap_err().kind(), LlmErrorKind::NotFound);
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn what_cannot_be_built_is_an_error_and_the_old_catalog_stays() {
         .unwrap();
     assert_eq!(
         ask(&provider, Actor::user("ann"), "Hi").await.unwrap_err().kind(),
-        &LlmErrorKind::NotFound
+        LlmErrorKind::NotFound
     );
     router.reload(&source(text)).await.unwrap();
     ask(&provider, Actor::user("ann"), "Hi").await.unwrap();

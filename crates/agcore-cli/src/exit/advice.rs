@@ -26,7 +26,7 @@ const WEB_PAGE: &str = "the address answered with a web page";
 
 /// Returns whether no key was found, so that nothing was sent.
 pub(super) fn is_missing_key(error: &LlmError) -> bool {
-    let is_local = *error.kind() == LlmErrorKind::Authentication && error.status().is_none();
+    let is_local = error.kind() == LlmErrorKind::Authentication && error.status().is_none();
     is_local && error.message().starts_with(MISSING_KEY)
 }
 
@@ -72,7 +72,7 @@ pub(super) fn advice(error: &LlmError) -> Option<String> {
         LlmErrorKind::Malformed if error.partial().is_none() => return Some(base_url_advice(error)),
         // With a status, it is the server that did not want to wait.
         LlmErrorKind::Timeout(stage) if error.status().is_none() => {
-            return Some(timeout_advice(*stage, "timeouts", "your agcore.toml"));
+            return Some(timeout_advice(stage, "timeouts", "your agcore.toml"));
         }
         LlmErrorKind::QuotaExhausted => return Some(credit_advice(error)),
         LlmErrorKind::ContextLength { .. } => {

@@ -7,7 +7,7 @@ use super::Failure;
 
 /// Converts an error of a provider that cannot be built or used, and adds what to do about a missing key.
 pub(crate) fn setup_failure(report: &FolderReport, error: LlmError) -> Failure {
-    let is_missing_key = *error.kind() == LlmErrorKind::Authentication && error.status().is_none();
+    let is_missing_key = error.kind() == LlmErrorKind::Authentication && error.status().is_none();
     let provider = error.provider().map(str::to_owned);
     let failure = Failure::setup(error);
     if !is_missing_key {

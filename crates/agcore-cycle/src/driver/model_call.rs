@@ -176,7 +176,7 @@ impl<'a> ModelCall<'a> {
         purpose: Purpose,
     ) -> Option<BudgetLimit> {
         match answer {
-            Err(Unread::Failed(error)) if *error.kind() == LlmErrorKind::Timeout(TimeoutStage::Total) => {
+            Err(Unread::Failed(error)) if error.kind() == LlmErrorKind::Timeout(TimeoutStage::Total) => {
                 self.spending.time_left(machine, purpose).exhausted()
             }
             _ => None,

@@ -112,7 +112,7 @@ impl Form {
     /// Returns whether an error means that the mode is not supported: the encoder knows what the vendor accepts, and servers
     /// mention the part of the request in their message.
     pub(crate) fn is_refused_by(error: &LlmError) -> bool {
-        if *error.kind() != LlmErrorKind::InvalidRequest {
+        if error.kind() != LlmErrorKind::InvalidRequest {
             return false;
         }
         if let Some(unsupported) = error.unsupported() {

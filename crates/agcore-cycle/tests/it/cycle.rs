@@ -132,7 +132,7 @@ async fn a_failed_turn_keeps_the_history_and_the_full_error() {
     let mut cycle = cycle(&provider);
     cycle.turn("Hello").await.unwrap();
     let error = cycle.turn("Again").await.unwrap_err();
-    assert_eq!(*error.llm_error().unwrap().kind(), LlmErrorKind::Server);
+    assert_eq!(error.llm_error().unwrap().kind(), LlmErrorKind::Server);
     assert_eq!(error.partial().unwrap().text(), "half of it");
     assert_eq!(lines(&cycle), ["user: Hello", "assistant: Hi."]);
     assert_eq!(
@@ -148,7 +148,7 @@ async fn a_failed_turn_keeps_the_history_and_the_full_error() {
 async fn a_stream_without_an_end_is_an_error() {
     let mut cycle = cycle(&ScriptedProvider::new([ScriptStep::text("half").then_cut()]));
     let error = cycle.turn("Hello").await.unwrap_err();
-    assert_eq!(*error.llm_error().unwrap().kind(), LlmErrorKind::Truncated);
+    assert_eq!(error.llm_error().unwrap().kind(), LlmErrorKind::Truncated);
     assert!(cycle.messages().is_empty());
 }
 

@@ -116,7 +116,7 @@ async fn a_failed_call_costs_something_only_if_a_server_may_have_worked_on_it() 
         (LlmErrorKind::Timeout(TimeoutStage::Total), true),
         (LlmErrorKind::Truncated, true),
     ] {
-        let step = ScriptStep::error(LlmError::new(kind.clone(), "no"));
+        let step = ScriptStep::error(LlmError::new(kind, "no"));
         let mut conversation = Conversation::new(ScriptedProvider::new([step]));
         conversation.cycle.turn("Go").await.unwrap_err();
         let expected = if is_paid { (input(), 1) } else { (0, 0) };

@@ -183,7 +183,7 @@ async fn other_failures_do_not_touch_media() {
     ];
     for kind in kinds {
         let provider = provider_fn(move |_| {
-            let error = LlmError::new(kind.clone(), "no");
+            let error = LlmError::new(kind, "no");
             async move { Err(error) }
         });
         let mut cycle = LlmCycle::new(provider, ManualClock::new())

@@ -32,7 +32,7 @@ pub enum Ending {
 /// let error = LlmError::new(LlmErrorKind::RateLimit, "slow down").with_status(429);
 /// let json = serde_json::to_string(&RecordedError::from(&error))?;
 /// let recorded: RecordedError = serde_json::from_str(&json)?;
-/// assert_eq!(recorded.to_error().kind(), &LlmErrorKind::RateLimit);
+/// assert_eq!(recorded.to_error().kind(), LlmErrorKind::RateLimit);
 /// assert_eq!(recorded.to_error().status(), Some(429));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -127,11 +127,11 @@ impl RecordedError {
 impl From<&LlmError> for RecordedError {
     fn from(error: &LlmError) -> Self {
         let (limit, requested) = match error.kind() {
-            LlmErrorKind::ContextLength { limit, requested } => (*limit, *requested),
+            LlmErrorKind::ContextLength { limit, requested } => (limit, requested),
             _ => (None, None),
         };
         let stage = match error.kind() {
-            LlmErrorKind::Timeout(stage) => Some((*stage).into()),
+            LlmErrorKind::Timeout(stage) => Some(stage.into()),
             _ => None,
         };
         Self {

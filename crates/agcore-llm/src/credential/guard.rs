@@ -97,7 +97,7 @@ fn causes(error: &LlmError) -> impl Iterator<Item = &(dyn Error + 'static)> {
 
 /// Returns the same error with redacted texts. Its causes become a single text, because errors cannot be edited.
 fn rebuild(error: &LlmError, redact: impl Fn(&str) -> String) -> LlmError {
-    let mut new = LlmError::new(error.kind().clone(), redact(error.message()))
+    let mut new = LlmError::new(error.kind(), redact(error.message()))
         .with_retryable(error.is_retryable())
         .with_retry_after(error.retry_after())
         .with_headers(
@@ -162,7 +162,7 @@ mod tests {
         );
         assert!(!all.contains(KEY), "{all}");
         assert!(error.to_string().contains(REDACTED));
-        assert_eq!(error.kind(), &LlmErrorKind::Authentication);
+        assert_eq!(error.kind(), LlmErrorKind::Authentication);
         assert_eq!(
             (error.status(), error.request_id(), error.model()),
             (Some(401), Some("req_1"), Some("m"))

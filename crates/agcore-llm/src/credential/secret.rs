@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(Secret::from(" sk-1\n").header_value("").unwrap(), "sk-1");
         for invalid in ["", "  \n", "a\nb", "a\r\nx-admin: 1"] {
             let error = Secret::from(invalid).header_value("").unwrap_err();
-            assert_eq!(error.kind(), &LlmErrorKind::Authentication, "{invalid:?}");
+            assert_eq!(error.kind(), LlmErrorKind::Authentication, "{invalid:?}");
         }
     }
 

@@ -33,7 +33,7 @@ use agcore_wire::LlmError;
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let source = FixedToken("an-access-token".into());
 /// let token = source.token().await?;
-/// assert_eq!(source.refresh(&token).await.unwrap_err().kind(), &LlmErrorKind::Authentication);
+/// assert_eq!(source.refresh(&token).await.unwrap_err().kind(), LlmErrorKind::Authentication);
 /// let credential = Credential::token(source);
 /// # assert!(!credential.is_none());
 /// # Ok::<(), LlmError>(())

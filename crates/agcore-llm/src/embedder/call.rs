@@ -152,6 +152,6 @@ mod tests {
             .with_extra_body("encoding_format", "float");
         assert_eq!(request(&call.request).unwrap(), expected);
         let chat = ChatRequest::new([Message::system("Be brief.")]);
-        assert_eq!(*request(&chat).unwrap_err().kind(), LlmErrorKind::InvalidRequest);
+        assert_eq!(request(&chat).unwrap_err().kind(), LlmErrorKind::InvalidRequest);
     }
 }

@@ -171,7 +171,7 @@ mod tests {
     fn rejects_a_wrong_number_of_vectors() {
         let check = |items, expected: &str| {
             let error = in_order(items, 2, &mut None).unwrap_err();
-            assert_eq!(error.kind(), &LlmErrorKind::Malformed);
+            assert_eq!(error.kind(), LlmErrorKind::Malformed);
             assert!(error.message().contains(expected), "{error}");
         };
         check(vec![vector(0, &[1.0])], "1 vector for 2 texts");

@@ -58,7 +58,7 @@ impl GeneratedImages {
 /// // What the API cannot express is refused before anything is sent.
 /// let request = ImageRequest::new("a lighthouse").with_negative_prompt("people");
 /// let error = model.generate_images(request).await.unwrap_err();
-/// assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
+/// assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// # }).unwrap();
 /// # }

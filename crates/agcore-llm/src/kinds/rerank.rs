@@ -80,7 +80,7 @@ impl Ranking {
 ///
 /// // Invalid input is refused before anything is sent.
 /// let error = reranker.rerank(RerankRequest::new("pets", ["a cat", ""])).await.unwrap_err();
-/// assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
+/// assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// # }).unwrap();
 /// # }

@@ -28,7 +28,7 @@ pub trait SpeechModel: Send + Sync {
 ///
 /// // Invalid input is refused before anything is sent.
 /// let error = model.speak(SpeechRequest::new("", "alloy")).collect().await.unwrap_err();
-/// assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
+/// assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// # }).unwrap();
 /// # }

@@ -59,7 +59,7 @@ impl Transcript {
 ///
 /// // Invalid input is refused before anything is sent.
 /// let error = model.transcribe(TranscriptionRequest::new(vec![], "hello.wav")).await.unwrap_err();
-/// assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
+/// assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// # }).unwrap();
 /// # }

@@ -100,7 +100,7 @@ impl fmt::Debug for VideoFile {
 ///
 /// // An id becomes a part of the path, so others than those of servers are refused.
 /// let error = model.video_status("../models").await.unwrap_err();
-/// assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
+/// assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// # }).unwrap();
 /// # }

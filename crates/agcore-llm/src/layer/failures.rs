@@ -112,7 +112,7 @@ impl Failures {
 
 /// Creates an error with this message, and with the kind, status and so on of `template`.
 fn similar(template: &LlmError, message: String) -> LlmError {
-    let mut error = LlmError::new(template.kind().clone(), message)
+    let mut error = LlmError::new(template.kind(), message)
         .with_retryable(template.is_retryable())
         .with_headers(template.headers().to_vec())
         .with_request_id(template.request_id().map(str::to_owned))

@@ -266,7 +266,7 @@ impl<S: SwitchStrategy> SwitchingStream<S> {
     fn failed(&mut self, error: LlmError) -> ReplyItem {
         let elapsed = self.elapsed();
         let left = self.left(elapsed);
-        let is_repeatable = *error.kind() != LlmErrorKind::Cancelled
+        let is_repeatable = error.kind() != LlmErrorKind::Cancelled
             && !self.call.token.is_cancelled()
             && (!self.attempt.has_content() || self.strategy.mid_stream() == MidStream::Restart);
         let failed = FailedAttempt {

@@ -50,6 +50,6 @@ async fn a_reply_that_is_always_ready_can_be_cancelled() {
             _ => {}
         }
     };
-    assert_eq!(*end.unwrap_err().kind(), LlmErrorKind::Cancelled);
+    assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Cancelled);
     assert_eq!(words, 3, "nothing is read after the cancellation");
 }

@@ -126,7 +126,7 @@ async fn reports_a_refused_key_without_quoting_it() {
             .unwrap_err();
         assert_eq!(
             (error.kind(), error.status()),
-            (&LlmErrorKind::Authentication, Some(401))
+            (LlmErrorKind::Authentication, Some(401))
         );
         assert_eq!((error.provider(), error.model()), (Some("openai"), Some("small")));
         let all = format!(
@@ -153,7 +153,7 @@ async fn reports_the_title_of_a_page_instead_of_a_reply() {
             .chat_call(Call::new(hello()).with_stream(stream))
             .await
             .unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::Malformed, "{error:?}");
+        assert_eq!(error.kind(), LlmErrorKind::Malformed, "{error:?}");
         assert_eq!(
             error.to_string(),
             "openai: the address answered with a web page (Welcome to nginx!) instead of a chat completion; check the base URL"
@@ -216,7 +216,7 @@ async fn lists_models() {
         .unwrap_err();
     assert_eq!(
         (error.kind(), error.provider()),
-        (&LlmErrorKind::Authentication, Some("openai"))
+        (LlmErrorKind::Authentication, Some("openai"))
     );
 }
 
@@ -328,7 +328,7 @@ fn reports_invalid_settings_with_their_position() {
 fn rejects_invalid_settings_before_sending() {
     let check = |config: ProviderConfig, kind: LlmErrorKind, part: &str| {
         let error = build_error(&config);
-        assert_eq!(error.kind(), &kind);
+        assert_eq!(error.kind(), kind);
         assert!(error.to_string().contains(part), "{error}");
         assert!(!format!("{error:?} {}", error.chain()).contains("hunter2"), "{error:?}");
     };
@@ -357,34 +357,30 @@ fn rejects_invalid_settings_before_sending() {
         LlmErrorKind::Authentication,
         "the key is empty; set it, or omit it if the server needs none",
     );
-    check(
-        openai().with_base_url("not a url"),
-        invalid.clone(),
-        "invalid base URL: ",
-    );
+    check(openai().with_base_url("not a url"), invalid, "invalid base URL: ");
     check(
         openai().with_base_url("localhost:1/v1"),
-        invalid.clone(),
+        invalid,
         "did you mean http://localhost:1/v1?",
     );
     check(
         openai().with_base_url("http://me:hunter2@h/v1"),
-        invalid.clone(),
+        invalid,
         "user name or password",
     );
     check(
         openai().with_header("x-a", "b\r\nx-admin: hunter2"),
-        invalid.clone(),
+        invalid,
         "invalid header \"x-a\": the value contains a line break",
     );
     check(
         openai().with_header("Authorization", "Bearer hunter2"),
-        invalid.clone(),
+        invalid,
         "it contains the credential already",
     );
     check(
         ProviderConfig::new(provider_type("azure"), "m").with_api_key("k"),
-        invalid.clone(),
+        invalid,
         "set `base_url`",
     );
     check(

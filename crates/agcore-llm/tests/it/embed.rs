@@ -62,7 +62,7 @@ pub(crate) fn tokens(items: &[EmbedItem]) -> Option<u64> {
 pub(crate) fn check_failures(wire: &dyn Wire<Embed>) {
     let check = |status: u16, body: &str, close: Close, expected: LlmErrorKind| {
         let error = decode(wire, status, body, close).unwrap_err();
-        assert_eq!(error.kind(), &expected, "{status} {body}: {error}");
+        assert_eq!(error.kind(), expected, "{status} {body}: {error}");
     };
     check(
         404,
@@ -121,7 +121,7 @@ fn encodes_model_texts_and_dimensions() {
 fn rejects_unsupported_requests() {
     let check = |dialect: Dialect, request: &EmbedRequest, expected: &str| {
         let error = encode(dialect, request).unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+        assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
         assert!(error.message().contains(expected), "{error}");
     };
     check(
@@ -192,7 +192,7 @@ pub(crate) async fn check_embedder(wire: Arc<dyn Wire<Embed>>, base_url: impl Fn
 
     for (texts, expected) in [(&[][..], "no texts"), (&["a", ""], "text 1 is empty")] {
         let error = embedder.embed_texts(texts).await.unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+        assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
         assert!(error.message().contains(expected), "{error}");
     }
     assert_eq!(server.requests().len(), 2, "nothing was sent");
@@ -218,5 +218,5 @@ async fn errors_contain_provider_and_model() {
     );
     let error = embedder.embed_texts(&["a"]).await.unwrap_err();
     assert_eq!((error.provider(), error.model()), (Some("mock"), Some("mock-model")));
-    assert_eq!(error.kind(), &LlmErrorKind::NotFound);
+    assert_eq!(error.kind(), LlmErrorKind::NotFound);
 }

@@ -68,7 +68,7 @@ async fn the_error_summarizes_all_failures() {
     assert_eq!(failures.into_iter().map(|(_, kind)| kind).collect::<Vec<_>>(), expected);
     let error = outcome.error();
     assert_eq!(
-        *error.kind(),
+        error.kind(),
         LlmErrorKind::RateLimit,
         "the kind of the last retryable failure"
     );
@@ -214,7 +214,7 @@ async fn the_rule_decides_which_failures_are_followed_by_the_next_provider() {
         }
     }
     let custom =
-        chain(&["400", "ok"], FallbackPolicy::new()).with_rule(|error| *error.kind() == LlmErrorKind::InvalidRequest);
+        chain(&["400", "ok"], FallbackPolicy::new()).with_rule(|error| error.kind() == LlmErrorKind::InvalidRequest);
     assert_eq!(send(&custom).await.answered_by(), "b");
 }
 

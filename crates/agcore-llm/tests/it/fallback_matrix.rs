@@ -162,7 +162,7 @@ async fn an_overloaded_first_provider_never_ends_in_a_permanent_error() {
             Err(error) if first_lacks && second_lacks => assert!(error.is_unsupported(), "{case}: {error}"),
             Err(error) => {
                 assert!(second_lacks, "{case}: {error}");
-                assert_eq!(*error.kind(), LlmErrorKind::Overloaded, "{case}: {error}");
+                assert_eq!(error.kind(), LlmErrorKind::Overloaded, "{case}: {error}");
                 assert!(error.is_retryable(), "{case}: {error}");
             }
         }

@@ -39,7 +39,7 @@ async fn a_refusal_by_a_proxy_disables_no_key() {
         };
         let keys = [PoolKey::new("a", provider_fn(refused))];
         let pool = KeyPool::new(keys, KeyPoolPolicy::new(), manual_clock().1).unwrap();
-        assert_eq!(send(&pool).await.error().kind(), &LlmErrorKind::Authentication);
+        assert_eq!(send(&pool).await.error().kind(), LlmErrorKind::Authentication);
         assert_eq!(pool.status()[0].disabled, disabled, "{status}");
     }
 }
@@ -177,7 +177,7 @@ async fn other_failures_do_not_affect_the_key() {
         let (_, shared) = manual_clock();
         let (pool, providers) = pool(&[script, "ok"], KeyPoolPolicy::new(), shared);
         let outcome = send(&pool).await;
-        assert_eq!(*outcome.error().kind(), kind);
+        assert_eq!(outcome.error().kind(), kind);
         assert_eq!(providers[1].requests().len(), 0);
         assert!(
             pool.status()

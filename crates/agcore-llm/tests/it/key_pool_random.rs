@@ -79,7 +79,7 @@ proptest! {
                 Step::Fail(at, kind, hint) if !in_flight.is_empty() => {
                     let used = in_flight.swap_remove(at % in_flight.len());
                     let (kind, hint) = (&KINDS[usize::from(kind)], hint.map(seconds));
-                    pool.failed(used, kind, hint, now);
+                    pool.failed(used, *kind, hint, now);
                     pool.release(used);
                     let cooldown = match kind {
                         LlmErrorKind::RateLimit => hint,

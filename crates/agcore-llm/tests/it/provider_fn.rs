@@ -52,7 +52,7 @@ async fn a_token_ends_a_call_even_if_the_provider_ignores_it() {
     assert!((&mut response).now_or_never().is_none());
     token.cancel();
     let error = response.now_or_never().unwrap().unwrap_err();
-    assert_eq!(*error.kind(), LlmErrorKind::Cancelled);
+    assert_eq!(error.kind(), LlmErrorKind::Cancelled);
     assert_eq!(error.partial().unwrap().text(), "half");
 }
 
@@ -67,7 +67,7 @@ async fn a_token_ends_a_stream_that_is_given_it() {
     let Some(ReplyItem::End(Err(error))) = reply.next().await else {
         panic!("the reply ends");
     };
-    assert_eq!(*error.kind(), LlmErrorKind::Cancelled);
+    assert_eq!(error.kind(), LlmErrorKind::Cancelled);
     assert!(reply.next().await.is_none());
 }
 

@@ -178,7 +178,7 @@ async fn a_call_that_would_wait_too_long_fails_at_once() {
         outcome.error().to_string(),
         "a: the local limit of 1 requests per minute is reached: this call could be sent in 40.0 s, but may wait only 30.0 s"
     );
-    assert_eq!(*outcome.error().kind(), LlmErrorKind::RateLimit);
+    assert_eq!(outcome.error().kind(), LlmErrorKind::RateLimit);
     assert_eq!(outcome.error().retry_after(), Some(seconds(40)));
     assert!(clock.sleeps().is_empty() && outcome.notices.is_empty());
 }
@@ -214,7 +214,7 @@ async fn cancelled_and_dropped_calls_leave_the_queue() {
     assert!(dropped.next().now_or_never().is_some(), "the first item is the notice");
     assert!(dropped.next().now_or_never().is_none());
     token.cancel();
-    assert_eq!(*waiting.await.error().kind(), LlmErrorKind::Cancelled);
+    assert_eq!(waiting.await.error().kind(), LlmErrorKind::Cancelled);
     drop(dropped);
     let outcome = while_advancing(&clock, send(&limited)).await;
     assert_eq!(

@@ -30,7 +30,7 @@ fn the_error_for_an_unknown_name_suggests_another() {
     let registry = ProviderRegistry::new();
     let message = |name: &str| {
         let error = registry.get(name).unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::NotFound);
+        assert_eq!(error.kind(), LlmErrorKind::NotFound);
         error.to_string()
     };
     assert_eq!(message("a"), "unknown provider `a`; no providers are registered");

@@ -47,7 +47,7 @@ async fn backs_off_and_succeeds() {
 async fn gives_up_after_the_last_retry() {
     let steps = (0..4).map(|_| failing(LlmErrorKind::Server));
     let (text, waits) = play(steps, RetryPolicy::new()).await;
-    assert_eq!(*text.unwrap_err().kind(), LlmErrorKind::Server);
+    assert_eq!(text.unwrap_err().kind(), LlmErrorKind::Server);
     assert_eq!(waits.len(), 3);
 }
 
@@ -63,8 +63,8 @@ async fn does_not_retry_what_waiting_cannot_fix() {
         },
         LlmErrorKind::Malformed,
     ] {
-        let (text, waits) = play([failing(kind.clone())], RetryPolicy::new()).await;
-        assert_eq!(*text.unwrap_err().kind(), kind);
+        let (text, waits) = play([failing(kind)], RetryPolicy::new()).await;
+        assert_eq!(text.unwrap_err().kind(), kind);
         assert!(waits.is_empty(), "{kind:?}");
     }
 }
@@ -80,7 +80,7 @@ async fn a_hint_longer_than_the_budget_fails_at_once_and_the_error_says_so() {
     let (text, waits) = play([rate_limited(60), rate_limited(61)], RetryPolicy::new()).await;
     let error = text.unwrap_err();
     assert_eq!(waits, [60_000]);
-    assert_eq!(*error.kind(), LlmErrorKind::RateLimit);
+    assert_eq!(error.kind(), LlmErrorKind::RateLimit);
     assert!(
         error
             .to_string()
@@ -113,7 +113,7 @@ async fn a_port_without_a_server_on_this_machine_is_tried_twice() {
             .with_base_url(&*url);
         let provider = config.build().unwrap();
         let retry = Retry::new(provider, policy, Arc::clone(&clock) as Arc<dyn Clock>, Arc::new(|| 1.0));
-        assert_eq!(*retry.chat(request()).await.unwrap_err().kind(), LlmErrorKind::Connect);
+        assert_eq!(retry.chat(request()).await.unwrap_err().kind(), LlmErrorKind::Connect);
         assert_eq!(clock.sleeps().len(), expected);
     };
     check(RetryPolicy::new(), 1).await;
@@ -152,7 +152,7 @@ async fn the_wait_can_be_cancelled() {
         token.cancel();
     };
     let (response, ()) = tokio::join!(retry.chat_call(call), cancel);
-    assert_eq!(*response.unwrap_err().kind(), LlmErrorKind::Cancelled);
+    assert_eq!(response.unwrap_err().kind(), LlmErrorKind::Cancelled);
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ async fn a_cancelled_call_is_not_sent() {
     let call = Call::new(request());
     call.token.cancel();
     let outcome = run(&retry(provider.clone(), RetryPolicy::new()), call).await;
-    assert_eq!(*outcome.error().kind(), LlmErrorKind::Cancelled);
+    assert_eq!(outcome.error().kind(), LlmErrorKind::Cancelled);
     assert!(provider.deadlines().is_empty());
 }
 
@@ -258,7 +258,7 @@ async fn a_stream_without_an_end_is_retried_unless_it_had_content() {
     let error = retry(provider, RetryPolicy::new()).chat(request()).await.unwrap_err();
     assert_eq!(
         (error.kind(), error.partial().unwrap().text().as_ref()),
-        (&LlmErrorKind::Truncated, "half")
+        (LlmErrorKind::Truncated, "half")
     );
 }
 

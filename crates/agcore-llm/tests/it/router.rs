@@ -160,7 +160,7 @@ async fn rejects_routes_that_can_never_work() {
     let ok = || provider("a", steps("ok"));
     let check = |routes: Vec<Route>, expected: &str| {
         let error = router(routes, Arc::new(ManualClock::new())).unwrap_err();
-        assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
+        assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
         assert!(error.message().contains(expected), "{error}");
     };
     check(vec![], "there are no providers");
@@ -396,7 +396,7 @@ async fn the_rule_of_a_router_decides_which_failures_go_on() {
             .build()
             .unwrap()
     };
-    let goes_on = router(|error| *error.kind() == LlmErrorKind::InvalidRequest);
+    let goes_on = router(|error| error.kind() == LlmErrorKind::InvalidRequest);
     assert_eq!(send(&goes_on).await.answered_by(), "b/default");
     assert_eq!(
         send(&router(LlmError::is_retryable)).await.answered_by(),

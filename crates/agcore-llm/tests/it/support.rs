@@ -112,7 +112,7 @@ impl Outcome {
     /// Returns the name and the kind of each failure that the error summarizes.
     pub(crate) fn failures(&self) -> Vec<(String, LlmErrorKind)> {
         let failures = Failures::from_error(self.error()).expect("an error that summarizes several");
-        let pair = |failure: &Failure| (failure.name.to_string(), failure.error.kind().clone());
+        let pair = |failure: &Failure| (failure.name.to_string(), failure.error.kind());
         failures.iter().map(pair).collect()
     }
 

@@ -50,7 +50,7 @@ async fn azure_takes_access_tokens_as_bearer_tokens() {
         "refreshed once after a 401"
     );
     let error = chat("another-token", "azure", "api-key").await.unwrap_err();
-    assert_eq!(*error.kind(), LlmErrorKind::Authentication);
+    assert_eq!(error.kind(), LlmErrorKind::Authentication);
 }
 
 #[cfg(feature = "anthropic")]

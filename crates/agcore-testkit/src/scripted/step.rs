@@ -22,7 +22,7 @@ use super::playback::Action;
 /// let request = || ChatRequest::new([Message::user("Hello")]);
 /// assert_eq!(provider.chat(request()).await.unwrap().text(), "HELLO");
 /// let error = provider.chat(request()).await.unwrap_err();
-/// assert_eq!(error.kind(), &LlmErrorKind::Truncated);
+/// assert_eq!(error.kind(), LlmErrorKind::Truncated);
 /// assert_eq!(error.partial().unwrap().text(), "One two");
 /// # });
 /// ```

@@ -21,7 +21,7 @@ use agcore_chat::FaultKind;
 /// let error = LlmError::new(LlmErrorKind::Authentication, "the key was revoked");
 /// assert_eq!(advice(&error), "check the key");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LlmErrorKind {
     /// The API key is missing or invalid.
@@ -82,7 +82,7 @@ pub enum TimeoutStage {
 impl LlmErrorKind {
     /// Returns whether the same call may succeed later. [`LlmError::is_retryable`](super::LlmError::is_retryable) is more
     /// specific.
-    pub fn is_retryable(&self) -> bool {
+    pub fn is_retryable(self) -> bool {
         matches!(
             self,
             Self::RateLimit
@@ -96,7 +96,7 @@ impl LlmErrorKind {
     }
 
     /// Returns the kind as data.
-    pub fn fault_kind(&self) -> FaultKind {
+    pub fn fault_kind(self) -> FaultKind {
         match self {
             Self::Authentication => FaultKind::Auth,
             Self::Permission => FaultKind::Permission,

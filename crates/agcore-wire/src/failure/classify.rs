@@ -12,7 +12,7 @@ pub(super) struct Verdict {
 
 /// Returns whether a retry is pointless for this kind, even if the server asks for one: the request will cost as much, be
 /// as long, or be as objectionable the next time. For other kinds the server may know about a temporary condition.
-pub(super) fn is_final(kind: &LlmErrorKind) -> bool {
+pub(super) fn is_final(kind: LlmErrorKind) -> bool {
     matches!(
         kind,
         LlmErrorKind::QuotaExhausted | LlmErrorKind::ContextLength { .. } | LlmErrorKind::ContentFilter
@@ -53,7 +53,7 @@ fn precise(body: &ErrorBody) -> Option<LlmErrorKind> {
         .codes
         .iter()
         .filter_map(|code| codes::precise(code))
-        .min_by_key(codes::rank)?;
+        .min_by_key(|kind| codes::rank(*kind))?;
     // Gemini reports the same code for quotas per minute and per day; only the id of the quota distinguishes them.
     let is_daily = || body.quota_ids.iter().any(|id| id.contains("PerDay"));
     Some(match kind {

@@ -193,7 +193,7 @@ pub(super) fn vague(code: &str) -> Option<LlmErrorKind> {
 fn find(table: Table, code: &str) -> Option<LlmErrorKind> {
     let is_listed = |codes: &[&str]| codes.iter().any(|known| known.eq_ignore_ascii_case(code));
     let (kind, _) = table.iter().find(|(_, codes)| is_listed(codes))?;
-    Some(kind.clone())
+    Some(*kind)
 }
 
 /// Translates one of MiniMax's numbers, which have other meanings for other vendors, to a code of the tables.
@@ -215,7 +215,7 @@ pub(super) fn from_minimax(number: &str) -> Option<&'static str> {
 }
 
 /// Returns the rank of a kind if a body has several precise codes; the lowest one wins. Quotas come before rate limits.
-pub(super) fn rank(kind: &LlmErrorKind) -> u8 {
+pub(super) fn rank(kind: LlmErrorKind) -> u8 {
     match kind {
         LlmErrorKind::QuotaExhausted => 0,
         LlmErrorKind::ContentFilter | LlmErrorKind::InvalidToolCall => 1,

@@ -610,20 +610,20 @@ fn is_complete_with_a_stop_reason_or_an_end_marker() {
     let done = format!("{}data: [DONE]\n\n", stream(cut));
     assert!(read(&done).1.is_ok());
     let (partial, end) = read(&stream(cut));
-    assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Truncated);
+    assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Truncated);
     assert_eq!(partial.text(), "Hello");
     let body = stream(cut);
     let (_, end) = decode::<Chat>(&head(200, &[]), &[body.as_bytes()], Close::Reset);
-    assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Connect);
+    assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Connect);
     // A stream can end within an event, and its last event needs no blank line.
     let (_, end) = read(&body[..body.len() - 10]);
-    assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Truncated);
+    assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Truncated);
     let whole = stream(&all);
     assert!(read(whole.trim_end()).1.is_ok());
     let empty = head(200, &[("content-type", "text/event-stream")]);
     for start in [&b""[..], b"dat", b"eve"] {
         let (_, end) = decode::<Chat>(&empty, &[start], Close::Clean);
-        assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Truncated);
+        assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Truncated);
     }
 }
 
@@ -653,7 +653,7 @@ fn errors_in_a_stream_keep_the_partial_reply() {
     let check = |event: &str, expected: LlmErrorKind| {
         let (partial, end) = read(&format!("{}{event}\n\n", stream(beginning)));
         let error = end.unwrap_err();
-        assert_eq!(error.kind(), &expected, "{event}");
+        assert_eq!(error.kind(), expected, "{event}");
         assert_eq!(partial.text(), "Hello");
         error
     };
@@ -684,7 +684,7 @@ fn errors_in_a_stream_keep_the_partial_reply() {
 fn reads_errors_of_any_form() {
     let check = |body: &str, expected: LlmErrorKind| {
         let error = read(body).1.unwrap_err();
-        assert_eq!(error.kind(), &expected, "{body}");
+        assert_eq!(error.kind(), expected, "{body}");
     };
     check(
         r#"{"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}"#,
@@ -716,7 +716,7 @@ fn classifies_errors() {
     };
     let check = |status: u16, kind: &str, message: &str, expected: LlmErrorKind, retryable: bool| {
         let error = failed(status, &[("request-id", "req_h")], kind, message);
-        assert_eq!(error.kind(), &expected, "{status} {kind}");
+        assert_eq!(error.kind(), expected, "{status} {kind}");
         assert_eq!(error.is_retryable(), retryable, "{status} {kind}");
         assert_eq!((error.status(), error.request_id()), (Some(status), Some("req_h")));
     };
@@ -806,11 +806,11 @@ fn lists_models() {
         Some(&json!(true)),
         "the server has more models than it listed"
     );
-    assert_eq!(list(401, "{}").unwrap_err().kind(), &LlmErrorKind::Authentication);
-    assert_eq!(list(200, "{}").unwrap_err().kind(), &LlmErrorKind::Malformed);
-    assert_eq!(list(200, "<html>").unwrap_err().kind(), &LlmErrorKind::Malformed);
+    assert_eq!(list(401, "{}").unwrap_err().kind(), LlmErrorKind::Authentication);
+    assert_eq!(list(200, "{}").unwrap_err().kind(), LlmErrorKind::Malformed);
+    assert_eq!(list(200, "<html>").unwrap_err().kind(), LlmErrorKind::Malformed);
     let error = r#"{"type": "error", "error": {"type": "overloaded_error"}}"#;
-    assert_eq!(list(200, error).unwrap_err().kind(), &LlmErrorKind::Overloaded);
+    assert_eq!(list(200, error).unwrap_err().kind(), LlmErrorKind::Overloaded);
 }
 
 /// Returns the deltas, and the kind and message of the error.
@@ -823,8 +823,7 @@ fn outcome(reads: &[&[u8]], events: bool, close: Close) -> (Vec<ReplyDelta>, Opt
     let (deltas, end) = decode::<Chat>(&head(200, &[("content-type", content_type)]), reads, close);
     (
         deltas,
-        end.err()
-            .map(|error| (error.kind().clone(), error.message().to_owned())),
+        end.err().map(|error| (error.kind(), error.message().to_owned())),
     )
 }
 

@@ -42,7 +42,7 @@ fn messages(messages: impl IntoIterator<Item = Message>) -> Value {
 #[track_caller]
 fn check_rejected(request: &ChatRequest, expected: &str) {
     let error = encode_with(&Anthropic::new(), request).unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
     assert!(error.message().contains(expected), "{:?}", error.message());
 }
 

@@ -27,7 +27,7 @@ fn body(dialect: Dialect, request: &ChatRequest) -> Value {
 fn refused(dialect: fn() -> Dialect, request: &ChatRequest, expected: &str) {
     let name = dialect().name;
     let error = encode(dialect(), request, false).expect_err(&format!("{name} must refuse this: {expected}"));
-    assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
     assert!(error.message().contains(expected), "{name}: {:?}", error.message());
     let is_named = error.message().contains(&*name);
     assert!(is_named, "{name} is not named: {:?}", error.message());

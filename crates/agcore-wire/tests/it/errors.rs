@@ -30,7 +30,7 @@ fn failure(status: u16, body: &str) -> LlmError {
 }
 
 fn check(status: u16, body: &str, expected: LlmErrorKind) {
-    assert_eq!(failure(status, body).kind(), &expected, "{status} {body}");
+    assert_eq!(failure(status, body).kind(), expected, "{status} {body}");
 }
 
 #[test]
@@ -100,12 +100,7 @@ fn reads_bodies_of_every_shape() {
 #[test]
 fn a_web_page_at_an_unknown_path_is_named_as_such() {
     let page = "<!doctype html><title>Welcome to nginx!</title>";
-    let named = |status| {
-        (
-            failure(status, page).kind().clone(),
-            failure(status, page).message().to_owned(),
-        )
-    };
+    let named = |status| (failure(status, page).kind(), failure(status, page).message().to_owned());
     for status in [404, 405, 410] {
         let message = "the address answered with a web page (Welcome to nginx!) instead of the reply of an API; check the base URL";
         assert_eq!(named(status), (LlmErrorKind::NotFound, message.to_owned()), "{status}");
@@ -126,7 +121,7 @@ fn a_web_page_at_an_unknown_path_is_named_as_such() {
     // An API that knows the path, but not the method, or that answers with a text.
     assert_eq!(
         failure(405, "{\"message\": \"use POST\"}").kind(),
-        &LlmErrorKind::InvalidRequest
+        LlmErrorKind::InvalidRequest
     );
     assert_eq!(failure(404, "404 page not found").message(), "404 page not found");
 }
@@ -137,7 +132,7 @@ fn reads_the_numbers_of_a_prompt_that_is_too_long() {
     let error = failure(400, &format!(r#"{{"error": {{"message": "{message}"}}}}"#));
     assert_eq!(
         error.kind(),
-        &LlmErrorKind::ContextLength {
+        LlmErrorKind::ContextLength {
             limit: Some(8192),
             requested: Some(8227)
         }
@@ -148,7 +143,7 @@ fn reads_the_numbers_of_a_prompt_that_is_too_long() {
     );
     assert_eq!(
         error.kind(),
-        &LlmErrorKind::ContextLength {
+        LlmErrorKind::ContextLength {
             limit: Some(256),
             requested: Some(300)
         }

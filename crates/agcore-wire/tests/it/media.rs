@@ -67,7 +67,7 @@ fn encodes_requests_for_images() {
 fn parameters_that_a_form_cannot_express_are_refused() {
     let check = |shape: ResponseShape, request: ImageRequest, expected: &str| {
         let error = image_wire(shape).encode(&request, &OPTIONS()).unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+        assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
         assert!(error.message().contains(expected), "{error}");
     };
     let request = || ImageRequest::new("a");
@@ -135,7 +135,7 @@ fn images_are_shown_nowhere() {
         "Image(Url(\"https://a.example/1\"))"
     );
     let error = images(ResponseShape::openai(), &json!({"data": [{"b64_json": "c2VjcmV0*"}]})).unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Malformed);
+    assert_eq!(error.kind(), LlmErrorKind::Malformed);
     assert!(!format!("{error} {error:?}").contains("c2Vj"), "{error:?}");
     let request = TranscriptionRequest::new("secret", "a.wav");
     assert!(!format!("{request:?} {:?}", SpeechItem::Audio(Bytes::from_static(b"secret"))).contains("secret"));
@@ -146,7 +146,7 @@ fn decodes_failures() {
     fn check<O: agcore_wire::Operation<Item: PartialEq + std::fmt::Debug>>(wire: &dyn Wire<O>) {
         let check = |status: u16, body: &str, close: Close, expected: LlmErrorKind| {
             let error = decode::<O>(wire, status, body, close).unwrap_err();
-            assert_eq!(error.kind(), &expected, "{status} {body}: {error}");
+            assert_eq!(error.kind(), expected, "{status} {body}: {error}");
         };
         check(
             401,
@@ -294,7 +294,7 @@ fn decodes_failures_of_speech() {
     let check = |content_type: &str, body: &str, close: Close, expected: LlmErrorKind| {
         for size in [1, 1000] {
             let error = speech(ResponseShape::openai(), content_type, body.as_bytes(), close, size).unwrap_err();
-            assert_eq!(error.kind(), &expected, "{content_type} {body}: {error}");
+            assert_eq!(error.kind(), expected, "{content_type} {body}: {error}");
             assert!(!error.message().contains("AAAA"), "{error}");
         }
     };
@@ -457,7 +457,7 @@ fn decodes_transcriptions_of_each_server() {
         Close::Clean,
     )
     .unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Malformed);
+    assert_eq!(error.kind(), LlmErrorKind::Malformed);
 }
 
 #[test]
@@ -501,7 +501,7 @@ fn encodes_requests_about_videos() {
     ] {
         assert_eq!(
             wire.encode(&call, &OPTIONS()).unwrap_err().kind(),
-            &LlmErrorKind::InvalidRequest
+            LlmErrorKind::InvalidRequest
         );
     }
 }

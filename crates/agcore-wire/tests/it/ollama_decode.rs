@@ -347,10 +347,10 @@ fn lists_models() {
     assert_eq!(ids, [("qwen3:8b", Some(40_960)), ("old", None)]);
     assert_eq!(entries[0].extra.get("size"), Some(&json!(5)));
     assert!(models(200, r#"{"models":null}"#).unwrap().is_empty());
-    assert_eq!(models(200, "{}").unwrap_err().kind(), &LlmErrorKind::Malformed);
+    assert_eq!(models(200, "{}").unwrap_err().kind(), LlmErrorKind::Malformed);
     assert_eq!(
         models(500, r#"{"error":"x"}"#).unwrap_err().kind(),
-        &LlmErrorKind::Server
+        LlmErrorKind::Server
     );
 }
 

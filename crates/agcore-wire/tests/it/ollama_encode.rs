@@ -39,7 +39,7 @@ fn with(set: impl FnOnce(&mut ChatRequest)) -> ChatRequest {
 #[track_caller]
 fn check_rejected(request: &ChatRequest, expected: &str) {
     let error = encode(request).unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
     assert!(error.message().contains(expected), "{:?}", error.message());
 }
 

@@ -213,7 +213,7 @@ fn errors_have_ids_headers_and_an_excerpt_without_keys() {
     let body = br#"{"error": {"message": "bad key sk-abcdefghijklmnopqrstuvwxyz", "type": "server_error"}}"#;
     decoder.feed(body, &mut Vec::new()).unwrap();
     let error = decoder.finish(Close::Clean, &mut Vec::new()).unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Server);
+    assert_eq!(error.kind(), LlmErrorKind::Server);
     assert_eq!((error.status(), error.request_id()), (Some(500), Some("req_1")));
     assert_eq!(error.headers(), [("x-request-id".to_owned(), "req_1".to_owned())]);
     assert_eq!(error.to_string(), "bad key [redacted] (HTTP 500)");
@@ -225,7 +225,7 @@ fn a_malformed_event_emits_nothing_and_keeps_earlier_deltas() {
     let good = delta(json!({"content": "kept"}));
     let body = format!("data: {good}\n\ndata: {good}{good}\n\n");
     let (deltas, end) = read("text/event-stream", &[body.as_bytes()], Close::Clean);
-    assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Malformed);
+    assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Malformed);
     assert_eq!(folded(&deltas).text(), "kept");
 }
 
@@ -248,19 +248,19 @@ fn decodes_twenty_megabytes_whole_and_streamed() {
 fn lists_without_an_error_are_malformed() {
     for body in ["[]", "[1]", "[[{}]]", "[{\"error\":"] {
         let (_, end) = read("application/json", &[body.as_bytes()], Close::Clean);
-        assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Malformed, "{body}");
+        assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Malformed, "{body}");
         if body == "[]" {
             // An empty list in an event is ignored.
             continue;
         }
         let event = format!("data: {body}\n\n");
         let (_, end) = read("text/event-stream", &[event.as_bytes()], Close::Clean);
-        assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Malformed, "{event}");
+        assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Malformed, "{event}");
     }
     let (_, end) = read("text/event-stream", &[b"data: [{\"error\": {\"mess"], Close::Clean);
     assert_eq!(
         end.unwrap_err().kind(),
-        &LlmErrorKind::Truncated,
+        LlmErrorKind::Truncated,
         "an incomplete list is truncated"
     );
 }
@@ -269,7 +269,7 @@ fn lists_without_an_error_are_malformed() {
 fn deep_nesting_is_malformed() {
     let body = format!("data: {{\"x\": {}", "[".repeat(1 << 20)) + "\n\n";
     let (_, end) = read("text/event-stream", &[body.as_bytes()], Close::Clean);
-    assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Malformed);
+    assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Malformed);
 }
 
 #[test]
@@ -328,12 +328,12 @@ fn reads_model_lists_of_every_shape() {
     assert_eq!(models[0].extra.get("object"), None);
     assert_eq!(list(200, r#"[{"id": "a"}, "b"]"#).unwrap().len(), 2);
     assert_eq!(list(200, r#"{"object": "list", "data": null}"#).unwrap(), []);
-    assert_eq!(list(401, "{}").unwrap_err().kind(), &LlmErrorKind::Authentication);
+    assert_eq!(list(401, "{}").unwrap_err().kind(), LlmErrorKind::Authentication);
     assert_eq!(
         list(200, "<html><title>Hi</title></html>").unwrap_err().kind(),
-        &LlmErrorKind::Malformed
+        LlmErrorKind::Malformed
     );
-    assert_eq!(list(200, "{}").unwrap_err().kind(), &LlmErrorKind::Malformed);
+    assert_eq!(list(200, "{}").unwrap_err().kind(), LlmErrorKind::Malformed);
 }
 
 /// Decodes reads, and returns the deltas and the kind and message of the error for comparison.
@@ -346,8 +346,7 @@ fn outcome(reads: &[&[u8]], events: bool, close: Close) -> (Vec<ReplyDelta>, Opt
     let (deltas, end) = read(content_type, reads, close);
     (
         deltas,
-        end.err()
-            .map(|error| (error.kind().clone(), error.message().to_owned())),
+        end.err().map(|error| (error.kind(), error.message().to_owned())),
     )
 }
 

@@ -28,7 +28,7 @@ fn set(mut request: ChatRequest, set: impl FnOnce(&mut ChatRequest)) -> ChatRequ
 
 fn refused(request: &ChatRequest, expected: &str) {
     let error = encode(request, &EncodeOptions::new("m")).unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
     assert!(error.message().contains(expected), "{:?}", error.message());
 }
 

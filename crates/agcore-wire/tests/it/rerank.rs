@@ -58,7 +58,7 @@ fn refuses_requests_that_cannot_be_sent() {
     let check = |request: RerankRequest, expected: &str| {
         for shape in [ResponseShape::openai(), ResponseShape::dashscope()] {
             let error = encode(shape, &request).unwrap_err();
-            assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+            assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
             assert!(error.message().contains(expected), "{error}");
         }
     };
@@ -137,7 +137,7 @@ fn decodes_the_replies_of_each_server() {
 fn decodes_failures() {
     let check = |shape: ResponseShape, status: u16, body: &str, close: Close, expected: LlmErrorKind| {
         let error = decode::<Rerank>(&wire(shape), status, body, close).unwrap_err();
-        assert_eq!(error.kind(), &expected, "{status} {body}: {error}");
+        assert_eq!(error.kind(), expected, "{status} {body}: {error}");
     };
     for shape in [ResponseShape::openai(), ResponseShape::dashscope()] {
         let check = |status, body: &str, close, expected| check(shape.clone(), status, body, close, expected);
@@ -195,7 +195,7 @@ fn decodes_failures() {
 fn shapes_are_checked() {
     let check = |shape: ResponseShape, expected: &str| {
         let error = RerankWire::new(shape).unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+        assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
         assert!(error.message().contains(expected), "{error}");
     };
     let shape = ResponseShape::openai;

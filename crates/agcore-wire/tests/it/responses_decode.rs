@@ -676,7 +676,7 @@ fn ignores_the_end_marker_of_another_api() {
     let (response, end) = reply(EVENTS, &format!("{}data: [DONE]\n\n", stream(&[text_delta("Hi")])));
     assert_eq!(
         end.unwrap_err().kind(),
-        &LlmErrorKind::Truncated,
+        LlmErrorKind::Truncated,
         "it does not end a response"
     );
     assert_eq!(response.text(), "Hi");
@@ -687,11 +687,7 @@ fn classifies_failures_in_a_stream() {
     let check = |failure: Value, expected: LlmErrorKind, retryable: bool| {
         let (response, end) = reply(EVENTS, &stream(&[text_delta("So far"), failure.clone()]));
         let error = end.unwrap_err();
-        assert_eq!(
-            (error.kind(), error.is_retryable()),
-            (&expected, retryable),
-            "{failure}"
-        );
+        assert_eq!((error.kind(), error.is_retryable()), (expected, retryable), "{failure}");
         assert_eq!(response.text(), "So far", "the partial reply is kept");
     };
     let failed = |error: Value| json!({"type": "response.failed", "response": {"status": "failed", "error": error}});
@@ -766,7 +762,7 @@ fn an_error_beside_the_response_keeps_its_content() {
         let end = json!({"type": kind, "error": {"code": "rate_limit_exceeded", "message": "Slow"},
                          "response": {"output": [message("So far, so good")], "error": null}});
         let (response, end) = reply(EVENTS, &stream(&[text_delta("So far"), end]));
-        assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::RateLimit, "{kind}");
+        assert_eq!(end.unwrap_err().kind(), LlmErrorKind::RateLimit, "{kind}");
         assert_eq!(response.text(), "So far, so good");
     }
     let delta = event(
@@ -777,7 +773,7 @@ fn an_error_beside_the_response_keeps_its_content() {
     let (response, end) = reply(EVENTS, &stream(&[text_delta("kept"), delta]));
     assert_eq!(
         (end.unwrap_err().kind(), &*response.text()),
-        (&LlmErrorKind::Server, "kept")
+        (LlmErrorKind::Server, "kept")
     );
 }
 
@@ -789,7 +785,7 @@ fn an_incomplete_response_keeps_its_id() {
         let error = end.unwrap_err();
         assert_eq!(
             (error.kind(), error.is_retryable()),
-            (&LlmErrorKind::Malformed, false),
+            (LlmErrorKind::Malformed, false),
             "{status}"
         );
         assert_eq!(response.id.as_deref(), Some("resp_1"));
@@ -801,7 +797,7 @@ fn classifies_failures_instead_of_a_reply() {
     let check = |body: &str, expected: LlmErrorKind| {
         for content_type in [JSON, EVENTS] {
             let (_, end) = reply(content_type, body);
-            assert_eq!(end.unwrap_err().kind(), &expected, "{body}");
+            assert_eq!(end.unwrap_err().kind(), expected, "{body}");
         }
     };
     check(
@@ -821,7 +817,7 @@ fn classifies_failures_instead_of_a_reply() {
     check("<html><title>Bad gateway</title></html>", LlmErrorKind::Malformed);
     check("{\"object\": \"response\", \"output\": [", LlmErrorKind::Malformed);
     let (_, end) = read(JSON, &[b"{\"object\": \"resp"], Close::Reset);
-    assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Connect);
+    assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Connect);
 }
 
 #[test]
@@ -838,19 +834,19 @@ fn a_stream_without_its_end_is_truncated() {
         } else {
             LlmErrorKind::Connect
         };
-        assert_eq!((error.kind(), error.is_retryable()), (&expected, true));
+        assert_eq!((error.kind(), error.is_retryable()), (expected, true));
         assert_eq!(folded(&deltas).text(), "Hi");
     }
     let cut = stream(&[text_delta("Hi")]) + "data: {\"type\": \"response.compl";
     let (_, end) = reply(EVENTS, &cut);
     assert_eq!(
         end.unwrap_err().kind(),
-        &LlmErrorKind::Truncated,
+        LlmErrorKind::Truncated,
         "the last event is incomplete"
     );
     let whole = stream(&[text_delta("Hi")]) + format!("data: {}", completed(json!([]))).as_str();
     reply(EVENTS, &whole).1.unwrap();
-    assert_eq!(reply(EVENTS, "").1.unwrap_err().kind(), &LlmErrorKind::Truncated);
+    assert_eq!(reply(EVENTS, "").1.unwrap_err().kind(), LlmErrorKind::Truncated);
 }
 
 #[test]
@@ -867,7 +863,7 @@ fn a_malformed_event_keeps_the_partial_reply() {
             stream(&[completed(json!([]))])
         );
         let (response, end) = reply(EVENTS, &body);
-        assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Malformed, "{bad}");
+        assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Malformed, "{bad}");
         assert_eq!(response.text(), "kept");
     }
 }

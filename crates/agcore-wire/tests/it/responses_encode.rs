@@ -40,7 +40,7 @@ fn changed(change: impl FnOnce(&mut ChatRequest)) -> ChatRequest {
 #[track_caller]
 fn check_rejected(request: &ChatRequest, expected: &str) {
     let error = encode(request, &EncodeOptions::new("m")).unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
     assert!(error.message().contains(expected), "{:?}", error.message());
 }
 

@@ -12,9 +12,7 @@ use crate::{
 /// Returns the deltas, and the kind and message of the error.
 fn outcome(reads: &[&[u8]], is_stream: bool, close: Close) -> (Vec<ReplyDelta>, Option<(LlmErrorKind, String)>) {
     let (deltas, end) = read(if is_stream { EVENTS } else { JSON }, reads, close);
-    let error = end
-        .err()
-        .map(|error| (error.kind().clone(), error.message().to_owned()));
+    let error = end.err().map(|error| (error.kind(), error.message().to_owned()));
     (deltas, error)
 }
 

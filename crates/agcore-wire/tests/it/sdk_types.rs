@@ -84,7 +84,7 @@ impl Bodies {
                 Err(error) => {
                     assert_eq!(
                         error.kind(),
-                        &LlmErrorKind::InvalidRequest,
+                        LlmErrorKind::InvalidRequest,
                         "{}: {name}: {error}",
                         subject.name
                     );

@@ -19,7 +19,7 @@ use crate::{
 /// When the key is missing and the user answers no, or `agcore init` fails.
 pub(super) async fn offer_init(settings: &Settings, interrupts: &Interrupts, color: Color) -> Result<bool, Failure> {
     let error = match settings.provider.build() {
-        Err(error) if *error.kind() == LlmErrorKind::Authentication => error,
+        Err(error) if error.kind() == LlmErrorKind::Authentication => error,
         _ => return Ok(false),
     };
     let provider = settings.provider.name();

@@ -119,7 +119,7 @@ impl Flight {
 /// requests that they refuse; but once a request has been sent, giving it up does not take it back.
 fn is_paid(error: &LlmError) -> bool {
     match error.kind() {
-        LlmErrorKind::Timeout(stage) => *stage != TimeoutStage::Connect,
+        LlmErrorKind::Timeout(stage) => stage != TimeoutStage::Connect,
         LlmErrorKind::Cancelled | LlmErrorKind::Truncated | LlmErrorKind::Malformed => true,
         _ => false,
     }

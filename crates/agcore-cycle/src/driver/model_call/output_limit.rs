@@ -143,7 +143,7 @@ enum Reason {
 fn accepted(error: &LlmError, sent: Option<u64>, is_guess: bool) -> Option<(u64, Reason)> {
     let Some(refusal) = OutputLimit::of(error, sent) else {
         // Gateways hide the reason, and servers invent words.
-        let is_vague = *error.kind() == LlmErrorKind::InvalidRequest && matches!(error.status(), Some(400 | 422));
+        let is_vague = error.kind() == LlmErrorKind::InvalidRequest && matches!(error.status(), Some(400 | 422));
         return (is_vague && is_guess && sent.is_some_and(|sent| sent > SAFE_LIMIT))
             .then_some((SAFE_LIMIT, Reason::Hidden));
     };

@@ -175,7 +175,7 @@ async fn other_failures_and_refusals_of_a_chosen_mode_end_the_turn() {
             .typed_as(agcore_cycle::Output::<Weather>::new(options))
             .await
             .unwrap_err();
-        assert_eq!(*error.llm_error().unwrap().kind(), LlmErrorKind::InvalidRequest);
+        assert_eq!(error.llm_error().unwrap().kind(), LlmErrorKind::InvalidRequest);
         assert!(cycle.messages().is_empty());
         assert_eq!(provider.unused(), 1);
     };

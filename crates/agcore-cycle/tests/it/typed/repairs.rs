@@ -125,7 +125,7 @@ async fn refusals_are_not_repaired() {
             let provider = model_for(mode, [step, answer(mode, OSLO)]);
             let (error, cycle) = run_default(&provider).await;
             assert_eq!(
-                *error.unwrap_err().llm_error().unwrap().kind(),
+                error.unwrap_err().llm_error().unwrap().kind(),
                 LlmErrorKind::ContentFilter
             );
             assert_eq!(provider.unused(), 1);

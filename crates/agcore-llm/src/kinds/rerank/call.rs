@@ -80,7 +80,7 @@ mod tests {
             .with_extra_header("x-a", "1");
         assert_eq!(Rerank::unpack(&carry(&request).unwrap()).unwrap(), request);
         let chat = ChatRequest::new([Message::user("Hi")]);
-        assert_eq!(*Rerank::unpack(&chat).unwrap_err().kind(), LlmErrorKind::InvalidRequest);
+        assert_eq!(Rerank::unpack(&chat).unwrap_err().kind(), LlmErrorKind::InvalidRequest);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub enum Health {
 
 impl Health {
     /// Returns what a failure of this kind indicates.
-    pub fn from_kind(kind: &LlmErrorKind) -> Self {
+    pub fn from_kind(kind: LlmErrorKind) -> Self {
         match kind {
             LlmErrorKind::Overloaded
             | LlmErrorKind::Server

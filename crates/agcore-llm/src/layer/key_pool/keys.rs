@@ -23,7 +23,7 @@ use agcore_wire::LlmErrorKind;
 /// let now = Duration::from_secs(100);
 ///
 /// let team = keys.acquire(&[], || now).unwrap();
-/// keys.failed(team, &LlmErrorKind::RateLimit, Some(Duration::from_secs(20)), now);
+/// keys.failed(team, LlmErrorKind::RateLimit, Some(Duration::from_secs(20)), now);
 /// keys.release(team);
 /// assert_eq!(keys.status(now)[0].cooldown, Some(Duration::from_secs(20)));
 ///
@@ -162,7 +162,7 @@ impl Keys {
     }
 
     /// Records that a call failed; `hint` is the wait that the server asked for. Returns whether another key may be tried.
-    pub fn failed(&mut self, used: KeyUse, kind: &LlmErrorKind, hint: Option<Duration>, now: Duration) -> bool {
+    pub fn failed(&mut self, used: KeyUse, kind: LlmErrorKind, hint: Option<Duration>, now: Duration) -> bool {
         let Some(key) = self.keys.get_mut(used.key) else {
             return false;
         };
@@ -349,7 +349,7 @@ mod tests {
     }
 
     fn fail_with_rate_limit(keys: &mut Keys, used: KeyUse, hint: Option<u64>, now: u64) -> bool {
-        keys.failed(used, &LlmErrorKind::RateLimit, hint.map(seconds), seconds(now))
+        keys.failed(used, LlmErrorKind::RateLimit, hint.map(seconds), seconds(now))
     }
 
     fn cooldowns(keys: &Keys, now: u64) -> Vec<Option<u64>> {
@@ -434,7 +434,7 @@ mod tests {
         {
             let used = keys.acquire(&[], || seconds(0)).unwrap();
             assert_eq!(used.key, key);
-            assert!(keys.failed(used, &kind, None, seconds(0)));
+            assert!(keys.failed(used, kind, None, seconds(0)));
         }
         let none = keys.acquire(&[], || seconds(0)).unwrap_err();
         assert_eq!((none.next, none.disabled), (Some(seconds(5)), None));
@@ -454,7 +454,7 @@ mod tests {
         let used = before.acquire(&[], || seconds(100)).unwrap();
         fail_with_rate_limit(&mut before, used, Some(30), 100);
         let used = before.acquire(&[], || seconds(100)).unwrap();
-        before.failed(used, &LlmErrorKind::QuotaExhausted, None, seconds(100));
+        before.failed(used, LlmErrorKind::QuotaExhausted, None, seconds(100));
         let state = before.export(seconds(110), wall(DAY));
         let json = serde_json::to_string(&state).unwrap();
         let state: KeyPoolState = serde_json::from_str(&json).unwrap();

@@ -134,7 +134,7 @@ impl KeyPoolPolicy {
     }
 
     /// Returns the consequence of a failure for the key that was used, after `strikes` consecutive rate limits.
-    pub fn verdict(&self, kind: &LlmErrorKind, hint: Option<Duration>, strikes: u32) -> KeyVerdict {
+    pub fn verdict(&self, kind: LlmErrorKind, hint: Option<Duration>, strikes: u32) -> KeyVerdict {
         match kind {
             LlmErrorKind::RateLimit => KeyVerdict::CoolDown(hint.unwrap_or_else(|| self.cooldown(strikes))),
             LlmErrorKind::QuotaExhausted => match self.quota {
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn each_failure_has_its_verdict() {
         let check = |kind, hint: Option<u64>, strikes, expected| {
-            let verdict = KeyPoolPolicy::new().verdict(&kind, hint.map(Duration::from_secs), strikes);
+            let verdict = KeyPoolPolicy::new().verdict(kind, hint.map(Duration::from_secs), strikes);
             assert_eq!(verdict, expected, "{kind:?}");
         };
         let cool_down = |seconds| KeyVerdict::CoolDown(Duration::from_secs(seconds));
@@ -186,7 +186,7 @@ mod tests {
             check(kind, Some(1), 0, KeyVerdict::NotTheKey);
         }
         let disabling = KeyPoolPolicy::new().with_quota_cooldown(None);
-        let verdict = disabling.verdict(&LlmErrorKind::QuotaExhausted, Some(Duration::ZERO), 0);
+        let verdict = disabling.verdict(LlmErrorKind::QuotaExhausted, Some(Duration::ZERO), 0);
         assert_eq!(verdict, KeyVerdict::Disable(DisabledReason::Quota));
     }
 

@@ -227,7 +227,7 @@ mod tests {
     fn rejects_invalid_base_urls() {
         let check = |base: &str, part: &str| {
             let error = BaseUrl::parse(base).unwrap_err();
-            assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+            assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
             assert!(error.to_string().contains(part), "{base}: {error}");
             assert!(
                 !format!("{error} {error:?} {}", error.chain()).contains("hunter2"),
@@ -247,7 +247,7 @@ mod tests {
     fn proposes_the_scheme_that_is_missing() {
         let check = |base: &str, expected: Option<&str>| {
             let error = BaseUrl::parse(base).unwrap_err();
-            assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+            assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
             match expected {
                 Some(url) => assert_eq!(
                     error.message(),

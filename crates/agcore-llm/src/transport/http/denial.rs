@@ -49,7 +49,7 @@ struct ActiveDenial {
 /// let transport = HttpTransport::new(HttpOptions::new("http://api.example/v1"))?;
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
 /// let error = transport.send(WireRequest::post("/chat", "{}"), false).await.unwrap_err();
-/// assert_eq!(error.kind(), &LlmErrorKind::Connect);
+/// assert_eq!(error.kind(), LlmErrorKind::Connect);
 /// assert!(error.message().contains("`deny_network()`"));
 /// # });
 /// drop(denied);

@@ -206,7 +206,7 @@ mod tests {
             let error =
                 ProxyRoute::from_environment(&server, |name| (name == "HTTPS_PROXY").then(|| invalid.to_owned()));
             let error = error.unwrap_err();
-            assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
+            assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
             assert!(
                 error.message().contains("the variable HTTPS_PROXY is not the URL"),
                 "{error}"

@@ -54,12 +54,12 @@ async fn records_every_kind_of_end() {
         ]]
     };
     let exchange = recorded(failed, hello(), Scrub::new()).await;
-    assert!(matches!(&exchange.end, Ending::Error(error) if error.to_error().kind() == &LlmErrorKind::Server));
+    assert!(matches!(&exchange.end, Ending::Error(error) if error.to_error().kind() == LlmErrorKind::Server));
     assert_eq!(exchange.response().unwrap_err().partial().unwrap().text(), "half");
 
     let exchange = recorded(|| vec![vec![text("half")]], hello(), Scrub::new()).await;
     assert_eq!(exchange.end, Ending::Truncated);
-    assert_eq!(exchange.response().unwrap_err().kind(), &LlmErrorKind::Truncated);
+    assert_eq!(exchange.response().unwrap_err().kind(), LlmErrorKind::Truncated);
 
     let (recorder, buffer) = recorder(ScriptedProvider::new([ScriptStep::text("started").then_hang()]));
     let mut reply = recorder.chat_stream(hello());
@@ -79,11 +79,11 @@ async fn records_cancelled_calls_but_not_unpolled_ones() {
         .chat_call(Call::new(hello()).with_token(token))
         .await
         .unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Cancelled);
+    assert_eq!(error.kind(), LlmErrorKind::Cancelled);
     let Ending::Error(error) = buffer.cassette().exchanges()[0].end.clone() else {
         panic!("the call ended with an error");
     };
-    assert_eq!(error.to_error().kind(), &LlmErrorKind::Cancelled);
+    assert_eq!(error.to_error().kind(), LlmErrorKind::Cancelled);
 }
 
 #[tokio::test]

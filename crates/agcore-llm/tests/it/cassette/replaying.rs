@@ -97,7 +97,7 @@ async fn reports_the_differences_of_an_unexpected_request() {
     let replay = ReplayProvider::new(echoes(&["one", "two"]).await);
     let other = request("2").with_temperature(0.5).with_model("other");
     let error = replay.chat_call(Call::new(other).with_stream(true)).await.unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
     assert!(!error.is_retryable());
     insta::assert_snapshot!(error.message(), @r#"
     this request was not recorded. The closest of 2 exchanges is number 1, which differs in 3 place(s):
@@ -209,7 +209,7 @@ async fn replays_timings_if_configured() {
         .with_stream(true)
         .with_deadline(Duration::from_millis(120));
     let error = replay.chat_call(call).await.unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total));
+    assert_eq!(error.kind(), LlmErrorKind::Timeout(TimeoutStage::Total));
     assert_eq!(
         (error.partial().unwrap().text(), clock.monotonic()),
         ("one".into(), Duration::from_millis(120))
@@ -222,7 +222,7 @@ async fn replays_timings_if_configured() {
         .with_stream(true)
         .with_deadline(Duration::from_millis(100));
     let error = replay.chat_call(call).await.unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total));
+    assert_eq!(error.kind(), LlmErrorKind::Timeout(TimeoutStage::Total));
     assert_eq!(
         (error.partial().unwrap().text(), clock.monotonic()),
         ("one".into(), Duration::from_millis(100))
@@ -237,7 +237,7 @@ async fn replays_timings_if_configured() {
         token.cancel();
     };
     let (answer, ()) = tokio::join!(replay.chat_call(call), cancel);
-    assert_eq!(answer.unwrap_err().kind(), &LlmErrorKind::Cancelled);
+    assert_eq!(answer.unwrap_err().kind(), LlmErrorKind::Cancelled);
 }
 
 #[tokio::test]
@@ -250,7 +250,7 @@ async fn plays_nothing_if_cancelled_before_the_start() {
         .chat_call(Call::new(request("one")).with_token(token))
         .await
         .unwrap_err();
-    assert_eq!((error.kind(), replay.unused()), (&LlmErrorKind::Cancelled, 1));
+    assert_eq!((error.kind(), replay.unused()), (LlmErrorKind::Cancelled, 1));
 }
 
 #[tokio::test]

@@ -112,7 +112,7 @@ async fn without_a_retry_the_error_has_the_usage_that_was_paid() {
     let error = embedder.embed_texts(&refs(&texts)).await.unwrap_err();
     assert_eq!(
         (error.kind(), error.provider()),
-        (&LlmErrorKind::RateLimit, Some("mock"))
+        (LlmErrorKind::RateLimit, Some("mock"))
     );
     let paid = error.partial().unwrap().usage.as_ref().unwrap();
     assert_eq!(paid.prompt_tokens, Some(60), "two batches of ten texts");

@@ -62,7 +62,7 @@ async fn keeps_the_text_of_a_truncated_body() {
         let (text, end) = read(unlimited(&server.url()).open(hello().with_stream(true))).await;
         assert_eq!(text, "one ");
         let error = end.unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::Truncated, "{error:?}");
+        assert_eq!(error.kind(), LlmErrorKind::Truncated, "{error:?}");
         assert!(error.is_retryable());
     };
     check([CHUNKED, &chunk("one ")].concat()).await;
@@ -97,7 +97,7 @@ async fn keeps_the_text_before_a_reset() {
     let error = end.unwrap_err();
     assert_eq!(
         (error.kind(), error.is_retryable()),
-        (&LlmErrorKind::Connect, true),
+        (LlmErrorKind::Connect, true),
         "{error:?}"
     );
     assert!(error.to_string().contains("in the middle of the reply"), "{error}");
@@ -110,7 +110,7 @@ async fn a_reported_error_takes_precedence_over_a_truncated_body() {
     let error = end.unwrap_err();
     assert_eq!(
         (error.kind(), error.status()),
-        (&LlmErrorKind::Authentication, Some(401))
+        (LlmErrorKind::Authentication, Some(401))
     );
     assert!(error.chain().contains("closed the connection"), "{}", error.chain());
 }
@@ -143,14 +143,14 @@ async fn emits_the_deltas_before_an_error() {
     let (text, end) = receive(&whole("200 OK", "one two FAIL"), true).await;
     assert_eq!(text, "one two FAIL");
     let error = end.unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Server);
+    assert_eq!(error.kind(), LlmErrorKind::Server);
     assert_eq!((error.provider(), error.request_id()), (Some("lines"), Some("req-7")));
 }
 
 #[tokio::test]
 async fn rejects_malformed_chunks() {
     let (_, end) = receive(&[CHUNKED, "zz\r\noops\r\n"].concat(), true).await;
-    assert_eq!(end.unwrap_err().kind(), &LlmErrorKind::Malformed);
+    assert_eq!(end.unwrap_err().kind(), LlmErrorKind::Malformed);
 }
 
 #[cfg(not(feature = "gzip"))]
@@ -162,7 +162,7 @@ async fn rejects_compression_that_was_not_requested() {
     )
     .await;
     let error = end.unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Malformed);
+    assert_eq!(error.kind(), LlmErrorKind::Malformed);
     assert!(error.to_string().contains("gzip"), "{error}");
 }
 
@@ -188,11 +188,11 @@ async fn requests_and_decompresses_gzip() {
     assert_eq!(text, "one END");
     assert_eq!(
         receive(&COMPRESSED[..12]).await.1.unwrap_err().kind(),
-        &LlmErrorKind::Truncated
+        LlmErrorKind::Truncated
     );
     assert_eq!(
         receive(b"no gzip at all").await.1.unwrap_err().kind(),
-        &LlmErrorKind::Malformed
+        LlmErrorKind::Malformed
     );
 }
 
@@ -206,7 +206,7 @@ async fn reports_redirects_without_following_them() {
     let moved = format!("HTTP/1.1 301 Moved\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
     let (_, end) = receive(&moved, false).await;
     let error = end.unwrap_err();
-    assert_eq!((error.kind(), error.status()), (&LlmErrorKind::NotFound, Some(301)));
+    assert_eq!((error.kind(), error.status()), (LlmErrorKind::NotFound, Some(301)));
     assert!(
         error
             .to_string()

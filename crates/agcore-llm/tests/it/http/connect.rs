@@ -11,7 +11,7 @@ async fn reports_a_refused_connection() {
     let origin = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let error = call_error(&unlimited(&format!("{origin}/v1?key=hunter2")), hello()).await;
-    assert_eq!(error.kind(), &LlmErrorKind::Connect);
+    assert_eq!(error.kind(), LlmErrorKind::Connect);
     assert_eq!(
         error.to_string(),
         format!("lines: connection refused; is the server running at {origin}?")
@@ -27,7 +27,7 @@ async fn reports_a_refused_connection() {
 #[tokio::test]
 async fn reports_an_unknown_host() {
     let error = call_error(&unlimited("http://no-such-host.invalid/v1"), hello()).await;
-    assert_eq!(error.kind(), &LlmErrorKind::Connect);
+    assert_eq!(error.kind(), LlmErrorKind::Connect);
     assert!(
         error
             .to_string()
@@ -44,7 +44,7 @@ async fn a_connection_closed_without_a_reply_is_retryable() {
     })
     .await;
     let error = call_error(&unlimited(&server.url()), hello()).await;
-    assert_eq!(error.kind(), &LlmErrorKind::Connect);
+    assert_eq!(error.kind(), LlmErrorKind::Connect);
     assert!(error.is_retryable());
     assert!(error.to_string().contains("before the reply started"), "{error}");
 }
@@ -59,7 +59,7 @@ async fn recognizes_a_server_without_tls() {
     })
     .await;
     let error = call_error(&unlimited(&server.url().replace("http:", "https:")), hello()).await;
-    assert_eq!(error.kind(), &LlmErrorKind::Connect);
+    assert_eq!(error.kind(), LlmErrorKind::Connect);
     assert!(
         error.to_string().contains("does not support TLS"),
         "{error}: {}",
@@ -94,7 +94,7 @@ async fn recognizes_a_server_that_does_not_speak_http() {
         })
         .await;
         let error = call_error(&unlimited(&server.url()), hello()).await;
-        assert_eq!(error.kind(), &LlmErrorKind::Connect);
+        assert_eq!(error.kind(), LlmErrorKind::Connect);
         let expected = format!(
             "{} did not answer with valid HTTP; \
              is it a model server, or should its base URL start with https:// instead of http://?",
@@ -121,7 +121,7 @@ async fn reports_headers_that_are_too_large() {
     let head = format!("HTTP/1.1 200 OK\r\nx: {}\r\n\r\n", "x".repeat(1 << 20));
     let server = RawServer::answering(head).await;
     let error = call_error(&unlimited(&server.url()), hello()).await;
-    assert_eq!(error.kind(), &LlmErrorKind::Malformed);
+    assert_eq!(error.kind(), LlmErrorKind::Malformed);
     assert!(
         error.message().starts_with("the headers of the reply of http://"),
         "{error}"

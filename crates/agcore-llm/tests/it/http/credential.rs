@@ -72,7 +72,7 @@ async fn redacts_a_key_that_the_server_quotes() {
     let error = text(&provider).await.unwrap_err();
     assert_eq!(
         (error.kind(), error.status()),
-        (&LlmErrorKind::Authentication, Some(401))
+        (LlmErrorKind::Authentication, Some(401))
     );
     assert_eq!(
         error.to_string(),
@@ -128,7 +128,7 @@ async fn a_token_is_a_bearer_token_for_every_api() {
             .with_credential(Credential::token(source));
         // The server sends text that this API does not know; what matters is that the token is accepted.
         let error = config.build().unwrap().chat_call(hello()).await.unwrap_err();
-        assert_eq!(*error.kind(), LlmErrorKind::Malformed, "{provider_type}: {error:?}");
+        assert_eq!(error.kind(), LlmErrorKind::Malformed, "{provider_type}: {error:?}");
         assert_eq!(
             *keys.lock().unwrap(),
             ["bearer token-number-0", "bearer token-number-1"],
@@ -152,7 +152,7 @@ async fn refreshes_a_refused_token_only_once() {
     let source = token_fn(|| async { Ok("token-always-the-same".into()) });
     let provider = with_credential(&server, Credential::token(source));
     let error = text(&provider).await.unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Authentication);
+    assert_eq!(error.kind(), LlmErrorKind::Authentication);
     assert!(!format!("{error:?}").contains("token-always-the-same"), "{error:?}");
     assert_eq!(keys.lock().unwrap().len(), 2);
 }
@@ -205,5 +205,5 @@ async fn redacts_keys_in_headers_of_the_settings() {
 fn rejects_a_key_that_cannot_be_sent() {
     let options = HttpOptions::new("http://localhost").with_credential(Credential::key("a\r\nx-admin: 1"));
     let error = transport(options).unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Authentication);
+    assert_eq!(error.kind(), LlmErrorKind::Authentication);
 }

@@ -43,7 +43,7 @@ async fn sends_nothing_if_cancelled_before_the_first_poll() {
     let token = CancellationToken::new();
     token.cancel();
     let error = call_error(&unlimited(&server.url()), hello().with_token(token)).await;
-    assert_eq!(error.kind(), &LlmErrorKind::Cancelled);
+    assert_eq!(error.kind(), LlmErrorKind::Cancelled);
     assert!(!error.is_retryable());
     assert_eq!(server.connections(), 0);
 }
@@ -57,7 +57,7 @@ async fn closes_the_connection_if_cancelled_before_the_head() {
         assert_eq!(events.recv().await, Some(ServerEvent::Request));
         token.cancel();
     });
-    assert_eq!(error.kind(), &LlmErrorKind::Cancelled);
+    assert_eq!(error.kind(), LlmErrorKind::Cancelled);
     assert_eq!(events.recv().await, Some(ServerEvent::Closed));
 }
 
@@ -76,7 +76,7 @@ async fn emits_received_deltas_before_the_cancellation() {
     let (text, end) = read(items).await;
     assert_eq!(text, "two ", "a delta that was decoded before");
     let error = end.unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::Cancelled);
+    assert_eq!(error.kind(), LlmErrorKind::Cancelled);
     assert_eq!((error.provider(), error.request_id()), (Some("lines"), Some("req-7")));
     assert_eq!(events.recv().await, Some(ServerEvent::Request));
     assert_eq!(events.recv().await, Some(ServerEvent::Closed));

@@ -47,7 +47,7 @@ async fn a_proxy_that_is_not_running() {
     let address = free_address().await;
     for server in [PLAIN, SECURE] {
         let error = error_through(&format!("http://me:hunter2@{address}"), server).await;
-        assert_eq!(error.kind(), &LlmErrorKind::Connect);
+        assert_eq!(error.kind(), LlmErrorKind::Connect);
         assert_eq!(
             error.message(),
             format!("the proxy http://{address} refused the connection; is it running there?")
@@ -80,7 +80,7 @@ async fn a_proxy_that_requires_credentials() {
     let proxy = RawServer::answering(reply).await;
     for server in [PLAIN, SECURE] {
         let error = error_through(&proxy.origin(), server).await;
-        assert_eq!(error.kind(), &LlmErrorKind::Authentication);
+        assert_eq!(error.kind(), LlmErrorKind::Authentication);
         assert_eq!(error.status(), Some(407));
         assert_eq!(
             error.message(),
@@ -102,7 +102,7 @@ async fn a_proxy_that_opens_no_tunnel() {
     for status in ["403 Forbidden", "502 Bad Gateway"] {
         let proxy = RawServer::answering(format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n")).await;
         let error = error_through(&proxy.origin(), SECURE).await;
-        assert_eq!(error.kind(), &LlmErrorKind::Connect);
+        assert_eq!(error.kind(), LlmErrorKind::Connect);
         assert_eq!(
             error.message(),
             format!(

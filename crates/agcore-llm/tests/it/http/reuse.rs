@@ -115,7 +115,7 @@ async fn a_request_that_was_sent_is_not_repeated() {
         read(provider.open(hello())).await.1.unwrap();
     }
     let error = call_error(&provider, hello()).await;
-    assert_eq!(error.kind(), &LlmErrorKind::Connect);
+    assert_eq!(error.kind(), LlmErrorKind::Connect);
     assert_eq!(server.connections(), 1);
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 
 fn check(error: &LlmError, stage: TimeoutStage, setting: &str) {
-    assert_eq!(error.kind(), &LlmErrorKind::Timeout(stage), "{error:?}");
+    assert_eq!(error.kind(), LlmErrorKind::Timeout(stage), "{error:?}");
     let text = error.to_string();
     assert!(text.contains("0.3 s") && text.contains(setting), "{text}");
     assert!(error.is_retryable());
@@ -187,6 +187,6 @@ async fn the_deadline_ends_a_call_at_any_point() {
 async fn sends_nothing_after_the_deadline() {
     let server = RawServer::start(silent).await;
     let error = call_error(&unlimited(&server.url()), hello().with_deadline(Duration::ZERO)).await;
-    assert_eq!(error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total));
+    assert_eq!(error.kind(), LlmErrorKind::Timeout(TimeoutStage::Total));
     assert_eq!(server.connections(), 0);
 }

@@ -80,7 +80,7 @@ async fn call(url: &str, tls: TlsOptions) -> Result<String, LlmError> {
 async fn trusts_an_own_certificate_authority() {
     let (url, server) = start(false).await;
     let error = call(&url, TlsOptions::new()).await.unwrap_err();
-    assert_eq!(*error.kind(), LlmErrorKind::Connect);
+    assert_eq!(error.kind(), LlmErrorKind::Connect);
     assert!(
         error.message().contains("is not signed by a trusted authority") && error.message().contains("SSL_CERT_FILE"),
         "{error}"
@@ -107,7 +107,7 @@ async fn identifies_the_client_by_its_certificate() {
     let (url, server) = start(true).await;
     let trusting = TlsOptions::new().with_root_certificates(CA);
     assert_eq!(
-        *call(&url, trusting.clone()).await.unwrap_err().kind(),
+        call(&url, trusting.clone()).await.unwrap_err().kind(),
         LlmErrorKind::Connect
     );
 
@@ -120,7 +120,7 @@ async fn identifies_the_client_by_its_certificate() {
 fn rejects_invalid_certificates_without_quoting_keys() {
     let check = |tls: TlsOptions, expected: &str| {
         let error = transport(HttpOptions::new("https://localhost").with_tls(tls)).unwrap_err();
-        assert_eq!(*error.kind(), LlmErrorKind::InvalidRequest);
+        assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
         assert!(error.message().contains(expected), "{error}");
         assert!(
             !format!("{error:#?} {}", error.chain()).contains("not-a-key"),

@@ -68,7 +68,7 @@ async fn each_fault_is_an_error_of_its_kind() {
         for (name, fault, expected) in faults() {
             let server = faulty(path, move |_, reply| fault(reply)).await;
             let model = ModelImages::from_provider(provider(&server, form)).with_deadline(deadline(name));
-            check_failure(name, &model.generate_images(request()).await.unwrap_err(), &expected);
+            check_failure(name, &model.generate_images(request()).await.unwrap_err(), expected);
         }
     }
 }
@@ -79,7 +79,7 @@ async fn what_is_no_image_or_too_large_is_refused() {
         let server = faulty(PATHS[0].1, move |_, _| Reply::json(200, &json!({"data": [image]}))).await;
         let model = ModelImages::from_provider(provider(&server, "openai")).with_max_bytes(4);
         let error = model.generate_images(request()).await.unwrap_err();
-        check_failure(expected, &error, &LlmErrorKind::Malformed);
+        check_failure(expected, &error, LlmErrorKind::Malformed);
         assert!(error.message().contains(expected), "{error}");
     };
     check(

@@ -71,7 +71,7 @@ async fn each_fault_is_an_error_of_its_kind() {
         for (name, fault, expected) in faults() {
             let server = faulty(path, move |_, reply| fault(reply)).await;
             let reranker = ModelReranker::from_provider(provider(&server, form)).with_deadline(deadline(name));
-            check_failure(name, &reranker.rerank(request()).await.unwrap_err(), &expected);
+            check_failure(name, &reranker.rerank(request()).await.unwrap_err(), expected);
         }
     }
 }
@@ -82,7 +82,7 @@ async fn scores_that_do_not_fit_are_refused() {
         let server = faulty("/v1/rerank", move |_, _| Reply::json(200, &json!({"results": results}))).await;
         let reranker = ModelReranker::from_provider(provider(&server, "openai"));
         let error = reranker.rerank(request()).await.unwrap_err();
-        check_failure(expected, &error, &LlmErrorKind::Malformed);
+        check_failure(expected, &error, LlmErrorKind::Malformed);
         assert!(error.message().contains(expected), "{error}");
     };
     let score = |index: u64| json!({"index": index, "relevance_score": 0.5});
@@ -104,7 +104,7 @@ async fn invalid_requests_are_not_sent() {
         request().with_extra_body("query", "other"),
     ] {
         let error = reranker.rerank(invalid).await.unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest, "{error}");
+        assert_eq!(error.kind(), LlmErrorKind::InvalidRequest, "{error}");
     }
     assert!(server.requests().is_empty());
 }
@@ -196,7 +196,7 @@ async fn settings_choose_the_form() {
         .unwrap()
         .build_reranker()
         .unwrap_err();
-    assert_eq!(missing.kind(), &LlmErrorKind::Authentication);
+    assert_eq!(missing.kind(), LlmErrorKind::Authentication);
     let invalid = ProviderConfig::parse("compatible:m")
         .unwrap()
         .with_base_url("http://localhost:1/v1");

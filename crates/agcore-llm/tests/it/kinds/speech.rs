@@ -93,7 +93,7 @@ async fn each_fault_is_an_error_of_its_kind() {
         for (name, fault, expected) in faults() {
             let server = faulty(path, move |_, reply| fault(reply)).await;
             let model = model(&server, form).with_deadline(deadline(name));
-            check_failure(name, &model.speak(request()).collect().await.unwrap_err(), &expected);
+            check_failure(name, &model.speak(request()).collect().await.unwrap_err(), expected);
         }
     }
     let server = faulty(PATHS[1].1, |_, reply| {
@@ -105,7 +105,7 @@ async fn each_fault_is_an_error_of_its_kind() {
         .collect()
         .await
         .unwrap_err();
-    check_failure("cut", &error, &LlmErrorKind::Truncated);
+    check_failure("cut", &error, LlmErrorKind::Truncated);
 }
 
 #[tokio::test]
@@ -131,7 +131,7 @@ async fn limits_apply_while_the_sound_arrives() {
         .collect()
         .await
         .unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
     assert_eq!(server.requests().len(), 2);
 }
 
@@ -153,7 +153,7 @@ async fn only_a_speech_of_which_nothing_was_heard_is_repeated() {
         .await;
         let model = model(&server, "openai").with_layer(|inner| Retry::new(inner, policy, clock.clone(), always(0.5)));
         let error = model.speak(request()).collect().await.unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::Truncated);
+        assert_eq!(error.kind(), LlmErrorKind::Truncated);
         assert!(error.message().contains(expected), "{error}");
         assert_eq!(model.speak(request()).collect().await.unwrap().audio.len(), SIZE);
     }

@@ -100,7 +100,7 @@ pub(crate) fn deadline(fault: &str) -> Duration {
 
 /// Checks the error of a call that met a fault: its kind, and that it names who failed.
 #[track_caller]
-pub(crate) fn check_failure(name: &str, error: &LlmError, expected: &LlmErrorKind) {
+pub(crate) fn check_failure(name: &str, error: &LlmError, expected: LlmErrorKind) {
     assert_eq!(error.kind(), expected, "{name}: {error}");
     assert_eq!(
         (error.provider(), error.model()),

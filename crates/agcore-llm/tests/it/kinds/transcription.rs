@@ -72,7 +72,7 @@ async fn each_fault_is_an_error_of_its_kind() {
         for (name, fault, expected) in faults() {
             let server = faulty(path, move |_, reply| fault(reply)).await;
             let model = ModelTranscriber::from_provider(provider(&server, form)).with_deadline(deadline(name));
-            check_failure(name, &model.transcribe(request()).await.unwrap_err(), &expected);
+            check_failure(name, &model.transcribe(request()).await.unwrap_err(), expected);
         }
     }
 }
@@ -91,7 +91,7 @@ async fn invalid_requests_and_replies_are_refused() {
         (request().with_extra_body("file", "x"), "`file`"),
     ] {
         let error = model.transcribe(invalid).await.unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+        assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
         assert!(error.message().contains(expected), "{error}");
     }
     assert!(server.requests().is_empty());
@@ -102,7 +102,7 @@ async fn invalid_requests_and_replies_are_refused() {
     .await;
     let model = ModelTranscriber::from_provider(provider(&backwards, "openai"));
     let error = model.transcribe(request()).await.unwrap_err();
-    check_failure("backwards", &error, &LlmErrorKind::Malformed);
+    check_failure("backwards", &error, LlmErrorKind::Malformed);
 }
 
 #[tokio::test]

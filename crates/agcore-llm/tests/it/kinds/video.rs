@@ -48,7 +48,7 @@ async fn a_job_is_created_awaited_and_fetched() {
         assert_eq!(job.status, VideoStatus::Queued, "{form}");
         assert_eq!(
             model.fetch_video(&job).await.unwrap_err().kind(),
-            &LlmErrorKind::InvalidRequest,
+            LlmErrorKind::InvalidRequest,
             "not yet"
         );
         let job = model.wait_for_video(job, &PollPolicy::new(), &clock).await.unwrap();
@@ -81,7 +81,7 @@ async fn failures_and_limits_end_the_wait() {
         let model = model(&server, form);
         let job = model.create_video(request("please fail")).await.unwrap();
         let error = model.wait_for_video(job, &PollPolicy::new(), &clock).await.unwrap_err();
-        check_failure(form, &error, &LlmErrorKind::Server);
+        check_failure(form, &error, LlmErrorKind::Server);
         assert!(
             error.message().contains("The prompt was refused.") && !error.is_retryable(),
             "{error}"
@@ -93,7 +93,7 @@ async fn failures_and_limits_end_the_wait() {
             .with_max_wait(Duration::from_secs(60));
         let (before, start) = (server.requests().len(), clock.monotonic());
         let error = model.wait_for_video(job, &policy, &clock).await.unwrap_err();
-        check_failure(form, &error, &LlmErrorKind::Timeout(TimeoutStage::Total));
+        check_failure(form, &error, LlmErrorKind::Timeout(TimeoutStage::Total));
         assert!(error.message().contains("it was cancelled"), "{error}");
         assert_eq!(clock.monotonic() - start, Duration::from_secs(60));
         let sent = server.requests();
@@ -122,7 +122,7 @@ async fn some_polls_may_fail() {
     let job = || VideoJob::new("video-done", VideoStatus::Queued);
     let strict = PollPolicy::new().with_max_failures(0);
     let error = model.wait_for_video(job(), &strict, &clock).await.unwrap_err();
-    check_failure("strict", &error, &LlmErrorKind::Overloaded);
+    check_failure("strict", &error, LlmErrorKind::Overloaded);
     assert_eq!(
         model
             .wait_for_video(job(), &PollPolicy::new(), &clock)
@@ -139,11 +139,7 @@ async fn each_fault_is_an_error_of_its_kind() {
         for (name, fault, expected) in faults() {
             let server = faulty(path, move |_, reply| fault(reply)).await;
             let model = model(&server, form).with_deadline(deadline(name));
-            check_failure(
-                name,
-                &model.create_video(request("waves")).await.unwrap_err(),
-                &expected,
-            );
+            check_failure(name, &model.create_video(request("waves")).await.unwrap_err(), expected);
         }
     }
 }
@@ -156,7 +152,7 @@ async fn hostile_replies_are_refused() {
             .create_video(request("waves"))
             .await
             .unwrap_err();
-        check_failure(expected, &error, &LlmErrorKind::Malformed);
+        check_failure(expected, &error, LlmErrorKind::Malformed);
         assert!(error.message().contains(expected), "{error}");
     };
     check(json!({"id": "../models", "status": "queued"}), "no id at `/id`").await;
@@ -170,11 +166,11 @@ async fn hostile_replies_are_refused() {
     let model = model(&server, "openai");
     for id in ["", "..", "a/b", "a?b", "a%2fb", &"a".repeat(257)] {
         let error = model.video_status(id).await.unwrap_err();
-        assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest, "{id}");
+        assert_eq!(error.kind(), LlmErrorKind::InvalidRequest, "{id}");
     }
     assert!(server.requests().is_empty());
     let missing = model.video_status("unknown").await.unwrap_err();
-    check_failure("unknown", &missing, &LlmErrorKind::NotFound);
+    check_failure("unknown", &missing, LlmErrorKind::NotFound);
     let large = model
         .with_max_bytes(100)
         .fetch_video(&VideoJob::new("video-done", VideoStatus::Done))

@@ -41,5 +41,5 @@ async fn ends_in_time(context: CheckContext<'_>, scenario: &Scenario) -> Result<
 }
 
 fn expect_timeout(error: &LlmError) -> Result<(), CheckError> {
-    ensure_equal("kind", error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total))
+    ensure_equal("kind", &error.kind(), &LlmErrorKind::Timeout(TimeoutStage::Total))
 }

@@ -35,7 +35,7 @@ pub(super) async fn in_stream(context: CheckContext<'_>) -> Result<(), CheckErro
         fault,
     };
     let error = context.ask(&scenario).await?.into_error()?;
-    ensure_equal("kind", error.kind(), &LlmErrorKind::RateLimit)?;
+    ensure_equal("kind", &error.kind(), &LlmErrorKind::RateLimit)?;
     ensure(error.is_retryable(), || "the error is not retryable".to_owned())?;
     expect_partial(context, &error)
 }
@@ -62,7 +62,7 @@ pub(super) async fn garbled(context: CheckContext<'_>) -> Result<(), CheckError>
         })
         .await?
         .into_error()?;
-    ensure_equal("kind", error.kind(), &LlmErrorKind::Malformed)?;
+    ensure_equal("kind", &error.kind(), &LlmErrorKind::Malformed)?;
     expect_partial(context, &error)
 }
 

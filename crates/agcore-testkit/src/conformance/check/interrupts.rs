@@ -107,7 +107,7 @@ fn stalled() -> Scenario {
 }
 
 fn expect_cancelled(error: &LlmError) -> Result<(), CheckError> {
-    ensure_equal("kind", error.kind(), &LlmErrorKind::Cancelled)?;
+    ensure_equal("kind", &error.kind(), &LlmErrorKind::Cancelled)?;
     ensure(!error.is_retryable(), || {
         "the error of a cancelled call is retryable".to_owned()
     })

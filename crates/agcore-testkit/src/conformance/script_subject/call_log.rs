@@ -102,7 +102,7 @@ impl Stream for LoggedReply {
         let item = std::task::ready!(self.items.poll_next_unpin(cx));
         // A cancelled call counts as abandoned, although its reply has an end.
         let is_cancelled =
-            |item: &ReplyItem| matches!(item, ReplyItem::End(Err(error)) if *error.kind() == LlmErrorKind::Cancelled);
+            |item: &ReplyItem| matches!(item, ReplyItem::End(Err(error)) if error.kind() == LlmErrorKind::Cancelled);
         if matches!(&item, Some(ReplyItem::End(_))) && !item.as_ref().is_some_and(is_cancelled) {
             self.state = State::Ended;
         }

@@ -10,7 +10,7 @@ fn an_error_instead_of_a_line_keeps_the_partial_reply() {
         let (found, partial) = failure(&format!(
             "{{\"message\":{{\"content\":\"So \"}},\"done\":false}}\n{error}\n"
         ));
-        assert_eq!(found.kind(), &expected, "{error}");
+        assert_eq!(found.kind(), expected, "{error}");
         assert_eq!(partial.text(), "So ");
         assert_eq!(found.status(), None);
     };
@@ -33,7 +33,7 @@ fn an_error_instead_of_a_line_keeps_the_partial_reply() {
     check(r#"{"message":"no healthy upstream"}"#, LlmErrorKind::Server);
     check(r#"{"detail":"overloaded"}"#, LlmErrorKind::Overloaded);
     let (whole, _) = failure(r#"{"error":"you have reached your weekly usage limit, upgrade for higher limits"}"#);
-    assert_eq!(whole.kind(), &LlmErrorKind::QuotaExhausted);
+    assert_eq!(whole.kind(), LlmErrorKind::QuotaExhausted);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn classifies_failures() {
         (
             400,
             r#"{"error":"prompt too long; exceeded max context length by 4 tokens"}"#,
-            context.clone(),
+            context,
         ),
         (
             400,
@@ -92,7 +92,7 @@ fn classifies_failures() {
     for (status, body, expected) in cases {
         let (end, response) = read_as(&head(status, WHOLE), body.as_bytes(), Close::Clean);
         let error = end.unwrap_err();
-        assert_eq!((error.kind(), error.status()), (&expected, Some(status)), "{body}");
+        assert_eq!((error.kind(), error.status()), (expected, Some(status)), "{body}");
         assert!(response.choices.is_empty() && !error.message().is_empty());
     }
 }
@@ -104,9 +104,9 @@ fn a_stream_without_its_end_is_truncated() {
     let last = body.trim_end().rfind('\n').unwrap() + 1;
     for end in 0..body.len() - 2 {
         let (cut, partial) = decode(&head, &[&body.as_bytes()[..end]], Close::Clean);
-        assert_eq!(cut.unwrap_err().kind(), &LlmErrorKind::Truncated, "{end}");
+        assert_eq!(cut.unwrap_err().kind(), LlmErrorKind::Truncated, "{end}");
         let (reset, _) = decode(&head, &[&body.as_bytes()[..end]], Close::Reset);
-        assert_eq!(reset.unwrap_err().kind(), &LlmErrorKind::Connect, "{end}");
+        assert_eq!(reset.unwrap_err().kind(), LlmErrorKind::Connect, "{end}");
         if end >= last {
             assert_eq!(partial.text(), "One two");
         }
@@ -119,19 +119,19 @@ fn half_a_whole_reply_is_malformed() {
     for end in 0..body.len() {
         let half = &body.as_bytes()[..end];
         let (cut, _) = decode(&head(200, WHOLE), &[half], Close::Clean);
-        assert_eq!(cut.unwrap_err().kind(), &LlmErrorKind::Malformed, "{end}");
+        assert_eq!(cut.unwrap_err().kind(), LlmErrorKind::Malformed, "{end}");
         let (reset, _) = decode(&head(200, WHOLE), &[half], Close::Reset);
-        assert_eq!(reset.unwrap_err().kind(), &LlmErrorKind::Connect, "{end}");
+        assert_eq!(reset.unwrap_err().kind(), LlmErrorKind::Connect, "{end}");
     }
     let (unfinished, partial) = failure(r#"{"message":{"role":"assistant","content":"Yes"}}"#);
-    assert_eq!((unfinished.kind(), &*partial.text()), (&LlmErrorKind::Truncated, "Yes"));
+    assert_eq!((unfinished.kind(), &*partial.text()), (LlmErrorKind::Truncated, "Yes"));
 }
 
 #[test]
 fn other_content_is_malformed() {
     let check = |body: &str, expected: &str| {
         let (error, _) = failure(body);
-        assert_eq!(error.kind(), &LlmErrorKind::Malformed, "{body}");
+        assert_eq!(error.kind(), LlmErrorKind::Malformed, "{body}");
         assert!(error.message().contains(expected), "{body}: {error}");
         // A text of a gateway may go away, a web site or a reply in another form will not.
         assert_eq!(error.is_retryable(), !body.starts_with(['{', '[', '<']), "{body}");

@@ -30,7 +30,7 @@ pub(super) enum ServerAnswer {
 pub(super) async fn checks(choices: &Choices) -> (ServerAnswer, Vec<Check>) {
     let config = choices.provider_config().with_timeouts(check_timeouts());
     match config.build() {
-        Err(error) if *error.kind() == LlmErrorKind::Authentication => {
+        Err(error) if error.kind() == LlmErrorKind::Authentication => {
             let skipped = Check::warn("server", "skipped: no API key", "Set the API key first.");
             return (ServerAnswer::Unknown, vec![skipped]);
         }
@@ -52,7 +52,7 @@ pub(super) async fn checks(choices: &Choices) -> (ServerAnswer, Vec<Check>) {
             (ServerAnswer::Lists, checks.into_iter().flatten().collect())
         }
         Ok(None) => (ServerAnswer::Unknown, vec![no_list(&config)]),
-        Err(error) if *error.kind() == LlmErrorKind::Authentication => {
+        Err(error) if error.kind() == LlmErrorKind::Authentication => {
             (ServerAnswer::WantsKey, vec![list_failed(&config, error)])
         }
         Err(error) => (ServerAnswer::Unknown, vec![list_failed(&config, error)]),

@@ -108,7 +108,7 @@ pub(super) fn key(choices: &Choices, answer: ServerAnswer) -> Check {
     let advice = format!("set {} or AGCORE_API_KEY.", key_variable(provider));
     let built = choices.provider_config().build();
     match (built, &choices.key, answer) {
-        (Err(error), ..) if *error.kind() == LlmErrorKind::Authentication => {
+        (Err(error), ..) if error.kind() == LlmErrorKind::Authentication => {
             Check::fail("key", &setup_failure(&choices.report, error))
         }
         (_, Some(key), _) => Check::ok("key", format!("set ({})", key.origin)),

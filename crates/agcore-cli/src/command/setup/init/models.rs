@@ -191,7 +191,7 @@ async fn lists(config: &ProviderConfig) -> Lists {
     }
 }
 
-fn is_about_key(kind: &LlmErrorKind) -> bool {
+fn is_about_key(kind: LlmErrorKind) -> bool {
     matches!(kind, LlmErrorKind::Authentication | LlmErrorKind::Permission)
 }
 
