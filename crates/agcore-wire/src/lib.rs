@@ -37,6 +37,7 @@
 //! | `anthropic` | The Anthropic Messages API. |
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
+//! | `gemini` | The native API of Gemini. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
 //! | `media` | Models that make or read images, sound and videos. |
@@ -47,7 +48,6 @@ mod error;
 mod delta;
 mod fold;
 mod wire;
-mod features;
 pub mod adapt;
 pub mod operation;
 pub mod failure;
@@ -71,6 +71,8 @@ pub mod anthropic;
 pub mod openai_responses;
 #[cfg(feature = "ollama")]
 pub mod ollama;
+#[cfg(feature = "gemini")]
+pub mod gemini;
 pub mod wire_case;
 
 #[cfg(feature = "_shapes")]
@@ -78,9 +80,8 @@ pub use decode::shape::ResponseShape;
 pub use delta::{CallFragment, Place, ReplyDelta, ReplyStart, SealedBlock, deltas_from_response};
 pub use error::{LlmError, LlmErrorKind, TimeoutStage, Unsupported};
 pub use failure::response_metadata;
-pub use features::missing_feature;
 pub use fold::Fold;
-pub use wire::{Api, Chat, Close, Decoder, EncodeOptions, Operation, ReplyHead, Wire, WireRequest};
+pub use wire::{Api, Chat, Close, Decoder, EncodeOptions, Operation, ReplyHead, Wire, WireRequest, missing_feature};
 
 /// The APIs of this build. Every API is registered here, and nowhere else in this crate.
 ///
@@ -110,6 +111,8 @@ pub const APIS: &[Api] = &[
     ),
     #[cfg(feature = "ollama")]
     Api::new("ollama", || Box::new(ollama::Ollama::new())),
+    #[cfg(feature = "gemini")]
+    Api::new("gemini", || Box::new(gemini::Gemini::new())),
 ];
 
 #[cfg(all(doctest, feature = "openai-chat"))]

@@ -66,6 +66,8 @@ pub struct SseDecoder {
     /// Whether the last read ended with CR, so that a following LF belongs to the same line end.
     after_cr: bool,
     limit: usize,
+    /// Whether JSON outside of fields is data, too.
+    bare_json: bool,
 }
 
 /// An event that is not complete yet.
@@ -74,6 +76,8 @@ struct OpenEvent {
     name: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
+    /// Whether the data consists of lines without a field.
+    is_bare: bool,
 }
 
 impl Default for SseDecoder {
@@ -94,7 +98,16 @@ impl SseDecoder {
             at_start: true,
             after_cr: false,
             limit: Self::DEFAULT_LIMIT,
+            bare_json: false,
         }
+    }
+
+    /// Sets whether lines of JSON without a field, up to the next blank line, are read as the data of an event. Gemini reports
+    /// errors in the middle of a stream like this.
+    #[must_use]
+    pub(crate) fn with_bare_json(mut self, enabled: bool) -> Self {
+        self.bare_json = enabled;
+        self
     }
 
     /// Sets the maximum size of an event, in bytes of its lines.
@@ -186,6 +199,18 @@ impl SseDecoder {
         if line.is_empty() {
             return self.open.dispatch(borrowed.take(), false, on_event);
         }
+        if self.bare_json {
+            let is_bare = self.open.continues_bare_json(line);
+            if is_bare != self.open.is_bare {
+                // The blank line between them is missing.
+                self.open.dispatch(borrowed.take(), false, on_event)?;
+            }
+            if is_bare {
+                self.open.is_bare = true;
+                self.open.add_data(line, borrowed);
+                return Ok(());
+            }
+        }
         let (field, value) = match memchr::memchr(b':', line) {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
             None => (line, &line[line.len()..]),
@@ -216,6 +241,14 @@ impl SseDecoder {
 }
 
 impl OpenEvent {
+    /// Returns whether a line is JSON without a field: the beginning of an object or list, or a further line of one.
+    fn continues_bare_json(&self, line: &[u8]) -> bool {
+        match line.trim_ascii_start().first() {
+            Some(b'{' | b'[') => true,
+            _ => self.is_bare && !line.starts_with(b"data:"),
+        }
+    }
+
     /// Adds a data line. The first one is borrowed; with further ones, all are joined in the buffer.
     fn add_data<'a>(&mut self, value: &'a [u8], borrowed: &mut Option<&'a [u8]>) {
         if self.has_data {
@@ -251,7 +284,7 @@ impl OpenEvent {
         };
         self.name.clear();
         self.data.clear();
-        self.has_data = false;
+        (self.has_data, self.is_bare) = (false, false);
         result
     }
 }
@@ -352,6 +385,32 @@ mod tests {
             !error("event: error\n\ndata: x\n\n"),
             "a name applies to one event only"
         );
+    }
+
+    #[test]
+    fn reads_bare_json_only_if_enabled() {
+        let stream = b"data: a\r\n\r\n{\r\n  \"error\": {\r\n  }\r\n}\r\ndata: b\r\n[1]\r\n\r\n\r\ndata: c\n";
+        for step in 1..=stream.len() {
+            let data = |decoder: SseDecoder| {
+                let (mut decoder, mut seen) = (decoder, Vec::new());
+                let mut on_event = |event: SseEvent<'_>| {
+                    seen.push(String::from_utf8_lossy(event.data).into_owned());
+                    Ok::<_, SseTooLong>(())
+                };
+                for read in stream.chunks(step) {
+                    decoder.feed(read, &mut on_event).unwrap();
+                }
+                decoder.finish(&mut on_event).unwrap();
+                seen
+            };
+            let bare = data(SseDecoder::new().with_bare_json(true));
+            assert_eq!(
+                bare,
+                ["a", "{\n  \"error\": {\n  }\n}", "b", "[1]", "c"],
+                "in steps of {step}"
+            );
+            assert_eq!(data(SseDecoder::new()), ["a", "b", "c"], "in steps of {step}");
+        }
     }
 
     #[test]

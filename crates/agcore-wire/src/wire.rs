@@ -3,10 +3,13 @@
 //! A *wire* implements one API, a *transport* moves bytes, and an [`Operation`] is a kind of request (a chat completion, a
 //! list of models, embeddings). `agcore_llm::WireProvider` combines them.
 
+mod features;
+
 use agcore_chat::ChatRequest;
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 
+pub use self::features::missing_feature;
 use crate::{delta::ReplyDelta, error::LlmError};
 
 /// A kind of request, such as a chat completion.

@@ -40,9 +40,8 @@ use crate::{
     APIS,
     delta::ReplyDelta,
     error::LlmError,
-    features::missing_feature,
     fold::Fold,
-    wire::{Api, Chat, Close, Decoder, ReplyHead},
+    wire::{Api, Chat, Close, Decoder, ReplyHead, missing_feature},
 };
 
 /// A recorded reply. Only `id`, `dialect` and `body` are required in its JSON.
@@ -69,7 +68,7 @@ use crate::{
 pub struct WireCase {
     /// The name of the case.
     pub id: String,
-    /// The API, by the name of its feature: `openai-chat`, `anthropic`, `openai-responses` or `ollama`.
+    /// The API, by the name of its feature: `openai-chat`, `anthropic`, `openai-responses`, `ollama` or `gemini`.
     pub dialect: String,
     /// The special feature of the case, in one line.
     #[serde(default)]

@@ -45,6 +45,21 @@ const EXTRAS: &[(&str, &[&str])] = &[
             "settings.rs",
         ],
     ),
+    (
+        "gemini",
+        &[
+            "decode/choice.rs",
+            "decode/members.rs",
+            "decode/partial_args.rs",
+            "embed.rs",
+            "encode/media.rs",
+            "encode/model.rs",
+            "encode/part.rs",
+            "models.rs",
+            "path.rs",
+            "settings.rs",
+        ],
+    ),
     ("ollama", &["decode/lines.rs", "embed.rs", "settings.rs"]),
     (
         "openai_chat",

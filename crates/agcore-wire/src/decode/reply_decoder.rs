@@ -23,6 +23,9 @@ pub(crate) trait EventReader: std::fmt::Debug + Send + 'static {
     /// The name of a reply in errors, such as `chat completion`.
     const REPLY: &'static str;
 
+    /// Whether a stream may contain JSON outside of its events, which is read like an event.
+    const BARE_JSON: bool = false;
+
     /// Reads an event that has data. Not called again once the reader [is done](Self::is_done).
     ///
     /// Returns the range of the text if the event contained nothing else, and if the same event with another text would,
@@ -48,6 +51,12 @@ pub(crate) trait EventReader: std::fmt::Debug + Send + 'static {
 
     /// Emits what was held back, when the reply ends early.
     fn flush(&mut self, out: &mut Vec<ReplyDelta>);
+
+    /// Emits what was held back, when a stream without a terminal marker has ended after a finish reason. Fails if the reply
+    /// cannot be used after all.
+    fn complete(&mut self, _failure: &FailureReader, _out: &mut Vec<ReplyDelta>) -> Result<(), LlmError> {
+        Ok(())
+    }
 
     /// Returns whether the reply may end here, because a finish reason was seen.
     fn is_finished(&self) -> bool;
@@ -157,7 +166,7 @@ impl<R: EventReader> ReplyDecoder<R> {
         };
         let held = std::mem::take(held);
         self.mode = match kind {
-            BodyKind::Events => Mode::Events(Box::default()),
+            BodyKind::Events => Mode::Events(Box::new(SseDecoder::new().with_bare_json(R::BARE_JSON))),
             BodyKind::Json => Mode::Whole(Vec::new()),
             BodyKind::Page => Mode::Page(Vec::new()),
         };
@@ -208,8 +217,11 @@ impl<R: EventReader> ReplyDecoder<R> {
             sse.finish(read)
                 .map_err(|stop| stop_error(reader, failure, stop, out))?;
         }
-        if reader.is_done() || reader.is_finished() {
+        if reader.is_done() {
             return Ok(());
+        }
+        if reader.is_finished() {
+            return reader.complete(failure, out);
         }
         reader.flush(out);
         Err(match close {

@@ -58,6 +58,8 @@ fn precise(body: &ErrorBody) -> Option<LlmErrorKind> {
     let is_daily = || body.quota_ids.iter().any(|id| id.contains("PerDay"));
     Some(match kind {
         LlmErrorKind::RateLimit if is_daily() || is_relabelled_quota(body) => LlmErrorKind::QuotaExhausted,
+        // Google refuses permission without a key, and with one that was blocked.
+        LlmErrorKind::Permission if wording::is_key(&body.text()) => LlmErrorKind::Authentication,
         // Gateways refuse access to models that do not exist.
         LlmErrorKind::Permission if wording::is_missing_model(&body.text()) => LlmErrorKind::NotFound,
         kind => kind,

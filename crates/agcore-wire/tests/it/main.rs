@@ -21,6 +21,8 @@ mod dialects;
 mod costs;
 mod deltas;
 mod errors;
+#[cfg(feature = "gemini")]
+mod gemini_encode;
 #[cfg(feature = "openai-chat")]
 mod given_back;
 #[cfg(all(feature = "media", feature = "rerank"))]

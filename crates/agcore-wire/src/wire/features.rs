@@ -9,6 +9,7 @@ const NAMES: &[(&str, bool, &[&str])] = &[
         &["openai-responses", "responses"],
     ),
     ("ollama", cfg!(feature = "ollama"), &["ollama-native", "ollama-api"]),
+    ("gemini", cfg!(feature = "gemini"), &["gemini-native", "gemini-api"]),
     (
         "openai-chat",
         cfg!(feature = "openai-chat"),
