@@ -22,7 +22,9 @@ VALID = {
     "anthropic": {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": "Hi"}]},
     "openai-responses": {"model": "m", "input": [{"role": "user", "content": "Hi"}]},
     "ollama-native": {"model": "m", "messages": [{"role": "user", "content": "Hi"}]},
+    "gemini-native": {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]},
 }
+OTHER_FORM = {"ollama-native", "gemini-native"}
 
 
 def put(*path_and_value):
@@ -44,11 +46,11 @@ def drop(name):
 # The vendors, the change of the valid body, the path of the error, and a part of its description.
 CASES = [
     (set(VALID), put("no_such_member", 1), "$.no_such_member", "is unknown to"),
-    (set(VALID) - {"anthropic", "ollama-native"}, put("temperature", "warm"), "$.temperature", "'warm' is not a valid float"),
-    (set(VALID) - {"anthropic", "ollama-native"}, put("temperature", True), "$.temperature", "True is not a valid float"),
-    (set(VALID) - {"openrouter", "openai-responses"}, drop("model"), "$.model", "is missing"),
-    (set(VALID) - {"openai-responses", "ollama-native"}, put("messages", 0, "role", "robot"), "$.messages[0].role", "is not one of"),
-    (set(VALID) - {"ollama-native"}, put("stream", "yes"), "$.stream", "'yes' is"),
+    (set(VALID) - OTHER_FORM - {"anthropic"}, put("temperature", "warm"), "$.temperature", "'warm' is not a valid float"),
+    (set(VALID) - OTHER_FORM - {"anthropic"}, put("temperature", True), "$.temperature", "True is not a valid float"),
+    (set(VALID) - {"openrouter", "openai-responses", "gemini-native"}, drop("model"), "$.model", "is missing"),
+    (set(VALID) - OTHER_FORM - {"openai-responses"}, put("messages", 0, "role", "robot"), "$.messages[0].role", "is not one of"),
+    (set(VALID) - OTHER_FORM, put("stream", "yes"), "$.stream", "'yes' is"),
     ({"openai", "groq", "mistral", "openrouter", "zhipu"}, put("messages", 0, "extra", 1), "$.messages[0].extra", "is unknown"),
     ({"openai", "groq", "mistral", "openrouter"}, put("max_tokens", 1.5), "$.max_tokens", "1.5 is not a valid int"),
     ({"openai", "groq", "mistral"}, put("reasoning_effort", "enormous"), "$.reasoning_effort", "is not one of"),
@@ -63,6 +65,10 @@ CASES = [
     ({"openai-responses"}, put("reasoning", {"effort": "enormous"}), "$.reasoning.effort", "is not one of"),
     ({"ollama-native"}, put("messages", 0, "images", "x"), "$.messages[0].images", "is not an array"),
     ({"ollama-native"}, put("messages", 0, "odd", 1), "$.messages[0].odd", "is unknown"),
+    ({"gemini-native"}, drop("contents"), "$.contents", "is missing"),
+    ({"gemini-native"}, put("contents", 0, "parts", 0, "odd", 1), "$.contents[0].parts[0].odd", "is unknown"),
+    ({"gemini-native"}, put("contents", 0, "parts", 0, "thoughtSignature", 1), "$.contents[0].parts[0].thoughtSignature", "is not a valid"),
+    ({"gemini-native"}, put("generationConfig", {"thinkingConfig": {"thinkingLevel": "ENORMOUS"}}), "$.generationConfig.thinkingConfig.thinkingLevel", "is not one of"),
 ]
 
 

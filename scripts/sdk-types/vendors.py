@@ -123,6 +123,22 @@ def ollama_native():
     return typing.TypedDict("ChatRequest", members, total=False)
 
 
+def gemini_native():
+    """Returns a type for google-genai's package, which types the members of a body separately."""
+    types = importlib.import_module("google.genai.types")
+    members = {
+        "contents": typing.Required[list[types.Content]],
+        "systemInstruction": types.Content,
+        "tools": list[types.Tool],
+        "toolConfig": types.ToolConfig,
+        "generationConfig": types.GenerationConfig,
+        "safetySettings": list[types.SafetySetting],
+        "cachedContent": str,
+        "serviceTier": types.ServiceTier,
+    }
+    return typing.TypedDict("GenerateContentRequest", members, total=False)
+
+
 def member(owners, name, kind, source):
     return Extra((owners,) if isinstance(owners, str) else owners, name, kind, source)
 
@@ -213,6 +229,8 @@ VENDORS = {
         ),
     ),
     "openai-responses": Vendor("openai", "openai.types.responses.response_create_params:ResponseCreateParams"),
+    # Bytes are base64 in a body.
+    "gemini-native": Vendor("google-genai", gemini_native, stand_ins={"bytes": str}),
     "ollama-native": Vendor(
         "ollama",
         ollama_native,

@@ -104,6 +104,7 @@ impl SseDecoder {
 
     /// Sets whether lines of JSON without a field, up to the next blank line, are read as the data of an event. Gemini reports
     /// errors in the middle of a stream like this.
+    #[cfg(any(feature = "_api", feature = "_shapes"))]
     #[must_use]
     pub(crate) fn with_bare_json(mut self, enabled: bool) -> Self {
         self.bare_json = enabled;
@@ -387,6 +388,7 @@ mod tests {
         );
     }
 
+    #[cfg(feature = "_api")]
     #[test]
     fn reads_bare_json_only_if_enabled() {
         let stream = b"data: a\r\n\r\n{\r\n  \"error\": {\r\n  }\r\n}\r\ndata: b\r\n[1]\r\n\r\n\r\ndata: c\n";

@@ -125,6 +125,39 @@ fn a_line_of_ollama_allocates_as_little() {
     );
 }
 
+/// Checks a chunk with this part as sent by Gemini.
+#[cfg(feature = "gemini")]
+#[track_caller]
+fn check_gemini(part: &str, max: f64) {
+    use agcore_wire::gemini::Gemini;
+
+    let decoder = || Wire::<Chat>::decoder(&Gemini::new(), &ReplyHead::default());
+    let chunk = format!(
+        "data: {{\"candidates\": [{{\"content\": {{\"parts\": [{part}],\"role\": \"model\"}},\"index\": 0}}],\
+         \"usageMetadata\": {{\"promptTokenCount\": 9,\"candidatesTokenCount\": 3,\"totalTokenCount\": 12,\
+         \"promptTokensDetails\": [{{\"modality\": \"TEXT\",\"tokenCount\": 9}}]}},\
+         \"modelVersion\": \"gemini-2.5-flash\",\"responseId\": \"ZtcZadq8Kb\"}}\r\n\r\n"
+    );
+    check_chunk(decoder, &chunk, max);
+}
+
+#[cfg(feature = "gemini")]
+#[test]
+fn a_chunk_of_gemini_allocates_as_little() {
+    check_gemini(r#"{"text": " word"}"#, 0.1);
+    check_gemini(r#"{"text": "é🦀","thought": true}"#, 0.1);
+    // These are parsed, as chunks with other counts are.
+    check_gemini(r#"{"text": "a\nb"}"#, 1.0);
+    check_gemini(
+        r#"{"text": "a \"text\" that is too long to be kept in place, as it comes in larger pieces"}"#,
+        3.0,
+    );
+    check_gemini(
+        r#"{"functionCall": {"id": "call_1","name": "f","args": {"city": "Rome"}}}"#,
+        10.0,
+    );
+}
+
 /// Checks an event with this delta of a block as sent by Anthropic.
 #[cfg(feature = "anthropic")]
 #[track_caller]

@@ -192,6 +192,17 @@ impl<'de> JsonReader<'de> {
         Ok(&self.text[begin..self.at])
     }
 
+    /// Skips the next value if it is this list, object or text, which was read [as JSON text](Self::raw) before.
+    pub(crate) fn skip_same(&mut self, raw: &str) -> bool {
+        self.peek();
+        // A number could be the beginning of a longer one.
+        let is_same = raw.ends_with(['"', '}', ']']) && self.text[self.at..].starts_with(raw);
+        if is_same {
+            self.at += raw.len();
+        }
+        is_same
+    }
+
     /// Returns the error for the next value, which is of a wrong type.
     #[cold]
     pub(crate) fn type_error(&mut self, expected: &str) -> Error {

@@ -9,6 +9,7 @@ use agcore_wire::{
     Chat, Close, EncodeOptions, Fold, ReplyHead, Wire,
     anthropic::Anthropic,
     dialect::{self, Dialect},
+    gemini::Gemini,
     ollama::Ollama,
     openai_chat::OpenAiChat,
     openai_responses::OpenAiResponses,
@@ -192,6 +193,50 @@ fn ollama() -> Api {
     }
 }
 
+fn gemini_native() -> Api {
+    let call = |arguments: &str| json!({"name": "weather", "args": serde_json::from_str::<Value>(arguments).unwrap()});
+    let reply = |parts: Value| {
+        let content = json!({"role": "model", "parts": parts});
+        json!({"candidates": [{"content": content, "finishReason": "STOP"}]})
+    };
+    let parts = json!([
+        {"text": "Thoughts of gemini-native.", "thought": true, "thoughtSignature": "thought of gemini-native"},
+        {"executableCode": {"language": "PYTHON", "code": "code of gemini-native"}},
+        {"text": "Text of gemini-native.", "thoughtSignature": "text of gemini-native"},
+        {"functionCall": call(ARGUMENTS[0]), "thoughtSignature": "call of gemini-native"},
+        {"functionCall": call(ARGUMENTS[1])},
+    ]);
+    Api {
+        name: "gemini-native",
+        wire: Arc::new(Gemini::new()),
+        reply: reply(parts),
+        last: reply(json!([{"text": "Last of gemini-native."}])),
+        private: &[
+            "Thoughts of gemini-native.",
+            "thought of gemini-native",
+            "code of gemini-native",
+            "text of gemini-native",
+            "call of gemini-native",
+        ],
+        accepts_id: |id| !id.is_empty(),
+        unique_ids: false,
+        // Calls have no ids, so that their order counts: each content with results is behind the one with the calls.
+        ids: |body| {
+            let contents = body["contents"].as_array().unwrap();
+            let numbered = |member: &str, offset: usize| {
+                let number = |(at, content): (usize, &Value)| {
+                    let parts = content["parts"].as_array().unwrap().iter();
+                    let found = parts.filter(|part| part[member].is_object()).enumerate();
+                    let number = |(index, _)| format!("{}-{index}", at + offset);
+                    found.map(number).collect::<Vec<_>>()
+                };
+                contents.iter().enumerate().flat_map(number).collect::<Vec<_>>()
+            };
+            (numbered("functionCall", 1), numbered("functionResponse", 0))
+        },
+    }
+}
+
 fn apis() -> Vec<Api> {
     vec![
         openai(),
@@ -201,6 +246,7 @@ fn apis() -> Vec<Api> {
         anthropic(),
         responses(),
         ollama(),
+        gemini_native(),
     ]
 }
 

@@ -174,3 +174,19 @@ fn raw_json_is_unchanged() {
         json!({"a": [1.5, "é"]})
     );
 }
+
+#[test]
+fn a_value_that_was_read_before_is_skipped_at_once() {
+    let check = |document: &str, known: &str, expected: bool| {
+        let mut json = JsonReader::from_bytes(document.as_bytes()).unwrap();
+        assert_eq!(json.skip_same(known), expected, "{document}");
+        let rest = if expected { "" } else { document.trim_start() };
+        assert_eq!(&document[json.at..], rest, "{document}");
+    };
+    check(r#"{"a":1}"#, r#"{"a":1}"#, true);
+    check(" [1]", "[1]", true);
+    check(r#""text""#, r#""text""#, true);
+    check(r#"{"a":12}"#, r#"{"a":1}"#, false);
+    check("12", "1", false);
+    check("1", "1", false);
+}

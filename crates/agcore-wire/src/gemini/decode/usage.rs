@@ -35,7 +35,7 @@ impl RawUsage {
                 "toolUsePromptTokenCount" => &mut self.tool_use,
                 "totalTokenCount" => &mut self.total,
                 other => {
-                    has_changed |= self.update_member(other, json.raw()?);
+                    has_changed |= self.update_member(other, json)?;
                     continue;
                 }
             };
@@ -46,16 +46,20 @@ impl RawUsage {
         Ok(has_changed)
     }
 
-    fn update_member(&mut self, name: &str, raw: &str) -> bool {
-        if name == "serviceTier" {
-            self.service_tier = serde_json::from_str(raw).ok();
+    fn update_member(&mut self, name: &str, json: &mut JsonReader<'_>) -> Result<bool> {
+        let known = self.members.iter_mut().find(|(known, _)| **known == *name);
+        if known.as_ref().is_some_and(|(_, before)| json.skip_same(before)) {
+            return Ok(false);
         }
-        match self.members.iter_mut().find(|(known, _)| **known == *name) {
-            Some((_, before)) if **before == *raw => return false,
+        let raw = json.raw()?;
+        match known {
             Some((_, before)) => *before = raw.into(),
             None => self.members.push((name.into(), raw.into())),
         }
-        true
+        if name == "serviceTier" {
+            self.service_tier = serde_json::from_str(raw).ok();
+        }
+        Ok(true)
     }
 
     /// Returns whether the length of the prompt is known.

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "anthropic")]
 mod anthropic;
+#[cfg(feature = "gemini")]
+mod gemini;
 #[cfg(feature = "ollama")]
 mod ollama;
 #[cfg(feature = "openai-responses")]
@@ -18,6 +20,8 @@ pub(super) fn subjects() -> impl Iterator<Item = Subject> {
         openai_responses::subjects,
         #[cfg(feature = "ollama")]
         ollama::subjects,
+        #[cfg(feature = "gemini")]
+        gemini::subjects,
     ];
     wires.iter().flat_map(|subjects| subjects())
 }
