@@ -1,4 +1,4 @@
-//! Prints the conformance grids of agcore's own providers side by side: the four APIs over HTTP, retries around Chat
+//! Prints the conformance grids of agcore's own providers side by side: the APIs over HTTP, retries around Chat
 //! Completions, and the scripted provider. The tests assert on the same grids.
 #![expect(clippy::print_stdout, reason = "this program prints the grid")]
 
@@ -20,7 +20,7 @@ const NO_CODE: &str = "the API's errors have no code for it";
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let openai = |server: &MockServer| connect("openai", server.base_url());
-    let subjects: [&dyn Subject; 6] = [
+    let subjects: [&dyn Subject; 7] = [
         &ServerSubject::new("chat", openai),
         &ServerSubject::new("responses", |server| connect("openai-responses", server.base_url())),
         &ServerSubject::new("anthropic", |server| connect("anthropic", server.base_url()))
@@ -33,6 +33,12 @@ async fn main() {
         .with_skip(Behavior::UsageDetails, "the API does not count reasoning separately")
         .with_skip(Behavior::Refused(FaultKind::ContentFilter), NO_CODE)
         .with_skip(Behavior::Refused(FaultKind::InvalidToolCall), NO_CODE),
+        &ServerSubject::new("gemini", |server| connect("gemini-native", server.root_url()))
+            .with_skip(Behavior::Refusal, "the API reports refusals as text")
+            .with_skip(
+                Behavior::EmptyAnswer,
+                "an answer without a token is a fault of the models",
+            ),
         &ServerSubject::new("retry", move |server| openai(server).map(retry)),
         &ScriptSubject::new("scripted"),
     ];

@@ -34,7 +34,7 @@
 //! # });
 //! ```
 //!
-//! The server implements OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and Ollama's native API, each
+//! The server implements OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and the native APIs of Ollama and Gemini, each
 //! both as a single response and as a stream. It does not depend on any other agcore crate: it reads and writes raw
 //! JSON according to the vendors' documentation and rejects what the vendors reject, so it can test any client.
 //!

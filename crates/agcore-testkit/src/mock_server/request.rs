@@ -10,11 +10,18 @@ use serde_json::Value;
 
 use crate::mock_server::{
     reply::{ApiError, Reply},
-    wire::{Api, KindRequest, Operation, Prompt, generate, operation_of, wire},
+    wire::{Api, GeminiCall, KindRequest, Operation, Prompt, generate, operation_of, wire},
 };
 
 /// Headers whose values are redacted in the `Debug` output.
-const SECRET: [&str; 5] = ["authorization", "proxy-authorization", "x-api-key", "api-key", "cookie"];
+const SECRET: [&str; 6] = [
+    "authorization",
+    "proxy-authorization",
+    "x-api-key",
+    "api-key",
+    "x-goog-api-key",
+    "cookie",
+];
 
 /// A request that the server received, together with its outcome. Cheap to clone.
 ///
@@ -166,7 +173,22 @@ impl RecordedRequest {
 
     /// Returns the content of the request, independent of its API.
     pub fn prompt(&self) -> Prompt {
-        wire(self.api()).read(self.json())
+        let mut prompt = wire(self.api()).read(self.json());
+        if let Some(call) = self.gemini_call() {
+            call.model.clone_into(&mut prompt.model);
+            prompt.stream = call.is_streamed();
+        }
+        prompt
+    }
+
+    /// Returns the model that the request names: in the path or in the body.
+    pub(crate) fn model(&self) -> &str {
+        let in_body = || self.json()["model"].as_str().unwrap_or_default();
+        self.gemini_call().map_or_else(in_body, |call| call.model)
+    }
+
+    fn gemini_call(&self) -> Option<GeminiCall<'_>> {
+        GeminiCall::of(self.path()).filter(|_| self.api() == Api::Gemini)
     }
 
     /// Returns the reply that the server generates if the request is for a model that does not chat, or an error. A custom

@@ -91,7 +91,7 @@ impl MockServer {
         self.address
     }
 
-    /// Returns `http://127.0.0.1:PORT`, to which Ollama's paths, such as `/api/chat`, are relative.
+    /// Returns `http://127.0.0.1:PORT`, to which the paths of Ollama (`/api/chat`) and Gemini (`/v1beta/models`) are relative.
     pub fn root_url(&self) -> String {
         format!("http://{}", self.address)
     }

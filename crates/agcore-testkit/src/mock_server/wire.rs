@@ -23,12 +23,18 @@ mod video;
 mod tool_results;
 
 mod anthropic;
+mod gemini;
 mod ollama;
 mod openai_chat;
 mod openai_responses;
 
+pub use {
+    api::{Api, Operation},
+    embedding::embed,
+    prompt::{OfferedTool, Prompt, Role, Turn},
+};
 pub(crate) use {
-    api::operation_of,
+    api::{GeminiCall, operation_of},
     contract::{ReplyMetadata, Wire},
     embedding::embeddings,
     error_body::error_body,
@@ -36,11 +42,6 @@ pub(crate) use {
     kind::{KindRequest, generate},
     model_list::model_list,
     tool_results::validate_tool_results,
-};
-pub use {
-    api::{Api, Operation},
-    embedding::embed,
-    prompt::{OfferedTool, Prompt, Role, Turn},
 };
 
 /// Returns the wire of an API.
@@ -50,5 +51,6 @@ pub(crate) fn wire(api: Api) -> &'static dyn Wire {
         Api::OpenAiResponses => &openai_responses::OpenAiResponses,
         Api::Anthropic => &anthropic::Anthropic,
         Api::Ollama => &ollama::Ollama,
+        Api::Gemini => &gemini::Gemini,
     }
 }

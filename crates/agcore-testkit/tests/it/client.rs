@@ -111,7 +111,17 @@ pub(crate) fn minimal(api: Api, stream: bool) -> Value {
             body["max_tokens"] = json!(100);
             body
         }
+        Api::Gemini => json!({ "contents": [{ "role": "user", "parts": [{ "text": "Hi" }] }] }),
         _ => chat(stream),
+    }
+}
+
+/// Returns the path of a request for an answer of this model. That of Gemini contains the model and the form of the reply.
+pub(crate) fn path(api: Api, model: &str, stream: bool) -> String {
+    match (api, stream) {
+        (Api::Gemini, true) => format!("/v1beta/models/{model}:streamGenerateContent?alt=sse"),
+        (Api::Gemini, false) => format!("/v1beta/models/{model}:generateContent"),
+        _ => api.path("/v1"),
     }
 }
 
@@ -122,7 +132,7 @@ pub(crate) async fn ask(reply: Reply, stream: bool) -> Received {
 
 /// Sends a minimal request of an API to a server with this reply.
 pub(crate) async fn ask_api(api: Api, reply: Reply, stream: bool) -> Received {
-    post(&serving(reply).await, &api.path("/v1"), &minimal(api, stream)).await
+    post(&serving(reply).await, &path(api, "m", stream), &minimal(api, stream)).await
 }
 
 /// Opens a connection and writes a minimal request of Chat Completions to it.

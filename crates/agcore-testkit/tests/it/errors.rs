@@ -21,6 +21,10 @@ async fn renders_errors_in_the_format_of_each_api() {
             r#"{"type":"error","error":{"type":"rate_limit_error","message":"Slow down"},"request_id":"req_mock0"}"#,
         ),
         (Api::Ollama, r#"{"error":"Slow down"}"#),
+        (
+            Api::Gemini,
+            r#"{"error":{"code":429,"message":"Slow down","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"rate_limit_exceeded"}]}}"#,
+        ),
     ] {
         for stream in [true, false] {
             let error = ApiError::new(429).with_message("Slow down");

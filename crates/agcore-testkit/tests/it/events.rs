@@ -94,6 +94,10 @@ async fn renders_error_events_in_the_format_of_each_api() {
             r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_mock0"}"#,
         ),
         (Api::Ollama, r#"{"error":"Overloaded"}"#),
+        (
+            Api::Gemini,
+            r#"{"error":{"code":529,"message":"Overloaded","status":"INTERNAL"}}"#,
+        ),
     ] {
         let reply = Reply::text("a b").with_fault(Fault::error_event(2, ApiError::new(529)));
         assert_eq!(ask_api(api, reply, true).await.payloads().last().unwrap(), expected);

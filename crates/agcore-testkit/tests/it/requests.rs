@@ -4,7 +4,7 @@ use agcore_testkit::mock_server::{Api, MockOptions, Operation, Reply};
 use hyper::header::{AUTHORIZATION, HeaderValue};
 use serde_json::{Value, json};
 
-use super::client::{CHAT, chat, get, minimal, post, request, send, serving, with_options};
+use super::client::{CHAT, chat, get, minimal, path, post, request, send, serving, with_options};
 
 #[tokio::test]
 async fn records_requests_in_order() {
@@ -85,9 +85,17 @@ async fn rejects_unknown_models() {
     let server = with_options(MockOptions::new().with_models(["m"])).await;
     for api in Api::ALL {
         let mut body = minimal(api, false);
-        assert_eq!(post(&server, &api.path("/v1"), &body).await.status, 200, "{api:?}");
+        assert_eq!(
+            post(&server, &path(api, "m", false), &body).await.status,
+            200,
+            "{api:?}"
+        );
         body["model"] = json!("other");
-        assert_eq!(post(&server, &api.path("/v1"), &body).await.status, 404, "{api:?}");
+        assert_eq!(
+            post(&server, &path(api, "other", false), &body).await.status,
+            404,
+            "{api:?}"
+        );
     }
     let mut body = chat(false);
     body["model"] = json!("other");
@@ -221,6 +229,21 @@ async fn reads_the_same_prompt_from_every_api() {
                         { "function": { "name": "f", "arguments": { "x": 1 } } },
                     ] },
                     { "role": "tool", "tool_name": "f", "content": "R" },
+                ],
+            }),
+        ),
+        (
+            Api::Gemini,
+            json!({
+                "systemInstruction": { "parts": [{ "text": "S" }] },
+                "tools": [{ "functionDeclarations": [{ "name": "f", "description": "d", "parametersJsonSchema": schema }] }],
+                "contents": [
+                    { "role": "user", "parts": [{ "text": "U" }] },
+                    { "role": "model", "parts": [
+                        { "text": "T", "thought": true }, { "text": "A" },
+                        { "functionCall": { "name": "f", "args": { "x": 1 } } },
+                    ] },
+                    { "role": "user", "parts": [{ "functionResponse": { "name": "f", "response": { "output": "R" } } }] },
                 ],
             }),
         ),

@@ -253,3 +253,51 @@ async fn validates_ollama_requests() {
         check(Api::Ollama, members, expected).await;
     }
 }
+
+#[tokio::test]
+async fn validates_gemini_requests() {
+    let user = json!({ "role": "user", "parts": [{ "text": "Hi" }] });
+    let call = |args: Value| json!({ "functionCall": { "name": "f", "args": args } });
+    let result = json!({ "functionResponse": { "name": "f", "response": { "output": "r" } } });
+    let model = |parts: Value| json!({ "role": "model", "parts": parts });
+    let results = |parts: Value| json!({ "role": "user", "parts": parts });
+    let two = json!([call(json!({})), call(json!({}))]);
+    for (members, expected) in [
+        (json!({}), ""),
+        (json!({ "contents": [] }), "contents is not specified"),
+        (
+            json!({ "contents": [{ "role": "system", "parts": [{ "text": "Hi" }] }] }),
+            "a valid role",
+        ),
+        (
+            json!({ "contents": [{ "role": "user", "parts": [] }] }),
+            "must not be empty",
+        ),
+        (
+            json!({ "contents": [user, model(two.clone()), results(json!([result, result]))] }),
+            "",
+        ),
+        (
+            json!({ "contents": [user, model(two.clone()), results(json!([result]))] }),
+            "the number of function response parts",
+        ),
+        (
+            json!({ "contents": [user, model(json!([call(json!({}))])), results(json!([result, { "text": "x" }]))] }),
+            "the number of function response parts",
+        ),
+        (
+            json!({ "contents": [user, model(json!([call(json!("{}"))]))] }),
+            "want an object",
+        ),
+        (
+            json!({ "toolConfig": { "functionCallingConfig": { "mode": "ANY" } } }),
+            "without function_declarations",
+        ),
+        (
+            json!({ "generationConfig": { "thinkingConfig": { "thinkingBudget": 1, "thinkingLevel": "LOW" } } }),
+            "only one of thinking budget and thinking level",
+        ),
+    ] {
+        check(Api::Gemini, members, expected).await;
+    }
+}

@@ -1,9 +1,9 @@
-//! The other three APIs: single bodies and streams.
+//! The other APIs: single bodies and streams.
 
-use agcore_testkit::mock_server::{Answer, Api, Chunking, Fault, Finish, Reply, TokenUsage, ToolCall};
+use agcore_testkit::mock_server::{Answer, Api, Chunking, Fault, Finish, MockOptions, Reply, TokenUsage, ToolCall};
 use serde_json::{Value, json};
 
-use super::client::ask_api;
+use super::client::{ask_api, get, post, with_options};
 
 /// Returns an answer with signed reasoning, text, two calls and detailed token usage.
 fn rich() -> Answer {
@@ -282,12 +282,88 @@ async fn renders_an_ollama_stream() {
 }
 
 #[tokio::test]
+async fn renders_a_gemini_body() {
+    assert_eq!(
+        whole(Api::Gemini, rich()).await,
+        json!({
+            "candidates": [{
+                "content": { "role": "model", "parts": [
+                    { "text": "Hm.", "thought": true },
+                    { "text": "Let me see.", "thoughtSignature": "seal" },
+                    { "functionCall": { "id": "c1", "name": "weather", "args": { "city": "Rome" } } },
+                    { "functionCall": { "id": "c2", "name": "time", "args": {} } },
+                ] },
+                "index": 0, "finishReason": "STOP",
+            }],
+            "usageMetadata": {
+                "promptTokenCount": 100, "candidatesTokenCount": 15, "thoughtsTokenCount": 5,
+                "cachedContentTokenCount": 30, "totalTokenCount": 120,
+            },
+            "modelVersion": "m", "responseId": "mock0",
+        })
+    );
+}
+
+#[tokio::test]
+async fn renders_a_gemini_stream() {
+    let received = ask_api(Api::Gemini, Reply::text("Good day."), true).await;
+    assert_eq!(received.header("content-type"), "text/event-stream; charset=utf-8");
+    let chunk = |content: &str, rest: &str, usage: &str| {
+        format!(
+            "data: {{\"candidates\":[{{\"content\":{{\"role\":\"model\"{content}}},\"index\":0{rest}}}],\
+             \"usageMetadata\":{{\"promptTokenCount\":1,{usage}}},\"modelVersion\":\"m\",\"responseId\":\"mock0\"}}\n\n"
+        )
+    };
+    let early = "\"totalTokenCount\":1";
+    let expected = [
+        chunk(",\"parts\":[{\"text\":\"Good \"}]", "", early),
+        chunk(",\"parts\":[{\"text\":\"day.\"}]", "", early),
+        chunk(
+            "",
+            ",\"finishReason\":\"STOP\"",
+            "\"candidatesTokenCount\":3,\"totalTokenCount\":4",
+        ),
+    ];
+    assert_eq!(received.text(), expected.concat());
+
+    let part = |event: &Value| event["candidates"][0]["content"]["parts"][0].clone();
+    let events = events(Api::Gemini, Reply::answer(rich())).await;
+    assert_eq!(part(&events[0]), json!({ "text": "Hm.", "thought": true }));
+    assert_eq!(part(&events[2])["thoughtSignature"], "seal", "it is on the first call");
+    assert_eq!(part(&events[3]).get("thoughtSignature"), None);
+    let signed = Answer::new().with_signed_reasoning("Hm.", "seal").with_text("Hi");
+    let events = self::events(Api::Gemini, Reply::answer(signed)).await;
+    assert_eq!(
+        part(events.last().unwrap()),
+        json!({ "text": "", "thoughtSignature": "seal" })
+    );
+}
+
+#[tokio::test]
+async fn embeds_for_gemini_and_lists_its_models() {
+    let server = with_options(MockOptions::new().with_models(["m"])).await;
+    let request = |text: &str| json!({ "content": { "parts": [{ "text": text }] }, "outputDimensionality": 4 });
+    let body = json!({ "requests": [request("a"), request("b")] });
+    let reply = post(&server, "/v1beta/models/m:batchEmbedContents", &body).await.json();
+    assert_eq!(reply["embeddings"].as_array().unwrap().len(), 2);
+    assert_eq!(reply["embeddings"][0]["values"].as_array().unwrap().len(), 4);
+    let unknown = post(&server, "/v1beta/models/x:batchEmbedContents", &body).await;
+    assert_eq!(
+        (unknown.status, &unknown.json()["error"]["status"]),
+        (404, &json!("NOT_FOUND"))
+    );
+    let models = get(&server, "/v1beta/models").await.json();
+    assert_eq!(models["models"][0]["name"], "models/m");
+}
+
+#[tokio::test]
 async fn omits_the_end_of_a_stream_in_every_api() {
     for (api, finish, done) in [
         (Api::OpenAiChat, "\"finish_reason\":\"stop\"", "[DONE]"),
         (Api::OpenAiResponses, "response.completed", "response.completed"),
         (Api::Anthropic, "\"stop_reason\":\"end_turn\"", "message_stop"),
         (Api::Ollama, "\"done\":true", "\"done\":true"),
+        (Api::Gemini, "\"finishReason\":\"STOP\"", "\"finishReason\":\"STOP\""),
     ] {
         let text = async |fault: Option<Fault>| {
             let reply = fault.into_iter().fold(Reply::text("x"), Reply::with_fault);
@@ -307,16 +383,25 @@ async fn omits_the_end_of_a_stream_in_every_api() {
 
 #[tokio::test]
 async fn renders_the_finish_reasons_of_each_api() {
-    for (finish, anthropic, ollama) in [
-        (Finish::Stop, "end_turn", "stop"),
-        (Finish::Length, "max_tokens", "length"),
-        (Finish::ToolCalls, "tool_use", "stop"),
-        (Finish::ContentFilter, "refusal", "stop"),
-        (Finish::Refusal, "refusal", "stop"),
-        (Finish::Other("pause_turn".into()), "pause_turn", "pause_turn"),
+    for (finish, anthropic, ollama, gemini) in [
+        (Finish::Stop, "end_turn", "stop", "STOP"),
+        (Finish::Length, "max_tokens", "length", "MAX_TOKENS"),
+        (Finish::ToolCalls, "tool_use", "stop", "STOP"),
+        (Finish::ContentFilter, "refusal", "stop", "SAFETY"),
+        (Finish::Refusal, "refusal", "stop", "STOP"),
+        (
+            Finish::Other("pause_turn".into()),
+            "pause_turn",
+            "pause_turn",
+            "pause_turn",
+        ),
     ] {
         let answer = Answer::new().with_text("x").with_finish(finish);
         assert_eq!(whole(Api::Anthropic, answer.clone()).await["stop_reason"], anthropic);
-        assert_eq!(whole(Api::Ollama, answer).await["done_reason"], ollama);
+        assert_eq!(whole(Api::Ollama, answer.clone()).await["done_reason"], ollama);
+        assert_eq!(
+            whole(Api::Gemini, answer).await["candidates"][0]["finishReason"],
+            gemini
+        );
     }
 }

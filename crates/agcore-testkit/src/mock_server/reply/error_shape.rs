@@ -17,6 +17,8 @@ pub enum ErrorShape {
     VllmFlat,
     /// `{"error": {…, "code": "400"}}`: LiteLLM, where the code is the status as a string.
     LiteLlm,
+    /// `{"error": {"code", "message", "status", "details"}}`: Gemini's native API.
+    Gemini,
     /// `[{"error": {"code", "message", "status", "details"}}]`: Gemini's OpenAI-compatible endpoint.
     GeminiArray,
     /// `{"detail": [{"loc", "msg", "type"}]}`: servers built on `FastAPI`.
@@ -44,6 +46,7 @@ impl ErrorShape {
             | Self::Ollama
             | Self::VllmFlat
             | Self::LiteLlm
+            | Self::Gemini
             | Self::GeminiArray
             | Self::FastApiDetail
             | Self::CodeAndError

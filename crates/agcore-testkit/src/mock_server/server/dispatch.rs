@@ -67,8 +67,9 @@ fn check_key(options: &MockOptions, request: &RecordedRequest) -> Result<(), Api
     let bearer = request
         .header("authorization")
         .and_then(|value| value.strip_prefix("Bearer "));
-    let given = [bearer, request.header("x-api-key"), request.header("api-key")];
-    if given.contains(&Some(key)) {
+    let named = ["x-api-key", "api-key", "x-goog-api-key"].map(|name| request.header(name));
+    let given: Vec<Option<&str>> = named.into_iter().chain([bearer]).collect();
+    if given.contains(&Some(&**key)) {
         Ok(())
     } else if given.iter().all(Option::is_none) {
         Err(ApiError::new(401)
@@ -87,7 +88,7 @@ fn check_body(request: &RecordedRequest) -> Result<(), ApiError> {
 }
 
 fn check_model(options: &MockOptions, request: &RecordedRequest) -> Result<(), ApiError> {
-    let model = request.json()["model"].as_str().unwrap_or_default();
+    let model = request.model();
     match &options.models {
         Some(known) if !known.iter().any(|known| known == model) => Err(ApiError::model_not_found(model)),
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! [`Api`]: the four APIs of the server, and [`Operation`]: what a request asks for.
+//! [`Api`]: the APIs of the server, and [`Operation`]: what a request asks for.
 
 use super::form::Form;
 use crate::mock_server::reply::ErrorShape;
@@ -22,20 +22,61 @@ pub enum Api {
     Anthropic,
     /// Ollama's native API.
     Ollama,
+    /// Gemini's native API.
+    Gemini,
+}
+
+/// The path of Gemini's models, which does not depend on a prefix.
+const GEMINI_MODELS: &str = "/v1beta/models";
+
+/// The model and the method in a path of Gemini: `/v1beta/models/{model}:{method}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GeminiCall<'a> {
+    pub(crate) model: &'a str,
+    method: &'a str,
+}
+
+impl<'a> GeminiCall<'a> {
+    /// Reads a path; `None` for those of other APIs.
+    pub(crate) fn of(path: &'a str) -> Option<Self> {
+        let rest = path.strip_prefix(GEMINI_MODELS)?.strip_prefix('/')?;
+        let (model, method) = rest.rsplit_once(':')?;
+        Some(Self { model, method })
+    }
+
+    /// Returns whether the reply is streamed.
+    pub(crate) fn is_streamed(self) -> bool {
+        self.method == "streamGenerateContent"
+    }
+
+    fn operation(self) -> Option<Operation> {
+        match self.method {
+            "generateContent" | "streamGenerateContent" => Some(Operation::Generate),
+            "batchEmbedContents" => Some(Operation::Embed),
+            _ => None,
+        }
+    }
 }
 
 impl Api {
     /// All APIs.
-    pub const ALL: [Self; 4] = [Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Ollama];
+    pub const ALL: [Self; 5] = [
+        Self::OpenAiChat,
+        Self::OpenAiResponses,
+        Self::Anthropic,
+        Self::Ollama,
+        Self::Gemini,
+    ];
 
     /// Returns the path of the endpoint that generates answers, on a server that mounts the OpenAI and Anthropic APIs
-    /// under `prefix`. Ollama's path does not depend on it.
+    /// under `prefix`. The paths of Ollama and Gemini do not depend on it; Gemini's contains the model, here `m`.
     pub fn path(self, prefix: &str) -> String {
         match self {
             Self::OpenAiChat => format!("{prefix}/chat/completions"),
             Self::OpenAiResponses => format!("{prefix}/responses"),
             Self::Anthropic => format!("{prefix}/messages"),
             Self::Ollama => "/api/chat".to_owned(),
+            Self::Gemini => format!("{GEMINI_MODELS}/m:generateContent"),
         }
     }
 
@@ -43,7 +84,7 @@ impl Api {
     pub(crate) fn request_id_header(self) -> &'static str {
         match self {
             Self::Anthropic => "request-id",
-            Self::OpenAiChat | Self::OpenAiResponses | Self::Ollama => "x-request-id",
+            Self::OpenAiChat | Self::OpenAiResponses | Self::Ollama | Self::Gemini => "x-request-id",
         }
     }
 
@@ -53,6 +94,7 @@ impl Api {
             Self::OpenAiChat | Self::OpenAiResponses => ErrorShape::OpenAi,
             Self::Anthropic => ErrorShape::Anthropic,
             Self::Ollama => ErrorShape::Ollama,
+            Self::Gemini => ErrorShape::Gemini,
         }
     }
 }
@@ -108,6 +150,11 @@ pub(crate) fn operation_of(
         "/api/chat" => Some((Api::Ollama, Operation::Generate, "POST")),
         "/api/embed" => Some((Api::Ollama, Operation::Embed, "POST")),
         "/api/tags" => Some((Api::Ollama, Operation::ListModels, "GET")),
+        GEMINI_MODELS => Some((Api::Gemini, Operation::ListModels, "GET")),
+        _ if GeminiCall::of(path).is_some() => {
+            let operation = GeminiCall::of(path).and_then(GeminiCall::operation);
+            operation.map(|operation| (Api::Gemini, operation, "POST"))
+        }
         _ => {
             let native = Form::below_dashscope(path).and_then(|rest| kind(Form::DashScope, method, rest));
             let native = native.map(|(operation, allowed)| (Api::OpenAiChat, operation, allowed));
@@ -119,6 +166,7 @@ pub(crate) fn operation_of(
         Some((api, operation, allowed)) if method == allowed => (api, operation),
         Some((api, _, allowed)) => (api, Operation::WrongMethod(allowed)),
         None if path.starts_with("/api/") => (Api::Ollama, Operation::Unknown),
+        None if path.starts_with("/v1beta/") => (Api::Gemini, Operation::Unknown),
         None => (vendor, Operation::Unknown),
     }
 }
@@ -221,5 +269,12 @@ mod tests {
             (Api::OpenAiChat, Operation::Rerank),
         );
         check("POST /api/generate", false, (Api::Ollama, Operation::Unknown));
+        let gemini = |rest: &str, operation| check(rest, false, (Api::Gemini, operation));
+        gemini("POST /v1beta/models/a:streamGenerateContent", Operation::Generate);
+        gemini("POST /v1beta/models/a:batchEmbedContents", Operation::Embed);
+        gemini("POST /v1beta/models/a:predict", Operation::Unknown);
+        gemini("GET /v1beta/models", Operation::ListModels);
+        gemini("GET /v1beta/models/a:generateContent", Operation::WrongMethod("POST"));
+        gemini("POST /v1beta/files", Operation::Unknown);
     }
 }

@@ -16,7 +16,11 @@ const MAX_DIMENSIONS: usize = 4096;
 /// Computes the vectors that a request asks for, in the format of its API.
 pub(crate) fn embeddings(api: Api, body: &Value) -> Result<Value, ApiError> {
     let reject = |param: &str, message: &str| Err(ApiError::new(400).with_param(param).with_message(message));
-    let Some(texts) = inputs(&body["input"]) else {
+    let input = match api {
+        Api::Gemini => gemini_input(body),
+        _ => body["input"].clone(),
+    };
+    let Some(texts) = inputs(&input) else {
         return reject(
             "input",
             "'input' must be a non-empty string or a non-empty array of non-empty strings",
@@ -28,7 +32,11 @@ pub(crate) fn embeddings(api: Api, body: &Value) -> Result<Value, ApiError> {
             "this server supports only the encoding format 'float'",
         );
     }
-    let dimensions = match &body["dimensions"] {
+    let requested = match api {
+        Api::Gemini => &body["requests"][0]["outputDimensionality"],
+        _ => &body["dimensions"],
+    };
+    let dimensions = match requested {
         Value::Null => DEFAULT_DIMENSIONS,
         requested => match requested.as_u64().and_then(|number| usize::try_from(number).ok()) {
             Some(dimensions @ 1..=MAX_DIMENSIONS) => dimensions,
@@ -44,6 +52,10 @@ fn response(api: Api, model: &Value, vectors: &[Vec<f32>], tokens: u64) -> Value
     if api == Api::Ollama {
         return json!({ "model": model, "embeddings": vectors, "prompt_eval_count": tokens });
     }
+    if api == Api::Gemini {
+        let embeddings: Vec<Value> = vectors.iter().map(|vector| json!({ "values": vector })).collect();
+        return json!({ "embeddings": embeddings, "usageMetadata": { "promptTokenCount": tokens } });
+    }
     let data: Vec<Value> = vectors
         .iter()
         .enumerate()
@@ -53,6 +65,13 @@ fn response(api: Api, model: &Value, vectors: &[Vec<f32>], tokens: u64) -> Value
         "object": "list", "data": data, "model": model,
         "usage": { "prompt_tokens": tokens, "total_tokens": tokens },
     })
+}
+
+/// Returns the texts of Gemini's requests, of which there is one for each text.
+fn gemini_input(body: &Value) -> Value {
+    let text = |request: &Value| request["content"]["parts"][0]["text"].clone();
+    let requests = body["requests"].as_array().map(Vec::as_slice).unwrap_or_default();
+    requests.iter().map(text).collect()
 }
 
 fn inputs(input: &Value) -> Option<Vec<&str>> {

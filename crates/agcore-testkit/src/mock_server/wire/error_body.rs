@@ -15,6 +15,7 @@ pub(crate) fn error_body(error: &ApiError, shape: ErrorShape, request_id: &str) 
         | ErrorShape::Ollama
         | ErrorShape::VllmFlat
         | ErrorShape::LiteLlm
+        | ErrorShape::Gemini
         | ErrorShape::GeminiArray
         | ErrorShape::FastApiDetail
         | ErrorShape::CodeAndError
@@ -39,6 +40,7 @@ pub(crate) fn error_json(error: &ApiError, shape: ErrorShape, request_id: &str) 
             "object": "error", "message": message, "type": kind_or(error, vllm_kind), "param": error.param,
             "code": error.status,
         }),
+        ErrorShape::Gemini => json!({ "error": with_reason(gemini(error), error) }),
         ErrorShape::GeminiArray => json!([{ "error": gemini(error) }]),
         ErrorShape::FastApiDetail => json!({
             "detail": [{
@@ -71,6 +73,18 @@ fn gemini(error: &ErrorParts) -> Value {
         status.insert("details".into(), json!([info]));
     }
     Value::Object(status)
+}
+
+/// Adds the code of an error as the reason of a `google.rpc.ErrorInfo`.
+fn with_reason(mut status: Value, error: &ErrorParts) -> Value {
+    if let Some(code) = &error.code {
+        let info = json!({ "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": code });
+        match &mut status["details"] {
+            Value::Array(details) => details.push(info),
+            details => *details = json!([info]),
+        }
+    }
+    status
 }
 
 fn html(error: &ErrorParts) -> String {

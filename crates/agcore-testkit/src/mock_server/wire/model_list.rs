@@ -13,6 +13,7 @@ pub(crate) fn model_list(api: Api, models: &[String]) -> Value {
             "data": entries(anthropic), "has_more": false, "first_id": models.first(), "last_id": models.last(),
         }),
         Api::Ollama => json!({ "models": entries(ollama) }),
+        Api::Gemini => json!({ "models": entries(gemini) }),
     }
 }
 
@@ -26,4 +27,9 @@ fn anthropic(model: &String) -> Value {
 
 fn ollama(model: &String) -> Value {
     json!({ "name": model, "model": model, "modified_at": "2024-01-01T00:00:00Z", "size": 0, "details": {} })
+}
+
+fn gemini(model: &String) -> Value {
+    let methods = ["generateContent", "batchEmbedContents"];
+    json!({ "name": format!("models/{model}"), "displayName": model, "supportedGenerationMethods": methods })
 }
