@@ -41,6 +41,7 @@
 //! | `anthropic` | The Anthropic Messages API. |
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
+//! | `gemini` | The native API of Gemini. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
 //! | `media` | Models that make or read images, sound and videos. |

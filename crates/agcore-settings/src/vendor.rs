@@ -24,6 +24,16 @@ pub fn key_variable(provider: &ProviderType) -> String {
     format!("{name}_API_KEY")
 }
 
+/// Returns a variable that contains the API key as well, which the vendor's own libraries read.
+pub(crate) fn other_key_variable(provider: &ProviderType) -> Option<&'static str> {
+    (provider.key_variable() == Some("GEMINI_API_KEY")).then_some("GOOGLE_API_KEY")
+}
+
+/// Returns whether this is another API of a vendor whose key or server stands for a different one.
+pub(crate) fn is_variant(provider: &ProviderType) -> bool {
+    ["gemini-native", "ollama-native", "openai-responses"].contains(&provider.name())
+}
+
 /// Returns a key without the quotation marks around it, if there are any. They get there from files with variables that a shell
 /// would have removed them from, and every server rejects them.
 pub fn unquoted(key: &Secret) -> Option<Secret> {
@@ -53,9 +63,13 @@ pub fn versioned_url(config: &ProviderConfig) -> Option<String> {
         let digits = segment.strip_prefix('v').unwrap_or_default();
         digits.starts_with(|c: char| c.is_ascii_digit())
     };
-    let is_native = config.provider_type.name() == "ollama-native";
+    let version = match config.provider_type.name() {
+        "ollama-native" => "api",
+        "gemini-native" => "v1beta",
+        _ => "v1",
+    };
     let is_complete = |segment: &str| {
-        if is_native {
+        if version == "api" {
             segment == "api"
         } else {
             is_version(segment)
@@ -65,13 +79,15 @@ pub fn versioned_url(config: &ProviderConfig) -> Option<String> {
     if url.contains('?') || rest.split('/').skip(1).any(is_complete) {
         return None;
     }
-    let version = if is_native { "api" } else { "v1" };
     Some(format!("{}/{version}", redacted_url(url.trim_end_matches('/'))))
 }
 
 /// Returns whether the program reads this variable, in the environment or in `.env`.
 pub fn is_known_variable(name: &str) -> bool {
-    let is_of_vendor = || ProviderType::all().any(|provider| key_variable(&provider) == name);
+    let is_of_vendor = || {
+        ProviderType::all()
+            .any(|provider| key_variable(&provider) == name || other_key_variable(&provider) == Some(name))
+    };
     name.starts_with("AGCORE_") || ["OPENAI_MODEL", "OPENAI_BASE_URL"].contains(&name) || is_of_vendor()
 }
 
@@ -105,7 +121,7 @@ pub fn example_model(provider: &ProviderType) -> Option<&'static str> {
         "openai" | "openai-responses" => "gpt-5-mini",
         "anthropic" => "claude-sonnet-4-5",
         "deepseek" => "deepseek-chat",
-        "gemini" => "gemini-2.5-flash",
+        "gemini" | "gemini-native" => "gemini-2.5-flash",
         "groq" => "llama-3.3-70b-versatile",
         "mistral" => "mistral-small-latest",
         "moonshot" => "kimi-k2-0905-preview",
@@ -187,6 +203,8 @@ mod tests {
         check("openai", "http://host:18080", Some("http://host:18080/v1"));
         check("vllm", "https://host/llm/", Some("https://host/llm/v1"));
         check("ollama-native", "http://host:11434", Some("http://host:11434/api"));
+        check("gemini-native", "http://host", Some("http://host/v1beta"));
+        check("gemini-native", "http://host/v1beta", None);
         check("openai", "http://v1", Some("http://v1/v1"));
         check("openai", "https://host/v1/", None);
         check("openai", "https://host/v1beta/openai", None);
@@ -233,6 +251,7 @@ mod tests {
         check("anthropic", "ANTHROPIC_API_KEY");
         check("openai-responses", "OPENAI_API_KEY");
         check("qwen", "DASHSCOPE_API_KEY");
+        check("gemini-native", "GEMINI_API_KEY");
         check("llama.cpp", "LLAMA_CPP_API_KEY");
     }
 }

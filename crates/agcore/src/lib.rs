@@ -109,6 +109,7 @@
 //! | `anthropic` | The Anthropic Messages API. |
 //! | `openai-responses` | The OpenAI Responses API. |
 //! | `ollama` | The native API of Ollama. |
+//! | `gemini` | The native API of Gemini. |
 //! | `all-apis` | All of these APIs. |
 //! | `rerank` | Models that rate the relevance of documents. |
 //! | `media` | Models that make or read images, sound and videos. |
@@ -172,6 +173,7 @@ pub use agcore_llm::{LlmError, LlmProvider, LlmProviderExt};
         any(feature = "http", feature = "http-reqwest"),
         any(
             feature = "anthropic",
+            feature = "gemini",
             feature = "ollama",
             feature = "openai-chat",
             feature = "openai-responses"

@@ -60,6 +60,8 @@ pub(super) static ALL: &[Native] = &[
     OPENAI_RESPONSES,
     #[cfg(feature = "ollama")]
     OLLAMA,
+    #[cfg(feature = "gemini")]
+    GEMINI,
 ];
 
 #[cfg(feature = "anthropic")]
@@ -141,6 +143,29 @@ const OLLAMA: Native = Native {
     },
     models: || Arc::new(agcore_wire::ollama::Ollama::new()),
     embed: Some(|| Arc::new(agcore_wire::ollama::Ollama::new())),
+    #[cfg(feature = "_kinds")]
+    shape: None,
+};
+
+/// The model is a part of the path, so that the endpoint is the list of models. Vertex AI has the same API at other base URLs.
+#[cfg(feature = "gemini")]
+const GEMINI: Native = Native {
+    name: "gemini-native",
+    aliases: &["gemini-api"],
+    base_url: "https://generativelanguage.googleapis.com/v1beta",
+    root: "/v1beta",
+    endpoint: "/models",
+    key_variable: Some("GEMINI_API_KEY"),
+    key_header: Some("x-goog-api-key"),
+    // Only models from Gemini 3 on accept a schema together with functions.
+    capabilities: || Capabilities {
+        json_schema_with_tools: false,
+        custom_tools: false,
+        ..Capabilities::default()
+    },
+    chat: |_| Arc::new(agcore_wire::gemini::Gemini::new()),
+    models: || Arc::new(agcore_wire::gemini::Gemini::new()),
+    embed: Some(|| Arc::new(agcore_wire::gemini::Gemini::new())),
     #[cfg(feature = "_kinds")]
     shape: None,
 };

@@ -107,6 +107,23 @@ async fn the_ollama_wire_conforms() {
     grid(subject).await.assert_passed();
 }
 
+#[cfg(feature = "gemini")]
+#[tokio::test]
+async fn the_gemini_wire_conforms() {
+    let connect = |server: &MockServer| {
+        ProviderConfig::parse("gemini-native:mock-model")?
+            .with_base_url(server.root_url())
+            .build()
+    };
+    let subject = ServerSubject::new("Gemini wire over HTTP", connect)
+        .with_skip(Behavior::Refusal, "the API returns refusals as text")
+        .with_skip(
+            Behavior::EmptyAnswer,
+            "an answer without a token is a fault of the models, and may be repeated",
+        );
+    grid(subject).await.assert_passed();
+}
+
 #[cfg(feature = "anthropic")]
 #[tokio::test]
 async fn the_anthropic_wire_conforms() {

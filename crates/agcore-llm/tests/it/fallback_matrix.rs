@@ -20,13 +20,14 @@ use serde_json::json;
 use crate::support::always;
 
 /// The first and the second provider. Each pair is also tested in reverse.
-const PAIRS: [[&str; 2]; 6] = [
+const PAIRS: [[&str; 2]; 7] = [
     ["openai", "anthropic"],
     ["openai-responses", "anthropic"],
     ["openai", "deepseek"],
     ["mistral", "gemini"],
     ["groq", "ollama-native"],
     ["xai", "zhipu"],
+    ["openai", "gemini-native"],
 ];
 
 type Change = fn(&mut ChatRequest);
@@ -79,6 +80,7 @@ const PARAMETERS: [(&str, bool, Change); 15] = [
 fn connect(provider_type: &str, server: &MockServer) -> Arc<dyn LlmProvider> {
     let url = match provider_type {
         "ollama-native" => format!("{}/api", server.root_url()),
+        "gemini-native" => server.root_url(),
         _ => server.base_url(),
     };
     let config = ProviderConfig::parse(&format!("{provider_type}:some-model")).unwrap();

@@ -31,7 +31,7 @@ use super::{
 use crate::{
     SettingsError, SettingsOptions,
     secrets::{KEYRING, Place},
-    vendor::{example_model, key_variable, unquoted},
+    vendor::{example_model, key_variable, other_key_variable, unquoted},
     wording::text_in_words,
 };
 
@@ -256,7 +256,10 @@ fn proxy(args: &SettingsOptions, sources: &Sources) -> Result<Chosen<Proxy>, Set
 /// When a stored key cannot be read.
 fn key(provider: &ProviderType, sources: &Sources) -> Result<Option<Chosen<Secret>>, String> {
     let name = key_variable(provider);
-    let variable = sources.variable(&["AGCORE_API_KEY", &name]);
+    let names = ["AGCORE_API_KEY", &*name]
+        .into_iter()
+        .chain(other_key_variable(provider));
+    let variable = sources.variable(&names.collect::<Vec<_>>());
     let setting = || {
         sources.setting_for(provider, |file| {
             file.api_key.clone().filter(|key| !key.expose().is_empty())

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     SettingsError, SettingsOptions,
-    vendor::{base_url_variables, has_models_of_vendors, is_openai},
+    vendor::{base_url_variables, has_models_of_vendors, is_openai, is_variant},
 };
 
 /// The default provider.
@@ -201,7 +201,7 @@ impl Finder<'_> {
             return Ok(None);
         }
         // A provider without a base URL of its own needs more than a key.
-        let found = ProviderType::all().filter(|provider| provider.base_url().is_some());
+        let found = ProviderType::all().filter(|provider| provider.base_url().is_some() && !is_variant(provider));
         let found: Vec<(ProviderType, &str)> = found
             .filter_map(|provider| {
                 let variable = provider.key_variable()?;
@@ -224,7 +224,7 @@ impl Finder<'_> {
         if stored.contains(OPENAI_KEY) {
             return Ok(None);
         }
-        let found = ProviderType::all().filter(|provider| provider.base_url().is_some());
+        let found = ProviderType::all().filter(|provider| provider.base_url().is_some() && !is_variant(provider));
         let found: Vec<(ProviderType, &str)> = found
             .filter_map(|provider| {
                 let variable = provider.key_variable()?;

@@ -6,7 +6,7 @@ use agcore_terminal::process::variable;
 use super::ollama::{Ollama, find_ollama};
 use crate::{
     secrets::{SecretError, SecretStore},
-    vendor::{is_openai, key_variable, unquoted},
+    vendor::{is_variant, key_variable, unquoted},
 };
 
 /// The keys and servers that can be used without entering anything.
@@ -128,14 +128,13 @@ pub fn counted(models: usize) -> String {
     }
 }
 
-/// Returns one provider for each key that is set or stored. OpenAI's key stands for its Chat Completions API.
+/// Returns one provider for each key that is set or stored. The keys of OpenAI and Gemini stand for the Chat Completions API.
 fn keys(is_set: &dyn Fn(&str) -> bool, stored: &[String]) -> Vec<FoundKey> {
     let mut keys: Vec<FoundKey> = Vec::new();
     for provider in ProviderType::all() {
         let variable = key_variable(&provider);
-        let is_variant = is_openai(&provider) && provider.name() != "openai";
         let is_here = is_set(&variable) || stored.contains(&variable);
-        if is_here && !is_variant {
+        if is_here && !is_variant(&provider) {
             let is_stored = !is_set(&variable);
             keys.push(FoundKey {
                 provider,

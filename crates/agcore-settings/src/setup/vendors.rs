@@ -1,6 +1,6 @@
 //! The providers that `agcore init` offers.
 
-use crate::vendor::example_model;
+use crate::vendor::{example_model, is_variant};
 use agcore::llm::ProviderType;
 
 use super::found::Found;
@@ -15,10 +15,7 @@ const OTHER: &str = "compatible";
 /// server.
 pub fn offered(found: &Found) -> Vec<ProviderType> {
     let common = COMMON.into_iter().filter_map(|name| name.parse().ok());
-    let others = ProviderType::all().filter(|provider| {
-        let is_variant = ["openai-responses", "ollama-native"].contains(&provider.name());
-        example_model(provider).is_some() && !is_variant
-    });
+    let others = ProviderType::all().filter(|provider| example_model(provider).is_some() && !is_variant(provider));
     let mut offered: Vec<ProviderType> = Vec::new();
     let all = found.providers().cloned().chain(common).chain(others);
     for provider in all.chain(OTHER.parse().ok()) {

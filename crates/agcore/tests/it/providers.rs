@@ -14,6 +14,7 @@ const EXAMPLES: &[(&str, &str, &str)] = &[
     ("anthropic", "Anthropic", "claude-sonnet-4-5"),
     ("azure", "Azure OpenAI", "your-deployment"),
     ("gemini", "Google Gemini", "gemini-2.5-flash"),
+    ("gemini-native", "Google Gemini, native API", "gemini-2.5-flash"),
     ("mistral", "Mistral", "mistral-small-latest"),
     ("groq", "Groq", "llama-3.3-70b-versatile"),
     ("xai", "xAI", "grok-4"),
@@ -34,6 +35,7 @@ fn row(name: &str, vendor: &str, model: &str) -> String {
     let feature = match known.name() {
         _ if known.dialect().is_some() => "`openai-chat` (default)".to_owned(),
         "ollama-native" => "`ollama`".to_owned(),
+        "gemini-native" => "`gemini`".to_owned(),
         api => format!("`{api}`"),
     };
     let no_key = if name == "compatible" { "optional" } else { "none" };

@@ -16,6 +16,7 @@ use super::support::{OSLO, Weather, oslo, question};
 fn connect(kind: &str, server: &MockServer) -> Arc<dyn LlmProvider> {
     let url = match kind {
         "ollama-native" => format!("{}/api", server.root_url()),
+        "gemini-native" => server.root_url(),
         _ => server.base_url(),
     };
     let config = ProviderConfig::parse(&format!("{kind}:mock-model")).unwrap();
@@ -111,6 +112,22 @@ async fn ollama() {
     assert_eq!(names(&native["format"]), NAMES);
     let prompt = body("ollama-native", OutputMode::Prompt).await;
     assert_eq!(prompt["format"], "json");
+}
+
+#[tokio::test]
+async fn gemini() {
+    let native = body("gemini-native", OutputMode::Native).await;
+    let config = &native["generationConfig"];
+    assert_eq!(config["responseMimeType"], "application/json");
+    assert_eq!(names(&config["responseJsonSchema"]), NAMES);
+    let tool = body("gemini-native", OutputMode::Tool).await;
+    let functions = &tool["tools"][0]["functionDeclarations"];
+    assert_eq!(names(&functions[0]["parametersJsonSchema"]), NAMES);
+    assert_eq!(
+        tool["toolConfig"]["functionCallingConfig"]["allowedFunctionNames"],
+        json!(["final_answer"])
+    );
+    body("gemini-native", OutputMode::Prompt).await;
 }
 
 /// A map has no closed form, so a vendor that accepts only closed objects is asked through a tool, without a failed request.

@@ -35,6 +35,7 @@ const PROVIDERS: &[(&str, OutputMode, OutputMode, Choice, Choice)] = &[
     ("anthropic", Native, Native, Named, Required),
     ("openai-responses", Native, Native, Named, Required),
     ("ollama-native", Native, Tool, Free, Free),
+    ("gemini-native", Native, Tool, Named, Required),
 ];
 
 use Choice::{Free, Named, Required};
@@ -54,6 +55,7 @@ enum Choice {
 fn connect(kind: &str, server: &MockServer) -> Arc<dyn LlmProvider> {
     let url = match kind {
         "ollama-native" => format!("{}/api", server.root_url()),
+        "gemini-native" => server.root_url(),
         _ => server.base_url(),
     };
     let config = ProviderConfig::parse(&format!("{kind}:mock-model")).unwrap();
@@ -68,6 +70,14 @@ fn answer(mode: OutputMode) -> Reply {
 }
 
 fn choice_of(body: &Value) -> Choice {
+    let gemini = &body["toolConfig"]["functionCallingConfig"];
+    if gemini["mode"] == "ANY" {
+        return if gemini["allowedFunctionNames"].is_null() {
+            Required
+        } else {
+            Named
+        };
+    }
     match &body["tool_choice"] {
         Value::Null => Free,
         Value::String(word) if word == "auto" => Free,
@@ -81,7 +91,7 @@ fn choice_of(body: &Value) -> Choice {
 /// Returns the mode that a request asks in, by its members.
 fn mode_of(body: &Value) -> OutputMode {
     let schema = |value: &Value| value.to_string().contains("degrees");
-    let formats = ["response_format", "output_config", "text", "format"];
+    let formats = ["response_format", "output_config", "text", "format", "generationConfig"];
     if formats.iter().any(|format| schema(&body[*format])) {
         Native
     } else if body["tools"].to_string().contains("final_answer") {
@@ -92,7 +102,11 @@ fn mode_of(body: &Value) -> OutputMode {
 }
 
 fn tool_count(body: &Value) -> usize {
-    body["tools"].as_array().map_or(0, Vec::len)
+    let tools = match &body["tools"][0]["functionDeclarations"] {
+        Value::Null => &body["tools"],
+        functions => functions,
+    };
+    tools.as_array().map_or(0, Vec::len)
 }
 
 /// Runs a turn with a tool that the model calls first. Returns the mode and the bodies of the requests.

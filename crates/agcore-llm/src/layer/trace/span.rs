@@ -92,7 +92,7 @@ fn output_type(request: &ChatRequest) -> Option<&'static str> {
 fn conventional_name(provider: &str) -> &str {
     match provider {
         "azure" => "azure.ai.openai",
-        "gemini" => "gcp.gemini",
+        "gemini" | "gemini-native" => "gcp.gemini",
         "mistral" => "mistral_ai",
         "moonshot" => "moonshot_ai",
         "openai-responses" => "openai",
