@@ -13,13 +13,8 @@ mod contract;
 mod form;
 mod embedding;
 mod error_body;
-mod image;
 mod kind;
 mod model_list;
-mod rerank;
-mod speech;
-mod transcription;
-mod video;
 mod tool_results;
 
 mod anthropic;

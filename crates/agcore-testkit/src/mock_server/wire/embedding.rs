@@ -67,7 +67,7 @@ fn response(api: Api, model: &Value, vectors: &[Vec<f32>], tokens: u64) -> Value
     })
 }
 
-/// Returns the texts of Gemini's requests, of which there is one for each text.
+/// Returns the texts of a body for Gemini, which has a request for each of them.
 fn gemini_input(body: &Value) -> Value {
     let text = |request: &Value| request["content"]["parts"][0]["text"].clone();
     let requests = body["requests"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -1,10 +1,17 @@
 //! [`generate`]: the replies of models that do not chat, which the server computes from the requests.
 
+mod image;
+mod rerank;
+mod speech;
+mod transcription;
+mod video;
+
 use serde_json::Value;
 
+use self::{image::images, rerank::rerank, speech::speech, video::video};
 use crate::mock_server::{
     reply::{ApiError, Reply},
-    wire::{api::Operation, form::Form, image::images, rerank::rerank, speech::speech, transcription, video::video},
+    wire::{api::Operation, form::Form},
 };
 
 /// The parts of a request that a generated reply depends on.
