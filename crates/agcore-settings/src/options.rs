@@ -45,7 +45,7 @@ pub struct SettingsOptions {
 #[derive(Debug, Default, Clone)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct ServerOptions {
-    /// Provider: openai, openai-responses, anthropic, gemini, gemini-native, ollama, ollama-native, deepseek, qwen, vllm, llama.cpp …
+    /// Provider: openai, openai-responses, anthropic, gemini, gemini-native, ollama, ollama-native, deepseek, vllm …
     #[cfg_attr(feature = "clap", arg(long, value_name = "TYPE", value_parser = non_empty()))]
     pub provider: Option<String>,
     /// API base URL, e.g. http://localhost:8000/v1

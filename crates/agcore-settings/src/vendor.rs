@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn every_listed_name_is_that_of_a_provider() {
         let with_example = ProviderType::all().filter(|provider| example_model(provider).is_some());
-        assert_eq!(with_example.count(), 14);
+        assert_eq!(with_example.count(), 15);
         assert_eq!(ProviderType::all().filter(has_models_of_vendors).count(), 7);
     }
 

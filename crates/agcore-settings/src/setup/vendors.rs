@@ -15,7 +15,8 @@ const OTHER: &str = "compatible";
 /// server.
 pub fn offered(found: &Found) -> Vec<ProviderType> {
     let common = COMMON.into_iter().filter_map(|name| name.parse().ok());
-    let others = ProviderType::all().filter(|provider| example_model(provider).is_some() && !is_variant(provider));
+    let is_offered = |provider: &ProviderType| example_model(provider).is_some() && !is_variant(provider);
+    let others = ProviderType::all().filter(is_offered);
     let mut offered: Vec<ProviderType> = Vec::new();
     let all = found.providers().cloned().chain(common).chain(others);
     for provider in all.chain(OTHER.parse().ok()) {
