@@ -32,16 +32,19 @@ impl Conversation {
 
     /// Adds a user message and returns the reply.
     async fn ask(&mut self, text: &str) -> Value {
-        self.history.push(json!({ "role": "user", "content": text }));
+        self.history.push(match self.api {
+            Api::Gemini => json!({ "role": "user", "parts": [{ "text": text }] }),
+            _ => json!({ "role": "user", "content": text }),
+        });
         self.request().await
     }
 
     /// Sends the history and returns the reply.
     async fn request(&mut self) -> Value {
-        let member = if self.api == Api::OpenAiResponses {
-            "input"
-        } else {
-            "messages"
+        let member = match self.api {
+            Api::OpenAiResponses => "input",
+            Api::Gemini => "contents",
+            _ => "messages",
         };
         let mut body = minimal(self.api, false);
         body[member] = json!(self.history);
@@ -59,6 +62,7 @@ fn tool(api: Api, name: &str) -> Value {
     match api {
         Api::Anthropic => json!({ "name": name, "input_schema": schema }),
         Api::OpenAiResponses => json!({ "type": "function", "name": name, "parameters": schema }),
+        Api::Gemini => json!({ "functionDeclarations": [{ "name": name, "parametersJsonSchema": schema }] }),
         _ => json!({ "type": "function", "function": { "name": name, "parameters": schema } }),
     }
 }
