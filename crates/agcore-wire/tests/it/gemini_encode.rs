@@ -48,7 +48,7 @@ fn with(set: impl FnOnce(&mut ChatRequest)) -> ChatRequest {
 #[track_caller]
 fn check_refused(model: &str, request: &ChatRequest, name: &str, nearest: Option<&str>, words: &str) {
     let error = encode(model, request).unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
     assert!(error.message().contains(words), "{:?}", error.message());
     let unsupported = error.unsupported().map(|found| (found.name(), found.nearest()));
     assert_eq!(
@@ -62,7 +62,7 @@ fn check_refused(model: &str, request: &ChatRequest, name: &str, nearest: Option
 #[track_caller]
 fn check_rejected(request: &ChatRequest, words: &str) {
     let error = encode(NEW, request).unwrap_err();
-    assert_eq!(error.kind(), &LlmErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), LlmErrorKind::InvalidRequest);
     assert!(error.message().contains(words), "{:?}", error.message());
 }
 
@@ -132,13 +132,13 @@ fn decodes_embeddings() {
     );
     assert!(matches!(&items[2], EmbedItem::Usage(usage) if usage.prompt_tokens == Some(4)));
     let check =
-        |body: &str, kind: &LlmErrorKind| assert_eq!(decode_embeddings(body).unwrap_err().kind(), kind, "{body}");
+        |body: &str, kind: LlmErrorKind| assert_eq!(decode_embeddings(body).unwrap_err().kind(), kind, "{body}");
     check(
         r#"{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED"}}"#,
-        &LlmErrorKind::RateLimit,
+        LlmErrorKind::RateLimit,
     );
-    check(r#"{"foo": 1}"#, &LlmErrorKind::Malformed);
-    check("[]", &LlmErrorKind::Malformed);
+    check(r#"{"foo": 1}"#, LlmErrorKind::Malformed);
+    check("[]", LlmErrorKind::Malformed);
 }
 
 fn decode_models(body: &str) -> Result<Vec<ModelEntry>, LlmError> {
@@ -172,10 +172,10 @@ fn lists_models() {
     let vertex = decode_models(r#"{"publisherModels": [{"name": "publishers/google/models/v"}]}"#).unwrap();
     assert_eq!(vertex[0].id, "v");
     assert!(decode_models("{}").unwrap().is_empty(), "empty lists are left out");
-    let check = |body: &str, kind: &LlmErrorKind| assert_eq!(decode_models(body).unwrap_err().kind(), kind, "{body}");
+    let check = |body: &str, kind: LlmErrorKind| assert_eq!(decode_models(body).unwrap_err().kind(), kind, "{body}");
     check(
         r#"{"error": {"code": 403, "status": "PERMISSION_DENIED"}}"#,
-        &LlmErrorKind::Permission,
+        LlmErrorKind::Permission,
     );
-    check(r#"{"data": []}"#, &LlmErrorKind::Malformed);
+    check(r#"{"data": []}"#, LlmErrorKind::Malformed);
 }
