@@ -8,7 +8,10 @@ use serde_json::Value;
 
 use agcore_chat::{Timestamp, id};
 
-use crate::error::{SessionError, SessionErrorKind};
+use crate::{
+    error::{SessionError, SessionErrorKind},
+    lease::Fence,
+};
 
 /// The run to which checkpoints belong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -20,6 +23,8 @@ pub struct RunKey<'a> {
     pub session: &'a str,
     /// The id of the run.
     pub run: &'a str,
+    /// The lease under which checkpoints are written: none is, unless it still holds. Reading does not look at it.
+    pub fence: Option<&'a Fence>,
 }
 
 /// A checkpoint to be saved: the state of a run after one of its steps.
@@ -63,7 +68,19 @@ pub struct Checkpoint {
 impl<'a> RunKey<'a> {
     /// Creates the key of a run.
     pub fn new(tenant: &'a str, session: &'a str, run: &'a str) -> Self {
-        Self { tenant, session, run }
+        Self {
+            tenant,
+            session,
+            run,
+            fence: None,
+        }
+    }
+
+    /// Writes checkpoints only if a lease still holds.
+    #[must_use]
+    pub fn with_fence(mut self, fence: &'a Fence) -> Self {
+        self.fence = Some(fence);
+        self
     }
 
     /// Returns the number of a new checkpoint of the run, whose last one has the number `last`, 0 if there is none. For
@@ -149,6 +166,7 @@ pub trait CheckpointStore: Send + Sync + Debug {
     /// Saves a checkpoint if the last one of the run has the number `expected`, 0 if there is none. Returns its number.
     ///
     /// # Errors
+    /// - [`Fenced`](crate::SessionErrorKind::Fenced) if the key has a fence whose lease does not hold any more.
     /// - [`Conflict`](crate::SessionErrorKind::Conflict) if the last checkpoint has another number.
     /// - [`NotFound`](crate::SessionErrorKind::NotFound) if the session or the run does not exist.
     /// - [`InvalidInput`](crate::SessionErrorKind::InvalidInput) if the checkpoint is not acceptable, or the first one is not a
@@ -195,7 +213,8 @@ pub trait CheckpointStore: Send + Sync + Debug {
     /// up to it. The others keep their numbers. Returns how many were removed.
     ///
     /// # Errors
-    /// When the storage fails.
+    /// [`Fenced`](crate::SessionErrorKind::Fenced) if the key has a fence whose lease does not hold any more, and other errors
+    /// when the storage fails.
     async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError>;
 }
 

@@ -47,6 +47,9 @@ pub enum SessionErrorKind {
     },
     /// Somebody else holds what only one may have at a time; [`SessionError::holder`] returns the holder.
     Held,
+    /// The lease under which this was to be written does not hold any more: the run belongs to another worker, or to none. Nothing
+    /// was written. The caller has to stop working on the run.
+    Fenced,
     /// The storage failed: a full disk, a file that cannot be written, an error of the database.
     Storage,
     /// Stored data cannot be read: it is corrupt, or was written by a newer version.
@@ -66,6 +69,7 @@ impl SessionErrorKind {
             Self::InvalidState => "invalid_state",
             Self::Conflict { .. } => "conflict",
             Self::Held => "held",
+            Self::Fenced => "fenced",
             Self::Storage => "storage",
             Self::Serialization => "serialization",
             Self::InvalidInput => "invalid_input",
@@ -169,7 +173,7 @@ impl SessionError {
             | SessionErrorKind::AlreadyExists
             | SessionErrorKind::Held
             | SessionErrorKind::InvalidState => FaultKind::InvalidRequest,
-            SessionErrorKind::Conflict { .. } => FaultKind::Conflict,
+            SessionErrorKind::Conflict { .. } | SessionErrorKind::Fenced => FaultKind::Conflict,
             _ => FaultKind::Storage,
         };
         Fault::new(kind, self.to_string()).with_retryable(self.0.kind == SessionErrorKind::Unavailable)

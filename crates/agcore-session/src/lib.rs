@@ -26,6 +26,7 @@
 //! | write all changes of a session at once | [`Commit`] |
 //! | find sessions, messages, events, runs and open questions | [`SessionFilter`], [`MessageFilter`], [`EventFilter`], [`RunFilter`], [`ApprovalFilter`] |
 //! | drive a session alone | [`Hold`] |
+//! | share runs among workers | [`RunLeases`], [`Lease`], [`Fence`] |
 //! | sum up what messages cost | [`CostTotals`] |
 //! | remove old sessions, runs and events, and keep the bill | [`Retention`] |
 //! | save the state of a run after its steps | [`CheckpointStore`] |
@@ -52,6 +53,8 @@ struct Readme;
 
 mod hold;
 mod error;
+mod run_status;
+mod lease;
 mod journal;
 mod checkpoint;
 mod session;
@@ -65,12 +68,17 @@ pub use hold::{Hold, HoldGuard, Holder};
 #[cfg(feature = "in-memory")]
 pub use journal::InMemoryJournal;
 pub use journal::{Entry, Journal, Record};
+pub use lease::{
+    CancelRequest, ClaimCandidate, ClaimRequest, Claims, DeadLetter, Fence, Lease, LeaseState, Release, ReleaseReason,
+    Renewal, RunTurn, TenantLoad, TenantShare,
+};
+pub use run_status::RunStatus;
 #[cfg(feature = "in-memory")]
 pub use session::InMemorySessionStore;
 pub use session::{
     Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, Billing, CallChange, CallStatus, Commit, Committed,
     CostEntry, CostTotals, EventData, EventFilter, MessageFilter, MessageMetadata, MessagePart, MessageRole,
-    NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunChange, RunFilter, RunStatus, Session,
+    NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunChange, RunFilter, RunLeases, Session,
     SessionCursor, SessionEvents, SessionFilter, SessionOrigin, SessionReader, SessionRetention, SessionState,
     SessionStatus, SessionStore, SessionWriter, StoreLayer, StoredCall, StoredEvent, StoredMessage, Visibility,
     stream_of, title_of,

@@ -198,7 +198,8 @@ mod tests {
     use super::*;
     use crate::{
         journal::Record,
-        session::{MessageRole, NewApproval, NewEvent, RunChange, RunStatus},
+        run_status::RunStatus,
+        session::{MessageRole, NewApproval, NewEvent, RunChange},
     };
 
     #[test]

@@ -28,9 +28,9 @@ pub use self::{
     filter::{ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, SessionCursor, SessionFilter},
     message::{MessageMetadata, MessageRole, NewMessage, StoredMessage, Visibility},
     retention::{Pruned, Retention},
-    run::{Run, RunChange, RunStatus},
+    run::{Run, RunChange},
     status::SessionStatus,
-    store::{SessionReader, SessionRetention, SessionStore, SessionWriter, StoreLayer},
+    store::{RunLeases, SessionReader, SessionRetention, SessionStore, SessionWriter, StoreLayer},
     title::title_of,
 };
 

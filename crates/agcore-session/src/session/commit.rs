@@ -6,7 +6,7 @@ use super::{
     Billing, Session, approval::ApprovalChange, call::CallChange, event::NewEvent, message::NewMessage, run::RunChange,
     status::SessionStatus,
 };
-use crate::{error::SessionError, journal::Record};
+use crate::{error::SessionError, journal::Record, lease::Fence};
 
 /// Everything that changes in a session at once: a store writes all of it or nothing.
 ///
@@ -42,6 +42,8 @@ pub struct Commit {
     pub state: Option<SessionState>,
     /// The title, for a session that has none.
     pub title: Option<String>,
+    /// The lease under which this is written: nothing is, unless it still holds.
+    pub fence: Option<Fence>,
 }
 
 /// The state of a session, which changes as a whole.
@@ -217,9 +219,23 @@ impl Commit {
         self
     }
 
+    /// Writes the commit only if a lease still holds.
+    #[must_use]
+    pub fn with_fence(mut self, fence: Fence) -> Self {
+        self.fence = Some(fence);
+        self
+    }
+
     /// Returns whether the commit changes nothing.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        self.records.is_empty()
+            && self.messages.is_empty()
+            && self.events.is_empty()
+            && self.runs.is_empty()
+            && self.calls.is_empty()
+            && self.approvals.is_empty()
+            && self.state.is_none()
+            && self.title.is_none()
     }
 
     /// Returns the session as it is after the commit, except for its [`end`](Session::end).
@@ -282,6 +298,7 @@ impl Commit {
         self.runs.iter().try_for_each(RunChange::check)?;
         self.calls.iter().try_for_each(CallChange::check)?;
         self.approvals.iter().try_for_each(ApprovalChange::check)?;
+        self.fence.as_ref().map_or(Ok(()), Fence::check)?;
         self.state.as_ref().map_or(Ok(()), SessionState::check)
     }
 }

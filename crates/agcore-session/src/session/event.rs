@@ -6,7 +6,7 @@ use agcore_chat::{Text, Timestamp, id};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::error::SessionError;
+use crate::{error::SessionError, lease::Fence};
 
 /// An event to be stored with a [`Commit`](super::Commit).
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +33,8 @@ pub struct SessionEvents {
     pub expected: u64,
     /// The events.
     pub events: Vec<NewEvent>,
+    /// The lease under which they are written: none is, unless it still holds.
+    pub fence: Option<Fence>,
 }
 
 /// The data of an event to be stored: a JSON value, or the text of one, which stores write without parsing it.
@@ -141,15 +143,24 @@ impl SessionEvents {
             session: session.into(),
             expected,
             events,
+            fence: None,
         }
+    }
+
+    /// Writes the events only if a lease still holds.
+    #[must_use]
+    pub fn with_fence(mut self, fence: Fence) -> Self {
+        self.fence = Some(fence);
+        self
     }
 
     /// Checks that every store can keep the events. Stores call this before they write anything.
     ///
     /// # Errors
-    /// [`InvalidInput`](crate::SessionErrorKind::InvalidInput) if an event is not acceptable.
+    /// [`InvalidInput`](crate::SessionErrorKind::InvalidInput) if an event or the fence is not acceptable.
     pub fn check(&self) -> Result<(), SessionError> {
-        self.events.iter().try_for_each(NewEvent::check)
+        self.events.iter().try_for_each(NewEvent::check)?;
+        self.fence.as_ref().map_or(Ok(()), Fence::check)
     }
 }
 

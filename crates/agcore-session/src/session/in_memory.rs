@@ -6,6 +6,7 @@ mod erasure;
 mod pruning;
 mod checkpoints;
 mod holds;
+mod leases;
 
 use std::{
     collections::{BTreeMap, btree_map::Entry as Place},
@@ -37,10 +38,11 @@ use crate::{
     error::{SessionError, SessionErrorKind},
     hold::Hold,
     journal::{Entry, Journal, Record, Streams},
+    lease::TenantShare,
 };
 
-/// A [`SessionStore`](crate::SessionStore), [`Journal`] and [`CheckpointStore`](crate::CheckpointStore) in the memory of the
-/// process: for tests, for short-lived programs, and as the reference for other stores. Nothing survives the process.
+/// A [`SessionStore`](crate::SessionStore), [`Journal`], [`CheckpointStore`](crate::CheckpointStore) and
+/// [`RunLeases`](crate::RunLeases) in the memory of the process: for tests, for short-lived programs, and as the reference for other stores. Nothing survives the process.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -72,6 +74,7 @@ struct State {
     /// The sessions of each tenant by id.
     tenants: BTreeMap<String, BTreeMap<String, Stored>>,
     streams: Streams,
+    shares: BTreeMap<String, TenantShare>,
 }
 
 impl InMemorySessionStore {
@@ -224,7 +227,9 @@ impl SessionWriter for InMemorySessionStore {
         commit.check()?;
         let now = self.now();
         let mut state = self.state();
-        let State { tenants, streams } = &mut *state;
+        state.get(tenant, session).ok_or_else(|| missing(session))?;
+        state.check_fence(tenant, commit.fence.as_ref(), now)?;
+        let State { tenants, streams, .. } = &mut *state;
         let stored = find(tenants, tenant, session)?;
         let stream = stored.session.stream();
         streams.check_end(&stream, expected)?;
@@ -282,7 +287,7 @@ impl SessionRetention for InMemorySessionStore {
         let mut state = self.state();
         let mut deleted = state.parts_of(tenant, session);
         deleted.push(session.to_owned());
-        let State { tenants, streams } = &mut *state;
+        let State { tenants, streams, .. } = &mut *state;
         let Some(sessions) = tenants
             .get_mut(tenant)
             .filter(|sessions| sessions.contains_key(session))

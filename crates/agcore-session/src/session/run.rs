@@ -1,13 +1,14 @@
 //! Runs of a session.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use agcore_chat::{Timestamp, id};
 
-use crate::error::SessionError;
+use crate::{error::SessionError, lease::LeaseState, run_status::RunStatus};
+
+/// The last millisecond of the year 9999.
+const LAST_TIME: i64 = 253_402_300_799_999;
 
 /// A run: the work that one input causes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,82 +28,9 @@ pub struct Run {
     pub created_at: Timestamp,
     /// The time of the last change, set by the store.
     pub updated_at: Timestamp,
-}
-
-/// The status of a run.
-///
-/// | from | to |
-/// |---|---|
-/// | `Queued` | `Running`, `Failed`, `Cancelled` |
-/// | `Running` | `Interrupted`, `Completed`, `Failed`, `Cancelled` |
-/// | `Interrupted` | `Running`, `Failed`, `Cancelled` |
-/// | `Completed`, `Failed`, `Cancelled` | none: the run is over |
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunStatus {
-    /// The run waits for its turn.
-    Queued,
-    /// The run is going on.
-    Running,
-    /// The run waits for a person.
-    Interrupted,
-    /// The run ended without an error.
-    Completed,
-    /// The run failed.
-    Failed,
-    /// The run was cancelled.
-    Cancelled,
-}
-
-impl RunStatus {
-    /// All statuses.
-    pub const ALL: [Self; 6] = [
-        Self::Queued,
-        Self::Running,
-        Self::Interrupted,
-        Self::Completed,
-        Self::Failed,
-        Self::Cancelled,
-    ];
-
-    /// Returns the name under which stores keep the status.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Running => "running",
-            Self::Interrupted => "interrupted",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// Returns the status with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.as_str() == name)
-    }
-
-    /// Returns whether the run is over.
-    pub const fn is_over(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
-    }
-
-    /// Returns whether a run with this status can get another one. Keeping the status is always possible.
-    pub fn can_become(self, next: Self) -> bool {
-        match self {
-            _ if self == next => true,
-            Self::Queued => matches!(next, Self::Running | Self::Failed | Self::Cancelled),
-            Self::Running => next != Self::Queued,
-            Self::Interrupted => matches!(next, Self::Running | Self::Failed | Self::Cancelled),
-            Self::Completed | Self::Failed | Self::Cancelled => false,
-        }
-    }
-}
-
-impl fmt::Display for RunStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
+    /// When the run has its turn, and which worker has it. See [`RunLeases`](crate::RunLeases).
+    #[serde(default, skip_serializing_if = "LeaseState::is_unused")]
+    pub lease: LeaseState,
 }
 
 /// A new run, or a new status of a run, to be stored with a [`Commit`](super::Commit).
@@ -127,6 +55,10 @@ pub struct RunChange {
     pub input: Option<Value>,
     /// The result of the run.
     pub outcome: Option<Value>,
+    /// The priority of a new run; see [`LeaseState::priority`]. That of a run that exists is not changed.
+    pub priority: i16,
+    /// The time before which no worker starts a new run. That of a run that exists is not changed.
+    pub not_before: Option<Timestamp>,
 }
 
 impl RunChange {
@@ -137,6 +69,8 @@ impl RunChange {
             status,
             input: None,
             outcome: None,
+            priority: 0,
+            not_before: None,
         }
     }
 
@@ -154,12 +88,33 @@ impl RunChange {
         self
     }
 
+    /// Sets the priority of a new run. See [`LeaseState::priority`].
+    #[must_use]
+    pub fn with_priority(mut self, priority: i16) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Sets the time before which no worker starts a new run.
+    #[must_use]
+    pub fn with_not_before(mut self, time: Timestamp) -> Self {
+        self.not_before = Some(time);
+        self
+    }
+
     /// Checks that every store can keep the run.
     ///
     /// # Errors
-    /// [`InvalidInput`](crate::SessionErrorKind::InvalidInput) if the id is not acceptable.
+    /// [`InvalidInput`](crate::SessionErrorKind::InvalidInput) if the id or the time of the start is not acceptable.
     pub fn check(&self) -> Result<(), SessionError> {
-        Ok(id::check_named("the id of the run", &self.id)?)
+        id::check_named("the id of the run", &self.id)?;
+        match self.not_before.map(Timestamp::as_millis) {
+            Some(time) if !(0..=LAST_TIME).contains(&time) => Err(SessionError::invalid(format!(
+                "the run `{}` cannot start at {time} ms: use a time between the years 1970 and 9999",
+                self.id
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the run as it is after it was first stored.
@@ -171,6 +126,7 @@ impl RunChange {
             outcome: self.outcome,
             created_at: now,
             updated_at: now,
+            lease: LeaseState::new(self.priority, self.not_before, now),
         }
     }
 

@@ -3,8 +3,10 @@
 mod reader;
 mod writer;
 mod retention;
+mod leases;
 
 pub use self::{
+    leases::RunLeases,
     reader::SessionReader,
     retention::SessionRetention,
     writer::{SessionWriter, StoreLayer},

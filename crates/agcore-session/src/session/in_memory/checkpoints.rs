@@ -19,6 +19,7 @@ impl CheckpointStore for InMemorySessionStore {
         checkpoint.check()?;
         let now = self.now();
         let mut state = self.state();
+        state.check_fence(run.tenant, run.fence, now)?;
         let sessions = state.tenants.get_mut(run.tenant);
         let stored = sessions.and_then(|sessions| sessions.get_mut(run.session));
         let known = stored.and_then(|stored| stored.run_mut(run.run));
@@ -44,7 +45,9 @@ impl CheckpointStore for InMemorySessionStore {
     }
 
     async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError> {
+        let now = self.now();
         let mut state = self.state();
+        state.check_fence(run.tenant, run.fence, now)?;
         let sessions = state.tenants.get_mut(run.tenant);
         let stored = sessions.and_then(|sessions| sessions.get_mut(run.session));
         let Some(known) = stored.and_then(|stored| stored.run_mut(run.run)) else {

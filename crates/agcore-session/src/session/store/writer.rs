@@ -39,6 +39,8 @@ pub trait SessionWriter: Send + Sync + Debug {
     /// and end both. A message may name a run that is not stored.
     ///
     /// # Errors
+    /// - [`Fenced`](crate::SessionErrorKind::Fenced) if the commit has a [fence](Commit::with_fence) whose lease does not hold any
+    ///   more. It comes before a conflict, so that a worker that has lost its run does not try again.
     /// - [`Conflict`](crate::SessionErrorKind::Conflict) if the stream ends elsewhere. A writer who was too late gets this error
     ///   even if the commit does not fit the new state of the session either.
     /// - [`InvalidState`](crate::SessionErrorKind::InvalidState) if the session was erased, the session or a run cannot get its new
@@ -69,10 +71,11 @@ pub trait SessionWriter: Send + Sync + Debug {
             session,
             expected,
             events,
+            fence,
         } in batch
         {
             let mut commit = Commit::new();
-            commit.events = events;
+            (commit.events, commit.fence) = (events, fence);
             results.push(self.commit(&tenant, &session, expected, commit).await);
         }
         results

@@ -1,0 +1,19 @@
+//! Leases of runs: which worker may write for a run, until when, and which run is the next one.
+//!
+//! The rules are functions without a store, so that all stores, and the model in the tests, decide alike.
+
+mod fence;
+mod state;
+mod order;
+mod claim;
+mod renewal;
+mod dead_letter;
+
+pub use self::{
+    claim::{ClaimRequest, Claims, Lease},
+    dead_letter::DeadLetter,
+    fence::Fence,
+    order::{ClaimCandidate, RunTurn, TenantLoad, TenantShare},
+    renewal::{CancelRequest, Release, ReleaseReason, Renewal},
+    state::LeaseState,
+};
