@@ -1,5 +1,6 @@
 //! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`], [`CheckpointStore`],
-//! [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`], [`VectorIndex`] and [`UserDataStore`] must do, checked on yours.
+//! [`RunLeases`], [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`], [`VectorIndex`] and [`UserDataStore`] must do, checked on
+//! yours.
 //!
 //! Implement [`StoreSubject`] and the trait of each contract that your store implements, then let a macro make one test of each
 //! behavior:
@@ -10,6 +11,7 @@
 //! | [`Journal`] | [`JournalSubject`] | [`journal_tests!`](crate::journal_tests) |
 //! | [`SessionStore`] | [`SessionStoreSubject`] | [`session_store_tests!`](crate::session_store_tests) |
 //! | [`CheckpointStore`] | [`CheckpointStoreSubject`] | [`checkpoint_tests!`](crate::checkpoint_tests) |
+//! | [`RunLeases`] | [`RunLeasesSubject`] | [`run_leases_tests!`](crate::run_leases_tests) |
 //! | [`KnowledgeStore`] | [`KnowledgeStoreSubject`] | [`knowledge_store_tests!`](crate::knowledge_store_tests) |
 //! | [`KnowledgeGraph`] | [`KnowledgeGraphSubject`] | [`knowledge_graph_tests!`](crate::knowledge_graph_tests) |
 //! | [`TextIndex`] | [`TextIndexSubject`] | [`text_index_tests!`](crate::text_index_tests) |
@@ -69,6 +71,7 @@ pub mod graph;
 pub mod journal;
 pub mod journal_faults;
 pub mod knowledge;
+pub mod leases;
 pub mod memory_store;
 pub mod memory_store_faults;
 pub mod sessions;
@@ -78,10 +81,10 @@ pub mod vector_index;
 
 pub use behavior::{
     CHECKPOINT, JOURNAL, JOURNAL_FAULTS, KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, MEMORY_STORE, MEMORY_STORE_FAULTS,
-    SESSION_STORE, StoreBehavior, TEXT_INDEX, USER_DATA, VECTOR_INDEX,
+    RUN_LEASES, SESSION_STORE, StoreBehavior, TEXT_INDEX, USER_DATA, VECTOR_INDEX,
 };
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use agcore_memory::{
     EvictionConfig, MemoryStore,
@@ -89,7 +92,7 @@ use agcore_memory::{
     knowledge::KnowledgeStore,
     search::{TextIndex, VectorIndex},
 };
-use agcore_session::{CheckpointStore, Clock, Journal, SessionStore};
+use agcore_session::{CheckpointStore, Clock, Journal, RunLeases, SessionStore};
 use agcore_store::user_data::UserDataStore;
 use async_trait::async_trait;
 
@@ -136,6 +139,22 @@ pub trait SessionStoreSubject: StoreSubject {
 pub trait CheckpointStoreSubject: StoreSubject {
     /// Opens an empty store of checkpoints, together with the store that keeps their sessions.
     async fn checkpoint_store(&self, clock: Arc<dyn Clock>) -> (Arc<dyn SessionStore>, Arc<dyn CheckpointStore>);
+}
+
+/// A store of sessions whose runs workers share.
+pub trait LeaseStore: SessionStore + CheckpointStore + RunLeases {}
+
+impl<S: SessionStore + CheckpointStore + RunLeases + ?Sized> LeaseStore for S {}
+
+/// Opens the stores of leases to check.
+#[async_trait]
+pub trait RunLeasesSubject: StoreSubject {
+    /// Opens an empty store twice, as two processes would. Both handles may be the same.
+    async fn lease_stores(&self) -> [Arc<dyn LeaseStore>; 2];
+
+    /// Lets time pass for the store that was opened last. A database whose own clock decides moves the times in its tables back
+    /// instead.
+    async fn pass(&self, duration: Duration);
 }
 
 /// Opens the knowledge stores to check.

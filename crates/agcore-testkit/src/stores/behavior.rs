@@ -4,7 +4,7 @@ use std::{fmt, pin::Pin};
 
 use super::{
     CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-    SessionStoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
+    RunLeasesSubject, SessionStoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
 };
 
 /// The behaviors of [`memory_store`](super::memory_store).
@@ -19,6 +19,9 @@ pub const SESSION_STORE: &[StoreBehavior<dyn SessionStoreSubject>] =
 
 /// The behaviors of [`checkpoints`](super::checkpoints).
 pub const CHECKPOINT: &[StoreBehavior<dyn CheckpointStoreSubject>] = crate::__checkpoint_behaviors!(__store_behaviors);
+
+/// The behaviors of [`leases`](super::leases).
+pub const RUN_LEASES: &[StoreBehavior<dyn RunLeasesSubject>] = crate::__run_leases_behaviors!(__store_behaviors);
 
 /// The behaviors of [`knowledge`](super::knowledge).
 pub const KNOWLEDGE_STORE: &[StoreBehavior<dyn KnowledgeStoreSubject>] =

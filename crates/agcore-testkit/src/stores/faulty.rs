@@ -5,6 +5,7 @@ mod holds;
 mod memory_store;
 mod journal;
 mod sessions;
+mod leases;
 
 pub use self::plan::{FaultPlan, StoreFault};
 
