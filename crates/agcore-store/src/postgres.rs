@@ -10,6 +10,7 @@ mod migrations;
 mod memory;
 mod journal;
 mod holds;
+mod leases;
 mod sessions;
 mod checkpoints;
 mod knowledge;
@@ -19,7 +20,7 @@ mod vector_index;
 mod user_data;
 mod vacuum;
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use agcore_chat::{Clock, Timestamp};
 use agcore_memory::EvictionConfig;
@@ -73,6 +74,11 @@ use crate::eviction::WriteCounter;
 /// [`vacuum`](Self::vacuum) removes them. It cannot reach copies elsewhere: the write-ahead log, which the server recycles
 /// after checkpoints, archives of that log, standbys, backups, and blocks that the file system has freed.
 ///
+/// # Leases
+///
+/// [Leases of runs](agcore_session::RunLeases) expire by the clock of the server, so that the clocks of the machines need not agree.
+/// Renew them with a store of their own, so that they do not wait for a connection behind other work.
+///
 /// # Server
 ///
 /// Tested with PostgreSQL 15. The database must have the encoding UTF-8. Connections set `search_path` and
@@ -90,6 +96,8 @@ struct Shared {
     statements: Statements,
     holds: Holds,
     writes: WriteCounter,
+    /// Whether a tenant had a ceiling at the last claim. A claim that finds out otherwise begins again.
+    has_ceilings: AtomicBool,
 }
 
 impl PostgresOptions {
@@ -110,6 +118,7 @@ impl PostgresOptions {
             holds: Holds::new(self.clone()),
             statements: Statements::new(self),
             writes: WriteCounter::default(),
+            has_ceilings: AtomicBool::new(false),
         })))
     }
 }

@@ -3,6 +3,7 @@
 mod conditions;
 mod erasure;
 mod knowledge;
+pub(crate) mod leases;
 mod retention;
 pub(crate) mod row;
 mod sessions;

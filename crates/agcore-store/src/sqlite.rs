@@ -11,6 +11,7 @@ mod readers;
 mod memory;
 mod journal;
 mod holds;
+mod leases;
 mod sessions;
 mod checkpoints;
 mod knowledge;
@@ -50,6 +51,9 @@ use crate::eviction::WriteCounter;
 /// waits for them.
 ///
 /// A session to which nothing but events is written, as while a model streams, notes the time of the change once a second.
+///
+/// [Leases of runs](agcore_session::RunLeases) expire by the clock with which the store was opened. Processes that share runs have to
+/// be on one machine, as they have to for the file itself.
 #[derive(Debug, Clone)]
 pub struct SqliteStore(Arc<Shared>);
 

@@ -13,10 +13,13 @@ mod flawed;
 mod mutants;
 mod redacted;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use agcore_session::{CheckpointStore, Clock, InMemoryJournal, InMemorySessionStore, Journal, SessionStore};
-use agcore_testkit::stores::{CheckpointStoreSubject, JournalSubject, SessionStoreSubject, StoreSubject};
+use agcore_testkit::{
+    clock::ManualClock,
+    stores::{CheckpointStoreSubject, JournalSubject, LeaseStore, RunLeasesSubject, SessionStoreSubject, StoreSubject},
+};
 use async_trait::async_trait;
 
 struct InMemory;
@@ -43,6 +46,28 @@ impl CheckpointStoreSubject for InMemory {
         let store = Arc::new(InMemorySessionStore::new(clock));
         (Arc::clone(&store) as _, store)
     }
+}
+
+/// Has one store, whose clock it moves.
+#[derive(Default)]
+struct Leases(Arc<ManualClock>);
+
+impl StoreSubject for Leases {}
+
+#[async_trait]
+impl RunLeasesSubject for Leases {
+    async fn lease_stores(&self) -> [Arc<dyn LeaseStore>; 2] {
+        let store = Arc::new(InMemorySessionStore::new(Arc::clone(&self.0) as _));
+        [Arc::clone(&store) as _, store]
+    }
+
+    async fn pass(&self, duration: Duration) {
+        self.0.advance(duration);
+    }
+}
+
+mod run_leases {
+    agcore_testkit::run_leases_tests!(super::Leases::default());
 }
 
 mod journal {

@@ -167,28 +167,76 @@ CREATE TABLE runs (
     -- The order in which the runs were first stored.
     run bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     session bigint NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,
+    -- The tenant of the session.
+    tenant text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     status text NOT NULL CHECK (status IN ('queued', 'running', 'interrupted', 'completed', 'failed', 'cancelled')),
     created_at bigint NOT NULL,
     updated_at bigint NOT NULL CHECK (updated_at >= created_at),
+    -- When the run has its turn, and which worker has it. These times are those of the server.
+    priority bigint NOT NULL DEFAULT 0 CHECK (priority BETWEEN -32768 AND 32767),
+    queued_at bigint NOT NULL,
+    not_before bigint,
+    -- The place among the runs of the tenant: ten seconds of waiting for each step of the priority.
+    due bigint NOT NULL GENERATED ALWAYS AS (greatest(queued_at, coalesce(not_before, queued_at)) + priority * 10000) STORED,
+    attempts bigint NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND 4294967295),
+    epoch bigint NOT NULL DEFAULT 0 CHECK (epoch >= 0),
+    holder text COLLATE "C",
+    worker text COLLATE "C",
+    lease_until bigint,
+    cancel_requested_at bigint,
+    dead_at bigint,
     input json,
     outcome json,
+    CHECK ((holder IS NULL) = (lease_until IS NULL)),
+    CHECK (dead_at IS NULL OR status = 'failed'),
     UNIQUE (session, id)
 );
 
 CREATE INDEX runs_session ON runs (session, run);
 CREATE INDEX runs_open ON runs (session) WHERE status IN ('queued', 'running', 'interrupted');
 CREATE INDEX runs_age ON runs (updated_at) WHERE status IN ('completed', 'failed', 'cancelled');
+-- The runs that wait for a worker. One that runs without ever having been claimed is driven by a program without leases.
+CREATE INDEX runs_waiting ON runs (tenant, due, run)
+    WHERE holder IS NULL AND status IN ('queued', 'running') AND (status = 'queued' OR epoch > 0);
+-- A session has one holder at a time.
+CREATE UNIQUE INDEX runs_held ON runs (session) WHERE holder IS NOT NULL AND status IN ('queued', 'running');
+CREATE INDEX runs_dead ON runs (dead_at, run) WHERE dead_at IS NOT NULL;
 
-CREATE TRIGGER runs_erased BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION refuse_erased();
+CREATE FUNCTION prepare_run() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+BEGIN
+    SELECT tenant INTO NEW.tenant FROM sessions WHERE session = NEW.session AND erased_at IS NULL;
+    IF NOT FOUND AND EXISTS (SELECT 1 FROM sessions WHERE session = NEW.session) THEN
+        RAISE EXCEPTION 'the session was erased' USING ERRCODE = 'check_violation';
+    END IF;
+    -- The statement that inserts does not know the time of the server.
+    NEW.queued_at := (extract(epoch FROM clock_timestamp()) * 1000)::bigint;
+    RETURN NEW;
+END
+$$;
+
+CREATE TRIGGER runs_inserted BEFORE INSERT ON runs FOR EACH ROW EXECUTE FUNCTION prepare_run();
 
 CREATE TRIGGER runs_status BEFORE UPDATE OF status ON runs FOR EACH ROW
 WHEN (NOT (
     NEW.status = OLD.status
     OR (OLD.status = 'running' AND NEW.status <> 'queued')
     OR (OLD.status IN ('queued', 'interrupted') AND NEW.status IN ('running', 'failed', 'cancelled'))
+    -- A dead letter is started again.
+    OR (OLD.dead_at IS NOT NULL AND NEW.dead_at IS NULL AND NEW.status = 'queued')
 ))
 EXECUTE FUNCTION refuse('the run cannot get this status');
+
+CREATE TRIGGER runs_epoch BEFORE UPDATE OF epoch ON runs FOR EACH ROW
+WHEN (NEW.epoch < OLD.epoch)
+EXECUTE FUNCTION refuse('the epoch of a run only grows');
+
+-- The shares of tenants in all workers. A tenant without a row has the weight 1 and no ceiling.
+CREATE TABLE run_shares (
+    tenant text COLLATE "C" PRIMARY KEY,
+    weight bigint NOT NULL CHECK (weight BETWEEN 1 AND 1000),
+    ceiling bigint CHECK (ceiling BETWEEN 0 AND 4294967295)
+);
 
 CREATE TABLE messages (
     session bigint NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,

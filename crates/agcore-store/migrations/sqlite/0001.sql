@@ -123,19 +123,60 @@ CREATE TABLE runs (
     -- The order in which the runs were first stored.
     run INTEGER PRIMARY KEY,
     session INTEGER NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,
+    -- The tenant of the session.
+    tenant TEXT NOT NULL DEFAULT '',
     id TEXT NOT NULL,
     status TEXT NOT NULL
         CHECK (status IN ('queued', 'running', 'interrupted', 'completed', 'failed', 'cancelled')),
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL CHECK (updated_at >= created_at),
+    -- When the run has its turn, and which worker has it.
+    priority INTEGER NOT NULL DEFAULT 0 CHECK (priority BETWEEN -32768 AND 32767),
+    queued_at INTEGER NOT NULL DEFAULT 0,
+    not_before INTEGER,
+    -- The place among the runs of the tenant: ten seconds of waiting for each step of the priority.
+    due INTEGER NOT NULL GENERATED ALWAYS AS (max(queued_at, ifnull(not_before, queued_at)) + priority * 10000) VIRTUAL,
+    attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND 4294967295),
+    epoch INTEGER NOT NULL DEFAULT 0 CHECK (epoch >= 0),
+    holder TEXT,
+    worker TEXT,
+    lease_until INTEGER,
+    cancel_requested_at INTEGER,
+    dead_at INTEGER,
     input TEXT,
     outcome TEXT,
+    CHECK ((holder IS NULL) = (lease_until IS NULL)),
+    CHECK (dead_at IS NULL OR status = 'failed'),
     UNIQUE (session, id)
 ) STRICT;
 
 CREATE INDEX runs_session ON runs (session, run);
 CREATE INDEX runs_open ON runs (session) WHERE status IN ('queued', 'running', 'interrupted');
 CREATE INDEX runs_age ON runs (updated_at) WHERE status IN ('completed', 'failed', 'cancelled');
+-- The runs that wait for a worker. One that runs without ever having been claimed is driven by a program without leases.
+CREATE INDEX runs_waiting ON runs (tenant, due, run)
+    WHERE holder IS NULL AND status IN ('queued', 'running') AND (status = 'queued' OR epoch > 0);
+-- A session has one holder at a time.
+CREATE UNIQUE INDEX runs_held ON runs (session) WHERE holder IS NOT NULL AND status IN ('queued', 'running');
+CREATE INDEX runs_dead ON runs (dead_at, run) WHERE dead_at IS NOT NULL;
+
+CREATE TRIGGER runs_tenant AFTER INSERT ON runs
+BEGIN
+    UPDATE runs SET tenant = (SELECT tenant FROM sessions WHERE session = NEW.session) WHERE run = NEW.run;
+END;
+
+CREATE TRIGGER runs_epoch BEFORE UPDATE OF epoch ON runs
+WHEN NEW.epoch < OLD.epoch
+BEGIN
+    SELECT RAISE(ABORT, 'the epoch of a run only grows');
+END;
+
+-- The shares of tenants in all workers. A tenant without a row has the weight 1 and no ceiling.
+CREATE TABLE run_shares (
+    tenant TEXT PRIMARY KEY,
+    weight INTEGER NOT NULL CHECK (weight BETWEEN 1 AND 1000),
+    ceiling INTEGER CHECK (ceiling BETWEEN 0 AND 4294967295)
+) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER runs_erased BEFORE INSERT ON runs
 WHEN (SELECT erased_at FROM sessions WHERE session = NEW.session) IS NOT NULL
@@ -148,6 +189,8 @@ WHEN NOT (
     NEW.status = OLD.status
     OR (OLD.status = 'running' AND NEW.status <> 'queued')
     OR (OLD.status IN ('queued', 'interrupted') AND NEW.status IN ('running', 'failed', 'cancelled'))
+    -- A dead letter is started again.
+    OR (OLD.dead_at IS NOT NULL AND NEW.dead_at IS NULL AND NEW.status = 'queued')
 )
 BEGIN
     SELECT RAISE(ABORT, 'the run cannot get this status');

@@ -1,13 +1,14 @@
 //! The checkpoint store.
 
-use agcore_session::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey, SessionError};
+use agcore_session::{Checkpoint, CheckpointStore, Fence, NewCheckpoint, RunKey, SessionError};
 use async_trait::async_trait;
 use sqlx::{Error, Row, postgres::PgRow};
 
 use super::{
     PostgresStore,
-    connection::statement::Statement,
+    connection::statement::{FetchRow, Statement},
     error::convert,
+    leases::check_fence,
     query::number,
     rows::{count, json, time},
     sessions::KEY,
@@ -38,19 +39,14 @@ impl CheckpointStore for PostgresStore {
     ) -> Result<u64, SessionError> {
         checkpoint.check()?;
         let attempt = "cannot save the checkpoint";
-        let sql = "INSERT INTO checkpoints (session, run, seq, step, is_snapshot, created_at, data)
-                   SELECT session, id, $3, $4, $5, $6, $7::json FROM runs WHERE session = $1 AND id = $2 FOR KEY SHARE
-                   ON CONFLICT DO NOTHING";
+        if let Some(fence) = run.fence {
+            return Ok(self.save_fenced(attempt, (run, fence), expected, &checkpoint).await?);
+        }
         let (now, data) = (self.now().as_millis(), checkpoint.data.to_string());
         loop {
-            let (key, last) = self.last_checkpoint(attempt, run).await?;
+            let (key, last) = last_checkpoint(&mut self.statements(), attempt, run).await?;
             let seq = run.next(last, expected, &checkpoint)?;
-            let statement = sqlx::query(sql).bind(key).bind(run.run).bind(number(seq));
-            let statement = statement
-                .bind(&checkpoint.step)
-                .bind(checkpoint.is_snapshot)
-                .bind(now)
-                .bind(&data);
+            let statement = inserting((key, run.run, seq), &checkpoint, (now, &data));
             if self.statements().execute(attempt, statement).await? > 0 {
                 return Ok(seq);
             }
@@ -96,29 +92,81 @@ impl CheckpointStore for PostgresStore {
             KEY!(),
             " AND run = $3 AND is_snapshot AND seq <= $4)"
         );
+        let attempt = "cannot trim the checkpoints";
         let statement = of_run(sql, run).bind(number(before));
-        Ok(self
-            .statements()
-            .execute("cannot trim the checkpoints", statement)
-            .await?)
+        if run.fence.is_none() {
+            return Ok(self.statements().execute(attempt, statement).await?);
+        }
+        let mut transaction = self.statements().begin(attempt).await?;
+        let trimmed = async {
+            check_fence(&mut transaction, run.tenant, run.fence).await?;
+            transaction.execute(attempt, statement).await
+        };
+        let trimmed = trimmed.await;
+        Ok(transaction.end(attempt, trimmed).await?)
     }
 }
 
 impl PostgresStore {
-    /// Returns the key of the session, and the number of the last checkpoint of the run, which must exist.
-    async fn last_checkpoint(&self, attempt: &str, run: RunKey<'_>) -> Result<(i64, u64), StoreError> {
-        let sql = concat!(
-            "SELECT session,
-                    coalesce((SELECT max(seq) FROM checkpoints WHERE session = runs.session AND run = runs.id), 0) AS last
-             FROM runs WHERE session = ",
-            KEY!(),
-            " AND id = $3"
-        );
-        let row = self.statements().row(attempt, of_run(sql, run)).await?;
-        let row = row.ok_or_else(|| run.not_found())?;
-        let read = || Ok((row.try_get("session")?, count(&row, "last")?));
-        read().map_err(|error| convert(attempt, error))
+    /// Saves a checkpoint if the lease holds.
+    async fn save_fenced(
+        &self,
+        attempt: &str,
+        (run, fence): (RunKey<'_>, &Fence),
+        expected: u64,
+        checkpoint: &NewCheckpoint,
+    ) -> Result<u64, StoreError> {
+        let (now, data) = (self.now().as_millis(), checkpoint.data.to_string());
+        loop {
+            let mut transaction = self.statements().begin(attempt).await?;
+            let saved = async {
+                check_fence(&mut transaction, run.tenant, Some(fence)).await?;
+                let (key, last) = last_checkpoint(&mut transaction, attempt, run).await?;
+                let seq = run.next(last, expected, checkpoint)?;
+                let statement = inserting((key, run.run, seq), checkpoint, (now, &data));
+                let written = transaction.execute(attempt, statement).await?;
+                Ok((written > 0).then_some(seq))
+            };
+            let saved = saved.await;
+            if let Some(seq) = transaction.end(attempt, saved).await? {
+                return Ok(seq);
+            }
+            // Another writer was faster: look again.
+        }
     }
+}
+
+/// Returns the statement that saves a checkpoint, unless there is one with this number, or the run does not exist.
+fn inserting<'q>(
+    (session, run, seq): (i64, &'q str, u64),
+    checkpoint: &'q NewCheckpoint,
+    (now, data): (i64, &'q str),
+) -> Statement<'q> {
+    let sql = "INSERT INTO checkpoints (session, run, seq, step, is_snapshot, created_at, data)
+               SELECT session, id, $3, $4, $5, $6, $7::json FROM runs WHERE session = $1 AND id = $2 FOR KEY SHARE
+               ON CONFLICT DO NOTHING";
+    let statement = sqlx::query(sql).bind(session).bind(run).bind(number(seq));
+    let statement = statement.bind(&checkpoint.step).bind(checkpoint.is_snapshot);
+    statement.bind(now).bind(data)
+}
+
+/// Returns the key of the session, and the number of the last checkpoint of the run, which must exist.
+async fn last_checkpoint(
+    connection: &mut impl FetchRow,
+    attempt: &str,
+    run: RunKey<'_>,
+) -> Result<(i64, u64), StoreError> {
+    let sql = concat!(
+        "SELECT session,
+                coalesce((SELECT max(seq) FROM checkpoints WHERE session = runs.session AND run = runs.id), 0) AS last
+         FROM runs WHERE session = ",
+        KEY!(),
+        " AND id = $3"
+    );
+    let row = connection.row(attempt, of_run(sql, run)).await?;
+    let row = row.ok_or_else(|| run.not_found())?;
+    let read = || Ok((row.try_get("session")?, count(&row, "last")?));
+    read().map_err(|error| convert(attempt, error))
 }
 
 /// Returns a statement about a run.

@@ -164,7 +164,7 @@ impl SessionWriter for PostgresStore {
         // Each part locks its session, so a transaction of all parts would wait for every other writer, and could deadlock.
         let commits = batch.into_iter().map(|part| async move {
             let mut commit = Commit::new();
-            commit.events = part.events;
+            (commit.events, commit.fence) = (part.events, part.fence);
             self.commit(&part.tenant, &part.session, part.expected, commit).await
         });
         join_all(commits).await

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) use self::{
     approval::{APPROVALS, read_approval},
     call::{CALLS, read_call},
-    run::{RUNS, read_run},
+    run::{LEASE_COLUMNS, RUNS, read_lease, read_run},
     session::read_session,
     written_once::{read_event, read_message},
 };
@@ -184,9 +184,13 @@ mod tests {
              ON CONFLICT (session, run, id) DO UPDATE SET finished_at = excluded.finished_at, result = excluded.result"
         );
         assert_eq!(
-            RUNS.columns(Dialect::Sqlite),
-            "runs.id AS id, runs.status AS status, runs.created_at AS created_at, runs.updated_at AS updated_at, \
-             runs.input AS input, runs.outcome AS outcome"
+            CALLS.columns(Dialect::Sqlite),
+            "tool_calls.run AS run, tool_calls.id AS id, tool_calls.name AS name, tool_calls.started_at AS started_at, \
+             tool_calls.finished_at AS finished_at, tool_calls.arguments AS arguments, tool_calls.result AS result"
+        );
+        assert!(
+            RUNS.columns(Dialect::Sqlite)
+                .contains(LEASE_COLUMNS.split_once(", ").unwrap().1)
         );
         assert!(
             RUNS.columns(Dialect::Postgres)

@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     SqliteStore,
+    leases::check_fence,
     rows::{Json, count, execute, number, select, select_one, time},
     sessions::KEY,
 };
@@ -23,9 +24,12 @@ impl CheckpointStore for SqliteStore {
         checkpoint: NewCheckpoint,
     ) -> Result<u64, SessionError> {
         checkpoint.check()?;
-        let (key, now) = (own(run), self.now());
-        self.write(move |connection| save(connection, &key, expected, checkpoint, now))
-            .await
+        let (key, fence, now, clock) = (own(run), run.fence.cloned(), self.now(), self.clock());
+        self.write(move |connection| {
+            check_fence(connection, &key[0], fence.as_ref(), &*clock)?;
+            save(connection, &key, expected, checkpoint, now)
+        })
+        .await
     }
 
     async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, SessionError> {
@@ -74,8 +78,10 @@ impl CheckpointStore for SqliteStore {
     }
 
     async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError> {
+        let (fence, clock) = (run.fence.cloned(), self.clock());
         let [tenant, session, run] = own(run);
         self.write(move |connection| {
+            check_fence(connection, &tenant, fence.as_ref(), &*clock)?;
             let sql = format!(
                 "DELETE FROM checkpoints WHERE session = {KEY} AND run = ?3 AND seq < (
                      SELECT max(seq) FROM checkpoints

@@ -108,21 +108,25 @@ impl SessionWriter for SqliteStore {
     ) -> Result<Committed, SessionError> {
         commit.check()?;
         let ([tenant, session], now) = ([tenant, session].map(str::to_owned), self.now());
+        let clock = self.clock();
         if let Some(events) = event_commit::events_alone(&mut commit) {
-            let write = move |connection: &Connection| {
-                event_commit::commit(connection, (&tenant, &session), expected, &events, now)
-            };
+            let mut part = SessionEvents::new((tenant, session), expected, events);
+            part.fence = commit.fence;
+            let write = move |connection: &Connection| event_commit::commit(connection, &part, now, &*clock);
             return self.write_checked(write).await;
         }
-        self.write(move |connection| commit::commit(connection, (&tenant, &session), expected, commit, now))
-            .await
+        self.write(move |connection| {
+            let write = (expected, commit, now);
+            commit::commit(connection, (&tenant, &session), write, &*clock)
+        })
+        .await
     }
 
     async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, SessionError>> {
-        let (count, now) = (batch.len(), self.now());
+        let (count, now, clock) = (batch.len(), self.now(), self.clock());
         // The batch comes back: strings that are freed by the thread that has created them do not block others.
         let write = move |connection: &Connection| {
-            let results = event_commit::commit_all(connection, &batch, now)?;
+            let results = event_commit::commit_all(connection, &batch, now, &*clock)?;
             Ok((results, batch))
         };
         match self.write_checked(write).await {

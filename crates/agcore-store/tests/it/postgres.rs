@@ -11,7 +11,10 @@ mod proxy;
 mod rules;
 mod server;
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use agcore_memory::{
     EvictionConfig, MemoryStore,
@@ -24,8 +27,9 @@ use agcore_store::user_data::UserDataStore;
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
-        CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-        SessionStoreSubject, StoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
+        CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, LeaseStore,
+        MemoryStoreSubject, RunLeasesSubject, SessionStoreSubject, StoreSubject, TextIndexSubject, UserDataSubject,
+        VectorIndexSubject,
     },
 };
 use async_trait::async_trait;
@@ -115,6 +119,46 @@ impl VectorIndexSubject for Postgres {
         let store = self.0.options().open(Arc::new(ManualClock::new())).await.unwrap();
         Arc::new(store.vector_index("model"))
     }
+}
+
+/// Opens one schema twice. The time of the server cannot be moved, so that the times in its tables are.
+#[derive(Default)]
+struct Leases(Names, Mutex<String>);
+
+#[async_trait]
+impl StoreSubject for Leases {
+    async fn unavailable(&self) -> Option<String> {
+        server::missing().await
+    }
+}
+
+#[async_trait]
+impl RunLeasesSubject for Leases {
+    async fn lease_stores(&self) -> [Arc<dyn LeaseStore>; 2] {
+        let name = self.0.name();
+        let options = server::options_of(&server::url(), &name);
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = name;
+        let clock = Arc::new(ManualClock::new());
+        let first = options.clone().open(Arc::clone(&clock) as _).await.unwrap();
+        [Arc::new(first), Arc::new(options.open(clock).await.unwrap())]
+    }
+
+    async fn pass(&self, duration: Duration) {
+        let schema = self.1.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let times = [
+            "queued_at",
+            "not_before",
+            "lease_until",
+            "cancel_requested_at",
+            "dead_at",
+        ];
+        let earlier = times.map(|time| format!("{time} = {time} - {}", duration.as_millis()));
+        server::admin(&format!("UPDATE {schema}.runs SET {}", earlier.join(", "))).await;
+    }
+}
+
+mod run_leases {
+    agcore_testkit::run_leases_tests!(super::Leases::default());
 }
 
 mod memory_store {

@@ -7,7 +7,10 @@ mod processes;
 mod tables;
 mod maintenance;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use agcore_memory::{
     EvictionConfig, MemoryStore,
@@ -20,8 +23,9 @@ use agcore_store::{sqlite::SqliteOptions, user_data::UserDataStore};
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
-        CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-        SessionStoreSubject, StoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
+        CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, LeaseStore,
+        MemoryStoreSubject, RunLeasesSubject, SessionStoreSubject, StoreSubject, TextIndexSubject, UserDataSubject,
+        VectorIndexSubject,
     },
 };
 use async_trait::async_trait;
@@ -112,6 +116,32 @@ impl VectorIndexSubject for Sqlite {
         let store = self.options().open(Arc::new(ManualClock::new())).await.unwrap();
         Arc::new(store.vector_index("model"))
     }
+}
+
+/// Opens one file twice, with a clock that it moves.
+#[derive(Default)]
+struct Leases(Sqlite, Arc<ManualClock>);
+
+impl StoreSubject for Leases {}
+
+#[async_trait]
+impl RunLeasesSubject for Leases {
+    async fn lease_stores(&self) -> [Arc<dyn LeaseStore>; 2] {
+        let options = self.0.options();
+        let first = options.clone().open(Arc::clone(&self.1) as _).await.unwrap();
+        [
+            Arc::new(first),
+            Arc::new(options.open(Arc::clone(&self.1) as _).await.unwrap()),
+        ]
+    }
+
+    async fn pass(&self, duration: Duration) {
+        self.1.advance(duration);
+    }
+}
+
+mod run_leases {
+    agcore_testkit::run_leases_tests!(super::Leases::default());
 }
 
 mod memory_store {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     error::StoreError,
-    postgres::{connection::transaction::Transaction, journal, query::number, text},
+    postgres::{connection::transaction::Transaction, journal, leases::check_fence, query::number, text},
 };
 
 /// Writes a commit. The transaction must be rolled back if this fails.
@@ -23,6 +23,7 @@ pub(super) async fn commit(
 ) -> Result<Committed, StoreError> {
     let stored = lock(transaction, tenant, id).await?;
     let (key, mut last) = (stored.key, stored.last);
+    check_fence(transaction, tenant, commit.fence.as_ref()).await?;
     let end = journal::append(transaction, &stored.session.stream(), expected, &commit.records).await?;
     if commit.is_empty() {
         return Ok(Committed::new(end, Vec::new(), Vec::new()));

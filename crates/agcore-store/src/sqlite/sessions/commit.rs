@@ -1,6 +1,6 @@
 //! Commits.
 
-use agcore_chat::{Text, Timestamp};
+use agcore_chat::{Clock, Text, Timestamp};
 use agcore_session::{Commit, Committed, Session};
 use rusqlite::{Connection, named_params};
 
@@ -13,6 +13,7 @@ use crate::{
     error::StoreError,
     sqlite::{
         journal,
+        leases::check_fence,
         rows::{execute, number},
     },
 };
@@ -21,11 +22,11 @@ use crate::{
 pub(super) fn commit(
     connection: &Connection,
     (tenant, id): (&str, &str),
-    expected: u64,
-    commit: Commit,
-    now: Timestamp,
+    (expected, commit, now): (u64, Commit, Timestamp),
+    clock: &dyn Clock,
 ) -> Result<Committed, StoreError> {
     let stored = find(connection, tenant, id)?;
+    check_fence(connection, tenant, commit.fence.as_ref(), clock)?;
     let (key, mut last) = (stored.key, stored.last);
     let end = journal::append(connection, &stored.session.stream(), expected, &commit.records)?;
     if commit.is_empty() {

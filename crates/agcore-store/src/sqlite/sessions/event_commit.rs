@@ -1,13 +1,13 @@
 //! Commits of events alone. A server that streams makes many of them for each run, so they take fewer statements than others.
 
-use agcore_chat::Timestamp;
+use agcore_chat::{Clock, Timestamp};
 use agcore_session::{Commit, Committed, NewEvent, SessionError, SessionEvents};
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
 use super::{event, row::missing, run};
 use crate::{
     error::StoreError,
-    sqlite::{error::convert, rows::number},
+    sqlite::{error::convert, leases::check_fence, rows::number},
 };
 
 /// The time by which events may be newer than their session, in milliseconds. Each change of that time changes four indexes.
@@ -54,14 +54,14 @@ pub(super) fn commit_all(
     connection: &Connection,
     batch: &[SessionEvents],
     now: Timestamp,
+    clock: &dyn Clock,
 ) -> Result<Vec<Result<Committed, StoreError>>, StoreError> {
     let mut statements = Statements::prepare(connection)?;
     let mut results = Vec::with_capacity(batch.len());
     for part in batch {
         let before = connection.total_changes();
-        let key = (&*part.tenant, &*part.session);
         let result = match part.check() {
-            Ok(()) => statements.commit(key, part.expected, &part.events, now),
+            Ok(()) => statements.commit(part, now, clock),
             Err(error) => Err(error.into()),
         };
         if result.is_err() && connection.total_changes() != before {
@@ -75,12 +75,11 @@ pub(super) fn commit_all(
 /// Writes the events of one session.
 pub(super) fn commit(
     connection: &Connection,
-    key: (&str, &str),
-    expected: u64,
-    events: &[NewEvent],
+    part: &SessionEvents,
     now: Timestamp,
+    clock: &dyn Clock,
 ) -> Result<Committed, StoreError> {
-    Statements::prepare(connection)?.commit(key, expected, events, now)
+    Statements::prepare(connection)?.commit(part, now, clock)
 }
 
 impl<'c> Statements<'c> {
@@ -104,33 +103,29 @@ impl<'c> Statements<'c> {
         })
     }
 
-    fn commit(
-        &mut self,
-        key: (&str, &str),
-        expected: u64,
-        events: &[NewEvent],
-        now: Timestamp,
-    ) -> Result<Committed, StoreError> {
-        if let Some(committed) = self.commit_quickly(key, expected, events, now)? {
+    fn commit(&mut self, part: &SessionEvents, now: Timestamp, clock: &dyn Clock) -> Result<Committed, StoreError> {
+        if let Some(committed) = self.commit_quickly(part, now, clock)? {
             return Ok(committed);
         }
         let mut commit = Commit::new();
-        commit.events = events.to_vec();
-        super::commit::commit(self.connection, key, expected, commit, now)
+        (commit.events, commit.fence) = (part.events.clone(), part.fence.clone());
+        let write = (part.expected, commit, now);
+        super::commit::commit(self.connection, (&part.tenant, &part.session), write, clock)
     }
 
     /// Writes events. Returns `None`, and changes nothing, if there are none, or if the session was erased: then the commit is
     /// refused like any other.
     fn commit_quickly(
         &mut self,
-        (tenant, id): (&str, &str),
-        expected: u64,
-        new: &[NewEvent],
+        part: &SessionEvents,
         now: Timestamp,
+        clock: &dyn Clock,
     ) -> Result<Option<Committed>, StoreError> {
+        let (tenant, id, new) = (&*part.tenant, &*part.session, &part.events);
         let place = self.find(tenant, id)?.ok_or_else(|| missing(id))?;
-        if place.end != expected {
-            return Err(SessionError::conflict(&place.stream, expected, place.end).into());
+        check_fence(self.connection, tenant, part.fence.as_ref(), clock)?;
+        if place.end != part.expected {
+            return Err(SessionError::conflict(&place.stream, part.expected, place.end).into());
         }
         let Some(first) = new.first().filter(|_| !place.is_erased) else {
             return Ok(None);
