@@ -10,6 +10,8 @@
 
 mod conversation;
 mod flawed;
+mod flawed_leases;
+mod lease_model;
 mod mutants;
 mod redacted;
 
