@@ -15,7 +15,7 @@ const AGING: i64 = 10_000;
 /// When a run has its turn, and which worker has it.
 ///
 /// All times are those of the database: the server's for PostgreSQL, and that of the clock of the store otherwise.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LeaseState {
     /// The priority: of two runs of a tenant that began to wait at the same time, the one with the smaller number comes first. Each
@@ -57,14 +57,6 @@ impl LeaseState {
             not_before,
             ..Self::default()
         }
-    }
-
-    /// Returns whether nothing but the time of the beginning is known, as of a run without a worker.
-    pub fn is_unused(&self) -> bool {
-        Self {
-            queued_at: Timestamp::default(),
-            ..self.clone()
-        } == Self::default()
     }
 
     /// Returns whether a worker with a lease of this epoch may write for the run: the guard of every fenced write.

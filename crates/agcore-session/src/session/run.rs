@@ -29,7 +29,7 @@ pub struct Run {
     /// The time of the last change, set by the store.
     pub updated_at: Timestamp,
     /// When the run has its turn, and which worker has it. See [`RunLeases`](crate::RunLeases).
-    #[serde(default, skip_serializing_if = "LeaseState::is_unused")]
+    #[serde(default)]
     pub lease: LeaseState,
 }
 

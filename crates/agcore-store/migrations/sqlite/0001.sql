@@ -162,7 +162,7 @@ CREATE INDEX runs_dead ON runs (dead_at, run) WHERE dead_at IS NOT NULL;
 
 CREATE TRIGGER runs_tenant AFTER INSERT ON runs
 BEGIN
-    UPDATE runs SET tenant = (SELECT tenant FROM sessions WHERE session = NEW.session) WHERE run = NEW.run;
+    UPDATE runs SET tenant = ifnull((SELECT tenant FROM sessions WHERE session = NEW.session), '') WHERE run = NEW.run;
 END;
 
 CREATE TRIGGER runs_epoch BEFORE UPDATE OF epoch ON runs

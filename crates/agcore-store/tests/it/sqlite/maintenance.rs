@@ -173,7 +173,8 @@ async fn a_check_reads_all_json_of_sessions() {
         .execute_batch(
             "INSERT INTO sessions (session, tenant, id, user, status, created_at, updated_at, stream, metadata)
              VALUES (1, 't', 'one', 'u', 'running', 0, 0, 's', '{}');
-             INSERT INTO runs VALUES (1, 1, 'r', 'running', 0, 0, '{}', '{}');
+             INSERT INTO runs (run, session, id, status, created_at, updated_at, input, outcome)
+             VALUES (1, 1, 'r', 'running', 0, 0, '{}', '{}');
              INSERT INTO messages (session, seq, id, role, type, visibility_mask, created_at, usage, metadata, content)
              VALUES (1, 1, 'm', 'user', 'user_input', 3, 0, '{}', '{\"type\":\"user_input\"}', 'not JSON');
              -- So that it can be damaged.

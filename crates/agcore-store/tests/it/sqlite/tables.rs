@@ -275,6 +275,11 @@ async fn the_database_refuses_bad_parts_of_runs() {
         ("UPDATE checkpoints SET run = 'n'", "FOREIGN KEY"),
         ("UPDATE runs SET id = 'other' WHERE id = 'r'", "FOREIGN KEY"),
         ("UPDATE runs SET updated_at = created_at - 1", "CHECK"),
+        ("UPDATE runs SET epoch = epoch - 1", "only grows"),
+        ("UPDATE runs SET holder = 'h'", "CHECK"),
+        ("UPDATE runs SET lease_until = 1", "CHECK"),
+        ("UPDATE runs SET dead_at = 1", "CHECK"),
+        ("UPDATE runs SET due = 1", "generated column"),
     ] {
         refused(&file.raw, sql, reason);
     }
