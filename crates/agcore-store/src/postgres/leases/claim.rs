@@ -18,7 +18,7 @@ const ATTEMPT: &str = "cannot claim runs";
 const TRIES: u32 = 5;
 
 /// The runs that a claim looks at beyond those that it wants, because other claims have locked some.
-const SPARE: u32 = 32;
+const SPARE: u32 = 16;
 
 /// Makes other claims wait. Two claims that count the runs of a tenant at the same time could exceed its ceiling together.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('agcore claims ' || current_schema(), 0))";
@@ -69,12 +69,15 @@ static CLAIM: LazyLock<String> = LazyLock::new(|| {
                  LEFT JOIN run_shares ON run_shares.tenant = candidates.tenant
              WHERE attempts < $6
          ),
+         ordered AS MATERIALIZED (
+             SELECT run, due, place::float8 / weight AS place FROM ranked
+             WHERE place <= coalesce(ceiling, place) AND (SELECT is_open FROM gate) AND NOT EXISTS (SELECT 1 FROM mine)
+             ORDER BY 3, due, run LIMIT $8
+         ),
          picked AS MATERIALIZED (
-             SELECT runs.run, ranked.due, ranked.place::float8 / ranked.weight AS place
-             FROM clock, ranked JOIN runs ON runs.run = ranked.run
-             WHERE ranked.place <= coalesce(ranked.ceiling, ranked.place) AND (SELECT is_open FROM gate)
-                 AND NOT EXISTS (SELECT 1 FROM mine)
-                 AND runs.status IN ('queued', 'running') AND (runs.holder IS NULL OR runs.lease_until <= now) AND {ready}
+             SELECT runs.run, ordered.due, ordered.place
+             FROM clock, ordered JOIN runs ON runs.run = ordered.run
+             WHERE runs.status IN ('queued', 'running') AND (runs.holder IS NULL OR runs.lease_until <= now) AND {ready}
              ORDER BY 3, 2, 1 LIMIT $4
              FOR UPDATE OF runs SKIP LOCKED
          ),
