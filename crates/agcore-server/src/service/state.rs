@@ -215,6 +215,10 @@ impl From<SessionError> for Problem {
                 ProblemCode::SessionBusy,
                 "the thread is in use by another program; try again when its turn has ended",
             ),
+            SessionErrorKind::Fenced => Self::new(
+                ProblemCode::SessionBusy,
+                "the run belongs to another worker; read the thread again to see what it does",
+            ),
             SessionErrorKind::Unavailable | SessionErrorKind::Storage | SessionErrorKind::Conflict { .. } => {
                 tracing::warn!(?error, "the store failed");
                 Self::new(
