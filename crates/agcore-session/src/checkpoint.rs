@@ -23,7 +23,7 @@ pub struct RunKey<'a> {
     pub session: &'a str,
     /// The id of the run.
     pub run: &'a str,
-    /// The lease under which checkpoints are written: none is, unless it still holds. Reading does not look at it.
+    /// The lease under which checkpoints are written: none is, unless it still holds. Reading does not check it.
     pub fence: Option<&'a Fence>,
 }
 

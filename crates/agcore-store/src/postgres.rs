@@ -76,8 +76,8 @@ use crate::eviction::WriteCounter;
 ///
 /// # Leases
 ///
-/// [Leases of runs](agcore_session::RunLeases) expire by the clock of the server, so that the clocks of the machines need not agree.
-/// Renew them with a store of their own, so that they do not wait for a connection behind other work.
+/// [Leases of runs](agcore_session::RunLeases) expire by the clock of the server, so that the clocks of the machines need not
+/// agree. Renew them with a store of their own, so that they do not wait for a connection behind other work.
 ///
 /// # Server
 ///

@@ -52,8 +52,8 @@ use crate::eviction::WriteCounter;
 ///
 /// A session to which nothing but events is written, as while a model streams, notes the time of the change once a second.
 ///
-/// [Leases of runs](agcore_session::RunLeases) expire by the clock with which the store was opened. Processes that share runs have to
-/// be on one machine, as they have to for the file itself.
+/// [Leases of runs](agcore_session::RunLeases) expire by the clock with which the store was opened. Processes that share runs have
+/// to be on one machine, as they have to for the file itself.
 #[derive(Debug, Clone)]
 pub struct SqliteStore(Arc<Shared>);
 

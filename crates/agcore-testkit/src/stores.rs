@@ -63,6 +63,8 @@
 mod tests_macro;
 #[macro_use]
 mod index_tests_macro;
+#[macro_use]
+mod lease_tests_macro;
 mod behavior;
 mod reset_clock;
 pub mod faulty;

@@ -13,7 +13,7 @@ const MAX_LENGTH: Duration = Duration::from_secs(24 * 3600);
 /// The most runs of one claim.
 const MAX_LIMIT: u32 = 1000;
 
-/// What a worker asks for.
+/// A worker's request for runs.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,7 +29,8 @@ const MAX_LIMIT: u32 = 1000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClaimRequest {
-    /// A random id that is new for every claim. Asking again with the same id, because the answer was lost, returns the same leases.
+    /// A random id that is new for every claim. Asking again with the same id, because the answer was lost, returns the same
+    /// leases.
     pub holder: String,
     /// The name of the worker, for people. Two workers may have the same.
     pub worker: String,
@@ -56,7 +57,7 @@ pub struct Lease {
     pub session: String,
     /// The id of the run.
     pub run: String,
-    /// The status of the run. It is [`Queued`](RunStatus::Queued) until a worker has begun it: claiming does not change it.
+    /// The status of the run. It is [`Queued`](RunStatus::Queued) until a worker has started it: claiming does not change it.
     pub status: RunStatus,
     /// The number of the claim, which is greater than that of every earlier claim of the run.
     pub epoch: u64,

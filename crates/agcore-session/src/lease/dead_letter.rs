@@ -54,7 +54,7 @@ impl DeadLetter {
     /// Returns the reason for people.
     pub fn reason(&self) -> String {
         format!(
-            "{} workers have begun the run `{}` and none has ended it; look for what ends the workers, then queue the run again",
+            "{} workers have started the run `{}` and none has ended it; look for what ends the workers, then queue the run again",
             self.attempts, self.run
         )
     }

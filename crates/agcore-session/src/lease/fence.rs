@@ -59,7 +59,7 @@ impl Fence {
         SessionError::new(
             SessionErrorKind::Fenced,
             format!(
-                "nothing was written: the lease of the run `{}` with epoch {} has expired or was given back; stop working on the run, \
+                "nothing was written: the lease of the run `{}` with epoch {} has expired or was released; stop working on the run, \
                  another worker may have it",
                 self.run, self.epoch
             ),

@@ -111,7 +111,7 @@ impl<'r> RunTurn<'r> {
 
     /// Returns whether a worker may take the run, given the other runs of its session.
     ///
-    /// A session has one holder at a time. It keeps its turn until the run is over or given back, also when its lease has expired:
+    /// A session has one holder at a time. It keeps its turn until the run is over or released, also when its lease has expired:
     /// then the same run is claimed again. Runs that have started come before those that have not, and older ones before newer
     /// ones.
     pub fn may_be_claimed(self, others: impl IntoIterator<Item = Self>, now: Timestamp) -> bool {

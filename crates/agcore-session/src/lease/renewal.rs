@@ -1,4 +1,4 @@
-//! What happens to a lease: it is renewed, given back, or somebody wants the run to end.
+//! [`Renewal`], [`Release`] and [`CancelRequest`]: the changes of a lease, with their answers.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ pub enum Renewal {
         /// Whether somebody has asked to cancel the run.
         cancel_requested: bool,
     },
-    /// The lease has expired, was given back, or the run is over. The worker has to stop at once.
+    /// The lease has expired, was released, or the run is over. The worker has to stop at once.
     Lost,
 }
 
-/// How a worker gives a lease back.
+/// The way in which a worker gives a lease back.
 ///
 /// ```
 /// use std::time::Duration;
@@ -35,7 +35,7 @@ pub struct Release {
     pub delay: Option<Duration>,
 }
 
-/// Why a lease is given back.
+/// Why a lease is released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReleaseReason {
@@ -45,7 +45,7 @@ pub enum ReleaseReason {
     Failed,
 }
 
-/// What a request to cancel a run has met.
+/// The state in which a request to cancel has found a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CancelRequest {

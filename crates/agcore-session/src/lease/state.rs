@@ -26,12 +26,12 @@ pub struct LeaseState {
     /// The time before which no worker takes the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Timestamp>,
-    /// How often the run was claimed since it was queued, without the claims that were [given back](ReleaseReason::GivenBack).
+    /// How often the run was claimed since it was queued, without the claims that were [released](ReleaseReason::GivenBack).
     pub attempts: u32,
     /// The number of the last claim. It only grows.
     pub epoch: u64,
     /// The id that the holder of the lease has chosen for its claim. It stays when the lease expires or the run is over, and is
-    /// removed when the lease is given back.
+    /// removed when the lease is released.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
     /// The name of the worker that has claimed the run last, for people.
@@ -69,7 +69,7 @@ impl LeaseState {
         status.is_workable() && self.holder.is_some() && self.lease_until.is_some_and(|until| until > now)
     }
 
-    /// Returns whether a worker may take the run, as far as its session allows it: it is queued, was given back, or its lease has
+    /// Returns whether a worker may take the run, if its session allows it: it is queued, was released, or its lease has
     /// expired. A run that is running without ever having had a lease is driven by a program without leases.
     pub fn is_claimable(&self, status: RunStatus, now: Timestamp) -> bool {
         let is_free = match &self.holder {

@@ -42,7 +42,8 @@ use crate::{
 };
 
 /// A [`SessionStore`](crate::SessionStore), [`Journal`], [`CheckpointStore`](crate::CheckpointStore) and
-/// [`RunLeases`](crate::RunLeases) in the memory of the process: for tests, for short-lived programs, and as the reference for other stores. Nothing survives the process.
+/// [`RunLeases`](crate::RunLeases) in the memory of the process: for tests, for short-lived programs, and as the reference for
+/// other stores. Nothing survives the process.
 ///
 /// ```
 /// use std::sync::Arc;

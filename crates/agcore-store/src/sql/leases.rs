@@ -1,23 +1,23 @@
 //! Conditions of claims, which are those of [`RunTurn`](agcore_session::RunTurn) and [`LeaseState`](agcore_session::LeaseState).
 
-/// The runs that wait for a worker, as in the index of the table.
+/// Returns the condition of runs that wait for a worker, as in the index of the table.
 pub(crate) fn waiting(runs: &str) -> String {
     format!(
         "{runs}.holder IS NULL AND {runs}.status IN ('queued', 'running') AND ({runs}.status = 'queued' OR {runs}.epoch > 0)"
     )
 }
 
-/// The runs that a worker has or had last, as in the index of the table.
+/// Returns the condition of runs that a worker has or had last, as in the index of the table.
 pub(crate) fn held(runs: &str) -> String {
     format!("{runs}.holder IS NOT NULL AND {runs}.status IN ('queued', 'running')")
 }
 
-/// The runs whose time before which no worker takes them has come.
+/// Returns the condition of runs whose time before which no worker takes them has come.
 pub(crate) fn ready(runs: &str, now: &str) -> String {
     format!("({runs}.not_before IS NULL OR {runs}.not_before <= {now})")
 }
 
-/// The runs that have their turn, as far as their session allows it: no other run of the session has a holder, those that have
+/// Returns the condition of runs that have their turn in their session: no other run of the session has a holder, those that have
 /// started come before the others, and older ones before newer ones.
 pub(crate) fn has_turn(runs: &str, now: &str) -> String {
     let is_ready = ready("other", now);
@@ -32,7 +32,8 @@ pub(crate) fn has_turn(runs: &str, now: &str) -> String {
     )
 }
 
-/// A common table expression with the tenants whose runs wait, found by one look into the index for each. Its last row is null.
+/// Returns a common table expression with the tenants whose runs wait, found by one look into the index for each. Its last row is
+/// null.
 pub(crate) fn waiting_tenants() -> String {
     let (first, next) = (waiting("runs"), waiting("later"));
     format!(

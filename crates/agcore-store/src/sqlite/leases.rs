@@ -1,7 +1,6 @@
 //! Leases of runs.
 
 mod claim;
-mod fence;
 mod state;
 
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use agcore_session::{
 use async_trait::async_trait;
 use rusqlite::{Connection, params};
 
-pub(super) use self::fence::check as check_fence;
+pub(super) use self::state::check_fence;
 use self::state::{find_existing, write_state};
 use super::{
     SqliteStore,

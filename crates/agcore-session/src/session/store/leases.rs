@@ -13,16 +13,17 @@ use crate::{
 /// Shares the runs of a [`SessionStore`](crate::SessionStore) among any number of workers.
 ///
 /// A run that is [`Queued`](crate::RunStatus::Queued) waits for a worker. A worker [claims](Self::claim) it and has a [`Lease`],
-/// which it [renews](Self::renew) in time. Everything that it writes for the run carries the [fence](Lease::fence) of the lease, and
-/// is refused as [`Fenced`](crate::SessionErrorKind::Fenced) once the lease has expired. Then another worker claims the run with a
-/// greater epoch. The lease ends with the run: after a write that completes, interrupts, fails or cancels it, the fence refuses.
+/// which it [renews](Self::renew) in time. Everything that it writes for the run carries the [fence](Lease::fence) of the lease,
+/// and is refused as [`Fenced`](crate::SessionErrorKind::Fenced) once the lease has expired. Then another worker claims the run
+/// with a greater epoch. The lease ends with the run: after a write that completes, interrupts, fails or cancels it, the fence
+/// refuses.
 ///
 /// What a worker does outside the database may happen again when another worker takes over: at least once, with the epoch as the
 /// fence, and not exactly once.
 ///
-/// All times are those of the database: of the server with PostgreSQL, so that clocks of machines need not agree; and of the clock of
-/// the store with SQLite and in memory, which is why all processes that use a SQLite file have to run on one machine. Workers get
-/// durations only.
+/// All times are those of the database: of the server with PostgreSQL, so that clocks of machines need not agree; and of the clock
+/// of the store with SQLite and in memory, which is why all processes that use a SQLite file have to run on one machine. Workers
+/// get durations only.
 ///
 /// Programs that drive runs without leases still work, but not beside workers: they would both begin a queued run.
 ///
@@ -61,8 +62,8 @@ use crate::{
 /// ```
 #[async_trait]
 pub trait RunLeases: Send + Sync + Debug {
-    /// Gives runs to a worker: those that wait, were given back, or whose lease has expired. Of the runs of a session, only one has a
-    /// holder at a time; it is the oldest that has begun, else the oldest that may begin.
+    /// Gives runs to a worker: those that wait, were released, or whose lease has expired. Of the runs of a session, only one has a
+    /// holder at a time; it is the oldest that has started, else the oldest that may begin.
     ///
     /// The tenants have runs in the proportion of their [shares](TenantShare). Within a tenant, the
     /// [priority](crate::LeaseState::priority) decides, and the time of waiting.
@@ -76,7 +77,8 @@ pub trait RunLeases: Send + Sync + Debug {
     /// When the request is not acceptable or the storage fails.
     async fn claim(&self, request: &ClaimRequest) -> Result<Claims, SessionError>;
 
-    /// Renews leases, each for its length from now on. Returns an answer for each, in the same order. All of them take one statement.
+    /// Renews leases, each for its length from now on. Returns an answer for each, in the same order. All of them take one
+    /// statement.
     ///
     /// Dropping the future leaves open whether they were renewed.
     ///
@@ -84,15 +86,16 @@ pub trait RunLeases: Send + Sync + Debug {
     /// When the storage fails. The leases are then as they were, or renewed.
     async fn renew(&self, leases: &[Lease]) -> Result<Vec<Renewal>, SessionError>;
 
-    /// Gives a lease back, so that another worker can have the run at once, or after a delay. Returns whether the worker still had it.
+    /// Gives a lease back, so that another worker can have the run at once, or after a delay. Returns whether the worker still had
+    /// it.
     ///
-    /// Dropping the future leaves open whether it was given back.
+    /// Dropping the future leaves open whether it was released.
     ///
     /// # Errors
     /// When the storage fails.
     async fn release(&self, lease: &Lease, release: Release) -> Result<bool, SessionError>;
 
-    /// Asks whoever has a run to cancel it. The worker learns it with its next renewal. Asking again changes nothing.
+    /// Asks the worker that has a run to cancel it. The worker learns it with its next renewal. Asking again changes nothing.
     ///
     /// Dropping the future leaves open whether it was asked for.
     ///

@@ -1,4 +1,4 @@
-//! What a store of leases does like every other one.
+//! The contracts that a store of leases implements like every other one.
 
 use agcore_session::{
     Actor, Approval, ApprovalFilter, Entry, EventFilter, Journal, MessageFilter, Pruned, Record, Retention, Run,

@@ -35,7 +35,7 @@ pub(super) enum Flaw {
     ReleasesDoNothing,
     CancelRequestsAreLost,
     BadRequestsAreAnswered,
-    /// Does not look at the fence of commits that consist of this.
+    /// Ignores the fence of commits that consist of this.
     ForgetsFenceOf(Part),
     ConflictsComeFirst,
     FencesAreOfTheSessionWritten,
@@ -279,7 +279,7 @@ impl RunLeases for Flawed {
     async fn share(&self, tenant: &str) -> Result<TenantShare, SessionError> {
         let mut share = self.store.share(tenant).await?;
         if self.flaw == Flaw::WeightsAreIgnored && tenant == "heavy" {
-            // It is kept, but nothing looks at it.
+            // It is kept, but nothing reads it.
             share.weight = 3;
         }
         Ok(share)

@@ -76,7 +76,7 @@ pub(super) const MUTANTS: &[(&str, Rules)] = &[
         },
     ),
     (
-        "never claims what was given back after its beginning",
+        "never claims what was released after its beginning",
         Rules {
             may_claim: |turn, other, now| {
                 (turn.status == RunStatus::Queued || turn.lease.holder.is_some()) && turn.may_be_claimed(other, now)
@@ -92,7 +92,7 @@ pub(super) const MUTANTS: &[(&str, Rules)] = &[
         },
     ),
     (
-        "claims another run while one has begun",
+        "claims another run while one has started",
         Rules {
             may_claim: |turn, other, now| turn.may_be_claimed(other.filter(|other| other.lease.holder.is_some()), now),
             ..RULES
@@ -146,7 +146,7 @@ pub(super) const MUTANTS: &[(&str, Rules)] = &[
         },
     ),
     (
-        "forgets the epoch of what is given back",
+        "forgets the epoch of what is released",
         Rules {
             release: |lease, release, now| {
                 lease.release(release, now);
@@ -186,7 +186,8 @@ fn ignoring_status(lease: &LeaseState, _: RunStatus, epoch: u64, now: Timestamp)
     lease.permits(RunStatus::Running, epoch, now)
 }
 
-/// What is older comes first, and what has begun: then an older run that has not, and a newer one that has, wait for each other.
+/// Lets older runs come first, and runs that have started: then an older run that has not started and a newer one that has wait
+/// for each other.
 fn waiting_for_older_ones<'r>(turn: RunTurn<'r>, other: Option<RunTurn<'r>>, now: Timestamp) -> bool {
     let waits_for =
         |other: RunTurn<'_>| other.status.is_workable() && other.number < turn.number && other.lease.is_ready(now);

@@ -1,4 +1,4 @@
-//! The rules of the model: those of the stores, each of which can be replaced.
+//! [`Rules`]: those of the stores. A mutant replaces one.
 
 use agcore_session::{ClaimRequest, LeaseState, Release, RunStatus, RunTurn, Timestamp};
 
@@ -11,7 +11,7 @@ pub(super) struct Rules {
     pub(super) may_write: Guard,
     /// Whether a lease is renewed.
     pub(super) may_renew: Guard,
-    /// Whether a lease is given back.
+    /// Whether a lease is released.
     pub(super) may_release: Guard,
     /// Whether a run can be claimed, given the other one of its session.
     pub(super) may_claim: for<'r> fn(RunTurn<'r>, Option<RunTurn<'r>>, Timestamp) -> bool,

@@ -10,7 +10,7 @@ use super::{
     world::{Bounds, Event, World},
 };
 
-/// What a search has found.
+/// The result of a search.
 pub(super) enum Found {
     Nothing { states: usize },
     Violation { reason: &'static str, path: Vec<Event> },

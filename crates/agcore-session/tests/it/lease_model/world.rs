@@ -6,10 +6,10 @@ use agcore_session::{ClaimRequest, LeaseState, Release, ReleaseReason, RunStatus
 
 use super::rules::{Guard, Rules};
 
-/// How long a lease holds, in ticks of the clock.
+/// The length of a lease, in ticks of the clock.
 const LENGTH: i64 = 1;
 
-/// How often a run may be claimed.
+/// The number of claims that a run may have.
 const ATTEMPTS: u32 = 2;
 
 /// Limits of the search.
@@ -73,11 +73,11 @@ struct Run {
     end: u8,
     /// The number of the claim that was answered last. A store does not know it: the epoch is what it has instead.
     claim: u8,
-    /// The claims since it was queued that were not given back.
+    /// The claims since it was queued that were not released.
     counted: u32,
 }
 
-/// What a worker knows.
+/// The knowledge of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Worker {
     Idle,
@@ -103,7 +103,7 @@ struct Write {
     status: RunStatus,
 }
 
-/// What can happen. The numbers are those of runs and claims.
+/// An event. The numbers are those of runs and claims.
 #[derive(Debug, Clone, Copy)]
 #[expect(dead_code, reason = "printed when the search finds a violation")]
 pub(super) enum Event {
@@ -130,7 +130,7 @@ pub(super) enum Event {
     StartsAgain(usize),
 }
 
-/// What happened, and the state after it, or why it must not happen.
+/// An event with the state after it, or the reason why it must not happen.
 pub(super) type Step = (Event, Result<World, &'static str>);
 
 impl World {
@@ -289,7 +289,7 @@ impl World {
             .other(run)
             .is_some_and(|other| other.status == RunStatus::Running && self.runs[run].status == RunStatus::Queued)
         {
-            return Err("a run was claimed while another one of its session has begun");
+            return Err("a run was claimed while another one of its session has started");
         }
         if !self.runs[run].lease.is_ready(now) {
             return Err("a run was claimed before its time");
@@ -426,7 +426,7 @@ impl World {
                     run.counted -= 1;
                 }
                 if run.lease.is_held(run.status, self.time()) {
-                    steps.push((event, Err("a lease that was given back still holds")));
+                    steps.push((event, Err("a lease that was released still holds")));
                     continue;
                 }
             }

@@ -14,17 +14,17 @@ use crate::{
 
 const ATTEMPT: &str = "cannot claim runs";
 
-/// How often a claim is tried when another one has taken a run of the same session meanwhile.
+/// The number of times that a claim is tried when another one has taken a run of the same session meanwhile.
 const TRIES: u32 = 5;
 
-/// The runs that a claim looks at beyond those that it wants, because other claims have locked some.
+/// The number of runs that a claim reads beyond those that it wants, because other claims have locked some.
 const SPARE: u32 = 16;
 
 /// Makes other claims wait. Two claims that count the runs of a tenant at the same time could exceed its ceiling together.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtextextended('agcore claims ' || current_schema(), 0))";
 
-/// Values: the holder, the worker, the length of the lease, the number of runs, the tenants, the attempts, whether other claims wait,
-/// and the number of runs to look at.
+/// Values: the holder, the worker, the length of the lease, the number of runs, the tenants, the attempts, whether other claims
+/// wait, and the number of runs to read.
 static CLAIM: LazyLock<String> = LazyLock::new(|| {
     let (waiting, held, tenants) = (leases::waiting("runs"), leases::held("runs"), leases::waiting_tenants());
     let (ready, has_turn) = (leases::ready("runs", "now"), leases::has_turn("runs", "now"));

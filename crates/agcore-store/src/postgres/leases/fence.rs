@@ -21,8 +21,8 @@ pub(super) fn permits(place: &str) -> String {
     format!("epoch = {place} AND status IN ('queued', 'running') AND lease_until > {NOW}")
 }
 
-/// Checks that the lease of a write holds, and keeps others from claiming the run before the end of the transaction. Renewals do not
-/// wait for it, and it does not wait for them.
+/// Checks that the lease of a write holds, and keeps others from claiming the run before the end of the transaction. Renewals do
+/// not wait for it, and it does not wait for them.
 pub(in crate::postgres) async fn check(
     transaction: &mut Transaction<'_>,
     tenant: &str,

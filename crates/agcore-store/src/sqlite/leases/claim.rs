@@ -1,4 +1,4 @@
-//! Claims. Only one transaction writes at a time, so that it can look at the runs and choose.
+//! Claims. Only one transaction writes at a time, so that it can read the runs and choose.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
-//! Reading and writing the lease of a run.
+//! Reading, checking and writing the lease of a run.
 
-use agcore_chat::Timestamp;
-use agcore_session::{DeadLetter, Lease, LeaseState, RunStatus};
+use agcore_chat::{Clock, Timestamp};
+use agcore_session::{DeadLetter, Fence, Lease, LeaseState, RunStatus};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
@@ -48,6 +48,22 @@ pub(super) fn find_existing(connection: &Connection, key: &[String; 3]) -> Resul
 pub(super) fn held(connection: &Connection, lease: &Lease, now: Timestamp) -> Result<Option<Found>, StoreError> {
     let found = find(connection, [&lease.tenant, &lease.session, &lease.run])?;
     Ok(found.filter(|found| found.lease.permits(found.status, lease.epoch, now)))
+}
+
+/// Checks that the lease of a write holds. No other transaction can change it before this one ends.
+pub(in crate::sqlite) fn check_fence(
+    connection: &Connection,
+    tenant: &str,
+    fence: Option<&Fence>,
+    clock: &dyn Clock,
+) -> Result<(), StoreError> {
+    let Some(fence) = fence else { return Ok(()) };
+    let found = find(connection, [tenant, &fence.session, &fence.run])?;
+    let now = clock.now().into();
+    match found.is_some_and(|found| found.lease.permits(found.status, fence.epoch, now)) {
+        true => Ok(()),
+        false => Err(fence.refuse().into()),
+    }
 }
 
 /// Writes what claims and what follows them change.

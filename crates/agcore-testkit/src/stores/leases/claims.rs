@@ -7,10 +7,11 @@ use agcore_session::{Commit, Release, ReleaseReason, RunChange, RunStatus};
 use super::opened::{LENGTH, open, queued, request, runs};
 use crate::stores::RunLeasesSubject;
 
-/// Checks that a queued run is claimed once, with everything that its worker has to know, and that claiming does not change its status.
+/// Checks that a queued run is claimed once, with everything that its worker has to know, and that claiming does not change its
+/// status.
 pub async fn claims_what_waits(subject: &dyn RunLeasesSubject) {
     let opened = open(subject).await;
-    opened.claim_none("nobody").await;
+    opened.claim_none("early bird").await;
     opened.queue("acme", queued("r")).await;
     let lease = opened.claim_one("h").await;
     assert_eq!((&*lease.tenant, &*lease.session, &*lease.run), ("acme", "r", "r"));
@@ -33,7 +34,8 @@ pub async fn claims_what_waits(subject: &dyn RunLeasesSubject) {
     opened.claim_none("late").await;
 }
 
-/// Checks that a worker that asks again with the same id, because the answer was lost, gets what it has got already, and no other run.
+/// Checks that a worker that asks again with the same id, because the answer was lost, gets what it has got already, and no other
+/// run.
 pub async fn the_same_holder_gets_the_same_leases(subject: &dyn RunLeasesSubject) {
     let opened = open(subject).await;
     for run in ["a", "b", "c"] {
@@ -97,7 +99,7 @@ pub async fn one_run_of_a_session_at_a_time(subject: &dyn RunLeasesSubject) {
     let claims = opened.claim(request("a").with_limit(5)).await;
     assert_eq!(runs(&claims.leases), ["first"]);
     opened.claim_none("b").await;
-    // Also when it has expired, or was given back: it has started.
+    // Also when it has expired, or was released: it has started.
     opened.set_status(&claims.leases[0], RunStatus::Running).await;
     opened.expire().await;
     let first = opened.claim(request("c").with_limit(5)).await;

@@ -30,8 +30,8 @@ pub async fn a_run_that_ends_its_workers_fails(subject: &dyn RunLeasesSubject) {
                 continue;
             }
             assert_eq!(lease.attempt, attempt);
-            let begun = Commit::new().with_state(SessionState::running());
-            opened.write(lease, begun).await.unwrap();
+            let first = Commit::new().with_state(SessionState::running());
+            opened.write(lease, first).await.unwrap();
             opened.set_status(lease, RunStatus::Running).await;
         }
         opened.expire().await;
@@ -60,7 +60,7 @@ pub async fn a_run_that_ends_its_workers_fails(subject: &dyn RunLeasesSubject) {
     assert_eq!(found[0].status, RunStatus::Failed);
 }
 
-/// Checks that a claim that was given back does not count, and one whose attempt has failed does.
+/// Checks that a claim that was released does not count, and one whose attempt has failed does.
 pub async fn attempts_that_were_given_back_do_not_count(subject: &dyn RunLeasesSubject) {
     let opened = open(subject).await;
     opened.queue("acme", queued("r")).await;

@@ -20,10 +20,10 @@ async fn taken_over(subject: &dyn RunLeasesSubject) -> (Opened<'_>, Lease, Lease
     opened.queue_in(("acme", "s"), queued("r")).await;
     let lost = opened.claim_one("a").await;
     opened.set_status(&lost, RunStatus::Running).await;
-    let begun = Commit::new()
-        .with_call(CallChange::start("r", "begun", "search", json!({})))
+    let first = Commit::new()
+        .with_call(CallChange::start("r", "running", "search", json!({})))
         .with_approval(ApprovalChange::Ask(NewApproval::new("asked", "r", json!({}))));
-    opened.write(&lost, begun).await.unwrap();
+    opened.write(&lost, first).await.unwrap();
     opened.expire().await;
     let taken = opened.claim_one("b").await;
     (opened, lost, taken)
@@ -37,7 +37,7 @@ fn writes() -> [(&'static str, Commit); 11] {
     let ask = ApprovalChange::Ask(NewApproval::new("new", "r", json!({})));
     let (begin, finish) = (
         CallChange::start("r", "new", "search", json!({})),
-        CallChange::finish("r", "begun", json!({})),
+        CallChange::finish("r", "running", json!({})),
     );
     [
         ("record", commit().with_record(record)),
@@ -83,7 +83,8 @@ async fn contents(opened: &Opened<'_>) -> String {
     )
 }
 
-/// Checks that a worker that has lost its run can write nothing of any kind, that it changes nothing, and that the rightful one can.
+/// Checks that a worker that has lost its run can write nothing of any kind, that it changes nothing, and that the rightful one
+/// can.
 pub async fn every_part_of_a_commit_is_fenced(subject: &dyn RunLeasesSubject) {
     let (opened, lost, taken) = taken_over(subject).await;
     let before = contents(&opened).await;
@@ -223,7 +224,8 @@ pub async fn a_fence_comes_before_a_conflict(subject: &dyn RunLeasesSubject) {
     assert_eq!(refused(missing), SessionErrorKind::NotFound);
 }
 
-/// Checks that the parts of a session are written under the lease of the run of the whole, and that a lease of another tenant is none.
+/// Checks that the parts of a session are written under the lease of the run of the whole, and that a lease of
+/// another tenant does not count.
 pub async fn a_fence_of_the_whole_covers_its_parts(subject: &dyn RunLeasesSubject) {
     let (opened, lost, taken) = taken_over(subject).await;
     let part = NewSession::new("s/part")
@@ -266,6 +268,6 @@ pub async fn a_lease_ends_with_its_run(subject: &dyn RunLeasesSubject) {
             SessionErrorKind::Fenced,
             "{status}"
         );
-        assert_eq!(opened.store.renew(&[lease]).await.unwrap(), [Renewal::Lost], "{status}");
+        assert_eq!(opened.renew(&lease).await, Renewal::Lost, "{status}");
     }
 }

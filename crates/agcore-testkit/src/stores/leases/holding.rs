@@ -42,15 +42,15 @@ pub async fn renewing_keeps_a_lease(subject: &dyn RunLeasesSubject) {
     );
 }
 
-/// Checks that an expired lease cannot be renewed, that another worker takes the run over with a greater epoch, and that the first one
-/// can then do nothing to it.
+/// Checks that an expired lease cannot be renewed, that another worker takes the run over with a greater epoch, and that the first
+/// one can then do nothing to it.
 pub async fn an_expired_lease_is_taken_over(subject: &dyn RunLeasesSubject) {
     let opened = open(subject).await;
     opened.queue("acme", queued("r")).await;
     let lost = opened.claim_one("a").await;
     opened.set_status(&lost, RunStatus::Running).await;
     opened.expire().await;
-    assert_eq!(opened.store.renew(&[lost.clone()]).await.unwrap(), [Renewal::Lost]);
+    assert_eq!(opened.renew(&lost).await, Renewal::Lost);
     assert_eq!(
         refused(opened.write(&lost, Commit::new()).await),
         SessionErrorKind::Fenced
@@ -58,7 +58,7 @@ pub async fn an_expired_lease_is_taken_over(subject: &dyn RunLeasesSubject) {
     let taken = opened.claim_one("b").await;
     assert_eq!((&*taken.run, taken.status), ("r", RunStatus::Running));
     assert_eq!((taken.epoch, taken.attempt), (2, 2));
-    assert_eq!(opened.store.renew(&[lost.clone()]).await.unwrap(), [Renewal::Lost]);
+    assert_eq!(opened.renew(&lost).await, Renewal::Lost);
     let release = Release::new(ReleaseReason::GivenBack);
     assert!(!opened.store.release(&lost, release).await.unwrap(), "it has no lease");
     opened.claim_none("c").await;
@@ -96,7 +96,7 @@ pub async fn epochs_only_grow(subject: &dyn RunLeasesSubject) {
     assert_eq!(opened.claim_one("last").await.epoch, 5);
 }
 
-/// Checks that a run that was given back can be claimed at once, or after the delay, and that its worker can write nothing more.
+/// Checks that a run that was released can be claimed at once, or after the delay, and that its worker can write nothing more.
 pub async fn a_released_run_is_free_at_once(subject: &dyn RunLeasesSubject) {
     let opened = open(subject).await;
     opened.queue("acme", queued("r")).await;
@@ -106,13 +106,13 @@ pub async fn a_released_run_is_free_at_once(subject: &dyn RunLeasesSubject) {
     assert!(opened.store.release(&lease, now).await.unwrap());
     assert!(
         !opened.store.release(&lease, now).await.unwrap(),
-        "it was given back already"
+        "it was released already"
     );
     assert_eq!(
         refused(opened.write(&lease, Commit::new()).await),
         SessionErrorKind::Fenced
     );
-    assert_eq!(opened.store.renew(&[lease.clone()]).await.unwrap(), [Renewal::Lost]);
+    assert_eq!(opened.renew(&lease).await, Renewal::Lost);
 
     let lease = opened.claim_one("b").await;
     assert_eq!((lease.status, lease.attempt), (RunStatus::Running, 1));
@@ -139,14 +139,14 @@ pub async fn a_cancel_request_reaches_the_holder(subject: &dyn RunLeasesSubject)
     for _ in 0..2 {
         assert_eq!(cancel("held").await.unwrap(), CancelRequest::Held);
     }
-    let renewed = opened.store.renew(&[held.clone()]).await.unwrap();
+    let renewed = opened.renew(&held).await;
     assert!(
         matches!(
-            renewed[..],
-            [Renewal::Held {
+            renewed,
+            Renewal::Held {
                 cancel_requested: true,
                 ..
-            }]
+            }
         ),
         "{renewed:?}"
     );
@@ -175,8 +175,8 @@ pub async fn unacceptable_requests_are_refused(subject: &dyn RunLeasesSubject) {
     }
     let share = opened.store.set_share("acme", TenantShare::new(0)).await;
     assert_eq!(refused(share), SessionErrorKind::InvalidInput);
-    let nobody = opened.store.set_share("", TenantShare::new(1)).await;
-    assert_eq!(refused(nobody), SessionErrorKind::InvalidInput);
+    let unnamed = opened.store.set_share("", TenantShare::new(1)).await;
+    assert_eq!(refused(unnamed), SessionErrorKind::InvalidInput);
     let revived = opened.store.revive("acme", "missing", "missing").await;
     assert_eq!(refused(revived), SessionErrorKind::NotFound);
 }

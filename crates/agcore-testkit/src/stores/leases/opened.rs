@@ -3,13 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore_session::{
-    Actor, ClaimRequest, Claims, Commit, Committed, Lease, NewSession, Run, RunChange, RunFilter, RunStatus, Session,
-    SessionError, SessionErrorKind,
+    Actor, ClaimRequest, Claims, Commit, Committed, Lease, NewSession, Renewal, Run, RunChange, RunFilter, RunStatus,
+    Session, SessionError, SessionErrorKind,
 };
 
 use crate::stores::{LeaseStore, RunLeasesSubject};
 
-/// How long the leases of the checks hold. Long enough that none expires by itself on a slow machine.
+/// The length of the leases of the checks. Long enough that none expires by itself on a slow machine.
 pub(super) const LENGTH: Duration = Duration::from_secs(600);
 
 /// One database that is opened twice.
@@ -122,6 +122,13 @@ impl Opened<'_> {
         let claims = self.claim(request(holder).with_limit(10)).await;
         assert_eq!(runs(&claims.leases), [""; 0]);
         assert_eq!(claims.dead, []);
+    }
+
+    /// Renews one lease.
+    pub(super) async fn renew(&self, lease: &Lease) -> Renewal {
+        let renewals = self.store.renew(std::slice::from_ref(lease)).await.unwrap();
+        assert_eq!(renewals.len(), 1);
+        renewals[0]
     }
 
     /// Returns the run of a lease.
