@@ -8,11 +8,13 @@ mod order;
 mod claim;
 mod renewal;
 mod dead_letter;
+mod granted;
 
 pub use self::{
-    claim::{ClaimRequest, Claims, Lease},
+    claim::ClaimRequest,
     dead_letter::DeadLetter,
     fence::Fence,
+    granted::{Claims, Lease},
     order::{ClaimCandidate, RunTurn, TenantLoad, TenantShare},
     renewal::{CancelRequest, Release, ReleaseReason, Renewal},
     state::LeaseState,

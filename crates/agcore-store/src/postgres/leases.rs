@@ -16,9 +16,6 @@ pub(super) use self::fence::check as check_fence;
 use super::{PostgresStore, error::convert, query::number, text::lookup};
 use crate::{error::StoreError, sql::row::SqlRow};
 
-/// The time of the server in milliseconds. It is not that of the beginning of the transaction, which may have waited for locks.
-const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-
 #[async_trait]
 impl RunLeases for PostgresStore {
     async fn claim(&self, request: &ClaimRequest) -> Result<Claims, SessionError> {

@@ -5,7 +5,7 @@ use std::sync::{LazyLock, atomic::Ordering};
 use agcore_session::{ClaimRequest, Claims, Lease, LeaseState, RunStatus, Timestamp};
 use sqlx::{Row, postgres::PgRow};
 
-use super::{NOW, dead::Exhausted, renewal::millis};
+use super::{dead::Exhausted, fence::NOW, renewal::millis};
 use crate::{
     error::{StoreError, StoreErrorKind},
     postgres::{PostgresStore, connection::statement::Statement, error::convert},

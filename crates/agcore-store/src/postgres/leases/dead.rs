@@ -3,7 +3,7 @@
 use agcore_session::DeadLetter;
 use sqlx::{Row, postgres::PgRow};
 
-use super::NOW;
+use super::fence::NOW;
 use crate::{
     error::StoreError,
     postgres::{

@@ -3,7 +3,6 @@
 use agcore_session::Fence;
 use sqlx::Row;
 
-use super::NOW;
 use crate::{
     error::StoreError,
     postgres::{
@@ -13,6 +12,9 @@ use crate::{
         text::lookup,
     },
 };
+
+/// The time of the server in milliseconds. It is not that of the beginning of the transaction, which may have waited for locks.
+pub(super) const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// Returns the condition of a row of `runs` whose epoch is the value at a place: [`LeaseState::permits`] in SQL.
 ///

@@ -5,7 +5,7 @@ use std::time::Duration;
 use agcore_session::{CancelRequest, Lease, Release, ReleaseReason, Renewal, RunStatus};
 use sqlx::{Row, postgres::PgRow};
 
-use super::{NOW, fence::permits};
+use super::fence::{NOW, permits};
 use crate::{
     error::StoreError,
     postgres::{
