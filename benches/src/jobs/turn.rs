@@ -87,12 +87,7 @@ pub fn run(task: &Task<'_>) -> Fallible<Figures> {
         }
         STREAMED => {
             let mut baseline = runtime.block_on(Baseline::new("R", &url))?;
-            task.measure(&runtime, &ROUNDS, async || {
-                let mut events = Events::new(Api::Chat);
-                let request = Bytes::from_static(canned::STREAMED_TURN.as_bytes());
-                baseline.stream(request, |bytes| events.feed(bytes)).await?;
-                expect(events.text, canned::ANSWER.len() as u64)
-            })
+            task.measure(&runtime, &ROUNDS, async || read_stream(&mut baseline).await)
         }
         "delta" => {
             let (provider, request) = (ours::provider(&url)?, ours::request());
@@ -117,4 +112,12 @@ pub fn run(task: &Task<'_>) -> Fallible<Figures> {
             })
         }
     }
+}
+
+/// Reads the text of a streamed reply.
+async fn read_stream(baseline: &mut Baseline) -> Fallible {
+    let mut events = Events::new(Api::Chat);
+    let request = Bytes::from_static(canned::STREAMED_TURN.as_bytes());
+    baseline.stream(request, |bytes| events.feed(bytes)).await?;
+    expect(events.text, canned::ANSWER.len() as u64)
 }
