@@ -43,6 +43,9 @@ pub const JOB: Job = Job {
 /// R, with the streamed reply that `delta` and `events` read.
 const STREAMED: &str = "R-streamed";
 
+/// The length of the answer in bytes.
+const ANSWER_SIZE: u64 = canned::ANSWER.len() as u64;
+
 /// The rounds of a turn without a long history.
 pub const ROUNDS: Rounds = Rounds {
     warm: 500,
@@ -92,8 +95,7 @@ pub fn run(task: &Task<'_>) -> Fallible<Figures> {
         "delta" => {
             let (provider, request) = (ours::provider(&url)?, ours::request());
             task.measure(&runtime, &ROUNDS, async || {
-                let text_size = ours::read_deltas(&provider, Arc::clone(&request)).await?;
-                expect(text_size, canned::ANSWER.len() as u64)
+                expect(ours::read_deltas(&provider, request.clone()).await?, ANSWER_SIZE)
             })
         }
         "events" => {
@@ -101,7 +103,7 @@ pub fn run(task: &Task<'_>) -> Fallible<Figures> {
             task.measure(&runtime, &ROUNDS, async || {
                 let session = ours::session(&bundle, &agent);
                 let (text_size, _) = ours::read_events(&session, "Hello!").await?;
-                expect(text_size, canned::ANSWER.len() as u64)
+                expect(text_size, ANSWER_SIZE)
             })
         }
         baseline => {
@@ -119,5 +121,5 @@ async fn read_stream(baseline: &mut Baseline) -> Fallible {
     let mut events = Events::new(Api::Chat);
     let request = Bytes::from_static(canned::STREAMED_TURN.as_bytes());
     baseline.stream(request, |bytes| events.feed(bytes)).await?;
-    expect(events.text, canned::ANSWER.len() as u64)
+    expect(events.text, ANSWER_SIZE)
 }

@@ -104,7 +104,10 @@ const CACHE_MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 fn body(bytes: &[u8]) -> Body {
     let text = std::str::from_utf8(bytes).unwrap().replace(CACHE_MARK, "");
     let mut members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(&text).unwrap();
-    let list = members.remove("messages").or_else(|| members.remove("input")).unwrap();
+    let list = ["messages", "input", "contents"]
+        .iter()
+        .find_map(|name| members.remove(*name));
+    let list = list.unwrap();
     let messages: Vec<Box<RawValue>> = serde_json::from_str(list.get()).unwrap();
     Body {
         messages: messages.iter().map(|message| message.get().to_owned()).collect(),

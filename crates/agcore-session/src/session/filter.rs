@@ -326,7 +326,7 @@ impl RunFilter {
         self
     }
 
-    /// Selects runs that are [not over](super::RunStatus::is_over).
+    /// Selects runs that are [not over](crate::RunStatus::is_over).
     #[must_use]
     pub fn open(mut self) -> Self {
         self.is_open = true;

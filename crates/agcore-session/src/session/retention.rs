@@ -6,7 +6,7 @@ use agcore_chat::Timestamp;
 
 /// The time that sessions and their data are kept. Without a rule, everything is kept.
 ///
-/// Nothing that is still needed is removed: a session with a run that is [not over](super::RunStatus::is_over) or a question that
+/// Nothing that is still needed is removed: a session with a run that is [not over](crate::RunStatus::is_over) or a question that
 /// is open keeps its runs, and is not erased. A session and its [parts](super::NewSession::with_part_of) are needed together, are
 /// as old as the youngest of them, and count as one. The bill is always kept: messages with their numbers, tokens and costs.
 ///

@@ -83,8 +83,8 @@ const MARK: u8 = b'!';
 /// The initial capacity, which is enough for most replies.
 const CAPACITY: usize = 192;
 
-/// Headers in the order received: of each, a [character](MARK) for its name, its value, and a line break. A single copy, so that the
-/// buffer of the head can be freed.
+/// Headers in the order received: of each, a [character](MARK) for its name, its value, and a line break. A single copy, so that
+/// the buffer of the head can be freed.
 #[derive(Debug, Clone)]
 pub(super) struct UsefulHeaders(String);
 
