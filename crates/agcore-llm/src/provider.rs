@@ -130,7 +130,7 @@ pub enum CallOperation {
 ///
 /// let call = Call::new(request);
 /// call.token.cancel();
-/// assert_eq!(*provider.chat_call(call).await.unwrap_err().kind(), LlmErrorKind::Cancelled);
+/// assert_eq!(provider.chat_call(call).await.unwrap_err().kind(), LlmErrorKind::Cancelled);
 /// # Ok::<(), agcore_llm::LlmError>(())
 /// # }).unwrap();
 /// ```

@@ -46,7 +46,7 @@ use agcore_wire::{LlmError, LlmErrorKind};
 /// let guarded = Breaker::new(down, policy, Arc::new(SystemClock::new()))?;
 ///
 /// let request = ChatRequest::new([Message::user("Hello")]);
-/// assert_eq!(*guarded.chat(request.clone()).await.unwrap_err().kind(), LlmErrorKind::Server);
+/// assert_eq!(guarded.chat(request.clone()).await.unwrap_err().kind(), LlmErrorKind::Server);
 /// let error = guarded.chat(request).await.unwrap_err();
 /// assert!(error.message().starts_with("not sent: the circuit breaker is open"));
 /// # Ok::<(), LlmError>(())
