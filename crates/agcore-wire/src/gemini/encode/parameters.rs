@@ -1,5 +1,4 @@
-//! [`Parameters`]: the parameters of a request, including the reasoning effort. A parameter that the API does not have is an
-//! error.
+//! The parameters of a request, including the reasoning effort. A parameter that the API does not have is an error.
 
 use agcore_chat::{ChatRequest, ResponseFormat, StopSequence, StreamOptions};
 use serde_json::{Map, Value, json};
