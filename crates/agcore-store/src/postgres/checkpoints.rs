@@ -136,7 +136,7 @@ impl PostgresStore {
     }
 }
 
-/// Returns the statement that saves a checkpoint, unless there is one with this number, or the run does not exist.
+/// Returns the statement that saves a checkpoint, unless its number is taken or the run does not exist.
 fn inserting<'q>(
     (session, run, seq): (i64, &'q str, u64),
     checkpoint: &'q NewCheckpoint,
