@@ -4,7 +4,7 @@ use std::{error::Error, fmt, sync::Arc};
 
 use agcore_chat::{Fault, FaultKind, id::IdError};
 
-use crate::hold::Holder;
+use crate::{hold::Holder, lease::RunScope};
 
 /// An error of a store of sessions, journals or checkpoints.
 ///
@@ -45,11 +45,13 @@ pub enum SessionErrorKind {
         /// The sequence number of the last record.
         found: u64,
     },
-    /// Somebody else holds what only one may have at a time; [`SessionError::holder`] returns the holder.
+    /// Somebody else holds what only one may have at a time, or shares it; [`SessionError::holder`] returns the holder.
     Held,
     /// The lease under which this was to be written does not hold any more: the run belongs to another worker, or to none. Nothing
     /// was written. The caller has to stop working on the run.
     Fenced,
+    /// As many runs wait or run as the [limits](crate::RunLimits) of the commit allow. Nothing was written.
+    TooManyRuns(RunScope),
     /// The storage failed: a full disk, a file that cannot be written, an error of the database.
     Storage,
     /// Stored data cannot be read: it is corrupt, or was written by a newer version.
@@ -70,6 +72,7 @@ impl SessionErrorKind {
             Self::Conflict { .. } => "conflict",
             Self::Held => "held",
             Self::Fenced => "fenced",
+            Self::TooManyRuns(_) => "too_many_runs",
             Self::Storage => "storage",
             Self::Serialization => "serialization",
             Self::InvalidInput => "invalid_input",
@@ -174,6 +177,7 @@ impl SessionError {
             | SessionErrorKind::Held
             | SessionErrorKind::InvalidState => FaultKind::InvalidRequest,
             SessionErrorKind::Conflict { .. } | SessionErrorKind::Fenced => FaultKind::Conflict,
+            SessionErrorKind::TooManyRuns(_) => FaultKind::RateLimit,
             _ => FaultKind::Storage,
         };
         Fault::new(kind, self.to_string()).with_retryable(self.0.kind == SessionErrorKind::Unavailable)

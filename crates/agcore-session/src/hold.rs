@@ -1,4 +1,4 @@
-//! [`Hold`]: the right to drive a session, which one holder has at a time, and [`Holder`], who that is.
+//! [`Hold`]: the right to drive a session, which one holder has at a time or several share, and [`Holder`], who that is.
 
 use std::{fmt, sync::Arc};
 
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use agcore_chat::Timestamp;
 
-/// The right to drive a session, or to do other work that only one holder may do at a time. See
-/// [`SessionWriter::hold`](crate::SessionWriter::hold).
+/// The right to drive a session, or to do other work that only one holder may do at a time, or that excludes such work. See
+/// [`SessionWriter::hold`](crate::SessionWriter::hold) and [`SessionWriter::hold_shared`](crate::SessionWriter::hold_shared).
 ///
 /// Dropping it releases the right at once; others may see that some milliseconds later.
 #[must_use = "the right is released when this is dropped"]

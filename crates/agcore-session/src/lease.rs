@@ -9,12 +9,14 @@ mod claim;
 mod renewal;
 mod dead_letter;
 mod granted;
+mod limits;
 
 pub use self::{
     claim::ClaimRequest,
     dead_letter::DeadLetter,
     fence::Fence,
     granted::{Claims, Lease},
+    limits::{RunCounts, RunLimits, RunScope},
     order::{ClaimCandidate, RunTurn, TenantLoad, TenantShare},
     renewal::{CancelRequest, Release, ReleaseReason, Renewal},
     state::LeaseState,

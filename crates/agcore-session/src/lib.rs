@@ -27,6 +27,7 @@
 //! | find sessions, messages, events, runs and open questions | [`SessionFilter`], [`MessageFilter`], [`EventFilter`], [`RunFilter`], [`ApprovalFilter`] |
 //! | drive a session alone | [`Hold`] |
 //! | share runs among workers | [`RunLeases`], [`Lease`], [`Fence`] |
+//! | write only while the lease of a run holds | [`Fenced`] |
 //! | sum up what messages cost | [`CostTotals`] |
 //! | remove old sessions, runs and events, and keep the bill | [`Retention`] |
 //! | save the state of a run after its steps | [`CheckpointStore`] |
@@ -58,19 +59,21 @@ mod lease;
 mod journal;
 mod checkpoint;
 mod session;
+mod fenced;
 mod conversation;
 mod redacted;
 
 pub use checkpoint::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey};
 pub use conversation::{ConversationMemory, ConversationSettings, ConversationStrategy, conversations_of};
 pub use error::{SessionError, SessionErrorKind};
+pub use fenced::Fenced;
 pub use hold::{Hold, HoldGuard, Holder};
 #[cfg(feature = "in-memory")]
 pub use journal::InMemoryJournal;
 pub use journal::{Entry, Journal, Record};
 pub use lease::{
     CancelRequest, ClaimCandidate, ClaimRequest, Claims, DeadLetter, Fence, Lease, LeaseState, Release, ReleaseReason,
-    Renewal, RunTurn, TenantLoad, TenantShare,
+    Renewal, RunCounts, RunLimits, RunScope, RunTurn, TenantLoad, TenantShare,
 };
 pub use run_status::RunStatus;
 #[cfg(feature = "in-memory")]

@@ -163,6 +163,10 @@ impl<S: SessionWriter> SessionWriter for Redacted<S> {
     async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
         self.inner().hold(name).await
     }
+
+    async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
+        self.inner().hold_shared(name).await
+    }
 }
 
 #[async_trait]

@@ -19,6 +19,15 @@ pub(crate) use self::{
 
 use sha2::{Digest, Sha256};
 
+/// How a hold is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HoldForm {
+    /// By one holder, who excludes all others.
+    Alone,
+    /// By any number of holders, who exclude those who want it alone.
+    Shared,
+}
+
 /// Returns the hash of the name of a hold. Names are of any length, and reveal whose session it is.
 pub(crate) fn hold_key(space: &str, name: &str) -> [u8; 32] {
     let mut hash = Sha256::new();

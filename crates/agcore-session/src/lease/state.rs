@@ -79,6 +79,12 @@ impl LeaseState {
         status.is_workable() && is_free && self.is_ready(now)
     }
 
+    /// Returns whether the run waits for a worker or has one: it counts for the [limits](crate::RunLimits). Without ever having had a
+    /// lease, a run that is running is driven by a program without leases.
+    pub fn counts(&self, status: RunStatus) -> bool {
+        status == RunStatus::Queued || (status == RunStatus::Running && self.epoch > 0)
+    }
+
     /// Returns whether the time before which no worker takes the run has come.
     pub fn is_ready(&self, now: Timestamp) -> bool {
         self.not_before.is_none_or(|time| time <= now)
@@ -108,6 +114,23 @@ impl LeaseState {
         self.not_before = release.delay.map(|delay| now.after(delay));
         if release.reason == ReleaseReason::GivenBack {
             self.attempts = self.attempts.saturating_sub(1);
+        }
+    }
+
+    /// Ends the delay after which a run that was released can be claimed. Returns whether there was one.
+    pub fn end_delay(&mut self, status: RunStatus) -> bool {
+        let is_delayed = self.counts(status) && self.holder.is_none() && self.epoch > 0 && self.not_before.is_some();
+        if is_delayed {
+            self.not_before = None;
+        }
+        is_delayed
+    }
+
+    /// Takes the run back from a worker that is gone.
+    pub fn take_back(&mut self, cancels: bool, now: Timestamp) {
+        (self.holder, self.lease_until) = (None, None);
+        if cancels {
+            self.cancel_requested_at.get_or_insert(now);
         }
     }
 

@@ -6,7 +6,11 @@ use super::{
     Billing, Session, approval::ApprovalChange, call::CallChange, event::NewEvent, message::NewMessage, run::RunChange,
     status::SessionStatus,
 };
-use crate::{error::SessionError, journal::Record, lease::Fence};
+use crate::{
+    error::SessionError,
+    journal::Record,
+    lease::{Fence, RunLimits},
+};
 
 /// Everything that changes in a session at once: a store writes all of it or nothing.
 ///
@@ -44,6 +48,8 @@ pub struct Commit {
     pub title: Option<String>,
     /// The lease under which this is written: nothing is, unless it still holds.
     pub fence: Option<Fence>,
+    /// The limits of runs under which this is written: nothing is, unless one more run is allowed.
+    pub limits: Option<RunLimits>,
 }
 
 /// The state of a session, which changes as a whole.
@@ -223,6 +229,14 @@ impl Commit {
     #[must_use]
     pub fn with_fence(mut self, fence: Fence) -> Self {
         self.fence = Some(fence);
+        self
+    }
+
+    /// Writes the commit, which begins a run, only if one more run is allowed. Others that do so at the same time are counted as
+    /// well, in this process and in others.
+    #[must_use]
+    pub fn with_limits(mut self, limits: RunLimits) -> Self {
+        self.limits = Some(limits);
         self
     }
 

@@ -228,7 +228,12 @@ impl SessionWriter for InMemorySessionStore {
         commit.check()?;
         let now = self.now();
         let mut state = self.state();
-        state.get(tenant, session).ok_or_else(|| missing(session))?;
+        let owner = &state
+            .get(tenant, session)
+            .ok_or_else(|| missing(session))?
+            .session
+            .owner;
+        state.check_limits(owner, commit.limits)?;
         state.check_fence(tenant, commit.fence.as_ref(), now)?;
         let State { tenants, streams, .. } = &mut *state;
         let stored = find(tenants, tenant, session)?;
@@ -278,7 +283,12 @@ impl SessionWriter for InMemorySessionStore {
 
     async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
         id::check_named("the name of the hold", name)?;
-        self.holds.take(name, self.now())
+        self.holds.take(name, false, self.now())
+    }
+
+    async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
+        id::check_named("the name of the hold", name)?;
+        self.holds.take(name, true, self.now())
     }
 }
 

@@ -38,6 +38,6 @@ use crate::journal::Journal;
 ///
 /// Methods of a session that does not exist return [`NotFound`](crate::SessionErrorKind::NotFound) when they write, and nothing
 /// when they read.
-pub trait SessionStore: Journal + SessionReader + SessionWriter + SessionRetention {}
+pub trait SessionStore: Journal + SessionReader + SessionWriter + SessionRetention + RunLeases {}
 
-impl<S: Journal + SessionReader + SessionWriter + SessionRetention + ?Sized> SessionStore for S {}
+impl<S: Journal + SessionReader + SessionWriter + SessionRetention + RunLeases + ?Sized> SessionStore for S {}

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use agcore_session::RunScope;
 use agcore_testkit::{
     clock::ManualClock,
     stores::{LeaseStore, RUN_LEASES, RunLeasesSubject, StoreBehavior, StoreSubject},
@@ -63,7 +64,10 @@ const FLAWS: &[(&str, &[Flaw])] = &[
     ),
     ("epochs_only_grow", &[Flaw::EpochsAreReused]),
     ("a_released_run_is_free_at_once", &[Flaw::ReleasesDoNothing]),
-    ("a_cancel_request_reaches_the_holder", &[Flaw::CancelRequestsAreLost]),
+    (
+        "a_cancel_request_reaches_the_holder",
+        &[Flaw::CancelRequestsAreLost, Flaw::CancelRequestsAreNotListed],
+    ),
     ("unacceptable_requests_are_refused", &[Flaw::BadRequestsAreAnswered]),
     (
         "every_part_of_a_commit_is_fenced",
@@ -110,6 +114,36 @@ const FLAWS: &[(&str, &[Flaw])] = &[
         &[Flaw::LeasesAreGivenTwice, Flaw::SessionsHaveManyHolders],
     ),
     ("workers_do_not_exceed_a_ceiling_together", &[Flaw::CeilingsAreIgnored]),
+    (
+        "delays_end_early",
+        &[Flaw::DelaysDoNotEnd, Flaw::ReleasesDoNothing, Flaw::TimesAreIgnored],
+    ),
+    (
+        "limits_of_runs_are_kept",
+        &[
+            Flaw::Ignores(RunScope::User),
+            Flaw::Ignores(RunScope::Tenant),
+            Flaw::Ignores(RunScope::Total),
+        ],
+    ),
+    (
+        "runs_that_begin_together_respect_the_limits",
+        &[Flaw::Ignores(RunScope::User)],
+    ),
+    (
+        "all_runs_are_taken_over_at_once",
+        &[Flaw::TakingOverDoesNothing, Flaw::TakingOverCancelsAll],
+    ),
+    (
+        "a_fenced_store_writes_under_its_lease",
+        &[
+            Flaw::ForgetsFenceOf(Part::Records),
+            Flaw::ForgetsFenceOf(Part::Batches),
+            Flaw::ForgetsFenceOf(Part::Checkpoints),
+            Flaw::ForgetsFenceOf(Part::Trimming),
+            Flaw::LeasesDoNotExpire,
+        ],
+    ),
 ];
 
 #[test]

@@ -1,9 +1,10 @@
 //! [`Holds`]: advisory locks on a connection of their own.
 //!
 //! PostgreSQL releases them when the connection ends, however its process ends. A hold is two locks: one by the hash of its name,
-//! which excludes others, and one whose second half is the time, so that others can see since when it is held. The name of the
-//! connection identifies who has it.
+//! which excludes others, or those who want it alone if it is shared, and one whose second half is the time, so that others can see
+//! since when it is held. The name of the connection identifies who has it.
 
+mod held;
 mod keeper;
 
 use std::{
@@ -21,9 +22,15 @@ use tokio::{
     time::sleep,
 };
 
-use self::keeper::{Job, Keeper, Key, Refusal};
+use self::{
+    held::Lock,
+    keeper::{Job, Keeper, Refusal},
+};
 use super::{connection::options::PostgresOptions, error::closed};
-use crate::{error::StoreError, sql::hold_key};
+use crate::{
+    error::StoreError,
+    sql::{HoldForm, hold_key},
+};
 
 /// The number of attempts to take a hold that another one has, and the pause between them: that one may only have checked it, or be
 /// about to end.
@@ -40,8 +47,7 @@ pub(super) struct Holds {
 /// Releases a hold.
 struct Guard {
     jobs: mpsc::UnboundedSender<Job>,
-    lock: i64,
-    is_lost: Arc<AtomicBool>,
+    lock: Lock,
 }
 
 impl Holds {
@@ -52,21 +58,25 @@ impl Holds {
         }
     }
 
-    /// Takes a hold if no other holder has it.
+    /// Takes a hold if no other holder excludes that.
     ///
     /// # Errors
     /// When another one has it, or the server cannot be used.
-    pub(super) async fn take(&self, name: &str, now: Timestamp) -> Result<Hold, StoreError> {
+    pub(super) async fn take(&self, name: &str, form: HoldForm, now: Timestamp) -> Result<Hold, StoreError> {
         let hash = hold_key(&self.options.schema, name);
-        let mut lock = [0; 8];
-        lock.copy_from_slice(&hash[..8]);
-        let key = Key {
-            name: name.to_owned(),
-            lock: i64::from_be_bytes(lock),
-        };
+        let mut key = [0; 8];
+        key.copy_from_slice(&hash[..8]);
+        let key = i64::from_be_bytes(key);
         let mut attempt = 1;
         loop {
-            match self.try_take(&key, now).await {
+            let is_lost = Arc::new(AtomicBool::new(false));
+            let lock = Lock {
+                key,
+                form,
+                since: now,
+                is_lost,
+            };
+            match self.try_take(name, lock).await {
                 Err(refusal) if attempt < ATTEMPTS && refusal.is_elsewhere => {
                     attempt += 1;
                     sleep(PAUSE).await;
@@ -76,25 +86,23 @@ impl Holds {
         }
     }
 
-    async fn try_take(&self, key: &Key, now: Timestamp) -> Result<Hold, Refusal> {
+    async fn try_take(&self, name: &str, lock: Lock) -> Result<Hold, Refusal> {
         let (answer, taken) = oneshot::channel();
-        let is_lost = Arc::new(AtomicBool::new(false));
-        let jobs = self.send(Job::Take {
-            key: key.clone(),
-            now,
-            is_lost: Arc::clone(&is_lost),
+        let name = name.to_owned();
+        let job = Job::Take {
+            name,
+            lock: lock.clone(),
             answer,
-        });
+        };
         let guard = Guard {
-            jobs,
-            lock: key.lock,
-            is_lost,
+            jobs: self.send(job),
+            lock,
         };
         match taken.await {
             Ok(Ok(())) => Ok(Hold::new(guard)),
             other => {
                 // There is nothing to release.
-                guard.is_lost.store(true, Ordering::Relaxed);
+                guard.lock.is_lost.store(true, Ordering::Relaxed);
                 other
                     .map_err(|_| closed("cannot lock a session"))?
                     .map(|()| Hold::granted())
@@ -127,7 +135,7 @@ impl Holds {
 
 impl HoldGuard for Guard {
     fn is_lost(&self) -> bool {
-        self.is_lost.load(Ordering::Relaxed)
+        self.lock.is_lost.load(Ordering::Relaxed)
     }
 }
 
@@ -135,7 +143,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         if !self.is_lost() {
             // Without its task, the connection has ended, and with it the lock.
-            let _ = self.jobs.send(Job::Release(self.lock));
+            let _ = self.jobs.send(Job::Release(self.lock.clone()));
         }
     }
 }

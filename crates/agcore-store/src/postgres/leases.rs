@@ -3,6 +3,7 @@
 mod claim;
 mod dead;
 mod fence;
+mod limits;
 mod renewal;
 
 use agcore_chat::id;
@@ -12,8 +13,17 @@ use agcore_session::{
 use async_trait::async_trait;
 use sqlx::{Row, postgres::PgRow};
 
-pub(super) use self::fence::check as check_fence;
-use super::{PostgresStore, error::convert, query::number, text::lookup};
+pub(super) use self::{
+    fence::check as check_fence,
+    limits::{check as check_limits, lock as lock_limits},
+};
+use super::{
+    PostgresStore,
+    error::convert,
+    query::{number, statement},
+    text::lookup,
+};
+use crate::sql::leases::end_delays;
 use crate::{error::StoreError, sql::row::SqlRow};
 
 #[async_trait]
@@ -27,8 +37,24 @@ impl RunLeases for PostgresStore {
         Ok(self.renew_leases(leases).await?)
     }
 
+    async fn cancel_requests(&self, leases: &[Lease]) -> Result<Vec<bool>, SessionError> {
+        Ok(self.unwanted_runs(leases).await?)
+    }
+
     async fn release(&self, lease: &Lease, release: Release) -> Result<bool, SessionError> {
         Ok(self.release_lease(lease, release).await?)
+    }
+
+    async fn end_delays(&self, tenant: &str, session: &str) -> Result<u64, SessionError> {
+        let statement = statement(end_delays(["$1", "$2"]))
+            .bind(lookup(tenant))
+            .bind(lookup(session));
+        let attempt = "cannot end the delays of runs";
+        Ok(self.statements().execute(attempt, statement).await?)
+    }
+
+    async fn take_over(&self, cancels: bool) -> Result<u64, SessionError> {
+        Ok(self.take_all_back(cancels).await?)
     }
 
     async fn request_cancel(&self, tenant: &str, session: &str, run: &str) -> Result<CancelRequest, SessionError> {

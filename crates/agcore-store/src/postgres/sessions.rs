@@ -32,7 +32,7 @@ use super::{
     text::{self, lookup},
 };
 use crate::sql::{
-    Conditions,
+    Conditions, HoldForm,
     tables::{read_approval, read_call, read_event, read_message, read_run, read_session},
 };
 
@@ -203,7 +203,12 @@ impl SessionWriter for PostgresStore {
 
     async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
         id::check(name)?;
-        Ok(self.0.holds.take(name, self.now()).await?)
+        Ok(self.0.holds.take(name, HoldForm::Alone, self.now()).await?)
+    }
+
+    async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
+        id::check(name)?;
+        Ok(self.0.holds.take(name, HoldForm::Shared, self.now()).await?)
     }
 }
 

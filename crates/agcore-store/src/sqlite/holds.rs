@@ -1,8 +1,11 @@
 //! [`Holds`]: locked files beside the database, one for each hold.
 
+mod file;
+mod sharer;
+
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Read as _, Write as _},
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -10,9 +13,13 @@ use std::{
 use agcore_chat::Timestamp;
 use agcore_session::{Hold, HoldGuard, Holder, SessionError, SessionErrorKind};
 
+use self::{
+    file::{create_directory, is_at, read, try_lock, unlock, write},
+    sharer::Sharer,
+};
 use crate::{
     error::{StoreError, StoreErrorKind},
-    sql::hold_key,
+    sql::{HoldForm, hold_key},
 };
 
 /// The number of attempts to take a hold that another one has, and the pause between them: that one may only have checked it, or be
@@ -23,9 +30,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The number of bytes of a hash in the name of a file.
 const NAME_BYTES: usize = 16;
 
-/// The largest description of a holder.
-const MAX_HOLDER: u64 = 4096;
-
 /// Locked files beside the database, in a directory of their own. The operating system unlocks those of a process that ends,
 /// however it ends. On platforms other than Unix, nothing is locked.
 #[derive(Debug, Clone)]
@@ -34,10 +38,12 @@ pub(super) struct Holds {
     program: String,
 }
 
-/// A locked file, removed and unlocked when this is dropped.
+/// A locked file, unlocked when this is dropped, and removed unless others share it.
 struct Guard {
     path: PathBuf,
-    _file: File,
+    file: File,
+    /// The holder, if the lock is shared.
+    sharer: Option<Sharer>,
 }
 
 impl Holds {
@@ -52,13 +58,13 @@ impl Holds {
         }
     }
 
-    /// Takes a hold if no other holder has it.
+    /// Takes a hold if no other holder excludes that.
     ///
     /// # Errors
     /// When another one has it, or the file cannot be created.
-    pub(super) fn take(&self, name: &str, now: Timestamp) -> Result<Hold, StoreError> {
+    pub(super) fn take(&self, name: &str, form: HoldForm, now: Timestamp) -> Result<Hold, StoreError> {
         let holder = Holder::new(&*self.program, now).with_process(std::process::id());
-        match self.try_take(name, &holder) {
+        match self.try_take(name, form, &holder) {
             Ok(Ok(guard)) => Ok(Hold::new(guard)),
             Ok(Err(other)) => Err(SessionError::held(name, other).into()),
             Err(error) => Err(self.failure(error)),
@@ -83,11 +89,11 @@ impl Holds {
     ///
     /// # Errors
     /// As [`take`](Self::take).
-    pub(super) fn take_patiently(&self, name: &str, now: Timestamp) -> Result<Hold, StoreError> {
+    pub(super) fn take_patiently(&self, name: &str, form: HoldForm, now: Timestamp) -> Result<Hold, StoreError> {
         let mut attempt = 1;
         loop {
             std::thread::sleep(PAUSE);
-            match self.take(name, now) {
+            match self.take(name, form, now) {
                 Err(error) if error.kind() == StoreErrorKind::Session(SessionErrorKind::Held) && attempt < ATTEMPTS => {
                     attempt += 1;
                 }
@@ -96,19 +102,28 @@ impl Holds {
         }
     }
 
-    fn try_take(&self, name: &str, holder: &Holder) -> io::Result<Result<Guard, Holder>> {
+    fn try_take(&self, name: &str, form: HoldForm, holder: &Holder) -> io::Result<Result<Guard, Holder>> {
         let path = self.path(name);
         loop {
             let mut file = self.open(&path)?;
-            if !try_lock(&file)? {
-                return Ok(Err(read(&mut file)?));
+            if !try_lock(&file, form)? {
+                let unknown = || Holder::new("a program", Timestamp::default());
+                let other = read(&mut file)?.or_else(|| Sharer::find(&path));
+                return Ok(Err(other.unwrap_or_else(unknown)));
             }
             // The one who had it may have removed the file in between.
-            if is_at(&file, &path)? {
-                file.set_len(0)?;
-                file.write_all(&serde_json::to_vec(holder)?)?;
-                return Ok(Ok(Guard { path, _file: file }));
+            if !is_at(&file, &path)? {
+                continue;
             }
+            file.set_len(0)?;
+            let sharer = match form {
+                HoldForm::Alone => {
+                    write(&mut file, holder)?;
+                    None
+                }
+                HoldForm::Shared => Some(Sharer::new(&path, holder)?),
+            };
+            return Ok(Ok(Guard { path, file, sharer }));
         }
     }
 
@@ -139,9 +154,20 @@ impl HoldGuard for Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // While it is locked: others who have opened it see that it is not there any more. One that stays is harmless.
-        let _ = fs::remove_file(&self.path);
-        unlock(&self._file);
+        let is_last = match self.sharer.take() {
+            None => true,
+            // Changing the lock may unlock the file for a moment, in which another one may remove it.
+            Some(sharer) => {
+                drop(sharer);
+                try_lock(&self.file, HoldForm::Alone).unwrap_or(false) && is_at(&self.file, &self.path).unwrap_or(false)
+            }
+        };
+        if is_last {
+            // While it is locked: others who have opened it see that it is not there any more. One that stays is harmless.
+            Sharer::clear(&self.path);
+            let _ = fs::remove_file(&self.path);
+        }
+        unlock(&self.file);
     }
 }
 
@@ -156,64 +182,4 @@ fn real(path: &Path) -> PathBuf {
         .ok()
         .or_else(in_directory)
         .unwrap_or_else(|| path.to_owned())
-}
-
-/// Returns who has a file locked. One who has just locked it has not written that yet.
-fn read(file: &mut File) -> io::Result<Holder> {
-    let mut text = String::new();
-    file.take(MAX_HOLDER).read_to_string(&mut text)?;
-    let unknown = || Holder::new("a program", Timestamp::default());
-    Ok(serde_json::from_str(&text).unwrap_or_else(|_| unknown()))
-}
-
-#[cfg(unix)]
-fn create_directory(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    match fs::DirBuilder::new().mode(0o700).create(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        created => created,
-    }
-}
-
-#[cfg(not(unix))]
-fn create_directory(path: &Path) -> io::Result<()> {
-    fs::create_dir_all(path)
-}
-
-#[cfg(unix)]
-fn try_lock(file: &File) -> io::Result<bool> {
-    use rustix::{fs::FlockOperation::NonBlockingLockExclusive, io::Errno};
-    match rustix::io::retry_on_intr(|| rustix::fs::flock(file, NonBlockingLockExclusive)) {
-        Ok(()) => Ok(true),
-        Err(Errno::WOULDBLOCK) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-#[cfg(not(unix))]
-fn try_lock(_: &File) -> io::Result<bool> {
-    Ok(true)
-}
-
-/// Unlocks a file also for child processes that have inherited it, as between fork and exec.
-fn unlock(_file: &File) {
-    #[cfg(unix)]
-    let _ = rustix::fs::flock(_file, rustix::fs::FlockOperation::Unlock);
-}
-
-/// Returns whether an open file is the one at a path.
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-    let own = file.metadata()?;
-    match fs::metadata(path) {
-        Ok(found) => Ok((own.dev(), own.ino()) == (found.dev(), found.ino())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> io::Result<bool> {
-    Ok(true)
 }

@@ -12,13 +12,16 @@ use agcore_session::{
 use async_trait::async_trait;
 use rusqlite::{Connection, params};
 
-pub(super) use self::state::check_fence;
+pub(super) use self::state::{check_fence, check_limits};
 use self::state::{find_existing, write_state};
 use super::{
     SqliteStore,
     rows::{execute, limit, select, select_one},
 };
-use crate::error::StoreError;
+use crate::{
+    error::StoreError,
+    sql::leases::{COUNTED, end_delays},
+};
 
 #[async_trait]
 impl RunLeases for SqliteStore {
@@ -35,6 +38,19 @@ impl RunLeases for SqliteStore {
             .await
     }
 
+    async fn cancel_requests(&self, leases: &[Lease]) -> Result<Vec<bool>, SessionError> {
+        let (leases, clock) = (leases.to_vec(), self.clock());
+        self.read(move |connection| {
+            let now = clock.now().into();
+            let is_wanted = |lease: &Lease| {
+                let held = state::held(connection, lease, now)?;
+                Ok(held.is_some_and(|found| found.lease.cancel_requested_at.is_some()))
+            };
+            leases.iter().map(is_wanted).collect()
+        })
+        .await
+    }
+
     async fn release(&self, lease: &Lease, release: Release) -> Result<bool, SessionError> {
         let lease = lease.clone();
         self.lease(move |connection, now| {
@@ -43,6 +59,28 @@ impl RunLeases for SqliteStore {
             };
             found.lease.release(&release, now);
             write_state(connection, found.run, &found.lease).map(|()| true)
+        })
+        .await
+    }
+
+    async fn end_delays(&self, tenant: &str, session: &str) -> Result<u64, SessionError> {
+        let (tenant, session) = (tenant.to_owned(), session.to_owned());
+        self.write(move |connection| {
+            let sql = end_delays(["?1", "?2"]);
+            execute(connection, "cannot end the delays of runs", &sql, [tenant, session])
+        })
+        .await
+    }
+
+    async fn take_over(&self, cancels: bool) -> Result<u64, SessionError> {
+        self.lease(move |connection, now| {
+            let sql = format!(
+                "UPDATE runs SET holder = NULL, lease_until = NULL,
+                     cancel_requested_at = CASE WHEN ?1 THEN coalesce(cancel_requested_at, ?2) ELSE cancel_requested_at END
+                 WHERE {COUNTED}"
+            );
+            let params = params![cancels, now.as_millis()];
+            execute(connection, "cannot take the runs back", &sql, params)
         })
         .await
     }

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::{
     error::{StoreError, StoreErrorKind},
-    sql::tables::read_session,
+    sql::{HoldForm, tables::read_session},
 };
 
 pub(super) use self::row::{COLUMNS, KEY};
@@ -173,16 +173,11 @@ impl SessionWriter for SqliteStore {
     }
 
     async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
-        id::check(name)?;
-        let (holds, now) = (self.0.holds.clone(), self.now());
-        // What another thread does is microseconds of work, so that this one does it itself.
-        match holds.take(name, now) {
-            Err(error) if error.kind() == StoreErrorKind::Session(SessionErrorKind::Held) => {
-                let name = name.to_owned();
-                Ok(thread::run("agcore-sqlite-hold", move || holds.take_patiently(&name, now)).await?)
-            }
-            taken => Ok(taken?),
-        }
+        self.take_hold(name, HoldForm::Alone).await
+    }
+
+    async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
+        self.take_hold(name, HoldForm::Shared).await
     }
 }
 
@@ -217,6 +212,21 @@ impl SessionRetention for SqliteStore {
 
     async fn prunable(&self, retention: &Retention) -> Result<Pruned, SessionError> {
         Ok(self.count_old(retention).await?)
+    }
+}
+
+impl SqliteStore {
+    async fn take_hold(&self, name: &str, form: HoldForm) -> Result<Hold, SessionError> {
+        id::check(name)?;
+        let (holds, now) = (self.0.holds.clone(), self.now());
+        // What another thread does is microseconds of work, so that this one does it itself.
+        match holds.take(name, form, now) {
+            Err(error) if error.kind() == StoreErrorKind::Session(SessionErrorKind::Held) => {
+                let name = name.to_owned();
+                Ok(thread::run("agcore-sqlite-hold", move || holds.take_patiently(&name, form, now)).await?)
+            }
+            taken => Ok(taken?),
+        }
     }
 }
 

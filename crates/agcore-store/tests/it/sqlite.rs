@@ -1,5 +1,6 @@
 mod child;
 mod files;
+mod holds;
 mod indexes;
 mod knowledge;
 mod kill;

@@ -45,6 +45,11 @@ macro_rules! __run_leases_behaviors {
                 a_ceiling_is_never_exceeded,
                 sixteen_workers_claim_each_run_once,
                 workers_do_not_exceed_a_ceiling_together,
+                delays_end_early,
+                limits_of_runs_are_kept,
+                runs_that_begin_together_respect_the_limits,
+                all_runs_are_taken_over_at_once,
+                a_fenced_store_writes_under_its_lease,
             ]
             $(, $argument)?
         }

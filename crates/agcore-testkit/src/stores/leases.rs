@@ -13,6 +13,7 @@ mod claims;
 mod dead_letters;
 mod fences;
 mod holding;
+mod limits;
 mod shares;
 mod workers;
 
@@ -31,7 +32,11 @@ pub use self::{
     },
     holding::{
         a_cancel_request_reaches_the_holder, a_released_run_is_free_at_once, an_expired_lease_is_taken_over,
-        epochs_only_grow, renewing_keeps_a_lease, unacceptable_requests_are_refused,
+        delays_end_early, epochs_only_grow, renewing_keeps_a_lease, unacceptable_requests_are_refused,
+    },
+    limits::{
+        a_fenced_store_writes_under_its_lease, all_runs_are_taken_over_at_once, limits_of_runs_are_kept,
+        runs_that_begin_together_respect_the_limits,
     },
     shares::{a_ceiling_is_never_exceeded, a_flood_waits_behind_itself, weights_are_proportions},
     workers::{sixteen_workers_claim_each_run_once, workers_do_not_exceed_a_ceiling_together},

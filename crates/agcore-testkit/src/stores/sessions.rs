@@ -28,7 +28,10 @@ pub use self::{
         the_state_changes_as_a_whole,
     },
     erasure::{an_erased_session_does_not_change, erases_one_session, erasing_keeps_the_bill},
-    holds::{a_held_session_has_a_known_holder, of_many_holders_one_wins, one_holder_at_a_time},
+    holds::{
+        a_held_session_has_a_known_holder, a_hold_is_not_shared, any_number_share_a_hold, many_share_or_one_holds,
+        of_many_holders_one_wins, one_holder_at_a_time,
+    },
     lifecycle::{
         creates_a_session, deletes_everything_of_a_session, erases_a_user, keeps_tenants_apart, refuses_an_existing_id,
         refuses_unacceptable_sessions, renames, sets_the_title_once, special_characters_are_data,

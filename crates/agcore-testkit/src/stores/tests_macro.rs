@@ -153,6 +153,9 @@ macro_rules! __session_store_behaviors {
                 one_holder_at_a_time,
                 of_many_holders_one_wins,
                 a_held_session_has_a_known_holder,
+                any_number_share_a_hold,
+                a_hold_is_not_shared,
+                many_share_or_one_holds,
                 sixty_four_writers_leave_no_gaps,
                 sixty_four_writers_try_again_after_conflicts,
             ]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agcore_chat::{Timestamp, id};
+use agcore_chat::{Actor, Timestamp, id};
 use async_trait::async_trait;
 
 use super::{
@@ -12,8 +12,8 @@ use super::{
 use crate::{
     error::SessionError,
     lease::{
-        CancelRequest, ClaimCandidate, ClaimRequest, Claims, DeadLetter, Fence, Lease, Release, Renewal, RunTurn,
-        TenantLoad, TenantShare,
+        CancelRequest, ClaimCandidate, ClaimRequest, Claims, DeadLetter, Fence, Lease, Release, Renewal, RunCounts,
+        RunLimits, RunTurn, TenantLoad, TenantShare,
     },
     run_status::RunStatus,
     session::{status::SessionStatus, store::RunLeases},
@@ -57,11 +57,49 @@ impl RunLeases for InMemorySessionStore {
         Ok(leases.iter().map(renew).collect())
     }
 
+    async fn cancel_requests(&self, leases: &[Lease]) -> Result<Vec<bool>, SessionError> {
+        let now = self.now();
+        let mut state = self.state();
+        let is_wanted = |lease: &Lease| {
+            let held = state.held(lease, now);
+            held.is_some_and(|run| run.run.lease.cancel_requested_at.is_some())
+        };
+        Ok(leases.iter().map(is_wanted).collect())
+    }
+
     async fn release(&self, lease: &Lease, release: Release) -> Result<bool, SessionError> {
         let now = self.now();
         let mut state = self.state();
         let held = state.held(lease, now);
         Ok(held.map(|run| run.run.lease.release(&release, now)).is_some())
+    }
+
+    async fn end_delays(&self, tenant: &str, session: &str) -> Result<u64, SessionError> {
+        let mut state = self.state();
+        let stored = state
+            .tenants
+            .get_mut(tenant)
+            .and_then(|sessions| sessions.get_mut(session));
+        let runs = stored
+            .into_iter()
+            .flat_map(|stored| &mut stored.runs)
+            .map(|stored| &mut stored.run);
+        let mut ended = 0;
+        for run in runs {
+            ended += u64::from(run.lease.end_delay(run.status));
+        }
+        Ok(ended)
+    }
+
+    async fn take_over(&self, cancels: bool) -> Result<u64, SessionError> {
+        let now = self.now();
+        let mut state = self.state();
+        let sessions = state.tenants.values_mut().flat_map(BTreeMap::values_mut);
+        let runs = sessions
+            .flat_map(|stored| &mut stored.runs)
+            .map(|stored| &mut stored.run);
+        let open = runs.filter(|run| run.lease.counts(run.status));
+        Ok(open.map(|run| run.lease.take_back(cancels, now)).count() as u64)
     }
 
     async fn request_cancel(&self, tenant: &str, session: &str, run: &str) -> Result<CancelRequest, SessionError> {
@@ -115,6 +153,21 @@ impl RunLeases for InMemorySessionStore {
 }
 
 impl State {
+    /// Checks that one more run of an actor is allowed.
+    pub(super) fn check_limits(&self, owner: &Actor, limits: Option<RunLimits>) -> Result<(), SessionError> {
+        let Some(limits) = limits else { return Ok(()) };
+        let mut counts = RunCounts::default();
+        for stored in self.tenants.values().flat_map(BTreeMap::values) {
+            let runs = stored.runs.iter().map(|stored| &stored.run);
+            let count = runs.filter(|run| run.lease.counts(run.status)).count() as u64;
+            let other = &stored.session.owner;
+            counts.total += count;
+            counts.tenant += if other.tenant == owner.tenant { count } else { 0 };
+            counts.user += if other == owner { count } else { 0 };
+        }
+        limits.check(counts)
+    }
+
     /// Checks that the lease of a write holds.
     pub(super) fn check_fence(&self, tenant: &str, fence: Option<&Fence>, now: Timestamp) -> Result<(), SessionError> {
         let Some(fence) = fence else { return Ok(()) };

@@ -86,6 +86,13 @@ pub trait RunLeases: Send + Sync + Debug {
     /// When the storage fails. The leases are then as they were, or renewed.
     async fn renew(&self, leases: &[Lease]) -> Result<Vec<Renewal>, SessionError>;
 
+    /// Returns for each lease whether somebody has asked to cancel its run, in the same order, without renewing any: false for those
+    /// that do not hold any more. Workers ask this more often than they renew. It takes one statement.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn cancel_requests(&self, leases: &[Lease]) -> Result<Vec<bool>, SessionError>;
+
     /// Gives a lease back, so that another worker can have the run at once, or after a delay. Returns whether the worker still had
     /// it.
     ///
@@ -95,7 +102,27 @@ pub trait RunLeases: Send + Sync + Debug {
     /// When the storage fails.
     async fn release(&self, lease: &Lease, release: Release) -> Result<bool, SessionError>;
 
-    /// Asks the worker that has a run to cancel it. The worker learns it with its next renewal. Asking again changes nothing.
+    /// Lets the runs of a session be claimed at once that were [released](Self::release) with a delay, because what they wait for
+    /// may be there. Returns their number. Runs that no worker has had keep their time.
+    ///
+    /// Dropping the future leaves open whether they can be claimed.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn end_delays(&self, tenant: &str, session: &str) -> Result<u64, SessionError>;
+
+    /// Takes all runs back from their workers, so that they can be claimed at once, and asks to cancel them if `cancels` is true.
+    /// Returns the number of runs that wait for a worker now. For a process that has the database for itself and knows that no
+    /// worker of an earlier one is left; without this, it has to wait until their leases have expired.
+    ///
+    /// Dropping the future leaves open whether they were taken back.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn take_over(&self, cancels: bool) -> Result<u64, SessionError>;
+
+    /// Asks the worker that has a run to cancel it. The worker learns it with its next renewal, or when it asks for the
+    /// [requests](Self::cancel_requests). Asking again changes nothing.
     ///
     /// Dropping the future leaves open whether it was asked for.
     ///
@@ -148,8 +175,20 @@ where
         self.inner().renew(leases).await
     }
 
+    async fn cancel_requests(&self, leases: &[Lease]) -> Result<Vec<bool>, SessionError> {
+        self.inner().cancel_requests(leases).await
+    }
+
     async fn release(&self, lease: &Lease, release: Release) -> Result<bool, SessionError> {
         self.inner().release(lease, release).await
+    }
+
+    async fn end_delays(&self, tenant: &str, session: &str) -> Result<u64, SessionError> {
+        self.inner().end_delays(tenant, session).await
+    }
+
+    async fn take_over(&self, cancels: bool) -> Result<u64, SessionError> {
+        self.inner().take_over(cancels).await
     }
 
     async fn request_cancel(&self, tenant: &str, session: &str, run: &str) -> Result<CancelRequest, SessionError> {

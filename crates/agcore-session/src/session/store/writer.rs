@@ -41,6 +41,7 @@ pub trait SessionWriter: Send + Sync + Debug {
     /// # Errors
     /// - [`Fenced`](crate::SessionErrorKind::Fenced) if the commit has a [fence](Commit::with_fence) whose lease does not hold any
     ///   more. It comes before a conflict, so that a worker that has lost its run does not try again.
+    /// - [`TooManyRuns`](crate::SessionErrorKind::TooManyRuns) if the commit has [limits](Commit::with_limits) that are reached.
     /// - [`Conflict`](crate::SessionErrorKind::Conflict) if the stream ends elsewhere. A writer who was too late gets this error
     ///   even if the commit does not fit the new state of the session either.
     /// - [`InvalidState`](crate::SessionErrorKind::InvalidState) if the session was erased, the session or a run cannot get its new
@@ -103,8 +104,9 @@ pub trait SessionWriter: Send + Sync + Debug {
         by: &Actor,
     ) -> Result<Approval, SessionError>;
 
-    /// Takes the right to drive a session, if no other holder has it: the name is that of its [stream](crate::stream_of). Other
-    /// names can be used for other things that only one may do at a time. Keep the result as long as the right is needed.
+    /// Takes the right to drive a session, if no other holder has it, alone or [shared](Self::hold_shared): the name is that of its
+    /// [stream](crate::stream_of). Other names can be used for other things that only one may do at a time. Keep the result as long
+    /// as the right is needed.
     ///
     /// Every handle counts, in this process and in others that use the same database. A process that ends releases everything,
     /// also if it is killed. The store does not check holds when it writes: they are an agreement between those who drive sessions.
@@ -115,9 +117,19 @@ pub trait SessionWriter: Send + Sync + Debug {
     /// Dropping the future leaves nothing behind.
     ///
     /// # Errors
-    /// [`Held`](crate::SessionErrorKind::Held), with the [`holder`](SessionError::holder), if another one has it, and other errors
-    /// when the storage fails.
+    /// [`Held`](crate::SessionErrorKind::Held), with the [`holder`](SessionError::holder) or one of those who share it, if another
+    /// one has it, and other errors when the storage fails.
     async fn hold(&self, name: &str) -> Result<Hold, SessionError>;
+
+    /// Takes a right together with others: any number of holders share it, and none has it alone meanwhile.
+    ///
+    /// Otherwise it is like [`hold`](Self::hold), with the same names: while it is shared, `hold` is refused, and while one holder
+    /// has it alone, sharing is.
+    ///
+    /// # Errors
+    /// [`Held`](crate::SessionErrorKind::Held), with the [`holder`](SessionError::holder), if another one has it alone, and other
+    /// errors when the storage fails.
+    async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError>;
 }
 
 #[async_trait]
@@ -157,6 +169,10 @@ impl<S: SessionWriter + ?Sized> SessionWriter for Arc<S> {
 
     async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
         (**self).hold(name).await
+    }
+
+    async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
+        (**self).hold_shared(name).await
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use agcore_session::{
-    Actor, Approval, ApprovalFilter, Checkpoint, CheckpointStore, Clock, Commit, Committed, Entry, EventFilter, Hold,
-    InMemorySessionStore, Journal, MessageFilter, MessagePart, NewCheckpoint, NewSession, Pruned, Record, Retention,
-    Run, RunFilter, RunKey, Session, SessionError, SessionErrorKind, SessionFilter, SessionReader, SessionRetention,
-    SessionWriter, StoredCall, StoredEvent, StoredMessage, Visibility, stream_of,
+    Actor, Approval, ApprovalFilter, CancelRequest, Checkpoint, CheckpointStore, ClaimRequest, Claims, Clock, Commit,
+    Committed, DeadLetter, Entry, EventFilter, Hold, InMemorySessionStore, Journal, Lease, MessageFilter, MessagePart,
+    NewCheckpoint, NewSession, Pruned, Record, Release, Renewal, Retention, Run, RunFilter, RunKey, RunLeases, Session,
+    SessionError, SessionErrorKind, SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall,
+    StoredEvent, StoredMessage, TenantShare, Visibility, stream_of,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -40,6 +41,14 @@ pub(super) enum Flaw {
     TiesAreSkipped,
     EverybodyHolds,
     HoldsAreKept,
+    /// Shares nothing: every hold excludes others.
+    SharingIsRefused,
+    SharedHoldsAreKept,
+    /// Gives a hold back with the first of those who share it.
+    OneSharerCounts,
+    /// Lets others share what one holder has alone.
+    HoldsAreShared,
+    SharersDoNotCount,
     RecordsSurviveDeletion,
     LinesSurviveErasure,
     ErasureTakesTheBill,
@@ -280,6 +289,32 @@ impl SessionWriter for Flawed {
             _ => self.store.hold(name).await,
         }
     }
+
+    async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
+        let shared = self.store.hold_shared(name).await;
+        match self.flaw {
+            Flaw::SharingIsRefused => {
+                drop(shared);
+                self.store.hold(name).await
+            }
+            Flaw::SharedHoldsAreKept => {
+                Box::leak(Box::new(shared?));
+                Ok(Hold::granted())
+            }
+            Flaw::OneSharerCounts => {
+                drop(shared?);
+                let is_first = self.store.hold(name).await.is_ok();
+                if is_first {
+                    self.store.hold_shared(name).await
+                } else {
+                    Ok(Hold::granted())
+                }
+            }
+            Flaw::HoldsAreShared => shared.or_else(|_| Ok(Hold::granted())),
+            Flaw::SharersDoNotCount => Ok(Hold::granted()),
+            _ => shared,
+        }
+    }
 }
 
 #[async_trait]
@@ -367,5 +402,53 @@ impl CheckpointStore for Flawed {
             Flaw::TooMuchIsTrimmed => self.store.trim_checkpoints(run, before.saturating_add(3)).await,
             _ => self.store.trim_checkpoints(run, before).await,
         }
+    }
+}
+
+/// Has no flaw: leases have a suite of their own.
+#[async_trait]
+impl RunLeases for Flawed {
+    async fn claim(&self, request: &ClaimRequest) -> Result<Claims, SessionError> {
+        self.store.claim(request).await
+    }
+
+    async fn renew(&self, leases: &[Lease]) -> Result<Vec<Renewal>, SessionError> {
+        self.store.renew(leases).await
+    }
+
+    async fn cancel_requests(&self, leases: &[Lease]) -> Result<Vec<bool>, SessionError> {
+        self.store.cancel_requests(leases).await
+    }
+
+    async fn release(&self, lease: &Lease, release: Release) -> Result<bool, SessionError> {
+        self.store.release(lease, release).await
+    }
+
+    async fn end_delays(&self, tenant: &str, session: &str) -> Result<u64, SessionError> {
+        self.store.end_delays(tenant, session).await
+    }
+
+    async fn take_over(&self, cancels: bool) -> Result<u64, SessionError> {
+        self.store.take_over(cancels).await
+    }
+
+    async fn request_cancel(&self, tenant: &str, session: &str, run: &str) -> Result<CancelRequest, SessionError> {
+        self.store.request_cancel(tenant, session, run).await
+    }
+
+    async fn dead_letters(&self, tenant: Option<&str>, limit: u64) -> Result<Vec<DeadLetter>, SessionError> {
+        self.store.dead_letters(tenant, limit).await
+    }
+
+    async fn revive(&self, tenant: &str, session: &str, run: &str) -> Result<(), SessionError> {
+        self.store.revive(tenant, session, run).await
+    }
+
+    async fn set_share(&self, tenant: &str, share: TenantShare) -> Result<(), SessionError> {
+        self.store.set_share(tenant, share).await
+    }
+
+    async fn share(&self, tenant: &str) -> Result<TenantShare, SessionError> {
+        self.store.share(tenant).await
     }
 }

@@ -11,8 +11,8 @@ use std::{
 use agcore_session::{
     Actor, Approval, ApprovalChange, CallChange, CancelRequest, Checkpoint, CheckpointStore, ClaimRequest, Claims,
     Clock, Commit, Committed, DeadLetter, Hold, InMemorySessionStore, Lease, NewCheckpoint, NewSession, Release,
-    ReleaseReason, Renewal, Run, RunFilter, RunKey, RunLeases, RunStatus, Session, SessionError, SessionErrorKind,
-    SessionEvents, SessionFilter, SessionReader, SessionWriter, TenantShare,
+    ReleaseReason, Renewal, Run, RunFilter, RunKey, RunLeases, RunScope, RunStatus, Session, SessionError,
+    SessionErrorKind, SessionEvents, SessionFilter, SessionReader, SessionWriter, TenantShare,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -34,6 +34,12 @@ pub(super) enum Flaw {
     EpochsAreReused,
     ReleasesDoNothing,
     CancelRequestsAreLost,
+    CancelRequestsAreNotListed,
+    DelaysDoNotEnd,
+    TakingOverDoesNothing,
+    TakingOverCancelsAll,
+    /// Ignores a limit.
+    Ignores(RunScope),
     BadRequestsAreAnswered,
     /// Ignores the fence of commits that consist of this.
     ForgetsFenceOf(Part),
@@ -252,6 +258,28 @@ impl RunLeases for Flawed {
         self.store.release(lease, release).await
     }
 
+    async fn cancel_requests(&self, leases: &[Lease]) -> Result<Vec<bool>, SessionError> {
+        match self.flaw {
+            Flaw::CancelRequestsAreNotListed => Ok(vec![false; leases.len()]),
+            _ => self.store.cancel_requests(leases).await,
+        }
+    }
+
+    async fn end_delays(&self, tenant: &str, session: &str) -> Result<u64, SessionError> {
+        match self.flaw {
+            Flaw::DelaysDoNotEnd => Ok(1),
+            _ => self.store.end_delays(tenant, session).await,
+        }
+    }
+
+    async fn take_over(&self, cancels: bool) -> Result<u64, SessionError> {
+        match self.flaw {
+            Flaw::TakingOverDoesNothing => Ok(3),
+            Flaw::TakingOverCancelsAll => self.store.take_over(true).await,
+            _ => self.store.take_over(cancels).await,
+        }
+    }
+
     async fn request_cancel(&self, tenant: &str, session: &str, run: &str) -> Result<CancelRequest, SessionError> {
         self.store.request_cancel(tenant, session, run).await
     }
@@ -306,6 +334,13 @@ impl SessionWriter for Flawed {
         mut commit: Commit,
     ) -> Result<Committed, SessionError> {
         self.spoil(session, &mut commit);
+        if let (Flaw::Ignores(scope), Some(limits)) = (self.flaw, &mut commit.limits) {
+            match scope {
+                RunScope::User => limits.user = u64::MAX,
+                RunScope::Tenant => limits.tenant = u64::MAX,
+                RunScope::Total => limits.total = u64::MAX,
+            }
+        }
         let end = self
             .store
             .get_session(tenant, session)
@@ -355,6 +390,10 @@ impl SessionWriter for Flawed {
 
     async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
         self.store.hold(name).await
+    }
+
+    async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
+        self.store.hold_shared(name).await
     }
 }
 

@@ -1,14 +1,6 @@
 //! [`Keeper`]: the task that keeps the connection of the holds.
 
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    process,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{process, time::Duration};
 
 use agcore_chat::Timestamp;
 use agcore_session::{Holder, SessionError};
@@ -18,12 +10,14 @@ use tokio::{
     time::{Instant, timeout},
 };
 
+use super::held::{Held, Lock};
 use crate::{
     error::{StoreError, StoreErrorKind},
     postgres::{
         connection::{connect::connect_to_hold, options::PostgresOptions},
         error::{convert, no_answer, standby},
     },
+    sql::HoldForm,
 };
 
 const ATTEMPT: &str = "cannot lock a session";
@@ -48,6 +42,13 @@ SELECT CASE WHEN pg_is_in_recovery() THEN NULL \
 
 const RELEASE: &str = "SELECT pg_advisory_unlock($1), pg_advisory_unlock_shared($2, $3)";
 
+const TAKE_SHARED: &str = "\
+SELECT CASE WHEN pg_is_in_recovery() THEN NULL \
+    WHEN pg_try_advisory_lock_shared($1) THEN pg_try_advisory_lock_shared($2, $3) ELSE FALSE END";
+
+/// Releases one of the locks of a session, which the server counts.
+const RELEASE_SHARED: &str = "SELECT pg_advisory_unlock_shared($1), pg_advisory_unlock_shared($2, $3)";
+
 const WHO: &str = "\
 SELECT a.application_name, host(a.client_addr), t.objid::int8 \
 FROM pg_locks l \
@@ -59,23 +60,16 @@ WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 \
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
 LIMIT 1";
 
-/// The key of a hold, with its name for errors.
-#[derive(Debug, Clone)]
-pub(super) struct Key {
-    pub(super) name: String,
-    pub(super) lock: i64,
-}
-
 /// Work for the task.
 #[derive(Debug)]
 pub(super) enum Job {
+    /// The name of the hold is for errors.
     Take {
-        key: Key,
-        now: Timestamp,
-        is_lost: Arc<AtomicBool>,
+        name: String,
+        lock: Lock,
         answer: oneshot::Sender<Result<(), Refusal>>,
     },
-    Release(i64),
+    Release(Lock),
 }
 
 /// Why a hold was not taken.
@@ -99,21 +93,9 @@ impl From<StoreError> for Refusal {
 pub(super) struct Keeper {
     options: PostgresOptions,
     connection: Option<PgConnection>,
-    held: HashMap<i64, Held>,
+    held: Held,
     /// Why the last connection could not be opened, and when.
     refusal: Option<(Instant, StoreError)>,
-}
-
-struct Held {
-    since: Timestamp,
-    is_lost: Arc<AtomicBool>,
-}
-
-/// Returns the parts of a lock by the time.
-fn halves(lock: i64, since: Timestamp) -> (i32, i32) {
-    let seconds = since.as_millis().div_euclid(1000);
-    // The server keeps both halves as numbers without a sign.
-    ((lock >> 32) as i32, seconds as i32)
 }
 
 impl Keeper {
@@ -121,7 +103,7 @@ impl Keeper {
         Self {
             options,
             connection: None,
-            held: HashMap::new(),
+            held: Held::default(),
             refusal: None,
         }
     }
@@ -149,54 +131,55 @@ impl Keeper {
 
     async fn work(&mut self, job: Job) {
         match job {
-            Job::Take {
-                key,
-                now,
-                is_lost,
-                answer,
-            } => {
+            Job::Take { name, lock, answer } => {
                 if answer.is_closed() {
                     return;
                 }
-                let taken = self.take(&key, now, is_lost).await;
+                let taken = self.take(&name, &lock).await;
                 let is_taken = taken.is_ok();
                 if answer.send(taken).is_err() && is_taken {
                     // The caller has been dropped in the meantime.
-                    self.release(key.lock).await;
+                    self.release(&lock).await;
                 }
             }
-            Job::Release(lock) => self.release(lock).await,
+            Job::Release(lock) => self.release(&lock).await,
         }
     }
 
-    async fn take(&mut self, key: &Key, now: Timestamp, is_lost: Arc<AtomicBool>) -> Result<(), Refusal> {
-        if let Some(held) = self.held.get(&key.lock) {
+    async fn take(&mut self, name: &str, lock: &Lock) -> Result<(), Refusal> {
+        if let Some(held) = self.held.excluding(lock) {
             let holder = Holder::new(&*self.options.program, held.since).with_process(process::id());
-            return Err(StoreError::from(SessionError::held(&key.name, holder)).into());
+            return Err(StoreError::from(SessionError::held(name, holder)).into());
         }
-        let taken = match self.try_lock(key.lock, now).await {
+        let taken = match self.try_lock(lock).await {
             // The connection was lost between two checks.
             Err(error) if error.kind() == StoreErrorKind::Unavailable && self.connection.is_none() => {
-                self.try_lock(key.lock, now).await?
+                self.try_lock(lock).await?
             }
             taken => taken?,
         };
         if !taken {
             return Err(Refusal {
-                error: SessionError::held(&key.name, self.holder(key.lock).await?).into(),
+                error: SessionError::held(name, self.holder(lock.key).await?).into(),
                 is_elsewhere: true,
             });
         }
-        self.held.insert(key.lock, Held { since: now, is_lost });
+        self.held.insert(lock.clone());
         Ok(())
     }
 
-    async fn release(&mut self, lock: i64) {
-        let Some(held) = self.held.remove(&lock) else { return };
+    async fn release(&mut self, lock: &Lock) {
+        if !self.held.remove(lock) {
+            return;
+        }
         let Some(connection) = &mut self.connection else { return };
-        let (high, since) = halves(lock, held.since);
-        let released = sqlx::query(RELEASE)
-            .bind(lock)
+        let statement = match lock.form {
+            HoldForm::Alone => RELEASE,
+            HoldForm::Shared => RELEASE_SHARED,
+        };
+        let (high, since) = lock.halves();
+        let released = sqlx::query(statement)
+            .bind(lock.key)
             .bind(high)
             .bind(since)
             .execute(connection);
@@ -220,16 +203,12 @@ impl Keeper {
     /// Opens a connection and locks on it what was locked. What another one has locked in the meantime is lost.
     async fn reconnect(&mut self) {
         self.connection = None;
-        let mut kept: Vec<_> = self.held.iter().map(|(lock, held)| (*lock, held.since)).collect();
-        while let Some((lock, since)) = kept.pop() {
-            match self.lock(lock, since).await {
+        for lock in self.held.all() {
+            match self.lock(&lock).await {
                 Ok(true) => {}
                 Ok(false) => {
-                    if let Entry::Occupied(held) = self.held.entry(lock) {
-                        held.get().is_lost.store(true, Ordering::Relaxed);
-                        held.remove();
-                        tracing::warn!("a session that was in use here is in use elsewhere: the connection was lost");
-                    }
+                    self.held.lose(&lock);
+                    tracing::warn!("a session that was in use here is in use elsewhere: the connection was lost");
                 }
                 // The next check tries again.
                 Err(_) => {
@@ -240,17 +219,21 @@ impl Keeper {
         }
     }
 
-    async fn try_lock(&mut self, lock: i64, since: Timestamp) -> Result<bool, StoreError> {
+    async fn try_lock(&mut self, lock: &Lock) -> Result<bool, StoreError> {
         if self.connection.is_none() && !self.held.is_empty() {
             self.reconnect().await;
         }
-        self.lock(lock, since).await
+        self.lock(lock).await
     }
 
-    async fn lock(&mut self, lock: i64, since: Timestamp) -> Result<bool, StoreError> {
-        let (high, seconds) = halves(lock, since);
+    async fn lock(&mut self, lock: &Lock) -> Result<bool, StoreError> {
+        let statement = match lock.form {
+            HoldForm::Alone => TAKE,
+            HoldForm::Shared => TAKE_SHARED,
+        };
+        let (high, seconds) = lock.halves();
         let connection = self.connected().await?;
-        let query = sqlx::query(TAKE).bind(lock).bind(high).bind(seconds);
+        let query = sqlx::query(statement).bind(lock.key).bind(high).bind(seconds);
         let done = timeout(PATIENCE, query.fetch_one(connection)).await;
         let row = match done {
             Ok(Ok(row)) => row,
@@ -270,9 +253,9 @@ impl Keeper {
         })
     }
 
-    /// Returns who has a lock.
-    async fn holder(&mut self, lock: i64) -> Result<Holder, StoreError> {
-        let (high, low) = ((lock >> 32) & 0xffff_ffff, lock & 0xffff_ffff);
+    /// Returns who has a lock, or one of those who share it.
+    async fn holder(&mut self, key: i64) -> Result<Holder, StoreError> {
+        let (high, low) = ((key >> 32) & 0xffff_ffff, key & 0xffff_ffff);
         let connection = self.connected().await?;
         let query = sqlx::query(WHO).bind(high).bind(low);
         let found = match timeout(PATIENCE, query.fetch_optional(connection)).await {
@@ -334,12 +317,5 @@ mod tests {
         assert_eq!(parts("agcore serve (4711)"), ("agcore serve", Some(4711)));
         assert_eq!(parts("psql"), ("psql", None));
         assert_eq!(parts(""), ("a program", None));
-    }
-
-    #[test]
-    fn times_fit_into_half_a_lock() {
-        let since = Timestamp::from_millis(4_102_444_800_000);
-        let (_, seconds) = halves(-1, since);
-        assert_eq!(seconds as u32, 4_102_444_800);
     }
 }

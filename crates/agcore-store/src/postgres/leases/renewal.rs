@@ -14,7 +14,7 @@ use crate::{
         query::{number, statement},
         text::lookup,
     },
-    sql::row::SqlRow,
+    sql::{leases::COUNTED, row::SqlRow},
 };
 
 impl PostgresStore {
@@ -51,6 +51,34 @@ impl PostgresStore {
         Ok(renewals)
     }
 
+    /// Returns for each lease whether somebody has asked to cancel its run.
+    pub(super) async fn unwanted_runs(&self, leases: &[Lease]) -> Result<Vec<bool>, StoreError> {
+        let sql = format!(
+            "SELECT asked.place
+             FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+                 WITH ORDINALITY AS asked (tenant, session_id, id, wanted, place)
+                 JOIN sessions ON sessions.tenant = asked.tenant AND sessions.id = asked.session_id
+                 JOIN runs ON runs.session = sessions.session AND runs.id = asked.id
+             WHERE runs.epoch = asked.wanted AND runs.status IN ('queued', 'running') AND runs.lease_until > {NOW}
+                 AND cancel_requested_at IS NOT NULL"
+        );
+        let texts = |text: fn(&Lease) -> &str| leases.iter().map(|lease| lookup(text(lease))).collect::<Vec<_>>();
+        let statement = statement(sql)
+            .bind(texts(|lease| &lease.tenant))
+            .bind(texts(|lease| &lease.session))
+            .bind(texts(|lease| &lease.run))
+            .bind(leases.iter().map(|lease| number(lease.epoch)).collect::<Vec<_>>());
+        let mut unwanted = vec![false; leases.len()];
+        let attempt = "cannot look for requests to cancel runs";
+        for place in self.select(attempt, statement, |row| row.count("place")).await? {
+            let place = usize::try_from(place).unwrap_or(usize::MAX).saturating_sub(1);
+            if let Some(slot) = unwanted.get_mut(place) {
+                *slot = true;
+            }
+        }
+        Ok(unwanted)
+    }
+
     pub(super) async fn release_lease(&self, lease: &Lease, release: Release) -> Result<bool, StoreError> {
         let sql = format!(
             "UPDATE runs SET holder = NULL, lease_until = NULL, not_before = {NOW} + $5::bigint,
@@ -71,6 +99,17 @@ impl PostgresStore {
             .execute("cannot give the lease back", statement)
             .await?;
         Ok(released > 0)
+    }
+
+    /// Takes all runs back from their workers. Returns their number.
+    pub(super) async fn take_all_back(&self, cancels: bool) -> Result<u64, StoreError> {
+        let sql = format!(
+            "UPDATE runs SET holder = NULL, lease_until = NULL,
+                 cancel_requested_at = CASE WHEN $1 THEN coalesce(cancel_requested_at, {NOW}) ELSE cancel_requested_at END
+             WHERE {COUNTED}"
+        );
+        let statement = statement(sql).bind(cancels);
+        self.statements().execute("cannot take the runs back", statement).await
     }
 
     /// Notes that somebody wants the run to end. Returns `None` if there is no such run.

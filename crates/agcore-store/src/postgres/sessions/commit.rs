@@ -10,7 +10,13 @@ use super::{
 };
 use crate::{
     error::StoreError,
-    postgres::{connection::transaction::Transaction, journal, leases::check_fence, query::number, text},
+    postgres::{
+        connection::transaction::Transaction,
+        journal,
+        leases::{check_fence, check_limits, lock_limits},
+        query::number,
+        text,
+    },
 };
 
 /// Writes a commit. The transaction must be rolled back if this fails.
@@ -21,7 +27,11 @@ pub(super) async fn commit(
     commit: Commit,
     now: Timestamp,
 ) -> Result<Committed, StoreError> {
+    if commit.limits.is_some() {
+        lock_limits(transaction).await?;
+    }
     let stored = lock(transaction, tenant, id).await?;
+    check_limits(transaction, &stored.session.owner, commit.limits).await?;
     let (key, mut last) = (stored.key, stored.last);
     check_fence(transaction, tenant, commit.fence.as_ref()).await?;
     let end = journal::append(transaction, &stored.session.stream(), expected, &commit.records).await?;

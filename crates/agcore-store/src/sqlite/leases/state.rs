@@ -1,12 +1,13 @@
 //! Reading, checking and writing the lease of a run.
 
 use agcore_chat::{Clock, Timestamp};
-use agcore_session::{DeadLetter, Fence, Lease, LeaseState, RunStatus};
+use agcore_session::{Actor, DeadLetter, Fence, Lease, LeaseState, RunLimits, RunStatus};
 use rusqlite::{Connection, Row, params};
 
 use crate::{
     error::StoreError,
     sql::{
+        leases::{count_runs, read_counts},
         row::SqlRow,
         tables::{LEASE_COLUMNS, read_lease},
     },
@@ -64,6 +65,21 @@ pub(in crate::sqlite) fn check_fence(
         true => Ok(()),
         false => Err(fence.refuse().into()),
     }
+}
+
+/// Checks that one more run of an actor is allowed. No other transaction can begin one before this one ends.
+pub(in crate::sqlite) fn check_limits(
+    connection: &Connection,
+    owner: &Actor,
+    limits: Option<RunLimits>,
+) -> Result<(), StoreError> {
+    let Some(limits) = limits else { return Ok(()) };
+    let params = params![&*owner.tenant, &*owner.user, owner.line.as_deref()];
+    let sql = count_runs(["?1", "?2", "?3"]);
+    let counts = select_one(connection, "cannot count the runs", &sql, params, |row| {
+        read_counts(row)
+    })?;
+    Ok(limits.check(counts.unwrap_or_default())?)
 }
 
 /// Writes what claims and what follows them change.

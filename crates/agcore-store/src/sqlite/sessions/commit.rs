@@ -13,7 +13,7 @@ use crate::{
     error::StoreError,
     sqlite::{
         journal,
-        leases::check_fence,
+        leases::{check_fence, check_limits},
         rows::{execute, number},
     },
 };
@@ -26,6 +26,7 @@ pub(super) fn commit(
     clock: &dyn Clock,
 ) -> Result<Committed, StoreError> {
     let stored = find(connection, tenant, id)?;
+    check_limits(connection, &stored.session.owner, commit.limits)?;
     check_fence(connection, tenant, commit.fence.as_ref(), clock)?;
     let (key, mut last) = (stored.key, stored.last);
     let end = journal::append(connection, &stored.session.stream(), expected, &commit.records)?;

@@ -17,8 +17,20 @@ impl<S: RunLeases> RunLeases for FaultyStore<S> {
         self.call("renew", self.inner.renew(leases)).await
     }
 
+    async fn cancel_requests(&self, leases: &[Lease]) -> Result<Vec<bool>, SessionError> {
+        self.call("cancel_requests", self.inner.cancel_requests(leases)).await
+    }
+
     async fn release(&self, lease: &Lease, release: Release) -> Result<bool, SessionError> {
         self.call("release", self.inner.release(lease, release)).await
+    }
+
+    async fn end_delays(&self, tenant: &str, session: &str) -> Result<u64, SessionError> {
+        self.call("end_delays", self.inner.end_delays(tenant, session)).await
+    }
+
+    async fn take_over(&self, cancels: bool) -> Result<u64, SessionError> {
+        self.call("take_over", self.inner.take_over(cancels)).await
     }
 
     async fn request_cancel(&self, tenant: &str, session: &str, run: &str) -> Result<CancelRequest, SessionError> {

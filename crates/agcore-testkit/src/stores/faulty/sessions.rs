@@ -89,6 +89,10 @@ impl<S: SessionWriter> SessionWriter for FaultyStore<S> {
         // Not counted: it writes nothing.
         Ok(self.shared.holds.keep(self.inner.hold(name).await?))
     }
+
+    async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
+        Ok(self.shared.holds.keep(self.inner.hold_shared(name).await?))
+    }
 }
 
 #[async_trait]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agcore_session::{
     CancelRequest, ClaimRequest, Commit, Release, ReleaseReason, Renewal, RunStatus, SessionErrorKind, TenantShare,
+    Timestamp,
 };
 
 use super::opened::{LENGTH, open, queued, refused, request};
@@ -124,7 +125,28 @@ pub async fn a_released_run_is_free_at_once(subject: &dyn RunLeasesSubject) {
     assert_eq!((lease.epoch, lease.attempt), (3, 2));
 }
 
-/// Checks that a request to cancel reaches the worker with its next renewal, or with the lease of the next one.
+/// Checks that the delays of released runs can be ended early, and that those of new runs stay.
+pub async fn delays_end_early(subject: &dyn RunLeasesSubject) {
+    let opened = open(subject).await;
+    let later = Release::new(ReleaseReason::GivenBack).with_delay(Duration::from_secs(3600));
+    opened.queue_in(("acme", "s"), queued("waits")).await;
+    let lease = opened.claim_one("a").await;
+    opened.store.release(&lease, later).await.unwrap();
+    let planned = queued("planned").with_not_before(Timestamp::from_millis(200_000_000_000_000));
+    opened.queue_in(("acme", "s"), planned).await;
+    opened.queue_in(("acme", "other"), queued("other")).await;
+    let other = opened.claim_one("b").await;
+    opened.store.release(&other, later).await.unwrap();
+    opened.claim_none("c").await;
+    assert_eq!(opened.other.end_delays("acme", "missing").await.unwrap(), 0);
+    assert_eq!(opened.other.end_delays("acme", "s").await.unwrap(), 1);
+    assert_eq!(opened.claim_one("d").await.run, "waits");
+    opened.claim_none("e").await;
+    // A run that a worker has is left alone.
+    assert_eq!(opened.other.end_delays("acme", "s").await.unwrap(), 0);
+}
+
+/// Checks that a request to cancel reaches the worker when it asks, with its next renewal, or with the lease of the next one.
 pub async fn a_cancel_request_reaches_the_holder(subject: &dyn RunLeasesSubject) {
     let opened = open(subject).await;
     let cancel = async |run: &str| opened.other.request_cancel("acme", run, run).await;
@@ -139,6 +161,13 @@ pub async fn a_cancel_request_reaches_the_holder(subject: &dyn RunLeasesSubject)
     for _ in 0..2 {
         assert_eq!(cancel("held").await.unwrap(), CancelRequest::Held);
     }
+    opened.queue("acme", queued("wanted")).await;
+    let wanted = opened.claim_one("c").await;
+    let mut late = held.clone();
+    late.epoch += 1;
+    let listed = opened.store.cancel_requests(&[wanted, held.clone(), late]).await;
+    assert_eq!(listed.unwrap(), [false, true, false]);
+    assert!(opened.store.cancel_requests(&[]).await.unwrap().is_empty());
     let renewed = opened.renew(&held).await;
     assert!(
         matches!(

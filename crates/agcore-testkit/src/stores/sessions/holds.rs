@@ -1,6 +1,6 @@
 //! The right to drive a session.
 
-use agcore_session::{SessionErrorKind, stream_of};
+use agcore_session::{Hold, SessionError, SessionErrorKind, stream_of};
 use futures_util::future::join_all;
 
 use super::opened::{open, open_twice};
@@ -52,4 +52,87 @@ pub async fn a_held_session_has_a_known_holder(subject: &dyn SessionStoreSubject
     drop(hold);
     let unacceptable = opened.store.hold("").await.unwrap_err();
     assert_eq!(unacceptable.kind(), SessionErrorKind::InvalidInput);
+}
+
+/// Any number share a hold, on the same handle and on another. It is refused to those who want it alone, with one of those who
+/// share it as the holder, until the last of them has dropped it.
+pub async fn any_number_share_a_hold(subject: &dyn SessionStoreSubject) {
+    let [one, other] = open_twice(subject).await;
+    let first = one.store.hold_shared("name").await.unwrap();
+    let from = one.clock_now().as_millis() / 1000;
+    one.wait();
+    let second = one.store.hold_shared("name").await.unwrap();
+    let third = other.store.hold_shared("name").await.unwrap();
+    for store in [&one.store, &other.store] {
+        let since = refused(store.hold("name").await);
+        assert!(since == from || since == from + 1, "no holder since {since}");
+    }
+    drop(first);
+    for store in [&one.store, &other.store] {
+        assert_eq!(refused(store.hold("name").await), from + 1);
+    }
+    drop(second);
+    for store in [&one.store, &other.store] {
+        assert_eq!(refused(store.hold("name").await), from + 1);
+    }
+    let elsewhere = one.store.hold("other").await.unwrap();
+    assert!(!third.is_lost(), "no other holder has it");
+    drop((third, elsewhere));
+    let alone = one.store.hold("name").await.unwrap();
+    refused(other.store.hold("name").await);
+    drop(alone);
+    let unacceptable = one.store.hold_shared("").await.unwrap_err();
+    assert_eq!(unacceptable.kind(), SessionErrorKind::InvalidInput);
+}
+
+/// What one holder has alone is shared only when it was dropped, and errors name the holder.
+pub async fn a_hold_is_not_shared(subject: &dyn SessionStoreSubject) {
+    let [one, other] = open_twice(subject).await;
+    let from = one.clock_now().as_millis() / 1000;
+    let alone = one.store.hold("name").await.unwrap();
+    one.wait();
+    for store in [&one.store, &other.store] {
+        assert_eq!(refused(store.hold_shared("name").await), from);
+    }
+    drop(alone);
+    let shared = other.store.hold_shared("name").await.unwrap();
+    let more = one.store.hold_shared("name").await.unwrap();
+    drop((shared, more));
+    drop(one.store.hold("name").await.unwrap());
+    drop(other.store.hold_shared("name").await.unwrap());
+}
+
+/// Of many that want the same at once, some of them alone, either one gets it alone or all others share it.
+pub async fn many_share_or_one_holds(subject: &dyn SessionStoreSubject) {
+    let [one, other] = open_twice(subject).await;
+    for _ in 0..3 {
+        let stores = (0..16).map(|number| (number, if number / 2 % 2 == 0 { &one.store } else { &other.store }));
+        let taken = join_all(stores.map(async |(number, store)| {
+            let is_shared = number % 2 == 1;
+            let taken = if is_shared {
+                store.hold_shared("name")
+            } else {
+                store.hold("name")
+            };
+            (is_shared, taken.await)
+        }))
+        .await;
+        let [alone, shared] = [false, true].map(|form| {
+            let won = taken
+                .iter()
+                .filter(|(is_shared, taken)| *is_shared == form && taken.is_ok());
+            won.count()
+        });
+        assert!(matches!((alone, shared), (1, 0) | (0, 8)), "{taken:?}");
+    }
+}
+
+/// Checks that a hold was refused and that the error names the holder. Returns the second since which that one has it.
+fn refused(taken: Result<Hold, SessionError>) -> i64 {
+    let refused = taken.unwrap_err();
+    assert_eq!(refused.kind(), SessionErrorKind::Held);
+    let holder = refused.holder().unwrap();
+    assert!(!holder.program.is_empty());
+    assert!(refused.message().contains(&holder.to_string()), "{refused}");
+    holder.since.as_millis() / 1000
 }

@@ -1,0 +1,178 @@
+//! [`Fenced`]: a store for the worker that has a run.
+
+use std::fmt;
+
+use agcore_chat::Actor;
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::{
+    checkpoint::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey},
+    error::SessionError,
+    hold::Hold,
+    journal::{Entry, Journal, Record},
+    lease::Fence,
+    session::{Approval, Commit, Committed, NewSession, Session, SessionEvents, SessionWriter, StoreLayer},
+};
+
+/// A store that writes only while the lease of a run holds: it adds the [`Fence`] of the lease to all commits, events and
+/// checkpoints, in whatever session of the tenant.
+///
+/// Give it to whatever works on a run, such as an agent, a flow, and the agents that these ask. Then none of them can write once
+/// another worker may have the run, and their code does not know of leases.
+///
+/// Not checked are the operations that belong to no run: creating and renaming sessions, answers of users, journals and removals.
+///
+/// ```
+/// use std::sync::Arc;
+/// use agcore_chat::SystemClock;
+/// use agcore_session::{
+///     ClaimRequest, Commit, Fenced, InMemorySessionStore, NewSession, Record, Release, ReleaseReason, RunChange, RunLeases,
+///     RunStatus, SessionErrorKind, SessionWriter, Timestamp,
+/// };
+/// use serde_json::json;
+///
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// let store = Arc::new(InMemorySessionStore::new(Arc::new(SystemClock::new())));
+/// store.create(NewSession::new("tea")).await?;
+/// store.commit("local", "tea", 0, Commit::new().with_run(RunChange::new("r1", RunStatus::Queued))).await?;
+/// let lease = store.claim(&ClaimRequest::new("a random id", "worker 1")).await?.leases.remove(0);
+///
+/// let fenced = Fenced::new(Arc::clone(&store), lease.fence());
+/// let step = || Commit::new().with_record(Record::new("step", 1, Timestamp::default(), json!({})));
+/// assert_eq!(fenced.commit("local", "tea", 0, step()).await?.end, 1);
+///
+/// store.release(&lease, Release::new(ReleaseReason::GivenBack)).await?;
+/// let late = fenced.commit("local", "tea", 1, step()).await.unwrap_err();
+/// assert_eq!(late.kind(), SessionErrorKind::Fenced);
+/// # Ok::<(), agcore_session::SessionError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone)]
+pub struct Fenced<S> {
+    store: S,
+    fence: Fence,
+}
+
+impl<S> Fenced<S> {
+    /// Creates a store that writes under a lease. A fence that a commit has already is replaced.
+    pub const fn new(store: S, fence: Fence) -> Self {
+        Self { store, fence }
+    }
+
+    /// Returns the fence.
+    pub const fn fence(&self) -> &Fence {
+        &self.fence
+    }
+}
+
+impl<S> StoreLayer for Fenced<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        &self.store
+    }
+}
+
+#[async_trait]
+impl<S: SessionWriter> SessionWriter for Fenced<S> {
+    async fn create(&self, session: NewSession) -> Result<Session, SessionError> {
+        self.store.create(session).await
+    }
+
+    async fn commit(
+        &self,
+        tenant: &str,
+        session: &str,
+        expected: u64,
+        commit: Commit,
+    ) -> Result<Committed, SessionError> {
+        let commit = commit.with_fence(self.fence.clone());
+        self.store.commit(tenant, session, expected, commit).await
+    }
+
+    async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, SessionError>> {
+        let batch = batch.into_iter().map(|events| events.with_fence(self.fence.clone()));
+        self.store.commit_events(batch.collect()).await
+    }
+
+    async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
+        self.store.rename(tenant, session, title).await
+    }
+
+    async fn answer(
+        &self,
+        tenant: &str,
+        session: &str,
+        question: &str,
+        answer: Value,
+        by: &Actor,
+    ) -> Result<Approval, SessionError> {
+        self.store.answer(tenant, session, question, answer, by).await
+    }
+
+    async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
+        self.store.hold(name).await
+    }
+
+    async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
+        self.store.hold_shared(name).await
+    }
+}
+
+#[async_trait]
+impl<S: CheckpointStore> CheckpointStore for Fenced<S> {
+    async fn save_checkpoint(
+        &self,
+        run: RunKey<'_>,
+        expected: u64,
+        checkpoint: NewCheckpoint,
+    ) -> Result<u64, SessionError> {
+        let run = run.with_fence(&self.fence);
+        self.store.save_checkpoint(run, expected, checkpoint).await
+    }
+
+    async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, SessionError> {
+        self.store.latest_checkpoints(run).await
+    }
+
+    async fn checkpoints(&self, run: RunKey<'_>, from: u64) -> Result<Vec<Checkpoint>, SessionError> {
+        self.store.checkpoints(run, from).await
+    }
+
+    async fn checkpoints_at(&self, run: RunKey<'_>, seq: u64) -> Result<Vec<Checkpoint>, SessionError> {
+        self.store.checkpoints_at(run, seq).await
+    }
+
+    async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError> {
+        let run = run.with_fence(&self.fence);
+        self.store.trim_checkpoints(run, before).await
+    }
+}
+
+#[async_trait]
+impl<S: Journal> Journal for Fenced<S> {
+    async fn append(&self, stream: &str, expected: u64, records: Vec<Record>) -> Result<u64, SessionError> {
+        self.store.append(stream, expected, records).await
+    }
+
+    async fn read(&self, stream: &str, from: u64) -> Result<Vec<Entry>, SessionError> {
+        self.store.read(stream, from).await
+    }
+
+    async fn trim(&self, stream: &str, before: u64) -> Result<(), SessionError> {
+        self.store.trim(stream, before).await
+    }
+
+    async fn delete(&self, stream: &str) -> Result<bool, SessionError> {
+        self.store.delete(stream).await
+    }
+}
+
+impl<S> fmt::Debug for Fenced<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fenced")
+            .field("fence", &self.fence)
+            .finish_non_exhaustive()
+    }
+}
