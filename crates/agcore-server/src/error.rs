@@ -10,7 +10,7 @@ use agcore_session::{Holder, SessionError};
 #[non_exhaustive]
 pub enum ServerError {
     /// No agent was added.
-    #[error("the server has no agent; add one with `agent`")]
+    #[error("the server has no agent; add one with `with_agent`")]
     NoAgent,
     /// Two agents have the same name.
     #[error("two agents are named `{0}`; choose another name for one of them")]
@@ -20,11 +20,11 @@ pub enum ServerError {
     Flow(String, #[source] FlowError),
     /// The server has flows, but no store of checkpoints.
     #[error(
-        "the server has flows, but no store of their checkpoints; set it with `checkpoints`, usually the one of `store`"
+        "the server has flows, but no store of their checkpoints; set it with `with_checkpoints`, usually to the store of `with_store`"
     )]
     NoCheckpoints,
     /// The server has no store.
-    #[error("the server has no store; add one with `store`, for example a file of SQLite")]
+    #[error("the server has no store; set it with `with_store`, for example to a file of SQLite")]
     NoStore,
     /// Other machines can reach the address, and no client would have to prove who it is.
     #[error(
@@ -40,6 +40,14 @@ pub enum ServerError {
     /// Another server has taken over the store, because this one had lost its connection.
     #[error("another server has taken over the database; its runs continue there")]
     TakenOver,
+    /// The server is no worker.
+    #[error("the server executes no runs of a shared store; set `with_sharing`, with the role `Worker` or `All`")]
+    NotShared,
+    /// The runs of other processes would be cancelled.
+    #[error(
+        "the runs of a shared store cannot be cancelled at the start: they may be those of other processes; start a server alone for that"
+    )]
+    CancelShared,
     /// The store cannot be read.
     #[error("the runs of the last process cannot be read")]
     Store(#[source] SessionError),

@@ -55,7 +55,7 @@
 //! | export or erase what the server keeps of a user | [`export_server_data`], [`erase_server_data`], [`export_files`], [`erase_files`] |
 //! | keep profiles and the catalog in the database | [`StoredProfiles`], [`StoredCatalog`], [`ServerBuilder::with_profiles`], [`ServerBuilder::with_catalog_reload`] |
 //! | read the errors of the server | [`ProblemCode`] |
-//! | run agents in other processes | [`RunQueue`] |
+//! | share runs with other processes | [`Sharing`], [`Server::work`] |
 //!
 //! # Features
 //!
@@ -73,14 +73,14 @@ mod problem;
 mod openapi;
 mod error;
 mod settings;
+mod sharing;
 mod flows;
 mod run;
 mod span;
-mod queue;
 mod auth;
 mod metrics;
+mod lease;
 mod log;
-mod registry;
 mod stored;
 mod files;
 mod service;
@@ -100,11 +100,10 @@ pub use self::{
     files::{FileRetention, erase_files, export_files, prunable_files, prune_files},
     flows::{FlowSetup, ServedFlow},
     problem::ProblemCode,
-    queue::{LocalQueue, QueueError, RunQueue},
-    run::RunJob,
     server::{Server, ServerBuilder},
     service::SERVER_HOLD,
     settings::{BusyPolicy, Limits, MediaSources, Unfinished},
+    sharing::{Role, Sharing},
     stored::{
         ErasedServerData, SharedCatalog, StoredCatalog, StoredProfiles, UserProfile, erase_server_data,
         export_server_data,

@@ -20,10 +20,11 @@ mod recording_checkpoints;
 
 pub(crate) use self::{
     event::LogItem,
+    feed::Feed,
     flow_observer::FlowObserver,
     flusher::Flusher,
     recording_checkpoints::RecordingCheckpoints,
-    run_log::{FlushQueue, RunLog},
+    run_log::{FlushQueue, LogContext, RunLog},
     stages::Stages,
     translator::LogInput,
 };

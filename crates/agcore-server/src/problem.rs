@@ -130,11 +130,6 @@ impl Problem {
         }
     }
 
-    /// Returns the description of this case.
-    pub(crate) fn detail(&self) -> &str {
-        &self.detail
-    }
-
     /// Returns the problem of an id that is not known, or not to this user: both look the same.
     pub(crate) fn unknown(what: &str) -> Self {
         Self::new(ProblemCode::NotFound, format!("there is no such {what}; check its id"))

@@ -1,20 +1,19 @@
-//! [`RunJob`]: a run as the queue knows it, and [`RunInput`], what the run works on.
+//! [`RunJob`]: the ids of a run, and [`RunInput`], what the run works on.
 
 use agcore_chat::{Actor, Answer, Message, QuestionId};
 use serde::{Deserialize, Serialize};
 
 use crate::flows::FlowInput;
 
-/// A run that waits or runs: plain data, so that a queue can keep it outside of the process.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct RunJob {
+/// The ids of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct RunJob {
     /// The owner of the thread.
-    pub actor: Actor,
+    pub(crate) actor: Actor,
     /// The id of the thread: that of its session.
-    pub thread: String,
+    pub(crate) thread: String,
     /// The id of the run, unique within the thread.
-    pub run: String,
+    pub(crate) run: String,
 }
 
 /// The input of a run, as it is stored with the run.
@@ -85,7 +84,7 @@ impl RunInput {
 
 impl RunJob {
     /// Creates a job.
-    pub fn new(actor: Actor, thread: impl Into<String>, run: impl Into<String>) -> Self {
+    pub(crate) fn new(actor: Actor, thread: impl Into<String>, run: impl Into<String>) -> Self {
         Self {
             actor,
             thread: thread.into(),

@@ -67,10 +67,9 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, service: Arc<Se
 }
 
 /// Lets runs end, and leaves those that take too long to the next process.
-async fn drain(service: &Arc<Service>) {
+pub(crate) async fn drain(service: &Arc<Service>) {
     let ended = async {
-        // Those that wait for a person do not end.
-        while service.active.len() > service.lanes.held() {
+        while service.active.len() > 0 {
             service.idle.notified().await;
         }
     };
@@ -79,7 +78,6 @@ async fn drain(service: &Arc<Service>) {
         () = service.clock.sleep(service.limits.drain) => {}
     }
     service.parking.cancel();
-    service.park_held();
     service.tasks.close();
     service.tasks.wait().await;
 }

@@ -11,7 +11,7 @@ use agcore_chat::{Actor, Biller, Clock, SystemClock};
 use agcore_files::FileStorage;
 use agcore_flow_files::StoredContext;
 use agcore_llm::{Random, system_random};
-use agcore_session::{CheckpointStore, Retention, SessionStore};
+use agcore_session::{CheckpointStore, Hold, Retention, SessionStore};
 use agcore_store::user_data::UserDataStore;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -23,12 +23,11 @@ use crate::{
     flows::{FlowSetup, ServedFlow},
     log::Flusher,
     metrics::Metrics,
-    queue::{LocalQueue, RunQueue},
-    registry::Registry,
     routes,
     service::App,
-    service::{Admission, AgentEntry, Agents, FilePruning, GuardedStore, Lanes, NewBilling, Service, Work},
+    service::{Admission, AgentEntry, Agents, FilePruning, GuardedStore, Leasing, NewBilling, Service, Work},
     settings::{BusyPolicy, Limits, Unfinished},
+    sharing::Sharing,
     stored::{SharedCatalog, StoredCatalog},
 };
 
@@ -56,7 +55,7 @@ pub struct ServerBuilder {
     checkpoints: Option<Arc<dyn CheckpointStore>>,
     files: Option<Arc<dyn FileStorage>>,
     authenticators: Vec<Arc<dyn Authenticator>>,
-    queue: Option<Arc<dyn RunQueue>>,
+    sharing: Option<Sharing>,
     origins: Vec<String>,
     limits: Limits,
     busy: BusyPolicy,
@@ -83,7 +82,7 @@ impl Server {
             checkpoints: None,
             files: None,
             authenticators: Vec::new(),
-            queue: None,
+            sharing: None,
             origins: Vec::new(),
             limits: Limits::default(),
             busy: BusyPolicy::default(),
@@ -130,38 +129,76 @@ impl Server {
                 "the credentials of users name no tenant, so all users share the tenant `local`; set the claim of the tenant if they belong to several customers"
             );
         }
-        let service = Arc::clone(&self.app.service);
+        let hold = self.begin().await?;
+        // Everything ends with this future.
+        let guard = self.app.service.parking.clone().drop_guard();
+        let result = self.serve_while_held(listener, &stop, hold.as_ref()).await;
+        drop(guard);
+        drop(hold);
+        result
+    }
+
+    /// Executes runs until `stop` is cancelled, without accepting requests: a worker of a store that is
+    /// [shared](ServerBuilder::with_sharing).
+    ///
+    /// When `stop` is cancelled, no more runs are claimed. Those that are active have [some time](Limits::drain) to end; the leases
+    /// of the others are given back, and other workers continue them at once.
+    ///
+    /// Dropping the future ends everything at once, like the end of the process.
+    ///
+    /// # Errors
+    /// [`NotShared`](ServerError::NotShared) if the server shares no store, or executes no runs in its
+    /// [role](crate::Sharing::role), and the errors of [`serve`](Self::serve) that concern the store.
+    pub async fn work(&self, stop: CancellationToken) -> Result<(), ServerError> {
+        let leasing = &self.app.service.leasing;
+        if !leasing.is_shared() || !leasing.works() {
+            return Err(ServerError::NotShared);
+        }
+        let hold = self.begin().await?;
+        let guard = self.app.service.parking.clone().drop_guard();
+        let result = self.work_while_held(&stop, hold.as_ref()).await;
+        drop(guard);
+        drop(hold);
+        result
+    }
+
+    /// Takes the store, and begins to execute runs and to keep the store in order.
+    async fn begin(&self) -> Result<Option<Hold>, ServerError> {
+        let service = &self.app.service;
         self.take_store().await?;
         let hold = service.database.keep();
-        let recovered = service.recover(self.unfinished).await.map_err(ServerError::Store)?;
-        if recovered > 0 {
-            tracing::info!(recovered, unfinished = ?self.unfinished, "runs of an earlier process were found");
+        let left = service.take_over(self.unfinished).await.map_err(ServerError::Store)?;
+        if left > 0 {
+            tracing::info!(left, unfinished = ?self.unfinished, "an earlier process has left runs");
         }
-        let executing = Arc::clone(&service);
-        service.tasks.spawn(executing.execute_all());
-        let flushing = Arc::clone(&service);
+        service.tasks.spawn(Arc::clone(service).renew_all());
+        if service.leasing.works() {
+            service.tasks.spawn(Arc::clone(service).claim_all());
+        }
+        let flushing = Arc::clone(service);
         service
             .tasks
             .spawn(async move { flushing.flusher.lock().await.run(&flushing.parking).await });
+        self.keep_in_order();
+        Ok(hold)
+    }
+
+    /// Begins to remove old data, and to use new versions of the catalog.
+    fn keep_in_order(&self) {
+        let service = &self.app.service;
         if !self.retention.is_empty() || self.file_pruning.is_some() {
-            let (pruning, retention, pause) = (Arc::clone(&service), self.retention, self.prune_pause);
+            let (pruning, retention, pause) = (Arc::clone(service), self.retention, self.prune_pause);
             let files = self.file_pruning.clone();
             service
                 .tasks
                 .spawn(async move { pruning.prune_regularly(retention, files, pause).await });
         }
         if let Some((source, pause)) = self.stored_catalog.clone() {
-            let reloading = Arc::clone(&service);
+            let reloading = Arc::clone(service);
             service
                 .tasks
                 .spawn(async move { reloading.reload_catalog(source, pause).await });
         }
-        // Everything ends with this future.
-        let guard = service.parking.clone().drop_guard();
-        let result = self.serve_while_held(listener, &stop, hold.as_ref()).await;
-        drop(guard);
-        drop(hold);
-        result
     }
 
     /// Returns the document that describes the routes (OpenAPI 3.1), as JSON.
@@ -219,9 +256,10 @@ impl ServerBuilder {
         self
     }
 
-    /// Sets the queue of runs; by default one in the memory of the process.
-    pub fn with_queue(mut self, queue: Arc<dyn RunQueue>) -> Self {
-        self.queue = Some(queue);
+    /// Shares the runs of the store with other processes, each of which accepts requests, executes runs, or both. By default, one
+    /// process has the store for itself.
+    pub fn with_sharing(mut self, sharing: Sharing) -> Self {
+        self.sharing = Some(sharing);
         self
     }
 
@@ -293,13 +331,14 @@ impl ServerBuilder {
     /// Builds the server.
     ///
     /// # Errors
-    /// When there is no agent or no store, two agents have the same name, or a flow cannot be built.
+    /// When there is no agent or no store, two agents have the same name, a flow cannot be built, or the runs of a shared store are
+    /// to be cancelled.
     pub fn build(self) -> Result<Server, ServerError> {
         let store = self.store.clone().ok_or(ServerError::NoStore)?;
+        if self.sharing.is_some() && self.unfinished == Unfinished::Cancel {
+            return Err(ServerError::CancelShared);
+        }
         self.check_flows(&store)?;
-        let queue = self
-            .queue
-            .unwrap_or_else(|| Arc::new(LocalQueue::new(self.limits.max_runs)));
         let (flushes, flusher) = Flusher::new(Arc::clone(&store), Arc::clone(&self.clock), self.limits.gather);
         let service = Service {
             agents: Agents::new(self.agents)?,
@@ -307,7 +346,7 @@ impl ServerBuilder {
                 .files
                 .clone()
                 .map(|storage| Files::new(storage, Arc::clone(&store), Arc::clone(&self.clock))),
-            registry: Registry::new(Arc::clone(&store), Arc::clone(&self.clock)),
+            leasing: Leasing::new(Arc::clone(&store), self.sharing, &self.limits),
             guarded: GuardedStore::new(store),
             database: Default::default(),
             checkpoints: self.checkpoints,
@@ -321,9 +360,7 @@ impl ServerBuilder {
             billing: self.billing,
             busy: self.busy,
             metrics: Metrics::new(),
-            queue,
             active: Default::default(),
-            lanes: Lanes::default(),
             flushes,
             flusher: tokio::sync::Mutex::new(flusher),
             admission: Admission::default(),

@@ -15,10 +15,9 @@ mod cancel;
 mod run_end;
 mod flow_run;
 mod personal;
-mod lanes;
 mod questions;
 mod executor;
-mod recovery;
+mod leasing;
 mod upkeep;
 
 pub use self::database::SERVER_HOLD;
@@ -26,7 +25,7 @@ pub(crate) use self::{
     agents::{AgentEntry, Agents, Work},
     billing::NewBilling,
     database::GuardedStore,
-    lanes::Lanes,
+    leasing::Leasing,
     owned::OwnedRun,
     start::{NewRun, agent_of},
     state::{Admission, Service, check_id},

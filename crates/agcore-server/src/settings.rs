@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agcore_files::FileKind;
+use agcore_session::RunLimits;
 
 /// Limits of what clients may ask for, and how long the server waits for them.
 ///
@@ -145,9 +146,12 @@ impl Limits {
         self
     }
 
-    /// Returns the largest number of runs of a tenant.
-    pub(crate) fn runs_per_tenant(&self) -> usize {
-        self.max_runs_per_tenant.unwrap_or(self.max_runs.div_ceil(2))
+    /// Returns the limits of runs that wait or run.
+    pub(crate) fn of_runs(&self) -> RunLimits {
+        let tenant = self.max_runs_per_tenant.unwrap_or(self.max_runs.div_ceil(2));
+        RunLimits::new(self.max_runs as u64)
+            .with_tenant(tenant as u64)
+            .with_user(self.max_runs_per_user as u64)
     }
 
     /// Returns the largest number of streams of a tenant.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::{Stream, stream};
 
 use crate::{
-    log::{LogItem, RunLog},
+    log::{Feed, LogItem},
     service::{OwnedRun, Service, StreamPermit},
 };
 
@@ -44,23 +44,30 @@ struct Quiet {
 
 /// Where events come from.
 enum Source {
-    /// A run that is active in this process.
-    Live { log: Arc<RunLog>, next: usize },
+    /// A run that is not over.
+    Live { feed: Arc<Feed>, next: usize },
     /// A run that has ended.
     Stored,
 }
 
 impl EventStream {
-    pub(crate) fn new(service: Arc<Service>, run: OwnedRun, format: Format, permit: StreamPermit) -> Self {
-        let source = match service.log(&run) {
-            Some(log) => Source::Live { log, next: 0 },
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn new(
+        service: Arc<Service>,
+        run: OwnedRun,
+        format: Format,
+        permit: StreamPermit,
+    ) -> Result<Self, SessionError> {
+        let source = match service.feed_of(&run).await? {
+            Some(feed) => Source::Live { feed, next: 0 },
             None => Source::Stored,
         };
         let quiet = Quiet {
             since: service.clock.monotonic(),
             timer: None,
         };
-        Self {
+        Ok(Self {
             service,
             run,
             source,
@@ -70,7 +77,7 @@ impl EventStream {
             is_over: false,
             quiet,
             _permit: permit,
-        }
+        })
     }
 
     /// Adds ids and types to the frames.
@@ -124,8 +131,8 @@ impl EventStream {
 
     /// Returns the next events that exist.
     async fn read(&mut self) -> Result<Vec<Arc<LogItem>>, SessionError> {
-        if let Source::Live { log, next } = &mut self.source {
-            let items = log.feed.read(*next, PAGE);
+        if let Source::Live { feed, next } = &mut self.source {
+            let items = feed.read(*next, PAGE);
             *next += items.len();
             return Ok(items);
         }
@@ -166,16 +173,16 @@ impl EventStream {
 
     /// Waits for more events. Returns false if none came for a while, and a comment is due.
     async fn wait(&mut self) -> bool {
-        let Source::Live { log, next } = &self.source else {
+        let Source::Live { feed, next } = &self.source else {
             return true;
         };
         tokio::select! {
             biased;
-            () = log.feed.wait_for(*next) => {}
+            () = feed.wait_for(*next) => {}
             () = self.quiet.ends(&self.service) => return false,
         }
         // If the run is not over, it continues in the next process, and the client comes back.
-        self.is_over = log.feed.is_closed() && log.feed.read(*next, 1).is_empty();
+        self.is_over = feed.is_closed() && feed.read(*next, 1).is_empty();
         true
     }
 }

@@ -172,7 +172,7 @@ tasks: {answer: {agent: helper, description: '{{request}} {{tone}}', expected_ou
     fn values_of_another_form_are_refused() {
         let check = |job: Value, variables: Value, expected: &str| {
             let problem = FlowInput::new(Some(&file()), String::new(), &values(job, variables)).unwrap_err();
-            assert!(problem.detail().contains(expected), "{problem}");
+            assert!(problem.to_string().contains(expected), "{problem}");
         };
         check(Value::Null, Value::Null, "needs the variable \"tone\"");
         check(Value::Null, json!([1]), "must be an object");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agcore_agui::EncoderSettings;
 use agcore_chat::{Clock, Text};
-use agcore_session::{Commit, Committed, EventFilter, SessionError, SessionErrorKind, SessionStore, Timestamp};
+use agcore_session::{Commit, Committed, EventFilter, Fence, SessionError, SessionErrorKind, SessionStore, Timestamp};
 
 pub(super) use self::prepared::PreparedWrite;
 use super::{
@@ -31,33 +31,38 @@ pub(super) struct Committer {
     /// The ids of the thread and of the run, which every write contains.
     thread: Text,
     run: Text,
-    store: Arc<dyn SessionStore>,
-    clock: Arc<dyn Clock>,
-    settings: EncoderSettings,
+    target: Target,
     outbox: Arc<Outbox>,
     feed: Arc<Feed>,
     writer: Arc<tokio::sync::Mutex<Writer>>,
 }
 
+/// Where a run writes, and how.
+pub(super) struct Target {
+    pub(super) store: Arc<dyn SessionStore>,
+    /// What the store adds to its writes. Writes together with those of other runs pass another store.
+    pub(super) fence: Option<Fence>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) settings: EncoderSettings,
+    /// Whether the run was accepted by another process, and was not begun by any.
+    pub(super) is_new: bool,
+}
+
 impl Committer {
     /// Creates the writer of a run whose session ends at `end`.
-    pub(super) fn new(
-        job: RunJob,
-        store: Arc<dyn SessionStore>,
-        clock: Arc<dyn Clock>,
-        settings: EncoderSettings,
-        end: u64,
-        outbox: Arc<Outbox>,
-        feed: Arc<Feed>,
-    ) -> Self {
-        let (translator, first) = Translator::new(&job.thread, &job.run, settings, &feed.all());
+    pub(super) fn new(job: RunJob, target: Target, end: u64, outbox: Arc<Outbox>, feed: Arc<Feed>) -> Self {
+        let (translator, first) = match target.is_new {
+            true => (
+                Translator::of_accepted(&job.thread, &job.run, target.settings),
+                Vec::new(),
+            ),
+            false => Translator::new(&job.thread, &job.run, target.settings, &feed.all()),
+        };
         Self {
             thread: job.thread.as_str().into(),
             run: job.run.as_str().into(),
             job,
-            store,
-            clock,
-            settings,
+            target,
             outbox,
             feed,
             writer: Arc::new(tokio::sync::Mutex::new(Writer::new(end, translator, first))),
@@ -71,7 +76,8 @@ impl Committer {
             return;
         }
         drop(self.outbox.take(Vec::new()));
-        let (translator, first) = Translator::new(&self.job.thread, &self.job.run, self.settings, &self.feed.all());
+        let (translator, first) =
+            Translator::new(&self.job.thread, &self.job.run, self.target.settings, &self.feed.all());
         writer.restart(translator, first);
     }
 
@@ -136,7 +142,7 @@ impl Committer {
         let all = writer.first.iter().chain(&events);
         let all = all.map(|event| event.to_new_event(&self.run));
         commit.events = all.collect::<Result<_, _>>()?;
-        let (store, job) = (Arc::clone(&self.store), self.job.clone());
+        let (store, job) = (Arc::clone(&self.target.store), self.job.clone());
         let write = async move {
             let (tenant, thread) = job.session();
             store.commit(tenant, thread, expected, commit).await
@@ -149,7 +155,7 @@ impl Committer {
 
     /// Moves the reports to the writer. Returns the time.
     fn take_reports(&self, writer: &mut Writer) -> u64 {
-        let now = Timestamp::from(self.clock.now());
+        let now = Timestamp::from(self.target.clock.now());
         let millis = u64::try_from(now.as_millis()).unwrap_or(0);
         let mut reports = self.outbox.take(std::mem::take(&mut writer.spare));
         writer.add(reports.drain(..), millis);
@@ -176,7 +182,7 @@ impl Committer {
         in_doubt.write.finish().await;
         let filter = EventFilter::new().with_run(&*self.job.run).after(self.feed.last());
         let (tenant, thread) = self.job.session();
-        let found = self.store.events(tenant, thread, &filter).await?;
+        let found = self.target.store.events(tenant, thread, &filter).await?;
         if found.is_empty() {
             writer.in_doubt = None;
         } else {

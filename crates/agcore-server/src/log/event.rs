@@ -12,8 +12,6 @@ use serde_json::{Value, json};
 pub(crate) enum LogEvent {
     /// An event for clients.
     Agui(Box<AguiEvent>),
-    /// A person wants the run to be cancelled.
-    CancelRequested,
     /// Everything of a source up to this number was added to the run: the events of a session in which an agent of a flow works, or
     /// the records of the flow.
     Source {
@@ -37,8 +35,8 @@ pub(crate) struct LogItem {
 }
 
 const AGUI: &str = "agui";
-const CANCEL: &str = "cancel";
 const SOURCE: &str = "source";
+const UNKNOWN: &str = "unknown";
 
 impl LogEvent {
     /// Returns whether nothing follows in this run.
@@ -53,8 +51,8 @@ impl LogEvent {
     pub(crate) fn to_new_event(&self, run: &Text) -> Result<NewEvent, SessionError> {
         let (kind, data) = match self {
             Self::Agui(event) => (AGUI, EventData::serialize(event).map_err(serialization)?),
-            Self::CancelRequested | Self::Unknown => (CANCEL, json!({}).into()),
             Self::Source { name, seq } => (SOURCE, json!({"name": name, "seq": seq}).into()),
+            Self::Unknown => (UNKNOWN, json!({}).into()),
         };
         Ok(NewEvent::new(run.clone(), kind, data))
     }
@@ -64,7 +62,6 @@ impl LogEvent {
     fn from_parts(kind: &str, data: Value) -> Self {
         match kind {
             AGUI => serde_json::from_value(data).map_or(Self::Unknown, Self::Agui),
-            CANCEL => Self::CancelRequested,
             SOURCE => match (data["name"].as_str(), data["seq"].as_u64()) {
                 (Some(name), Some(seq)) => Self::Source {
                     name: name.to_owned(),
@@ -125,11 +122,6 @@ mod tests {
             panic!("the event was not read");
         };
         assert_eq!(read.member("threadId").unwrap(), "t");
-        let cancel = LogEvent::CancelRequested.to_new_event(&"r".into()).unwrap();
-        assert!(matches!(
-            LogEvent::from_parts(&cancel.kind, cancel.data.into_value()),
-            LogEvent::CancelRequested
-        ));
         let source = LogEvent::Source {
             name: "t/r/0/router/1".into(),
             seq: 7,
@@ -161,11 +153,7 @@ mod tests {
         ] {
             assert_eq!(type_of(dialect), expected);
         }
-        assert!(
-            LogItem::new(2, LogEvent::CancelRequested)
-                .to_json(Format::default())
-                .is_none()
-        );
+        assert!(LogItem::new(2, LogEvent::Unknown).to_json(Format::default()).is_none());
     }
 
     #[test]

@@ -15,39 +15,103 @@ use super::event::{LogEvent, LogItem};
 
 /// The stored events of a run. Readers are notified of events after they were stored, and read at their own pace:
 /// nothing is kept for them but the events themselves, which all of them share.
+///
+/// The events come from the log of this process while it executes the run, and otherwise from the store, in which another process
+/// writes them.
 #[derive(Debug)]
 pub(crate) struct Feed {
-    items: Mutex<Vec<Arc<LogItem>>>,
+    events: Mutex<Events>,
     /// Whether nothing more is written.
     is_closed: AtomicBool,
+    /// Whether a person wants the run to be cancelled, as this process has learnt.
+    is_cancel_requested: AtomicBool,
     /// Notifies readers of events, and of the end of all writes.
     changed: Notify,
 }
 
+#[derive(Debug, Default)]
+struct Events {
+    items: Vec<Arc<LogItem>>,
+    /// Whether the log of this process adds them.
+    is_written_here: bool,
+}
+
+impl Events {
+    fn last(&self) -> u64 {
+        self.items.last().map_or(0, |item| item.seq)
+    }
+
+    /// Adds events that come after those that are known.
+    fn add(&mut self, new: impl Iterator<Item = LogItem>) {
+        let last = self.last();
+        self.items.extend(new.filter(|item| item.seq > last).map(Arc::new));
+    }
+}
+
 impl Feed {
-    /// Creates the feed of a run with the events that are stored already.
-    pub(super) fn new(items: Vec<LogItem>) -> Self {
+    /// Creates the feed of a run that another process executes.
+    pub(crate) fn elsewhere() -> Self {
         Self {
-            items: Mutex::new(items.into_iter().map(Arc::new).collect()),
+            events: Mutex::default(),
             is_closed: AtomicBool::new(false),
+            is_cancel_requested: AtomicBool::new(false),
             changed: Notify::new(),
         }
     }
 
-    /// Adds events that were stored.
-    pub(super) fn publish(&self, new: impl Iterator<Item = LogItem>) {
-        self.items().extend(new.map(Arc::new));
+    /// Creates the feed of a run that this process executes, with the events that are stored already.
+    pub(crate) fn here(items: Vec<LogItem>) -> Self {
+        let feed = Self::elsewhere();
+        feed.begin_here();
+        feed.publish(items.into_iter());
+        feed
+    }
+
+    /// From here on, the log of this process adds the events, and no others are.
+    pub(crate) fn begin_here(&self) {
+        self.events().is_written_here = true;
+    }
+
+    /// From here on, the events come from the store again.
+    pub(crate) fn end_here(&self) {
+        self.events().is_written_here = false;
+    }
+
+    pub(crate) fn is_written_here(&self) -> bool {
+        self.events().is_written_here
+    }
+
+    /// Adds events that were stored by the log of this process.
+    pub(crate) fn publish(&self, new: impl Iterator<Item = LogItem>) {
+        self.events().add(new);
+        self.changed.notify_waiters();
+    }
+
+    /// Adds events that were found in the store, unless the log of this process adds them meanwhile.
+    pub(crate) fn publish_found(&self, found: impl Iterator<Item = LogItem>) {
+        {
+            let mut events = self.events();
+            if events.is_written_here {
+                return;
+            }
+            events.add(found);
+        }
         self.changed.notify_waiters();
     }
 
     /// Returns all events so far.
     pub(super) fn all(&self) -> Vec<Arc<LogItem>> {
-        self.items().clone()
+        self.events().items.clone()
     }
 
     /// Returns the number of the last event within the session; 0 if there is none.
-    pub(super) fn last(&self) -> u64 {
-        self.items().last().map_or(0, |item| item.seq)
+    pub(crate) fn last(&self) -> u64 {
+        self.events().last()
+    }
+
+    /// Notes that a person wants the run to be cancelled.
+    pub(crate) fn request_cancel(&self) {
+        self.is_cancel_requested.store(true, Ordering::SeqCst);
     }
 
     /// Notes that nothing more is written.
@@ -68,7 +132,7 @@ impl Feed {
         loop {
             // Created before the check: it misses nothing that comes after it.
             let changed = self.changed.notified();
-            if self.is_closed() || index < self.items().len() {
+            if self.is_closed() || index < self.events().items.len() {
                 return;
             }
             changed.await;
@@ -77,18 +141,24 @@ impl Feed {
 
     /// Returns up to `limit` events from an index on.
     pub(crate) fn read(&self, from: usize, limit: usize) -> Vec<Arc<LogItem>> {
-        self.items().iter().skip(from).take(limit).cloned().collect()
+        self.events().items.iter().skip(from).take(limit).cloned().collect()
     }
 
     /// Returns whether the run has ended.
     pub(crate) fn is_over(&self) -> bool {
-        self.items().iter().rev().any(|item| item.event.is_end())
+        self.events().items.iter().rev().any(|item| item.event.is_end())
     }
 
     /// Returns how the run has ended.
     pub(crate) fn outcome(&self) -> &'static str {
-        let items = self.items();
-        let Some(LogEvent::Agui(end)) = items.iter().rev().map(|item| &item.event).find(|event| event.is_end()) else {
+        let events = self.events();
+        let Some(LogEvent::Agui(end)) = events
+            .items
+            .iter()
+            .rev()
+            .map(|item| &item.event)
+            .find(|event| event.is_end())
+        else {
             return "failed";
         };
         let outcome = end.member("outcome").and_then(|outcome| outcome["type"].as_str());
@@ -102,22 +172,50 @@ impl Feed {
 
     /// Returns whether a person wants the run to be cancelled.
     pub(crate) fn is_cancel_requested(&self) -> bool {
-        self.items()
-            .iter()
-            .any(|item| matches!(item.event, LogEvent::CancelRequested))
+        self.is_cancel_requested.load(Ordering::SeqCst)
     }
 
     /// Returns the sources from which the stored events come, with the number of the last event of each.
     pub(crate) fn sources(&self) -> BTreeMap<String, u64> {
-        let items = self.items();
-        let sources = items.iter().filter_map(|item| match &item.event {
+        let events = self.events();
+        let sources = events.items.iter().filter_map(|item| match &item.event {
             LogEvent::Source { name, seq } => Some((name.clone(), *seq)),
             _ => None,
         });
         sources.collect()
     }
 
-    fn items(&self) -> MutexGuard<'_, Vec<Arc<LogItem>>> {
-        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    fn events(&self) -> MutexGuard<'_, Events> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(seq: u64) -> LogItem {
+        LogItem::new(seq, LogEvent::Unknown)
+    }
+
+    fn seqs(feed: &Feed) -> Vec<u64> {
+        feed.all().iter().map(|item| item.seq).collect()
+    }
+
+    #[test]
+    fn events_come_once_whether_they_were_written_here_or_found() {
+        let feed = Feed::elsewhere();
+        feed.publish_found([item(1), item(3)].into_iter());
+        // A page that was read before the one above was added.
+        feed.publish_found([item(3), item(4)].into_iter());
+        assert_eq!(seqs(&feed), [1, 3, 4]);
+        feed.begin_here();
+        // Read before this process began to write: its log has read them as well.
+        feed.publish_found([item(5)].into_iter());
+        feed.publish([item(4), item(5), item(6)].into_iter());
+        assert_eq!(seqs(&feed), [1, 3, 4, 5, 6]);
+        feed.end_here();
+        feed.publish_found([item(6), item(7)].into_iter());
+        assert_eq!((seqs(&feed).len(), feed.last()), (6, 7));
     }
 }

@@ -9,23 +9,30 @@ use std::{
 use agcore_agent::{TurnCommit, TurnLog};
 use agcore_agui::EncoderSettings;
 use agcore_chat::{Clock, StreamEvent};
-use agcore_session::{Commit, Hold, RunChange, SessionError, SessionStore};
+use agcore_session::{CheckpointStore, Commit, Fenced, Hold, RunChange, RunStatus, SessionError, SessionStore};
 use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    committer::Committer,
-    event::LogItem,
+    committer::{Committer, Target},
     feed::Feed,
     outbox::Outbox,
     pending::{Pending, is_preview},
     translator::LogInput,
 };
-use crate::run::RunJob;
+use crate::{lease::HeldLease, run::RunJob};
 
 /// Takes logs with reports, and the time of the first, which a [`Flusher`](super::Flusher) writes some time later.
 pub(crate) type FlushQueue = mpsc::UnboundedSender<(Duration, Arc<RunLog>)>;
+
+/// What the logs of all runs share.
+pub(crate) struct LogContext {
+    pub(crate) store: Arc<dyn SessionStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: EncoderSettings,
+    pub(crate) flushes: FlushQueue,
+}
 
 /// The log of one active run. Everything that is written to the session of the run passes through it: reports wait in
 /// its outbox, its committer writes, and its feed has what was written.
@@ -33,6 +40,9 @@ pub(crate) struct RunLog {
     pub(crate) job: RunJob,
     /// Cancels the run.
     pub(crate) token: CancellationToken,
+    /// The lease under which the run is executed, if it is shared with other processes.
+    pub(crate) lease: Option<Arc<HeldLease>>,
+    /// The store, for what the run writes. Under a lease, it refuses once that does not hold any more.
     pub(crate) store: Arc<dyn SessionStore>,
     /// The stored events.
     pub(crate) feed: Arc<Feed>,
@@ -45,27 +55,39 @@ pub(crate) struct RunLog {
 }
 
 impl RunLog {
-    /// Creates the log of a run whose session ends at `end`, with the events that are stored already.
+    /// Creates the log of a run whose session ends at `end`, with a feed of the events that are stored already. Under a lease, it
+    /// writes only while that holds.
     pub(crate) fn new(
         job: RunJob,
-        store: Arc<dyn SessionStore>,
-        clock: Arc<dyn Clock>,
-        settings: EncoderSettings,
-        flushes: FlushQueue,
+        context: LogContext,
         end: u64,
-        items: Vec<LogItem>,
+        feed: Arc<Feed>,
+        lease: Option<Arc<HeldLease>>,
     ) -> Self {
-        let (outbox, feed) = (Arc::new(Outbox::default()), Arc::new(Feed::new(items)));
-        let committer = Committer::new(
-            job.clone(),
-            Arc::clone(&store),
-            Arc::clone(&clock),
+        let LogContext {
+            store,
+            clock,
             settings,
-            end,
-            Arc::clone(&outbox),
-            Arc::clone(&feed),
-        );
+            flushes,
+        } = context;
+        let fence = lease.as_ref().map(|lease| lease.lease().fence());
+        let store: Arc<dyn SessionStore> = match &fence {
+            Some(fence) => Arc::new(Fenced::new(store, fence.clone())),
+            None => store,
+        };
+        let outbox = Arc::new(Outbox::default());
+        let target = Target {
+            store: Arc::clone(&store),
+            fence,
+            clock: Arc::clone(&clock),
+            settings,
+            is_new: lease
+                .as_ref()
+                .is_some_and(|lease| lease.lease().status == RunStatus::Queued),
+        };
+        let committer = Committer::new(job.clone(), target, end, Arc::clone(&outbox), Arc::clone(&feed));
         Self {
+            lease,
             committer,
             job,
             token: CancellationToken::new(),
@@ -75,6 +97,24 @@ impl RunLog {
             clock,
             flushes,
             hold: Mutex::default(),
+        }
+    }
+
+    /// Returns a store of checkpoints that refuses to write once the lease does not hold any more.
+    pub(crate) fn fence(&self, checkpoints: Arc<dyn CheckpointStore>) -> Arc<dyn CheckpointStore> {
+        match &self.lease {
+            Some(lease) => Arc::new(Fenced::new(checkpoints, lease.lease().fence())),
+            None => checkpoints,
+        }
+    }
+
+    /// Waits until the process has to stop working on the run.
+    ///
+    /// Cancel safe.
+    pub(crate) async fn lost(&self) {
+        match &self.lease {
+            Some(lease) => lease.over().await,
+            None => std::future::pending().await,
         }
     }
 

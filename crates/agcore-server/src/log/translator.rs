@@ -20,8 +20,6 @@ pub(crate) enum LogInput {
     Recorded(Box<RecordedEvent>),
     /// An input that is reported as it is, such as the delta of a text.
     Report(Box<Input>),
-    /// A person wants the run to be cancelled.
-    CancelRequested,
     /// The run failed without a turn that could report it.
     Failed(Fault),
     /// The run was cancelled without a turn that could report it.
@@ -38,6 +36,14 @@ pub(super) struct Translator {
 }
 
 impl Translator {
+    /// Creates the translator of a run that was accepted, and that no process has begun yet. Its usage is complete from the start.
+    pub(super) fn of_accepted(thread: &str, run: &str, settings: EncoderSettings) -> Self {
+        let mut translator = Self::new(thread, run, settings, &[]).0;
+        // The event that this returns is stored already.
+        translator.translate(LogInput::Started, 0);
+        translator
+    }
+
     /// Creates the translator of a run, with the events that are stored already. Also returns events that end what the process
     /// before has left open.
     pub(super) fn new(
@@ -67,7 +73,6 @@ impl Translator {
     pub(super) fn translate(&mut self, input: LogInput, millis: u64) -> Vec<LogEvent> {
         let mut inputs = Vec::new();
         match input {
-            LogInput::CancelRequested => return vec![LogEvent::CancelRequested],
             LogInput::Started => inputs.push(Run::started().into()),
             LogInput::Report(input) => inputs.push(*input),
             LogInput::Failed(fault) => inputs.push(self.end(Some(&fault)).into()),

@@ -49,7 +49,7 @@ pub(super) async fn follow(
     };
     let permit = service.open_stream(&actor)?;
     let format = format(dialect, protocol.as_deref());
-    let stream = EventStream::new(Arc::clone(service), run, format, permit);
+    let stream = EventStream::new(Arc::clone(service), run, format, permit).await?;
     Ok(response(stream.resumable().after(last)))
 }
 

@@ -136,7 +136,7 @@ async fn run_as(
     let format = Format::new(dialect, input.protocol());
     let permit = service.open_stream(&actor)?;
     let run = begin(app, &actor, agent, input).await?;
-    let stream = EventStream::new(Arc::clone(service), run, format, permit);
+    let stream = EventStream::new(Arc::clone(service), run, format, permit).await?;
     Ok(events::response(stream))
 }
 

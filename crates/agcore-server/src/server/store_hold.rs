@@ -46,23 +46,51 @@ impl Server {
     ) -> Result<(), ServerError> {
         let service = Arc::clone(&self.app.service);
         let stop = stop.child_token();
+        let router = routes::router(Arc::clone(&self.app));
+        let served = serve::serve(listener, router, service, stop.clone());
+        self.while_held(served, &stop, hold).await
+    }
+
+    /// Executes runs until `stop` is cancelled, or until another server has taken the store over.
+    pub(super) async fn work_while_held(
+        &self,
+        stop: &CancellationToken,
+        hold: Option<&Hold>,
+    ) -> Result<(), ServerError> {
+        let service = Arc::clone(&self.app.service);
+        let stop = stop.child_token();
+        let stopped = stop.clone();
+        let worked = async move {
+            stopped.cancelled().await;
+            service.stopping.cancel();
+            serve::drain(&service).await;
+        };
+        self.while_held(worked, &stop, hold).await
+    }
+
+    /// Works until the end, which begins when `stop` is cancelled, or when another server has taken the store over.
+    async fn while_held(
+        &self,
+        work: impl Future<Output = ()>,
+        stop: &CancellationToken,
+        hold: Option<&Hold>,
+    ) -> Result<(), ServerError> {
+        let service = &self.app.service;
         let lost = async {
             match hold {
                 Some(hold) => service.lost(hold).await,
                 None => future::pending().await,
             }
         };
-        let router = routes::router(Arc::clone(&self.app));
-        let served = serve::serve(listener, router, Arc::clone(&service), stop.clone());
-        tokio::pin!(served);
+        tokio::pin!(work);
         tokio::select! {
-            () = &mut served => return Ok(()),
+            () = &mut work => return Ok(()),
             () = lost => {}
         }
         // Nothing may be driven in two processes.
         service.parking.cancel();
         stop.cancel();
-        served.await;
+        work.await;
         Err(ServerError::TakenOver)
     }
 }

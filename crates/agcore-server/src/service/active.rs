@@ -1,39 +1,31 @@
-//! [`Active`]: the runs of this process that wait or run, and the streams that are open.
+//! [`Active`]: the runs that this process executes, and the streams that are open.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use agcore_chat::Actor;
 
 use crate::{
+    lease::HeldLease,
     log::RunLog,
     problem::{Problem, ProblemCode},
     run::RunJob,
     settings::Limits,
 };
 
-/// The runs of this process that wait or run, and the streams that are open.
+/// The runs that this process executes, and the streams that are open.
 ///
-/// All limits are checked here, each in the same step in which space is taken: requests that arrive at the same time cannot all see
-/// the last free place.
+/// The limits of streams are checked in the same step in which space is taken: requests that arrive at the same time cannot all see
+/// the last free place. Those of runs are checked by the store, for all processes.
 #[derive(Default)]
 pub(crate) struct Active(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     runs: HashMap<RunJob, Arc<RunLog>>,
-    /// The runs that are about to be stored.
-    reserved: HashSet<RunJob>,
     streams: HashMap<Actor, usize>,
-}
-
-/// The place of a run that is about to be stored. It is released when this is dropped, unless the run was inserted.
-#[derive(Debug)]
-pub(super) struct RunPlace<'a> {
-    active: &'a Active,
-    job: RunJob,
 }
 
 impl std::fmt::Debug for Active {
@@ -43,40 +35,6 @@ impl std::fmt::Debug for Active {
 }
 
 impl Active {
-    /// Takes a place for a run.
-    ///
-    /// # Errors
-    /// `queue_full` or `too_many_runs` if there is none for the server, the tenant or the user.
-    pub(super) fn reserve(&self, job: &RunJob, limits: &Limits) -> Result<RunPlace<'_>, Problem> {
-        let mut state = self.state();
-        let (mut all, mut of_tenant, mut of_user) = (0, 0, 0);
-        for other in state.runs.keys().chain(&state.reserved) {
-            all += 1;
-            of_tenant += usize::from(other.actor.tenant == job.actor.tenant);
-            of_user += usize::from(other.actor == job.actor);
-        }
-        if of_user >= limits.max_runs_per_user {
-            let detail = format!("{of_user} runs are active, which is the limit; wait until one has ended");
-            return Err(Problem::new(ProblemCode::TooManyRuns, detail));
-        }
-        if all >= limits.max_runs {
-            return Err(Problem::new(
-                ProblemCode::QueueFull,
-                crate::queue::QueueError::Full.to_string(),
-            ));
-        }
-        if of_tenant >= limits.runs_per_tenant() {
-            let detail = "the users of your tenant have as many active runs as allowed; try again when some have ended";
-            return Err(Problem::new(ProblemCode::TooManyRuns, detail));
-        }
-        state.reserved.insert(job.clone());
-        Ok(RunPlace {
-            active: self,
-            job: job.clone(),
-        })
-    }
-
-    /// Inserts a run that an earlier process has accepted: there is always a place for it.
     pub(super) fn insert(&self, log: Arc<RunLog>) {
         self.state().runs.insert(log.job.clone(), log);
     }
@@ -87,6 +45,14 @@ impl Active {
 
     pub(super) fn get(&self, job: &RunJob) -> Option<Arc<RunLog>> {
         self.state().runs.get(job).cloned()
+    }
+
+    /// Returns the runs with their leases.
+    pub(super) fn leased(&self) -> Vec<(Arc<RunLog>, Arc<HeldLease>)> {
+        let state = self.state();
+        let leased = state.runs.values();
+        let leased = leased.filter_map(|log| Some((Arc::clone(log), log.lease.clone()?)));
+        leased.collect()
     }
 
     /// Returns the number of runs.
@@ -134,18 +100,5 @@ impl Active {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl RunPlace<'_> {
-    /// Gives the place to the run, which is stored now.
-    pub(super) fn insert(self, log: Arc<RunLog>) {
-        self.active.insert(log);
-    }
-}
-
-impl Drop for RunPlace<'_> {
-    fn drop(&mut self) {
-        self.active.state().reserved.remove(&self.job);
     }
 }

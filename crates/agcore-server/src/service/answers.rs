@@ -31,6 +31,7 @@ impl Service {
         check_id("run", run)?;
         let lock = self.admission.of(actor, thread);
         let _guard = lock.lock().await;
+        let _hold = self.admission_to(actor, thread).await?;
         let own = self.own(actor, thread).await?;
         let approvals = own.questions(|all| all).await?;
         let mut given = Given::default();

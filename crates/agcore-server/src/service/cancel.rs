@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_session::{Commit, Run, RunChange, RunStatus};
+use agcore_session::{Commit, Run, RunChange, RunFilter, RunStatus};
 
 use super::{
     agents::Work,
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     flows::FlowPlace,
-    log::{LogInput, RunLog},
+    log::Feed,
     problem::{Problem, ProblemCode},
     run::RunInput,
 };
@@ -26,21 +26,18 @@ impl Service {
     pub(crate) async fn cancel(self: &Arc<Self>, actor: &Actor, thread: &str, run: &str) -> Result<Run, Problem> {
         let lock = self.admission.of(actor, thread);
         let _guard = lock.lock().await;
+        let _hold = self.admission_to(actor, thread).await?;
         let own = self.own(actor, thread).await?;
         let (job, found) = own.run(run).await?;
         if found.status.is_over() {
             return Ok(found);
         }
-        match self.log(&job) {
-            Some(log) => self.request_cancel(&log).await?,
-            None if found.status == RunStatus::Interrupted => self.abandon(&own, job, &found).await?,
-            None => {
-                let detail = "the run belongs to a process that has ended; it is found when a server starts";
-                return Err(Problem::new(ProblemCode::StoreUnavailable, detail));
-            }
+        match found.status {
+            RunStatus::Interrupted => self.abandon(&own, job, &found).await?,
+            _ => self.request_cancel(&job).await?,
         }
         // A message may wait for the answer, or may be what was cancelled.
-        self.release_lane((actor.tenant.to_string(), thread.to_owned()));
+        self.end_delays(&actor.tenant, thread).await;
         Ok(own.run(run).await?.1)
     }
 
@@ -51,20 +48,14 @@ impl Service {
     pub(crate) async fn erase(&self, actor: &Actor, thread: &str) -> Result<(), Problem> {
         let lock = self.admission.of(actor, thread);
         let _guard = lock.lock().await;
+        let _hold = self.admission_to(actor, thread).await?;
         let own = self.own(actor, thread).await?;
-        if !self.active.of_thread(&actor.tenant, thread).is_empty() {
+        let open = own.runs(&RunFilter::new().open()).await?;
+        if open.iter().any(|run| run.status.is_workable()) {
             let detail = "a run is active on this thread; cancel it, and delete the thread when the run has ended";
             return Err(Problem::new(ProblemCode::SessionBusy, detail));
         }
         Ok(own.erase().await?)
-    }
-
-    pub(super) async fn request_cancel(&self, log: &Arc<RunLog>) -> Result<(), Problem> {
-        if !log.feed.is_over() && !log.feed.is_cancel_requested() {
-            log.append(Vec::new(), vec![LogInput::CancelRequested]).await?;
-        }
-        log.token.cancel();
-        Ok(())
     }
 
     /// Gives up what waits for a person. Its calls are not run, and its questions are withdrawn.
@@ -74,8 +65,8 @@ impl Service {
             .clone()
             .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
         let entry = self.agents.choose(input.as_ref().map(|input| &*input.agent))?;
-        let log = self.new_log(job.into_job(), own.session().end, Vec::new());
-        let log = Arc::new(log);
+        let feed = Arc::new(Feed::here(Vec::new()));
+        let log = Arc::new(self.new_log(job.into_job(), own.session().end, feed, None));
         let mut commit = Commit::new().with_run(RunChange::new(&*run.id, RunStatus::Cancelled));
         let Work::Agent(agent) = &entry.work else {
             commit.approvals = self.withdrawals(&log).await?;

@@ -29,15 +29,18 @@ impl GuardedStore {
 }
 
 impl DatabaseHold {
-    /// Takes the database, unless this server has it already.
+    /// Takes the database, alone or with other servers that share its runs, unless this server has it already.
     ///
     /// # Errors
-    /// `InUse` if another server has it, and errors of the store.
-    pub(crate) async fn take(&self, store: &dyn SessionStore) -> Result<(), ServerError> {
+    /// `InUse` if another server has it in the other way, and errors of the store.
+    pub(crate) async fn take(&self, store: &dyn SessionStore, is_shared: bool) -> Result<(), ServerError> {
         if self.is_taken() {
             return Ok(());
         }
-        let taken = store.hold(SERVER_HOLD).await;
+        let taken = match is_shared {
+            true => store.hold_shared(SERVER_HOLD).await,
+            false => store.hold(SERVER_HOLD).await,
+        };
         let hold = taken.map_err(|error| match error.holder() {
             Some(holder) => ServerError::InUse(holder.clone()),
             None => ServerError::Store(error),

@@ -7,15 +7,10 @@ use agcore_chat::{Fault, FaultKind};
 use agcore_session::{MessageFilter, RunStatus, SessionError};
 use tracing::Instrument;
 
-use super::{
-    agents::Work,
-    hold::is_held,
-    lanes::{LaneKey, lane_of},
-    state::Service,
-};
+use super::{agents::Work, hold::is_held, state::Service};
 use crate::{
     log::{LogInput, RunLog},
-    run::{RunInput, RunJob},
+    run::RunInput,
     span,
 };
 
@@ -36,100 +31,62 @@ pub(super) enum Attempt {
     EndLater(RunStatus, Box<LogInput>),
 }
 
+/// How this process has left a run.
+pub(super) enum Left {
+    /// The run is over, or waits for a person.
+    Ended,
+    /// Another process continues it.
+    Parked,
+    /// Another process may have it: the lease has expired.
+    Lost,
+    /// An earlier run of the thread waits for a person.
+    Held,
+}
+
 impl Service {
-    /// Executes the runs of the queue until the server parks.
-    pub(crate) async fn execute_all(self: Arc<Self>) {
+    /// Executes a run for as long as this process can.
+    pub(super) async fn execute(self: &Arc<Self>, log: &Arc<RunLog>) -> Left {
+        let mut pause = PAUSES.0;
+        let mut end = None;
         loop {
-            let job = tokio::select! {
-                biased;
-                () = self.parking.cancelled() => return,
-                job = self.queue.next() => job,
+            let span = span::run(&log.job);
+            let attempt = async {
+                match end.take() {
+                    // Its model must not be asked again.
+                    Some((status, entry)) => self.end_again(log, status, entry).await,
+                    None => self.attempt(log).await,
+                }
             };
-            let Some(job) = job else { return };
-            let lane = lane_of(&job);
-            if self.lanes.add(job) {
-                self.execute_lane(lane);
+            let attempt = tokio::select! {
+                biased;
+                // First, so that nothing begins after that moment.
+                () = log.lost() => return Left::Lost,
+                attempt = attempt.instrument(span.clone()) => attempt,
+            };
+            if let Attempt::EndLater(status, entry) = &attempt {
+                end = Some((*status, LogInput::clone(entry)));
             }
-        }
-    }
-
-    /// Executes the jobs of a thread until there are no more that can be executed.
-    fn execute_lane(self: &Arc<Self>, lane: LaneKey) {
-        let service = Arc::clone(self);
-        self.tasks.spawn(async move {
-            while let Some((job, releases)) = service.lanes.next(&lane) {
-                if service.execute(&job).await {
-                    service.lanes.release(&lane);
-                } else {
-                    service.lanes.hold(job, releases);
-                    service.idle.notify_one();
+            match attempt {
+                Attempt::Ended => {
+                    span::ended(&span, log.feed.outcome());
+                    self.metrics.run_ended(log.feed.outcome());
+                    return Left::Ended;
+                }
+                Attempt::Parked => return Left::Parked,
+                Attempt::Held => return Left::Held,
+                Attempt::Retry | Attempt::EndLater(..) => {
+                    if !self.is_still_held(log).await {
+                        return Left::Lost;
+                    }
+                    tokio::select! {
+                        () = self.parking.cancelled() => {}
+                        () = log.lost() => return Left::Lost,
+                        () = self.clock.sleep(pause) => {}
+                    }
+                    pause = (pause * 2).min(PAUSES.1);
                 }
             }
-        });
-    }
-
-    /// Has the held runs of a thread tried again, because what they wait for may be gone.
-    pub(super) fn release_lane(self: &Arc<Self>, lane: LaneKey) {
-        if self.lanes.release(&lane) {
-            self.execute_lane(lane);
         }
-    }
-
-    /// Leaves all held runs to the next process.
-    pub(crate) fn park_held(self: &Arc<Self>) {
-        for lane in self.lanes.holding() {
-            self.release_lane(lane);
-        }
-    }
-
-    /// Executes a job to its end. Returns false if it has to wait for a person who answers an earlier run.
-    async fn execute(self: &Arc<Self>, job: &RunJob) -> bool {
-        if let Some(log) = self.active.get(job) {
-            let mut pause = PAUSES.0;
-            let mut end = None;
-            loop {
-                let span = span::run(job);
-                let attempt = async {
-                    match end.take() {
-                        // Its model must not be asked again.
-                        Some((status, entry)) => self.end_again(&log, status, entry).await,
-                        None => self.attempt(&log).await,
-                    }
-                };
-                let attempt = attempt.instrument(span.clone()).await;
-                if let Attempt::EndLater(status, entry) = &attempt {
-                    end = Some((*status, LogInput::clone(entry)));
-                }
-                match attempt {
-                    Attempt::Ended => {
-                        span::ended(&span, log.feed.outcome());
-                        self.count_end(&log);
-                        // Before the run gives its place to another one, for which the queue must have space.
-                        self.queue.done(job).await;
-                        self.forget(&log).await;
-                        break;
-                    }
-                    Attempt::Parked => {
-                        self.queue.done(job).await;
-                        self.active.remove(job);
-                        log.feed.close();
-                        break;
-                    }
-                    Attempt::Held => return false,
-                    Attempt::Retry | Attempt::EndLater(..) => {
-                        tokio::select! {
-                            () = self.parking.cancelled() => {}
-                            () = self.clock.sleep(pause) => {}
-                        }
-                        pause = (pause * 2).min(PAUSES.1);
-                    }
-                }
-            }
-        } else {
-            self.queue.done(job).await;
-        }
-        self.idle.notify_one();
-        true
     }
 
     async fn attempt(&self, log: &Arc<RunLog>) -> Attempt {
@@ -159,7 +116,8 @@ impl Service {
 
     /// Ends a run whose attempt has failed, unless it can continue later.
     async fn failed(&self, log: &Arc<RunLog>, error: &AgentError) -> Attempt {
-        if is_temporary(error) {
+        // Another process has the run: that it cannot be written here is no failure.
+        if is_temporary(error) || !self.is_still_held(log).await {
             tracing::warn!(run = log.job.run, ?error, "a run waits for the database");
             return Attempt::Retry;
         }
@@ -283,10 +241,6 @@ impl Service {
         let run = found.filter(|run| !run.status.is_over());
         let input = run.and_then(|run| run.input);
         Ok(input.and_then(|input| serde_json::from_value(input).ok()))
-    }
-
-    fn count_end(&self, log: &RunLog) {
-        self.metrics.run_ended(log.feed.outcome());
     }
 }
 

@@ -74,7 +74,7 @@ impl Service {
         let parts = Parts {
             flow: built,
             checkpoints: Checkpoints::new(
-                Arc::new(RecordingCheckpoints::new(store, Arc::clone(log))),
+                Arc::new(RecordingCheckpoints::new(log.fence(store), Arc::clone(log))),
                 tenant,
                 thread,
                 &*place.run,
@@ -157,7 +157,7 @@ impl Service {
         // Its parts are billed like the thread, which was created with the settings of that time.
         let session = self.store().get_session(tenant, thread).await?;
         let sessions = SetupSessions {
-            store: Arc::clone(self.store()),
+            store: Arc::clone(&log.store),
             log: Arc::clone(stages) as Arc<dyn TurnLog>,
             biller: self.biller.clone(),
             billing: session.and_then(|session| session.billing),

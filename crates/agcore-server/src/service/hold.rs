@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_session::{Hold, SessionError, SessionErrorKind, stream_of};
+use agcore_session::{Hold, SessionError, SessionErrorKind};
 use tokio_util::sync::CancellationToken;
 
 use super::state::Service;
@@ -17,7 +17,7 @@ impl Service {
     /// # Errors
     /// `InUse` if another server has it, and errors of the store.
     pub(crate) async fn take_database(&self) -> Result<(), ServerError> {
-        self.database.take(&**self.store()).await
+        self.database.take(&**self.store(), self.leasing.is_shared()).await
     }
 
     /// Waits until this server has the database. Returns whether it has: it has not if `stop` was cancelled first. Calls `waiting`
@@ -66,7 +66,7 @@ impl Service {
     /// When another program drives it, or the store fails.
     pub(super) async fn hold_of(&self, log: &RunLog) -> Result<Arc<Hold>, SessionError> {
         let (tenant, thread) = log.job.session();
-        Ok(Arc::new(self.store().hold(&stream_of(tenant, thread)).await?))
+        Ok(Arc::new(self.hold_of_session(tenant, thread).await?))
     }
 
     /// Checks that no other program drives a thread, unless this server executes a run of it.
@@ -77,7 +77,7 @@ impl Service {
         if !self.active.of_thread(tenant, thread).is_empty() {
             return Ok(());
         }
-        drop(self.store().hold(&stream_of(tenant, thread)).await?);
+        drop(self.hold_of_session(tenant, thread).await?);
         Ok(())
     }
 }

@@ -201,6 +201,14 @@ impl OwnedThread<'_> {
         store.erase_session(&session.owner.tenant, &session.id).await.map(drop)
     }
 
+    /// Removes the thread, which was created for a run that was refused. The caller holds the lock of the thread.
+    pub(super) async fn remove_empty(self) {
+        let (store, session) = self.parts();
+        if let Err(error) = store.delete_session(&session.owner.tenant, &session.id).await {
+            tracing::warn!(?error, "a thread without runs is left");
+        }
+    }
+
     fn parts(&self) -> (&Arc<dyn SessionStore>, &Session) {
         (self.service.store(), &self.session)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::Actor;
-use agcore_session::{NewSession, Run, RunChange, RunFilter, RunStatus, Session, SessionErrorKind, id};
+use agcore_session::{Commit, NewSession, Run, RunChange, RunFilter, RunStatus, Session, SessionErrorKind, id};
 
 use super::{
     agents::{AgentEntry, Work},
@@ -12,9 +12,8 @@ use super::{
 };
 use crate::{
     flows::{FlowInput, FlowValues},
-    log::{LogInput, RunLog},
+    log::{Feed, LogInput, RunLog},
     problem::{Problem, ProblemCode},
-    queue::QueueError,
     run::{RunInput, RunJob},
     settings::BusyPolicy,
 };
@@ -47,6 +46,7 @@ impl Service {
         check_id("run", &new.run)?;
         let lock = self.admission.of(&new.actor, &new.thread);
         let _guard = lock.lock().await;
+        let _hold = self.admission_to(&new.actor, &new.thread).await?;
         self.start_locked(new).await
     }
 
@@ -77,24 +77,23 @@ impl Service {
             // Not all runs: a thread may have thousands.
             open = own.runs(&RunFilter::new().open()).await?;
         }
-        let job = RunJob::new(new.actor.clone(), &*new.thread, &*new.run);
-        let place = self.active.reserve(&job, &self.limits)?;
         self.admit(&new, &open).await?;
         self.check_is_free(&new.actor.tenant, &new.thread).await?;
+        let is_new = own.is_none();
         let own = match own {
             Some(own) => own,
             None => self.create(&new).await?,
         };
         let run = own.with_run(&new.run);
-        self.registry.began(&job).await?;
-        let log = self.new_log(job.clone(), own.session().end, Vec::new());
-        let log = Arc::new(log);
-        self.store_run(&log, &new.input, &open).await?;
-        place.insert(Arc::clone(&log));
-        self.metrics.runs_active.set(count(self.active.len()));
-        if let Err(error) = self.queue.push(job).await {
-            return Err(self.refuse(&log, error).await);
+        let feed = Arc::new(Feed::here(Vec::new()));
+        let log = self.new_log(RunJob::clone(&run), own.session().end, feed, None);
+        if let Err(problem) = self.store_run(&log, &new.input, &open).await {
+            if is_new {
+                own.remove_empty().await;
+            }
+            return Err(problem);
         }
+        self.leasing.wake();
         Ok(run)
     }
 
@@ -127,15 +126,19 @@ impl Service {
                 "the server is shutting down; try again soon",
             ));
         }
-        if self.queue.len() >= self.limits.max_runs {
-            return Err(queue_problem(QueueError::Full));
-        }
         self.check_busy(&new.input, open)?;
         let is_active = |run: &Run| matches!(run.status, RunStatus::Queued | RunStatus::Running);
         if self.busy == BusyPolicy::Interrupt && open.iter().any(is_active) {
-            for log in self.active.of_thread(&new.actor.tenant, &new.thread) {
-                self.request_cancel(&log).await?;
-            }
+            self.cancel_active(new, open).await?;
+        }
+        Ok(())
+    }
+
+    /// Cancels the runs of the thread that wait or run.
+    async fn cancel_active(&self, new: &NewRun, open: &[Run]) -> Result<(), Problem> {
+        for run in open.iter().filter(|run| run.status.is_workable()) {
+            let job = RunJob::new(new.actor.clone(), &*new.thread, &*run.id);
+            self.request_cancel(&job).await?;
         }
         Ok(())
     }
@@ -156,30 +159,15 @@ impl Service {
         let mut changes = self.replaced_runs(input, open);
         let input = serde_json::to_value(input).map_err(|error| Problem::invalid(error.to_string()))?;
         changes.push(RunChange::new(&*log.job.run, RunStatus::Queued).with_input(input));
-        Ok(log.append(changes, vec![LogInput::Started]).await?)
+        let mut commit = Commit::new().with_limits(self.limits.of_runs());
+        commit.runs = changes;
+        Ok(log.append_commit(commit, vec![LogInput::Started]).await?)
     }
 
-    /// Ends a run for which the queue has no space.
-    async fn refuse(&self, log: &Arc<RunLog>, error: QueueError) -> Problem {
-        let problem = queue_problem(error);
-        let fault = agcore_chat::Fault::new(agcore_chat::FaultKind::RateLimit, problem.detail());
-        let change = RunChange::new(&*log.job.run, RunStatus::Failed);
-        if let Err(error) = log.append(vec![change], vec![LogInput::Failed(fault)]).await {
-            tracing::warn!(?error, run = log.job.run, "a refused run was not stored");
-        }
-        self.forget(log).await;
-        problem
-    }
-
-    /// Removes a run that has ended from the active ones.
-    pub(super) async fn forget(&self, log: &Arc<RunLog>) {
-        self.active.remove(&log.job);
-        log.feed.close();
-        self.metrics.runs_active.set(count(self.active.len()));
-        if let Err(error) = self.registry.ended(&log.job).await {
-            // The next process finds the run, and that it is over.
-            tracing::warn!(?error, run = log.job.run, "the end of a run was not noted");
-        }
+    /// Counts the runs that this process executes.
+    pub(super) fn count_active(&self) {
+        let count = i64::try_from(self.active.len()).unwrap_or(i64::MAX);
+        self.metrics.runs_active.set(count);
     }
 }
 
@@ -208,12 +196,4 @@ fn same_run(known: &Run, input: &RunInput) -> Result<(), Problem> {
     }
     let detail = "a run with this id and another input exists; choose a new id";
     Err(Problem::new(ProblemCode::RunIdTaken, detail))
-}
-
-fn queue_problem(error: QueueError) -> Problem {
-    Problem::new(ProblemCode::QueueFull, error.to_string())
-}
-
-fn count(number: usize) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -7,7 +7,9 @@ use agcore_agui::EncoderSettings;
 use agcore_chat::{Actor, Biller, Clock};
 use agcore_flow_files::NODE_METADATA;
 use agcore_llm::Random;
-use agcore_session::{CheckpointStore, Run, RunFilter, Session, SessionError, SessionErrorKind, SessionStore};
+use agcore_session::{
+    CheckpointStore, Run, RunFilter, RunScope, Session, SessionError, SessionErrorKind, SessionStore,
+};
 use tokio::sync::Mutex;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
@@ -17,15 +19,14 @@ use super::{
     agents::{Agents, ServedAgent},
     billing::NewBilling,
     database::{DatabaseHold, GuardedStore},
-    lanes::Lanes,
+    leasing::Leasing,
 };
 use crate::{
     files::Files,
-    log::{FlushQueue, Flusher, LogItem, RunLog},
+    lease::HeldLease,
+    log::{Feed, FlushQueue, Flusher, LogContext, RunLog},
     metrics::Metrics,
     problem::{Problem, ProblemCode},
-    queue::RunQueue,
-    registry::Registry,
     run::RunJob,
     settings::{BusyPolicy, Limits},
     stored::SharedCatalog,
@@ -58,10 +59,8 @@ pub(crate) struct Service {
     pub(crate) billing: NewBilling,
     pub(crate) busy: BusyPolicy,
     pub(crate) metrics: Metrics,
-    pub(crate) queue: Arc<dyn RunQueue>,
-    pub(crate) registry: Registry,
+    pub(crate) leasing: Leasing,
     pub(crate) active: Active,
-    pub(crate) lanes: Lanes,
     /// Takes logs with previews.
     pub(crate) flushes: FlushQueue,
     pub(crate) flusher: Mutex<Flusher>,
@@ -110,7 +109,7 @@ impl Service {
 
     /// Returns the sessions of an agent that write to a log, with what they cost.
     pub(super) fn sessions_of(&self, agent: &ServedAgent, log: &Arc<RunLog>) -> StoredSessions {
-        let sessions = agent.bundle.stored_sessions_in(Arc::clone(self.store()));
+        let sessions = agent.bundle.stored_sessions_in(Arc::clone(&log.store));
         // A run waits until the database works again: ending it would not help.
         let sessions = sessions
             .with_actor(log.job.actor.clone())
@@ -164,9 +163,15 @@ impl Service {
         Ok(self.store().runs(tenant, thread, &filter).await?.pop())
     }
 
-    pub(super) fn new_log(&self, job: RunJob, end: u64, items: Vec<LogItem>) -> RunLog {
-        let (store, clock) = (Arc::clone(self.store()), Arc::clone(&self.clock));
-        RunLog::new(job, store, clock, self.encoder, self.flushes.clone(), end, items)
+    /// Returns the log of a run whose session ends at `end`, with its feed, and under a lease if the runs are shared.
+    pub(super) fn new_log(&self, job: RunJob, end: u64, feed: Arc<Feed>, lease: Option<Arc<HeldLease>>) -> RunLog {
+        let context = LogContext {
+            store: Arc::clone(self.store()),
+            clock: Arc::clone(&self.clock),
+            settings: self.encoder,
+            flushes: self.flushes.clone(),
+        };
+        RunLog::new(job, context, end, feed, lease)
     }
 
     /// Returns a new id.
@@ -218,6 +223,19 @@ impl From<SessionError> for Problem {
             SessionErrorKind::Fenced => Self::new(
                 ProblemCode::SessionBusy,
                 "the run belongs to another worker; read the thread again to see what it does",
+            ),
+            SessionErrorKind::TooManyRuns(scope) => Self::new(
+                match scope {
+                    RunScope::Total => ProblemCode::QueueFull,
+                    RunScope::Tenant | RunScope::User => ProblemCode::TooManyRuns,
+                },
+                match scope {
+                    RunScope::Total => "the server has as many runs as allowed; try again when others have ended",
+                    RunScope::Tenant => {
+                        "the users of your tenant have as many active runs as allowed; try again when some have ended"
+                    }
+                    RunScope::User => "you have as many active runs as allowed; wait until one has ended",
+                },
             ),
             SessionErrorKind::Unavailable | SessionErrorKind::Storage | SessionErrorKind::Conflict { .. } => {
                 tracing::warn!(?error, "the store failed");

@@ -96,10 +96,6 @@ impl Service {
                 }
             }
         }
-        // Forgets the runs that have ended.
-        if let Err(error) = self.registry.open_jobs().await {
-            tracing::warn!(?error, "the list of open runs was not shortened");
-        }
         if let Some(FilePruning { rules, store, storage }) = files {
             match prune_files(&**store, &**storage, &*self.clock, rules).await {
                 Ok(0) => {}

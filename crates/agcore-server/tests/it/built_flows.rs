@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     flows::{STAGED, needs},
-    support::{FlowStore, Running, Store, call, flow_store, input, text_of, types},
+    support::{FlowStore, InStore, Running, Store, call, flow_store, input, text_of, types},
 };
 
 /// A parcel that a person has to release.
@@ -70,9 +70,7 @@ async fn a_flow_is_served_with_its_steps_questions_and_answer() {
     } = flow_store();
     let open = || {
         let builder = Server::builder().with_flow("parcels", parcels());
-        builder
-            .with_store(Arc::clone(&store))
-            .with_checkpoints(Arc::clone(&checkpoints))
+        builder.in_store(&store).with_checkpoints(Arc::clone(&checkpoints))
     };
     let server = Running::start(open()).await;
     let mut body = input("t", "r1", "Berlin");
@@ -144,9 +142,7 @@ async fn agents_of_a_flow_that_is_built_for_each_run_keep_their_sessions() {
     } = flow_store();
     let open = |provider: &ScriptedProvider| {
         let builder = Server::builder().with_flow("desk", desk(provider));
-        builder
-            .with_store(Arc::clone(&store))
-            .with_checkpoints(Arc::clone(&checkpoints))
+        builder.in_store(&store).with_checkpoints(Arc::clone(&checkpoints))
     };
     let server = Running::start(open(&first)).await;
     server.post("/api/v1/agent/runs/t", &input("t", "r1", "Say it.")).await;
@@ -181,7 +177,7 @@ fn a_flow_that_cannot_be_built_is_found_when_the_server_is_built() {
     });
     let server = Server::builder()
         .with_flow("empty", broken)
-        .with_store(store)
+        .in_store(&store)
         .with_checkpoints(checkpoints);
     let error = server.build().unwrap_err();
     assert!(

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     files::{Place, upload, upload_with},
-    support::{Running, Store, store},
+    support::{InStore, Running, Store, store},
 };
 
 /// A server whose users are named by a proxy, and its files.
@@ -32,7 +32,7 @@ impl Served {
         let proxy = TrustedProxy::new(["127.0.0.1".parse().unwrap()]);
         let server = place
             .server(&ScriptedProvider::new([]))
-            .with_store(store)
+            .in_store(&store)
             .with_limits(limits)
             .with_authenticator(Arc::new(proxy));
         Running::start(server).await

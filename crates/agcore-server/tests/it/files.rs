@@ -13,7 +13,7 @@ use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, FlowStore, Running, agent, flow_store, input, store, text_of};
+use crate::support::{Answer, FlowStore, InStore, Running, agent, flow_store, input, store, text_of};
 
 const PLANNER: &str = "
 version: 1
@@ -51,7 +51,7 @@ impl Place {
                 agent(provider).build().unwrap(),
                 AgentSpec::new("ada", "Be Ada."),
             )
-            .with_store(store())
+            .in_store(&store())
             .with_files(Arc::new(self.storage.clone()))
     }
 
@@ -207,7 +207,7 @@ async fn a_server_without_storage_keeps_no_files() {
             agent(&provider).build().unwrap(),
             AgentSpec::new("ada", "Be Ada."),
         )
-        .with_store(store());
+        .in_store(&store());
     let server = Running::start(server).await;
     upload(&server, "a.txt", b"x", None)
         .await
@@ -238,7 +238,7 @@ async fn a_flow_reads_the_files_of_its_run() {
             agent(&provider).build().unwrap(),
             AgentSpec::new("ada", "Be Ada."),
         )
-        .with_store(store)
+        .in_store(&store)
         .with_checkpoints(checkpoints)
         .with_files(Arc::new(place.storage.clone()));
     let server = Running::start(server).await;

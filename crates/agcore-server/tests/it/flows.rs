@@ -16,7 +16,7 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::support::{FlowStore, Running, Store, agent, call, flow_store, input, text_of, types};
+use crate::support::{FlowStore, InStore, Running, Store, agent, call, flow_store, input, text_of, types};
 
 pub(crate) const ROUTER: &str = "
 version: 1
@@ -143,7 +143,7 @@ async fn flows_are_chosen_like_agents_and_listed() {
             AgentSpec::new("ada", "Be Ada."),
         )
         .with_flow("desk", Tools::default().flow(ROUTER, &provider))
-        .with_store(Arc::clone(&store.sessions))
+        .in_store(&store.sessions)
         .with_checkpoints(Arc::clone(&store.checkpoints));
     let server = Running::start(builder).await;
     let path = "/api/v1/agent/agents/desk/run";
@@ -449,10 +449,7 @@ async fn a_cancellation_that_was_stored_is_carried_out_by_the_next_process() {
     server.follow_open("t", "r1", None).await.until("TOOL_CALL_END").await;
     server.kill().await;
     // The process ended after the wish was stored, before it was carried out.
-    let session = store.sessions.get_session("local", "t").await.unwrap().unwrap();
-    let wish = agcore_session::NewEvent::new("r1", "cancel", json!({}));
-    let commit = agcore_session::Commit::new().with_event(wish);
-    store.sessions.commit("local", "t", session.end, commit).await.unwrap();
+    store.sessions.request_cancel("local", "t", "r1").await.unwrap();
 
     let server = Running::start(builder(tools.flow(ROUTER, &provider), &store)).await;
     let followed = server.follow("t", "r1", None).await;
@@ -582,14 +579,14 @@ fn a_server_with_flows_needs_checkpoints_and_tools() {
     let flow = || Tools::default().flow(ROUTER, &provider);
     let error = Server::builder()
         .with_flow("desk", flow())
-        .with_store(Arc::clone(&store))
+        .in_store(&store)
         .build()
         .unwrap_err();
     assert!(matches!(error, ServerError::NoCheckpoints), "{error}");
     let other = FileFlow::builder(flow().file().clone(), agent(&provider).build().unwrap());
     let server = Server::builder()
         .with_flow("desk", other)
-        .with_store(store)
+        .in_store(&store)
         .with_checkpoints(checkpoints);
     let error = server.build().unwrap_err();
     assert!(

@@ -1,7 +1,10 @@
 //! The text that a model writes within a short time is stored and sent as one event.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -137,17 +140,25 @@ async fn pieces_of_a_short_time_are_one_event() {
 
 #[tokio::test]
 async fn what_a_store_refuses_is_written_later_once() {
-    // The call that writes the text.
+    // The commit that writes the text.
+    let commits = |store: &FaultyStore<Store>| {
+        let calls = store.recorded_calls().into_iter();
+        calls.filter(|call| call.method == "commit").collect::<Vec<_>>()
+    };
     let dictation = Dictation::start(FaultPlan::new(), &["a", "b"]).await;
-    let call = dictation.store.recorded_calls().len();
+    let number = commits(&dictation.store).len();
     dictation.server.kill().await;
 
     for fault in [StoreFault::Fail, StoreFault::LoseAnswer] {
-        let mut dictation = Dictation::start(FaultPlan::new().with_fault(call, fault), &["a", "b"]).await;
+        let count = AtomicUsize::new(0);
+        let plan = FaultPlan::from_fn(move |_, method| {
+            let is_it = method == "commit" && count.fetch_add(1, Ordering::SeqCst) == number;
+            is_it.then_some(fault)
+        });
+        let mut dictation = Dictation::start(plan, &["a", "b"]).await;
         dictation.clock.advance(GATHER);
         dictation.waits(PAUSE, 1).await;
-        let failed = dictation.store.recorded_calls()[call];
-        assert_eq!((failed.method, failed.fault), ("commit", Some(fault)));
+        assert_eq!(commits(&dictation.store)[number].fault, Some(fault));
         dictation.clock.advance(PAUSE);
         assert_eq!(dictation.text().await, "ab", "{fault:?}");
         assert_eq!(dictation.end().await, ["TEXT_MESSAGE_END", "RUN_FINISHED"], "{fault:?}");

@@ -9,7 +9,7 @@ use agcore_testkit::scripted::ScriptedProvider;
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Running, agent, store};
+use crate::support::{InStore, Running, agent, store};
 
 const CATALOG: &str = r#"
 [[vendors]]
@@ -40,7 +40,7 @@ async fn models_are_those_of_agents_and_those_that_are_granted() {
     let proxy = TrustedProxy::new(["127.0.0.1".parse().unwrap()]);
     let server = Server::builder()
         .with_agent("ada", agent(&provider).build().unwrap(), spec)
-        .with_store(store())
+        .in_store(&store())
         .with_catalog(Arc::new(catalog))
         .with_authenticator(Arc::new(proxy));
     let server = Running::start(server).await;

@@ -26,7 +26,7 @@ use tokio::{
 
 use crate::{
     postgres,
-    support::{self, Running, Store, input, text_of},
+    support::{self, InStore, Running, Store, input, text_of},
 };
 
 /// A model that waits in its first call.
@@ -58,7 +58,7 @@ impl Model {
         });
         let bundle = AgentBuilder::new().with_provider(provider).build().unwrap();
         let builder = Server::builder().with_agent("ada", bundle, AgentSpec::new("ada", "Be Ada."));
-        builder.with_store(Arc::clone(store))
+        builder.in_store(store)
     }
 
     fn calls(&self) -> usize {

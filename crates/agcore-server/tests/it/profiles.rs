@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::{
     flows::{ROUTER, STAGED, Tools, needs},
     planner::{PLANNER, judgement, plan},
-    support::{FlowStore, Running, Store, agent, builder, flow_store, input, text_of, texts},
+    support::{FlowStore, InStore, Running, Store, agent, builder, flow_store, input, text_of, texts},
 };
 
 const ANN: Uuid = Uuid::from_u128(7);
@@ -83,7 +83,7 @@ async fn every_agent_of_a_flow_knows_the_user() {
         } = flow_store();
         save(&store, ANN, "grows beans", json!({})).await;
         let flow = Tools::default().flow(text, &provider).with_system_prompt("Be kind.");
-        let builder = Server::builder().with_flow("desk", flow).with_store(Arc::clone(&store));
+        let builder = Server::builder().with_flow("desk", flow).in_store(&store);
         let server = start(builder.with_checkpoints(checkpoints).with_profiles()).await;
         let count = steps().len();
         let events = run(&server, &ANN.to_string(), &input("t", "r1", "Please.")).await;
@@ -121,7 +121,7 @@ async fn a_planner_has_the_facts_about_the_user() {
     save(&store, ANN, "grows beans", json!({})).await;
     let builder = Server::builder()
         .with_flow("desk", flow)
-        .with_store(store)
+        .in_store(&store)
         .with_checkpoints(checkpoints);
     let server = start(builder.with_profiles()).await;
     let events = run(&server, &ANN.to_string(), &input("t", "r1", "Which beds?")).await;
@@ -155,7 +155,7 @@ async fn a_flow_that_is_built_for_each_run_receives_the_profile() {
     save(&store, ANN, "grows beans", json!({})).await;
     let builder = Server::builder()
         .with_flow("desk", served)
-        .with_store(store)
+        .in_store(&store)
         .with_checkpoints(checkpoints);
     let server = start(builder.with_profiles()).await;
     let events = run(&server, &ANN.to_string(), &input("t", "r1", "Please.")).await;
@@ -207,7 +207,7 @@ async fn new_threads_follow_the_catalog_and_old_ones_keep_their_currency() {
     } = flow_store();
     let shared = SharedCatalog::from(catalog("CNY"));
     let flow = Tools::default().flow(ROUTER, &provider);
-    let builder = Server::builder().with_flow("desk", flow).with_store(Arc::clone(&store));
+    let builder = Server::builder().with_flow("desk", flow).in_store(&store);
     let builder = builder.with_checkpoints(checkpoints).with_biller(shared.biller());
     let server = start(builder.with_catalog(shared.clone()).with_billing_of_model("m")).await;
     run(&server, "ben", &input("old", "r1", "Please.")).await;

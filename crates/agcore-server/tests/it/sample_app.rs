@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::support::{FlowStore, Running, flow_store, input};
+use crate::support::{FlowStore, InStore, Running, flow_store, input};
 
 /// A tool of the sample application, which returns what `tools.json` contains.
 #[derive(Debug, Clone, Deserialize)]
@@ -152,7 +152,7 @@ async fn serve(name: &str) -> (Vec<Value>, Vec<Value>, Value, Vec<String>) {
     } = flow_store();
     let server = Server::builder()
         .with_flow("assistant", flow(&provider))
-        .with_store(store)
+        .in_store(&store)
         .with_checkpoints(checkpoints);
     let server = Running::start(server).await;
     let mut body = input("t", "r", &request);

@@ -20,9 +20,24 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::postgres;
+use crate::{postgres, shared};
 
 pub(crate) type Store = Arc<dyn SessionStore>;
+
+pub(crate) trait InStore {
+    /// Sets the store. If the tests are those of shared runs, the server shares them.
+    fn in_store(self, store: &Store) -> Self;
+}
+
+impl InStore for ServerBuilder {
+    fn in_store(self, store: &Store) -> Self {
+        let builder = self.with_store(Arc::clone(store));
+        match shared::is_tested() {
+            true => builder.with_sharing(shared::sharing()),
+            false => builder,
+        }
+    }
+}
 
 /// A server that runs in a task.
 pub(crate) struct Running {
@@ -70,7 +85,7 @@ impl FlowStore {
     /// Lets a server use the store.
     pub(crate) fn add_to(&self, builder: ServerBuilder) -> ServerBuilder {
         builder
-            .with_store(Arc::clone(&self.sessions))
+            .in_store(&self.sessions)
             .with_checkpoints(Arc::clone(&self.checkpoints))
     }
 
@@ -105,7 +120,7 @@ pub(crate) fn builder(provider: &ScriptedProvider, store: &Store) -> ServerBuild
     let bundle = agent(provider).build().unwrap();
     Server::builder()
         .with_agent("ada", bundle, AgentSpec::new("ada", "Be Ada."))
-        .with_store(Arc::clone(store))
+        .in_store(store)
 }
 
 pub(crate) fn call(id: &str, name: &str) -> ToolCall {

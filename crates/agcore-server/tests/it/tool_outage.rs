@@ -19,7 +19,7 @@ use tokio::sync::{Notify, watch};
 use crate::{
     outage::Proxy,
     postgres,
-    support::{Running, Store, call, input, text_of},
+    support::{InStore, Running, Store, call, input, text_of},
 };
 
 /// Printed by tests that another test starts with the address of a database server.
@@ -47,7 +47,7 @@ fn builder(tool: &Arc<Tool>, provider: &ScriptedProvider, store: &Store) -> Serv
     let bundle = AgentBuilder::new().with_provider(provider.clone()).with_tool(append);
     let bundle = bundle.with_approver(SuspendingApprover).build().unwrap();
     let builder = Server::builder().with_agent("ada", bundle, AgentSpec::new("ada", "Be Ada."));
-    builder.with_store(Arc::clone(store))
+    builder.in_store(store)
 }
 
 /// A store that counts its calls.

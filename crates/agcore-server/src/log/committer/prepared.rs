@@ -25,7 +25,8 @@ impl Committer {
         }
         let events = writer.first.iter().map(|event| event.to_new_event(&self.run));
         let session = (self.job.actor.tenant.clone(), self.thread.clone());
-        let events = SessionEvents::new(session, writer.end, events.collect::<Result<_, _>>().ok()?);
+        let mut events = SessionEvents::new(session, writer.end, events.collect::<Result<_, _>>().ok()?);
+        events.fence.clone_from(&self.target.fence);
         writer.in_doubt = Some(InDoubt::new(None));
         Some((PreparedWrite(writer), events))
     }

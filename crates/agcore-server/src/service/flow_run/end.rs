@@ -1,10 +1,12 @@
 //! The ends of flows, and what they leave in order.
 
+use std::sync::Arc;
+
 use agcore_agui::{Input, RUN_CANCELED};
 use agcore_chat::{Fault, FaultKind};
 use agcore_flow_files::FlowResult;
 use agcore_session::{
-    Commit, RunChange, RunFilter, RunStatus, SessionError, SessionErrorKind, SessionState, SessionStatus,
+    Commit, RunChange, RunFilter, RunStatus, SessionError, SessionErrorKind, SessionState, SessionStatus, SessionStore,
 };
 
 use crate::{
@@ -60,7 +62,7 @@ impl Service {
         }
         if status == RunStatus::Cancelled {
             // If the process ends after this, the next one finds the wish to cancel, and no agent continues.
-            self.settle_stages(log, &place, &state).await?;
+            self.settle_stages(log, &log.store, &place, &state).await?;
         }
         let change = RunChange::new(&*log.job.run, status).with_outcome(to_json(&place)?);
         // A run that waits fails only after it has started.
@@ -69,7 +71,8 @@ impl Service {
         inputs.push(end);
         match log.append_commit(commit, inputs).await {
             Ok(()) if status == RunStatus::Failed => {
-                if let Err(error) = self.settle_stages(log, &place, &state).await {
+                // The lease has ended with the run.
+                if let Err(error) = self.settle_stages(log, self.store(), &place, &state).await {
                     tracing::warn!(
                         ?error,
                         run = log.job.run,
@@ -117,7 +120,7 @@ impl Service {
         commit: Commit,
         inputs: Vec<LogInput>,
     ) -> Result<(), SessionError> {
-        self.settle_stages(log, place, &SessionState::failed(RUN_CANCELED))
+        self.settle_stages(log, &log.store, place, &SessionState::failed(RUN_CANCELED))
             .await?;
         self.fail_waiting(log, commit, inputs).await
     }
@@ -129,15 +132,21 @@ impl Service {
         commit: Commit,
         inputs: Vec<LogInput>,
     ) -> Result<(), SessionError> {
-        // A session that waits cannot fail at once.
-        log.append_commit(commit.with_state(SessionState::running()), inputs)
-            .await?;
-        let failed = Commit::new().with_state(SessionState::failed(RUN_CANCELED));
-        log.append_commit(failed, Vec::new()).await
+        // A session that waits cannot fail at once, and nothing is written after the end of the run.
+        let running = Commit::new().with_state(SessionState::running());
+        log.append_commit(running, Vec::new()).await?;
+        log.append_commit(commit.with_state(SessionState::failed(RUN_CANCELED)), inputs)
+            .await
     }
 
     /// Ends the open runs of the sessions in which the agents of a flow work. No agent works in them any more.
-    async fn settle_stages(&self, log: &RunLog, place: &FlowPlace, state: &SessionState) -> Result<(), SessionError> {
+    async fn settle_stages(
+        &self,
+        log: &RunLog,
+        store: &Arc<dyn SessionStore>,
+        place: &FlowPlace,
+        state: &SessionState,
+    ) -> Result<(), SessionError> {
         let tenant = log.job.session().0;
         for stage in place.stages.keys() {
             let Some(session) = self.store().get_session(tenant, stage).await? else {
@@ -155,7 +164,7 @@ impl Service {
                 _ => None,
             };
             if !commit.is_empty() {
-                self.store().commit(tenant, stage, session.end, commit).await?;
+                store.commit(tenant, stage, session.end, commit).await?;
             }
         }
         Ok(())

@@ -1,0 +1,148 @@
+//! [`HeldLease`]: the lease under which this process executes a run, with the time at which it has to stop.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    task::Poll,
+    time::Duration,
+};
+
+use agcore_chat::Clock;
+use agcore_session::{Lease, Renewal};
+use tokio_util::sync::CancellationToken;
+
+/// The part of a lease that is not used: between the look at the clock and the effect that follows, time passes.
+const MARGIN: u32 = 10;
+
+/// The lease under which this process executes a run.
+///
+/// The process stops by its own clocks before the lease has expired in the database, so that another worker does not begin while a
+/// model or a tool is called here. The time counts from the moment *before* the request, and also while the machine sleeps or the
+/// process is stopped.
+pub(crate) struct HeldLease {
+    lease: Lease,
+    clock: Arc<dyn Clock>,
+    until: Mutex<Moment>,
+    lost: CancellationToken,
+}
+
+/// A moment on both clocks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Moment {
+    clock: Duration,
+    /// The time since the machine was started, with the time in which it slept.
+    boot: Duration,
+}
+
+impl Moment {
+    pub(crate) fn now(clock: &dyn Clock) -> Self {
+        Self {
+            clock: clock.monotonic(),
+            boot: since_boot(),
+        }
+    }
+
+    fn after(self, time: Duration) -> Self {
+        Self {
+            clock: self.clock.saturating_add(time),
+            boot: self.boot.saturating_add(time),
+        }
+    }
+
+    /// Returns the time until a later moment; zero if it has come on one of the clocks.
+    fn until(self, later: Self) -> Duration {
+        let clock = later.clock.saturating_sub(self.clock);
+        clock.min(later.boot.saturating_sub(self.boot))
+    }
+}
+
+/// Returns the time since the machine was started. Without such a clock, the other one decides alone.
+fn since_boot() -> Duration {
+    #[cfg(target_os = "linux")]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let secs = u64::try_from(time.tv_sec).unwrap_or_default();
+        Duration::new(secs, u32::try_from(time.tv_nsec).unwrap_or_default())
+    }
+    #[cfg(not(target_os = "linux"))]
+    Duration::ZERO
+}
+
+impl HeldLease {
+    /// Takes a lease that was asked for at a moment.
+    pub(crate) fn new(lease: Lease, clock: Arc<dyn Clock>, asked: Moment) -> Self {
+        let until = asked.after(usable(lease.remaining, lease.length));
+        Self {
+            lease,
+            clock,
+            until: Mutex::new(until),
+            lost: CancellationToken::new(),
+        }
+    }
+
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// Takes over the answer to a renewal that was asked for at a moment.
+    pub(crate) fn renewed(&self, renewal: Renewal, asked: Moment) {
+        match renewal {
+            Renewal::Held { remaining, .. } => {
+                *self.until() = asked.after(usable(remaining, self.lease.length));
+            }
+            Renewal::Lost => self.lost.cancel(),
+        }
+    }
+
+    /// Returns whether the process has to stop.
+    pub(crate) fn is_over(&self) -> bool {
+        self.lost.is_cancelled() || self.rest().is_zero()
+    }
+
+    /// Waits until the process has to stop. Looks at the clocks whenever it is polled: the timer of a process that was stopped comes
+    /// late.
+    ///
+    /// Cancel safe.
+    pub(crate) async fn over(&self) {
+        let mut lost = std::pin::pin!(self.lost.cancelled());
+        loop {
+            let rest = self.rest();
+            if rest.is_zero() {
+                return;
+            }
+            let mut timer = self.clock.sleep(rest);
+            let ended = std::future::poll_fn(|context| {
+                if self.rest().is_zero() || lost.as_mut().poll(context).is_ready() {
+                    return Poll::Ready(true);
+                }
+                timer.as_mut().poll(context).map(|()| false)
+            });
+            if ended.await {
+                return;
+            }
+        }
+    }
+
+    fn rest(&self) -> Duration {
+        let until = *self.until();
+        Moment::now(&*self.clock).until(until)
+    }
+
+    fn until(&self) -> std::sync::MutexGuard<'_, Moment> {
+        self.until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the part of the remaining time in which the process may work.
+fn usable(remaining: Duration, length: Duration) -> Duration {
+    remaining.saturating_sub(length / MARGIN)
+}
+
+impl fmt::Debug for HeldLease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeldLease")
+            .field("lease", &self.lease)
+            .field("rest", &self.rest())
+            .finish_non_exhaustive()
+    }
+}

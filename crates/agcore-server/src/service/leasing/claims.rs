@@ -1,0 +1,196 @@
+//! Claiming runs, and executing them under their leases.
+
+use std::{sync::Arc, time::Duration};
+
+use agcore_session::{
+    ClaimRequest, Claims, DeadLetter, EventFilter, Lease, Release, ReleaseReason, SessionError, SessionErrorKind,
+};
+
+use crate::{
+    lease::{HeldLease, Moment},
+    log::{Feed, LogItem, RunLog},
+    run::RunJob,
+    service::{executor::Left, state::Service},
+};
+
+/// The pause after which a run is tried again that could not be opened.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The pause after which a run that waits for an answer to an earlier one is looked at again, unless the answer ends it.
+const HELD: Duration = Duration::from_secs(30);
+
+impl Service {
+    /// Claims runs and executes them, until the server stops.
+    pub(crate) async fn claim_all(self: Arc<Self>) {
+        let leasing = &self.leasing;
+        let (poll, idle) = (leasing.settings.poll, leasing.idle_pause());
+        let mut pause = poll;
+        let mut holder = self.new_id("claim");
+        while !self.stopping.is_cancelled() && !self.parking.is_cancelled() {
+            let free = leasing.slots.available_permits();
+            if free > 0 {
+                let asked = Moment::now(&*self.clock);
+                match self.claim(&holder, free).await {
+                    Ok(claims) => {
+                        holder = self.new_id("claim");
+                        let found = claims.leases.len();
+                        self.take(claims, asked).await;
+                        pause = if found > 0 { poll } else { (pause * 2).min(idle) };
+                    }
+                    // The same holder asks again: the leases may have been given to it.
+                    Err(error) => tracing::warn!(?error, "no runs were claimed; the next look is soon"),
+                }
+            }
+            tokio::select! {
+                () = self.stopping.cancelled() => return,
+                () = self.parking.cancelled() => return,
+                () = leasing.wake.notified() => pause = poll,
+                () = self.clock.sleep(pause) => {}
+            }
+        }
+    }
+
+    async fn claim(&self, holder: &str, free: usize) -> Result<Claims, SessionError> {
+        let settings = &self.leasing.settings;
+        let mut request = ClaimRequest::new(holder, &*settings.name)
+            .with_length(settings.lease)
+            .with_limit(u32::try_from(free).unwrap_or(u32::MAX).min(1000))
+            .with_max_attempts(settings.max_attempts);
+        for tenant in &settings.tenants {
+            request = request.with_tenant(tenant.as_str());
+        }
+        self.leasing.leases.claim(&request).await
+    }
+
+    /// Executes the runs of a claim, each in a task.
+    async fn take(self: &Arc<Self>, claims: Claims, asked: Moment) {
+        for dead in claims.dead {
+            if let Err(error) = self.report_dead(&dead).await {
+                // Whoever follows the run does it.
+                tracing::warn!(run = dead.run, ?error, "the end of a run was not stored");
+            }
+        }
+        for lease in claims.leases {
+            let Ok(slot) = Arc::clone(&self.leasing.slots).acquire_owned().await else {
+                return;
+            };
+            let held = Arc::new(HeldLease::new(lease, Arc::clone(&self.clock), asked));
+            let service = Arc::clone(self);
+            self.tasks.spawn(async move {
+                service.work_on(&held).await;
+                drop(slot);
+                service.leasing.wake();
+            });
+        }
+    }
+
+    /// Executes a run under its lease.
+    async fn work_on(self: &Arc<Self>, held: &Arc<HeldLease>) {
+        let lease = held.lease();
+        let found = match self.store().get_session(&lease.tenant, &lease.session).await {
+            Ok(Some(found)) => found,
+            // It was deleted.
+            Ok(None) => return,
+            Err(error) => return self.not_opened(lease, &error).await,
+        };
+        let job = RunJob::new(found.owner, &*lease.session, &*lease.run);
+        let feed = self.feed(&job);
+        feed.begin_here();
+        let left = match self.open(job.clone(), found.end, &feed, held).await {
+            Ok(log) => {
+                self.active.insert(Arc::clone(&log));
+                self.count_active();
+                self.execute(&log).await
+            }
+            Err(error) => {
+                feed.end_here();
+                return self.not_opened(lease, &error).await;
+            }
+        };
+        self.active.remove(&job);
+        self.count_active();
+        match left {
+            Left::Ended => {
+                feed.close();
+                self.end_delays(&lease.tenant, &lease.session).await;
+            }
+            // Those who follow the run read the rest from the store.
+            Left::Parked | Left::Lost | Left::Held => feed.end_here(),
+        }
+        match left {
+            Left::Ended | Left::Lost => {}
+            Left::Parked => self.give_back(lease, ReleaseReason::GivenBack, None).await,
+            Left::Held => self.give_back(lease, ReleaseReason::GivenBack, Some(HELD)).await,
+        }
+        self.idle.notify_one();
+    }
+
+    /// Opens the log of a run.
+    async fn open(
+        &self,
+        job: RunJob,
+        end: u64,
+        feed: &Arc<Feed>,
+        held: &Arc<HeldLease>,
+    ) -> Result<Arc<RunLog>, SessionError> {
+        let (tenant, thread) = job.session();
+        let filter = EventFilter::new().with_run(&*job.run);
+        let events = self.store().events(tenant, thread, &filter).await?;
+        feed.publish(events.into_iter().map(LogItem::from));
+        let log = Arc::new(self.new_log(job, end, Arc::clone(feed), Some(Arc::clone(held))));
+        if held.lease().cancel_requested {
+            log.feed.request_cancel();
+        }
+        if log.feed.is_cancel_requested() {
+            log.token.cancel();
+        }
+        // Ends what the worker before has left open, such as a text.
+        log.flush().await?;
+        Ok(log)
+    }
+
+    /// Leaves a run that cannot be opened to a later attempt, of which there are not too many.
+    async fn not_opened(self: &Arc<Self>, lease: &Lease, error: &SessionError) {
+        tracing::warn!(run = lease.run, ?error, "a run was not opened; it is tried again later");
+        self.give_back(lease, ReleaseReason::Failed, Some(RETRY)).await;
+    }
+
+    /// Gives a lease back. If that fails, it expires.
+    async fn give_back(self: &Arc<Self>, lease: &Lease, reason: ReleaseReason, delay: Option<Duration>) {
+        let mut release = Release::new(reason);
+        release.delay = delay;
+        let released = self.leasing.leases.release(lease, release).await;
+        let delay = match released {
+            Ok(_) => delay,
+            Err(error) => {
+                tracing::warn!(
+                    run = lease.run,
+                    ?error,
+                    "the lease of a run was not given back; it expires"
+                );
+                Some(lease.length)
+            }
+        };
+        if let Some(delay) = delay {
+            let service = Arc::clone(self);
+            self.tasks.spawn(async move {
+                tokio::select! {
+                    () = service.stopping.cancelled() => {}
+                    () = service.parking.cancelled() => {}
+                    () = service.clock.sleep(delay) => service.leasing.wake(),
+                }
+            });
+        }
+    }
+
+    async fn report_dead(&self, dead: &DeadLetter) -> Result<(), SessionError> {
+        let Some(session) = self.store().get_session(&dead.tenant, &dead.session).await? else {
+            return Ok(());
+        };
+        let job = RunJob::new(session.owner, &*dead.session, &*dead.run);
+        match self.stored_run(&job, &dead.run).await? {
+            Some(run) => self.end_dead(&job, &run).await,
+            None => Err(SessionError::new(SessionErrorKind::NotFound, "the run does not exist")),
+        }
+    }
+}

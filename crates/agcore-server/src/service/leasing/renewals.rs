@@ -1,0 +1,85 @@
+//! Renewing the leases of the runs that this process executes.
+
+use std::sync::Arc;
+
+use agcore_session::{Lease, Renewal, SessionError};
+
+use crate::{
+    lease::{HeldLease, Moment},
+    log::RunLog,
+    service::state::Service,
+};
+
+impl Service {
+    /// Renews the leases of all runs that are executed here, and learns which of them are to be cancelled, until the server parks.
+    pub(crate) async fn renew_all(self: Arc<Self>) {
+        let leasing = &self.leasing;
+        let pause = leasing.settings.lease / 3;
+        let mut renewed = self.clock.monotonic();
+        loop {
+            tokio::select! {
+                () = self.parking.cancelled() => return,
+                () = self.clock.sleep(leasing.settings.poll.min(pause)) => {}
+            }
+            let held = self.active.leased();
+            let now = self.clock.monotonic();
+            let is_due = now.saturating_sub(renewed) >= pause;
+            // A process that has the store for itself knows what its users want.
+            if held.is_empty() || !(is_due || leasing.is_shared) {
+                continue;
+            }
+            let answered = tokio::select! {
+                answered = self.ask(&held, is_due) => answered,
+                // A connection that does not answer must not keep the next renewal back.
+                () = self.clock.sleep(pause) => continue,
+            };
+            match answered {
+                Ok(()) if is_due => renewed = now,
+                Ok(()) => {}
+                Err(error) => tracing::warn!(?error, "the leases of runs were not renewed; they are tried again"),
+            }
+        }
+    }
+
+    /// Renews the leases of runs, or only asks whether they are to be cancelled.
+    async fn ask(&self, held: &[HeldRun], renews: bool) -> Result<(), SessionError> {
+        let leases: Vec<Lease> = held.iter().map(|(_, lease)| lease.lease().clone()).collect();
+        if !renews {
+            let wanted = self.leasing.leases.cancel_requests(&leases).await?;
+            for ((log, _), _) in held.iter().zip(wanted).filter(|(_, is_wanted)| *is_wanted) {
+                cancel(log);
+            }
+            return Ok(());
+        }
+        let asked = Moment::now(&*self.clock);
+        let renewals = self.leasing.leases.renew(&leases).await?;
+        for ((log, lease), renewal) in held.iter().zip(renewals) {
+            lease.renewed(renewal, asked);
+            match renewal {
+                Renewal::Held { cancel_requested, .. } if cancel_requested => cancel(log),
+                Renewal::Held { .. } => {}
+                Renewal::Lost => tracing::warn!(run = log.job.run, "the lease of a run was lost"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether this process may still work on a run after a failure, which may be that of a write without a lease.
+    pub(in crate::service) async fn is_still_held(&self, log: &RunLog) -> bool {
+        let Some(lease) = &log.lease else { return true };
+        let asked = Moment::now(&*self.clock);
+        // If the store does not answer, the clocks decide.
+        if let Ok(renewals) = self.leasing.leases.renew(&[lease.lease().clone()]).await {
+            renewals.into_iter().for_each(|renewal| lease.renewed(renewal, asked));
+        }
+        !lease.is_over()
+    }
+}
+
+/// A run that is executed here, with its lease.
+pub(in crate::service) type HeldRun = (Arc<RunLog>, Arc<HeldLease>);
+
+fn cancel(log: &RunLog) {
+    log.feed.request_cancel();
+    log.token.cancel();
+}

@@ -1,0 +1,295 @@
+//! Several servers that share the runs of a store.
+
+use std::time::Duration;
+
+use agcore_server::{BusyPolicy, Limits, Role, Server, ServerBuilder, ServerError, Sharing, Unfinished};
+use agcore_session::{ClaimRequest, Commit, Fence, NewEvent, RunFilter, RunStatus, SessionErrorKind};
+use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use serde_json::{Value, json};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Running, Store, builder, call, input, store, text_of, texts};
+
+/// The leases of the tests, of which some wait for the end.
+const LEASE: Duration = Duration::from_millis(800);
+
+fn sharing(role: Role) -> Sharing {
+    Sharing::new("test")
+        .with_role(role)
+        .with_poll(Duration::from_millis(20))
+        .with_lease(LEASE)
+}
+
+fn api(store: &Store) -> ServerBuilder {
+    builder(&ScriptedProvider::new([]), store).with_sharing(sharing(Role::Api))
+}
+
+fn worker(provider: &ScriptedProvider, store: &Store) -> ServerBuilder {
+    builder(provider, store).with_sharing(sharing(Role::Worker))
+}
+
+/// A worker in a task.
+struct Working {
+    stop: CancellationToken,
+    task: JoinHandle<Result<(), ServerError>>,
+}
+
+impl Working {
+    fn start(builder: ServerBuilder) -> Self {
+        let server: Server = builder.build().unwrap();
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let task = tokio::spawn(async move { server.work(stopped).await });
+        Self { stop, task }
+    }
+
+    async fn stop(self) {
+        self.stop.cancel();
+        self.task.await.unwrap().unwrap();
+    }
+}
+
+fn data(events: Vec<crate::support::Event>) -> Vec<Value> {
+    let data: Vec<Value> = events.into_iter().map(|event| event.data).collect();
+    agcore_agui::check_order(data.iter().cloned()).unwrap();
+    data
+}
+
+async fn status(store: &Store, run: &str) -> RunStatus {
+    let found = store.runs("local", "t", &RunFilter::new().with_id(run)).await.unwrap();
+    found[0].status
+}
+
+#[tokio::test]
+async fn a_worker_executes_what_an_api_process_accepts_and_both_tell_it() {
+    let store = store();
+    let (one, other) = (Running::start(api(&store)).await, Running::start(api(&store)).await);
+    let started = one.post("/api/v1/agent/runs/t", &input("t", "r1", "Say it.")).await;
+    assert_eq!(started.status.as_u16(), 202, "{}", started.text);
+    let mut early = one.follow_open("t", "r1", None).await;
+    assert_eq!(early.next().await.unwrap().data["type"], "RUN_STARTED");
+    assert_eq!(status(&store, "r1").await, RunStatus::Queued);
+
+    let provider = ScriptedProvider::new([ScriptStep::calls([call("c1", "say")]), ScriptStep::text("Done.")]);
+    let worker = Working::start(worker(&provider, &store));
+    let rest: Vec<Value> = early.rest().await.into_iter().map(|event| event.data).collect();
+    assert_eq!(text_of(&rest), "Done.");
+    let [first, second] = [one.follow("t", "r1", None).await, other.follow("t", "r1", None).await];
+    assert_eq!(first, second);
+    // A client that comes back to the other process misses nothing.
+    let place = first[2].id;
+    assert_eq!(other.follow("t", "r1", place).await, first[3..]);
+    assert_eq!(data(first).last().unwrap()["metadata"]["agcore"]["usageComplete"], true);
+    provider.assert_done();
+    worker.stop().await;
+    one.stop().await;
+    other.stop().await;
+}
+
+#[tokio::test]
+async fn any_process_cancels_a_run_and_answers_its_questions() {
+    let store = store();
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("c1", "pay")]),
+        ScriptStep::text("Paid."),
+        ScriptStep::text("Half").then_hang(),
+    ]);
+    let worker = Working::start(worker(&provider, &store));
+    let (one, other) = (Running::start(api(&store)).await, Running::start(api(&store)).await);
+    one.post("/api/v1/agent/runs/t", &input("t", "r1", "Pay.")).await;
+    let asked = data(one.follow("t", "r1", None).await);
+    let question = asked.last().unwrap()["outcome"]["interrupts"][0]["id"].clone();
+    let answer = json!({"runId": "r2", "answers": [
+        {"interruptId": question, "status": "resolved", "payload": {"approved": true}},
+    ]});
+    let answered = other.post("/api/v1/agent/runs/t/r1/answers", &answer).await;
+    assert!(answered.status.is_success(), "{}", answered.text);
+    assert_eq!(text_of(&data(one.follow("t", "r2", None).await)), "Paid.");
+
+    one.post("/api/v1/agent/runs/t", &input("t", "r3", "Go on.")).await;
+    one.follow_open("t", "r3", None)
+        .await
+        .until("TEXT_MESSAGE_CONTENT")
+        .await;
+    let cancelled = other.post("/api/v1/agent/runs/t/r3/cancel", &json!({})).await;
+    assert!(cancelled.status.is_success(), "{}", cancelled.text);
+    let end = data(other.follow("t", "r3", None).await);
+    assert_eq!(end.last().unwrap()["outcome"]["type"], "cancelled");
+    worker.stop().await;
+    one.stop().await;
+    other.stop().await;
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_a_worker_is_cancelled_before_it_begins() {
+    let store = store();
+    let api = Running::start(api(&store)).await;
+    api.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
+    api.post("/api/v1/agent/runs/t/r1/cancel", &json!({})).await;
+    let provider = ScriptedProvider::new([]);
+    let worker = Working::start(worker(&provider, &store));
+    let end = data(api.follow("t", "r1", None).await);
+    assert_eq!(end.last().unwrap()["outcome"]["type"], "cancelled");
+    worker.stop().await;
+    api.stop().await;
+}
+
+#[tokio::test]
+async fn another_worker_continues_at_once_when_one_stops() {
+    let store = store();
+    let first = ScriptedProvider::new([
+        ScriptStep::calls([call("c1", "say")]),
+        ScriptStep::text("Half").then_hang(),
+    ]);
+    let drain = Limits::new().with_drain(Duration::from_millis(10));
+    let stopping = Working::start(worker(&first, &store).with_limits(drain));
+    let api = Running::start(api(&store)).await;
+    api.post("/api/v1/agent/runs/t", &input("t", "r1", "Say it.")).await;
+    let mut events = api.follow_open("t", "r1", None).await;
+    let seen = events.until("TEXT_MESSAGE_CONTENT").await;
+    stopping.stop().await;
+    let second = texts(["Whole."]);
+    let next = Working::start(worker(&second, &store));
+    let all = [seen, events.rest().await].concat();
+    assert_eq!(all, api.follow("t", "r1", None).await);
+    let all = data(all);
+    assert_eq!(text_of(&all), "HalfWhole.");
+    assert_eq!(
+        all.iter().filter(|event| event["type"] == "TOOL_CALL_RESULT").count(),
+        1
+    );
+    let run = store.runs("local", "t", &RunFilter::new()).await.unwrap().remove(0);
+    // The first one has given it back.
+    assert_eq!((run.lease.epoch, run.lease.attempts), (2, 1));
+    next.stop().await;
+    api.stop().await;
+}
+
+#[tokio::test]
+async fn a_worker_whose_lease_was_lost_writes_nothing_more() {
+    let store = store();
+    let slow = ScriptedProvider::new([ScriptStep::text("Half").then_hang()]);
+    let losing = Working::start(worker(&slow, &store));
+    let api = Running::start(api(&store)).await;
+    api.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
+    let mut events = api.follow_open("t", "r1", None).await;
+    let seen = events.until("TEXT_MESSAGE_CONTENT").await;
+    // Somebody with the database for himself has taken the run, and another worker has it.
+    losing.stop.cancel();
+    store.take_over(false).await.unwrap();
+    let fast = texts(["Whole."]);
+    let next = Working::start(worker(&fast, &store));
+    let all = [seen, events.rest().await].concat();
+    assert_eq!(all, api.follow("t", "r1", None).await);
+    assert_eq!(text_of(&data(all)), "HalfWhole.");
+    losing.task.await.unwrap().unwrap();
+    let late = Commit::new()
+        .with_event(NewEvent::new("r1", "late", json!({})))
+        .with_fence(Fence::new("t", "r1", 1));
+    let end = store.get_session("local", "t").await.unwrap().unwrap().end;
+    let refused = store.commit("local", "t", end, late).await.unwrap_err();
+    assert_eq!(refused.kind(), SessionErrorKind::Fenced);
+    next.stop().await;
+    api.stop().await;
+}
+
+#[tokio::test]
+async fn a_run_that_ends_its_workers_fails_and_its_followers_learn_that() {
+    let store = store();
+    let api = Running::start(api(&store)).await;
+    api.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
+    let mut events = api.follow_open("t", "r1", None).await;
+    events.until("RUN_STARTED").await;
+    for number in 0..5 {
+        let request = ClaimRequest::new(format!("claim {number}"), "dies").with_length(Duration::from_millis(1));
+        while store.claim(&request).await.unwrap().leases.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    }
+    let provider = ScriptedProvider::new([]);
+    let worker = Working::start(worker(&provider, &store));
+    let end = data(events.rest().await);
+    let last = end.last().unwrap();
+    assert_eq!(last["type"], "RUN_ERROR");
+    assert!(last["message"].as_str().unwrap().contains("5 workers"), "{last}");
+    assert_eq!(data(api.follow("t", "r1", None).await).last(), Some(last));
+    worker.stop().await;
+    api.stop().await;
+}
+
+#[tokio::test]
+async fn limits_hold_over_all_processes_and_one_thread_has_one_run() {
+    let store = store();
+    let limits = Limits::new().with_max_runs_per_user(4);
+    let servers = [
+        Running::start(api(&store).with_limits(limits.clone())).await,
+        Running::start(api(&store).with_limits(limits)).await,
+    ];
+    let start = |number: usize, thread: String| {
+        let server = &servers[number % 2];
+        let body = input(&thread, &format!("r{number}"), "Hello");
+        async move { server.post(&format!("/api/v1/agent/runs/{thread}"), &body).await }
+    };
+    let answers = futures_util::future::join_all((0..6).map(|number| start(number, "same".to_owned()))).await;
+    let accepted = |answers: &[crate::support::Answer]| answers.iter().filter(|answer| answer.status == 202).count();
+    assert_eq!(accepted(&answers), 1, "{answers:?}");
+    let answers = futures_util::future::join_all((0..20).map(|number| start(number, format!("t{number}")))).await;
+    assert_eq!(accepted(&answers), 3, "{answers:?}");
+    for server in servers {
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_message_waits_for_an_answer_that_another_process_takes() {
+    let store = store();
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("c1", "pay")]),
+        ScriptStep::text("Paid."),
+        ScriptStep::text("And more."),
+    ]);
+    let worker = Working::start(worker(&provider, &store).with_busy(BusyPolicy::Queue));
+    let one = Running::start(api(&store).with_busy(BusyPolicy::Queue)).await;
+    let other = Running::start(api(&store).with_busy(BusyPolicy::Queue)).await;
+    one.post("/api/v1/agent/runs/t", &input("t", "r1", "Pay.")).await;
+    let asked = data(one.follow("t", "r1", None).await);
+    one.post("/api/v1/agent/runs/t", &input("t", "r2", "More.")).await;
+    // The worker has looked at it, and given it back.
+    while store.runs("local", "t", &RunFilter::new().with_id("r2")).await.unwrap()[0]
+        .lease
+        .not_before
+        .is_none()
+    {
+        tokio::task::yield_now().await;
+    }
+    let question = asked.last().unwrap()["outcome"]["interrupts"][0]["id"].clone();
+    let answer = json!({"runId": "r3", "answers": [
+        {"interruptId": question, "status": "resolved", "payload": {"approved": true}},
+    ]});
+    other.post("/api/v1/agent/runs/t/r1/answers", &answer).await;
+    assert_eq!(text_of(&data(other.follow("t", "r3", None).await)), "Paid.");
+    assert_eq!(text_of(&data(one.follow("t", "r2", None).await)), "And more.");
+    worker.stop().await;
+    one.stop().await;
+    other.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_with_a_store_for_itself_keeps_others_away() {
+    let store = store();
+    let shared = Running::start(api(&store)).await;
+    let alone = builder(&ScriptedProvider::new([]), &store).build().unwrap();
+    // The other one has begun when it answers.
+    shared.get("/health").await;
+    assert!(matches!(alone.take_store().await, Err(ServerError::InUse(_))));
+    shared.stop().await;
+    alone.take_store().await.unwrap();
+    let late = api(&store).build().unwrap();
+    assert!(matches!(late.take_store().await, Err(ServerError::InUse(_))));
+    let cancels = api(&store).with_unfinished(Unfinished::Cancel).build();
+    assert!(matches!(cancels, Err(ServerError::CancelShared)));
+    let not_shared = builder(&ScriptedProvider::new([]), &store).build().unwrap();
+    let worked = not_shared.work(CancellationToken::new()).await;
+    assert!(matches!(worked, Err(ServerError::NotShared)), "{worked:?}");
+}
