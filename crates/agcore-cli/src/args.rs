@@ -35,7 +35,7 @@ pub(crate) use self::{
     model_option::ModelOption,
     reports::{ModelsArgs, ReportArgs},
     run::RunArgs,
-    serve::{Busy, ServeArgs, ServeCommand, TokensCommand},
+    serve::{Busy, RoleName, ServeArgs, ServeCommand, TokensCommand, WorkerArgs},
     session::SessionArgs,
     sessions::{
         DeleteArgs, ExportArgs, ExportFormat, ListArgs, RenameArgs, ReplayArgs, SearchArgs, SessionsCommand, ShowArgs,
@@ -79,7 +79,7 @@ use self::{
     help::{USAGE, epilogue, manual::MAN_HELP, option_help::with_option_help},
     reports::{CONFIG_HELP, DOCTOR_HELP, MODELS_HELP},
     run::RUN_HELP,
-    serve::SERVE_HELP,
+    serve::{SERVE_HELP, WORKER_HELP},
     setup::{
         init::{INIT_HELP, NEW_HELP},
         trust::TRUST_HELP,
@@ -159,7 +159,10 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Serve an agent over HTTP, for AG-UI clients
     #[command(after_help = SERVE_HELP)]
-    Serve(ServeArgs),
+    Serve(Box<ServeArgs>),
+    /// Execute runs that servers accept, together with other workers
+    #[command(after_help = WORKER_HELP)]
+    Worker(WorkerArgs),
     /// Run the cases of a file and report the problems, or compare two reports
     #[command(after_help = EVAL_HELP)]
     Eval(Box<EvalArgs>),

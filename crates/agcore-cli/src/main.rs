@@ -99,7 +99,10 @@ fn report(failure: &Failure) {
 
 /// Returns the form of the log: that of a server has other readers than that of a chat.
 fn log_form(args: &Args) -> LogForm {
-    let is_server = matches!(&args.command, Command::Serve(serve) if serve.command.is_none());
+    let is_server = match &args.command {
+        Command::Serve(serve) => serve.command.is_none(),
+        command => matches!(command, Command::Worker(_)),
+    };
     match args.log_format {
         Some(LogFormat::Json) => LogForm::Json,
         _ if is_server => LogForm::Server,
@@ -202,7 +205,7 @@ async fn run_until_interrupted(
     interrupts: &Interrupts,
 ) -> Result<(), Failure> {
     let period = match &args.command {
-        Command::Serve(_) => SERVER_TERMINATION_PERIOD,
+        Command::Serve(_) | Command::Worker(_) => SERVER_TERMINATION_PERIOD,
         _ => TERMINATION_PERIOD,
     };
     let mut task = commands.spawn(run_command(args, interrupts.clone(), output.clone()));
@@ -279,6 +282,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Keys { command } => command::setup::keys::run(&command).await,
         Command::New(new) => command::new::run(&new),
         Command::Serve(serve) => command::serve::run(&serve, &interrupts, color).await,
+        Command::Worker(worker) => command::serve::run(&worker.into(), &interrupts, color).await,
         Command::Flow { command } => command::flow::run(&command, &interrupts, color, output).await,
         Command::Eval(eval) => command::eval::run(&eval, &interrupts, color).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,

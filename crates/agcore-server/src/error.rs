@@ -40,7 +40,7 @@ pub enum ServerError {
     /// Another server has taken over the store, because this one had lost its connection.
     #[error("another server has taken over the database; its runs continue there")]
     TakenOver,
-    /// The server is no worker.
+    /// The server does not execute runs of a shared store.
     #[error("the server executes no runs of a shared store; set `with_sharing`, with the role `Worker` or `All`")]
     NotShared,
     /// The runs of other processes would be cancelled.

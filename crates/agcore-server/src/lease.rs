@@ -11,7 +11,7 @@ use agcore_chat::Clock;
 use agcore_session::{Lease, Renewal};
 use tokio_util::sync::CancellationToken;
 
-/// The part of a lease that is not used: between the look at the clock and the effect that follows, time passes.
+/// The part of a lease that is not used: some time passes between the check of the clock and the effect that follows.
 const MARGIN: u32 = 10;
 
 /// The lease under which this process executes a run.
@@ -99,8 +99,8 @@ impl HeldLease {
         self.lost.is_cancelled() || self.rest().is_zero()
     }
 
-    /// Waits until the process has to stop. Looks at the clocks whenever it is polled: the timer of a process that was stopped comes
-    /// late.
+    /// Waits until the process has to stop. The clocks are checked whenever this is polled: the timer of a process that was stopped
+    /// is late.
     ///
     /// Cancel safe.
     pub(crate) async fn over(&self) {

@@ -4,6 +4,7 @@ mod billing;
 mod agents;
 mod active;
 mod database;
+mod leasing;
 mod state;
 mod owned;
 mod hold;
@@ -17,7 +18,7 @@ mod flow_run;
 mod personal;
 mod questions;
 mod executor;
-mod leasing;
+mod work;
 mod upkeep;
 
 pub use self::database::SERVER_HOLD;

@@ -1,10 +1,10 @@
-//! [`Sharing`]: how a server shares runs with other processes.
+//! [`Sharing`]: the use of a store together with other processes.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 use agcore_session::RunLeases;
 
-/// How a server shares the runs of its store with other processes, each of which may be on another machine.
+/// The use of a store by several processes, which may be on different machines.
 ///
 /// Every process accepts requests for all threads, or works on runs, or both: see [`Role`]. A run waits in the store until a worker
 /// [claims](RunLeases::claim) it. If that worker ends, or is stopped for longer than the [lease](Self::with_lease), another one
@@ -25,8 +25,8 @@ use agcore_session::RunLeases;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Sharing {
-    /// The leases of the runs, if they have a connection of their own, so that renewals do not wait for other statements. They must
-    /// be those of the [store](crate::ServerBuilder::with_store), which is used by default.
+    /// The leases of the runs, if they have a connection of their own, so that renewals do not wait for other statements. They
+    /// must be those of the [store](crate::ServerBuilder::with_store), which is used by default.
     pub leases: Option<Arc<dyn RunLeases>>,
     /// The name of the process, for people.
     pub name: String,
@@ -37,8 +37,8 @@ pub struct Sharing {
     /// The time after which another worker continues a run whose worker does not renew its lease; 15 s by default. Leases are
     /// renewed three times as often.
     pub lease: Duration,
-    /// The longest pause between two looks for runs and for events of other processes; 250 ms by default. While no run is found, the
-    /// looks for runs become four times as rare.
+    /// The pause between two claims of runs, and between two reads of the events of other processes; 250 ms by default. While no
+    /// run is found, the pause between claims grows to four times as much.
     pub poll: Duration,
     /// The number of workers that may start a run before it fails, because it seems to end them; 5 by default.
     pub max_attempts: u32,
@@ -108,7 +108,7 @@ impl Sharing {
         self
     }
 
-    /// Sets the longest pause between two looks for runs and for events of other processes.
+    /// Sets the pause between two claims of runs, and between two reads of the events of other processes.
     #[must_use]
     pub fn with_poll(mut self, pause: Duration) -> Self {
         self.poll = pause;

@@ -4,7 +4,7 @@ use std::{error::Error, fmt, sync::Arc};
 
 use agcore_chat::{Fault, FaultKind, id::IdError};
 
-use crate::{hold::Holder, lease::RunScope};
+use crate::{hold::Holder, run_scope::RunScope};
 
 /// An error of a store of sessions, journals or checkpoints.
 ///

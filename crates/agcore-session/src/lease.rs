@@ -16,7 +16,7 @@ pub use self::{
     dead_letter::DeadLetter,
     fence::Fence,
     granted::{Claims, Lease},
-    limits::{RunCounts, RunLimits, RunScope},
+    limits::{RunCounts, RunLimits},
     order::{ClaimCandidate, RunTurn, TenantLoad, TenantShare},
     renewal::{CancelRequest, Release, ReleaseReason, Renewal},
     state::LeaseState,

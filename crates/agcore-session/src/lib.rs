@@ -53,6 +53,7 @@
 struct Readme;
 
 mod hold;
+mod run_scope;
 mod error;
 mod run_status;
 mod lease;
@@ -73,8 +74,9 @@ pub use journal::InMemoryJournal;
 pub use journal::{Entry, Journal, Record};
 pub use lease::{
     CancelRequest, ClaimCandidate, ClaimRequest, Claims, DeadLetter, Fence, Lease, LeaseState, Release, ReleaseReason,
-    Renewal, RunCounts, RunLimits, RunScope, RunTurn, TenantLoad, TenantShare,
+    Renewal, RunCounts, RunLimits, RunTurn, TenantLoad, TenantShare,
 };
+pub use run_scope::RunScope;
 pub use run_status::RunStatus;
 #[cfg(feature = "in-memory")]
 pub use session::InMemorySessionStore;

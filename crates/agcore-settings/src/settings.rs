@@ -40,7 +40,7 @@ pub use self::{
     file::guards::{BudgetEntry, BudgetTable},
     file::hooks::{HookEntry, HookEvent},
     file::permissions::{PermissionEntry, Subject},
-    file::serve::{BusyName, JwtTable, LimitsTable, MediaName, RetentionTable, ServeTable},
+    file::serve::{BusyName, JwtTable, LimitsTable, MediaName, RetentionTable, ServeTable, SharingTable},
     folder::{Folder, Wanted},
     mcp::{McpServers, NamedServer},
     model_limits::{LimitSetting, ModelLimits, timeout_advice, timeout_setting},

@@ -19,7 +19,7 @@ pub(crate) use self::{
 
 use sha2::{Digest, Sha256};
 
-/// How a hold is taken.
+/// The form of a hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HoldForm {
     /// By one holder, who excludes all others.

@@ -89,7 +89,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Sessions and costs", &["sessions", "approvals", "cost"]),
     ("Tools and agents", &["tools", "mcp", "skills", "agents"]),
     ("Data", &["knowledge", "memory", "store"]),
-    ("Build and operate", &["new", "serve", "eval", "inspect", "catalog"]),
+    (
+        "Build and operate",
+        &["new", "serve", "worker", "eval", "inspect", "catalog"],
+    ),
     ("About the program", &["help", "man", "completion", "schema"]),
 ];
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use agcore_settings::{SettingsOptions, listen_address};
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 pub(super) const SERVE_HELP: &str = "\
 Runs continue when clients disconnect, and when the server is killed and started again. Without tokens, only clients on this \
@@ -15,8 +15,11 @@ machine are served. The sessions are those of `agcore chat`.
 The table [serve] in agcore.toml sets the same, and limits and the keys of JSON Web Tokens. With AGCORE_STORE, a URL such as \
 postgres://USER:PASSWORD@HOST/DATABASE, the sessions are in a database server.
 
-One server at a time uses a database; a second one is refused. For a restart without a gap, start the new server with --hand-over \
+One server uses a database alone; a second one is refused. For a restart without a gap, start the new server with --hand-over \
 and stop the old one: the new one listens as soon as the old one has ended, and clients that reconnect miss no event.
+
+With --role, any number of processes share a database: some accept requests (api), some execute runs (worker, or `agcore worker`), \
+or each does both (all). If a worker is killed, another one continues its runs when their leases have expired, after 15 s.
 
 The flow files in `flows/` next to your user settings, and in `.agcore/flows/` of a trusted folder, are offered beside the agent: \
 `help.flow.yaml` answers at /api/v1/agent/agents/help/run.
@@ -30,6 +33,18 @@ Example:
     -H 'Content-Type: application/json' \\
     -d '{\"threadId\": \"t\", \"runId\": \"r\",
          \"messages\": [{\"id\": \"m\", \"role\": \"user\", \"content\": \"Hello\"}]}'";
+
+pub(super) const WORKER_HELP: &str = "\
+Any number of workers execute the runs that servers with `agcore serve --role api` accept, for example on several machines with one \
+PostgreSQL (AGCORE_STORE). All processes need the same settings, agents and flows.
+
+If a worker is killed, another one continues its runs when their leases have expired, after 15 s. When a worker is stopped with \
+Ctrl-C or SIGTERM, others continue at once what it could not finish.
+
+Example:
+  export AGCORE_STORE=postgres://USER:PASSWORD@HOST/DATABASE
+  agcore serve --role api --model openai:gpt-5-mini
+  agcore worker --slots 16 --model openai:gpt-5-mini";
 
 /// Arguments of `serve`.
 #[derive(Debug, Parser)]
@@ -69,9 +84,78 @@ pub(crate) struct ServeArgs {
     /// If another server uses the database, wait until it has ended, and continue its runs; without it, refuse to start
     #[arg(long)]
     pub(crate) hand_over: bool,
+    /// Time that runs have to end when the server is stopped, in seconds; by default 10. Others continue later
+    #[arg(long, value_name = "N")]
+    pub(crate) drain_seconds: Option<u64>,
+    /// Share the runs of the database with other processes, and do this part of the work
+    #[arg(long, value_enum, value_name = "ROLE", conflicts_with_all = ["hand_over", "cancel_unfinished"])]
+    pub(crate) role: Option<RoleName>,
+    #[command(flatten)]
+    pub(crate) worker: WorkerOptions,
     /// Check the settings, the address and the database, report all problems, and exit
     #[arg(long)]
     pub(crate) check: bool,
+}
+
+/// Options of a process that executes runs of a database that others use as well.
+#[derive(Debug, Default, Clone, Args)]
+pub(crate) struct WorkerOptions {
+    /// Largest number of runs that this process executes at a time when it shares the database; by default 64
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) slots: Option<u32>,
+    /// Execute only runs of this tenant when the database is shared; may be repeated
+    #[arg(long = "tenant", value_name = "NAME")]
+    pub(crate) tenants: Vec<String>,
+}
+
+/// Arguments of `worker`.
+#[derive(Debug, Parser)]
+pub(crate) struct WorkerArgs {
+    #[command(flatten)]
+    pub(crate) settings: SettingsOptions,
+    #[command(flatten)]
+    pub(crate) worker: WorkerOptions,
+    /// Offer tools to the model; they act with the rights of this program, on behalf of all users
+    #[arg(long)]
+    pub(crate) tools: bool,
+    /// Catalog with the prices of models; by default catalog.toml next to your user settings, if it exists
+    #[arg(long, value_name = "FILE")]
+    pub(crate) catalog: Option<PathBuf>,
+    /// Time that runs have to end when the worker is stopped, in seconds; by default 10. Others continue elsewhere
+    #[arg(long, value_name = "N")]
+    pub(crate) drain_seconds: Option<u64>,
+}
+
+impl From<WorkerArgs> for ServeArgs {
+    fn from(args: WorkerArgs) -> Self {
+        Self {
+            command: None,
+            settings: args.settings,
+            listen: None,
+            require_token: false,
+            proxies: Vec::new(),
+            origins: Vec::new(),
+            busy: None,
+            cancel_unfinished: false,
+            tools: args.tools,
+            no_tools: false,
+            catalog: args.catalog,
+            hand_over: false,
+            role: Some(RoleName::Worker),
+            worker: args.worker,
+            drain_seconds: args.drain_seconds,
+            check: false,
+        }
+    }
+}
+
+/// The part of the work of a process.
+// The variants carry no documentation: clap would repeat it on every help page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RoleName {
+    All,
+    Api,
+    Worker,
 }
 
 /// The treatment of a run on a thread with an active run.

@@ -6,6 +6,7 @@ mod documents;
 mod flows;
 mod jwt;
 mod retention;
+mod sharing;
 mod tokens;
 
 use std::{
@@ -15,7 +16,7 @@ use std::{
 };
 
 use agcore::{agent::RuntimeBundle, flow::FileFlowBuilder};
-use agcore_server::{Server, ServerBuilder, ServerError, TrustedProxy};
+use agcore_server::{Role, Server, ServerBuilder, ServerError, TrustedProxy};
 use agcore_settings::Settings;
 use agcore_terminal::{interrupt::Interrupts, render::Color};
 use agcore_workbench::{Surface, Workbench};
@@ -112,7 +113,7 @@ fn refuse(mut problems: Vec<String>) -> Result<(), Failure> {
 }
 
 async fn serve(
-    config: ServeConfig,
+    mut config: ServeConfig,
     settings: &Settings,
     prices: Option<&Prices>,
     (sessions, tools): (&Sessions, &Workbench),
@@ -126,13 +127,25 @@ async fn serve(
         // Requests try again: the other service may only be away for now, which was logged.
         drop(jwt.load().await);
     }
+    if let Some(sharing) = config.sharing.as_mut().filter(|sharing| sharing.role.works()) {
+        // Renewals must not wait for what runs read and write.
+        sharing.leases = Sessions::of_server_again().await?.map(|own| own.store() as _);
+    }
     let (listen, hands_over) = (config.listen, config.hands_over);
+    let is_worker = config
+        .sharing
+        .as_ref()
+        .is_some_and(|sharing| sharing.role == Role::Worker);
     let server = server(config, (bundle, flows), settings, prices, sessions)?;
     // Before the address is known: the program may be stopped as soon as it is.
     let stop = CancellationToken::new();
     let _meaning = interrupts.cancel(&stop);
     if !take_database(&server, hands_over, &stop).await? {
         return Ok(());
+    }
+    if is_worker {
+        writeln!(io::stderr(), "Working on the runs of the database").map_err(|error| Failure::output(&error))?;
+        return server.work(stop).await.map_err(failure);
     }
     // After the other server: it may have the same address.
     let listening = TcpListener::bind(listen).await;
@@ -189,6 +202,9 @@ fn server(
         .with_prune_pause(config.retention.pause)
         .with_busy(config.busy)
         .with_unfinished(config.unfinished);
+    if let Some(sharing) = config.sharing {
+        builder = builder.with_sharing(sharing);
+    }
     builder = builder.with_billing_of_model(&settings.provider.model);
     builder = documents::served(builder, (config.stored_catalog, config.profiles), prices, sessions);
     for (name, flow) in flows {

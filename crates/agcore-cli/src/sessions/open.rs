@@ -55,6 +55,17 @@ impl Sessions {
         Self::open_as(SERVER).await
     }
 
+    /// Opens the database server of [`of_server`](Self::of_server) again, with connections of its own. Returns `None` for a file.
+    ///
+    /// # Errors
+    /// When the server cannot be used.
+    pub(crate) async fn of_server_again() -> Result<Option<Self>, Failure> {
+        match variable(STORE) {
+            Some(url) => Self::open_server(&url, SERVER).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     async fn open_as(program: &str) -> Result<Self, Failure> {
         match variable(STORE) {
             Some(url) => Self::open_server(&url, program).await,

@@ -1,5 +1,6 @@
 //! `agcore serve`: a server that is asked, stopped and killed.
 
+mod clients;
 mod costs;
 mod cuts;
 mod flow_model;
@@ -10,6 +11,8 @@ mod overlap;
 mod logs;
 mod settings;
 mod uploads;
+#[cfg(all(unix, feature = "postgres"))]
+mod workers;
 
 use std::{
     io::{BufRead, BufReader, Read, Write},

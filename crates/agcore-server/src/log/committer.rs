@@ -37,14 +37,14 @@ pub(super) struct Committer {
     writer: Arc<tokio::sync::Mutex<Writer>>,
 }
 
-/// Where a run writes, and how.
+/// The store of a run, with the form in which the run writes to it.
 pub(super) struct Target {
     pub(super) store: Arc<dyn SessionStore>,
-    /// What the store adds to its writes. Writes together with those of other runs pass another store.
+    /// The fence that the store adds to its writes. Writes together with those of other runs pass another store.
     pub(super) fence: Option<Fence>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) settings: EncoderSettings,
-    /// Whether the run was accepted by another process, and was not begun by any.
+    /// Whether the run was accepted by another process, and was not started by any.
     pub(super) is_new: bool,
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Feed {
     is_cancel_requested: AtomicBool,
     /// Notifies readers of events, and of the end of all writes.
     changed: Notify,
+    /// Notified when the events come from somewhere else than before, or no more come.
+    moved: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -56,6 +58,7 @@ impl Feed {
             is_closed: AtomicBool::new(false),
             is_cancel_requested: AtomicBool::new(false),
             changed: Notify::new(),
+            moved: Notify::new(),
         }
     }
 
@@ -75,6 +78,21 @@ impl Feed {
     /// From here on, the events come from the store again.
     pub(crate) fn end_here(&self) {
         self.events().is_written_here = false;
+        self.moved.notify_waiters();
+    }
+
+    /// Waits until the log of this process adds no more events.
+    ///
+    /// Cancel safe: it only waits.
+    pub(crate) async fn wait_until_moved(&self) {
+        loop {
+            // Created before the check: it misses nothing that comes after it.
+            let moved = self.moved.notified();
+            if self.is_closed() || !self.is_written_here() {
+                return;
+            }
+            moved.await;
+        }
     }
 
     pub(crate) fn is_written_here(&self) -> bool {
@@ -118,6 +136,7 @@ impl Feed {
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
         self.changed.notify_waiters();
+        self.moved.notify_waiters();
     }
 
     /// Returns whether nothing more is written. Events that were written before may not have been read yet.

@@ -26,7 +26,7 @@ use crate::{lease::HeldLease, run::RunJob};
 /// Takes logs with reports, and the time of the first, which a [`Flusher`](super::Flusher) writes some time later.
 pub(crate) type FlushQueue = mpsc::UnboundedSender<(Duration, Arc<RunLog>)>;
 
-/// What the logs of all runs share.
+/// The parts that the logs of all runs share.
 pub(crate) struct LogContext {
     pub(crate) store: Arc<dyn SessionStore>,
     pub(crate) clock: Arc<dyn Clock>,

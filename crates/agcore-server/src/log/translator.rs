@@ -36,7 +36,8 @@ pub(super) struct Translator {
 }
 
 impl Translator {
-    /// Creates the translator of a run that was accepted, and that no process has begun yet. Its usage is complete from the start.
+    /// Creates the translator of a run that was accepted, and that no process has started yet. Its usage is complete from the
+    /// start.
     pub(super) fn of_accepted(thread: &str, run: &str, settings: EncoderSettings) -> Self {
         let mut translator = Self::new(thread, run, settings, &[]).0;
         // The event that this returns is stored already.

@@ -31,7 +31,8 @@ pub(super) enum Attempt {
     EndLater(RunStatus, Box<LogInput>),
 }
 
-/// How this process has left a run.
+/// The state in which this process has left a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     /// The run is over, or waits for a person.
     Ended,

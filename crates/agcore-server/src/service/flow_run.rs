@@ -165,7 +165,7 @@ impl Service {
         let profile = self.known_user(&actor).await?;
         Ok(flow.build(&FlowSetup {
             profile,
-            context: StoredContext::new(Arc::clone(self.store()), actor.tenant.as_str()),
+            context: StoredContext::new(Arc::clone(&log.store), actor.tenant.as_str()),
             clock: Arc::clone(&self.clock),
             sessions: Some(sessions),
             actor,

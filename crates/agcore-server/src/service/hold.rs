@@ -2,14 +2,22 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_session::{Hold, SessionError, SessionErrorKind};
+use agcore_chat::Actor;
+use agcore_session::{Hold, SessionError, SessionErrorKind, id, stream_of};
 use tokio_util::sync::CancellationToken;
 
 use super::state::Service;
-use crate::{error::ServerError, log::RunLog};
+use crate::{
+    error::ServerError,
+    log::RunLog,
+    problem::{Problem, ProblemCode},
+};
 
 /// The pause between two looks whether another server has ended, or has taken over.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// The number of times a request checks whether other processes have finished what they do with its thread.
+const LOOKS: u32 = 200;
 
 impl Service {
     /// Takes the database for this server, unless it has it already.
@@ -67,6 +75,38 @@ impl Service {
     pub(super) async fn hold_of(&self, log: &RunLog) -> Result<Arc<Hold>, SessionError> {
         let (tenant, thread) = log.job.session();
         Ok(Arc::new(self.hold_of_session(tenant, thread).await?))
+    }
+
+    /// Takes the right to change which runs a thread has, which one request of all processes has at a time. A process with a store
+    /// of its own needs none.
+    ///
+    /// # Errors
+    /// `session_busy` if other requests keep it for too long, and errors of the store.
+    pub(super) async fn admission_to(&self, actor: &Actor, thread: &str) -> Result<Hold, Problem> {
+        if !self.leasing.is_shared {
+            return Ok(Hold::granted());
+        }
+        let name = id::join(["admission", &actor.tenant, thread]);
+        for _ in 0..LOOKS {
+            match self.store().hold(&name).await {
+                Err(error) if error.kind() == SessionErrorKind::Held => {
+                    self.clock.sleep(Duration::from_millis(25)).await;
+                }
+                result => return Ok(result?),
+            }
+        }
+        let detail = "other requests for this thread are not finished; try again";
+        Err(Problem::new(ProblemCode::SessionBusy, detail))
+    }
+
+    /// Takes the right to drive a session: alone, or together with the other processes that share its runs. Among these, the lease
+    /// decides which one may write.
+    pub(super) async fn hold_of_session(&self, tenant: &str, thread: &str) -> Result<Hold, SessionError> {
+        let name = stream_of(tenant, thread);
+        match self.leasing.is_shared {
+            true => self.store().hold_shared(&name).await,
+            false => self.store().hold(&name).await,
+        }
     }
 
     /// Checks that no other program drives a thread, unless this server executes a run of it.

@@ -13,15 +13,14 @@ pub(crate) fn is_tested() -> bool {
     env::var_os(VARIABLE).is_some()
 }
 
-/// Returns how the servers share their runs: so that leases of servers that are killed expire soon.
+/// Returns how the servers of the tests share their runs.
 pub(crate) fn sharing() -> Sharing {
     Sharing::new("test")
         .with_poll(Duration::from_millis(20))
-        .with_lease(Duration::from_millis(600))
+        .with_lease(Duration::from_secs(5))
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "starts this program again")]
 async fn the_same_tests_pass_when_runs_are_shared() {
     if is_tested() {
         return;

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Running, Store, builder, call, input, store, text_of, texts};
 
-/// The leases of the tests, of which some wait for the end.
+/// The length of the leases. Some tests wait for the end of one.
 const LEASE: Duration = Duration::from_millis(800);
 
 fn sharing(role: Role) -> Sharing {
@@ -62,7 +62,7 @@ async fn status(store: &Store, run: &str) -> RunStatus {
 }
 
 #[tokio::test]
-async fn a_worker_executes_what_an_api_process_accepts_and_both_tell_it() {
+async fn a_worker_executes_what_an_api_process_accepts_and_all_show_it() {
     let store = store();
     let (one, other) = (Running::start(api(&store)).await, Running::start(api(&store)).await);
     let started = one.post("/api/v1/agent/runs/t", &input("t", "r1", "Say it.")).await;
@@ -160,7 +160,7 @@ async fn another_worker_continues_at_once_when_one_stops() {
         1
     );
     let run = store.runs("local", "t", &RunFilter::new()).await.unwrap().remove(0);
-    // The first one has given it back.
+    // The first one has released it.
     assert_eq!((run.lease.epoch, run.lease.attempts), (2, 1));
     next.stop().await;
     api.stop().await;
@@ -255,7 +255,7 @@ async fn a_message_waits_for_an_answer_that_another_process_takes() {
     one.post("/api/v1/agent/runs/t", &input("t", "r1", "Pay.")).await;
     let asked = data(one.follow("t", "r1", None).await);
     one.post("/api/v1/agent/runs/t", &input("t", "r2", "More.")).await;
-    // The worker has looked at it, and given it back.
+    // The worker has claimed it, and has released it.
     while store.runs("local", "t", &RunFilter::new().with_id("r2")).await.unwrap()[0]
         .lease
         .not_before
@@ -280,7 +280,7 @@ async fn a_server_with_a_store_for_itself_keeps_others_away() {
     let store = store();
     let shared = Running::start(api(&store)).await;
     let alone = builder(&ScriptedProvider::new([]), &store).build().unwrap();
-    // The other one has begun when it answers.
+    // The other one has started when it answers.
     shared.get("/health").await;
     assert!(matches!(alone.take_store().await, Err(ServerError::InUse(_))));
     shared.stop().await;

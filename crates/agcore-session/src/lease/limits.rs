@@ -1,8 +1,9 @@
 //! [`RunLimits`]: how many runs may wait or run.
 
-use std::fmt;
-
-use crate::error::{SessionError, SessionErrorKind};
+use crate::{
+    error::{SessionError, SessionErrorKind},
+    run_scope::RunScope,
+};
 
 /// The largest numbers of runs that wait for a worker or have one, over all processes. A [`Commit`](crate::Commit::with_limits)
 /// that begins a run is refused if there are as many already.
@@ -27,17 +28,6 @@ pub struct RunLimits {
     pub tenant: u64,
     /// The largest number of runs of a user.
     pub user: u64,
-}
-
-/// The runs to which a limit belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RunScope {
-    /// The runs of a user, within a line of business.
-    User,
-    /// The runs of all users of a tenant.
-    Tenant,
-    /// All runs.
-    Total,
 }
 
 /// The numbers of runs that wait for a worker or have one. For implementations of [`RunLeases`](crate::RunLeases).
@@ -93,15 +83,5 @@ impl RunLimits {
                 format!("{count} runs of {scope} wait or run, which is the limit; wait until one has ended"),
             )),
         }
-    }
-}
-
-impl fmt::Display for RunScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::User => "the user",
-            Self::Tenant => "the tenant",
-            Self::Total => "all users",
-        })
     }
 }

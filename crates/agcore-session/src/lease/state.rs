@@ -79,8 +79,8 @@ impl LeaseState {
         status.is_workable() && is_free && self.is_ready(now)
     }
 
-    /// Returns whether the run waits for a worker or has one: it counts for the [limits](crate::RunLimits). Without ever having had a
-    /// lease, a run that is running is driven by a program without leases.
+    /// Returns whether the run waits for a worker or has one, and counts for the [limits](crate::RunLimits). A run that is running
+    /// without ever having had a lease is driven by a program without leases.
     pub fn counts(&self, status: RunStatus) -> bool {
         status == RunStatus::Queued || (status == RunStatus::Running && self.epoch > 0)
     }

@@ -1,4 +1,5 @@
-//! Counting runs, and the conditions of claims, which are those of [`RunTurn`](agcore_session::RunTurn) and [`LeaseState`](agcore_session::LeaseState).
+//! Counting runs, and the conditions of claims: those of [`RunTurn`](agcore_session::RunTurn) and
+//! [`LeaseState`](agcore_session::LeaseState).
 
 use agcore_session::RunCounts;
 

@@ -7,11 +7,11 @@ use std::{
 };
 
 use agcore::{files::LocalStorage, llm::transport::http::Proxy};
-use agcore_server::{BusyPolicy, JwtVerifier, Limits, MediaSources, Unfinished};
+use agcore_server::{BusyPolicy, JwtVerifier, Limits, MediaSources, Sharing, Unfinished};
 use agcore_settings::{BusyName, Chosen, LimitsTable, MediaName, Origin, ServeTable};
 
-use super::{jwt, retention::RetentionConfig};
-use crate::args::{Busy, ServeArgs};
+use super::{jwt, retention::RetentionConfig, sharing::sharing};
+use crate::args::{Busy, RoleName, ServeArgs};
 
 /// The address without options and settings.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8737);
@@ -40,6 +40,8 @@ pub(super) struct ServeConfig {
     pub(super) profiles: bool,
     /// Whether to wait for the end of another server.
     pub(super) hands_over: bool,
+    /// How the runs are shared with other processes, if they are.
+    pub(super) sharing: Option<Sharing>,
 }
 
 impl ServeConfig {
@@ -65,7 +67,9 @@ impl ServeConfig {
             ));
         }
         let require_token = args.require_token || table.require_token == Some(true);
-        let has_credentials = require_token || !proxies.is_empty() || table.jwt.is_some();
+        let is_worker = args.role == Some(RoleName::Worker);
+        // Of the users of the servers, a worker knows nothing.
+        let has_credentials = is_worker || require_token || !proxies.is_empty() || table.jwt.is_some();
         let listen = args.listen.or(table.listen).unwrap_or(LISTEN);
         check_reach(listen, has_credentials, problems);
         let folder = settings.and_then(|settings| folder_of(&settings.origin));
@@ -86,12 +90,9 @@ impl ServeConfig {
             proxies,
             origins,
             busy: busy(args.busy, table.busy),
-            unfinished: if args.cancel_unfinished {
-                Unfinished::Cancel
-            } else {
-                Unfinished::Continue
-            },
-            limits: limits(&table.limits, problems).with_media(media(table.media)),
+            unfinished: unfinished(args),
+            limits: limits(args, &table.limits, problems).with_media(media(table.media)),
+            sharing: sharing(args, &table.sharing, problems),
             retention: RetentionConfig::new(&table.retention, problems),
             jwt,
             files,
@@ -147,6 +148,13 @@ fn open_files(path: &Path, problems: &mut Vec<String>) -> Option<LocalStorage> {
         .ok()
 }
 
+fn unfinished(args: &ServeArgs) -> Unfinished {
+    match args.cancel_unfinished {
+        true => Unfinished::Cancel,
+        false => Unfinished::Continue,
+    }
+}
+
 fn busy(option: Option<Busy>, setting: Option<BusyName>) -> BusyPolicy {
     match (option, setting) {
         (Some(Busy::Queue), _) | (None, Some(BusyName::Queue)) => BusyPolicy::Queue,
@@ -163,7 +171,7 @@ fn media(setting: Option<MediaName>) -> MediaSources {
     }
 }
 
-fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
+fn limits(args: &ServeArgs, table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
     let mut limits = Limits::new();
     let counts = [
         ("max_body_bytes", table.max_body_bytes, &mut limits.max_body_bytes),
@@ -200,6 +208,9 @@ fn limits(table: &LimitsTable, problems: &mut Vec<String>) -> Limits {
     }
     limits_of_tenants(table, &mut limits, problems);
     times(table, &mut limits, problems);
+    if let Some(seconds) = args.drain_seconds {
+        limits.drain = Duration::from_secs(seconds);
+    }
     limits
 }
 

@@ -86,8 +86,8 @@ pub trait RunLeases: Send + Sync + Debug {
     /// When the storage fails. The leases are then as they were, or renewed.
     async fn renew(&self, leases: &[Lease]) -> Result<Vec<Renewal>, SessionError>;
 
-    /// Returns for each lease whether somebody has asked to cancel its run, in the same order, without renewing any: false for those
-    /// that do not hold any more. Workers ask this more often than they renew. It takes one statement.
+    /// Returns for each lease whether somebody has asked to cancel its run, in the same order, without renewing any. It is false
+    /// for those that do not hold any more. Workers ask this more often than they renew. It takes one statement.
     ///
     /// # Errors
     /// When the storage fails.

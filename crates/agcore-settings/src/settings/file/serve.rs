@@ -39,6 +39,9 @@ pub struct ServeTable {
     /// The table `[serve.limits]`.
     #[serde(default)]
     pub limits: LimitsTable,
+    /// The table `[serve.sharing]`.
+    #[serde(default)]
+    pub sharing: SharingTable,
     /// The table `[serve.retention]`.
     #[serde(default)]
     pub retention: RetentionTable,
@@ -108,6 +111,18 @@ pub struct LimitsTable {
     pub drain_seconds: Option<u64>,
     /// The time for which a stopping server reports that it is not ready, in seconds.
     pub lame_duck_seconds: Option<u64>,
+}
+
+/// The work of a process that shares a database with others.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharingTable {
+    /// The most runs that the process executes at a time.
+    pub slots: Option<u32>,
+    /// The seconds after which another worker continues the runs of one that does not answer.
+    pub lease_seconds: Option<u64>,
+    /// The number of workers that may start a run before it fails.
+    pub max_attempts: Option<u32>,
 }
 
 /// The time that sessions and their data are kept. Without a rule, everything is kept.

@@ -1,6 +1,6 @@
 //! [`Sharer`]: a file of each holder who shares a hold.
 //!
-//! The locked file of a hold has room for one holder. Those who share it have files in a directory beside it, which they keep
+//! The locked file of a hold has space for one holder. Those who share it have files in a directory beside it, which they keep
 //! locked: the files of processes that were killed are not.
 
 use std::{

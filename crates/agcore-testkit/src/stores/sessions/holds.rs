@@ -85,7 +85,7 @@ pub async fn any_number_share_a_hold(subject: &dyn SessionStoreSubject) {
     assert_eq!(unacceptable.kind(), SessionErrorKind::InvalidInput);
 }
 
-/// What one holder has alone is shared only when it was dropped, and errors name the holder.
+/// Checks that a hold that one holder has alone is shared only after it was dropped, and that errors name the holder.
 pub async fn a_hold_is_not_shared(subject: &dyn SessionStoreSubject) {
     let [one, other] = open_twice(subject).await;
     let from = one.clock_now().as_millis() / 1000;
@@ -102,7 +102,7 @@ pub async fn a_hold_is_not_shared(subject: &dyn SessionStoreSubject) {
     drop(other.store.hold_shared("name").await.unwrap());
 }
 
-/// Of many that want the same at once, some of them alone, either one gets it alone or all others share it.
+/// Checks that of many that want the same at once, some of them alone, either one gets it alone or all others share it.
 pub async fn many_share_or_one_holds(subject: &dyn SessionStoreSubject) {
     let [one, other] = open_twice(subject).await;
     for _ in 0..3 {

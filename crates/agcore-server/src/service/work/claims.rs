@@ -16,8 +16,38 @@ use crate::{
 /// The pause after which a run is tried again that could not be opened.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// The pause after which a run that waits for an answer to an earlier one is looked at again, unless the answer ends it.
+/// The longest pause between two claims while the store fails.
+const OUTAGE: Duration = Duration::from_secs(5);
+
+/// The pause after which a run that waits for an answer to an earlier one is tried again, unless the answer ends it.
 const HELD: Duration = Duration::from_secs(30);
+
+/// A run that this process executes. When this is dropped, also by a panic, its lease is not renewed any more, and those who follow
+/// the run read the rest from the store.
+struct ExecutedHere<'a> {
+    service: &'a Service,
+    job: RunJob,
+    feed: Arc<Feed>,
+}
+
+impl<'a> ExecutedHere<'a> {
+    fn begin(service: &'a Service, job: &RunJob, feed: &Arc<Feed>) -> Self {
+        feed.begin_here();
+        Self {
+            service,
+            job: job.clone(),
+            feed: Arc::clone(feed),
+        }
+    }
+}
+
+impl Drop for ExecutedHere<'_> {
+    fn drop(&mut self) {
+        self.service.active.remove(&self.job);
+        self.service.count_active();
+        self.feed.end_here();
+    }
+}
 
 impl Service {
     /// Claims runs and executes them, until the server stops.
@@ -38,7 +68,10 @@ impl Service {
                         pause = if found > 0 { poll } else { (pause * 2).min(idle) };
                     }
                     // The same holder asks again: the leases may have been given to it.
-                    Err(error) => tracing::warn!(?error, "no runs were claimed; the next look is soon"),
+                    Err(error) => {
+                        tracing::warn!(?error, "no runs were claimed; the next attempt is soon");
+                        pause = (pause * 2).min(OUTAGE);
+                    }
                 }
             }
             tokio::select! {
@@ -66,7 +99,7 @@ impl Service {
     async fn take(self: &Arc<Self>, claims: Claims, asked: Moment) {
         for dead in claims.dead {
             if let Err(error) = self.report_dead(&dead).await {
-                // Whoever follows the run does it.
+                // A process whose user follows the run does it.
                 tracing::warn!(run = dead.run, ?error, "the end of a run was not stored");
             }
         }
@@ -95,30 +128,22 @@ impl Service {
         };
         let job = RunJob::new(found.owner, &*lease.session, &*lease.run);
         let feed = self.feed(&job);
-        feed.begin_here();
-        let left = match self.open(job.clone(), found.end, &feed, held).await {
+        let here = ExecutedHere::begin(self, &job, &feed);
+        let left = match self.open(job, found.end, &feed, held).await {
             Ok(log) => {
                 self.active.insert(Arc::clone(&log));
                 self.count_active();
                 self.execute(&log).await
             }
-            Err(error) => {
-                feed.end_here();
-                return self.not_opened(lease, &error).await;
-            }
+            Err(error) => return self.not_opened(lease, &error).await,
         };
-        self.active.remove(&job);
-        self.count_active();
-        match left {
-            Left::Ended => {
-                feed.close();
-                self.end_delays(&lease.tenant, &lease.session).await;
-            }
-            // Those who follow the run read the rest from the store.
-            Left::Parked | Left::Lost | Left::Held => feed.end_here(),
+        if left == Left::Ended {
+            feed.close();
         }
+        drop(here);
         match left {
-            Left::Ended | Left::Lost => {}
+            Left::Ended => self.end_delays(&lease.tenant, &lease.session).await,
+            Left::Lost => {}
             Left::Parked => self.give_back(lease, ReleaseReason::GivenBack, None).await,
             Left::Held => self.give_back(lease, ReleaseReason::GivenBack, Some(HELD)).await,
         }
@@ -149,13 +174,13 @@ impl Service {
         Ok(log)
     }
 
-    /// Leaves a run that cannot be opened to a later attempt, of which there are not too many.
+    /// Leaves a run that cannot be opened to a later attempt. Their number is limited.
     async fn not_opened(self: &Arc<Self>, lease: &Lease, error: &SessionError) {
         tracing::warn!(run = lease.run, ?error, "a run was not opened; it is tried again later");
         self.give_back(lease, ReleaseReason::Failed, Some(RETRY)).await;
     }
 
-    /// Gives a lease back. If that fails, it expires.
+    /// Releases a lease. If that fails, it expires.
     async fn give_back(self: &Arc<Self>, lease: &Lease, reason: ReleaseReason, delay: Option<Duration>) {
         let mut release = Release::new(reason);
         release.delay = delay;
@@ -166,7 +191,7 @@ impl Service {
                 tracing::warn!(
                     run = lease.run,
                     ?error,
-                    "the lease of a run was not given back; it expires"
+                    "the lease of a run was not released; it expires"
                 );
                 Some(lease.length)
             }

@@ -15,17 +15,22 @@ impl Service {
     pub(crate) async fn renew_all(self: Arc<Self>) {
         let leasing = &self.leasing;
         let pause = leasing.settings.lease / 3;
+        // A process that has the store for itself knows what its users want.
+        let look = if leasing.is_shared {
+            leasing.settings.poll
+        } else {
+            pause
+        };
         let mut renewed = self.clock.monotonic();
         loop {
             tokio::select! {
                 () = self.parking.cancelled() => return,
-                () = self.clock.sleep(leasing.settings.poll.min(pause)) => {}
+                () = self.clock.sleep(look.min(pause)) => {}
             }
             let held = self.active.leased();
             let now = self.clock.monotonic();
             let is_due = now.saturating_sub(renewed) >= pause;
-            // A process that has the store for itself knows what its users want.
-            if held.is_empty() || !(is_due || leasing.is_shared) {
+            if held.is_empty() {
                 continue;
             }
             let answered = tokio::select! {

@@ -1,0 +1,74 @@
+//! Executing runs, with or without accepting requests.
+
+use std::sync::Arc;
+
+use agcore_session::Hold;
+use tokio_util::sync::CancellationToken;
+
+use super::Server;
+use crate::error::ServerError;
+
+impl Server {
+    /// Executes runs until `stop` is cancelled, without accepting requests: a worker of a store that is
+    /// [shared](ServerBuilder::with_sharing).
+    ///
+    /// When `stop` is cancelled, no more runs are claimed. Those that are active have [some time](Limits::drain) to end; the leases
+    /// of the others are released, and other workers continue them at once.
+    ///
+    /// Dropping the future ends everything at once, like the end of the process.
+    ///
+    /// # Errors
+    /// [`NotShared`](ServerError::NotShared) if the server shares no store, or executes no runs in its
+    /// [role](crate::Sharing::role), and the errors of [`serve`](Self::serve) that concern the store.
+    pub async fn work(&self, stop: CancellationToken) -> Result<(), ServerError> {
+        let leasing = &self.app.service.leasing;
+        if !leasing.is_shared() || !leasing.works() {
+            return Err(ServerError::NotShared);
+        }
+        let hold = self.begin().await?;
+        let guard = self.app.service.parking.clone().drop_guard();
+        let result = self.work_while_held(&stop, hold.as_ref()).await;
+        drop(guard);
+        drop(hold);
+        result
+    }
+
+    /// Takes the store, and begins to execute runs and to keep the store in order.
+    pub(super) async fn begin(&self) -> Result<Option<Hold>, ServerError> {
+        let service = &self.app.service;
+        self.take_store().await?;
+        let hold = service.database.keep();
+        let left = service.take_over(self.unfinished).await.map_err(ServerError::Store)?;
+        if left > 0 {
+            tracing::info!(left, unfinished = ?self.unfinished, "an earlier process has left runs");
+        }
+        service.tasks.spawn(Arc::clone(service).renew_all());
+        if service.leasing.works() {
+            service.tasks.spawn(Arc::clone(service).claim_all());
+        }
+        let flushing = Arc::clone(service);
+        service
+            .tasks
+            .spawn(async move { flushing.flusher.lock().await.run(&flushing.parking).await });
+        self.keep_in_order();
+        Ok(hold)
+    }
+
+    /// Begins to remove old data, and to use new versions of the catalog.
+    fn keep_in_order(&self) {
+        let service = &self.app.service;
+        if !self.retention.is_empty() || self.file_pruning.is_some() {
+            let (pruning, retention, pause) = (Arc::clone(service), self.retention, self.prune_pause);
+            let files = self.file_pruning.clone();
+            service
+                .tasks
+                .spawn(async move { pruning.prune_regularly(retention, files, pause).await });
+        }
+        if let Some((source, pause)) = self.stored_catalog.clone() {
+            let reloading = Arc::clone(service);
+            service
+                .tasks
+                .spawn(async move { reloading.reload_catalog(source, pause).await });
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The feeds of runs, also of those that other processes execute.
+
+use std::sync::{Arc, Weak};
+
+use agcore_chat::{Fault, FaultKind};
+use agcore_session::{DeadLetter, EventFilter, Run, SessionError};
+
+use super::super::{owned::OwnedRun, state::Service};
+use crate::{
+    log::{Feed, LogInput, LogItem},
+    run::RunJob,
+};
+
+/// The number of events that are read at once.
+const PAGE: u64 = 256;
+
+/// The factor by which the pauses between reads grow while nothing is found.
+const SLOW: u32 = 2;
+
+impl Service {
+    /// Returns the feed of a run that is not over; `None` if it is.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(crate) async fn feed_of(self: &Arc<Self>, run: &OwnedRun) -> Result<Option<Arc<Feed>>, SessionError> {
+        if let Some(log) = self.log(run) {
+            return Ok(Some(Arc::clone(&log.feed)));
+        }
+        match self.stored_run(run, &run.run).await? {
+            Some(found) if !found.status.is_over() => Ok(Some(self.feed(run))),
+            Some(found) => self.end_dead(run, &found).await.map(|()| None),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the feed of a run, which has its events for as long as it is kept.
+    pub(super) fn feed(self: &Arc<Self>, job: &RunJob) -> Arc<Feed> {
+        let (feed, is_new) = self.leasing.followed.feed(job);
+        if is_new {
+            let (service, weak, job) = (Arc::clone(self), Arc::downgrade(&feed), job.clone());
+            self.tasks.spawn(async move { service.keep_reading(&job, weak).await });
+        }
+        feed
+    }
+
+    /// Reads the events of a run from the store while another process writes them, until its end, or until the feed is not used.
+    async fn keep_reading(self: Arc<Self>, job: &RunJob, weak: Weak<Feed>) {
+        let poll = self.leasing.settings.poll;
+        let mut pause = poll;
+        loop {
+            let Some(feed) = weak.upgrade() else { return };
+            if feed.is_closed() {
+                return;
+            }
+            if feed.is_written_here() {
+                tokio::select! {
+                    () = self.parking.cancelled() => return feed.close(),
+                    () = feed.wait_until_moved() => continue,
+                }
+            }
+            let known = feed.last();
+            if let Err(error) = self.read_more(job, &feed).await {
+                tracing::warn!(
+                    run = job.run,
+                    ?error,
+                    "the events of a run cannot be read at the moment"
+                );
+            }
+            pause = match feed.last() == known {
+                true => (pause * 2).min(poll * SLOW),
+                false => poll,
+            };
+            drop(feed);
+            tokio::select! {
+                // Those who follow the run come back, to this server when it has started again, or to another one.
+                () = self.parking.cancelled() => return weak.upgrade().into_iter().for_each(|feed| feed.close()),
+                () = self.clock.sleep(pause) => {}
+            }
+        }
+    }
+
+    /// Reads the events that were stored since the last time.
+    async fn read_more(&self, job: &RunJob, feed: &Feed) -> Result<(), SessionError> {
+        let (tenant, thread) = job.session();
+        // Before its events: what the process writes between the two is read then.
+        let run = self.stored_run(job, &job.run).await?;
+        loop {
+            let filter = EventFilter::new()
+                .with_run(&*job.run)
+                .after(feed.last())
+                .with_limit(PAGE);
+            let found = self.store().events(tenant, thread, &filter).await?;
+            let is_all = u64::try_from(found.len()).is_ok_and(|count| count < PAGE);
+            feed.publish_found(found.into_iter().map(LogItem::from));
+            if feed.is_written_here() {
+                return Ok(());
+            }
+            if is_all {
+                break;
+            }
+        }
+        let is_ended = run.as_ref().is_none_or(|run| !run.status.is_workable());
+        if let Some(run) = &run
+            && !feed.is_over()
+            && run.lease.dead_at.is_some()
+        {
+            return self.end_dead(job, run).await;
+        }
+        if is_ended && !feed.is_written_here() {
+            feed.close();
+        }
+        Ok(())
+    }
+
+    /// Stores the last event of a run that has failed because it was claimed too often, unless another process has done so.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) async fn end_dead(&self, job: &RunJob, run: &Run) -> Result<(), SessionError> {
+        let Some(at) = run.lease.dead_at else { return Ok(()) };
+        let (tenant, thread) = job.session();
+        let Some(session) = self.store().get_session(tenant, thread).await? else {
+            return Ok(());
+        };
+        let filter = EventFilter::new().with_run(&*job.run);
+        let events = self.store().events(tenant, thread, &filter).await?;
+        let feed = Arc::new(Feed::here(events.into_iter().map(LogItem::from).collect()));
+        if feed.is_over() {
+            return Ok(());
+        }
+        let ids = (tenant, thread, &*job.run);
+        let reason = DeadLetter::new(ids, run.lease.attempts, run.lease.worker.clone(), at).reason();
+        tracing::error!(run = job.run, reason, "a run has failed");
+        let fault = Fault::new(FaultKind::Limit, reason);
+        let log = self.new_log(job.clone(), session.end, feed, None);
+        log.append(Vec::new(), vec![LogInput::Failed(fault)]).await
+    }
+}
