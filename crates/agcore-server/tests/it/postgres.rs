@@ -71,7 +71,7 @@ async fn the_same_tests_pass_with_a_database_server() {
     };
     let mut tests = process::Command::new(env::current_exe().unwrap());
     tests
-        .args(["--skip", "postgres::", "--test-threads", "4"])
+        .args(["--skip", "postgres::", "--skip", "shared::", "--test-threads", "4"])
         .env(VARIABLE, &url);
     let tests = tests.stdout(process::Stdio::piped()).stderr(process::Stdio::piped());
     let tests = tests.spawn().unwrap();
