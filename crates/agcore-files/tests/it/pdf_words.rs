@@ -98,6 +98,23 @@ fn codes_without_characters_are_gaps_or_parts_of_ligatures() {
 }
 
 #[test]
+fn the_glyph_at_the_code_of_the_space_may_be_another_one() {
+    // TeX names the glyphs that are used. It writes spaces as gaps, and the width of code 32 is that of a visible space.
+    let show = |differences: &str| {
+        let widths = "600 ".repeat(25);
+        let font = format!(
+            "<< /Type /Font /Subtype /Type1 /BaseFont /X /FirstChar 32 /LastChar 122 /Widths [500 {}{widths}] \
+             /Encoding << /Differences [{differences}] >> >>",
+            "0 ".repeat(65)
+        );
+        let content = "BT /F1 10 Tf 50 700 Td [(ab) -230 (a) -30 (b)] TJ ET";
+        document("a.pdf", &pdf_with_font(content, &[font.as_bytes()])).text()
+    };
+    assert_eq!(show("97 /a /b"), "ab ab");
+    assert_eq!(show("32 /space 97 /a /b"), "abab");
+}
+
+#[test]
 fn accents_are_put_on_their_letters() {
     // As TeX draws them: the accent, back to the place of the letter, and the letter.
     check("[(d) (\\264) 444 (e) (sordre)] TJ", "désordre");

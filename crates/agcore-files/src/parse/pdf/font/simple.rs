@@ -23,6 +23,8 @@ const USUAL_WIDTH: f32 = 0.5;
 #[derive(Debug)]
 pub(super) struct SimpleFont {
     codes: Vec<Code>,
+    /// Whether the code with the name of the space may be another glyph; see [`Names::is_space_doubtful`].
+    is_space_doubtful: bool,
 }
 
 #[derive(Debug)]
@@ -40,6 +42,9 @@ struct Names {
     is_guess: bool,
     /// Whether the names are those of ZapfDingbats.
     is_dingbats: bool,
+    /// Whether the file names the glyphs that are used, and the space is not among them. TeX writes spaces as gaps, and has another
+    /// glyph at the code of the space, with the width of that one.
+    is_space_doubtful: bool,
 }
 
 impl Names {
@@ -49,6 +54,7 @@ impl Names {
             names,
             is_guess: false,
             is_dingbats: false,
+            is_space_doubtful: false,
         }
     }
 }
@@ -67,6 +73,7 @@ impl SimpleFont {
         };
         Self {
             codes: names.into_iter().enumerate().map(code).collect(),
+            is_space_doubtful: found.is_space_doubtful,
         }
     }
 
@@ -80,7 +87,11 @@ impl SimpleFont {
         let (count, sum) = widths(|_| true).fold((0.0, 0.0), |(count, sum), width| (count + 1.0, sum + width));
         // Fonts without a space are usually twice as wide on average.
         let usual = if count > 0.0 { sum / count } else { USUAL_WIDTH };
-        space.unwrap_or(usual / 2.0)
+        match space {
+            Some(space) if self.is_space_doubtful => space.min(usual / 2.0),
+            Some(space) => space,
+            None => usual / 2.0,
+        }
     }
 
     pub(super) fn show<E>(&self, bytes: &[u8], mut each: impl FnMut(Glyph<'_>) -> Result<(), E>) -> Result<(), E> {
@@ -117,6 +128,7 @@ impl Default for SimpleFont {
         };
         Self {
             codes: names.map(code).collect(),
+            is_space_doubtful: false,
         }
     }
 }
@@ -165,10 +177,11 @@ fn names<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
     let name = source.name(font, b"BaseFont").unwrap_or_default();
     found.is_dingbats = StandardFont::new(&name, 0) == StandardFont::ZapfDingbats;
     let differences = dictionary.and_then(|dictionary| source.array(dictionary, b"Differences"));
-    let mut code = 0;
+    let (mut code, mut has_space) = (0, false);
     for item in differences.unwrap_or_default() {
         match source.resolve(item) {
             Some(Object::Name(name)) => {
+                has_space |= code == usize::from(b' ');
                 if let Some(slot) = found.names.get_mut(code) {
                     *slot = Some(String::from_utf8_lossy(name).into_owned());
                 }
@@ -181,6 +194,7 @@ fn names<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
             None => {}
         }
     }
+    found.is_space_doubtful = base.is_none() && differences.is_some_and(|names| !names.is_empty()) && !has_space;
     found
 }
 
@@ -219,6 +233,7 @@ fn implicit<'p>(source: &mut Source<'p>, font: &'p Dictionary) -> Names {
         names,
         is_guess: is_embedded || kind == "Type3",
         is_dingbats: false,
+        is_space_doubtful: false,
     }
 }
 
