@@ -1,6 +1,10 @@
 //! [`Fenced`]: a store for the worker that has a run.
 
-use std::fmt;
+use std::{
+    collections::HashSet,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use agcore_chat::Actor;
 use async_trait::async_trait;
@@ -8,8 +12,8 @@ use serde_json::Value;
 
 use crate::{
     checkpoint::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey},
-    error::SessionError,
-    hold::Hold,
+    error::{SessionError, SessionErrorKind},
+    hold::{Hold, HoldGuard},
     journal::{Entry, Journal, Record},
     lease::Fence,
     session::{Approval, Commit, Committed, NewSession, Session, SessionEvents, SessionWriter, StoreLayer},
@@ -20,6 +24,10 @@ use crate::{
 ///
 /// Give it to whatever works on a run, such as an agent, a flow, and the agents that these ask. Then none of them can write once
 /// another worker may have the run, and their code does not know of leases.
+///
+/// A [hold](SessionWriter::hold) keeps away those who drive a session without a lease, and other handles under the same lease. It does
+/// not keep the next worker away: the process that has lost its lease may be stopped and unable to release anything, and the
+/// fence keeps it from writing.
 ///
 /// Not checked are the operations that belong to no run: creating and renaming sessions, answers of users, journals and removals.
 ///
@@ -52,12 +60,66 @@ use crate::{
 pub struct Fenced<S> {
     store: S,
     fence: Fence,
+    /// The names that are held through this store and its clones.
+    in_use: Names,
+}
+
+/// The right to drive a session under a lease.
+struct UnderLease {
+    /// Keeps those away who drive it without a lease.
+    shared: Hold,
+    /// Keeps other handles under the same lease away, which are all in this process.
+    _alone: InUse,
+}
+
+impl HoldGuard for UnderLease {
+    fn is_lost(&self) -> bool {
+        self.shared.is_lost()
+    }
+}
+
+/// The names that are held under a lease.
+type Names = Arc<Mutex<HashSet<String>>>;
+
+/// A name that is held under a lease, until this is dropped.
+struct InUse {
+    names: Names,
+    name: String,
+}
+
+impl InUse {
+    fn begin(names: &Names, name: &str) -> Result<Self, SessionError> {
+        match lock(names).insert(name.to_owned()) {
+            true => Ok(Self {
+                names: Arc::clone(names),
+                name: name.to_owned(),
+            }),
+            false => Err(SessionError::new(
+                SessionErrorKind::Held,
+                format!("`{name}` is held by another handle of the same run; wait until its turn has ended"),
+            )),
+        }
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        lock(&self.names).remove(&self.name);
+    }
+}
+
+fn lock(names: &Names) -> MutexGuard<'_, HashSet<String>> {
+    names.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<S> Fenced<S> {
     /// Creates a store that writes under a lease. A fence that a commit has already is replaced.
-    pub const fn new(store: S, fence: Fence) -> Self {
-        Self { store, fence }
+    pub fn new(store: S, fence: Fence) -> Self {
+        Self {
+            store,
+            fence,
+            in_use: Names::default(),
+        }
     }
 
     /// Returns the fence.
@@ -112,7 +174,9 @@ impl<S: SessionWriter> SessionWriter for Fenced<S> {
     }
 
     async fn hold(&self, name: &str) -> Result<Hold, SessionError> {
-        self.store.hold(name).await
+        let shared = self.store.hold_shared(name).await?;
+        let alone = InUse::begin(&self.in_use, name)?;
+        Ok(Hold::new(UnderLease { shared, _alone: alone }))
     }
 
     async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {

@@ -142,6 +142,7 @@ const FLAWS: &[(&str, &[Flaw])] = &[
             Flaw::ForgetsFenceOf(Part::Checkpoints),
             Flaw::ForgetsFenceOf(Part::Trimming),
             Flaw::LeasesDoNotExpire,
+            Flaw::HoldsAreNotShared,
         ],
     ),
 ];

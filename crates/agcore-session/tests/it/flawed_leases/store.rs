@@ -37,6 +37,7 @@ pub(super) enum Flaw {
     CancelRequestsAreNotListed,
     DelaysDoNotEnd,
     TakingOverDoesNothing,
+    HoldsAreNotShared,
     TakingOverCancelsAll,
     /// Ignores a limit.
     Ignores(RunScope),
@@ -393,7 +394,10 @@ impl SessionWriter for Flawed {
     }
 
     async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
-        self.store.hold_shared(name).await
+        match self.flaw {
+            Flaw::HoldsAreNotShared => self.store.hold(name).await,
+            _ => self.store.hold_shared(name).await,
+        }
     }
 }
 

@@ -108,7 +108,14 @@ pub async fn a_fenced_store_writes_under_its_lease(subject: &dyn RunLeasesSubjec
         .save_checkpoint(run, 0, NewCheckpoint::snapshot("step", json!({})))
         .await
         .unwrap();
+    let kept = fenced.hold("name").await.unwrap();
+    assert_eq!(refused(fenced.hold("name").await), SessionErrorKind::Held);
+    assert_eq!(refused(opened.other.hold("name").await), SessionErrorKind::Held);
     opened.expire().await;
+    // The worker that has lost its lease, and may be stopped, does not keep the next one away.
+    let next = Fenced::new(Arc::clone(&opened.other), opened.claim_one("next").await.fence());
+    drop(next.hold("name").await.unwrap());
+    drop(kept);
     let fenced_out = SessionErrorKind::Fenced;
     let late = fenced.commit("acme", "r", 1, Commit::new().with_record(record())).await;
     assert_eq!(refused(late), fenced_out);
