@@ -146,3 +146,72 @@ impl fmt::Debug for HeldLease {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use agcore_session::{ClaimRequest, LeaseState, RunStatus, Timestamp};
+    use agcore_testkit::clock::ManualClock;
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    const LENGTH: Duration = Duration::from_secs(10);
+
+    /// Takes a lease of ten seconds.
+    fn held(clock: &Arc<ManualClock>) -> HeldLease {
+        let mut state = LeaseState::default();
+        let request = ClaimRequest::new("holder", "worker").with_length(LENGTH);
+        state.claim(&request, Timestamp::default());
+        let ids = ("acme", "s", "r");
+        let lease = Lease::new(ids, (RunStatus::Queued, &state), LENGTH, Timestamp::default());
+        let clock = Arc::clone(clock) as Arc<dyn Clock>;
+        let asked = Moment::now(&*clock);
+        HeldLease::new(lease, clock, asked)
+    }
+
+    #[tokio::test]
+    async fn a_process_stops_before_the_lease_has_expired() {
+        let clock = Arc::new(ManualClock::new());
+        let held = held(&clock);
+        let mut over = Box::pin(held.over());
+        assert!(over.as_mut().now_or_never().is_none());
+        clock.advance(Duration::from_millis(8_900));
+        assert!(over.as_mut().now_or_never().is_none() && !held.is_over());
+        clock.advance(Duration::from_millis(100));
+        // The timer need not have ended: the clocks are read.
+        assert!(held.is_over());
+        over.as_mut().now_or_never().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_renewal_counts_from_the_moment_before_it_was_asked_for() {
+        let clock = Arc::new(ManualClock::new());
+        let held = held(&clock);
+        let mut over = Box::pin(held.over());
+        assert!(over.as_mut().now_or_never().is_none());
+        clock.advance(Duration::from_secs(5));
+        let asked = Moment::now(&*clock);
+        // The answer takes three seconds.
+        clock.advance(Duration::from_secs(3));
+        let renewal = Renewal::Held {
+            remaining: LENGTH,
+            cancel_requested: false,
+        };
+        held.renewed(renewal, asked);
+        clock.advance(Duration::from_millis(5_900));
+        assert!(over.as_mut().now_or_never().is_none());
+        clock.advance(Duration::from_millis(100));
+        over.as_mut().now_or_never().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_lost_lease_ends_at_once() {
+        let clock = Arc::new(ManualClock::new());
+        let held = held(&clock);
+        let mut over = Box::pin(held.over());
+        assert!(over.as_mut().now_or_never().is_none());
+        held.renewed(Renewal::Lost, Moment::now(&*clock));
+        over.as_mut().now_or_never().unwrap();
+        assert!(held.is_over());
+    }
+}

@@ -1,10 +1,19 @@
 //! Several servers that share the runs of a store.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
+use agcore_chat::SystemClock;
 use agcore_server::{BusyPolicy, Limits, Role, Server, ServerBuilder, ServerError, Sharing, Unfinished};
-use agcore_session::{ClaimRequest, Commit, Fence, NewEvent, RunFilter, RunStatus, SessionErrorKind};
-use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use agcore_session::{
+    ClaimRequest, Commit, Fence, InMemorySessionStore, NewEvent, RunChange, RunFilter, RunStatus, SessionErrorKind,
+};
+use agcore_testkit::{
+    scripted::{ScriptStep, ScriptedProvider},
+    stores::faulty::{FaultPlan, FaultyStore, StoreFault},
+};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -292,4 +301,52 @@ async fn a_server_with_a_store_for_itself_keeps_others_away() {
     let not_shared = builder(&ScriptedProvider::new([]), &store).build().unwrap();
     let worked = not_shared.work(CancellationToken::new()).await;
     assert!(matches!(worked, Err(ServerError::NotShared)), "{worked:?}");
+}
+
+#[tokio::test]
+async fn a_run_that_was_claimed_before_an_outage_is_tried_again() {
+    let failed = Arc::new(Mutex::new(Vec::<String>::new()));
+    let failures = Arc::clone(&failed);
+    // The first read for the run, and then the first attempt to release it.
+    let plan = FaultPlan::from_fn(move |_, method| {
+        let mut failed = failures.lock().unwrap();
+        let fails = ["events", "release"].contains(&method) && !failed.iter().any(|other| other == method);
+        fails.then(|| {
+            failed.push(method.to_owned());
+            StoreFault::Fail
+        })
+    });
+    let inner = InMemorySessionStore::new(Arc::new(SystemClock::new()));
+    let store: Store = Arc::new(FaultyStore::new(inner, plan));
+    let server = Running::start(builder(&texts(["Good day."]), &store)).await;
+    server.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
+    while failed.lock().unwrap().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(text_of(&data(server.follow("t", "r1", None).await)), "Good day.");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_read_fails_in_the_end() {
+    let store = store();
+    let server = Running::start(api(&store)).await;
+    server.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
+    server.post("/api/v1/agent/runs/t/r1/cancel", &json!({})).await;
+    let sharing = sharing(Role::Worker).with_max_attempts(2);
+    let worker = Working::start(builder(&ScriptedProvider::new([]), &store).with_sharing(sharing));
+    server.follow("t", "r1", None).await;
+    // As a later version may write it.
+    let end = store.get_session("local", "t").await.unwrap().unwrap().end;
+    let run = RunChange::new("r2", RunStatus::Queued).with_input(json!({"plan": 7}));
+    store
+        .commit("local", "t", end, Commit::new().with_run(run))
+        .await
+        .unwrap();
+    let end = server.follow("t", "r2", None).await;
+    let end = &end.last().unwrap().data;
+    assert_eq!(end["type"], "RUN_ERROR", "{end}");
+    assert!(end["message"].as_str().unwrap().contains("2 workers"), "{end}");
+    worker.stop().await;
+    server.stop().await;
 }

@@ -1,10 +1,11 @@
 //! Claiming runs, and executing them under their leases.
 
-use std::{sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use agcore_session::{
-    ClaimRequest, Claims, DeadLetter, EventFilter, Lease, Release, ReleaseReason, SessionError, SessionErrorKind,
+    ClaimRequest, Claims, DeadLetter, EventFilter, Release, ReleaseReason, SessionError, SessionErrorKind,
 };
+use futures_util::FutureExt;
 
 use crate::{
     lease::{HeldLease, Moment},
@@ -110,7 +111,10 @@ impl Service {
             let held = Arc::new(HeldLease::new(lease, Arc::clone(&self.clock), asked));
             let service = Arc::clone(self);
             self.tasks.spawn(async move {
-                service.work_on(&held).await;
+                if AssertUnwindSafe(service.work_on(&held)).catch_unwind().await.is_err() {
+                    // The hook of panics has reported it. Other runs continue, and this one is not tried for ever.
+                    service.give_back(&held, ReleaseReason::Failed, Some(RETRY)).await;
+                }
                 drop(slot);
                 service.leasing.wake();
             });
@@ -124,7 +128,7 @@ impl Service {
             Ok(Some(found)) => found,
             // It was deleted.
             Ok(None) => return,
-            Err(error) => return self.not_opened(lease, &error).await,
+            Err(error) => return self.not_opened(held, &error).await,
         };
         let job = RunJob::new(found.owner, &*lease.session, &*lease.run);
         let feed = self.feed(&job);
@@ -135,17 +139,23 @@ impl Service {
                 self.count_active();
                 self.execute(&log).await
             }
-            Err(error) => return self.not_opened(lease, &error).await,
+            Err(error) => {
+                drop(here);
+                return self.not_opened(held, &error).await;
+            }
         };
-        if left == Left::Ended {
+        let is_over = feed.is_over();
+        if is_over {
             feed.close();
         }
         drop(here);
         match left {
-            Left::Ended => self.end_delays(&lease.tenant, &lease.session).await,
+            Left::Ended if is_over => self.end_delays(&lease.tenant, &lease.session).await,
+            // It was deleted or has ended elsewhere, or its input cannot be read.
+            Left::Ended => self.give_back(held, ReleaseReason::Failed, Some(RETRY)).await,
             Left::Lost => {}
-            Left::Parked => self.give_back(lease, ReleaseReason::GivenBack, None).await,
-            Left::Held => self.give_back(lease, ReleaseReason::GivenBack, Some(HELD)).await,
+            Left::Parked => self.give_back(held, ReleaseReason::GivenBack, None).await,
+            Left::Held => self.give_back(held, ReleaseReason::GivenBack, Some(HELD)).await,
         }
         self.idle.notify_one();
     }
@@ -175,37 +185,39 @@ impl Service {
     }
 
     /// Leaves a run that cannot be opened to a later attempt. Their number is limited.
-    async fn not_opened(self: &Arc<Self>, lease: &Lease, error: &SessionError) {
-        tracing::warn!(run = lease.run, ?error, "a run was not opened; it is tried again later");
-        self.give_back(lease, ReleaseReason::Failed, Some(RETRY)).await;
+    async fn not_opened(self: &Arc<Self>, held: &HeldLease, error: &SessionError) {
+        tracing::warn!(
+            run = held.lease().run,
+            ?error,
+            "a run was not opened; it is tried again later"
+        );
+        self.give_back(held, ReleaseReason::Failed, Some(RETRY)).await;
     }
 
-    /// Releases a lease. If that fails, it expires.
-    async fn give_back(self: &Arc<Self>, lease: &Lease, reason: ReleaseReason, delay: Option<Duration>) {
+    /// Releases a lease, so that the run can be claimed again, after a delay if there is one. Tries again while the store fails, until
+    /// the lease has expired.
+    async fn give_back(self: &Arc<Self>, held: &HeldLease, reason: ReleaseReason, delay: Option<Duration>) {
+        let lease = held.lease();
         let mut release = Release::new(reason);
         release.delay = delay;
-        let released = self.leasing.leases.release(lease, release).await;
-        let delay = match released {
-            Ok(_) => delay,
-            Err(error) => {
-                tracing::warn!(
-                    run = lease.run,
-                    ?error,
-                    "the lease of a run was not released; it expires"
-                );
-                Some(lease.length)
+        while let Err(error) = self.leasing.leases.release(lease, release).await {
+            tracing::warn!(run = lease.run, ?error, "the lease of a run was not released yet");
+            tokio::select! {
+                // The next process takes the run over, or the lease expires.
+                () = self.parking.cancelled() => return,
+                () = held.over() => break,
+                () = self.clock.sleep(RETRY) => {}
             }
-        };
-        if let Some(delay) = delay {
-            let service = Arc::clone(self);
-            self.tasks.spawn(async move {
-                tokio::select! {
-                    () = service.stopping.cancelled() => {}
-                    () = service.parking.cancelled() => {}
-                    () = service.clock.sleep(delay) => service.leasing.wake(),
-                }
-            });
         }
+        let Some(delay) = delay else { return };
+        let service = Arc::clone(self);
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = service.stopping.cancelled() => {}
+                () = service.parking.cancelled() => {}
+                () = service.clock.sleep(delay) => service.leasing.wake(),
+            }
+        });
     }
 
     async fn report_dead(&self, dead: &DeadLetter) -> Result<(), SessionError> {

@@ -16,10 +16,9 @@ impl Service {
         let leasing = &self.leasing;
         let pause = leasing.settings.lease / 3;
         // A process that has the store for itself knows what its users want.
-        let look = if leasing.is_shared {
-            leasing.settings.poll
-        } else {
-            pause
+        let look = match leasing.is_shared {
+            true => leasing.settings.poll,
+            false => pause,
         };
         let mut renewed = self.clock.monotonic();
         loop {
@@ -63,6 +62,8 @@ impl Service {
             match renewal {
                 Renewal::Held { cancel_requested, .. } if cancel_requested => cancel(log),
                 Renewal::Held { .. } => {}
+                // It has ended in the meantime.
+                Renewal::Lost if log.feed.is_over() => {}
                 Renewal::Lost => tracing::warn!(run = log.job.run, "the lease of a run was lost"),
             }
         }
