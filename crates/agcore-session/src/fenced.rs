@@ -25,8 +25,8 @@ use crate::{
 /// Give it to whatever works on a run, such as an agent, a flow, and the agents that these ask. Then none of them can write once
 /// another worker may have the run, and their code does not know of leases.
 ///
-/// A [hold](SessionWriter::hold) keeps away those who drive a session without a lease, and other handles under the same lease. It does
-/// not keep the next worker away: the process that has lost its lease may be stopped and unable to release anything, and the
+/// A [hold](SessionWriter::hold) keeps away those who drive a session without a lease, and other handles under the same lease. It
+/// does not keep the next worker away: the process that has lost its lease may be stopped and unable to release anything, and the
 /// fence keeps it from writing.
 ///
 /// Not checked are the operations that belong to no run: creating and renaming sessions, answers of users, journals and removals.

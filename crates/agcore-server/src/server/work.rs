@@ -10,10 +10,10 @@ use crate::error::ServerError;
 
 impl Server {
     /// Executes runs until `stop` is cancelled, without accepting requests: a worker of a store that is
-    /// [shared](ServerBuilder::with_sharing).
+    /// [shared](crate::ServerBuilder::with_sharing).
     ///
-    /// When `stop` is cancelled, no more runs are claimed. Those that are active have [some time](Limits::drain) to end; the leases
-    /// of the others are released, and other workers continue them at once.
+    /// When `stop` is cancelled, no more runs are claimed. Those that are active have [some time](crate::Limits::drain) to end;
+    /// the leases of the others are released, and other workers continue them at once.
     ///
     /// Dropping the future ends everything at once, like the end of the process.
     ///

@@ -194,8 +194,8 @@ impl Service {
         self.give_back(held, ReleaseReason::Failed, Some(RETRY)).await;
     }
 
-    /// Releases a lease, so that the run can be claimed again, after a delay if there is one. Tries again while the store fails, until
-    /// the lease has expired.
+    /// Releases a lease, so that the run can be claimed again, after a delay if there is one. Tries again while the store fails,
+    /// until the lease has expired.
     async fn give_back(self: &Arc<Self>, held: &HeldLease, reason: ReleaseReason, delay: Option<Duration>) {
         let lease = held.lease();
         let mut release = Release::new(reason);
