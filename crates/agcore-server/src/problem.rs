@@ -130,6 +130,10 @@ impl Problem {
         }
     }
 
+    pub(crate) fn code(&self) -> ProblemCode {
+        self.code
+    }
+
     /// Returns the problem of an id that is not known, or not to this user: both look the same.
     pub(crate) fn unknown(what: &str) -> Self {
         Self::new(ProblemCode::NotFound, format!("there is no such {what}; check its id"))

@@ -146,12 +146,13 @@ impl Limits {
         self
     }
 
-    /// Returns the limits of runs that wait or run.
-    pub(crate) fn of_runs(&self) -> RunLimits {
+    /// Returns the limits of runs that wait or run, for a run that replaces some of them.
+    pub(crate) fn of_runs(&self, replaced: usize) -> RunLimits {
         let tenant = self.max_runs_per_tenant.unwrap_or(self.max_runs.div_ceil(2));
-        RunLimits::new(self.max_runs as u64)
-            .with_tenant(tenant as u64)
-            .with_user(self.max_runs_per_user as u64)
+        let limit = |runs: usize| runs.saturating_add(replaced) as u64;
+        RunLimits::new(limit(self.max_runs))
+            .with_tenant(limit(tenant))
+            .with_user(limit(self.max_runs_per_user))
     }
 
     /// Returns the largest number of streams of a tenant.

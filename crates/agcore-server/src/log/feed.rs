@@ -36,6 +36,8 @@ struct Events {
     items: Vec<Arc<LogItem>>,
     /// Whether the log of this process adds them.
     is_written_here: bool,
+    /// The number of logs that have added events in this process.
+    logs: u64,
 }
 
 impl Events {
@@ -70,14 +72,23 @@ impl Feed {
         feed
     }
 
-    /// From here on, the log of this process adds the events, and no others are.
-    pub(crate) fn begin_here(&self) {
-        self.events().is_written_here = true;
+    /// From here on, a log of this process adds the events, and no others are. Returns the number of the log.
+    pub(crate) fn begin_here(&self) -> u64 {
+        let mut events = self.events();
+        events.is_written_here = true;
+        events.logs += 1;
+        events.logs
     }
 
-    /// From here on, the events come from the store again.
-    pub(crate) fn end_here(&self) {
-        self.events().is_written_here = false;
+    /// From here on, the events come from the store again, unless another log adds them by now.
+    pub(crate) fn end_here(&self, log: u64) {
+        {
+            let mut events = self.events();
+            if events.logs != log {
+                return;
+            }
+            events.is_written_here = false;
+        }
         self.moved.notify_waiters();
     }
 
@@ -228,12 +239,15 @@ mod tests {
         // A page that was read before the one above was added.
         feed.publish_found([item(3), item(4)].into_iter());
         assert_eq!(seqs(&feed), [1, 3, 4]);
-        feed.begin_here();
+        let log = feed.begin_here();
         // Read before this process began to write: its log has read them as well.
         feed.publish_found([item(5)].into_iter());
         feed.publish([item(4), item(5), item(6)].into_iter());
         assert_eq!(seqs(&feed), [1, 3, 4, 5, 6]);
-        feed.end_here();
+        // A log that was here before ends late.
+        feed.end_here(log - 1);
+        assert!(feed.is_written_here());
+        feed.end_here(log);
         feed.publish_found([item(6), item(7)].into_iter());
         assert_eq!((seqs(&feed).len(), feed.last()), (6, 7));
     }

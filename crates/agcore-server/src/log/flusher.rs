@@ -155,6 +155,15 @@ impl Flusher {
 
     fn written(&mut self, log: Arc<RunLog>, result: Result<(), SessionError>) {
         if let Err(error) = result {
+            if matches!(error.kind(), SessionErrorKind::Fenced | SessionErrorKind::NotFound) {
+                // Another worker has the run, or it was deleted.
+                tracing::debug!(
+                    run = log.job.run,
+                    ?error,
+                    "events of a run are not written here any more"
+                );
+                return;
+            }
             tracing::warn!(run = log.job.run, ?error, "events were not written yet");
             let pause = match error.kind() {
                 // It is written alone then, from the end that the session has.

@@ -39,8 +39,12 @@ impl Active {
         self.state().runs.insert(log.job.clone(), log);
     }
 
-    pub(super) fn remove(&self, job: &RunJob) {
-        self.state().runs.remove(job);
+    /// Removes a run, unless it was claimed again and has another log by now.
+    pub(super) fn remove(&self, log: &Arc<RunLog>) {
+        let mut state = self.state();
+        if state.runs.get(&log.job).is_some_and(|known| Arc::ptr_eq(known, log)) {
+            state.runs.remove(&log.job);
+        }
     }
 
     pub(super) fn get(&self, job: &RunJob) -> Option<Arc<RunLog>> {

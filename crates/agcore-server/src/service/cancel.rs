@@ -32,9 +32,14 @@ impl Service {
         if found.status.is_over() {
             return Ok(found);
         }
-        match found.status {
-            RunStatus::Interrupted => self.abandon(&own, job, &found).await?,
-            _ => self.request_cancel(&job).await?,
+        let mut found = found;
+        if found.status != RunStatus::Interrupted {
+            self.request_cancel(&job).await?;
+            // It may have begun to wait for a person before it learnt of the request.
+            found = own.run(run).await?.1;
+        }
+        if found.status == RunStatus::Interrupted {
+            self.abandon(&own, job, &found).await?;
         }
         // A message may wait for the answer, or may be what was cancelled.
         self.end_delays(&actor.tenant, thread).await;
@@ -67,6 +72,8 @@ impl Service {
         let entry = self.agents.choose(input.as_ref().map(|input| &*input.agent))?;
         let feed = Arc::new(Feed::here(Vec::new()));
         let log = Arc::new(self.new_log(job.into_job(), own.session().end, feed, None));
+        let (tenant, thread) = log.job.session();
+        log.set_hold(Some(Arc::new(self.hold_of_session(tenant, thread).await?)));
         let mut commit = Commit::new().with_run(RunChange::new(&*run.id, RunStatus::Cancelled));
         let Work::Agent(agent) = &entry.work else {
             commit.approvals = self.withdrawals(&log).await?;

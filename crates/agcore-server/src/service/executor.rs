@@ -76,7 +76,11 @@ impl Service {
                 Attempt::Parked => return Left::Parked,
                 Attempt::Held => return Left::Held,
                 Attempt::Retry | Attempt::EndLater(..) => {
-                    if !self.is_still_held(log).await {
+                    let is_held = tokio::select! {
+                        () = log.lost() => false,
+                        is_held = self.is_still_held(log) => is_held,
+                    };
+                    if !is_held {
                         return Left::Lost;
                     }
                     tokio::select! {

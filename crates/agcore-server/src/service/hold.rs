@@ -17,7 +17,7 @@ use crate::{
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// The number of times a request checks whether other processes have finished what they do with its thread.
-const LOOKS: u32 = 200;
+const LOOKS: u32 = 20;
 
 impl Service {
     /// Takes the database for this server, unless it has it already.
@@ -90,7 +90,10 @@ impl Service {
         for _ in 0..LOOKS {
             match self.store().hold(&name).await {
                 Err(error) if error.kind() == SessionErrorKind::Held => {
-                    self.clock.sleep(Duration::from_millis(25)).await;
+                    tokio::select! {
+                        () = self.parking.cancelled() => break,
+                        () = self.clock.sleep(Duration::from_millis(25)) => {}
+                    }
                 }
                 result => return Ok(result?),
             }

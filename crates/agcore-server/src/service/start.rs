@@ -77,7 +77,7 @@ impl Service {
             // Not all runs: a thread may have thousands.
             open = own.runs(&RunFilter::new().open()).await?;
         }
-        self.admit(&new, &open).await?;
+        self.admit(&new, &open)?;
         self.check_is_free(&new.actor.tenant, &new.thread).await?;
         let is_new = own.is_none();
         let own = match own {
@@ -88,10 +88,15 @@ impl Service {
         let feed = Arc::new(Feed::here(Vec::new()));
         let log = self.new_log(RunJob::clone(&run), own.session().end, feed, None);
         if let Err(problem) = self.store_run(&log, &new.input, &open).await {
-            if is_new {
+            // After other errors, it is not known whether the run was stored.
+            if is_new && matches!(problem.code(), ProblemCode::QueueFull | ProblemCode::TooManyRuns) {
                 own.remove_empty().await;
             }
             return Err(problem);
+        }
+        if self.busy == BusyPolicy::Interrupt {
+            // After the run was accepted: otherwise, the user could lose both.
+            self.cancel_active(&new, &open).await?;
         }
         self.leasing.wake();
         Ok(run)
@@ -118,8 +123,8 @@ impl Service {
         Err(Problem::new(ProblemCode::AgentMismatch, detail))
     }
 
-    /// Checks that another run may start on the thread, and ends the others if it replaces them.
-    async fn admit(&self, new: &NewRun, open: &[Run]) -> Result<(), Problem> {
+    /// Checks that another run may start on the thread.
+    fn admit(&self, new: &NewRun, open: &[Run]) -> Result<(), Problem> {
         if self.stopping.is_cancelled() {
             return Err(Problem::new(
                 ProblemCode::ShuttingDown,
@@ -127,10 +132,6 @@ impl Service {
             ));
         }
         self.check_busy(&new.input, open)?;
-        let is_active = |run: &Run| matches!(run.status, RunStatus::Queued | RunStatus::Running);
-        if self.busy == BusyPolicy::Interrupt && open.iter().any(is_active) {
-            self.cancel_active(new, open).await?;
-        }
         Ok(())
     }
 
@@ -159,7 +160,9 @@ impl Service {
         let mut changes = self.replaced_runs(input, open);
         let input = serde_json::to_value(input).map_err(|error| Problem::invalid(error.to_string()))?;
         changes.push(RunChange::new(&*log.job.run, RunStatus::Queued).with_input(input));
-        let mut commit = Commit::new().with_limits(self.limits.of_runs());
+        let is_replaced = |run: &&Run| self.busy == BusyPolicy::Interrupt && run.status.is_workable();
+        let replaced = open.iter().filter(is_replaced).count();
+        let mut commit = Commit::new().with_limits(self.limits.of_runs(replaced));
         commit.runs = changes;
         Ok(log.append_commit(commit, vec![LogInput::Started]).await?)
     }

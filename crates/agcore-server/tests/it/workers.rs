@@ -339,14 +339,62 @@ async fn a_run_that_cannot_be_read_fails_in_the_end() {
     // As a later version may write it.
     let end = store.get_session("local", "t").await.unwrap().unwrap().end;
     let run = RunChange::new("r2", RunStatus::Queued).with_input(json!({"plan": 7}));
-    store
-        .commit("local", "t", end, Commit::new().with_run(run))
-        .await
-        .unwrap();
+    let mut encoder = agcore_agui::Encoder::new("t", "r2");
+    let started = encoder.push(agcore_agui::Run::started().into()).unwrap().remove(0);
+    let started = NewEvent::new("r2", "agui", serde_json::to_value(started).unwrap());
+    let commit = Commit::new().with_run(run).with_event(started);
+    store.commit("local", "t", end, commit).await.unwrap();
     let end = server.follow("t", "r2", None).await;
     let end = &end.last().unwrap().data;
     assert_eq!(end["type"], "RUN_ERROR", "{end}");
     assert!(end["message"].as_str().unwrap().contains("2 workers"), "{end}");
     worker.stop().await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_run_that_was_claimed_but_not_opened_can_be_cancelled() {
+    // The session is read only after the cancellation was stored.
+    let reads = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&reads);
+    let plan = FaultPlan::from_fn(move |_, method| {
+        let is_read = method == "events";
+        *counted.lock().unwrap() += usize::from(is_read);
+        (is_read && *counted.lock().unwrap() == 1).then_some(StoreFault::Hold)
+    });
+    let inner = InMemorySessionStore::new(Arc::new(SystemClock::new()));
+    let faulty = Arc::new(FaultyStore::new(inner, plan));
+    let store: Store = Arc::clone(&faulty) as _;
+    let server = Running::start(builder(&ScriptedProvider::new([]), &store)).await;
+    server.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
+    faulty.wait_for_held(1).await;
+    let cancelled = server.post("/api/v1/agent/runs/t/r1/cancel", &json!({})).await;
+    assert!(cancelled.status.is_success(), "{}", cancelled.text);
+    faulty.release_all();
+    let end = data(server.follow("t", "r1", None).await);
+    assert_eq!(end.last().unwrap()["outcome"]["type"], "cancelled");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_message_that_replaces_a_run_takes_its_place() {
+    let store = store();
+    let limits = Limits::new().with_max_runs_per_user(1);
+    let provider = ScriptedProvider::new([ScriptStep::text("Half").then_hang(), ScriptStep::text("Whole.")]);
+    let builder = builder(&provider, &store).with_limits(limits);
+    let server = Running::start(builder.with_busy(BusyPolicy::Interrupt)).await;
+    server.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
+    server
+        .follow_open("t", "r1", None)
+        .await
+        .until("TEXT_MESSAGE_CONTENT")
+        .await;
+    let refused = server.post("/api/v1/agent/runs/u", &input("u", "r1", "Hello")).await;
+    refused.assert_problem(429, "too_many_runs");
+    let replaced = server.post("/api/v1/agent/runs/t", &input("t", "r2", "Again")).await;
+    assert_eq!(replaced.status.as_u16(), 202, "{}", replaced.text);
+    assert_eq!(text_of(&data(server.follow("t", "r2", None).await)), "Whole.");
+    let first = data(server.follow("t", "r1", None).await);
+    assert_eq!(first.last().unwrap()["outcome"]["type"], "cancelled");
     server.stop().await;
 }

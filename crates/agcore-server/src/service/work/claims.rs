@@ -3,7 +3,8 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use agcore_session::{
-    ClaimRequest, Claims, DeadLetter, EventFilter, Release, ReleaseReason, SessionError, SessionErrorKind,
+    ClaimRequest, Claims, DeadLetter, EventFilter, Release, ReleaseReason, Run, RunStatus, SessionError,
+    SessionErrorKind,
 };
 use futures_util::FutureExt;
 
@@ -27,26 +28,39 @@ const HELD: Duration = Duration::from_secs(30);
 /// the run read the rest from the store.
 struct ExecutedHere<'a> {
     service: &'a Service,
-    job: RunJob,
     feed: Arc<Feed>,
+    /// The number of the log of the feed.
+    number: u64,
+    log: Option<Arc<RunLog>>,
 }
 
 impl<'a> ExecutedHere<'a> {
-    fn begin(service: &'a Service, job: &RunJob, feed: &Arc<Feed>) -> Self {
-        feed.begin_here();
+    fn begin(service: &'a Service, feed: &Arc<Feed>) -> Self {
         Self {
             service,
-            job: job.clone(),
             feed: Arc::clone(feed),
+            number: feed.begin_here(),
+            log: None,
         }
+    }
+
+    fn has_opened(&mut self, log: &Arc<RunLog>) {
+        self.service.active.insert(Arc::clone(log));
+        self.service.count_active();
+        self.log = Some(Arc::clone(log));
     }
 }
 
 impl Drop for ExecutedHere<'_> {
     fn drop(&mut self) {
-        self.service.active.remove(&self.job);
-        self.service.count_active();
-        self.feed.end_here();
+        if let Some(log) = &self.log {
+            self.service.active.remove(log);
+            self.service.count_active();
+            // Of a turn that was dropped, nothing is written any more.
+            log.end_flushing();
+            log.set_hold(None);
+        }
+        self.feed.end_here(self.number);
     }
 }
 
@@ -98,12 +112,6 @@ impl Service {
 
     /// Executes the runs of a claim, each in a task.
     async fn take(self: &Arc<Self>, claims: Claims, asked: Moment) {
-        for dead in claims.dead {
-            if let Err(error) = self.report_dead(&dead).await {
-                // A process whose user follows the run does it.
-                tracing::warn!(run = dead.run, ?error, "the end of a run was not stored");
-            }
-        }
         for lease in claims.leases {
             let Ok(slot) = Arc::clone(&self.leasing.slots).acquire_owned().await else {
                 return;
@@ -119,12 +127,23 @@ impl Service {
                 service.leasing.wake();
             });
         }
+        // After the leases, whose time runs.
+        for dead in claims.dead {
+            if let Err(error) = self.report_dead(&dead).await {
+                // A process whose user follows the run does it.
+                tracing::warn!(run = dead.run, ?error, "the end of a run was not stored");
+            }
+        }
     }
 
     /// Executes a run under its lease.
     async fn work_on(self: &Arc<Self>, held: &Arc<HeldLease>) {
         let lease = held.lease();
-        let found = match self.store().get_session(&lease.tenant, &lease.session).await {
+        let found = tokio::select! {
+            () = held.over() => return,
+            found = self.store().get_session(&lease.tenant, &lease.session) => found,
+        };
+        let found = match found {
             Ok(Some(found)) => found,
             // It was deleted.
             Ok(None) => return,
@@ -132,11 +151,15 @@ impl Service {
         };
         let job = RunJob::new(found.owner, &*lease.session, &*lease.run);
         let feed = self.feed(&job);
-        let here = ExecutedHere::begin(self, &job, &feed);
-        let left = match self.open(job, found.end, &feed, held).await {
+        let mut here = ExecutedHere::begin(self, &feed);
+        let opened = tokio::select! {
+            () = held.over() => return,
+            opened = self.open(job.clone(), found.end, &feed, held) => opened,
+        };
+        let left = match opened {
             Ok(log) => {
-                self.active.insert(Arc::clone(&log));
-                self.count_active();
+                here.has_opened(&log);
+                self.take_cancel_request(&log, held).await;
                 self.execute(&log).await
             }
             Err(error) => {
@@ -150,7 +173,10 @@ impl Service {
         }
         drop(here);
         match left {
-            Left::Ended if is_over => self.end_delays(&lease.tenant, &lease.session).await,
+            Left::Ended if is_over => {
+                self.cancel_suspended(&job, &feed).await;
+                self.end_delays(&lease.tenant, &lease.session).await;
+            }
             // It was deleted or has ended elsewhere, or its input cannot be read.
             Left::Ended => self.give_back(held, ReleaseReason::Failed, Some(RETRY)).await,
             Left::Lost => {}
@@ -158,6 +184,37 @@ impl Service {
             Left::Held => self.give_back(held, ReleaseReason::GivenBack, Some(HELD)).await,
         }
         self.idle.notify_one();
+    }
+
+    /// Learns of a request to cancel a run that came between the claim and this moment: from here on, requests of users of this
+    /// process find its log. The lease is asked regularly only if other processes can ask for it.
+    async fn take_cancel_request(&self, log: &RunLog, held: &HeldLease) {
+        if self.leasing.is_shared {
+            return;
+        }
+        let lease = [held.lease().clone()];
+        match self.leasing.leases.cancel_requests(&lease).await {
+            Ok(wanted) if wanted == [true] => {
+                log.feed.request_cancel();
+                log.token.cancel();
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(run = log.job.run, ?error, "a request to cancel may be found later"),
+        }
+    }
+
+    /// Gives up a run that waits for a person now, if it was to be cancelled before that.
+    async fn cancel_suspended(self: &Arc<Self>, job: &RunJob, feed: &Feed) {
+        if feed.outcome() != "interrupted" {
+            return;
+        }
+        let found = self.stored_run(job, &job.run).await;
+        let is_wanted = |run: &Run| run.status == RunStatus::Interrupted && run.lease.cancel_requested_at.is_some();
+        if found.is_ok_and(|found| found.as_ref().is_some_and(is_wanted))
+            && let Err(problem) = self.cancel(&job.actor, &job.thread, &job.run).await
+        {
+            tracing::warn!(run = job.run, %problem, "a run that waits for a person was not cancelled");
+        }
     }
 
     /// Opens the log of a run.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use agcore_chat::{Fault, FaultKind};
-use agcore_session::{DeadLetter, EventFilter, Run, SessionError};
+use agcore_session::{DeadLetter, EventFilter, Run, SessionError, SessionErrorKind, id};
 
 use super::super::{owned::OwnedRun, state::Service};
 use crate::{
@@ -79,11 +79,28 @@ impl Service {
         }
     }
 
-    /// Reads the events that were stored since the last time.
+    /// Reads the events that were stored since the last time, and closes the feed after the last one.
     async fn read_more(&self, job: &RunJob, feed: &Feed) -> Result<(), SessionError> {
-        let (tenant, thread) = job.session();
         // Before its events: what the process writes between the two is read then.
         let run = self.stored_run(job, &job.run).await?;
+        self.read_events(job, feed).await?;
+        if let Some(run) = &run
+            && run.lease.dead_at.is_some()
+            && !feed.is_over()
+        {
+            self.end_dead(job, run).await?;
+            self.read_events(job, feed).await?;
+        }
+        let is_ended = run.is_none_or(|run| !run.status.is_workable());
+        if is_ended && !feed.is_written_here() {
+            feed.close();
+        }
+        Ok(())
+    }
+
+    /// Adds the events that are stored to a feed, unless the log of this process adds them meanwhile.
+    async fn read_events(&self, job: &RunJob, feed: &Feed) -> Result<(), SessionError> {
+        let (tenant, thread) = job.session();
         loop {
             let filter = EventFilter::new()
                 .with_run(&*job.run)
@@ -92,24 +109,10 @@ impl Service {
             let found = self.store().events(tenant, thread, &filter).await?;
             let is_all = u64::try_from(found.len()).is_ok_and(|count| count < PAGE);
             feed.publish_found(found.into_iter().map(LogItem::from));
-            if feed.is_written_here() {
+            if is_all || feed.is_written_here() {
                 return Ok(());
             }
-            if is_all {
-                break;
-            }
         }
-        let is_ended = run.as_ref().is_none_or(|run| !run.status.is_workable());
-        if let Some(run) = &run
-            && !feed.is_over()
-            && run.lease.dead_at.is_some()
-        {
-            return self.end_dead(job, run).await;
-        }
-        if is_ended && !feed.is_written_here() {
-            feed.close();
-        }
-        Ok(())
     }
 
     /// Stores the last event of a run that has failed because it was claimed too often, unless another process has done so.
@@ -119,6 +122,12 @@ impl Service {
     pub(super) async fn end_dead(&self, job: &RunJob, run: &Run) -> Result<(), SessionError> {
         let Some(at) = run.lease.dead_at else { return Ok(()) };
         let (tenant, thread) = job.session();
+        // One of the processes that have noticed it.
+        let name = id::join(["end", tenant, thread]);
+        let _hold = match self.store().hold(&name).await {
+            Err(error) if error.kind() == SessionErrorKind::Held => return Ok(()),
+            hold => hold?,
+        };
         let Some(session) = self.store().get_session(tenant, thread).await? else {
             return Ok(());
         };

@@ -59,6 +59,8 @@ fn settings(options: &PostgresOptions) -> PgConnectOptions {
     server.options([
         ("search_path", options.schema.as_str()),
         ("statement_timeout", timeout.as_str()),
+        // What a process that was stopped has locked must not keep others waiting for longer than a lease.
+        ("idle_in_transaction_session_timeout", "10000"),
         ("default_transaction_isolation", "read committed"),
     ])
 }
