@@ -35,7 +35,7 @@ impl Service {
         let mut found = found;
         if found.status != RunStatus::Interrupted {
             self.request_cancel(&job).await?;
-            // It may have begun to wait for a person before it learnt of the request.
+            // It may wait for a person now, without having learnt of the request.
             found = own.run(run).await?.1;
         }
         if found.status == RunStatus::Interrupted {
