@@ -9,10 +9,12 @@ mod written_once;
 
 use serde_json::Value;
 
+#[cfg(feature = "sqlite")]
+pub(crate) use self::run::{LEASE_COLUMNS, read_lease};
 pub(crate) use self::{
     approval::{APPROVALS, read_approval},
     call::{CALLS, read_call},
-    run::{LEASE_COLUMNS, RUNS, read_lease, read_run},
+    run::{RUNS, read_run},
     session::read_session,
     written_once::{read_event, read_message},
 };

@@ -32,6 +32,7 @@ pub(crate) const RUNS: Table<Run> = Table {
 };
 
 /// The columns that [`read_lease`] reads, and the status.
+#[cfg(feature = "sqlite")]
 pub(crate) const LEASE_COLUMNS: &str = "runs.status AS status, runs.priority AS priority, runs.queued_at AS queued_at, \
      runs.not_before AS not_before, runs.attempts AS attempts, runs.epoch AS epoch, runs.holder AS holder, \
      runs.worker AS worker, runs.lease_until AS lease_until, runs.cancel_requested_at AS cancel_requested_at, \
