@@ -283,7 +283,7 @@ impl Service {
         };
         let job = RunJob::new(session.owner, &*dead.session, &*dead.run);
         match self.stored_run(&job, &dead.run).await? {
-            Some(run) => self.end_dead(&job, &run).await,
+            Some(run) => self.end_dead(&job, &run).await.map(drop),
             None => Err(SessionError::new(SessionErrorKind::NotFound, "the run does not exist")),
         }
     }

@@ -28,8 +28,9 @@ impl Service {
         }
         match self.stored_run(run, &run.run).await? {
             Some(found) if !found.status.is_over() => Ok(Some(self.feed(run))),
-            Some(found) => self.end_dead(run, &found).await.map(|()| None),
-            None => Ok(None),
+            // Until another process has stored its end, it is read like one that is not over.
+            Some(found) if !self.end_dead(run, &found).await? => Ok(Some(self.feed(run))),
+            _ => Ok(None),
         }
     }
 
@@ -88,7 +89,10 @@ impl Service {
             && run.lease.dead_at.is_some()
             && !feed.is_over()
         {
-            self.end_dead(job, run).await?;
+            if !self.end_dead(job, run).await? {
+                // The next read finds what another process stores.
+                return Ok(());
+            }
             self.read_events(job, feed).await?;
         }
         let is_ended = run.is_none_or(|run| !run.status.is_workable());
@@ -115,33 +119,35 @@ impl Service {
         }
     }
 
-    /// Stores the last event of a run that has failed because it was claimed too often, unless another process has done so.
+    /// Stores the last event of a run that has failed because it was claimed too often, unless that was done. Returns false if
+    /// another process does it at this moment.
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn end_dead(&self, job: &RunJob, run: &Run) -> Result<(), SessionError> {
-        let Some(at) = run.lease.dead_at else { return Ok(()) };
+    pub(super) async fn end_dead(&self, job: &RunJob, run: &Run) -> Result<bool, SessionError> {
+        let Some(at) = run.lease.dead_at else { return Ok(true) };
         let (tenant, thread) = job.session();
         // One of the processes that have noticed it.
         let name = id::join(["end", tenant, thread]);
         let _hold = match self.store().hold(&name).await {
-            Err(error) if error.kind() == SessionErrorKind::Held => return Ok(()),
+            Err(error) if error.kind() == SessionErrorKind::Held => return Ok(false),
             hold => hold?,
         };
         let Some(session) = self.store().get_session(tenant, thread).await? else {
-            return Ok(());
+            return Ok(true);
         };
         let filter = EventFilter::new().with_run(&*job.run);
         let events = self.store().events(tenant, thread, &filter).await?;
         let feed = Arc::new(Feed::here(events.into_iter().map(LogItem::from).collect()));
         if feed.is_over() {
-            return Ok(());
+            return Ok(true);
         }
         let ids = (tenant, thread, &*job.run);
         let reason = DeadLetter::new(ids, run.lease.attempts, run.lease.worker.clone(), at).reason();
         tracing::error!(run = job.run, reason, "a run has failed");
         let fault = Fault::new(FaultKind::Limit, reason);
         let log = self.new_log(job.clone(), session.end, feed, None);
-        log.append(Vec::new(), vec![LogInput::Failed(fault)]).await
+        log.append(Vec::new(), vec![LogInput::Failed(fault)]).await?;
+        Ok(true)
     }
 }
