@@ -23,8 +23,8 @@ pub(super) fn failure(error: ServerError) -> Failure {
     if let ServerError::InUse(_) = &error {
         let text = in_use(&error);
         return Failure::task(format!(
-            "{text}\nStop it first, or pass --hand-over to wait until it has ended and to continue its runs. Processes that were all \
-             started with --role share a database."
+            "{text}\nStop it first, or use `agcore serve --hand-over`, which waits until it has ended and continues its runs. Processes \
+             that were all started with --role share a database."
         ));
     }
     Failure::task(agcore::chat::text::error_chain(&error))
