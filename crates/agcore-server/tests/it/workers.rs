@@ -8,7 +8,8 @@ use std::{
 use agcore_chat::SystemClock;
 use agcore_server::{BusyPolicy, Limits, Role, Server, ServerBuilder, ServerError, Sharing, Unfinished};
 use agcore_session::{
-    ClaimRequest, Commit, Fence, InMemorySessionStore, NewEvent, RunChange, RunFilter, RunStatus, SessionErrorKind,
+    ClaimRequest, Commit, Fence, InMemorySessionStore, NewEvent, Release, ReleaseReason, RunChange, RunFilter, RunStatus,
+    SessionErrorKind,
 };
 use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
@@ -128,6 +129,41 @@ async fn any_process_cancels_a_run_and_answers_its_questions() {
     worker.stop().await;
     one.stop().await;
     other.stop().await;
+}
+
+#[tokio::test]
+async fn an_answer_is_stored_while_a_message_that_waits_has_a_worker() {
+    let store = store();
+    let provider = ScriptedProvider::new([
+        ScriptStep::calls([call("c1", "pay")]),
+        ScriptStep::text("Paid."),
+        ScriptStep::text("Hello."),
+    ]);
+    let working = || Working::start(worker(&provider, &store).with_busy(BusyPolicy::Queue));
+    let api = Running::start(api(&store).with_busy(BusyPolicy::Queue)).await;
+    let first = working();
+    api.post("/api/v1/agent/runs/t", &input("t", "r1", "Pay.")).await;
+    let asked = data(api.follow("t", "r1", None).await);
+    first.stop().await;
+    // Another worker has claimed the message, and is about to find out that it has to wait.
+    api.post("/api/v1/agent/runs/t", &input("t", "r2", "Hi.")).await;
+    let claims = store.claim(&ClaimRequest::new("h", "w")).await.unwrap();
+    assert_eq!(claims.leases[0].run, "r2");
+
+    let question = &asked.last().unwrap()["outcome"]["interrupts"][0]["id"];
+    let answer = json!({"runId": "r3", "answers": [
+        {"interruptId": question, "status": "resolved", "payload": {"approved": true}},
+    ]});
+    let answered = api.post("/api/v1/agent/runs/t/r1/answers", &answer).await;
+    assert_eq!(answered.status.as_u16(), 202, "{}", answered.text);
+    let release = Release::new(ReleaseReason::GivenBack);
+    assert!(store.release(&claims.leases[0], release).await.unwrap());
+    let second = working();
+    for (run, text) in [("r3", "Paid."), ("r2", "Hello.")] {
+        assert_eq!(text_of(&data(api.follow("t", run, None).await)), text);
+    }
+    second.stop().await;
+    api.stop().await;
 }
 
 #[tokio::test]

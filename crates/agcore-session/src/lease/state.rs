@@ -31,7 +31,7 @@ pub struct LeaseState {
     /// The number of the last claim. It only grows.
     pub epoch: u64,
     /// The id that the holder of the lease has chosen for its claim. It stays when the lease expires or the run is over, and is
-    /// removed when the lease is released.
+    /// removed when the lease is released, or when the run waits for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
     /// The name of the worker that has claimed the run last, for people.
@@ -108,9 +108,15 @@ impl LeaseState {
         self.lease_until = Some(now.after(request.length));
     }
 
+    /// Ends the lease of a run that waits for a person, so that the run does not keep its place as the one of its session that has
+    /// a worker.
+    pub fn end(&mut self) {
+        (self.holder, self.lease_until) = (None, None);
+    }
+
     /// Takes the run back from its worker.
     pub fn release(&mut self, release: &Release, now: Timestamp) {
-        (self.holder, self.lease_until) = (None, None);
+        self.end();
         self.not_before = release.delay.map(|delay| now.after(delay));
         if release.reason == ReleaseReason::GivenBack {
             self.attempts = self.attempts.saturating_sub(1);
@@ -128,7 +134,7 @@ impl LeaseState {
 
     /// Takes the run back from a worker that is gone.
     pub fn take_back(&mut self, cancels: bool, now: Timestamp) {
-        (self.holder, self.lease_until) = (None, None);
+        self.end();
         if cancels {
             self.cancel_requested_at.get_or_insert(now);
         }

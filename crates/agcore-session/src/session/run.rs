@@ -145,11 +145,15 @@ impl RunChange {
                 self.id, known.status, self.status
             )));
         }
-        Ok(Run {
+        let mut run = Run {
             status: self.status,
             outcome: self.outcome.or(known.outcome),
             updated_at: now.max(known.updated_at),
             ..known
-        })
+        };
+        if run.status == RunStatus::Interrupted {
+            run.lease.end();
+        }
+        Ok(run)
     }
 }

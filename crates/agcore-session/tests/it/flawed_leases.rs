@@ -65,6 +65,10 @@ const FLAWS: &[(&str, &[Flaw])] = &[
     ("epochs_only_grow", &[Flaw::EpochsAreReused]),
     ("a_released_run_is_free_at_once", &[Flaw::ReleasesDoNothing]),
     (
+        "an_interrupted_run_has_no_worker",
+        &[Flaw::InterruptedRunsKeepTheirWorkers],
+    ),
+    (
         "a_cancel_request_reaches_the_holder",
         &[Flaw::CancelRequestsAreLost, Flaw::CancelRequestsAreNotListed],
     ),

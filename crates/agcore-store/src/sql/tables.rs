@@ -36,8 +36,18 @@ struct Column<T> {
     value: ValueOf<T>,
     /// Whether the value is JSON.
     is_json: bool,
-    /// Whether the value may change after the row was inserted.
-    may_change: bool,
+    change: Change,
+}
+
+/// What happens to a column when its row is written again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    /// It stays as it was inserted, or as other statements have changed it.
+    Kept,
+    /// It gets the new value.
+    Written,
+    /// It becomes null under this condition, and is kept otherwise.
+    ClearedIf(&'static str),
 }
 
 /// A value to be written.
@@ -78,18 +88,24 @@ impl<T> Table<T> {
             format!("{}{cast}", dialect.place(at + 2))
         };
         let places = list(self.columns.iter().enumerate().map(place).collect());
-        let changing = self.columns.iter().filter(|column| column.may_change);
-        let changes = list(
-            changing
-                .map(|column| format!("{0} = excluded.{0}", column.name))
-                .collect(),
-        );
+        let changes = list(self.columns.iter().filter_map(|column| self.change(column)).collect());
         format!(
             "INSERT INTO {} (session, {names}) VALUES ({}, {places}) ON CONFLICT (session, {}) DO UPDATE SET {changes}",
             self.name,
             dialect.place(1),
             self.key.join(", "),
         )
+    }
+
+    fn change(&self, column: &Column<T>) -> Option<String> {
+        let (table, name) = (self.name, column.name);
+        match column.change {
+            Change::Kept => None,
+            Change::Written => Some(format!("{name} = excluded.{name}")),
+            Change::ClearedIf(condition) => Some(format!(
+                "{name} = CASE WHEN {condition} THEN NULL ELSE {table}.{name} END"
+            )),
+        }
     }
 
     /// Returns the values of a row, in the order of the columns.
@@ -105,14 +121,22 @@ impl<T> Column<T> {
             name,
             value,
             is_json: false,
-            may_change: false,
+            change: Change::Kept,
         }
     }
 
     /// A column whose value changes with the row.
     const fn changing(name: &'static str, value: ValueOf<T>) -> Self {
         Self {
-            may_change: true,
+            change: Change::Written,
+            ..Self::fixed(name, value)
+        }
+    }
+
+    /// A column that becomes null under a condition.
+    const fn cleared_if(name: &'static str, condition: &'static str, value: ValueOf<T>) -> Self {
+        Self {
+            change: Change::ClearedIf(condition),
             ..Self::fixed(name, value)
         }
     }
@@ -128,7 +152,7 @@ impl<T> Column<T> {
     /// A changing column with JSON.
     const fn changing_json(name: &'static str, value: ValueOf<T>) -> Self {
         Self {
-            may_change: true,
+            change: Change::Written,
             ..Self::fixed_json(name, value)
         }
     }

@@ -29,6 +29,7 @@ macro_rules! __run_leases_behaviors {
                 an_expired_lease_is_taken_over,
                 epochs_only_grow,
                 a_released_run_is_free_at_once,
+                an_interrupted_run_has_no_worker,
                 a_cancel_request_reaches_the_holder,
                 unacceptable_requests_are_refused,
                 every_part_of_a_commit_is_fenced,

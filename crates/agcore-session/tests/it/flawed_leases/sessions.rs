@@ -2,12 +2,12 @@
 
 use agcore_session::{
     Actor, Approval, ApprovalFilter, Entry, EventFilter, Journal, MessageFilter, Pruned, Record, Retention, Run,
-    RunFilter, Session, SessionError, SessionFilter, SessionReader, SessionRetention, StoredCall, StoredEvent,
+    RunFilter, RunStatus, Session, SessionError, SessionFilter, SessionReader, SessionRetention, StoredCall, StoredEvent,
     StoredMessage,
 };
 use async_trait::async_trait;
 
-use super::store::Flawed;
+use super::store::{Flaw, Flawed};
 
 #[async_trait]
 impl Journal for Flawed {
@@ -57,7 +57,13 @@ impl SessionReader for Flawed {
     }
 
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
-        self.store.runs(tenant, session, filter).await
+        let mut runs = self.store.runs(tenant, session, filter).await?;
+        if self.flaw == Flaw::InterruptedRunsKeepTheirWorkers {
+            for run in runs.iter_mut().filter(|run| run.status == RunStatus::Interrupted) {
+                run.lease.holder = Some("worker".to_owned());
+            }
+        }
+        Ok(runs)
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {

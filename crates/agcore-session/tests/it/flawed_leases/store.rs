@@ -33,6 +33,7 @@ pub(super) enum Flaw {
     LeasesDoNotExpire,
     EpochsAreReused,
     ReleasesDoNothing,
+    InterruptedRunsKeepTheirWorkers,
     CancelRequestsAreLost,
     CancelRequestsAreNotListed,
     DelaysDoNotEnd,
@@ -78,7 +79,7 @@ pub(super) enum Part {
 /// A store that behaves like [`InMemorySessionStore`], except for its flaw.
 #[derive(Debug)]
 pub(super) struct Flawed {
-    flaw: Flaw,
+    pub(super) flaw: Flaw,
     pub(super) store: InMemorySessionStore,
     asked: AtomicU64,
     /// The leases of the last claim.

@@ -6,8 +6,11 @@ use agcore_session::{LeaseState, Run, RunChange, RunStatus};
 use super::{Cell, Column, Table};
 use crate::sql::row::SqlRow;
 
+/// The condition under which a run that is written gives its worker back: it waits for a person.
+const IS_INTERRUPTED: &str = "excluded.status = 'interrupted'";
+
 /// The runs of sessions. The columns of the lease are written with a new run; after that, only claims and what follows them write
-/// them, because others do not wait for these.
+/// them, because others do not wait for these. The exception is a run that waits for a person: it has no worker.
 pub(crate) const RUNS: Table<Run> = Table {
     name: "runs",
     key: &["id"],
@@ -21,9 +24,9 @@ pub(crate) const RUNS: Table<Run> = Table {
         Column::fixed("not_before", |run| time(run.lease.not_before)),
         Column::fixed("attempts", |run| Cell::Integer(run.lease.attempts.into())),
         Column::fixed("epoch", |run| Cell::Integer(run.lease.epoch.cast_signed())),
-        Column::fixed("holder", |run| Cell::Text(run.lease.holder.as_deref())),
+        Column::cleared_if("holder", IS_INTERRUPTED, |run| Cell::Text(run.lease.holder.as_deref())),
         Column::fixed("worker", |run| Cell::Text(run.lease.worker.as_deref())),
-        Column::fixed("lease_until", |run| time(run.lease.lease_until)),
+        Column::cleared_if("lease_until", IS_INTERRUPTED, |run| time(run.lease.lease_until)),
         Column::fixed("cancel_requested_at", |run| time(run.lease.cancel_requested_at)),
         Column::fixed("dead_at", |run| time(run.lease.dead_at)),
         Column::fixed_json("input", |run| Cell::json(run.input.as_ref())),

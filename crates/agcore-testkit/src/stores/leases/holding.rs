@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agcore_session::{
-    CancelRequest, ClaimRequest, Commit, Release, ReleaseReason, Renewal, RunStatus, SessionErrorKind, TenantShare,
+    CancelRequest, ClaimRequest, Commit, Release, ReleaseReason, Renewal, RunChange, RunStatus, SessionErrorKind, TenantShare,
     Timestamp,
 };
 
@@ -123,6 +123,33 @@ pub async fn a_released_run_is_free_at_once(subject: &dyn RunLeasesSubject) {
     opened.pass(31).await;
     let lease = opened.claim_one("d").await;
     assert_eq!((lease.epoch, lease.attempt), (3, 2));
+}
+
+/// Checks that a run that waits for a person has no worker any more, so that its answer can be stored while another run of its
+/// session has one.
+pub async fn an_interrupted_run_has_no_worker(subject: &dyn RunLeasesSubject) {
+    let opened = open(subject).await;
+    let session = ("acme", "s");
+    opened.queue_in(session, queued("asks")).await;
+    let asking = opened.claim_one("a").await;
+    opened.queue_in(session, queued("waits")).await;
+    for status in [RunStatus::Running, RunStatus::Interrupted] {
+        opened.set_status(&asking, status).await;
+    }
+    assert_eq!(opened.renew(&asking).await, Renewal::Lost);
+    let state = opened.run(&asking).await.lease;
+    assert_eq!((state.holder, state.lease_until, state.epoch), (None, None, 1));
+    assert_eq!(state.worker.as_deref(), Some("worker of a"), "for people");
+
+    // The answer ends the run that has asked.
+    let waiting = opened.claim_one("b").await;
+    assert_eq!(waiting.run, "waits");
+    let mut answer = Commit::new().with_run(queued("answers"));
+    for status in [RunStatus::Running, RunStatus::Completed] {
+        answer = answer.with_run(RunChange::new("asks", status));
+    }
+    opened.commit(session, answer).await.unwrap();
+    opened.write(&waiting, Commit::new()).await.unwrap();
 }
 
 /// Checks that the delays of released runs can be ended early, and that those of new runs stay.
