@@ -3,7 +3,7 @@
 use agcore_chat::{Actor, Answer, Message, QuestionId};
 use serde::{Deserialize, Serialize};
 
-use crate::flows::FlowInput;
+use crate::{flows::FlowInput, settings::BusyPolicy};
 
 /// The ids of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -21,6 +21,9 @@ pub(crate) struct RunJob {
 pub(crate) struct RunInput {
     /// The name of the agent.
     pub(crate) agent: String,
+    /// The treatment of the run if its thread is busy; that of the server if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) busy: Option<BusyPolicy>,
     /// The message that starts a turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) message: Option<Message>,
@@ -44,6 +47,7 @@ impl RunInput {
     pub(crate) fn message(message: Message) -> Self {
         Self {
             agent: String::new(),
+            busy: None,
             message: Some(message),
             answers: Vec::new(),
             flow: None,
@@ -54,6 +58,7 @@ impl RunInput {
     pub(crate) fn answering(answers: Vec<GivenAnswer>) -> Self {
         Self {
             agent: String::new(),
+            busy: None,
             message: None,
             answers,
             flow: None,
@@ -64,6 +69,7 @@ impl RunInput {
     pub(crate) fn continuing(flow: FlowInput) -> Self {
         Self {
             agent: String::new(),
+            busy: None,
             message: None,
             answers: Vec::new(),
             flow: Some(flow),

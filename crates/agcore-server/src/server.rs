@@ -284,7 +284,7 @@ impl ServerBuilder {
                 .files
                 .clone()
                 .map(|storage| Files::new(storage, Arc::clone(&store), Arc::clone(&self.clock))),
-            leasing: Leasing::new(Arc::clone(&store), self.sharing, &self.limits),
+            leasing: Leasing::new(Arc::clone(&store), self.sharing, &self.limits, self.busy),
             guarded: GuardedStore::new(store),
             database: Default::default(),
             checkpoints: self.checkpoints,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use agcore_files::FileKind;
 use agcore_session::RunLimits;
+use serde::{Deserialize, Serialize};
 
 /// Limits of what clients may ask for, and how long the server waits for them.
 ///
@@ -84,8 +85,10 @@ pub enum MediaSources {
     Any,
 }
 
-/// The treatment of a run that is started on a thread with an active run, or with one that waits for the answer to a question.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The treatment of a run that is started on a thread with an active run, or with one that waits for the answer to a question. It is
+/// stored with the run, so that every process that executes the run knows it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BusyPolicy {
     /// It is refused with the code `session_busy`.

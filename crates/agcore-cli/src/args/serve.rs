@@ -115,9 +115,6 @@ pub(crate) struct WorkerArgs {
     pub(crate) settings: SettingsOptions,
     #[command(flatten)]
     pub(crate) worker: WorkerOptions,
-    /// The handling of a run on a thread with an active run or an open question: that of the servers
-    #[arg(long, value_enum, value_name = "POLICY")]
-    pub(crate) busy: Option<Busy>,
     /// Offer tools to the model; they act with the rights of this program, on behalf of all users
     #[arg(long)]
     pub(crate) tools: bool,
@@ -138,7 +135,7 @@ impl From<WorkerArgs> for ServeArgs {
             require_token: false,
             proxies: Vec::new(),
             origins: Vec::new(),
-            busy: args.busy,
+            busy: None,
             cancel_unfinished: false,
             tools: args.tools,
             no_tools: false,

@@ -43,6 +43,7 @@ impl Service {
         flow: &ServedFlow,
         input: RunInput,
     ) -> Result<Attempt, SessionError> {
+        let busy = self.busy_of(&input);
         let (Some(store), Some(flow_input)) = (self.checkpoints.clone(), input.flow) else {
             let fault = Fault::new(FaultKind::InvalidRequest, "the input of the run is not that of a flow");
             return self.end(log, RunStatus::Failed, LogInput::Failed(fault)).await;
@@ -54,7 +55,7 @@ impl Service {
         let face = Face::new(flow.file(), is_chat);
         if !self.has_started(log).await? {
             if log.feed.is_cancel_requested() {
-                return self.cancel_flow(log, &place).await;
+                return self.cancel_flow(log, &place, busy).await;
             }
             self.begin_flow(log, &face, &flow_input, input.message.as_ref()).await?;
         }

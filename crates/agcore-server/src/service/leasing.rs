@@ -2,13 +2,22 @@
 
 mod followed;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use agcore_session::{RunLeases, SessionStore};
 use tokio::sync::{Notify, Semaphore};
 
 use self::followed::Followed;
-use crate::{settings::Limits, sharing::Sharing};
+use crate::{
+    settings::{BusyPolicy, Limits},
+    sharing::Sharing,
+};
 
 /// The factor by which the pauses between claims grow while no run is found.
 const IDLE: u32 = 4;
@@ -33,11 +42,18 @@ pub(crate) struct Leasing {
     pub(super) slots: Arc<Semaphore>,
     /// Notified when there may be a run to claim and a slot for it.
     pub(super) wake: Notify,
+    /// Whether a run of the store may wait for an answer, so that the end of another one lets it begin.
+    has_delays: AtomicBool,
 }
 
 impl Leasing {
     /// Has the store for this process alone, or shares its runs.
-    pub(crate) fn new(store: Arc<dyn SessionStore>, sharing: Option<Sharing>, limits: &Limits) -> Self {
+    pub(crate) fn new(
+        store: Arc<dyn SessionStore>,
+        sharing: Option<Sharing>,
+        limits: &Limits,
+        busy: BusyPolicy,
+    ) -> Self {
         let is_shared = sharing.is_some();
         // Without others, a lease needs no end: the next process takes over all runs. So an outage of the store ends none.
         let alone = || {
@@ -52,6 +68,8 @@ impl Leasing {
             slots: Arc::new(Semaphore::new(settings.slots.min(Semaphore::MAX_PERMITS))),
             settings,
             wake: Notify::new(),
+            // Others, or a process before this one, may have delayed runs.
+            has_delays: AtomicBool::new(is_shared || busy == BusyPolicy::Queue),
         }
     }
 
@@ -71,6 +89,16 @@ impl Leasing {
             // All that can be found was stored by this process, which wakes itself.
             false => ALONE,
         }
+    }
+
+    /// Notes that a run waits for an answer.
+    pub(super) fn expect_delays(&self) {
+        self.has_delays.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether a run of the store may wait for an answer.
+    pub(super) fn may_have_delays(&self) -> bool {
+        self.has_delays.load(Ordering::Relaxed)
     }
 
     /// Has this process claim runs at once.

@@ -14,12 +14,17 @@ use crate::{
 };
 
 impl Service {
+    /// Returns the treatment of a run with this input if its thread is busy.
+    pub(super) fn busy_of(&self, input: &RunInput) -> BusyPolicy {
+        input.busy.unwrap_or(self.busy)
+    }
+
     /// Checks that a run with this input may be added to the open runs of its thread.
     ///
     /// # Errors
     /// `session_busy` if the policy refuses it.
     pub(super) fn check_busy(&self, input: &RunInput, open: &[Run]) -> Result<(), Problem> {
-        if self.busy != BusyPolicy::Refuse {
+        if self.busy_of(input) != BusyPolicy::Refuse {
             return Ok(());
         }
         if open.iter().any(|run| is_in_the_way(run, input)) {
@@ -37,7 +42,7 @@ impl Service {
     /// Returns the changes of runs that wait for a person, when another run is added to their thread.
     pub(super) fn replaced_runs(&self, input: &RunInput, open: &[Run]) -> Vec<RunChange> {
         let asking = open.iter().filter(|run| run.status == RunStatus::Interrupted);
-        let changes = asking.flat_map(|run| match (input.is_continuation(), self.busy) {
+        let changes = asking.flat_map(|run| match (input.is_continuation(), self.busy_of(input)) {
             (true, _) => vec![RunStatus::Running, RunStatus::Completed]
                 .into_iter()
                 .map(|status| RunChange::new(&*run.id, status))
@@ -53,7 +58,7 @@ impl Service {
     /// # Errors
     /// When the store fails.
     pub(super) async fn has_to_wait(&self, log: &RunLog, input: &RunInput) -> Result<bool, SessionError> {
-        if self.busy == BusyPolicy::Interrupt || input.is_continuation() || log.feed.is_cancel_requested() {
+        if self.busy_of(input) == BusyPolicy::Interrupt || input.is_continuation() || log.feed.is_cancel_requested() {
             return Ok(false);
         }
         let open = self.open_runs(log).await?;

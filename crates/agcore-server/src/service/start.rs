@@ -59,6 +59,7 @@ impl Service {
         let entry = self.agents.choose(named)?;
         self.check_kind(entry, session)?;
         new.input.agent.clone_from(&entry.name);
+        let busy = *new.input.busy.get_or_insert(self.busy);
         if matches!(entry.work, Work::Agent(_)) && !new.values.files.is_empty() {
             return Err(Problem::invalid(
                 "`forwardedProps.files` is read by flows only; choose a flow, or remove it",
@@ -94,7 +95,7 @@ impl Service {
             }
             return Err(problem);
         }
-        if self.busy == BusyPolicy::Interrupt {
+        if busy == BusyPolicy::Interrupt {
             // After the run was accepted: otherwise, the user could lose both.
             self.cancel_active(&new, &open).await?;
         }
@@ -158,9 +159,10 @@ impl Service {
     /// Stores the run, and ends those that wait for a person if it continues or replaces them.
     async fn store_run(&self, log: &RunLog, input: &RunInput, open: &[Run]) -> Result<(), Problem> {
         let mut changes = self.replaced_runs(input, open);
+        let replaces = self.busy_of(input) == BusyPolicy::Interrupt;
         let input = serde_json::to_value(input).map_err(|error| Problem::invalid(error.to_string()))?;
         changes.push(RunChange::new(&*log.job.run, RunStatus::Queued).with_input(input));
-        let is_replaced = |run: &&Run| self.busy == BusyPolicy::Interrupt && run.status.is_workable();
+        let is_replaced = |run: &&Run| replaces && run.status.is_workable();
         let replaced = open.iter().filter(is_replaced).count();
         let mut commit = Commit::new().with_limits(self.limits.of_runs(replaced));
         commit.runs = changes;
@@ -194,6 +196,11 @@ fn same_run(known: &Run, input: &RunInput) -> Result<(), Problem> {
         .input
         .clone()
         .and_then(|input| serde_json::from_value::<RunInput>(input).ok());
+    // The policy of the server may have changed meanwhile.
+    let stored = stored.map(|stored| RunInput {
+        busy: input.busy,
+        ..stored
+    });
     if stored.as_ref() == Some(input) {
         return Ok(());
     }

@@ -7,10 +7,7 @@ mod feeds;
 use agcore_session::{CancelRequest, SessionError};
 
 use super::state::Service;
-use crate::{
-    run::RunJob,
-    settings::{BusyPolicy, Unfinished},
-};
+use crate::{run::RunJob, settings::Unfinished};
 
 impl Service {
     /// Takes the runs that an earlier process has left, if this process has the store for itself. Returns their number.
@@ -26,7 +23,7 @@ impl Service {
 
     /// Has the runs of a thread tried again that wait for an answer, or for the run with the answer.
     pub(super) async fn end_delays(&self, tenant: &str, thread: &str) {
-        if self.busy != BusyPolicy::Queue {
+        if !self.leasing.may_have_delays() {
             return;
         }
         match self.leasing.leases.end_delays(tenant, thread).await {

@@ -8,8 +8,8 @@ use std::{
 use agcore_chat::SystemClock;
 use agcore_server::{BusyPolicy, Limits, Role, Server, ServerBuilder, ServerError, Sharing, Unfinished};
 use agcore_session::{
-    ClaimRequest, Commit, Fence, InMemorySessionStore, NewEvent, Release, ReleaseReason, RunChange, RunFilter, RunStatus,
-    SessionErrorKind,
+    ClaimRequest, Commit, Fence, InMemorySessionStore, NewEvent, Release, ReleaseReason, RunChange, RunFilter,
+    RunStatus, SessionErrorKind,
 };
 use agcore_testkit::{
     scripted::{ScriptStep, ScriptedProvider},
@@ -139,7 +139,7 @@ async fn an_answer_is_stored_while_a_message_that_waits_has_a_worker() {
         ScriptStep::text("Paid."),
         ScriptStep::text("Hello."),
     ]);
-    let working = || Working::start(worker(&provider, &store).with_busy(BusyPolicy::Queue));
+    let working = || Working::start(worker(&provider, &store));
     let api = Running::start(api(&store).with_busy(BusyPolicy::Queue)).await;
     let first = working();
     api.post("/api/v1/agent/runs/t", &input("t", "r1", "Pay.")).await;
@@ -205,8 +205,9 @@ async fn another_worker_continues_at_once_when_one_stops() {
         1
     );
     let run = store.runs("local", "t", &RunFilter::new()).await.unwrap().remove(0);
-    // The first one has released it.
-    assert_eq!((run.lease.epoch, run.lease.attempts), (2, 1));
+    // The first one has released it, perhaps twice: a claim that was under way when it stopped may have found the run again.
+    assert!(run.lease.epoch >= 2, "{:?}", run.lease);
+    assert_eq!(run.lease.attempts, 1);
     next.stop().await;
     api.stop().await;
 }
@@ -294,7 +295,7 @@ async fn a_message_waits_for_an_answer_that_another_process_takes() {
         ScriptStep::text("Paid."),
         ScriptStep::text("And more."),
     ]);
-    let worker = Working::start(worker(&provider, &store).with_busy(BusyPolicy::Queue));
+    let worker = Working::start(worker(&provider, &store));
     let one = Running::start(api(&store).with_busy(BusyPolicy::Queue)).await;
     let other = Running::start(api(&store).with_busy(BusyPolicy::Queue)).await;
     one.post("/api/v1/agent/runs/t", &input("t", "r1", "Pay.")).await;

@@ -96,11 +96,12 @@ impl Service {
         &self,
         log: &RunLog,
         place: &FlowPlace,
+        busy: BusyPolicy,
     ) -> Result<Attempt, SessionError> {
         let mut commit = Commit::new().with_run(RunChange::new(&*log.job.run, RunStatus::Cancelled));
         let is_new = place.run == log.job.run;
         // A new one has asked nothing: the questions are those of a run before it.
-        if !is_new || self.busy == BusyPolicy::Interrupt {
+        if !is_new || busy == BusyPolicy::Interrupt {
             commit.approvals = self.withdrawals(log).await?;
         }
         let inputs = vec![LogInput::Cancelled];

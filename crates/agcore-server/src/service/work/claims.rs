@@ -181,7 +181,10 @@ impl Service {
             Left::Ended => self.give_back(held, ReleaseReason::Failed, Some(RETRY)).await,
             Left::Lost => {}
             Left::Parked => self.give_back(held, ReleaseReason::GivenBack, None).await,
-            Left::Held => self.give_back(held, ReleaseReason::GivenBack, Some(HELD)).await,
+            Left::Held => {
+                self.leasing.expect_delays();
+                self.give_back(held, ReleaseReason::GivenBack, Some(HELD)).await;
+            }
         }
         self.idle.notify_one();
     }

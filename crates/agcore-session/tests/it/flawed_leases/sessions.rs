@@ -2,8 +2,8 @@
 
 use agcore_session::{
     Actor, Approval, ApprovalFilter, Entry, EventFilter, Journal, MessageFilter, Pruned, Record, Retention, Run,
-    RunFilter, RunStatus, Session, SessionError, SessionFilter, SessionReader, SessionRetention, StoredCall, StoredEvent,
-    StoredMessage,
+    RunFilter, RunStatus, Session, SessionError, SessionFilter, SessionReader, SessionRetention, StoredCall,
+    StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 

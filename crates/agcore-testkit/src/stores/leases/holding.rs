@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use agcore_session::{
-    CancelRequest, ClaimRequest, Commit, Release, ReleaseReason, Renewal, RunChange, RunStatus, SessionErrorKind, TenantShare,
-    Timestamp,
+    CancelRequest, ClaimRequest, Commit, Release, ReleaseReason, Renewal, RunChange, RunStatus, SessionErrorKind,
+    TenantShare, Timestamp,
 };
 
 use super::opened::{LENGTH, open, queued, refused, request};
