@@ -84,6 +84,11 @@ use crate::eviction::WriteCounter;
 /// Tested with PostgreSQL 15. The database must have the encoding UTF-8. Connections set `search_path` and
 /// `statement_timeout` when they start and use prepared statements, so that a pooler in between has to work by session.
 ///
+/// Through a pooler that works by transaction, such as PgBouncer with `pool_mode = transaction`, use a URL with the address of the
+/// server itself in the parameter `direct`: `postgres://USER@POOLER:6432/DATABASE?direct=SERVER:5432`. Each statement is then a
+/// transaction that sets what it needs, which takes two more round trips. Locks, migrations and [`vacuum`](Self::vacuum) use
+/// connections to the server itself, one per process most of the time.
+///
 /// The driver reads the environment variables `PGOPTIONS`, `PGSSLROOTCERT`, `PGSSLCERT` and `PGSSLKEY`; everything else comes
 /// from [`PostgresOptions`].
 #[derive(Debug, Clone)]
@@ -108,7 +113,7 @@ impl PostgresOptions {
     /// of another program or of a newer version.
     pub async fn open(self, clock: Arc<dyn Clock>) -> Result<PostgresStore, StoreError> {
         self.check()?;
-        let mut connection = connection::connect::connect(&self, self.acquire_timeout).await?;
+        let mut connection = connection::connect::connect_directly(&self, self.acquire_timeout).await?;
         migrations::migrate(&mut connection, &self.schema).await?;
         // The connection has done its work; if it cannot be closed in order, it is closed anyway.
         let _ = sqlx::Connection::close(connection).await;

@@ -13,11 +13,20 @@ use crate::error::StoreError;
 pub(super) struct ServerUrl {
     host: String,
     port: u16,
+    /// The server behind the address, if that is a connection pooler.
+    direct: Option<Address>,
     user: String,
     password: String,
     database: String,
     ssl: Ssl,
     application_name: String,
+}
+
+/// A host, or the directory of a socket, and a port.
+#[derive(Debug, Clone)]
+struct Address {
+    host: String,
+    port: u16,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -48,6 +57,7 @@ impl ServerUrl {
         let mut server = Self {
             host: decode("the host", url.host_str().unwrap_or_default())?,
             port: url.port().unwrap_or(5432),
+            direct: None,
             password: decode("the password", url.password().unwrap_or_default())?,
             user: decode("the user", url.username())?,
             database: decode("the database", url.path().trim_start_matches('/'))?,
@@ -94,14 +104,29 @@ impl ServerUrl {
             "user" => self.user = value.into_owned(),
             "password" => self.password = value.into_owned(),
             "dbname" => self.database = value.into_owned(),
+            "direct" => self.direct = Some(Address::parse(&value)?),
             _ => {
                 return Err(refused(
                     "it has a parameter that is not supported; known are sslmode, sslrootcert, sslcert, sslkey, \
-                     application_name, host, port, user, password and dbname",
+                     application_name, host, port, user, password, dbname and direct",
                 ));
             }
         }
         Ok(())
+    }
+
+    /// Returns whether the address is that of a connection pooler.
+    pub(super) fn is_pooled(&self) -> bool {
+        self.direct.is_some()
+    }
+
+    /// Returns the URL of the server itself.
+    pub(super) fn direct(&self) -> Self {
+        let mut server = self.clone();
+        if let Some(Address { host, port }) = server.direct.take() {
+            (server.host, server.port) = (host, port);
+        }
+        server
     }
 
     /// Returns the settings of the driver.
@@ -135,6 +160,29 @@ impl ServerUrl {
     /// Returns the name of the database.
     pub(super) fn database(&self) -> &str {
         &self.database
+    }
+}
+
+impl Address {
+    /// Parses `HOST`, `HOST:PORT` or `[IPV6]:PORT`.
+    fn parse(text: &str) -> Result<Self, StoreError> {
+        let invalid =
+            || refused("its parameter `direct` must be HOST:PORT, the address of the server behind the pooler");
+        let (host, port) = match text.rsplit_once(':') {
+            Some((host, port)) if !host.ends_with(':') && !host.is_empty() => {
+                (host, port.parse().map_err(|_| invalid())?)
+            }
+            Some(_) => return Err(invalid()),
+            None => (text, 5432),
+        };
+        let is_bracketed = host.starts_with('[') && host.ends_with(']');
+        if host.is_empty() || (host.contains(':') && !is_bracketed) {
+            return Err(invalid());
+        }
+        Ok(Self {
+            host: host.to_owned(),
+            port,
+        })
     }
 }
 
@@ -213,6 +261,26 @@ mod tests {
     }
 
     #[test]
+    fn knows_the_server_behind_a_pooler() {
+        let url = server("postgres://ann@pooler:6432/db");
+        assert!(!url.is_pooled());
+        assert_eq!(url.direct().to_string(), "pooler:6432");
+        for (direct, address) in [
+            ("db.example:5433", "db.example:5433"),
+            ("db.example", "db.example:5432"),
+            ("[::1]:5433", "[::1]:5433"),
+            ("/run/postgresql", "/run/postgresql:5432"),
+        ] {
+            let url = server(&format!("postgres://ann@pooler:6432/db?direct={direct}"));
+            assert!(url.is_pooled());
+            assert_eq!(url.to_string(), "pooler:6432");
+            let direct = url.direct();
+            assert_eq!((direct.to_string().as_str(), direct.is_pooled()), (address, false));
+            assert_eq!(direct.connect_options().get_username(), "ann");
+        }
+    }
+
+    #[test]
     fn refuses_malformed_urls_without_quoting_them() {
         for (url, expected) in [
             ("hunter2", "cannot be parsed"),
@@ -225,6 +293,10 @@ mod tests {
             ("postgres://ann@host/db?pasword=hunter2", "not supported"),
             ("postgres://ann@host/db?sslmode=hunter2", "must be disable"),
             ("postgres://ann@host/db?port=hunter2", "not a number"),
+            ("postgres://ann@host/db?direct=host:hunter2", "HOST:PORT"),
+            ("postgres://ann@host/db?direct=:5432", "HOST:PORT"),
+            ("postgres://ann@host/db?direct=::1", "HOST:PORT"),
+            ("postgres://ann@host/db?direct=", "HOST:PORT"),
             ("postgres://ann:hunter2%FF@host/db", "not UTF-8"),
             ("postgres://ann:hunter2%00@host/db", "NUL"),
         ] {

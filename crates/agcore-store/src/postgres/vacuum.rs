@@ -5,7 +5,7 @@ use std::time::Duration;
 use sqlx::{AssertSqlSafe, Error, postgres::PgConnection};
 use tokio::time::{Instant, sleep};
 
-use super::{PostgresStore, connection::connect::connect, error::convert};
+use super::{PostgresStore, connection::connect::connect_directly, error::convert};
 use crate::error::{StoreError, StoreErrorKind};
 
 const ATTEMPT: &str = "cannot vacuum the tables";
@@ -44,7 +44,7 @@ impl PostgresStore {
     /// does not own the tables. Transactions of other users are seen only if the user is a member of `pg_read_all_stats`.
     pub async fn vacuum(&self) -> Result<(), StoreError> {
         let options = self.statements().options();
-        let mut connection = connect(options, options.acquire_timeout).await?;
+        let mut connection = connect_directly(options, options.acquire_timeout).await?;
         let failed = |error| convert(ATTEMPT, error);
         let holder = wait_for_older(&mut connection, options.statement_timeout).await;
         if let Some(holder) = holder.map_err(failed)? {

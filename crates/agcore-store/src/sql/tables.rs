@@ -39,7 +39,7 @@ struct Column<T> {
     change: Change,
 }
 
-/// What happens to a column when its row is written again.
+/// The change of a column when its row is written again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     /// It stays as it was inserted, or as other statements have changed it.

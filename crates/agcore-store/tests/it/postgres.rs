@@ -7,6 +7,7 @@ mod indexes;
 mod killed;
 mod opening;
 mod pgvector;
+mod pooler;
 mod proxy;
 mod rules;
 mod server;

@@ -17,12 +17,50 @@ use {
     },
 };
 
-/// Opens a connection.
+/// Opens a connection for statements, through the pooler if there is one.
 pub(in crate::postgres) async fn connect(
     options: &PostgresOptions,
     patience: Duration,
 ) -> Result<PgConnection, StoreError> {
-    open(&options.server, &settings(options), patience).await
+    if !options.server.is_pooled() {
+        return connect_directly(options, patience).await;
+    }
+    // Poolers refuse most settings of connections. Transactions begin with them, see [`begin`].
+    let settings = options.server.connect_options();
+    let settings = settings.extra_float_digits(None).statement_cache_capacity(0);
+    open(&options.server, &settings, patience).await
+}
+
+/// Opens a connection to the server itself.
+pub(in crate::postgres) async fn connect_directly(
+    options: &PostgresOptions,
+    patience: Duration,
+) -> Result<PgConnection, StoreError> {
+    let server = options.server.direct();
+    open(&server, &settings(&server, options), patience).await
+}
+
+/// Returns the statements with which transactions begin.
+pub(in crate::postgres) fn begin(options: &PostgresOptions) -> String {
+    if !options.server.is_pooled() {
+        return "BEGIN".to_owned();
+    }
+    // The transaction before may have been that of another program. The name of the schema was checked.
+    let mut begin = "BEGIN ISOLATION LEVEL READ COMMITTED".to_owned();
+    for (name, value) in parameters(options) {
+        begin.push_str(&format!("; SET LOCAL {name} = '{value}'"));
+    }
+    begin
+}
+
+/// Returns the parameters of the server that statements rely on.
+fn parameters(options: &PostgresOptions) -> [(&'static str, String); 3] {
+    [
+        ("search_path", options.schema.clone()),
+        ("statement_timeout", options.statement_timeout.as_millis().to_string()),
+        // What a process that was stopped has locked must not keep others waiting for longer than a lease.
+        ("idle_in_transaction_session_timeout", "10000".to_owned()),
+    ]
 }
 
 async fn open(server: &ServerUrl, settings: &PgConnectOptions, patience: Duration) -> Result<PgConnection, StoreError> {
@@ -45,22 +83,18 @@ pub(in crate::postgres) async fn connect_to_hold(
         .take(40)
         .collect();
     let name = format!("{program} ({})", std::process::id());
-    let settings = settings(options).application_name(&name).options([
+    let server = options.server.direct();
+    let settings = settings(&server, options).application_name(&name).options([
         ("tcp_keepalives_idle", "10"),
         ("tcp_keepalives_interval", "5"),
         ("tcp_keepalives_count", "3"),
     ]);
-    open(&options.server, &settings, patience).await
+    open(&server, &settings, patience).await
 }
 
-fn settings(options: &PostgresOptions) -> PgConnectOptions {
-    let timeout = options.statement_timeout.as_millis().to_string();
-    let server = options.server.connect_options();
-    server.options([
-        ("search_path", options.schema.as_str()),
-        ("statement_timeout", timeout.as_str()),
-        // What a process that was stopped has locked must not keep others waiting for longer than a lease.
-        ("idle_in_transaction_session_timeout", "10000"),
-        ("default_transaction_isolation", "read committed"),
-    ])
+fn settings(server: &ServerUrl, options: &PostgresOptions) -> PgConnectOptions {
+    let isolation = ("default_transaction_isolation", "read committed".to_owned());
+    server
+        .connect_options()
+        .options(parameters(options).into_iter().chain([isolation]))
 }

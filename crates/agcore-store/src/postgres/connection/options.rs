@@ -42,7 +42,8 @@ impl PostgresOptions {
     /// Without a host, the URL means `localhost`, without a port 5432, without a database one that is named like the user.
     /// Special characters are percent-encoded. Parameters are `sslmode` (with `sslrootcert`, `sslcert` and `sslkey`),
     /// `application_name`, and `host`, `port`, `user`, `password` and `dbname`, which replace a part of the URL: the
-    /// directory of a Unix domain socket is written `postgres:///DATABASE?host=/run/postgresql&user=USER`.
+    /// directory of a Unix domain socket is written `postgres:///DATABASE?host=/run/postgresql&user=USER`. If the address is that
+    /// of a pooler that works by transaction, `direct=HOST:PORT` is the address of the server behind it.
     ///
     /// With `sslmode=prefer`, which is the default, connections are encrypted if the server supports it, but it is not
     /// verified that it is the right server; use `verify-full` for that. `allow` is the same as `disable`. Without the

@@ -18,7 +18,10 @@ use tokio::{
 
 use crate::error::{StoreError, StoreErrorKind};
 use {
-    super::{connect::connect, options::PostgresOptions},
+    super::{
+        connect::{begin, connect},
+        options::PostgresOptions,
+    },
     crate::postgres::error::{attempted, closed},
 };
 
@@ -34,6 +37,8 @@ const MAX_AGE: Duration = Duration::from_secs(30 * 60);
 /// Opens connections when they are needed, and keeps them for reuse.
 pub(in crate::postgres) struct Pool {
     options: PostgresOptions,
+    /// The statements with which transactions begin.
+    begin: Box<str>,
     permits: Arc<Semaphore>,
     idle: Mutex<Vec<Pooled>>,
 }
@@ -57,6 +62,7 @@ impl Pool {
     pub(in crate::postgres) fn new(options: PostgresOptions) -> Self {
         let size = usize::try_from(options.pool_size).unwrap_or(usize::MAX);
         Self {
+            begin: begin(&options).into(),
             permits: Arc::new(Semaphore::new(size.min(Semaphore::MAX_PERMITS))),
             options,
             idle: Mutex::default(),
@@ -66,6 +72,11 @@ impl Pool {
     /// Returns how the store was opened.
     pub(in crate::postgres) fn options(&self) -> &PostgresOptions {
         &self.options
+    }
+
+    /// Returns whether each transaction may use another connection to the server, because there is a pooler in between.
+    pub(in crate::postgres) fn is_pooled(&self) -> bool {
+        self.options.server.is_pooled()
     }
 
     /// Waits for a connection: one that is idle, or a new one.
@@ -154,6 +165,16 @@ impl Lease<'_> {
     /// Returns the connection.
     pub(in crate::postgres) fn connection(&mut self) -> &mut PgConnection {
         &mut self.pooled.connection
+    }
+
+    /// Returns the statements with which a transaction begins.
+    pub(in crate::postgres) fn begin(&self) -> String {
+        self.pool.begin.to_string()
+    }
+
+    /// Returns whether statements can be prepared for later ones.
+    pub(in crate::postgres) fn keeps_statements(&self) -> bool {
+        !self.pool.is_pooled()
     }
 
     /// Closes this connection and those that are idle: after the end of one, as in a failover, the others are those of the same

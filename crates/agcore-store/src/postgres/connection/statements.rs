@@ -50,6 +50,11 @@ impl Statements {
         attempt: &str,
         statement: Statement<'_>,
     ) -> Result<u64, StoreError> {
+        if self.pool.is_pooled() {
+            let mut transaction = self.begin(attempt).await?;
+            let result = transaction.execute(attempt, statement).await;
+            return transaction.end(attempt, result).await;
+        }
         let mut lease = self.pool.acquire(attempt).await?;
         let done = timeout(self.patience, statement.execute(lease.connection())).await;
         Ok(finish(attempt, lease, done)?.rows_affected())
@@ -61,6 +66,11 @@ impl Statements {
         attempt: &str,
         statement: Statement<'_>,
     ) -> Result<Vec<PgRow>, StoreError> {
+        if self.pool.is_pooled() {
+            let mut transaction = self.begin(attempt).await?;
+            let result = transaction.rows(attempt, statement).await;
+            return transaction.end(attempt, result).await;
+        }
         let mut lease = self.pool.acquire(attempt).await?;
         let done = timeout(self.patience, statement.fetch_all(lease.connection())).await;
         finish(attempt, lease, done)
@@ -72,6 +82,11 @@ impl Statements {
         attempt: &str,
         statement: Statement<'_>,
     ) -> Result<Option<PgRow>, StoreError> {
+        if self.pool.is_pooled() {
+            let mut transaction = self.begin(attempt).await?;
+            let result = transaction.row(attempt, statement).await;
+            return transaction.end(attempt, result).await;
+        }
         let mut lease = self.pool.acquire(attempt).await?;
         let done = timeout(self.patience, statement.fetch_optional(lease.connection())).await;
         finish(attempt, lease, done)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sqlx::{Error, postgres::PgRow};
+use sqlx::{AssertSqlSafe, Error, SqlSafeStr, postgres::PgRow};
 use tokio::time::{error::Elapsed, timeout};
 
 use crate::error::StoreError;
@@ -33,7 +33,8 @@ impl<'p> Transaction<'p> {
             patience,
             is_lost: false,
         };
-        transaction.run(attempt, "BEGIN").await?;
+        let begin = transaction.lease.begin();
+        transaction.run(attempt, AssertSqlSafe(begin)).await?;
         Ok(transaction)
     }
 
@@ -43,6 +44,7 @@ impl<'p> Transaction<'p> {
         attempt: &str,
         statement: Statement<'_>,
     ) -> Result<u64, StoreError> {
+        let statement = self.prepared(statement);
         let done = timeout(self.patience, statement.execute(self.lease.connection())).await;
         Ok(self.finish(attempt, done)?.rows_affected())
     }
@@ -53,6 +55,7 @@ impl<'p> Transaction<'p> {
         attempt: &str,
         statement: Statement<'_>,
     ) -> Result<Vec<PgRow>, StoreError> {
+        let statement = self.prepared(statement);
         let done = timeout(self.patience, statement.fetch_all(self.lease.connection())).await;
         self.finish(attempt, done)
     }
@@ -79,7 +82,12 @@ impl<'p> Transaction<'p> {
         result.and_then(|value| ended.map(|()| value))
     }
 
-    async fn run(&mut self, attempt: &str, sql: &'static str) -> Result<(), StoreError> {
+    /// Has a statement prepared for later ones, if that is possible.
+    fn prepared<'q>(&self, statement: Statement<'q>) -> Statement<'q> {
+        statement.persistent(self.lease.keeps_statements())
+    }
+
+    async fn run(&mut self, attempt: &str, sql: impl SqlSafeStr + Send) -> Result<(), StoreError> {
         let done = timeout(self.patience, sqlx::raw_sql(sql).execute(self.lease.connection())).await;
         self.finish(attempt, done).map(drop)
     }
@@ -102,6 +110,7 @@ impl<'p> Transaction<'p> {
 
 impl FetchRow for Transaction<'_> {
     async fn row(&mut self, attempt: &str, statement: Statement<'_>) -> Result<Option<PgRow>, StoreError> {
+        let statement = self.prepared(statement);
         let done = timeout(self.patience, statement.fetch_optional(self.lease.connection())).await;
         self.finish(attempt, done)
     }

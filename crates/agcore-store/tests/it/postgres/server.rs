@@ -13,6 +13,8 @@ use std::{
 use agcore_store::postgres::PostgresOptions;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
+use super::pooler;
+
 /// Names of schemas and databases of tests begin with this, followed by the second since 1970 in which they were made.
 const PREFIX: &str = "agcore_test_";
 
@@ -117,6 +119,12 @@ impl Names {
 /// Returns options for a schema. The connections have its name, by which the server can list them.
 pub(crate) fn options_of(url: &str, schema: &str) -> PostgresOptions {
     let mut url = url::Url::parse(url).unwrap();
+    if let Some(pooler) = pooler::port() {
+        let direct = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432));
+        url.set_host(Some("127.0.0.1")).unwrap();
+        url.set_port(Some(pooler)).unwrap();
+        url.query_pairs_mut().append_pair("direct", &direct);
+    }
     url.query_pairs_mut().append_pair("application_name", schema);
     let options = PostgresOptions::new(url.as_str()).unwrap();
     options.with_schema(schema).with_pool_size(4)
