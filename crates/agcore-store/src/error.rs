@@ -4,6 +4,8 @@ use std::{error::Error, fmt, sync::Arc};
 
 use agcore_chat::{Fault, id::IdError};
 use agcore_memory::{MemoryError, MemoryErrorKind};
+#[cfg(feature = "user-data")]
+use agcore_schedule::{ScheduleError, ScheduleErrorKind};
 use agcore_session::{SessionError, SessionErrorKind};
 
 /// An error of a database: it cannot be opened, migrated, backed up, or does not do what it should.
@@ -27,6 +29,8 @@ enum Repr {
     Database(Arc<Inner>),
     Session(SessionError),
     Memory(MemoryError),
+    #[cfg(feature = "user-data")]
+    Schedule(ScheduleError),
 }
 
 struct Inner {
@@ -57,6 +61,9 @@ pub enum StoreErrorKind {
     Session(SessionErrorKind),
     /// A contract of memory or knowledge was not kept, for this reason.
     Memory(MemoryErrorKind),
+    /// A contract of schedules was not kept, for this reason.
+    #[cfg(feature = "user-data")]
+    Schedule(ScheduleErrorKind),
 }
 
 impl StoreErrorKind {
@@ -72,6 +79,8 @@ impl StoreErrorKind {
             Self::Unavailable => "unavailable",
             Self::Session(kind) => kind.as_str(),
             Self::Memory(kind) => kind.as_str(),
+            #[cfg(feature = "user-data")]
+            Self::Schedule(kind) => kind.as_str(),
         }
     }
 }
@@ -133,6 +142,17 @@ impl StoreError {
                 MemoryErrorKind::Unavailable => StoreErrorKind::Unavailable,
                 kind => StoreErrorKind::Memory(kind),
             },
+            #[cfg(feature = "user-data")]
+            Repr::Schedule(error) => match error.kind() {
+                ScheduleErrorKind::NotFound => StoreErrorKind::NotFound,
+                ScheduleErrorKind::AlreadyExists => StoreErrorKind::AlreadyExists,
+                ScheduleErrorKind::InvalidState => StoreErrorKind::InvalidState,
+                ScheduleErrorKind::InvalidInput => StoreErrorKind::InvalidInput,
+                ScheduleErrorKind::Serialization => StoreErrorKind::Serialization,
+                ScheduleErrorKind::Storage => StoreErrorKind::Storage,
+                ScheduleErrorKind::Unavailable => StoreErrorKind::Unavailable,
+                kind => StoreErrorKind::Schedule(kind),
+            },
         }
     }
 
@@ -142,6 +162,8 @@ impl StoreError {
             Repr::Database(error) => &error.message,
             Repr::Session(error) => error.message(),
             Repr::Memory(error) => error.message(),
+            #[cfg(feature = "user-data")]
+            Repr::Schedule(error) => error.message(),
         }
     }
 
@@ -151,6 +173,8 @@ impl StoreError {
             Repr::Database(error) => error.kind == StoreErrorKind::Unavailable,
             Repr::Session(error) => error.is_recoverable(),
             Repr::Memory(error) => error.is_recoverable(),
+            #[cfg(feature = "user-data")]
+            Repr::Schedule(error) => error.is_recoverable(),
         }
     }
 
@@ -172,6 +196,13 @@ impl From<MemoryError> for StoreError {
     }
 }
 
+#[cfg(feature = "user-data")]
+impl From<ScheduleError> for StoreError {
+    fn from(error: ScheduleError) -> Self {
+        Self(Repr::Schedule(error))
+    }
+}
+
 impl From<IdError> for StoreError {
     fn from(error: IdError) -> Self {
         Self::invalid(error.to_string())
@@ -190,6 +221,8 @@ macro_rules! convert {
             StoreErrorKind::Serialization => $kinds::Serialization,
             StoreErrorKind::Unavailable => $kinds::Unavailable,
             StoreErrorKind::Storage | StoreErrorKind::Session(_) | StoreErrorKind::Memory(_) => $kinds::Storage,
+            #[cfg(feature = "user-data")]
+            StoreErrorKind::Schedule(_) => $kinds::Storage,
         };
         match source {
             Some(source) => $error::with_source(kind, message, Arc::clone(source)),
@@ -204,6 +237,10 @@ impl From<StoreError> for SessionError {
             Repr::Session(error) => error,
             Repr::Database(error) => convert!(SessionError, SessionErrorKind, error),
             Repr::Memory(error) => Self::with_source(SessionErrorKind::Storage, "the store of memories failed", error),
+            #[cfg(feature = "user-data")]
+            Repr::Schedule(error) => {
+                Self::with_source(SessionErrorKind::Storage, "the store of schedules failed", error)
+            }
         }
     }
 }
@@ -214,6 +251,24 @@ impl From<StoreError> for MemoryError {
             Repr::Memory(error) => error,
             Repr::Database(error) => convert!(MemoryError, MemoryErrorKind, error),
             Repr::Session(error) => Self::with_source(MemoryErrorKind::Storage, "the store of sessions failed", error),
+            #[cfg(feature = "user-data")]
+            Repr::Schedule(error) => {
+                Self::with_source(MemoryErrorKind::Storage, "the store of schedules failed", error)
+            }
+        }
+    }
+}
+
+#[cfg(feature = "user-data")]
+impl From<StoreError> for ScheduleError {
+    fn from(error: StoreError) -> Self {
+        match error.0 {
+            Repr::Schedule(error) => error,
+            Repr::Database(error) => convert!(ScheduleError, ScheduleErrorKind, error),
+            Repr::Session(error) => {
+                Self::with_source(ScheduleErrorKind::Storage, "the store of sessions failed", error)
+            }
+            Repr::Memory(error) => Self::with_source(ScheduleErrorKind::Storage, "the store of memories failed", error),
         }
     }
 }
@@ -246,6 +301,8 @@ impl Error for StoreError {
             }
             Repr::Session(error) => error.source(),
             Repr::Memory(error) => error.source(),
+            #[cfg(feature = "user-data")]
+            Repr::Schedule(error) => error.source(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Databases for agcore: implementations of the contracts of [`agcore_session`] and [`agcore_memory`].
+//! Databases for agcore: implementations of the contracts of [`agcore_session`] and [`agcore_memory`], and of `agcore-schedule`.
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")]

@@ -13,6 +13,7 @@ mod holds;
 mod leases;
 mod sessions;
 mod checkpoints;
+mod schedules;
 mod knowledge;
 mod graph;
 mod text_index;
@@ -36,8 +37,8 @@ use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
 /// [`SessionStore`](agcore_session::SessionStore), [`CheckpointStore`](agcore_session::CheckpointStore),
-/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) and [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) in
-/// tables of a PostgreSQL server.
+/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore), [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) and
+/// [`ScheduleStore`](agcore_schedule::ScheduleStore) in tables of a PostgreSQL server.
 ///
 /// Any number of processes can use the same tables. Cheap to clone; all clones share a pool of connections.
 ///
@@ -77,7 +78,8 @@ use crate::eviction::WriteCounter;
 /// # Leases
 ///
 /// [Leases of runs](agcore_session::RunLeases) expire by the clock of the server, so that the clocks of the machines need not
-/// agree. Renew them with a store of their own, so that they do not wait for a connection behind other work.
+/// agree. [Schedules](agcore_schedule::ScheduleStore) are due by that clock, too. Renew leases with a store of their own, so that
+/// they do not wait for a connection behind other work.
 ///
 /// # Server
 ///

@@ -6,6 +6,7 @@ mod knowledge;
 pub(crate) mod leases;
 mod retention;
 pub(crate) mod row;
+pub(crate) mod schedules;
 mod sessions;
 pub(crate) mod tables;
 pub(crate) mod text;

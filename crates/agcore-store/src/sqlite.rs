@@ -4,7 +4,6 @@ mod options;
 mod error;
 mod rows;
 mod connection;
-mod migrations;
 mod thread;
 mod writer;
 mod readers;
@@ -14,6 +13,7 @@ mod holds;
 mod leases;
 mod sessions;
 mod checkpoints;
+mod schedules;
 mod knowledge;
 mod graph;
 mod text_index;
@@ -40,8 +40,8 @@ use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
 /// [`SessionStore`](agcore_session::SessionStore), [`CheckpointStore`](agcore_session::CheckpointStore),
-/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore) and [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) in a
-/// SQLite file.
+/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore), [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) and
+/// [`ScheduleStore`](agcore_schedule::ScheduleStore) in a SQLite file.
 ///
 /// One thread writes and commits all waiting writes together, so that many writers need few syncs. A few threads read, each
 /// with its own connection and without waiting for the writer. Several processes can use the same file.
@@ -77,7 +77,7 @@ impl SqliteOptions {
         let (options, threads) = (self.clone(), self.readers);
         let writer = Writer::start(move || {
             let mut connection = connection::open(&options)?;
-            migrations::migrate(&mut connection, &options.path)?;
+            connection::migrations::migrate(&mut connection, &options.path)?;
             Ok(connection)
         });
         let writer = writer.await?;

@@ -18,6 +18,7 @@ use agcore_memory::{
     graph::{Entity, KnowledgeGraph},
     knowledge::{KnowledgePage, KnowledgeStore},
 };
+use agcore_schedule::{Schedule, ScheduleStore};
 use agcore_session::{CheckpointStore, Session, SessionStore};
 use async_trait::async_trait;
 
@@ -30,7 +31,7 @@ use crate::error::StoreError;
 /// Every implementation must pass the suite `agcore_testkit::stores::user_data`.
 #[async_trait]
 pub trait UserDataStore:
-    MemoryStore + KnowledgeStore + KnowledgeGraph + SessionStore + CheckpointStore + Debug
+    MemoryStore + KnowledgeStore + KnowledgeGraph + SessionStore + CheckpointStore + ScheduleStore + Debug
 {
     /// Returns memory items of a user, also those that have expired and were not removed yet.
     ///
@@ -55,6 +56,12 @@ pub trait UserDataStore:
     /// # Errors
     /// When the storage fails.
     async fn sessions_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Session>, StoreError>;
+
+    /// Returns schedules of a user.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn schedules_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Schedule>, StoreError>;
 
     /// Returns the names of streams that begin with a text.
     ///

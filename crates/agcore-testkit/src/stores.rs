@@ -1,6 +1,6 @@
 //! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`], [`CheckpointStore`],
-//! [`RunLeases`], [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`], [`VectorIndex`] and [`UserDataStore`] must do, checked on
-//! yours.
+//! [`RunLeases`], [`ScheduleStore`], [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`], [`VectorIndex`] and [`UserDataStore`]
+//! must do, checked on yours.
 //!
 //! Implement [`StoreSubject`] and the trait of each contract that your store implements, then let a macro make one test of each
 //! behavior:
@@ -12,6 +12,7 @@
 //! | [`SessionStore`] | [`SessionStoreSubject`] | [`session_store_tests!`](crate::session_store_tests) |
 //! | [`CheckpointStore`] | [`CheckpointStoreSubject`] | [`checkpoint_tests!`](crate::checkpoint_tests) |
 //! | [`RunLeases`] | [`RunLeasesSubject`] | [`run_leases_tests!`](crate::run_leases_tests) |
+//! | [`ScheduleStore`] | [`ScheduleStoreSubject`] | [`schedule_store_tests!`](crate::schedule_store_tests) |
 //! | [`KnowledgeStore`] | [`KnowledgeStoreSubject`] | [`knowledge_store_tests!`](crate::knowledge_store_tests) |
 //! | [`KnowledgeGraph`] | [`KnowledgeGraphSubject`] | [`knowledge_graph_tests!`](crate::knowledge_graph_tests) |
 //! | [`TextIndex`] | [`TextIndexSubject`] | [`text_index_tests!`](crate::text_index_tests) |
@@ -65,6 +66,8 @@ mod tests_macro;
 mod index_tests_macro;
 #[macro_use]
 mod lease_tests_macro;
+#[macro_use]
+mod schedule_tests_macro;
 mod behavior;
 mod reset_clock;
 pub mod faulty;
@@ -76,6 +79,7 @@ pub mod knowledge;
 pub mod leases;
 pub mod memory_store;
 pub mod memory_store_faults;
+pub mod schedules;
 pub mod sessions;
 pub mod text_index;
 pub mod user_data;
@@ -83,7 +87,7 @@ pub mod vector_index;
 
 pub use behavior::{
     CHECKPOINT, JOURNAL, JOURNAL_FAULTS, KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, MEMORY_STORE, MEMORY_STORE_FAULTS,
-    RUN_LEASES, SESSION_STORE, StoreBehavior, TEXT_INDEX, USER_DATA, VECTOR_INDEX,
+    RUN_LEASES, SCHEDULE_STORE, SESSION_STORE, StoreBehavior, TEXT_INDEX, USER_DATA, VECTOR_INDEX,
 };
 
 use std::{sync::Arc, time::Duration};
@@ -94,6 +98,7 @@ use agcore_memory::{
     knowledge::KnowledgeStore,
     search::{TextIndex, VectorIndex},
 };
+use agcore_schedule::ScheduleStore;
 use agcore_session::{CheckpointStore, Clock, Journal, RunLeases, SessionStore};
 use agcore_store::user_data::UserDataStore;
 use async_trait::async_trait;
@@ -156,6 +161,17 @@ pub trait RunLeasesSubject: StoreSubject {
 
     /// Lets time pass for the store that was opened last. A database whose own clock decides moves the times in its tables back
     /// instead.
+    async fn pass(&self, duration: Duration);
+}
+
+/// Opens the stores of schedules to check.
+#[async_trait]
+pub trait ScheduleStoreSubject: StoreSubject {
+    /// Opens an empty store twice, as two processes would. Both handles may be the same.
+    async fn schedule_stores(&self) -> [Arc<dyn ScheduleStore>; 2];
+
+    /// Lets time pass for the store that was opened last. A database whose own clock decides moves the times of the next
+    /// occurrences in its tables back instead.
     async fn pass(&self, duration: Duration);
 }
 

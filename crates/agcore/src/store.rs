@@ -1,4 +1,4 @@
-//! Databases for the contracts of [`session`](crate::session) and [`memory`](crate::memory), with a feature for each.
+//! Databases for the contracts of [`session`](crate::session), [`memory`](crate::memory) and `schedule`, with a feature for each.
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")]

@@ -95,7 +95,7 @@ const BUDGETS: &[Budget] = &[
     Budget {
         package: "agcore-cli",
         features: None,
-        limit: 250,
+        limit: 265,
     },
 ];
 

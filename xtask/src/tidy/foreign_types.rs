@@ -31,6 +31,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agcore-flow-files", &["serde", "serde_json", "tokio_util"]),
     ("agcore-mcp", &["serde", "serde_json", "tokio"]),
     ("agcore-memory", &["serde", "serde_json"]),
+    ("agcore-schedule", &["serde", "serde_json"]),
     ("agcore-session", &["serde", "serde_json"]),
     ("agcore-store", &["serde"]),
     ("agcore-profile", &["serde", "serde_json", "uuid"]),

@@ -587,3 +587,50 @@ ALTER TABLE vectors
     ALTER vector SET STATISTICS 0,
     -- Compression would take time and save nothing.
     ALTER vector SET STORAGE EXTERNAL;
+
+-- Schedules.
+
+CREATE TABLE schedules (
+    schedule bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    "user" text COLLATE "C" NOT NULL,
+    line text COLLATE "C",
+    title text,
+    timing json NOT NULL,
+    job json NOT NULL,
+    catch_up json NOT NULL,
+    overlap text COLLATE "C" NOT NULL CHECK (overlap IN ('skip', 'queue', 'interrupt')),
+    is_paused boolean NOT NULL,
+    -- Null if the schedule is paused, or has no occurrences any more.
+    next_at bigint CHECK (next_at IS NULL OR NOT is_paused),
+    last json,
+    last_run json,
+    revision bigint NOT NULL CHECK (revision > 0),
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    UNIQUE (tenant, id)
+);
+
+ALTER TABLE schedules
+    ALTER id SET STATISTICS 0,
+    ALTER "user" SET STATISTICS 0,
+    ALTER title SET STATISTICS 0,
+    ALTER timing SET STATISTICS 0,
+    ALTER job SET STATISTICS 0,
+    ALTER last SET STATISTICS 0,
+    ALTER last_run SET STATISTICS 0;
+
+CREATE INDEX schedules_user ON schedules (tenant, "user");
+CREATE INDEX schedules_next ON schedules (next_at) WHERE next_at IS NOT NULL;
+
+CREATE TABLE schedule_occurrences (
+    schedule bigint NOT NULL REFERENCES schedules ON DELETE CASCADE,
+    at bigint NOT NULL,
+    run json,
+    outcome text COLLATE "C" NOT NULL CHECK (outcome IN ('started', 'missed', 'overlap', 'refused')),
+    count bigint NOT NULL CHECK (count > 0),
+    PRIMARY KEY (schedule, at)
+);
+
+ALTER TABLE schedule_occurrences ALTER run SET STATISTICS 0;

@@ -563,3 +563,39 @@ CREATE TABLE vectors (
     vector BLOB NOT NULL,
     PRIMARY KEY (vector_index, id)
 ) STRICT, WITHOUT ROWID;
+
+-- Schedules.
+
+CREATE TABLE schedules (
+    schedule INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    title TEXT,
+    timing TEXT NOT NULL,
+    job TEXT NOT NULL,
+    catch_up TEXT NOT NULL,
+    overlap TEXT NOT NULL CHECK (overlap IN ('skip', 'queue', 'interrupt')),
+    is_paused INTEGER NOT NULL CHECK (is_paused IN (0, 1)),
+    -- Null if the schedule is paused, or has no occurrences any more.
+    next_at INTEGER CHECK (next_at IS NULL OR is_paused = 0),
+    last TEXT,
+    last_run TEXT,
+    revision INTEGER NOT NULL CHECK (revision > 0),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    UNIQUE (tenant, id)
+) STRICT;
+
+CREATE INDEX schedules_user ON schedules (tenant, user);
+CREATE INDEX schedules_next ON schedules (next_at) WHERE next_at IS NOT NULL;
+
+CREATE TABLE schedule_occurrences (
+    schedule INTEGER NOT NULL REFERENCES schedules (schedule) ON DELETE CASCADE,
+    at INTEGER NOT NULL,
+    run TEXT,
+    outcome TEXT NOT NULL CHECK (outcome IN ('started', 'missed', 'overlap', 'refused')),
+    count INTEGER NOT NULL CHECK (count > 0),
+    PRIMARY KEY (schedule, at)
+) STRICT, WITHOUT ROWID;

@@ -2,6 +2,7 @@
 
 use agcore_chat::Actor;
 use agcore_memory::{MemoryItem, graph::Entity, knowledge::KnowledgePage};
+use agcore_schedule::Schedule;
 use agcore_session::Session;
 use async_trait::async_trait;
 use sqlx::{Error, Row, postgres::PgRow};
@@ -11,9 +12,12 @@ use super::{
     error::convert,
     graph, knowledge, memory,
     query::{bind_all, number, numbered, statement},
-    sessions,
+    schedules, sessions,
 };
-use crate::{error::StoreError, sql::Conditions, sql::tables::read_session, user_data::UserDataStore};
+use crate::{
+    error::StoreError, sql::Conditions, sql::schedules::read_schedule, sql::tables::read_session,
+    user_data::UserDataStore,
+};
 
 const ATTEMPT: &str = "cannot list what belongs to the user";
 
@@ -38,6 +42,11 @@ impl UserDataStore for PostgresStore {
     async fn sessions_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Session>, StoreError> {
         let rows = self.rows_of("sessions", sessions::COLUMNS!(), (user, after, limit));
         read(&rows.await?, read_session)
+    }
+
+    async fn schedules_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Schedule>, StoreError> {
+        let rows = self.rows_of("schedules", schedules::COLUMNS!(), (user, after, limit));
+        read(&rows.await?, read_schedule)
     }
 
     async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, StoreError> {

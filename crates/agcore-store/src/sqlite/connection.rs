@@ -1,5 +1,7 @@
 //! Opens connections.
 
+pub(super) mod migrations;
+
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};

@@ -25,7 +25,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::{connection, error::convert, migrations, options::SqliteOptions, thread};
+use super::{
+    connection::{self, migrations},
+    error::convert,
+    options::SqliteOptions,
+    thread,
+};
 use crate::error::{StoreError, StoreErrorKind};
 
 /// The newest version of the tables, which this program creates.

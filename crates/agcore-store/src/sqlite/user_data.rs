@@ -2,6 +2,7 @@
 
 use agcore_chat::Actor;
 use agcore_memory::{MemoryItem, graph::Entity, knowledge::KnowledgePage};
+use agcore_schedule::Schedule;
 use agcore_session::Session;
 use async_trait::async_trait;
 use rusqlite::{Connection, Row, params_from_iter};
@@ -12,12 +13,12 @@ use super::{
     knowledge::{self, page},
     memory,
     rows::{number, select},
-    sessions,
+    schedules, sessions,
 };
 use crate::{
     error::StoreError,
-    sql::tables::read_session,
     sql::{Conditions, Value},
+    sql::{schedules::read_schedule, tables::read_session},
     user_data::UserDataStore,
 };
 
@@ -45,6 +46,13 @@ impl UserDataStore for SqliteStore {
     async fn sessions_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Session>, StoreError> {
         self.rows_of(("sessions", sessions::COLUMNS), (user, after, limit), |row| {
             read_session(row)
+        })
+        .await
+    }
+
+    async fn schedules_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Schedule>, StoreError> {
+        self.rows_of(("schedules", schedules::COLUMNS), (user, after, limit), |row| {
+            read_schedule(row)
         })
         .await
     }

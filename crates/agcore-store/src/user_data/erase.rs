@@ -2,6 +2,7 @@
 
 use agcore_chat::Actor;
 use agcore_memory::{MemoryStore, knowledge::KnowledgeStore};
+use agcore_schedule::ScheduleStore;
 use agcore_session::{Journal, conversations_of};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,8 @@ pub struct ErasedUserData {
     pub conversations: u64,
     /// The number of sessions. Their bill is left.
     pub sessions: u64,
+    /// The number of schedules.
+    pub schedules: u64,
 }
 
 /// Erases everything that a store keeps of a user, in all lines of business, except for the bill: see
@@ -39,6 +42,8 @@ pub struct ErasedUserData {
 /// When the storage fails.
 pub async fn erase_user_data(store: &dyn UserDataStore, user: &Actor) -> Result<ErasedUserData, StoreError> {
     let mut erased = ErasedUserData {
+        // First, so that they start nothing any more.
+        schedules: ScheduleStore::erase(store, user).await?,
         sessions: store.erase_sessions(user).await?,
         items: MemoryStore::erase(store, user).await?,
         pages: KnowledgeStore::erase(store, user).await?,

@@ -2,6 +2,7 @@
 
 use agcore_chat::Actor;
 use agcore_memory::graph::{Direction, Entity};
+use agcore_schedule::KEPT_OCCURRENCES;
 use agcore_session::{
     ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, RunKey, Session, conversations_of,
 };
@@ -16,7 +17,7 @@ const PAGE: u64 = 200;
 pub(super) type Write<'w> = dyn FnMut(UserDataRow) -> Result<(), StoreError> + Send + 'w;
 
 /// Writes everything that a store keeps of a user, in all lines of business: memory items, pages, entities and their relations,
-/// conversations, and sessions with all that belongs to them. Returns the number of rows.
+/// conversations, sessions with all that belongs to them, and schedules with their occurrences. Returns the number of rows.
 ///
 /// Rows are read page by page, so that an export needs little memory. Rows that are written meanwhile may be missing.
 ///
@@ -76,7 +77,31 @@ pub async fn export_user_data(
             self::session(store, session, &mut write).await?;
         }
     }
+    schedules(store, user, &mut write).await?;
     Ok(rows)
+}
+
+async fn schedules(store: &dyn UserDataStore, user: &Actor, write: &mut Write<'_>) -> Result<(), StoreError> {
+    let mut last: Option<String> = None;
+    loop {
+        let schedules = store.schedules_of(user, last.as_deref(), PAGE).await?;
+        let Some(schedule) = schedules.last() else {
+            return Ok(());
+        };
+        last = Some(schedule.id.clone());
+        for schedule in schedules {
+            let (tenant, id) = (schedule.tenant().to_owned(), schedule.id.clone());
+            write(UserDataRow::Schedule {
+                schedule: Box::new(schedule),
+            })?;
+            for occurrence in store.occurrences(&tenant, &id, KEPT_OCCURRENCES).await? {
+                write(UserDataRow::Occurrence {
+                    schedule: id.clone(),
+                    occurrence,
+                })?;
+            }
+        }
+    }
 }
 
 async fn graph(

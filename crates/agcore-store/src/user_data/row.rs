@@ -5,6 +5,7 @@ use agcore_memory::{
     graph::{Entity, Relation},
     knowledge::KnowledgePage,
 };
+use agcore_schedule::{Occurrence, Schedule};
 use agcore_session::{Approval, Checkpoint, Record, Run, Session, StoredCall, StoredEvent, StoredMessage};
 use serde::{Deserialize, Serialize};
 
@@ -99,5 +100,17 @@ pub enum UserDataRow {
     Approval {
         /// The question with its answer.
         approval: Approval,
+    },
+    /// A schedule.
+    Schedule {
+        /// The schedule.
+        schedule: Box<Schedule>,
+    },
+    /// An occurrence of a schedule.
+    Occurrence {
+        /// The id of the schedule.
+        schedule: String,
+        /// The occurrence.
+        occurrence: Occurrence,
     },
 }

@@ -23,14 +23,15 @@ use agcore_memory::{
     knowledge::KnowledgeStore,
     search::{TextIndex, VectorIndex},
 };
+use agcore_schedule::ScheduleStore;
 use agcore_session::{CheckpointStore, Clock, Journal, SessionStore};
 use agcore_store::user_data::UserDataStore;
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, LeaseStore,
-        MemoryStoreSubject, RunLeasesSubject, SessionStoreSubject, StoreSubject, TextIndexSubject, UserDataSubject,
-        VectorIndexSubject,
+        MemoryStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, StoreSubject,
+        TextIndexSubject, UserDataSubject, VectorIndexSubject,
     },
 };
 use async_trait::async_trait;
@@ -156,6 +157,29 @@ impl RunLeasesSubject for Leases {
         let earlier = times.map(|time| format!("{time} = {time} - {}", duration.as_millis()));
         server::admin(&format!("UPDATE {schema}.runs SET {}", earlier.join(", "))).await;
     }
+}
+
+#[async_trait]
+impl ScheduleStoreSubject for Leases {
+    async fn schedule_stores(&self) -> [Arc<dyn ScheduleStore>; 2] {
+        let name = self.0.name();
+        let options = server::options_of(&server::url(), &name);
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = name;
+        // A clock that is wrong: the time is that of the server.
+        let clock = Arc::new(ManualClock::new());
+        let first = options.clone().open(Arc::clone(&clock) as _).await.unwrap();
+        [Arc::new(first), Arc::new(options.open(clock).await.unwrap())]
+    }
+
+    async fn pass(&self, duration: Duration) {
+        let schema = self.1.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let millis = duration.as_millis();
+        server::admin(&format!("UPDATE {schema}.schedules SET next_at = next_at - {millis}")).await;
+    }
+}
+
+mod schedule_store {
+    agcore_testkit::schedule_store_tests!(super::Leases::default());
 }
 
 mod run_leases {

@@ -19,14 +19,15 @@ use agcore_memory::{
     knowledge::KnowledgeStore,
     search::{TextIndex, VectorIndex},
 };
+use agcore_schedule::ScheduleStore;
 use agcore_session::{CheckpointStore, Clock, Journal, SessionStore};
 use agcore_store::{sqlite::SqliteOptions, user_data::UserDataStore};
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, LeaseStore,
-        MemoryStoreSubject, RunLeasesSubject, SessionStoreSubject, StoreSubject, TextIndexSubject, UserDataSubject,
-        VectorIndexSubject,
+        MemoryStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, StoreSubject,
+        TextIndexSubject, UserDataSubject, VectorIndexSubject,
     },
 };
 use async_trait::async_trait;
@@ -139,6 +140,26 @@ impl RunLeasesSubject for Leases {
     async fn pass(&self, duration: Duration) {
         self.1.advance(duration);
     }
+}
+
+#[async_trait]
+impl ScheduleStoreSubject for Leases {
+    async fn schedule_stores(&self) -> [Arc<dyn ScheduleStore>; 2] {
+        let options = self.0.options();
+        let first = options.clone().open(Arc::clone(&self.1) as _).await.unwrap();
+        [
+            Arc::new(first),
+            Arc::new(options.open(Arc::clone(&self.1) as _).await.unwrap()),
+        ]
+    }
+
+    async fn pass(&self, duration: Duration) {
+        self.1.advance(duration);
+    }
+}
+
+mod schedule_store {
+    agcore_testkit::schedule_store_tests!(super::Leases::default());
 }
 
 mod run_leases {

@@ -4,7 +4,7 @@ use std::{fmt, pin::Pin};
 
 use super::{
     CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-    RunLeasesSubject, SessionStoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
+    RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
 };
 
 /// The behaviors of [`memory_store`](super::memory_store).
@@ -22,6 +22,10 @@ pub const CHECKPOINT: &[StoreBehavior<dyn CheckpointStoreSubject>] = crate::__ch
 
 /// The behaviors of [`leases`](super::leases).
 pub const RUN_LEASES: &[StoreBehavior<dyn RunLeasesSubject>] = crate::__run_leases_behaviors!(__store_behaviors);
+
+/// The behaviors of [`schedules`](super::schedules).
+pub const SCHEDULE_STORE: &[StoreBehavior<dyn ScheduleStoreSubject>] =
+    crate::__schedule_store_behaviors!(__store_behaviors);
 
 /// The behaviors of [`knowledge`](super::knowledge).
 pub const KNOWLEDGE_STORE: &[StoreBehavior<dyn KnowledgeStoreSubject>] =

@@ -31,8 +31,9 @@ pub use self::{
         checkpoints_are_fenced, events_of_many_sessions_are_fenced, every_part_of_a_commit_is_fenced,
     },
     holding::{
-        a_cancel_request_reaches_the_holder, a_released_run_is_free_at_once, an_interrupted_run_has_no_worker, an_expired_lease_is_taken_over,
-        delays_end_early, epochs_only_grow, renewing_keeps_a_lease, unacceptable_requests_are_refused,
+        a_cancel_request_reaches_the_holder, a_released_run_is_free_at_once, an_expired_lease_is_taken_over,
+        an_interrupted_run_has_no_worker, delays_end_early, epochs_only_grow, renewing_keeps_a_lease,
+        unacceptable_requests_are_refused,
     },
     limits::{
         a_fenced_store_writes_under_its_lease, all_runs_are_taken_over_at_once, limits_of_runs_are_kept,

@@ -13,9 +13,11 @@ use agcore_memory::{
     graph::{Entity, Relation},
     knowledge::KnowledgePage,
 };
+use agcore_schedule::{NewSchedule, Occurrence, ScheduleStore, Timing};
 use agcore_session::{
     Actor, ApprovalChange, Billing, CallChange, Commit, Journal, MessageRole, Money, NewApproval, NewCheckpoint,
-    NewEvent, NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, Timestamp, conversations_of, id,
+    NewEvent, NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionWriter, Timestamp, conversations_of,
+    id,
 };
 use agcore_store::{
     StoreError, StoreErrorKind,
@@ -48,7 +50,7 @@ async fn fill(store: &dyn UserDataStore, owner: &Actor, word: &str) {
     let new = NewSession::new(&*session)
         .with_owner(owner.clone())
         .with_billing(Billing::new("EUR"));
-    store.create(new).await.unwrap();
+    SessionWriter::create(store, new).await.unwrap();
     let commit = Commit::new()
         .with_record(record())
         .with_run(RunChange::new("r", RunStatus::Running).with_input(json!(word)))
@@ -62,10 +64,21 @@ async fn fill(store: &dyn UserDataStore, owner: &Actor, word: &str) {
     let run = RunKey::new(&owner.tenant, &session, "r");
     let checkpoint = NewCheckpoint::snapshot("a", json!(word));
     store.save_checkpoint(run, 0, checkpoint).await.unwrap();
+    let new = NewSchedule::new(format!("schedule {word}"), Timing::cron("* * * * *"), json!(word));
+    let schedule = ScheduleStore::create(store, new.with_owner(owner.clone()))
+        .await
+        .unwrap();
+    let occurrence = Occurrence::started(Timestamp::from_millis(1), None);
+    assert!(
+        store
+            .record(&schedule, vec![occurrence], schedule.next_at)
+            .await
+            .unwrap()
+    );
 }
 
 /// The number of rows that [`fill`] stores, by kind.
-const FILLED: [(&str, usize); 12] = [
+const FILLED: [(&str, usize); 14] = [
     ("approval", 1),
     ("call", 1),
     ("checkpoint", 1),
@@ -73,10 +86,12 @@ const FILLED: [(&str, usize); 12] = [
     ("event", 1),
     ("item", 1),
     ("message", 2),
+    ("occurrence", 1),
     ("page", 1),
     ("record", 3),
     ("relation", 1),
     ("run", 1),
+    ("schedule", 1),
     ("session", 1),
 ];
 
@@ -153,10 +168,8 @@ pub async fn exports_many_rows_once(subject: &dyn UserDataSubject) {
     let ann = Actor::user("ann");
     let items = (0..MANY).map(|number| MemoryItem::new(format!("{number}"), "x").with_owner(ann.clone()));
     store.save_many(items.collect()).await.unwrap();
-    store
-        .create(NewSession::new("s").with_owner(ann.clone()))
-        .await
-        .unwrap();
+    let session = NewSession::new("s").with_owner(ann.clone());
+    SessionWriter::create(&*store, session).await.unwrap();
     let mut commit = Commit::new().with_run(RunChange::new("r", RunStatus::Running));
     for number in 0..MANY {
         commit = commit
@@ -204,7 +217,7 @@ pub async fn erases_everything_but_the_bill(subject: &dyn UserDataSubject) {
     }
     let erased = erase_user_data(&*store, &ann).await.unwrap();
     assert_eq!((erased.items, erased.pages, erased.entities), (2, 2, 4));
-    assert_eq!((erased.conversations, erased.sessions), (2, 2));
+    assert_eq!((erased.conversations, erased.sessions, erased.schedules), (2, 2, 2));
     let left = export(&*store, &ann).await;
     let expected = [("message".to_owned(), 4), ("session".to_owned(), 2)];
     assert_eq!(kinds(&left), expected.into_iter().collect());
@@ -262,6 +275,8 @@ pub async fn lists_are_paged_by_id(subject: &dyn UserDataSubject) {
     assert_eq!((entities.len(), &*entities[0].id), (2, "b a"));
     let sessions = store.sessions_of(&ann, None, 1).await.unwrap();
     assert_eq!((sessions.len(), &*sessions[0].id), (1, "session a"));
+    let schedules = store.schedules_of(&ann, Some("schedule a"), 1).await.unwrap();
+    assert_eq!((schedules.len(), &*schedules[0].id), (1, "schedule b"));
     let streams = store
         .streams("conversation/local/", Some("conversation/local/ann/%-/a"), 1)
         .await;

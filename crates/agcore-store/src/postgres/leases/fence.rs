@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The time of the server in milliseconds. It is not that of the beginning of the transaction, which may have waited for locks.
-pub(super) const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+pub(in crate::postgres) const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// Returns the condition of a row of `runs` whose epoch is the value at a place: [`LeaseState::permits`] in SQL.
 ///

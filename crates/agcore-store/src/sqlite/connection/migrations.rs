@@ -4,8 +4,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::error::convert;
-use crate::error::{StoreError, StoreErrorKind};
+use crate::{
+    error::{StoreError, StoreErrorKind},
+    sqlite::error::convert,
+};
 
 /// Marks a file as a database of agcore: the letters `agc1`.
 const APPLICATION_ID: i64 = 0x6167_6331;
@@ -14,13 +16,13 @@ const APPLICATION_ID: i64 = 0x6167_6331;
 const UNRELEASED_ID: i64 = 0x6167_636f;
 
 /// The migrations. The first one creates version 1.
-const MIGRATIONS: &[&str] = &[include_str!("../../migrations/sqlite/0001.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("../../../migrations/sqlite/0001.sql")];
 
 /// The newest version.
-pub(super) const NEWEST: u32 = MIGRATIONS.len() as u32;
+pub(in crate::sqlite) const NEWEST: u32 = MIGRATIONS.len() as u32;
 
 /// Creates the tables, or migrates those of an older version. Returns the version before, 0 if there were no tables.
-pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<u32, StoreError> {
+pub(in crate::sqlite) fn migrate(connection: &mut Connection, path: &Path) -> Result<u32, StoreError> {
     version(connection, path)?;
     apply(connection, MIGRATIONS).map_err(|error| convert(&cannot_open(path), error))
 }
@@ -29,7 +31,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<u32, S
 ///
 /// # Errors
 /// When the database must not be touched, because it is one of another program or of a newer version of agcore.
-pub(super) fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
+pub(in crate::sqlite) fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let read = || {
         let tables = "SELECT count(*) FROM sqlite_schema";
