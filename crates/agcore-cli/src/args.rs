@@ -59,6 +59,10 @@ pub(crate) use self::stored::{
         KnowledgeListArgs, KnowledgeSearchArgs, KnowledgeShowArgs, PageArgs,
     },
     memory::{ForgetArgs, MemoryCommand, MemoryListArgs},
+    schedules::{
+        AddScheduleArgs, CatchUpPolicy, ListSchedulesArgs, OverlapPolicy, ScheduleArgs, SchedulesCommand,
+        ShowScheduleArgs,
+    },
     store::{BackupArgs, EraseUserArgs, FileArgs, PruneArgs, StoreCommand, UserArgs},
 };
 
@@ -163,6 +167,12 @@ pub(crate) enum Command {
     /// Execute runs that servers accept, together with other workers
     #[command(after_help = WORKER_HELP)]
     Worker(WorkerArgs),
+    /// Manage schedules, whose runs a server starts at certain times
+    #[command(arg_required_else_help = true)]
+    Schedules {
+        #[command(subcommand)]
+        command: SchedulesCommand,
+    },
     /// Run the cases of a file and report the problems, or compare two reports
     #[command(after_help = EVAL_HELP)]
     Eval(Box<EvalArgs>),

@@ -52,6 +52,9 @@ pub(crate) struct Sessions {
     memory: Arc<dyn MemoryStore>,
     /// The same store with everything that it keeps of users, if it is a database.
     user_data: Option<Arc<dyn UserDataStore>>,
+    /// The same store with the schedules of users, if it is a database.
+    #[cfg(feature = "serve")]
+    schedules: Option<Arc<dyn agcore::schedule::ScheduleStore>>,
     /// Whether they outlive the process.
     is_kept: bool,
     /// Which of them are meant.
@@ -114,6 +117,12 @@ impl Sessions {
     /// Returns the database with everything that it keeps of users.
     pub(crate) fn user_data(&self) -> Option<Arc<dyn UserDataStore>> {
         self.user_data.clone()
+    }
+
+    /// Returns the schedules of users, if they are kept.
+    #[cfg(feature = "serve")]
+    pub(crate) fn schedules(&self) -> Option<Arc<dyn agcore::schedule::ScheduleStore>> {
+        self.schedules.clone()
     }
 
     /// Returns whether the sessions outlive the process.

@@ -1,10 +1,13 @@
 //! The JSON forms of answers and requests.
 
+mod schedules;
+
 use agcore_session::{Run, Session, StoredMessage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use self::schedules::{NewScheduleBody, OccurrenceList, ScheduleChangeBody, SchedulePage, ScheduleView};
 use crate::files::StoredFile;
 
 /// A run that was started.

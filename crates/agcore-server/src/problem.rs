@@ -96,6 +96,10 @@ codes! {
     AgentMismatch = 409, "agent_mismatch", "The thread belongs to another kind of agent";
     /// The user, or all users of the tenant, have as many files as allowed.
     TooManyFiles = 409, "too_many_files", "Too many files of this user or tenant";
+    /// The user has as many schedules as allowed.
+    TooManySchedules = 409, "too_many_schedules", "Too many schedules of this user";
+    /// The schedule has changed since the client has read it.
+    ScheduleChanged = 409, "schedule_changed", "The schedule has changed";
     /// The question was answered differently before, or is not open any more.
     AlreadyAnswered = 409, "already_answered", "The question is not open any more";
     /// The body is larger than the limit.

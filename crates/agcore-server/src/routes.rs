@@ -2,11 +2,11 @@
 
 mod body;
 mod query;
-mod media;
 mod guard;
 mod observe;
 mod dialect;
 mod runs;
+mod schedules;
 mod events;
 mod sessions;
 mod history;

@@ -12,6 +12,7 @@ use agcore_chat::{Actor, Biller, Clock, SystemClock};
 use agcore_files::FileStorage;
 use agcore_flow_files::StoredContext;
 use agcore_llm::{Random, system_random};
+use agcore_schedule::ScheduleStore;
 use agcore_session::{CheckpointStore, Retention, SessionStore};
 use agcore_store::user_data::UserDataStore;
 use tokio::net::TcpListener;
@@ -26,7 +27,9 @@ use crate::{
     metrics::Metrics,
     routes,
     service::App,
-    service::{Admission, AgentEntry, Agents, FilePruning, GuardedStore, Leasing, NewBilling, Service, Work},
+    service::{
+        Admission, AgentEntry, Agents, FilePruning, GuardedStore, Leasing, NewBilling, Schedules, Service, Work,
+    },
     settings::{BusyPolicy, Limits, Unfinished},
     sharing::Sharing,
     stored::{SharedCatalog, StoredCatalog},
@@ -55,6 +58,7 @@ pub struct ServerBuilder {
     store: Option<Arc<dyn SessionStore>>,
     checkpoints: Option<Arc<dyn CheckpointStore>>,
     files: Option<Arc<dyn FileStorage>>,
+    schedules: Option<Arc<dyn ScheduleStore>>,
     authenticators: Vec<Arc<dyn Authenticator>>,
     sharing: Option<Sharing>,
     origins: Vec<String>,
@@ -82,6 +86,7 @@ impl Server {
             store: None,
             checkpoints: None,
             files: None,
+            schedules: None,
             authenticators: Vec::new(),
             sharing: None,
             origins: Vec::new(),
@@ -187,6 +192,16 @@ impl ServerBuilder {
         self
     }
 
+    /// Keeps schedules in a store: users create them, and the server starts a run at each of their times. The store can be another
+    /// one than that of [`with_store`](Self::with_store). Without one, the server keeps no schedules.
+    ///
+    /// Runs of schedules belong to the user who has created the schedule, and count for the same [`Limits`]. Flows are started in
+    /// the mode for jobs, without a user who waits for the answer.
+    pub fn with_schedules(mut self, store: Arc<dyn ScheduleStore>) -> Self {
+        self.schedules = Some(store);
+        self
+    }
+
     /// Adds a way in which clients prove who they are, such as a [`TokenStore`](crate::TokenStore). Without one, everybody is the
     /// actor [`local`](agcore_chat::Actor::local), and only clients on the same machine are served.
     pub fn with_authenticator(mut self, authenticator: Arc<dyn Authenticator>) -> Self {
@@ -284,6 +299,7 @@ impl ServerBuilder {
                 .files
                 .clone()
                 .map(|storage| Files::new(storage, Arc::clone(&store), Arc::clone(&self.clock))),
+            schedules: self.schedules.map(Schedules::new),
             leasing: Leasing::new(Arc::clone(&store), self.sharing, &self.limits, self.busy),
             guarded: GuardedStore::new(store),
             database: Default::default(),

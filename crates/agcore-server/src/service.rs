@@ -13,13 +13,13 @@ mod start;
 mod answers;
 mod thread_parts;
 mod cancel;
-mod run_end;
 mod flow_run;
 mod personal;
 mod questions;
 mod executor;
 mod work;
 mod upkeep;
+mod schedules;
 
 pub use self::database::SERVER_HOLD;
 pub(crate) use self::{
@@ -28,8 +28,8 @@ pub(crate) use self::{
     database::GuardedStore,
     leasing::Leasing,
     owned::OwnedRun,
-    start::{NewRun, agent_of},
-    state::{Admission, Service, check_id},
+    start::{agent_of, request::agent_named},
+    state::{Admission, Schedules, Service, check_id},
     streams::StreamPermit,
     upkeep::FilePruning,
 };

@@ -41,6 +41,8 @@ pub struct Limits {
     pub max_files_per_tenant: usize,
     /// The largest sum of the sizes of these files, in bytes; 16 GiB by default.
     pub max_file_bytes_per_tenant: u64,
+    /// The largest number of schedules of a user; 100 by default.
+    pub max_schedules_per_user: usize,
     /// The kinds of files that are kept; by default those that flows can read, which is all but [`Other`](FileKind::Other).
     pub file_kinds: Vec<FileKind>,
     /// Where images in messages may come from; by default the internet, and the message itself.
@@ -85,8 +87,8 @@ pub enum MediaSources {
     Any,
 }
 
-/// The treatment of a run that is started on a thread with an active run, or with one that waits for the answer to a question. It is
-/// stored with the run, so that every process that executes the run knows it.
+/// The treatment of a run that is started on a thread with an active run, or with one that waits for the answer to a question. It
+/// is stored with the run, so that every process that executes the run knows it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -124,6 +126,13 @@ impl Limits {
     #[must_use]
     pub fn with_max_streams_per_user(mut self, streams: usize) -> Self {
         self.max_streams_per_user = streams;
+        self
+    }
+
+    /// Sets the largest number of schedules of a user.
+    #[must_use]
+    pub fn with_max_schedules_per_user(mut self, schedules: usize) -> Self {
+        self.max_schedules_per_user = schedules;
         self
     }
 
@@ -269,6 +278,7 @@ impl Default for Limits {
             max_files_per_user: 200,
             max_files_per_tenant: 10_000,
             max_file_bytes_per_tenant: 16 * 1024 * 1024 * 1024,
+            max_schedules_per_user: 100,
             file_kinds: vec![
                 FileKind::Text,
                 FileKind::Markdown,

@@ -91,7 +91,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Data", &["knowledge", "memory", "store"]),
     (
         "Build and operate",
-        &["new", "serve", "worker", "eval", "inspect", "catalog"],
+        &["new", "serve", "worker", "schedules", "eval", "inspect", "catalog"],
     ),
     ("About the program", &["help", "man", "completion", "schema"]),
 ];

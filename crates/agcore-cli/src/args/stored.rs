@@ -1,6 +1,7 @@
-//! Arguments of the commands that work on the database: `store`, `knowledge` and `memory`.
+//! Arguments of the commands that work on the database: `store`, `knowledge`, `memory` and `schedules`.
 
 pub(super) mod documents;
 pub(super) mod store;
 pub(super) mod knowledge;
 pub(super) mod memory;
+pub(super) mod schedules;

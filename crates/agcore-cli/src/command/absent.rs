@@ -76,7 +76,7 @@ pub(crate) mod serve {
     }
 }
 
-/// `agcore knowledge`, `agcore memory` and `agcore store`.
+/// `agcore knowledge`, `agcore memory`, `agcore schedules` and `agcore store`.
 pub(crate) mod stored {
     /// `agcore knowledge`.
     pub(crate) mod knowledge {
@@ -101,6 +101,19 @@ pub(crate) mod stored {
         /// Fails.
         pub(crate) async fn run(_: &MemoryCommand) -> Result<(), Failure> {
             Err(STORE.failure("agcore memory"))
+        }
+    }
+
+    /// `agcore schedules`.
+    pub(crate) mod schedules {
+        use crate::{
+            args::SchedulesCommand,
+            exit::{Failure, missing::STORE},
+        };
+
+        /// Fails.
+        pub(crate) async fn run(_: &SchedulesCommand) -> Result<(), Failure> {
+            Err(STORE.failure("agcore schedules"))
         }
     }
 

@@ -205,6 +205,9 @@ fn server(
     if let Some(sharing) = config.sharing {
         builder = builder.with_sharing(sharing);
     }
+    if let Some(schedules) = sessions.schedules() {
+        builder = builder.with_schedules(schedules);
+    }
     builder = builder.with_billing_of_model(&settings.provider.model);
     builder = documents::served(builder, (config.stored_catalog, config.profiles), prices, sessions);
     for (name, flow) in flows {

@@ -48,14 +48,14 @@ pub(crate) const SCHEMA: Part = Part {
 /// The server.
 pub(crate) const SERVE: Part = Part {
     feature: "serve",
-    commands: &["serve"],
+    commands: &["serve", "worker"],
     is_built: cfg!(feature = "serve"),
 };
 
 /// The database.
 pub(crate) const STORE: Part = Part {
     feature: "store",
-    commands: &["knowledge", "memory", "store"],
+    commands: &["knowledge", "memory", "schedules", "store"],
     is_built: cfg!(feature = "store"),
 };
 

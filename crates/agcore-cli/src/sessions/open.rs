@@ -152,6 +152,8 @@ impl Sessions {
             store,
             memory: Arc::new(InMemoryStore::new(clock())),
             user_data: None,
+            #[cfg(feature = "serve")]
+            schedules: None,
             is_kept: false,
             kind: SessionKind::Any,
             is_single: false,
@@ -166,6 +168,8 @@ impl Sessions {
             checkpoints: Arc::clone(&store) as _,
             memory: Arc::clone(&store) as _,
             user_data: Some(Arc::clone(&store) as _),
+            #[cfg(feature = "serve")]
+            schedules: Some(Arc::clone(&store) as _),
             store,
             is_kept: true,
             kind: SessionKind::Any,

@@ -51,6 +51,7 @@ fn lists_of_a_database_are_members_of_an_object() {
         ("knowledge list", "pages"),
         ("knowledge search water", "hits"),
         ("memory list", "items"),
+        ("schedules list", "schedules"),
         ("cost", "rows"),
     ] {
         check(&agcore, command, member);

@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 
 /// Describes the placeholders of paths.
-const PLACEHOLDERS: [(&str, &str); 4] = [
+const PLACEHOLDERS: [(&str, &str); 5] = [
     ("thread", "The id of the thread"),
     ("run", "The id of the run"),
     ("file", "The id of the file"),
+    ("schedule", "The id of the schedule"),
     ("name", "The name of the agent"),
 ];
 

@@ -16,9 +16,9 @@ use serde::Deserialize;
 use super::{body, query};
 use crate::{
     api::{FileList, FileView},
-    files::{FileError, FileQuota, Files, Shortage, check_name},
+    files::{FileError, FileQuota, Shortage, check_name},
     problem::{Problem, ProblemCode},
-    service::{App, Service},
+    service::App,
 };
 
 #[derive(Deserialize)]
@@ -35,7 +35,7 @@ pub(super) async fn upload(
     content: Body,
 ) -> Result<Response, Problem> {
     let service = &app.service;
-    let files = files_of(service)?;
+    let files = service.kept_files()?;
     let UploadQuery { name } = query::parameters(&uri)?;
     let name = name.ok_or_else(|| Problem::invalid("the parameter `name` is missing; send the name of the file"))?;
     let name = check_name(&name).map_err(|rule| Problem::invalid(format!("`name` {rule}")))?;
@@ -70,7 +70,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     Extension(actor): Extension<Actor>,
 ) -> Result<Json<FileList>, Problem> {
-    let files = files_of(&app.service)?.list(&actor).await?;
+    let files = app.service.kept_files()?.list(&actor).await?;
     Ok(Json(FileList {
         files: files.into_iter().map(FileView::from).collect(),
     }))
@@ -82,21 +82,10 @@ pub(super) async fn delete(
     Extension(actor): Extension<Actor>,
     Path(file): Path<String>,
 ) -> Result<StatusCode, Problem> {
-    match files_of(&app.service)?.delete(&actor, &file).await? {
+    match app.service.kept_files()?.delete(&actor, &file).await? {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(Problem::unknown("file")),
     }
-}
-
-/// Returns where files are kept.
-///
-/// # Errors
-/// `not_found` if the server keeps no files.
-pub(crate) fn files_of(service: &Service) -> Result<&Files, Problem> {
-    service
-        .files
-        .as_ref()
-        .ok_or_else(|| Problem::new(ProblemCode::NotFound, "this server keeps no files"))
 }
 
 impl From<FileError> for Problem {

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use agcore_agui::{Format, InputLimits, RunAgentInput, RunInputError, RunInputErrorKind};
-use agcore_chat::{Actor, Message};
-use agcore_files::OriginFile;
+use agcore_agui::{Format, RunAgentInput, RunInputError, RunInputErrorKind};
+use agcore_chat::Actor;
 use axum::{
     Extension, Json,
     body::Body,
@@ -14,14 +13,11 @@ use axum::{
 use http::{HeaderMap, StatusCode, Uri};
 use serde_json::{Map, Value, json};
 
-use super::{body, dialect::dialect, events, media};
+use super::{body, dialect::dialect, events};
 use crate::{
     api::{RunView, StartedView},
-    files::StoredFile,
-    flows::FlowValues,
     problem::{Problem, ProblemCode},
-    run::RunInput,
-    service::{App, NewRun, OwnedRun, check_id},
+    service::{App, OwnedRun, agent_named, check_id},
     stream::EventStream,
 };
 
@@ -75,7 +71,7 @@ pub(super) async fn start(
     if members.get("messages").is_none_or(Value::is_null) {
         members.insert("messages".to_owned(), json!([]));
     }
-    let input = RunAgentInput::from_value(Value::Object(members), &limits(&app)).map_err(input_problem)?;
+    let input = RunAgentInput::from_value(Value::Object(members), &service.input_limits()).map_err(input_problem)?;
     let run = begin(&app, &actor, None, input).await?;
     Ok(accepted(run))
 }
@@ -113,7 +109,7 @@ pub(super) async fn answer(
         return Err(Problem::invalid(format!("the body has the unknown member {name:?}")));
     }
     let value = json!({"threadId": thread, "runId": run, "messages": [], "resume": answers});
-    let input = RunAgentInput::from_value(value, &limits(&app)).map_err(input_problem)?;
+    let input = RunAgentInput::from_value(value, &service.input_limits()).map_err(input_problem)?;
     if input.resume.is_empty() {
         return Err(Problem::invalid("`answers` is empty; answer at least one question"));
     }
@@ -132,7 +128,7 @@ async fn run_as(
     let service = &app.service;
     let dialect = dialect(uri, headers)?;
     let read = body::read(headers, body, &service.limits, &*service.clock).await?;
-    let input = RunAgentInput::from_slice(&read, &limits(app)).map_err(input_problem)?;
+    let input = RunAgentInput::from_slice(&read, &service.input_limits()).map_err(input_problem)?;
     let format = Format::new(dialect, input.protocol());
     let permit = service.open_stream(&actor)?;
     let run = begin(app, &actor, agent, input).await?;
@@ -143,11 +139,9 @@ async fn run_as(
 /// Starts a run, or continues one that waits for answers.
 async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAgentInput) -> Result<OwnedRun, Problem> {
     let service = &app.service;
-    let agent = match (agent, input.forwarded("agent")) {
-        (Some(agent), _) => Some(agent),
-        (None, Some(Value::String(agent))) => Some(agent.clone()),
-        (None, None) => None,
-        (None, Some(_)) => return Err(Problem::invalid("`forwardedProps.agent` must be the name of an agent")),
+    let agent = match agent {
+        Some(agent) => Some(agent),
+        None => agent_named(&input)?,
     };
     check_id("thread", &input.thread_id)?;
     let answers = std::mem::take(&mut input.resume);
@@ -157,60 +151,12 @@ async fn begin(app: &App, actor: &Actor, agent: Option<String>, mut input: RunAg
         let resume = async move { resuming.resume(&actor, &thread, &run, agent, &answers).await };
         return service.carry_out(resume).await;
     }
-    let message = message_of(&input)?;
-    media::check(&message, service.limits.media)?;
-    let new = NewRun {
-        actor: actor.clone(),
-        thread: input.thread_id.clone(),
-        run: input.run_id.clone(),
-        agent,
-        input: RunInput::message(message),
-        values: FlowValues {
-            job: given(&input, "job"),
-            variables: given(&input, "variables"),
-            files: files_of(app, actor, &input).await?,
-        },
-    };
+    let new = service.new_run(actor, agent, &input).await?;
     let starting = Arc::clone(service);
     service.carry_out(async move { starting.start(new).await }).await
 }
 
-/// Returns the files of the user that `forwardedProps.files` names.
-///
-/// # Errors
-/// `not_found` if there is none with an id.
-async fn files_of(app: &App, actor: &Actor, input: &RunAgentInput) -> Result<Vec<OriginFile>, Problem> {
-    let Some(named) = given(input, "files") else {
-        return Ok(Vec::new());
-    };
-    let ids: Vec<String> = serde_json::from_value(named)
-        .map_err(|_| Problem::invalid("`forwardedProps.files` must be a list of the ids of files"))?;
-    let known = super::files::files_of(&app.service)?.list(actor).await?;
-    let find = |id: &String| {
-        let file = known.iter().find(|file| file.id == *id);
-        file.map(StoredFile::to_origin).ok_or_else(|| Problem::unknown("file"))
-    };
-    ids.iter().map(find).collect()
-}
-
-/// Returns a member of `forwardedProps`, unless it is `null`.
-fn given(input: &RunAgentInput, name: &str) -> Option<Value> {
-    input.forwarded(name).filter(|value| !value.is_null()).cloned()
-}
-
-/// Returns the newest message of the user. The server has the conversation before it.
-fn message_of(input: &RunAgentInput) -> Result<Message, Problem> {
-    let newest = input.newest_user_message().and_then(|message| message.message());
-    newest.cloned().ok_or_else(|| {
-        Problem::invalid("`messages` must end with a message of the user, or `resume` must have an answer")
-    })
-}
-
-fn limits(app: &App) -> InputLimits {
-    InputLimits::new().with_max_bytes(app.service.limits.max_body_bytes)
-}
-
-fn input_problem(error: RunInputError) -> Problem {
+pub(super) fn input_problem(error: RunInputError) -> Problem {
     let code = match error.kind() {
         RunInputErrorKind::TooLarge => ProblemCode::BodyTooLarge,
         RunInputErrorKind::Syntax => ProblemCode::InvalidBody,
@@ -219,7 +165,7 @@ fn input_problem(error: RunInputError) -> Problem {
     Problem::new(code, error.to_string())
 }
 
-fn accepted(run: OwnedRun) -> Response {
+pub(super) fn accepted(run: OwnedRun) -> Response {
     let job = run.into_job();
     let view = StartedView {
         thread_id: job.thread,

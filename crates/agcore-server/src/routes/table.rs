@@ -8,11 +8,12 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use super::{catalog, events, files, history, operations, runs, sessions, usage};
+use super::{catalog, events, files, history, operations, runs, schedules, sessions, usage};
 use crate::{
     api::{
-        AgentList, AnswersBody, FileList, FileView, HistoryPage, ModelList, RunView, SessionChange, SessionDetails,
-        SessionPage, SessionView, StartedView, UsageReport,
+        AgentList, AnswersBody, FileList, FileView, HistoryPage, ModelList, NewScheduleBody, OccurrenceList, RunView,
+        ScheduleChangeBody, SchedulePage, ScheduleView, SessionChange, SessionDetails, SessionPage, SessionView,
+        StartedView, UsageReport,
     },
     openapi::{Answer, Content, Link, Method, Operation, Parameter},
     problem::ProblemCode as Code,
@@ -26,6 +27,7 @@ pub(super) type Route = Operation<MethodRouter<Arc<App>>>;
 pub(super) fn routes() -> Vec<Route> {
     let mut all = runs_of_agents();
     all.extend(sessions_and_files());
+    all.extend(schedules_of_users());
     all.extend(reports());
     all.extend(operators());
     all
@@ -107,6 +109,44 @@ fn sessions_and_files() -> Vec<Route> {
     ]
 }
 
+fn schedules_of_users() -> Vec<Route> {
+    let schedule = || Answer::of::<ScheduleView>("The schedule");
+    vec![
+        get("/api/v1/agent/schedules", schedules::list)
+            .about("Lists schedules", Answer::of::<SchedulePage>("A page of schedules"))
+            .with([cursor(), limit()])
+            .failing([Code::InvalidRequest, Code::NotFound]),
+        post("/api/v1/agent/schedules", schedules::create)
+            .about(
+                "Creates a schedule, which starts runs at certain times",
+                schedule().with_status(201).with_links(SCHEDULE),
+            )
+            .with_body(Content::of::<NewScheduleBody>().with_example(daily))
+            .failing([Code::InvalidRequest, Code::NotFound, Code::AgentNotFound])
+            .failing([Code::TooManySchedules, Code::SessionBusy]),
+        get("/api/v1/agent/schedules/{schedule}", schedules::show)
+            .about("Returns a schedule", schedule())
+            .failing([Code::NotFound]),
+        patch("/api/v1/agent/schedules/{schedule}", schedules::change)
+            .about("Changes, pauses or resumes a schedule", schedule())
+            .with_body(Content::of::<ScheduleChangeBody>())
+            .failing([Code::InvalidRequest, Code::NotFound, Code::AgentNotFound])
+            .failing([Code::ScheduleChanged]),
+        delete("/api/v1/agent/schedules/{schedule}", schedules::delete)
+            .about("Deletes a schedule", Answer::empty("The schedule was deleted"))
+            .failing([Code::NotFound]),
+        post("/api/v1/agent/schedules/{schedule}/run", schedules::run)
+            .about("Starts a run of a schedule now", accepted())
+            .failing(START),
+        get("/api/v1/agent/schedules/{schedule}/occurrences", schedules::occurrences)
+            .about(
+                "Returns what has become of the last times",
+                Answer::of::<OccurrenceList>("The last times"),
+            )
+            .failing([Code::NotFound]),
+    ]
+}
+
 fn reports() -> Vec<Route> {
     let thread = || text("threadId", "The id of the thread");
     let before = json!({"type": "integer", "minimum": 0});
@@ -163,6 +203,15 @@ const RUN: &[Link] = &[
 
 /// The operations on a file that was stored.
 const FILE: &[Link] = &[("delete_files_file", &[("file", "fileId")])];
+
+/// The operations on a schedule that was created.
+const SCHEDULE: &[Link] = &[
+    ("get_schedules_schedule", &[("schedule", "scheduleId")]),
+    ("patch_schedules_schedule", &[("schedule", "scheduleId")]),
+    ("delete_schedules_schedule", &[("schedule", "scheduleId")]),
+    ("post_schedules_schedule_run", &[("schedule", "scheduleId")]),
+    ("get_schedules_schedule_occurrences", &[("schedule", "scheduleId")]),
+];
 
 /// The problems of a start.
 const START: [Code; 11] = [
@@ -225,6 +274,15 @@ fn run_input(required: &[&str]) -> Value {
 /// Returns an example of the input of a run.
 fn message() -> Value {
     json!({"messages": [{"id": "message-1", "role": "user", "content": "Hello"}]})
+}
+
+/// Returns an example of a schedule.
+fn daily() -> Value {
+    json!({
+        "title": "News of the morning",
+        "timing": {"cron": "0 7 * * 1-5", "zone": "Europe/Berlin"},
+        "input": message(),
+    })
 }
 
 fn cursor() -> Parameter {

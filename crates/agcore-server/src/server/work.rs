@@ -45,6 +45,7 @@ impl Server {
         service.tasks.spawn(Arc::clone(service).renew_all());
         if service.leasing.works() {
             service.tasks.spawn(Arc::clone(service).claim_all());
+            service.tasks.spawn(Arc::clone(service).keep_schedules());
         }
         let flushing = Arc::clone(service);
         service

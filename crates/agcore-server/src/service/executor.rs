@@ -1,5 +1,7 @@
 //! Executing runs.
 
+mod run_end;
+
 use std::{error::Error as _, pin::pin, sync::Arc, time::Duration};
 
 use agcore_agent::{AgentError, AgentErrorKind, AgentSession, AgentTurn};

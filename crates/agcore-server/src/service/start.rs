@@ -1,5 +1,7 @@
 //! Starting runs.
 
+pub(super) mod request;
+
 use std::sync::Arc;
 
 use agcore_chat::Actor;

@@ -7,10 +7,11 @@ use agcore_agui::EncoderSettings;
 use agcore_chat::{Actor, Biller, Clock};
 use agcore_flow_files::NODE_METADATA;
 use agcore_llm::Random;
+use agcore_schedule::ScheduleStore;
 use agcore_session::{
     CheckpointStore, Run, RunFilter, RunScope, Session, SessionError, SessionErrorKind, SessionStore,
 };
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
@@ -45,6 +46,8 @@ pub(crate) struct Service {
     pub(crate) checkpoints: Option<Arc<dyn CheckpointStore>>,
     /// The files that users have uploaded, if the server keeps them.
     pub(crate) files: Option<Files>,
+    /// The schedules of users, if the server keeps them.
+    pub(crate) schedules: Option<Schedules>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Random,
     pub(crate) limits: Limits,
@@ -72,7 +75,23 @@ pub(crate) struct Service {
     pub(crate) parking: CancellationToken,
     pub(crate) tasks: TaskTracker,
     /// Notified when a run has ended.
-    pub(crate) idle: tokio::sync::Notify,
+    pub(crate) idle: Notify,
+}
+
+/// The schedules of a server, if it keeps some.
+pub(crate) struct Schedules {
+    pub(super) store: Arc<dyn ScheduleStore>,
+    /// Notified when a schedule may be due earlier than the next regular check.
+    pub(super) changed: Notify,
+}
+
+impl Schedules {
+    pub(crate) fn new(store: Arc<dyn ScheduleStore>) -> Self {
+        Self {
+            store,
+            changed: Notify::new(),
+        }
+    }
 }
 
 /// A lock for each session that is in use.

@@ -39,6 +39,7 @@ mod published_keys;
 mod reconnect;
 mod restart;
 mod routes;
+mod schedules;
 mod sample_app;
 mod shared;
 mod spans;

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use agcore_chat::Actor;
+use agcore_chat::{Actor, SystemClock};
 use agcore_files::LocalStorage;
+use agcore_schedule::InMemorySchedules;
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
 use http::Method;
 use serde_json::{Value, json};
@@ -17,11 +18,11 @@ use crate::{
 const THREADS: [&str; 3] = ["done", "asking", "live"];
 
 /// The placeholders of ids in the requests of the walk.
-const NAMES: [&str; 3] = ["{t}", "{q}", "{f}"];
+const NAMES: [&str; 4] = ["{t}", "{q}", "{f}", "{s}"];
 
 /// The way in which an operation is tried with ids of another user.
 enum Case {
-    /// Requests that name a thread `{t}`, a question `{q}` or a file `{f}`, each with a body.
+    /// Requests that name a thread `{t}`, a question `{q}`, a file `{f}` or a schedule `{s}`, each with a body.
     Ids(&'static [(&'static str, Option<&'static str>)]),
     /// The same, for operations that create a thread if no user has one with this id.
     Starts(&'static [(&'static str, Option<&'static str>)]),
@@ -46,6 +47,7 @@ const SAME: &str = r#"{"threadId":"{t}","runId":"r1","messages":[{"id":"r1-m","r
 const OTHER: &str = r#"{"threadId":"{t}","runId":"r1","messages":[{"id":"x","role":"user","content":"Is it this?"}]}"#;
 const NEW: &str = r#"{"threadId":"{t}","runId":"r7","messages":[{"id":"x","role":"user","content":"Hello"}]}"#;
 const RESUME: &str = r#"{"threadId":"{t}","runId":"r9","messages":[],"resume":[{"interruptId":"{q}","status":"resolved","payload":true}]}"#;
+const SCHEDULED: &str = r#"{"timing":{"cron":"0 9 * * *"},"input":{"messages":[{"id":"x","role":"user","content":"Hello"}],"forwardedProps":{"files":["{f}"]}}}"#;
 const FILE: &str = r#"{"threadId":"new-{f}","runId":"r1","messages":[{"id":"x","role":"user","content":"Hello"}],"forwardedProps":{"files":["{f}"]}}"#;
 
 /// Returns how an operation is tried; `None` if it is not known here, which fails the test.
@@ -92,6 +94,17 @@ fn case(operation: &str) -> Option<Case> {
         "POST /api/v1/agent/files" => Case::Lists("/api/v1/agent/files?name=x.txt", Some("{}")),
         "GET /api/v1/agent/files" => Case::Lists("/api/v1/agent/files", None),
         "DELETE /api/v1/agent/files/{file}" => Case::Ids(&[("/api/v1/agent/files/{f}", None)]),
+        "GET /api/v1/agent/schedules" => Case::Lists("/api/v1/agent/schedules", None),
+        "POST /api/v1/agent/schedules" => Case::Ids(&[("/api/v1/agent/schedules", Some(SCHEDULED))]),
+        "GET /api/v1/agent/schedules/{schedule}" => Case::Ids(&[("/api/v1/agent/schedules/{s}", None)]),
+        "PATCH /api/v1/agent/schedules/{schedule}" => {
+            Case::Ids(&[("/api/v1/agent/schedules/{s}", Some(r#"{"paused":true}"#))])
+        }
+        "DELETE /api/v1/agent/schedules/{schedule}" => Case::Ids(&[("/api/v1/agent/schedules/{s}", None)]),
+        "POST /api/v1/agent/schedules/{schedule}/run" => Case::Ids(&[("/api/v1/agent/schedules/{s}/run", Some("{}"))]),
+        "GET /api/v1/agent/schedules/{schedule}/occurrences" => {
+            Case::Ids(&[("/api/v1/agent/schedules/{s}/occurrences", None)])
+        }
         "GET /api/v1/agent/usage" => Case::Ids(&[("/api/v1/agent/usage?threadId={t}", None)]),
         "GET /api/v1/agent/agents" => Case::Lists("/api/v1/agent/agents", None),
         "GET /api/v1/agent/models" => Case::Lists("/api/v1/agent/models", None),
@@ -122,6 +135,7 @@ struct Fixture {
     ann: String,
     question: String,
     file: String,
+    schedule: String,
     _folder: tempfile::TempDir,
 }
 
@@ -143,7 +157,8 @@ impl Fixture {
         let files = LocalStorage::open(folder.path()).unwrap();
         let builder = builder(&provider, &store)
             .with_authenticator(tokens)
-            .with_files(Arc::new(files));
+            .with_files(Arc::new(files))
+            .with_schedules(Arc::new(InMemorySchedules::new(Arc::new(SystemClock::new()))));
         let server = Running::start(builder).await;
         let headers = [("authorization", &*ann)];
         let path = "/api/v1/agent/run";
@@ -167,20 +182,28 @@ impl Fixture {
             .with(Method::POST, name, &headers, Some(&json!({"a": "Secret."})))
             .await;
         let file = file.json()["fileId"].as_str().unwrap().to_owned();
+        let body = json!({
+            "title": "Secret.", "timing": {"cron": "0 9 1 1 *"},
+            "input": {"messages": [{"id": "x", "role": "user", "content": "Secret."}]},
+        });
+        let path = "/api/v1/agent/schedules";
+        let schedule = server.with(Method::POST, path, &headers, Some(&body)).await;
+        assert_eq!(schedule.status.as_u16(), 201, "{}", schedule.text);
+        let schedule = schedule.json()["scheduleId"].as_str().unwrap().to_owned();
         let fixture = Self {
             server,
             ann,
             question,
             file,
+            schedule,
             _folder: folder,
         };
         (fixture, others)
     }
 
-    async fn ask(&self, request: Request, token: &str, ids: [&str; 3]) -> Answer {
+    async fn ask(&self, request: Request, token: &str, ids: [&str; 4]) -> Answer {
         let fill = |text: &str| {
-            let names = ["{t}", "{q}", "{f}"];
-            names
+            NAMES
                 .iter()
                 .zip(ids)
                 .fold(text.to_owned(), |text, (name, id)| text.replace(name, id))
@@ -197,7 +220,9 @@ impl Fixture {
     async fn try_ids(&self, request: Request, is_allowed: bool, token: &str, what: &str) -> usize {
         let Request { path, body, .. } = request;
         for thread in THREADS {
-            let known = self.ask(request, token, [thread, &self.question, &self.file]).await;
+            let known = self
+                .ask(request, token, [thread, &self.question, &self.file, &self.schedule])
+                .await;
             for secret in ["Secret", "secret-call", "secret.json", &self.question] {
                 assert!(!known.text.contains(secret), "{what}: {}", known.text);
             }
@@ -210,7 +235,9 @@ impl Fixture {
             }
             known.assert_problem(404, "not_found");
             if body.is_none_or(|body| ![SAME, OTHER, NEW].contains(&body)) {
-                let unknown = self.ask(request, token, ["nobodys", "nobodys?0", "file-0"]).await;
+                let unknown = self
+                    .ask(request, token, ["nobodys", "nobodys?0", "file-0", "schedule-0"])
+                    .await;
                 let heads = (known.headers.len(), unknown.headers.len());
                 assert_eq!((&known.text, heads.0), (&unknown.text, heads.1), "{what} {thread}");
             }
@@ -218,11 +245,15 @@ impl Fixture {
         THREADS.len()
     }
 
-    /// Returns what Ann sees of her threads and files.
+    /// Returns what Ann sees of her threads, files and schedules.
     async fn view(&self) -> String {
         let mut view = String::new();
         let paths = THREADS.map(|thread| format!("/api/v1/agent/sessions/{thread}"));
-        for path in paths.iter().map(String::as_str).chain(["/api/v1/agent/files"]) {
+        for path in paths
+            .iter()
+            .map(String::as_str)
+            .chain(["/api/v1/agent/files", "/api/v1/agent/schedules"])
+        {
             let headers = [("authorization", &*self.ann)];
             view += &self.server.with(Method::GET, path, &headers, None).await.text;
         }

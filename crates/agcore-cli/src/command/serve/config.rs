@@ -198,6 +198,11 @@ fn limits(args: &ServeArgs, table: &LimitsTable, problems: &mut Vec<String>) -> 
             table.max_files_per_tenant,
             &mut limits.max_files_per_tenant,
         ),
+        (
+            "max_schedules_per_user",
+            table.max_schedules_per_user,
+            &mut limits.max_schedules_per_user,
+        ),
     ];
     for (name, setting, limit) in counts {
         match setting {

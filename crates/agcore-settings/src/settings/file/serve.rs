@@ -101,6 +101,8 @@ pub struct LimitsTable {
     pub max_files_per_tenant: Option<usize>,
     /// The largest sum of the sizes of these files, in bytes.
     pub max_file_bytes_per_tenant: Option<u64>,
+    /// The most schedules of a user.
+    pub max_schedules_per_user: Option<usize>,
     /// The time that a request may take to arrive, in seconds.
     pub read_timeout_seconds: Option<u64>,
     /// The time that a client may take to read, in seconds.

@@ -8,12 +8,15 @@ use agcore_session::{
     Commit, RunChange, RunFilter, RunStatus, SessionError, SessionErrorKind, SessionState, SessionStatus,
 };
 
-use super::{executor::Attempt, state::Service};
-use crate::log::{LogInput, RunLog};
+use super::Attempt;
+use crate::{
+    log::{LogInput, RunLog},
+    service::state::Service,
+};
 
 impl Service {
     /// Ends a run whose turn could not report it.
-    pub(super) async fn fail(&self, log: &Arc<RunLog>, error: &AgentError) -> Attempt {
+    pub(in crate::service) async fn fail(&self, log: &Arc<RunLog>, error: &AgentError) -> Attempt {
         let (status, entry) = match error.is_cancelled() {
             true => (RunStatus::Cancelled, LogInput::Cancelled),
             false => {
@@ -24,7 +27,12 @@ impl Service {
         self.end_stored(log, status, entry).await
     }
 
-    pub(super) async fn end_stored(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Attempt {
+    pub(in crate::service) async fn end_stored(
+        &self,
+        log: &Arc<RunLog>,
+        status: RunStatus,
+        entry: LogInput,
+    ) -> Attempt {
         if let Err(error) = log.flush().await
             && !error.is_recoverable()
         {
@@ -42,7 +50,7 @@ impl Service {
     }
 
     /// Ends a run whose end could not be stored.
-    pub(super) async fn end_again(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Attempt {
+    pub(in crate::service) async fn end_again(&self, log: &Arc<RunLog>, status: RunStatus, entry: LogInput) -> Attempt {
         if self.parking.is_cancelled() {
             return Attempt::Parked;
         }
@@ -52,7 +60,7 @@ impl Service {
         }
     }
 
-    pub(super) async fn end(
+    pub(in crate::service) async fn end(
         &self,
         log: &Arc<RunLog>,
         status: RunStatus,

@@ -1,0 +1,103 @@
+//! Requests for runs, from clients and from schedules.
+
+mod media;
+
+use agcore_agui::{InputLimits, RunAgentInput};
+use agcore_chat::{Actor, Message};
+use agcore_files::OriginFile;
+use serde_json::Value;
+
+use super::NewRun;
+use crate::{
+    files::{Files, StoredFile},
+    flows::FlowValues,
+    problem::{Problem, ProblemCode},
+    run::RunInput,
+    service::state::Service,
+};
+
+impl Service {
+    /// Returns the limits of the input of a run.
+    pub(crate) fn input_limits(&self) -> InputLimits {
+        InputLimits::new().with_max_bytes(self.limits.max_body_bytes)
+    }
+
+    /// Returns the run that an actor asks for with a message.
+    ///
+    /// # Errors
+    /// `invalid_request` if the input does not have the form of one, and `not_found` if it names a file that does not exist.
+    pub(crate) async fn new_run(
+        &self,
+        actor: &Actor,
+        agent: Option<String>,
+        input: &RunAgentInput,
+    ) -> Result<NewRun, Problem> {
+        let message = message_of(input)?;
+        media::check(&message, self.limits.media)?;
+        Ok(NewRun {
+            actor: actor.clone(),
+            thread: input.thread_id.clone(),
+            run: input.run_id.clone(),
+            agent,
+            input: RunInput::message(message),
+            values: FlowValues {
+                job: given(input, "job"),
+                variables: given(input, "variables"),
+                files: self.files_of(actor, input).await?,
+            },
+        })
+    }
+
+    /// Returns where files are kept.
+    ///
+    /// # Errors
+    /// `not_found` if the server keeps no files.
+    pub(crate) fn kept_files(&self) -> Result<&Files, Problem> {
+        self.files
+            .as_ref()
+            .ok_or_else(|| Problem::new(ProblemCode::NotFound, "this server keeps no files"))
+    }
+
+    /// Returns the files of the user that `forwardedProps.files` names.
+    ///
+    /// # Errors
+    /// `not_found` if there is none with an id.
+    async fn files_of(&self, actor: &Actor, input: &RunAgentInput) -> Result<Vec<OriginFile>, Problem> {
+        let Some(named) = given(input, "files") else {
+            return Ok(Vec::new());
+        };
+        let ids: Vec<String> = serde_json::from_value(named)
+            .map_err(|_| Problem::invalid("`forwardedProps.files` must be a list of the ids of files"))?;
+        let known = self.kept_files()?.list(actor).await?;
+        let find = |id: &String| {
+            let file = known.iter().find(|file| file.id == *id);
+            file.map(StoredFile::to_origin).ok_or_else(|| Problem::unknown("file"))
+        };
+        ids.iter().map(find).collect()
+    }
+}
+
+/// Returns the agent that the input names.
+///
+/// # Errors
+/// `invalid_request` if it is not a name.
+pub(crate) fn agent_named(input: &RunAgentInput) -> Result<Option<String>, Problem> {
+    match input.forwarded("agent") {
+        None => Ok(None),
+        Some(Value::String(agent)) => Ok(Some(agent.clone())),
+        Some(_) => Err(Problem::invalid("`forwardedProps.agent` must be the name of an agent")),
+    }
+}
+
+/// Returns a member of `forwardedProps`, unless it is `null`.
+fn given(input: &RunAgentInput, name: &str) -> Option<Value> {
+    input.forwarded(name).filter(|value| !value.is_null()).cloned()
+}
+
+/// Returns the newest message of the user. The server has the conversation before it.
+fn message_of(input: &RunAgentInput) -> Result<Message, Problem> {
+    let newest = input.newest_user_message().and_then(|message| message.message());
+    newest.cloned().ok_or_else(|| {
+        Problem::invalid("`messages` must end with a message of the user, or `resume` must have an answer")
+    })
+}
