@@ -69,7 +69,7 @@ pub use policy::{CatchUp, Overlap};
 pub use schedule::{MAX_JOB_BYTES, MAX_SCHEDULE_ID_BYTES, NewSchedule, Schedule, ScheduleChange};
 #[cfg(feature = "in-memory")]
 pub use store::InMemorySchedules;
-pub use store::{Due, KEPT_OCCURRENCES, ScheduleFilter, ScheduleStore};
+pub use store::{Due, DuePlace, KEPT_OCCURRENCES, ScheduleFilter, ScheduleStore};
 pub use timing::{COUNT_LIMIT, Recent, Timing};
 
 #[doc(no_inline)]

@@ -17,7 +17,7 @@ use crate::{
 pub use self::{change::ScheduleChange, new::NewSchedule};
 
 /// The maximum length of the id of a schedule in bytes, so that the ids of its runs are acceptable.
-pub const MAX_SCHEDULE_ID_BYTES: usize = 256;
+pub const MAX_SCHEDULE_ID_BYTES: usize = 100;
 
 /// The maximum size of a job in bytes, as JSON.
 pub const MAX_JOB_BYTES: usize = 64 * 1024;
@@ -107,12 +107,6 @@ impl Schedule {
     pub fn is_same(&self, other: &Self) -> bool {
         (self.revision, self.created_at) == (other.revision, other.created_at)
             && (self.tenant(), &self.id) == (other.tenant(), &other.id)
-    }
-
-    /// Returns the place among the schedules that are [due](crate::ScheduleStore::due): the time, the tenant and the id. For
-    /// implementations of [`ScheduleStore`](crate::ScheduleStore).
-    pub fn due_place(&self) -> (Timestamp, &str, &str) {
-        (self.next_at.unwrap_or_default(), self.tenant(), &self.id)
     }
 
     /// Returns the schedule after occurrences were recorded. For implementations of [`ScheduleStore`](crate::ScheduleStore).

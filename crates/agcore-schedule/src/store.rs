@@ -6,7 +6,7 @@ mod in_memory;
 
 use std::fmt::Debug;
 
-use agcore_chat::{Actor, Timestamp};
+use agcore_chat::{Actor, Text, Timestamp};
 use async_trait::async_trait;
 
 use crate::{
@@ -30,12 +30,53 @@ pub struct Due {
     pub now: Timestamp,
     /// The schedules, the one that has been due for longest first.
     pub schedules: Vec<Schedule>,
+    /// The schedules that are due and cannot be read, because they are damaged or were written by a newer version. They keep no
+    /// others from being due.
+    pub unreadable: Vec<DuePlace>,
+    /// The place after which the next page begins. There is none on the last page.
+    pub next: Option<DuePlace>,
+}
+
+/// A place among the schedules that are due.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct DuePlace {
+    /// The time of the next occurrence.
+    pub at: Timestamp,
+    /// The tenant.
+    pub tenant: Text,
+    /// The id of the schedule.
+    pub id: String,
+}
+
+impl DuePlace {
+    /// Creates a place.
+    pub fn new(at: Timestamp, tenant: impl Into<Text>, id: impl Into<String>) -> Self {
+        Self {
+            at,
+            tenant: tenant.into(),
+            id: id.into(),
+        }
+    }
 }
 
 impl Due {
-    /// Creates the answer of a store.
-    pub const fn new(now: Timestamp, schedules: Vec<Schedule>) -> Self {
-        Self { now, schedules }
+    /// Creates the answer of a store to a request for a number of schedules, from those that it has found, each with its place.
+    pub fn new(now: Timestamp, limit: u64, found: Vec<(DuePlace, Option<Schedule>)>) -> Self {
+        let is_full = u64::try_from(found.len()).is_ok_and(|count| count >= limit);
+        let mut due = Self {
+            now,
+            schedules: Vec::with_capacity(found.len()),
+            unreadable: Vec::new(),
+            next: found.last().filter(|_| is_full).map(|(place, _)| place.clone()),
+        };
+        for (place, schedule) in found {
+            match schedule {
+                Some(schedule) => due.schedules.push(schedule),
+                None => due.unreadable.push(place),
+            }
+        }
+        due
     }
 }
 
@@ -62,7 +103,7 @@ impl Due {
 /// | the process dies before 4 | the schedule stays due, and another process starts the occurrence |
 /// | the process dies between 4 and 5 | the schedule stays due; another process plans the same occurrence, finds its run, and records it. If it plans a later one, because [`CatchUp::Once`](crate::CatchUp::Once) takes the last, both runs were started, each for an occurrence of its own |
 /// | two processes do this at the same time | both start the same run, once; one of them records it, and the other gets `false` |
-/// | a person changes the schedule between 1 and 5 | `record` returns `false`. The run was started. If the change has left `next_at` alone, the occurrence is planned again, and its run is found; else it is missing from the list |
+/// | a person changes the schedule between 1 and 5 | `record` returns `false`. The run was started. If the change has left `next_at` alone, the occurrence is planned again, and its run is found, unless the change has moved it to another thread; else it is missing from the list |
 /// | the answer to 5 is lost | the occurrence was recorded or not; asking for what is due again decides |
 ///
 /// In the second and third case, the job of the run is the one that the process has read that was first.
@@ -112,12 +153,12 @@ pub trait ScheduleStore: Debug + Send + Sync {
     /// Returns schedules of all tenants that are not paused and whose next occurrence is not later than the time of the store. The
     /// one that has been due for longest comes first. Nothing is changed, so that another process gets the same ones.
     ///
-    /// To read all of them page by page, pass the last one of the page before as it was read. Schedules whose occurrences
+    /// To read all of them page by page, pass [`next`](Due::next) of the page before. Schedules whose occurrences
     /// [wait](crate::Plan::waits) stay due, and would keep others from being seen otherwise.
     ///
     /// # Errors
     /// When the storage fails.
-    async fn due(&self, after: Option<&Schedule>, limit: u64) -> Result<Due, ScheduleError>;
+    async fn due(&self, after: Option<&DuePlace>, limit: u64) -> Result<Due, ScheduleError>;
 
     /// Records occurrences of a schedule as it was read, with the time of its next occurrence. Returns `false` without a change if
     /// the schedule has another revision by now, or does not exist any more.

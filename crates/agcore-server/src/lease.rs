@@ -42,6 +42,11 @@ impl Moment {
         }
     }
 
+    /// Returns the time of the monotonic clock.
+    pub(crate) fn monotonic(self) -> Duration {
+        self.clock
+    }
+
     fn after(self, time: Duration) -> Self {
         Self {
             clock: self.clock.saturating_add(time),

@@ -18,7 +18,7 @@ mod table;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware};
+use axum::{Router, middleware, routing};
 
 pub(crate) use self::guard::Peer;
 use self::table::{Route, routes};
@@ -38,6 +38,17 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .merge(with(public))
         .fallback(operations::route)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::origin))
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), observe::observe))
+        .with_state(app)
+}
+
+/// Returns the router of a worker, with the routes for operators only.
+pub(crate) fn worker_router(app: Arc<App>) -> Router {
+    Router::new()
+        .route("/health", routing::get(operations::health))
+        .route("/ready", routing::get(operations::worker_ready))
+        .route("/metrics", routing::get(operations::metrics))
+        .fallback(operations::route)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), observe::observe))
         .with_state(app)
 }

@@ -292,6 +292,7 @@ impl ServerBuilder {
             return Err(ServerError::CancelShared);
         }
         self.check_flows(&store)?;
+        let may_delay = self.schedules.is_some() || self.busy == BusyPolicy::Queue;
         let (flushes, flusher) = Flusher::new(Arc::clone(&store), Arc::clone(&self.clock), self.limits.gather);
         let service = Service {
             agents: Agents::new(self.agents)?,
@@ -300,7 +301,7 @@ impl ServerBuilder {
                 .clone()
                 .map(|storage| Files::new(storage, Arc::clone(&store), Arc::clone(&self.clock))),
             schedules: self.schedules.map(Schedules::new),
-            leasing: Leasing::new(Arc::clone(&store), self.sharing, &self.limits, self.busy),
+            leasing: Leasing::new(Arc::clone(&store), self.sharing, &self.limits, may_delay),
             guarded: GuardedStore::new(store),
             database: Default::default(),
             checkpoints: self.checkpoints,

@@ -117,6 +117,9 @@ impl PostgresOptions {
         self.check()?;
         let mut connection = connection::connect::connect_directly(&self, self.acquire_timeout).await?;
         migrations::migrate(&mut connection, &self.schema).await?;
+        if self.server.is_pooled() {
+            connection::connect::check_pooler(&self, &mut connection).await?;
+        }
         // The connection has done its work; if it cannot be closed in order, it is closed anyway.
         let _ = sqlx::Connection::close(connection).await;
         Ok(PostgresStore(Arc::new(Shared {

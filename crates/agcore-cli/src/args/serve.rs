@@ -115,6 +115,9 @@ pub(crate) struct WorkerArgs {
     pub(crate) settings: SettingsOptions,
     #[command(flatten)]
     pub(crate) worker: WorkerOptions,
+    /// Answer /health, /ready and /metrics at this address, for those who supervise the worker; by default nowhere
+    #[arg(long, value_name = "IP:PORT", value_parser = listen_address::parse)]
+    pub(crate) listen: Option<SocketAddr>,
     /// Offer tools to the model; they act with the rights of this program, on behalf of all users
     #[arg(long)]
     pub(crate) tools: bool,
@@ -131,7 +134,7 @@ impl From<WorkerArgs> for ServeArgs {
         Self {
             command: None,
             settings: args.settings,
-            listen: None,
+            listen: args.listen,
             require_token: false,
             proxies: Vec::new(),
             origins: Vec::new(),

@@ -131,7 +131,7 @@ async fn serve(
         // Renewals must not wait for what runs read and write.
         sharing.leases = Sessions::of_server_again().await?.map(|own| own.store() as _);
     }
-    let (listen, hands_over) = (config.listen, config.hands_over);
+    let (listen, probes, hands_over) = (config.listen, config.probes, config.hands_over);
     let is_worker = config
         .sharing
         .as_ref()
@@ -144,8 +144,7 @@ async fn serve(
         return Ok(());
     }
     if is_worker {
-        writeln!(io::stderr(), "Working on the runs of the database").map_err(|error| Failure::output(&error))?;
-        return server.work(stop).await.map_err(failure);
+        return work(&server, probes, stop).await;
     }
     // After the other server: it may have the same address.
     let listening = TcpListener::bind(listen).await;
@@ -157,6 +156,22 @@ async fn serve(
     )
     .map_err(|error| Failure::output(&error))?;
     server.serve(listener, stop).await.map_err(failure)
+}
+
+/// Executes runs, and answers those who supervise the worker if there is an address for that.
+async fn work(server: &Server, probes: Option<SocketAddr>, stop: CancellationToken) -> Result<(), Failure> {
+    let say = |text: &str| writeln!(io::stderr(), "{text}").map_err(|error| Failure::output(&error));
+    let Some(listen) = probes else {
+        say("Working on the runs of the database")?;
+        return server.work(stop).await.map_err(failure);
+    };
+    let listening = TcpListener::bind(listen).await;
+    let listener = listening.map_err(|error| cannot_listen(listen, &error))?;
+    let address = listener.local_addr().unwrap_or(listen);
+    say(&format!(
+        "Working on the runs of the database; http://{address}/ready reports the state"
+    ))?;
+    server.work_and_report(listener, stop).await.map_err(failure)
 }
 
 /// Takes the database, or waits until another server has ended. Returns whether it was taken; it was not if the program is to end.

@@ -61,14 +61,14 @@ impl Sessions {
     /// When the server cannot be used.
     pub(crate) async fn of_server_again() -> Result<Option<Self>, Failure> {
         match variable(STORE) {
-            Some(url) => Self::open_server(&url, SERVER).await.map(Some),
+            Some(url) => Self::open_server(&url, SERVER, true).await.map(Some),
             None => Ok(None),
         }
     }
 
     async fn open_as(program: &str) -> Result<Self, Failure> {
         match variable(STORE) {
-            Some(url) => Self::open_server(&url, program).await,
+            Some(url) => Self::open_server(&url, program, false).await,
             None => Self::open_default(program).await,
         }
     }
@@ -100,11 +100,12 @@ impl Sessions {
         Ok(Self::of(store))
     }
 
-    /// Opens a database server, and creates the tables if they do not exist.
+    /// Opens a database server, and creates the tables if they do not exist. `directly` is whether a pooler that the URL names is
+    /// left out.
     ///
     /// # Errors
     /// When the server cannot be used, or the program was built without a client for it.
-    async fn open_server(url: &str, program: &str) -> Result<Self, Failure> {
+    async fn open_server(url: &str, program: &str, directly: bool) -> Result<Self, Failure> {
         let is_postgres = url.starts_with("postgres://") || url.starts_with("postgresql://");
         if !is_postgres {
             return Err(Failure::usage(
@@ -113,9 +114,14 @@ impl Sessions {
         }
         #[cfg(feature = "postgres")]
         {
-            let options = agcore::store::postgres::PostgresOptions::new(url)?.with_program(program);
+            let mut options = agcore::store::postgres::PostgresOptions::new(url)?.with_program(program);
+            if directly {
+                options = options.directly();
+            }
             Ok(Self::of(options.open(clock()).await?))
         }
+        #[cfg(not(feature = "postgres"))]
+        let _ = directly;
         #[cfg(not(feature = "postgres"))]
         Err(Failure::usage(format!(
             "{program} was built without a client for PostgreSQL; build agcore-cli with the feature `postgres`, or unset AGCORE_STORE",

@@ -47,6 +47,8 @@ mod precedence;
 mod proxy;
 mod rate_limits;
 mod run_task;
+#[cfg(feature = "store")]
+mod schedules;
 mod schema;
 mod stored_keys;
 #[cfg(feature = "postgres")]

@@ -96,8 +96,8 @@ impl ScheduleChange {
     /// Returns the schedule after the change at a time. For implementations of [`ScheduleStore`](crate::ScheduleStore).
     ///
     /// # Errors
-    /// [`InvalidInput`](crate::ScheduleErrorKind::InvalidInput) with the reason why the result cannot be stored, also if another
-    /// timing has no occurrence any more.
+    /// [`InvalidInput`](crate::ScheduleErrorKind::InvalidInput) with the reason why the result cannot be stored, also if it has no
+    /// occurrence any more after another timing was set, or the schedule was resumed.
     pub fn apply(self, schedule: &Schedule, now: Timestamp) -> Result<Schedule, ScheduleError> {
         let has_timing = self.timing.is_some();
         let timing = self.timing.map(|timing| timing.started(now));
@@ -112,15 +112,16 @@ impl ScheduleChange {
             updated_at: now.max(schedule.updated_at),
             ..schedule.clone()
         };
-        let mut changed = match has_timing {
+        let is_resumed = schedule.is_paused && !changed.is_paused;
+        let mut changed = match has_timing || is_resumed {
             true => changed.begin(now)?,
-            false => changed,
+            false => {
+                changed.check()?;
+                changed
+            }
         };
-        changed.check()?;
         if changed.is_paused {
             changed.next_at = None;
-        } else if schedule.is_paused {
-            changed.next_at = changed.timing.after(now);
         }
         Ok(changed)
     }

@@ -108,6 +108,11 @@ impl NewSchedule {
                 "the id of the schedule has {length} bytes; at most {MAX_SCHEDULE_ID_BYTES} are allowed"
             )));
         }
+        if self.id.chars().any(char::is_control) {
+            return Err(ScheduleError::invalid(
+                "the id of the schedule contains a control character",
+            ));
+        }
         self.owner.check()?;
         let mut new = self;
         new.timing = new.timing.started(now);

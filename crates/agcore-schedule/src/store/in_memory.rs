@@ -8,7 +8,7 @@ use std::{
 use agcore_chat::{Actor, Clock, Timestamp};
 use async_trait::async_trait;
 
-use super::{Due, KEPT_OCCURRENCES, ScheduleFilter, ScheduleStore};
+use super::{Due, DuePlace, KEPT_OCCURRENCES, ScheduleFilter, ScheduleStore};
 use crate::{
     error::ScheduleError,
     occurrence::Occurrence,
@@ -113,16 +113,20 @@ impl ScheduleStore for InMemorySchedules {
         Ok(self.stored().remove(&key(tenant, id)).is_some())
     }
 
-    async fn due(&self, after: Option<&Schedule>, count: u64) -> Result<Due, ScheduleError> {
+    async fn due(&self, after: Option<&DuePlace>, count: u64) -> Result<Due, ScheduleError> {
         let (stored, now) = (self.stored(), self.now());
         let schedules = stored.values().map(|stored| &stored.schedule);
-        let mut due: Vec<&Schedule> = schedules
-            .filter(|schedule| !schedule.is_paused && schedule.next_at.is_some_and(|at| at <= now))
-            .filter(|schedule| after.is_none_or(|after| schedule.due_place() > after.due_place()))
+        let places = schedules.filter_map(|schedule| {
+            let at = schedule.next_at.filter(|at| !schedule.is_paused && *at <= now)?;
+            Some((DuePlace::new(at, schedule.tenant(), &*schedule.id), schedule))
+        });
+        let mut due: Vec<(DuePlace, &Schedule)> = places
+            .filter(|(place, _)| after.is_none_or(|after| place > after))
             .collect();
-        due.sort_by_key(|schedule| schedule.due_place());
-        let schedules = due.into_iter().take(limit(Some(count))).cloned().collect();
-        Ok(Due { now, schedules })
+        due.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let found = due.into_iter().take(limit(Some(count)));
+        let found = found.map(|(place, schedule)| (place, Some(schedule.clone())));
+        Ok(Due::new(now, count, found.collect()))
     }
 
     async fn record(

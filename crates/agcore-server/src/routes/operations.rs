@@ -29,6 +29,23 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Pr
     Ok(Json(json!({"status": "ready"})))
 }
 
+/// `GET /ready` of a worker: whether it reaches its database, and keeps its leases.
+pub(super) async fn worker_ready(State(app): State<Arc<App>>) -> Result<Json<Value>, Problem> {
+    let service = &app.service;
+    if service.stopping.is_cancelled() {
+        return Err(Problem::new(ProblemCode::ShuttingDown, "the worker is shutting down"));
+    }
+    if !service.leasing.is_answered(service.clock.monotonic()) {
+        let detail =
+            "the database has not answered for the length of a lease; the runs of this worker continue elsewhere";
+        return Err(Problem::new(ProblemCode::StoreUnavailable, detail));
+    }
+    let (slots, free) = service.leasing.places();
+    Ok(Json(
+        json!({"status": "ready", "slots": slots, "freeSlots": free, "runs": service.active.len()}),
+    ))
+}
+
 /// `GET /metrics`: what the server counts, in the text form of Prometheus.
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -27,13 +27,9 @@ pub(super) async fn list(
 ) -> Result<Json<SchedulePage>, Problem> {
     let PageQuery { cursor, limit } = query::parameters(&uri)?;
     let limit = query::page_size(limit)?;
-    let own = app.service.own_schedules(&actor, cursor, limit).await?;
-    let schedules: Vec<ScheduleView> = own.iter().map(|own| own.schedule().into()).collect();
-    let last = own.last().filter(|_| own.len() as u64 >= limit);
-    Ok(Json(SchedulePage {
-        cursor: last.map(|own| own.schedule().id.clone()),
-        schedules,
-    }))
+    let (own, cursor) = app.service.own_schedules(&actor, cursor, limit).await?;
+    let schedules = own.iter().map(|own| own.schedule().into()).collect();
+    Ok(Json(SchedulePage { schedules, cursor }))
 }
 
 /// `POST /schedules`: creates a schedule.

@@ -51,6 +51,20 @@ impl Server {
         self.while_held(served, &stop, hold).await
     }
 
+    /// Executes runs until `stop` is cancelled, or until another server has taken the store over, and reports how it is.
+    pub(super) async fn report_while_held(
+        &self,
+        listener: TcpListener,
+        stop: &CancellationToken,
+        hold: Option<&Hold>,
+    ) -> Result<(), ServerError> {
+        let service = Arc::clone(&self.app.service);
+        let stop = stop.child_token();
+        let router = routes::worker_router(Arc::clone(&self.app));
+        let served = serve::serve(listener, router, service, stop.clone());
+        self.while_held(served, &stop, hold).await
+    }
+
     /// Executes runs until `stop` is cancelled, or until another server has taken the store over.
     pub(super) async fn work_while_held(
         &self,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use agcore_session::Hold;
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
@@ -21,13 +22,31 @@ impl Server {
     /// [`NotShared`](ServerError::NotShared) if the server shares no store, or executes no runs in its
     /// [role](crate::Sharing::role), and the errors of [`serve`](Self::serve) that concern the store.
     pub async fn work(&self, stop: CancellationToken) -> Result<(), ServerError> {
+        self.work_with(None, stop).await
+    }
+
+    /// Like [`work`](Self::work), and answers `/health`, `/ready` and `/metrics` on a listener, for those who supervise the worker.
+    /// They need no credentials.
+    ///
+    /// `/ready` has the status 503 while the worker stops, and when the database has not answered for the length of a lease.
+    ///
+    /// # Errors
+    /// Those of [`work`](Self::work).
+    pub async fn work_and_report(&self, listener: TcpListener, stop: CancellationToken) -> Result<(), ServerError> {
+        self.work_with(Some(listener), stop).await
+    }
+
+    async fn work_with(&self, listener: Option<TcpListener>, stop: CancellationToken) -> Result<(), ServerError> {
         let leasing = &self.app.service.leasing;
         if !leasing.is_shared() || !leasing.works() {
             return Err(ServerError::NotShared);
         }
         let hold = self.begin().await?;
         let guard = self.app.service.parking.clone().drop_guard();
-        let result = self.work_while_held(&stop, hold.as_ref()).await;
+        let result = match listener {
+            Some(listener) => self.report_while_held(listener, &stop, hold.as_ref()).await,
+            None => self.work_while_held(&stop, hold.as_ref()).await,
+        };
         drop(guard);
         drop(hold);
         result

@@ -5,7 +5,7 @@ mod followed;
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -14,10 +14,7 @@ use agcore_session::{RunLeases, SessionStore};
 use tokio::sync::{Notify, Semaphore};
 
 use self::followed::Followed;
-use crate::{
-    settings::{BusyPolicy, Limits},
-    sharing::Sharing,
-};
+use crate::{settings::Limits, sharing::Sharing};
 
 /// The factor by which the pauses between claims grow while no run is found.
 const IDLE: u32 = 4;
@@ -42,17 +39,19 @@ pub(crate) struct Leasing {
     pub(super) slots: Arc<Semaphore>,
     /// Notified when there may be a run to claim and a slot for it.
     pub(super) wake: Notify,
+    /// The monotonic time of the last answer to a claim or a renewal, in milliseconds.
+    answered: AtomicU64,
     /// Whether a run of the store may wait for an answer, so that the end of another one lets it begin.
     has_delays: AtomicBool,
 }
 
 impl Leasing {
-    /// Has the store for this process alone, or shares its runs.
+    /// Has the store for this process alone, or shares its runs. `may_delay` is whether runs of this process wait for answers.
     pub(crate) fn new(
         store: Arc<dyn SessionStore>,
         sharing: Option<Sharing>,
         limits: &Limits,
-        busy: BusyPolicy,
+        may_delay: bool,
     ) -> Self {
         let is_shared = sharing.is_some();
         // Without others, a lease needs no end: the next process takes over all runs. So an outage of the store ends none.
@@ -68,8 +67,9 @@ impl Leasing {
             slots: Arc::new(Semaphore::new(settings.slots.min(Semaphore::MAX_PERMITS))),
             settings,
             wake: Notify::new(),
+            answered: AtomicU64::new(0),
             // Others, or a process before this one, may have delayed runs.
-            has_delays: AtomicBool::new(is_shared || busy == BusyPolicy::Queue),
+            has_delays: AtomicBool::new(is_shared || may_delay),
         }
     }
 
@@ -89,6 +89,24 @@ impl Leasing {
             // All that can be found was stored by this process, which wakes itself.
             false => ALONE,
         }
+    }
+
+    /// Notes that the store has answered a claim or a renewal that was sent at a monotonic time.
+    pub(super) fn note_answer(&self, asked: Duration) {
+        let millis = u64::try_from(asked.as_millis()).unwrap_or(u64::MAX);
+        self.answered.fetch_max(millis, Ordering::Relaxed);
+    }
+
+    /// Returns whether the store has answered within the length of a lease, at a monotonic time. Otherwise this process keeps no
+    /// lease.
+    pub(crate) fn is_answered(&self, now: Duration) -> bool {
+        let last = Duration::from_millis(self.answered.load(Ordering::Relaxed));
+        now.saturating_sub(last) < self.settings.lease
+    }
+
+    /// Returns how many runs this process executes at most, and how many more it could take now.
+    pub(crate) fn places(&self) -> (usize, usize) {
+        (self.settings.slots, self.slots.available_permits())
     }
 
     /// Notes that a run waits for an answer.

@@ -3,7 +3,7 @@
 mod due;
 
 use agcore_agui::RunAgentInput;
-use agcore_chat::{Actor, id};
+use agcore_chat::{Actor, Timestamp, id};
 use agcore_schedule::{
     NewSchedule, Occurrence, Schedule, ScheduleChange, ScheduleError, ScheduleErrorKind, ScheduleFilter,
 };
@@ -19,6 +19,12 @@ use crate::{
     flows::FlowInput,
     problem::{Problem, ProblemCode},
 };
+
+/// The factor by which a user may have more schedules if these are over.
+const OVER: u64 = 10;
+
+/// The number of attempts to change a schedule of which the client knows no revision.
+const ATTEMPTS: u32 = 5;
 
 /// A schedule of the actor who has asked for it.
 pub(crate) struct OwnedSchedule<'a> {
@@ -50,7 +56,8 @@ impl Service {
             .ok_or_else(|| Problem::unknown("schedule"))
     }
 
-    /// Returns schedules of the actor after one, in the order of their ids.
+    /// Returns schedules of the actor after one, in the order of their ids, and the id after which the next page begins. A page may
+    /// have fewer than the limit, because the user may have schedules in other lines of business.
     ///
     /// # Errors
     /// When the server keeps no schedules, or the store fails.
@@ -59,15 +66,17 @@ impl Service {
         actor: &Actor,
         after: Option<String>,
         limit: u64,
-    ) -> Result<Vec<OwnedSchedule<'_>>, Problem> {
+    ) -> Result<(Vec<OwnedSchedule<'_>>, Option<String>), Problem> {
         let schedules = self.kept_schedules()?;
         let mut filter = ScheduleFilter::new(actor.tenant.clone())
             .with_user(actor.user.clone())
             .with_limit(limit);
         filter.after = after;
-        let found = schedules.store.list(&filter).await?.into_iter();
-        let own = found.filter(|schedule| schedule.owner == *actor);
-        Ok(own.map(|schedule| self.owned(schedules, schedule)).collect())
+        let found = schedules.store.list(&filter).await?;
+        let is_full = found.len() as u64 >= limit;
+        let next = found.last().filter(|_| is_full).map(|schedule| schedule.id.clone());
+        let own = found.into_iter().filter(|schedule| schedule.owner == *actor);
+        Ok((own.map(|schedule| self.owned(schedules, schedule)).collect(), next))
     }
 
     /// Creates a schedule of the actor, if it has not as many as allowed.
@@ -88,9 +97,12 @@ impl Service {
         let _hold = self.admission_to(actor, &id::join(["schedules", &actor.user])).await?;
         let limit = self.limits.max_schedules_per_user as u64;
         let filter = ScheduleFilter::new(actor.tenant.clone()).with_user(actor.user.clone());
-        let known = schedules.store.list(&filter.with_limit(limit)).await?;
-        if known.len() as u64 >= limit {
-            let detail = format!("there are {limit} schedules, which is the limit; delete one of them");
+        let known = schedules.store.list(&filter.with_limit(limit * OVER)).await?;
+        let open = known
+            .iter()
+            .filter(|schedule| schedule.is_paused || schedule.next_at.is_some());
+        if open.count() as u64 >= limit || known.len() as u64 >= limit * OVER {
+            let detail = format!("there are as many schedules as allowed, which is {limit}; delete one of them");
             return Err(Problem::new(ProblemCode::TooManySchedules, detail));
         }
         let created = schedules.store.create(schedule.with_owner(actor.clone())).await?;
@@ -158,11 +170,30 @@ impl OwnedSchedule<'_> {
         if let Some(job) = &change.job {
             self.service.check_job(&self.schedule.owner, job).await?;
         }
-        let revision = revision.unwrap_or(self.schedule.revision);
-        let (store, schedule) = (&self.schedules.store, &self.schedule);
-        self.schedule = store.change(schedule.tenant(), &schedule.id, revision, change).await?;
-        self.schedules.changed.notify_one();
-        Ok(())
+        let store = &self.schedules.store;
+        let mut attempt = 1;
+        loop {
+            let schedule = &self.schedule;
+            let known = revision.unwrap_or(schedule.revision);
+            let changed = store.change(schedule.tenant(), &schedule.id, known, change.clone());
+            match changed.await {
+                Ok(changed) => self.schedule = changed,
+                // An occurrence was recorded meanwhile.
+                Err(error)
+                    if matches!(error.kind(), ScheduleErrorKind::Conflict { .. })
+                        && revision.is_none()
+                        && attempt < ATTEMPTS =>
+                {
+                    attempt += 1;
+                    let found = store.get(schedule.tenant(), &schedule.id).await?;
+                    self.schedule = found.ok_or_else(|| Problem::unknown("schedule"))?;
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            self.schedules.changed.notify_one();
+            return Ok(());
+        }
     }
 
     /// Deletes the schedule. Runs that it has started continue.
@@ -196,6 +227,15 @@ impl OwnedSchedule<'_> {
         let run = service.new_id("run");
         let new = service.run_of(&schedule.owner, &schedule.job, &run, &run).await?;
         service.start(new).await
+    }
+}
+
+/// Returns the thread in which a schedule starts the run of a time. Without one in the job, it is known to the user only.
+fn thread_of(schedule: &Schedule, at: Timestamp) -> String {
+    let named = schedule.job.get("threadId").and_then(|thread| thread.as_str());
+    match named {
+        Some(thread) => thread.to_owned(),
+        None => format!("{}-{:x}", schedule.run_id(at), schedule.created_at.as_millis()),
     }
 }
 

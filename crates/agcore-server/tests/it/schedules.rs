@@ -282,7 +282,9 @@ async fn a_job_that_is_not_possible_any_more_is_reported() {
         agcore_agent::AgentSpec::new("bob", "Be Bob."),
     );
     let server = Running::start(times.add_to(crate::support::InStore::in_store(renamed, &store))).await;
+    // It may be that this process is about to be replaced by one that knows the agent.
     times.pass(&server, &schedule, HOUR).await;
+    times.pass(&server, &schedule, Duration::from_secs(61)).await;
     let refused = occurrences(&server, &schedule, 1).await.remove(0);
     assert_eq!((&refused["outcome"], refused.get("run")), (&json!("refused"), None));
     assert!(server.get(&format!("{PATH}/{schedule}")).await.json()["nextAt"].is_string());

@@ -153,6 +153,17 @@ impl Running {
         Self { address, stop, task }
     }
 
+    /// Starts a worker that reports its state.
+    pub(crate) async fn start_worker(builder: ServerBuilder) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let server = builder.build().unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        let task = tokio::spawn(async move { server.work_and_report(listener, stopped).await });
+        Self { address, stop, task }
+    }
+
     /// Ends the server as if its process was killed.
     pub(crate) async fn kill(self) {
         self.task.abort();

@@ -1,7 +1,10 @@
 //! Several servers that share the runs of a store.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -95,6 +98,44 @@ async fn a_worker_executes_what_an_api_process_accepts_and_all_show_it() {
     worker.stop().await;
     one.stop().await;
     other.stop().await;
+}
+
+#[tokio::test]
+async fn a_worker_reports_its_slots_and_whether_its_leases_hold() {
+    let store = store();
+    let is_down = Arc::new(AtomicBool::new(false));
+    let down = Arc::clone(&is_down);
+    let plan = FaultPlan::from_fn(move |_, _| down.load(Ordering::SeqCst).then_some(StoreFault::Fail));
+    let faulty = Arc::new(FaultyStore::new(Arc::clone(&store), plan));
+    let slow = ScriptedProvider::new([ScriptStep::text("Half").then_hang()]);
+    let drain = Limits::new().with_drain(Duration::from_millis(10));
+    let sharing = sharing(Role::Worker).with_slots(3).with_lease(Duration::from_secs(2));
+    let server = builder(&slow, &(faulty as Store))
+        .with_sharing(sharing)
+        .with_limits(drain);
+    let worker = Running::start_worker(server).await;
+    let api = Running::start(api(&store)).await;
+    api.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
+    api.follow_open("t", "r1", None)
+        .await
+        .until("TEXT_MESSAGE_CONTENT")
+        .await;
+    assert_eq!(
+        worker.get("/ready").await.json(),
+        json!({"status": "ready", "slots": 3, "freeSlots": 2, "runs": 1})
+    );
+    assert_eq!(worker.get("/health").await.status.as_u16(), 200);
+    assert!(worker.get("/metrics").await.text.contains("agcore_runs_active 1"));
+    // It accepts no other requests.
+    let refused = worker.get("/api/v1/agent/sessions").await;
+    refused.assert_problem(404, "not_found");
+    is_down.store(true, Ordering::SeqCst);
+    while worker.get("/ready").await.status.as_u16() == 200 {
+        tokio::task::yield_now().await;
+    }
+    worker.get("/ready").await.assert_problem(503, "store_unavailable");
+    worker.kill().await;
+    api.kill().await;
 }
 
 #[tokio::test]

@@ -622,7 +622,7 @@ ALTER TABLE schedules
     ALTER last_run SET STATISTICS 0;
 
 CREATE INDEX schedules_user ON schedules (tenant, "user");
-CREATE INDEX schedules_next ON schedules (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX schedules_next ON schedules (next_at, tenant, id) WHERE next_at IS NOT NULL;
 
 CREATE TABLE schedule_occurrences (
     schedule bigint NOT NULL REFERENCES schedules ON DELETE CASCADE,

@@ -589,7 +589,7 @@ CREATE TABLE schedules (
 ) STRICT;
 
 CREATE INDEX schedules_user ON schedules (tenant, user);
-CREATE INDEX schedules_next ON schedules (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX schedules_next ON schedules (next_at, tenant, id) WHERE next_at IS NOT NULL;
 
 CREATE TABLE schedule_occurrences (
     schedule INTEGER NOT NULL REFERENCES schedules (schedule) ON DELETE CASCADE,

@@ -4,7 +4,7 @@ mod write;
 
 use agcore_chat::{Actor, Timestamp};
 use agcore_schedule::{
-    Due, NewSchedule, Occurrence, Schedule, ScheduleChange, ScheduleError, ScheduleFilter, ScheduleStore,
+    Due, DuePlace, NewSchedule, Occurrence, Schedule, ScheduleChange, ScheduleError, ScheduleFilter, ScheduleStore,
 };
 use async_trait::async_trait;
 
@@ -21,7 +21,7 @@ use crate::{
     sql::{
         Conditions,
         row::SqlRow,
-        schedules::{read_occurrence, read_schedule},
+        schedules::{read_due, read_occurrence, read_schedule},
     },
 };
 
@@ -99,7 +99,7 @@ impl ScheduleStore for PostgresStore {
         Ok(deleted > 0)
     }
 
-    async fn due(&self, after: Option<&Schedule>, count: u64) -> Result<Due, ScheduleError> {
+    async fn due(&self, after: Option<&DuePlace>, count: u64) -> Result<Due, ScheduleError> {
         let attempt = "cannot list the due schedules";
         // The time comes first, so that it is also known if nothing is due.
         let now = self.time().await?;
@@ -111,12 +111,11 @@ impl ScheduleStore for PostgresStore {
         );
         // The empty place is before all others.
         let (at, tenant, id) = after.map_or((i64::MIN, "", ""), |after| {
-            let (at, tenant, id) = after.due_place();
-            (at.as_millis(), tenant, id)
+            (after.at.as_millis(), &*after.tenant, &*after.id)
         });
         let place = sqlx::query(sql).bind(now.as_millis()).bind(at).bind(tenant).bind(id);
         let statement = place.bind(number(count));
-        Ok(Due::new(now, self.select(attempt, statement, read_schedule).await?))
+        Ok(Due::new(now, count, self.select(attempt, statement, read_due).await?))
     }
 
     async fn record(

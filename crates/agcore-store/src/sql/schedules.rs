@@ -1,7 +1,7 @@
 //! Rows of schedules.
 
 use agcore_chat::Actor;
-use agcore_schedule::{NewSchedule, Occurrence, Outcome, Overlap, Schedule, ScheduleFilter};
+use agcore_schedule::{DuePlace, NewSchedule, Occurrence, Outcome, Overlap, Schedule, ScheduleFilter};
 use serde::Serialize;
 
 use super::{Conditions, Value, row::SqlRow};
@@ -57,6 +57,12 @@ pub(crate) fn read_schedule<R: SqlRow>(row: &R) -> Result<Schedule, R::Error> {
     schedule.revision = row.count("revision")?;
     schedule.updated_at = row.time("updated_at")?;
     Ok(schedule)
+}
+
+/// Reads a schedule that is due, with its place. A schedule that cannot be read is `None`.
+pub(crate) fn read_due<R: SqlRow>(row: &R) -> Result<(DuePlace, Option<Schedule>), R::Error> {
+    let place = DuePlace::new(row.time("next_at")?, row.text("tenant")?, row.text("id")?);
+    Ok((place, read_schedule(row).ok()))
 }
 
 /// Reads an occurrence.

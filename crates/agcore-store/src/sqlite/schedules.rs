@@ -2,7 +2,7 @@
 
 use agcore_chat::{Actor, Timestamp};
 use agcore_schedule::{
-    Due, KEPT_OCCURRENCES, NewSchedule, Occurrence, Schedule, ScheduleChange, ScheduleError, ScheduleFilter,
+    Due, DuePlace, KEPT_OCCURRENCES, NewSchedule, Occurrence, Schedule, ScheduleChange, ScheduleError, ScheduleFilter,
     ScheduleStore,
 };
 use async_trait::async_trait;
@@ -16,7 +16,7 @@ use crate::{
     error::StoreError,
     sql::{
         Conditions, Value,
-        schedules::{ScheduleJson, json, read_occurrence, read_schedule},
+        schedules::{ScheduleJson, json, read_due, read_occurrence, read_schedule},
     },
 };
 
@@ -79,14 +79,12 @@ impl ScheduleStore for SqliteStore {
         .await
     }
 
-    async fn due(&self, after: Option<&Schedule>, count: u64) -> Result<Due, ScheduleError> {
+    async fn due(&self, after: Option<&DuePlace>, count: u64) -> Result<Due, ScheduleError> {
         let clock = self.clock();
         // The empty place is before all others.
-        let (at, tenant, id) = after.map_or((i64::MIN, "", ""), |after| {
-            let (at, tenant, id) = after.due_place();
-            (at.as_millis(), tenant, id)
+        let (at, tenant, id) = after.map_or((i64::MIN, String::new(), String::new()), |after| {
+            (after.at.as_millis(), after.tenant.to_string(), after.id.clone())
         });
-        let (tenant, id) = (tenant.to_owned(), id.to_owned());
         self.read(move |connection| {
             let now: Timestamp = clock.now().into();
             let sql = format!(
@@ -94,10 +92,10 @@ impl ScheduleStore for SqliteStore {
                  ORDER BY next_at, tenant, id LIMIT ?5"
             );
             let params = params![now.as_millis(), at, tenant, id, number(count)];
-            let schedules = select(connection, "cannot list the due schedules", &sql, params, |row| {
-                read_schedule(row)
+            let found = select(connection, "cannot list the due schedules", &sql, params, |row| {
+                read_due(row)
             });
-            Ok(Due::new(now, schedules?))
+            Ok(Due::new(now, count, found?))
         })
         .await
     }

@@ -23,6 +23,8 @@ const RELOAD: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct ServeConfig {
     pub(super) listen: SocketAddr,
+    /// The address at which a worker reports its state.
+    pub(super) probes: Option<SocketAddr>,
     pub(super) require_token: bool,
     pub(super) proxies: Vec<IpAddr>,
     pub(super) origins: Vec<String>,
@@ -86,6 +88,7 @@ impl ServeConfig {
         let wants_tools = table.tools.unwrap_or(!has_credentials);
         Self {
             listen,
+            probes: args.listen,
             require_token,
             proxies,
             origins,

@@ -244,7 +244,8 @@ async fn change(
 /// Has a server start one run, by a schedule with a single time.
 async fn run_now(schedules: &dyn ScheduleStore, args: &ScheduleArgs) -> Result<(), Failure> {
     let schedule = find(schedules, args).await?;
-    let now: Timestamp = SystemClock::new().now().into();
+    // The clock of the database decides, and this machine may have another time.
+    let now = schedules.due(None, 1).await.map_err(failure)?.now;
     let once = NewSchedule::new(
         new_id("once"),
         Timing::At(now.after(Duration::from_secs(2))),

@@ -7,8 +7,8 @@ use std::{
 };
 
 use agcore_schedule::{
-    Actor, Clock, Due, InMemorySchedules, NewSchedule, Occurrence, Outcome, Schedule, ScheduleChange, ScheduleError,
-    ScheduleErrorKind, ScheduleFilter, ScheduleStore, SkipReason, Timestamp, Timing,
+    Actor, Clock, Due, DuePlace, InMemorySchedules, NewSchedule, Occurrence, Outcome, Schedule, ScheduleChange,
+    ScheduleError, ScheduleErrorKind, ScheduleFilter, ScheduleStore, SkipReason, Timestamp, Timing,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -157,7 +157,7 @@ impl ScheduleStore for Flawed {
         self.store.delete(self.tenant(tenant), id).await
     }
 
-    async fn due(&self, after: Option<&Schedule>, limit: u64) -> Result<Due, ScheduleError> {
+    async fn due(&self, after: Option<&DuePlace>, limit: u64) -> Result<Due, ScheduleError> {
         let after = after.filter(|_| !self.has(Flaw::PagesRepeat));
         let limit = if self.has(Flaw::LimitsAreIgnored) {
             u64::MAX

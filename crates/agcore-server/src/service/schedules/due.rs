@@ -3,14 +3,16 @@
 //! Each process that executes runs does this, and none has to know of the others: an occurrence has one run, whose id follows from
 //! its time, and a run that exists is not started again.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
-use agcore_chat::Timestamp;
-use agcore_schedule::{Occurrence, Overlap, Plan, Previous, RunRef, Schedule, SkipReason};
+use agcore_chat::{Actor, Timestamp};
+use agcore_schedule::{Due, Occurrence, Overlap, Plan, Previous, RunRef, Schedule, SkipReason};
+use agcore_session::RunFilter;
+use futures_util::{FutureExt, StreamExt, stream};
 
+use super::thread_of;
 use crate::{
     problem::{Problem, ProblemCode},
-    run::RunJob,
     service::state::{Schedules, Service},
     settings::BusyPolicy,
 };
@@ -18,8 +20,17 @@ use crate::{
 /// The pause between two checks which schedules are due.
 const PAUSE: Duration = Duration::from_secs(5);
 
+/// The pause after a check, also if schedules are changed meanwhile.
+const REST: Duration = Duration::from_millis(200);
+
 /// The number of schedules that are read at once.
 const PAGE: u64 = 200;
+
+/// The number of schedules that a process attends to at a time.
+const AT_ONCE: usize = 8;
+
+/// How long a start that was refused is tried again: a process that has just been replaced may not know an agent yet.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The result of the start of an occurrence.
 enum Start {
@@ -30,6 +41,24 @@ enum Start {
     Later,
 }
 
+/// What one check has found out about limits, so that it does not try again what they do not allow.
+#[derive(Default)]
+struct Full(std::sync::Mutex<HashSet<Actor>>);
+
+impl Full {
+    fn contains(&self, owner: &Actor) -> bool {
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .contains(owner)
+    }
+
+    fn insert(&self, owner: &Actor) {
+        let mut full = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        full.insert(owner.clone());
+    }
+}
+
 impl Service {
     /// Starts runs when their schedules are due, until the server stops.
     pub(crate) async fn keep_schedules(self: Arc<Self>) {
@@ -38,31 +67,52 @@ impl Service {
             if let Err(problem) = self.start_due(schedules).await {
                 tracing::warn!(%problem, "the schedules cannot be read at the moment");
             }
+            let rested = async {
+                self.clock.sleep(REST).await;
+                tokio::select! {
+                    () = schedules.changed.notified() => {}
+                    () = self.clock.sleep(PAUSE) => {}
+                }
+            };
             tokio::select! {
                 () = self.stopping.cancelled() => return,
                 () = self.parking.cancelled() => return,
-                () = schedules.changed.notified() => {}
-                () = self.clock.sleep(PAUSE) => {}
+                () = rested => {}
             }
         }
     }
 
+    /// Attends to all schedules that are due.
     async fn start_due(self: &Arc<Self>, schedules: &Schedules) -> Result<(), Problem> {
-        let mut last = None;
+        let (full, mut after) = (Full::default(), None);
         loop {
-            let due = schedules.store.due(last.as_ref(), PAGE).await?;
-            for schedule in &due.schedules {
-                if self.stopping.is_cancelled() {
-                    return Ok(());
-                }
-                if let Err(problem) = self.attend(schedules, schedule, due.now).await {
-                    tracing::warn!(schedule = schedule.id, %problem, "a schedule is attended to later");
-                }
+            let due = schedules.store.due(after.as_ref(), PAGE).await?;
+            for place in &due.unreadable {
+                tracing::error!(schedule = place.id, tenant = %place.tenant, "a schedule cannot be read");
             }
-            let is_full = due.schedules.len() as u64 >= PAGE;
-            last = due.schedules.into_iter().next_back();
-            if !is_full {
-                return Ok(());
+            let Due {
+                now,
+                schedules: found,
+                next,
+                ..
+            } = due;
+            let attended = stream::iter(&found).for_each_concurrent(AT_ONCE, |schedule| {
+                let attending = AssertUnwindSafe(self.attend(schedules, schedule, now, &full)).catch_unwind();
+                async move {
+                    match attending.await {
+                        Ok(Ok(())) => {}
+                        Ok(Err(problem)) => {
+                            tracing::warn!(schedule = schedule.id, %problem, "a schedule is attended to later");
+                        }
+                        // The hook of panics has reported it. Others continue.
+                        Err(_) => tracing::error!(schedule = schedule.id, "a schedule was not attended to"),
+                    }
+                }
+            });
+            attended.await;
+            match next {
+                Some(next) if !self.stopping.is_cancelled() => after = Some(next),
+                _ => return Ok(()),
             }
         }
     }
@@ -73,20 +123,46 @@ impl Service {
         schedules: &Schedules,
         schedule: &Schedule,
         now: Timestamp,
+        full: &Full,
     ) -> Result<(), Problem> {
+        if self.stopping.is_cancelled() || full.contains(&schedule.owner) {
+            return Ok(());
+        }
         let plan = schedule.plan(now, self.previous(schedule).await?);
         if plan.is_empty() {
             return Ok(());
         }
+        // It may have been changed or deleted since the page was read.
+        let current = schedules.store.get(schedule.tenant(), &schedule.id).await?;
+        if current.is_none_or(|current| !current.is_same(schedule)) {
+            return Ok(());
+        }
         let mut occurrences: Vec<Occurrence> = plan.skipped.iter().cloned().collect();
+        let mut started = None;
         if let Some(at) = plan.start {
-            occurrences.push(match self.start_occurrence(schedule, at, &plan).await? {
-                Start::Started(run) => Occurrence::started(at, Some(run)),
+            occurrences.push(match self.start_occurrence(schedule, (at, now), &plan, full).await? {
+                Start::Started(run) => Occurrence::started(at, started.insert(run).clone().into()),
                 Start::Skipped(reason) => Occurrence::skipped(at, reason, 1),
                 Start::Later => return Ok(()),
             });
         }
-        schedules.store.record(schedule, occurrences, plan.next_at).await?;
+        let is_recorded = schedules.store.record(schedule, occurrences, plan.next_at).await?;
+        if let (false, Some(run)) = (is_recorded, started) {
+            self.cancel_if_deleted(schedules, schedule, &run).await?;
+        }
+        Ok(())
+    }
+
+    /// Cancels a run whose schedule was deleted while it was started, such as with everything that belongs to the user.
+    async fn cancel_if_deleted(
+        self: &Arc<Self>,
+        schedules: &Schedules,
+        schedule: &Schedule,
+        run: &RunRef,
+    ) -> Result<(), Problem> {
+        if schedules.store.get(schedule.tenant(), &schedule.id).await?.is_none() {
+            self.cancel(&schedule.owner, &run.thread, &run.run).await?;
+        }
         Ok(())
     }
 
@@ -95,8 +171,7 @@ impl Service {
         let Some(last) = &schedule.last_run else {
             return Ok(Previous::None);
         };
-        let job = RunJob::new(schedule.owner.clone(), &*last.thread, &*last.run);
-        Ok(match self.stored_run(&job, &last.run).await? {
+        Ok(match self.run_in(schedule, &last.thread, &last.run).await? {
             None => Previous::None,
             Some(run) if run.status.is_over() => Previous::Over(run.updated_at),
             Some(_) => Previous::Open,
@@ -106,63 +181,110 @@ impl Service {
     async fn start_occurrence(
         self: &Arc<Self>,
         schedule: &Schedule,
-        at: Timestamp,
+        (at, now): (Timestamp, Timestamp),
         plan: &Plan,
+        full: &Full,
     ) -> Result<Start, Problem> {
-        let run = schedule.run_id(at);
-        let started = async {
-            let mut new = self.run_of(&schedule.owner, &schedule.job, &run, &run).await?;
-            // For a thread that others use as well.
-            new.input.busy = Some(match schedule.overlap {
-                Overlap::Queue => BusyPolicy::Queue,
-                Overlap::Interrupt => BusyPolicy::Interrupt,
-                _ => BusyPolicy::Refuse,
-            });
-            let thread = new.thread.clone();
-            self.start(new).await.map(|_| thread)
-        };
-        let problem = match started.await {
-            Ok(thread) => {
+        let reference = RunRef::new(thread_of(schedule, at), schedule.run_id(at));
+        // Before anything of the job is read, which may have changed since the run was started.
+        let is_started = self
+            .run_in(schedule, &reference.thread, &reference.run)
+            .await?
+            .is_some();
+        if !is_started {
+            if schedule.overlap == Overlap::Skip && self.is_busy(schedule, &reference.thread).await? {
+                return Ok(Start::Skipped(SkipReason::Overlap));
+            }
+            if let Err(problem) = self.start_run(schedule, &reference).await {
+                return self.refused(schedule, (at, now), plan, full, &problem).await;
+            }
+        }
+        if plan.cancels_previous {
+            self.cancel_previous(schedule, &reference.run).await?;
+        }
+        Ok(Start::Started(reference))
+    }
+
+    /// Starts the run of an occurrence.
+    async fn start_run(&self, schedule: &Schedule, reference: &RunRef) -> Result<(), Problem> {
+        let job = self.run_of(&schedule.owner, &schedule.job, &reference.thread, &reference.run);
+        let mut new = job.await?;
+        // For a thread that others use as well.
+        new.input.busy = Some(match schedule.overlap {
+            Overlap::Queue => BusyPolicy::Queue,
+            Overlap::Interrupt => BusyPolicy::Interrupt,
+            _ => BusyPolicy::Refuse,
+        });
+        self.start(new).await.map(drop)
+    }
+
+    /// Decides what a problem with the start of an occurrence means.
+    async fn refused(
+        self: &Arc<Self>,
+        schedule: &Schedule,
+        (at, now): (Timestamp, Timestamp),
+        plan: &Plan,
+        full: &Full,
+        problem: &Problem,
+    ) -> Result<Start, Problem> {
+        let is_final = match problem.code() {
+            ProblemCode::TooManyRuns | ProblemCode::QueueFull => {
+                full.insert(&schedule.owner);
                 if plan.cancels_previous {
-                    self.cancel_previous(schedule, &run).await;
+                    // It takes the place that this one needs.
+                    self.cancel_previous(schedule, &schedule.run_id(at)).await?;
                 }
-                return Ok(Start::Started(RunRef::new(thread, run)));
+                false
             }
-            Err(problem) => problem,
+            // Another process starts it, or another program drives the thread at the moment.
+            ProblemCode::SessionBusy | ProblemCode::ShuttingDown | ProblemCode::StoreUnavailable => false,
+            _ => now.since(at) >= PATIENCE,
         };
-        Ok(match problem.code() {
-            ProblemCode::TooManyRuns
-            | ProblemCode::QueueFull
-            | ProblemCode::ShuttingDown
-            | ProblemCode::StoreUnavailable => {
-                tracing::info!(schedule = schedule.id, %problem, "an occurrence of a schedule starts later");
-                Start::Later
-            }
-            ProblemCode::SessionBusy if schedule.overlap == Overlap::Skip => Start::Skipped(SkipReason::Overlap),
-            // Another program drives the thread at the moment.
-            ProblemCode::SessionBusy => Start::Later,
-            // It was started before the job was changed.
-            ProblemCode::RunIdTaken => Start::Started(RunRef::new(thread_of(schedule, &run), run)),
-            _ => {
+        match is_final {
+            true => {
                 tracing::warn!(schedule = schedule.id, %problem, "an occurrence of a schedule cannot be started");
-                Start::Skipped(SkipReason::Refused)
+                Ok(Start::Skipped(SkipReason::Refused))
             }
-        })
+            false => {
+                tracing::info!(schedule = schedule.id, %problem, "an occurrence of a schedule starts later");
+                Ok(Start::Later)
+            }
+        }
+    }
+
+    /// Returns a run of the owner of a schedule, if there is one.
+    async fn run_in(
+        &self,
+        schedule: &Schedule,
+        thread: &str,
+        run: &str,
+    ) -> Result<Option<agcore_session::Run>, Problem> {
+        let own = match self.find_own(&schedule.owner, thread).await {
+            Ok(Some(own)) => own,
+            Ok(None) => return Ok(None),
+            // The thread was erased, or belongs to someone else.
+            Err(problem) if problem.code() == ProblemCode::NotFound => return Ok(None),
+            Err(problem) => return Err(problem),
+        };
+        Ok(own.find_run(run).await?.map(|(_, run)| run))
+    }
+
+    /// Returns whether a run of a thread is not over, such as one of a user.
+    async fn is_busy(&self, schedule: &Schedule, thread: &str) -> Result<bool, Problem> {
+        match self.find_own(&schedule.owner, thread).await {
+            Ok(Some(own)) => Ok(!own.runs(&RunFilter::new().open()).await?.is_empty()),
+            _ => Ok(false),
+        }
     }
 
     /// Cancels the run that a schedule has started before. One in the same thread was replaced already.
-    async fn cancel_previous(self: &Arc<Self>, schedule: &Schedule, run: &str) {
+    async fn cancel_previous(self: &Arc<Self>, schedule: &Schedule, run: &str) -> Result<(), Problem> {
         let Some(last) = schedule.last_run.as_ref().filter(|last| last.run != run) else {
-            return;
+            return Ok(());
         };
-        if let Err(problem) = self.cancel(&schedule.owner, &last.thread, &last.run).await {
-            tracing::warn!(schedule = schedule.id, run = last.run, %problem, "the run before was not cancelled");
+        match self.cancel(&schedule.owner, &last.thread, &last.run).await {
+            Err(problem) if problem.code() != ProblemCode::NotFound => Err(problem),
+            _ => Ok(()),
         }
     }
-}
-
-/// Returns the thread in which a run of a schedule is started.
-fn thread_of(schedule: &Schedule, run: &str) -> String {
-    let named = schedule.job.get("threadId").and_then(|thread| thread.as_str());
-    named.unwrap_or(run).to_owned()
 }

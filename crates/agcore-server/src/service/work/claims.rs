@@ -77,6 +77,7 @@ impl Service {
                 let asked = Moment::now(&*self.clock);
                 match self.claim(&holder, free).await {
                     Ok(claims) => {
+                        leasing.note_answer(asked.monotonic());
                         holder = self.new_id("claim");
                         let found = claims.leases.len();
                         self.take(claims, asked).await;

@@ -38,8 +38,10 @@ impl Service {
                 () = self.clock.sleep(pause) => continue,
             };
             match answered {
-                Ok(()) if is_due => renewed = now,
-                Ok(()) => {}
+                Ok(()) => {
+                    leasing.note_answer(now);
+                    renewed = if is_due { now } else { renewed };
+                }
                 Err(error) => tracing::warn!(?error, "the leases of runs were not renewed; they are tried again"),
             }
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sqlx::{
-    Connection,
+    Connection, Row,
     postgres::{PgConnectOptions, PgConnection},
 };
 use tokio::time::timeout;
@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use {
     super::options::PostgresOptions,
     crate::postgres::{
-        error::{cannot_connect, unreachable},
+        error::{cannot_connect, convert, unreachable},
         url::ServerUrl,
     },
 };
@@ -38,6 +38,31 @@ pub(in crate::postgres) async fn connect_directly(
 ) -> Result<PgConnection, StoreError> {
     let server = options.server.direct();
     open(&server, &settings(&server, options), patience).await
+}
+
+/// Checks that the pooler leads to the database that is reached directly. Otherwise, locks would be those of another one.
+pub(in crate::postgres) async fn check_pooler(
+    options: &PostgresOptions,
+    direct: &mut PgConnection,
+) -> Result<(), StoreError> {
+    const ATTEMPT: &str = "cannot compare the databases behind the pooler and the parameter `direct`";
+    // Of two servers, one may be a copy of the other.
+    const PLACE: &str = "SELECT oid::text || ' ' || extract(epoch FROM pg_postmaster_start_time())::text
+                         FROM pg_database WHERE datname = current_database()";
+    let mut pooled = connect(options, options.acquire_timeout).await?;
+    let mut places = Vec::new();
+    for connection in [direct, &mut pooled] {
+        let row = sqlx::raw_sql(PLACE).fetch_one(connection).await;
+        let place = row.and_then(|row| row.try_get::<String, _>(0));
+        places.push(place.map_err(|error| convert(ATTEMPT, error))?);
+    }
+    let _ = pooled.close().await;
+    if places[0] == places[1] {
+        return Ok(());
+    }
+    Err(StoreError::invalid(
+        "the pooler leads to another database than the parameter `direct` of the URL; check both addresses and the name of the database",
+    ))
 }
 
 /// Returns the statements with which transactions begin.

@@ -98,6 +98,14 @@ impl PostgresOptions {
         self
     }
 
+    /// Uses the server itself, although the address of the URL is that of a pooler: for renewals of leases, which must not wait for
+    /// what others do. Takes at most two connections.
+    pub fn directly(mut self) -> Self {
+        self.server = self.server.direct();
+        self.pool_size = self.pool_size.min(2);
+        self
+    }
+
     /// Sets the name of the program, such as `agcore serve`. Others see it with the id of the process when they want to continue a
     /// session that is in use here. A session that is in use takes one more connection, for all of them together.
     pub fn with_program(mut self, name: impl Into<String>) -> Self {

@@ -34,8 +34,15 @@ impl<'p> Transaction<'p> {
             is_lost: false,
         };
         let begin = transaction.lease.begin();
-        transaction.run(attempt, AssertSqlSafe(begin)).await?;
-        Ok(transaction)
+        match transaction.run(attempt, AssertSqlSafe(begin)).await {
+            Ok(()) => Ok(transaction),
+            Err(error) => {
+                if transaction.is_lost {
+                    transaction.lease.replace_all();
+                }
+                Err(error)
+            }
+        }
     }
 
     /// Executes a statement. Returns the number of rows that it changed.
@@ -97,7 +104,7 @@ impl<'p> Transaction<'p> {
         match done {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(error)) => {
-                self.is_lost = is_fatal(&error);
+                self.is_lost |= is_fatal(&error);
                 Err(convert(attempt, error))
             }
             Err(_) => {

@@ -7,11 +7,15 @@ use std::{
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use super::server::{need_server, url};
+use agcore_store::postgres::PostgresOptions;
+use agcore_testkit::clock::ManualClock;
+
+use super::server::{Names, admin, need_server, url};
 
 /// The port of the pooler, for the tests that this one starts.
 const PORT: &str = "AGCORE_TEST_POSTGRES_POOLER";
@@ -48,14 +52,23 @@ struct Pooler {
 
 impl Pooler {
     fn start(program: &Path) -> Self {
+        Self::start_for(program, "")
+    }
+
+    /// Starts a pooler that leads to a database, or to the one that is asked for if the name is empty.
+    fn start_for(program: &Path, database: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let server = url::Url::parse(&url()).unwrap();
+        let database = match database {
+            "" => String::new(),
+            name => format!(" dbname={name}"),
+        };
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let (users, settings) = (folder.path().join("users.txt"), folder.path().join("pgbouncer.ini"));
         let password = server.password().unwrap_or_default();
         fs::write(&users, format!("\"{}\" \"{password}\"\n", server.username())).unwrap();
         let text = format!(
-            "[databases]\n* = host={} port={}\n\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+            "[databases]\n* = host={} port={}{database}\n\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
              unix_socket_dir =\nauth_type = trust\nauth_file = {}\npool_mode = transaction\nmax_client_conn = 500\n\
              default_pool_size = 3\n",
             server.host_str().unwrap(),
@@ -106,6 +119,30 @@ fn pgbouncer() -> Option<PathBuf> {
     folders
         .map(|folder| folder.join("pgbouncer"))
         .find(|program| program.is_file())
+}
+
+#[tokio::test]
+async fn a_pooler_that_leads_elsewhere_is_refused() {
+    need_server!();
+    let Some(program) = pgbouncer() else {
+        println!("skipped: pgbouncer is not installed");
+        return;
+    };
+    if port().is_some() {
+        return;
+    }
+    let names = Names::default();
+    let other = names.name();
+    admin(&format!("CREATE DATABASE {other}")).await;
+    let pooler = Pooler::start_for(&program, &other);
+    let mut url = url::Url::parse(&url()).unwrap();
+    let direct = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap_or(5432));
+    url.set_host(Some("127.0.0.1")).unwrap();
+    url.set_port(Some(pooler.port)).unwrap();
+    url.query_pairs_mut().append_pair("direct", &direct);
+    let options = PostgresOptions::new(url.as_str()).unwrap().with_schema(names.name());
+    let error = options.open(Arc::new(ManualClock::new())).await.unwrap_err();
+    assert!(error.message().contains("another database"), "{error}");
 }
 
 #[tokio::test]

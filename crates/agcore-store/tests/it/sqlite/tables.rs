@@ -4,6 +4,7 @@ mod metadata;
 
 use std::sync::Arc;
 
+use agcore_schedule::{NewSchedule, Timing};
 use agcore_session::{
     Actor, ApprovalChange, Billing, CallChange, CheckpointStore, Commit, Journal, MessageFilter, MessageRole,
     NewApproval, NewCheckpoint, NewEvent, NewMessage, NewSession, Record, RunChange, RunFilter, RunKey, RunStatus,
@@ -392,4 +393,22 @@ async fn erased_sessions_are_not_left_in_the_files() {
     assert_eq!(file.store.erase_sessions(&Actor::user("ann")).await.unwrap(), 20);
     assert!(found("KEPTWORD") > 0);
     assert_eq!(found("PLUMTREE"), 0, "erased data can be read in the files");
+}
+
+#[tokio::test]
+async fn a_schedule_that_cannot_be_read_keeps_no_other_from_being_due() {
+    let file = file().await;
+    for id in ["damaged", "good"] {
+        let new = NewSchedule::new(id, Timing::cron("0 9 * * *"), json!({}));
+        agcore_schedule::ScheduleStore::create(&file.store, new).await.unwrap();
+    }
+    // As a newer version could write it.
+    let damage = "UPDATE schedules SET next_at = 0;
+                  UPDATE schedules SET timing = '{\"moon\":\"full\"}' WHERE id = 'damaged'";
+    file.raw.execute_batch(damage).unwrap();
+    let due = async |after, limit| agcore_schedule::ScheduleStore::due(&file.store, after, limit).await;
+    let first = due(None, 1).await.unwrap();
+    assert_eq!((first.schedules.len(), &*first.unreadable[0].id), (0, "damaged"));
+    let rest = due(first.next.as_ref(), 2).await.unwrap();
+    assert_eq!((&*rest.schedules[0].id, rest.next), ("good", None));
 }
