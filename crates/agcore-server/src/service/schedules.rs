@@ -23,7 +23,7 @@ use crate::{
 /// The factor by which a user may have more schedules if these are over.
 const OVER: u64 = 10;
 
-/// The number of attempts to change a schedule of which the client knows no revision.
+/// The number of attempts to change a schedule whose revision the client does not know.
 const ATTEMPTS: u32 = 5;
 
 /// A schedule of the actor who has asked for it.

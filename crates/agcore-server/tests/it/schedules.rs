@@ -351,7 +351,7 @@ async fn what_cannot_be_scheduled_is_refused() {
         answer.assert_problem(400, "invalid_body");
     }
     let unknown = refused(&server, |body| {
-        body["input"]["forwardedProps"] = json!({"agent": "eve"})
+        body["input"]["forwardedProps"] = json!({"agent": "eve"});
     })
     .await;
     unknown.assert_problem(404, "agent_not_found");

@@ -29,7 +29,7 @@ const PAGE: u64 = 200;
 /// The number of schedules that a process attends to at a time.
 const AT_ONCE: usize = 8;
 
-/// How long a start that was refused is tried again: a process that has just been replaced may not know an agent yet.
+/// The time for which a start that was refused is tried again: a process that has just been replaced may not know an agent yet.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The result of the start of an occurrence.
@@ -41,7 +41,7 @@ enum Start {
     Later,
 }
 
-/// What one check has found out about limits, so that it does not try again what they do not allow.
+/// The users whose limits allow no further run, as one check has found out, so that it does not try their other schedules.
 #[derive(Default)]
 struct Full(std::sync::Mutex<HashSet<Actor>>);
 
