@@ -112,10 +112,12 @@ async fn schedules_are_listed_changed_paused_and_deleted() {
     let times = Times::new();
     let provider = texts(["Now."]);
     let server = Running::start(times.add_to(builder(&provider, &store()))).await;
-    let (one, other) = (
+    let mut ids = [
         create(&server, &hourly(None)).await,
         create(&server, &hourly(None)).await,
-    );
+    ];
+    ids.sort();
+    let [one, other] = ids;
     let page = server.get(&format!("{PATH}?limit=1")).await.json();
     assert_eq!(page["schedules"][0]["scheduleId"], json!(one));
     let cursor = page["cursor"].as_str().unwrap();
