@@ -21,7 +21,7 @@ impl Database {
     /// Creates a database. Returns `None`, and says so, if there is no server or no `psql`.
     pub(crate) fn create() -> Option<Self> {
         let server = env::var("AGCORE_TEST_POSTGRES_URL")
-            .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
+            .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable".to_owned());
         let nanos = SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos();
         let name = format!("agcore_test_cli_{}_{nanos}", process::id());
         let database = Self { name, server };

@@ -64,7 +64,7 @@ pub(crate) fn open_named(url: &str) -> (Arc<PostgresStore>, String) {
 #[expect(clippy::disallowed_methods, reason = "the server is a matter of the machine")]
 async fn the_same_tests_pass_with_a_database_server() {
     let url = env::var("AGCORE_TEST_POSTGRES_URL");
-    let url = url.unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
+    let url = url.unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable".to_owned());
     let mut connection = match PgConnection::connect(&url).await {
         Ok(connection) => connection,
         Err(error) => return println!("skipped: postgres: {error}"),

@@ -156,7 +156,7 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "the server is a matter of the machine")]
     async fn connect() -> Option<(PgConnection, String)> {
         let url = env::var("AGCORE_TEST_POSTGRES_URL");
-        let url = url.unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
+        let url = url.unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable".to_owned());
         let schema = format!("agcore_test_migrations_{}", process::id());
         let mut connection = PgConnection::connect(&url).await.ok()?;
         run(

@@ -36,11 +36,22 @@ use agcore_testkit::{
 };
 use async_trait::async_trait;
 
-use self::server::Names;
+use self::server::{Names, Schemas};
 
-/// Opens each store in a schema of its own, which is dropped at the end.
+/// Opens each store in an empty schema.
 #[derive(Default)]
-struct Postgres(Names);
+struct Postgres(Schemas);
+
+/// Opens each index in a schema of its own, which is dropped at the end: indexes create tables.
+#[derive(Default)]
+struct Indexes(Names);
+
+#[async_trait]
+impl StoreSubject for Indexes {
+    async fn unavailable(&self) -> Option<String> {
+        server::missing().await
+    }
+}
 
 #[async_trait]
 impl StoreSubject for Postgres {
@@ -52,25 +63,33 @@ impl StoreSubject for Postgres {
 #[async_trait]
 impl MemoryStoreSubject for Postgres {
     async fn memory_store(&self, clock: Arc<dyn Clock>, eviction: EvictionConfig) -> Arc<dyn MemoryStore> {
-        Arc::new(self.0.options().with_eviction(eviction).open(clock).await.unwrap())
+        Arc::new(
+            self.0
+                .options()
+                .await
+                .with_eviction(eviction)
+                .open(clock)
+                .await
+                .unwrap(),
+        )
     }
 }
 
 #[async_trait]
 impl JournalSubject for Postgres {
     async fn journal(&self) -> Arc<dyn Journal> {
-        Arc::new(self.0.options().open(Arc::new(ManualClock::new())).await.unwrap())
+        Arc::new(self.0.options().await.open(Arc::new(ManualClock::new())).await.unwrap())
     }
 }
 
 #[async_trait]
 impl SessionStoreSubject for Postgres {
     async fn session_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn SessionStore> {
-        Arc::new(self.0.options().open(clock).await.unwrap())
+        Arc::new(self.0.options().await.open(clock).await.unwrap())
     }
 
     async fn session_store_twice(&self, clock: Arc<dyn Clock>) -> [Arc<dyn SessionStore>; 2] {
-        let options = self.0.options();
+        let options = self.0.options().await;
         let first = options.clone().open(Arc::clone(&clock)).await.unwrap();
         [Arc::new(first), Arc::new(options.open(clock).await.unwrap())]
     }
@@ -79,7 +98,7 @@ impl SessionStoreSubject for Postgres {
 #[async_trait]
 impl CheckpointStoreSubject for Postgres {
     async fn checkpoint_store(&self, clock: Arc<dyn Clock>) -> (Arc<dyn SessionStore>, Arc<dyn CheckpointStore>) {
-        let store = Arc::new(self.0.options().open(clock).await.unwrap());
+        let store = Arc::new(self.0.options().await.open(clock).await.unwrap());
         (Arc::clone(&store) as _, store)
     }
 }
@@ -87,26 +106,26 @@ impl CheckpointStoreSubject for Postgres {
 #[async_trait]
 impl KnowledgeStoreSubject for Postgres {
     async fn knowledge_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeStore> {
-        Arc::new(self.0.options().open(clock).await.unwrap())
+        Arc::new(self.0.options().await.open(clock).await.unwrap())
     }
 }
 
 #[async_trait]
 impl KnowledgeGraphSubject for Postgres {
     async fn knowledge_graph(&self, clock: Arc<dyn Clock>) -> Arc<dyn KnowledgeGraph> {
-        Arc::new(self.0.options().open(clock).await.unwrap())
+        Arc::new(self.0.options().await.open(clock).await.unwrap())
     }
 }
 
 #[async_trait]
 impl UserDataSubject for Postgres {
     async fn user_data_store(&self, clock: Arc<dyn Clock>) -> Arc<dyn UserDataStore> {
-        Arc::new(self.0.options().open(clock).await.unwrap())
+        Arc::new(self.0.options().await.open(clock).await.unwrap())
     }
 }
 
 #[async_trait]
-impl TextIndexSubject for Postgres {
+impl TextIndexSubject for Indexes {
     async fn text_index(&self) -> Arc<dyn TextIndex> {
         let store = self.0.options().open(Arc::new(ManualClock::new())).await.unwrap();
         Arc::new(store.text_index())
@@ -114,7 +133,7 @@ impl TextIndexSubject for Postgres {
 }
 
 #[async_trait]
-impl VectorIndexSubject for Postgres {
+impl VectorIndexSubject for Indexes {
     async fn vector_index(&self) -> Arc<dyn VectorIndex> {
         // The tests of the suite run with the extension where there is one.
         server::create_vector_extension().await;
@@ -125,7 +144,7 @@ impl VectorIndexSubject for Postgres {
 
 /// Opens one schema twice. The time of the server cannot be moved, so that the times in its tables are.
 #[derive(Default)]
-struct Leases(Names, Mutex<String>);
+struct Leases(Schemas, Mutex<String>);
 
 #[async_trait]
 impl StoreSubject for Leases {
@@ -137,7 +156,7 @@ impl StoreSubject for Leases {
 #[async_trait]
 impl RunLeasesSubject for Leases {
     async fn lease_stores(&self) -> [Arc<dyn LeaseStore>; 2] {
-        let name = self.0.name();
+        let name = self.0.take().await;
         let options = server::options_of(&server::url(), &name);
         *self.1.lock().unwrap_or_else(PoisonError::into_inner) = name;
         let clock = Arc::new(ManualClock::new());
@@ -162,7 +181,7 @@ impl RunLeasesSubject for Leases {
 #[async_trait]
 impl ScheduleStoreSubject for Leases {
     async fn schedule_stores(&self) -> [Arc<dyn ScheduleStore>; 2] {
-        let name = self.0.name();
+        let name = self.0.take().await;
         let options = server::options_of(&server::url(), &name);
         *self.1.lock().unwrap_or_else(PoisonError::into_inner) = name;
         // A clock that is wrong: the time is that of the server.
@@ -207,7 +226,7 @@ mod knowledge_store {
 }
 
 mod text_index {
-    agcore_testkit::text_index_tests!(super::Postgres::default());
+    agcore_testkit::text_index_tests!(super::Indexes::default());
 }
 
 mod user_data {
@@ -215,7 +234,7 @@ mod user_data {
 }
 
 mod vector_index {
-    agcore_testkit::vector_index_tests!(super::Postgres::default());
+    agcore_testkit::vector_index_tests!(super::Indexes::default());
 }
 
 mod knowledge_graph {

@@ -91,7 +91,7 @@ impl CheckpointStore for Bounded {
 /// Returns a schema on the server for tests, or reports that there is none.
 pub(crate) fn need_server() -> Option<PostgresSchema> {
     let url = env::var("AGCORE_TEST_POSTGRES_URL")
-        .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned());
+        .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable".to_owned());
     let schema = PostgresSchema::new(url);
     match block_on(Stores::open(&Place::in_schema(&schema))) {
         Ok(_) => Some(schema),

@@ -21,10 +21,12 @@ const PREFIX: &str = "agcore_test_";
 /// The time after which the schemas and databases of killed tests are removed.
 const LEFTOVERS: Duration = Duration::from_secs(2 * 3600);
 
-/// Returns the URL of the server.
+/// Returns the URL of the server. Without TLS, because each connection would wait twice for an acknowledgement that comes 40 ms
+/// late.
 #[expect(clippy::disallowed_methods, reason = "the server is a matter of the machine")]
 pub(crate) fn url() -> String {
-    env::var("AGCORE_TEST_POSTGRES_URL").unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres".to_owned())
+    env::var("AGCORE_TEST_POSTGRES_URL")
+        .unwrap_or_else(|_| "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable".to_owned())
 }
 
 /// Returns the URL with another database.
@@ -94,6 +96,55 @@ pub(crate) async fn admin_of(url: &str, sql: &str) {
 /// Names that are unique on the server, of schemas and databases that are dropped at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Names(Mutex<Vec<String>>);
+
+/// Empty schemas that tests use one after the other, because the tables take longer to create than most tests. Each is locked by the
+/// process of a test for as long as this is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Schemas(Mutex<Vec<PgConnection>>);
+
+impl Schemas {
+    /// Takes an empty schema, whose tables may exist. Returns its name.
+    pub(crate) async fn take(&self) -> String {
+        let mut connection = PgConnection::connect(&url()).await.unwrap();
+        // Other tables are in other schemas.
+        let tables = hash(include_str!("../../../migrations/postgres/0001.sql"));
+        for number in 0.. {
+            let schema = format!("agcore_reused_{tables:08x}_{number}");
+            let lock = sqlx::query_scalar("SELECT pg_try_advisory_lock(hashtextextended($1, 0))").bind(&schema);
+            if lock.fetch_one(&mut connection).await.unwrap() {
+                clear(&mut connection, &schema).await;
+                let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                taken.push(connection);
+                return schema;
+            }
+        }
+        unreachable!("one of them is free")
+    }
+
+    /// Returns options with an empty schema and few connections.
+    pub(crate) async fn options(&self) -> PostgresOptions {
+        options_of(&url(), &self.take().await)
+    }
+}
+
+/// Deletes all rows of a schema, without the rules of its tables.
+async fn clear(connection: &mut PgConnection, schema: &str) {
+    let sql = format!(
+        "DO $$ DECLARE name text; BEGIN
+             PERFORM set_config('session_replication_role', 'replica', true);
+             FOR name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
+                 WHERE schemaname = '{schema}' AND tablename <> 'agcore_versions'
+             LOOP EXECUTE 'DELETE FROM ' || name; END LOOP;
+         END $$"
+    );
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(connection).await.unwrap();
+}
+
+/// Returns a hash of a text that stays the same (FNV-1a).
+fn hash(text: &str) -> u32 {
+    let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    text.bytes().fold(0x811c_9dc5, mix)
+}
 
 impl Names {
     /// Returns a new name.
