@@ -40,6 +40,7 @@ pub fn decode_text(content: &[u8], media_type: &str) -> String {
 
 /// Returns the content as text: by its mark if it begins with one, as UTF-8 or UTF-16 if it is that, otherwise in the encoding
 /// that its bytes make most likely. What cannot be decoded becomes U+FFFD.
+#[cfg(any(feature = "csv", feature = "json", feature = "markdown", feature = "text"))]
 pub(crate) fn decode(work: &Work<'_>) -> Result<String, FileProblem> {
     decode_as(work, None)
 }
