@@ -1,6 +1,6 @@
 //! `features`: every library, and every program with features, builds without warnings with no features, with the default
 //! features and, unless only the usual selections are checked, with each feature alone; a build with one API contains no
-//! code of another.
+//! code of another. `ci` checks the facade and the program only.
 //!
 //! All features at once are not built here, because clippy, docs and tests build them.
 
@@ -18,18 +18,27 @@ use crate::workspace::{Package, Workspace};
 /// Number of lines of a log that a failed build shows.
 const TAIL: usize = 40;
 
+/// The packages that most people build: the facade and the program.
+const MAIN: &[&str] = &["agcore", "agcore-cli"];
+
 /// The selections of features that are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Selections {
-    /// No features, and the default features.
+    /// No features, and the default features, of the packages that most people build.
     Usual,
-    /// These, and each feature alone.
+    /// These and each feature alone, of all packages.
     Each,
 }
 
 /// Checks every selection of features that resolves differently from the ones before it.
 pub(crate) fn run(workspace: &Workspace, which: Selections, report: &mut Report) {
-    for member in workspace.members.iter().filter(|member| has_selections(member)) {
+    let is_selected = |member: &&Package| which != Selections::Usual || MAIN.contains(&&*member.name);
+    for member in workspace
+        .members
+        .iter()
+        .filter(|member| has_selections(member))
+        .filter(is_selected)
+    {
         for selection in distinct(member, selections(member, which)) {
             report.add(&check(workspace, member, &selection));
         }

@@ -1,6 +1,8 @@
 //! The test runners: nextest if it is installed, otherwise `cargo test`.
 
+use std::num::NonZero;
 use std::process::Command;
+use std::thread;
 
 use crate::process::{self, Cargo};
 use crate::report::Report;
@@ -39,6 +41,7 @@ fn units(workspace: &Workspace, packages: &[String], report: &mut Report) {
     let cargo = &workspace.cargo;
     if has_nextest(cargo) {
         let mut command = cargo.command([&["nextest", "run"], EVERYTHING, OUTPUT].concat());
+        command.args(["--test-threads", &threads().to_string()]);
         if !packages.is_empty() {
             let filters = packages.iter().map(|package| format!("package(={package})"));
             command.args(["--filterset", &filters.collect::<Vec<_>>().join(" + ")]);
@@ -55,6 +58,13 @@ fn units(workspace: &Workspace, packages: &[String], report: &mut Report) {
         };
         count("units", &mut command, counts::from_cargo_test, workspace, report);
     }
+}
+
+/// Returns the number of tests that run at a time: more than there are processors, because many wait for processes, servers and
+/// terminals.
+fn threads() -> usize {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
+    processors + processors.div_ceil(2)
 }
 
 /// Runs the examples in doc comments, which nextest does not.
