@@ -138,7 +138,8 @@ impl Server {
         let hold = self.begin().await?;
         // Everything ends with this future.
         let guard = self.app.service.parking.clone().drop_guard();
-        let result = self.serve_while_held(listener, &stop, hold.as_ref()).await;
+        let router = routes::router(Arc::clone(&self.app));
+        let result = self.serve_while_held(router, listener, &stop, hold.as_ref()).await;
         drop(guard);
         drop(hold);
         result

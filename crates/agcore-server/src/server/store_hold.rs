@@ -3,11 +3,12 @@
 use std::{future, sync::Arc};
 
 use agcore_session::Hold;
+use axum::Router;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
-use crate::{error::ServerError, routes, serve};
+use crate::{error::ServerError, serve};
 
 impl Server {
     /// Waits until no other server uses the store, and takes it: for a restart in which the new process is started before the old
@@ -37,30 +38,16 @@ impl Server {
         self.app.service.take_database().await
     }
 
-    /// Serves until `stop` is cancelled, or until another server has taken the store over.
+    /// Serves routes until `stop` is cancelled, or until another server has taken the store over.
     pub(super) async fn serve_while_held(
         &self,
+        router: Router,
         listener: TcpListener,
         stop: &CancellationToken,
         hold: Option<&Hold>,
     ) -> Result<(), ServerError> {
         let service = Arc::clone(&self.app.service);
         let stop = stop.child_token();
-        let router = routes::router(Arc::clone(&self.app));
-        let served = serve::serve(listener, router, service, stop.clone());
-        self.while_held(served, &stop, hold).await
-    }
-
-    /// Executes runs until `stop` is cancelled, or until another server has taken the store over, and reports how it is.
-    pub(super) async fn report_while_held(
-        &self,
-        listener: TcpListener,
-        stop: &CancellationToken,
-        hold: Option<&Hold>,
-    ) -> Result<(), ServerError> {
-        let service = Arc::clone(&self.app.service);
-        let stop = stop.child_token();
-        let router = routes::worker_router(Arc::clone(&self.app));
         let served = serve::serve(listener, router, service, stop.clone());
         self.while_held(served, &stop, hold).await
     }

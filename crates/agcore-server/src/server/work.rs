@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::Server;
-use crate::error::ServerError;
+use crate::{error::ServerError, routes};
 
 impl Server {
     /// Executes runs until `stop` is cancelled, without accepting requests: a worker of a store that is
@@ -44,7 +44,10 @@ impl Server {
         let hold = self.begin().await?;
         let guard = self.app.service.parking.clone().drop_guard();
         let result = match listener {
-            Some(listener) => self.report_while_held(listener, &stop, hold.as_ref()).await,
+            Some(listener) => {
+                let router = routes::worker_router(Arc::clone(&self.app));
+                self.serve_while_held(router, listener, &stop, hold.as_ref()).await
+            }
             None => self.work_while_held(&stop, hold.as_ref()).await,
         };
         drop(guard);

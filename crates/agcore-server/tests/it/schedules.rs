@@ -215,6 +215,29 @@ async fn an_occurrence_is_skipped_or_waits_or_replaces_the_run_before() {
 }
 
 #[tokio::test]
+async fn a_run_that_takes_the_last_place_of_its_user_is_replaced() {
+    let times = Times::new();
+    let provider = ScriptedProvider::new([ScriptStep::text("One").then_hang(), ScriptStep::text("Two.")]);
+    let limits = Limits::new().with_max_runs_per_user(1);
+    let server = Running::start(times.add_to(builder(&provider, &store()).with_limits(limits))).await;
+    let mut body = hourly(None);
+    body["overlap"] = json!("interrupt");
+    let schedule = create(&server, &body).await;
+    times.pass(&server, &schedule, HOUR).await;
+    let first = occurrences(&server, &schedule, 1).await.remove(0);
+    let id = |name: &str| first["run"][name].as_str().unwrap().to_owned();
+    let mut events = server.follow_open(&id("threadId"), &id("runId"), None).await;
+    events.until("TEXT_MESSAGE_CONTENT").await;
+    times.pass(&server, &schedule, HOUR).await;
+    // It is cancelled first, and the next check starts the other one.
+    events.rest().await;
+    times.pass(&server, &schedule, Duration::from_secs(1)).await;
+    let second = occurrences(&server, &schedule, 2).await.remove(1);
+    assert_eq!(follow(&server, &second).await, "Two.");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn runs_in_one_thread_continue_its_conversation() {
     let times = Times::new();
     let provider = texts(["Hello.", "One.", "Two."]);

@@ -25,7 +25,7 @@ use agcore_memory::{
 };
 use agcore_schedule::ScheduleStore;
 use agcore_session::{CheckpointStore, Clock, Journal, SessionStore};
-use agcore_store::user_data::UserDataStore;
+use agcore_store::{postgres::PostgresStore, user_data::UserDataStore};
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
@@ -146,6 +146,18 @@ impl VectorIndexSubject for Indexes {
 #[derive(Default)]
 struct Leases(Schemas, Mutex<String>);
 
+impl Leases {
+    async fn open_twice(&self) -> [Arc<PostgresStore>; 2] {
+        let name = self.0.take().await;
+        let options = server::options_of(&server::url(), &name);
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = name;
+        // A clock that is wrong: the time is that of the server.
+        let clock = Arc::new(ManualClock::new());
+        let first = options.clone().open(Arc::clone(&clock) as _).await.unwrap();
+        [Arc::new(first), Arc::new(options.open(clock).await.unwrap())]
+    }
+}
+
 #[async_trait]
 impl StoreSubject for Leases {
     async fn unavailable(&self) -> Option<String> {
@@ -156,12 +168,7 @@ impl StoreSubject for Leases {
 #[async_trait]
 impl RunLeasesSubject for Leases {
     async fn lease_stores(&self) -> [Arc<dyn LeaseStore>; 2] {
-        let name = self.0.take().await;
-        let options = server::options_of(&server::url(), &name);
-        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = name;
-        let clock = Arc::new(ManualClock::new());
-        let first = options.clone().open(Arc::clone(&clock) as _).await.unwrap();
-        [Arc::new(first), Arc::new(options.open(clock).await.unwrap())]
+        self.open_twice().await.map(|store| store as _)
     }
 
     async fn pass(&self, duration: Duration) {
@@ -181,13 +188,7 @@ impl RunLeasesSubject for Leases {
 #[async_trait]
 impl ScheduleStoreSubject for Leases {
     async fn schedule_stores(&self) -> [Arc<dyn ScheduleStore>; 2] {
-        let name = self.0.take().await;
-        let options = server::options_of(&server::url(), &name);
-        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = name;
-        // A clock that is wrong: the time is that of the server.
-        let clock = Arc::new(ManualClock::new());
-        let first = options.clone().open(Arc::clone(&clock) as _).await.unwrap();
-        [Arc::new(first), Arc::new(options.open(clock).await.unwrap())]
+        self.open_twice().await.map(|store| store as _)
     }
 
     async fn pass(&self, duration: Duration) {

@@ -1,6 +1,6 @@
 //! `agcore schedules`: runs that a server starts at certain times.
 
-use std::{fs, sync::Arc, time::Duration};
+use std::{fs, time::Duration};
 
 use agcore::{
     chat::{Actor, Clock, SystemClock},
@@ -270,10 +270,8 @@ async fn find(schedules: &dyn ScheduleStore, args: &ScheduleArgs) -> Result<Sche
 
 /// Returns a new id with a prefix.
 fn new_id(prefix: &str) -> String {
-    let random = system_random();
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let now: Timestamp = clock.now().into();
-    let digits: String = format!("{:.8}", random()).chars().skip(2).collect();
+    let now: Timestamp = SystemClock::new().now().into();
+    let digits: String = format!("{:.8}", system_random()()).chars().skip(2).collect();
     format!("{prefix}-{:x}-{digits}", now.as_millis())
 }
 

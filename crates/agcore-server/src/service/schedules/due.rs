@@ -3,17 +3,25 @@
 //! Each process that executes runs does this, and none has to know of the others: an occurrence has one run, whose id follows from
 //! its time, and a run that exists is not started again.
 
-use std::{collections::HashSet, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use agcore_chat::{Actor, Timestamp};
 use agcore_schedule::{Due, Occurrence, Overlap, Plan, Previous, RunRef, Schedule, SkipReason};
-use agcore_session::RunFilter;
+use agcore_session::{Run, RunFilter};
 use futures_util::{FutureExt, StreamExt, stream};
 
 use super::thread_of;
 use crate::{
     problem::{Problem, ProblemCode},
-    service::state::{Schedules, Service},
+    service::{
+        owned::OwnedThread,
+        state::{Schedules, Service},
+    },
     settings::BusyPolicy,
 };
 
@@ -43,19 +51,11 @@ enum Start {
 
 /// The users whose limits allow no further run, as one check has found out, so that it does not try their other schedules.
 #[derive(Default)]
-struct Full(std::sync::Mutex<HashSet<Actor>>);
+struct Full(Mutex<HashSet<Actor>>);
 
 impl Full {
-    fn contains(&self, owner: &Actor) -> bool {
-        self.0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .contains(owner)
-    }
-
-    fn insert(&self, owner: &Actor) {
-        let mut full = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        full.insert(owner.clone());
+    fn owners(&self) -> MutexGuard<'_, HashSet<Actor>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -125,7 +125,7 @@ impl Service {
         now: Timestamp,
         full: &Full,
     ) -> Result<(), Problem> {
-        if self.stopping.is_cancelled() || full.contains(&schedule.owner) {
+        if self.stopping.is_cancelled() || full.owners().contains(&schedule.owner) {
             return Ok(());
         }
         let plan = schedule.plan(now, self.previous(schedule).await?);
@@ -229,7 +229,7 @@ impl Service {
     ) -> Result<Start, Problem> {
         let is_final = match problem.code() {
             ProblemCode::TooManyRuns | ProblemCode::QueueFull => {
-                full.insert(&schedule.owner);
+                full.owners().insert(schedule.owner.clone());
                 if plan.cancels_previous {
                     // It takes the place that this one needs.
                     self.cancel_previous(schedule, &schedule.run_id(at)).await?;
@@ -252,28 +252,27 @@ impl Service {
         }
     }
 
-    /// Returns a run of the owner of a schedule, if there is one.
-    async fn run_in(
-        &self,
-        schedule: &Schedule,
-        thread: &str,
-        run: &str,
-    ) -> Result<Option<agcore_session::Run>, Problem> {
-        let own = match self.find_own(&schedule.owner, thread).await {
-            Ok(Some(own)) => own,
-            Ok(None) => return Ok(None),
-            // The thread was erased, or belongs to someone else.
-            Err(problem) if problem.code() == ProblemCode::NotFound => return Ok(None),
-            Err(problem) => return Err(problem),
-        };
-        Ok(own.find_run(run).await?.map(|(_, run)| run))
+    /// Returns a run of the owner of a schedule; `None` if it does not exist.
+    async fn run_in(&self, schedule: &Schedule, thread: &str, run: &str) -> Result<Option<Run>, Problem> {
+        match self.thread_in(schedule, thread).await? {
+            Some(own) => Ok(own.find_run(run).await?.map(|(_, run)| run)),
+            None => Ok(None),
+        }
     }
 
     /// Returns whether a run of a thread is not over, such as one of a user.
     async fn is_busy(&self, schedule: &Schedule, thread: &str) -> Result<bool, Problem> {
+        match self.thread_in(schedule, thread).await? {
+            Some(own) => Ok(!own.runs(&RunFilter::new().open()).await?.is_empty()),
+            None => Ok(false),
+        }
+    }
+
+    /// Returns a thread of the owner of a schedule; `None` if it does not exist, was erased, or belongs to someone else.
+    async fn thread_in(&self, schedule: &Schedule, thread: &str) -> Result<Option<OwnedThread<'_>>, Problem> {
         match self.find_own(&schedule.owner, thread).await {
-            Ok(Some(own)) => Ok(!own.runs(&RunFilter::new().open()).await?.is_empty()),
-            _ => Ok(false),
+            Err(problem) if problem.code() == ProblemCode::NotFound => Ok(None),
+            found => found,
         }
     }
 
