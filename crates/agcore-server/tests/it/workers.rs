@@ -24,8 +24,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Running, Store, builder, call, input, store, text_of, texts};
 
-/// The length of the leases. Some tests wait for the end of one.
-const LEASE: Duration = Duration::from_millis(800);
+/// The length of the leases: long enough for a busy machine, and no test waits for the end of one.
+const LEASE: Duration = Duration::from_secs(5);
 
 fn sharing(role: Role) -> Sharing {
     Sharing::new("test")
@@ -257,7 +257,9 @@ async fn another_worker_continues_at_once_when_one_stops() {
 async fn a_worker_whose_lease_was_lost_writes_nothing_more() {
     let store = store();
     let slow = ScriptedProvider::new([ScriptStep::text("Half").then_hang()]);
-    let losing = Working::start(worker(&slow, &store));
+    // With a second slot, it could claim the run again before it learns that it has to stop.
+    let one_slot = sharing(Role::Worker).with_slots(1);
+    let losing = Working::start(builder(&slow, &store).with_sharing(one_slot));
     let api = Running::start(api(&store)).await;
     api.post("/api/v1/agent/runs/t", &input("t", "r1", "Hello")).await;
     let mut events = api.follow_open("t", "r1", None).await;
