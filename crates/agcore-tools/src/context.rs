@@ -2,6 +2,7 @@
 
 mod extensions;
 mod filters;
+mod key;
 mod pause;
 mod run_state;
 mod scope;
@@ -63,6 +64,8 @@ impl ToolContext {
     pub fn builder(clock: Arc<dyn Clock>) -> ToolContextBuilder {
         ToolContextBuilder {
             session_id: Text::EMPTY,
+            key_scope: None,
+            fencing_token: None,
             trace_id: None,
             agent: None,
             actor: None,
@@ -288,6 +291,8 @@ impl fmt::Debug for ToolContext {
 #[must_use = "a builder does nothing until it is built"]
 pub struct ToolContextBuilder {
     session_id: Text,
+    key_scope: Option<Text>,
+    fencing_token: Option<u64>,
     trace_id: Option<Text>,
     agent: Option<Text>,
     actor: Option<Arc<Actor>>,
@@ -365,6 +370,8 @@ impl ToolContextBuilder {
         ToolContext {
             run: Arc::new(RunScope {
                 session_id: self.session_id,
+                key_scope: self.key_scope,
+                fencing_token: self.fencing_token,
                 trace_id: self.trace_id,
                 agent: self.agent,
                 actor: self.actor,

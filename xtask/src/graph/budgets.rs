@@ -44,12 +44,12 @@ const BUDGETS: &[Budget] = &[
     Budget {
         package: "agcore-tools",
         features: Some(&[]),
-        limit: 46,
+        limit: 50,
     },
     Budget {
         package: "agcore-tools",
         features: Some(&["schema"]),
-        limit: 92,
+        limit: 95,
     },
     Budget {
         package: "agcore-wire",
@@ -95,7 +95,7 @@ const BUDGETS: &[Budget] = &[
     Budget {
         package: "agcore-cli",
         features: None,
-        limit: 265,
+        limit: 270,
     },
 ];
 

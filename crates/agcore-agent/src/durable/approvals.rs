@@ -39,7 +39,9 @@ pub(super) async fn closed_approvals(
     if !ends && !outcomes.iter().any(|outcome| matches!(outcome, Outcome::Answer(..))) {
         return Ok(Vec::new());
     }
-    let Stream { sink, tenant, session } = stream;
+    let Stream {
+        sink, tenant, session, ..
+    } = stream;
     let store = &sink.store;
     let Some(owner) = store.get_session(tenant, session).await?.map(|session| session.owner) else {
         return Ok(Vec::new());

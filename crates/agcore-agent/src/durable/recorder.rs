@@ -115,6 +115,7 @@ impl SessionRecorder {
                 sink,
                 tenant: session.owner.tenant.to_string(),
                 session: session.id.clone(),
+                created_at: session.created_at,
             }),
             clock,
             writer,

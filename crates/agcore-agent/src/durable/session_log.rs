@@ -52,6 +52,13 @@ pub(crate) trait SessionLog: OutcomeRecorder {
     /// and keeps that of one that continues.
     fn set_run(&self, run: Option<Arc<str>>, starts: bool);
 
+    /// Returns a text that names the session and no other one, also none that gets the same id later; for a sub-agent, with its
+    /// place in the session.
+    fn key_scope(&self) -> String;
+
+    /// Returns the fencing token for tools; see [`TurnLog::fencing_token`](super::TurnLog::fencing_token).
+    fn fencing_token(&self) -> Option<u64>;
+
     /// Notes that the state has changed in another way than by outcomes.
     fn state_changed(&self);
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agcore_chat::{Fault, FaultKind};
-use agcore_session::{Entry, Hold, Record, SessionError, SessionErrorKind, SessionStore, stream_of};
+use agcore_session::{Entry, Hold, Record, SessionError, SessionErrorKind, SessionStore, Timestamp, stream_of};
 
 use super::turn_log::{TurnCommit, TurnLog};
 
@@ -22,6 +22,8 @@ pub(super) struct Stream {
     pub(super) sink: Sink,
     pub(super) tenant: String,
     pub(super) session: String,
+    /// Distinguishes the session from one that gets the same id after this one was deleted.
+    pub(super) created_at: Timestamp,
 }
 
 impl Stream {

@@ -69,6 +69,13 @@ impl Segment<'_> {
         if self.session.lineage.depth > 0 {
             context = context.with_agent(conversation.agent.name());
         }
+        if let Some(recorder) = &self.session.recorder {
+            let turn = self.turn_index(conversation);
+            context = context.with_key_scope(format!("{turn} {}", recorder.key_scope()));
+            if let Some(token) = recorder.fencing_token() {
+                context = context.with_fencing_token(token);
+            }
+        }
         if let Some(pause) = pause {
             if HandoffState::of(&run_state).target().is_some() {
                 // Requested before the process died.
@@ -100,7 +107,6 @@ impl Segment<'_> {
             let is_noted = lineage.pool.is_some() && self.session.recorder.is_none();
             lineage.ledger = conversation.run_state.clone().filter(|_| is_noted);
         }
-        let machine = conversation.cycle.machine();
         TurnScope {
             bundle: self.session.bundle.clone(),
             agent: conversation.agent.name().to_owned(),
@@ -110,13 +116,18 @@ impl Segment<'_> {
             memory: self.session.memory(),
             tools: self.session.tools.clone(),
             actor: self.session.actor(),
-            turn: if self.starts {
-                machine.turns()
-            } else {
-                machine.turn_index()
-            },
+            turn: self.turn_index(conversation),
             lineage,
             pause,
+        }
+    }
+
+    /// Returns the index of the turn that starts or continues.
+    fn turn_index(&self, conversation: &Conversation) -> u32 {
+        let machine = conversation.cycle.machine();
+        match self.starts {
+            true => machine.turns(),
+            false => machine.turn_index(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A store that fails in the middle of a turn.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -8,13 +9,13 @@ use std::{
 use agcore_agent::{AgentBuilder, AgentErrorKind, AgentSession, AgentSpec, StoredSessions};
 use agcore_chat::{Answer, ChatResponse, QuestionKind};
 use agcore_cycle::TurnOutcome;
-use agcore_llm::provider_fn;
+use agcore_llm::{LlmProvider, provider_fn};
 use agcore_session::{InMemorySessionStore, SessionStore};
 use agcore_testkit::{
     clock::ManualClock,
     stores::faulty::{FaultPlan, FaultyStore, StoreFault},
 };
-use agcore_tools::{NoArguments, typed};
+use agcore_tools::{NoArguments, ToolContext, typed};
 
 use crate::stored::{call, store};
 
@@ -27,6 +28,23 @@ impl Log {
         self.0.lock().unwrap().push(line.into());
     }
 
+    /// Adds the key of a call.
+    fn key(&self, context: &ToolContext) {
+        let key = context.idempotency_key().unwrap_or_else(|| "none".to_owned());
+        self.add(format!("key {} {key}", context.call_id()));
+    }
+
+    /// Returns the keys of each call.
+    fn keys(&self) -> BTreeMap<String, BTreeSet<String>> {
+        let mut keys = BTreeMap::<_, BTreeSet<_>>::new();
+        for line in &*self.0.lock().unwrap() {
+            if let Some((call, key)) = line.strip_prefix("key ").and_then(|line| line.split_once(' ')) {
+                keys.entry(call.to_owned()).or_default().insert(key.to_owned());
+            }
+        }
+        keys
+    }
+
     fn count(&self, line: &str) -> usize {
         self.0.lock().unwrap().iter().filter(|known| *known == line).count()
     }
@@ -36,10 +54,10 @@ fn spec() -> AgentSpec {
     AgentSpec::new("ada", "")
 }
 
-/// Returns sessions of an agent whose model calls two tools, then one more, and then answers.
-fn sessions(log: &Log, store: impl SessionStore + 'static) -> StoredSessions {
-    let (asked, appended, put) = (log.clone(), log.clone(), log.clone());
-    let provider = provider_fn(move |call_of_model| {
+/// Returns a model that calls two tools, then one more, and then answers.
+fn provider(log: &Log) -> impl LlmProvider + 'static {
+    let asked = log.clone();
+    provider_fn(move |call_of_model| {
         let rounds = call_of_model
             .request
             .messages
@@ -59,23 +77,33 @@ fn sessions(log: &Log, store: impl SessionStore + 'static) -> StoredSessions {
             };
             Ok(response)
         }
-    });
-    let append = typed("append", "Appends.", move |_: NoArguments| {
+    })
+}
+
+/// Adds the tools of the model.
+fn tools(log: &Log, builder: AgentBuilder) -> AgentBuilder {
+    let (appended, put) = (log.clone(), log.clone());
+    let append = typed("append", "Appends.", move |_: NoArguments, context: ToolContext| {
         appended.add("append");
+        appended.key(&context);
         async { Ok("appended") }
     });
-    let put = typed("put", "Puts.", move |_: NoArguments| {
+    let put = typed("put", "Puts.", move |_: NoArguments, context: ToolContext| {
         put.add("put");
+        put.key(&context);
         async { Ok("put") }
     });
-    let bundle = AgentBuilder::new()
-        .with_provider(provider)
-        .with_clock(ManualClock::jumping())
+    builder
         .with_tool(append)
         .with_tool(put.with_annotations(agcore_chat::ToolAnnotations::new().with_idempotent(true)))
-        .with_session_store(store)
-        .build()
-        .unwrap();
+}
+
+fn sessions(log: &Log, store: impl SessionStore + 'static) -> StoredSessions {
+    let builder = AgentBuilder::new()
+        .with_provider(provider(log))
+        .with_clock(ManualClock::jumping())
+        .with_session_store(store);
+    let bundle = tools(log, builder).build().unwrap();
     // Otherwise, no turn would notice that the store fails once.
     bundle.stored_sessions().unwrap().with_store_patience(Duration::ZERO)
 }
@@ -153,6 +181,16 @@ async fn check(fault: StoreFault, number: usize) -> bool {
         asked.len(),
         "{place}: a person decides about each call whose outcome is unknown and that must not be repeated"
     );
+    let keys = log.keys();
+    assert!(
+        keys.values().all(|keys| keys.len() == 1),
+        "{place}: a repeated call has the same key: {keys:?}"
+    );
+    let different: BTreeSet<_> = keys.values().flatten().collect();
+    assert!(
+        different.len() == keys.len() && !different.contains(&"none".to_owned()),
+        "{place}: {keys:?}"
+    );
     // Those that were repeated without a question are idempotent.
     assert!(log.count("append") <= 2, "{place}");
     assert_eq!(
@@ -161,6 +199,36 @@ async fn check(fault: StoreFault, number: usize) -> bool {
         "{place}"
     );
     true
+}
+
+#[tokio::test]
+async fn no_two_calls_have_the_same_key() {
+    let (log, clock) = (Log::default(), Arc::new(ManualClock::new()));
+    let sessions = sessions(&log, InMemorySessionStore::new(Arc::clone(&clock) as _));
+    let mut all = BTreeSet::new();
+    // Another session gets the id of one that was deleted, and the model gives its calls the same ids.
+    for id in ["s-1", "s-2", "s-1"] {
+        sessions.create(id, spec()).await.unwrap().turn("Go").await.unwrap();
+        let keys: Vec<_> = log.keys().into_values().flatten().collect();
+        assert_eq!(keys.len(), 3);
+        all.extend(keys);
+        log.0.lock().unwrap().clear();
+        sessions.delete(id).await.unwrap();
+        clock.advance(Duration::from_millis(1));
+    }
+    assert_eq!(all.len(), 9, "{all:?}");
+    assert!(!all.contains("none"));
+
+    // Nothing remembers the calls of a session without a store.
+    let bundle = AgentBuilder::new()
+        .with_provider(provider(&log))
+        .with_clock(ManualClock::jumping());
+    let bundle = tools(&log, bundle).build().unwrap();
+    bundle.session("s-1", spec()).turn("Go").await.unwrap();
+    assert_eq!(
+        log.keys().into_values().flatten().collect::<BTreeSet<_>>(),
+        BTreeSet::from(["none".to_owned()])
+    );
 }
 
 #[tokio::test]

@@ -28,6 +28,8 @@ pub struct ToolCallRequest {
     pub arguments: JsonObject,
     /// How long the call may take without progress; [`ClientOptions::call_timeout`](crate::ClientOptions) by default.
     pub timeout: Option<Duration>,
+    /// Further members of `_meta`.
+    pub meta: JsonObject,
 }
 
 impl ToolCallRequest {
@@ -37,6 +39,7 @@ impl ToolCallRequest {
             name: name.into(),
             arguments: JsonObject::new(),
             timeout: None,
+            meta: JsonObject::new(),
         }
     }
 
@@ -49,6 +52,13 @@ impl ToolCallRequest {
     /// Sets one argument.
     pub fn with_argument(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.arguments.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds a member to `_meta`, where the protocol has a place for data that is not part of the arguments. Names have a prefix,
+    /// such as `example.com/name`.
+    pub fn with_meta(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta.insert(name.into(), value.into());
         self
     }
 
@@ -144,7 +154,8 @@ impl McpClient {
             total: options.max_call_time.max(idle),
         };
         let what = format!("the call of {:?}", agcore_chat::text::prefix(&call.name, 100));
-        let params = CallToolRequestParams::new(call.name).with_arguments(call.arguments);
+        let mut params = CallToolRequestParams::new(call.name).with_arguments(call.arguments);
+        params.meta = (!call.meta.is_empty()).then(|| call.meta.into());
         let request = |input: Input| {
             let mut params = params.clone();
             (params.input_responses, params.request_state) = (input.responses, input.state);

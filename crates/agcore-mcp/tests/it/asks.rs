@@ -8,12 +8,12 @@ use std::{
     time::Duration,
 };
 
-use agcore_chat::Message;
+use agcore_chat::{Message, ToolCall};
 use agcore_mcp::{
     ClientOptions, Elicitation, ElicitationAnswer, Elicitor, Lifecycle, McpClient, McpErrorKind, McpPeer, McpServer,
-    McpTransport, SampleAnswer, SampleRequest, Sampler, ToolCallRequest,
+    McpTransport, SampleAnswer, SampleRequest, Sampler, ToolCallRequest, ToolsetOptions,
 };
-use agcore_tools::{NoArguments, ToolContext, ToolError, ToolRegistry, typed};
+use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -205,6 +205,8 @@ async fn scripted(results: Vec<Value>, options: ClientOptions) -> (McpClient, Ar
             let result = match request["method"].as_str() {
                 Some("server/discover") => json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
                     "capabilities": {"tools": {}}, "ttlMs": 0, "cacheScope": "private"}),
+                Some("tools/list") => json!({"resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+                    "tools": [{"name": "buy", "inputSchema": {"type": "object"}}]}),
                 Some("tools/call") => {
                     record.lock().unwrap().push(request["params"].clone());
                     results.next().unwrap()
@@ -270,4 +272,31 @@ async fn questions_without_an_answer_or_an_end_are_errors() {
     let (client, _) = scripted(vec![nothing], ClientOptions::new()).await;
     let error = client.call_tool("greet", |_| {}).await.unwrap_err();
     assert_eq!(error.kind(), McpErrorKind::Protocol, "{error}");
+}
+
+#[tokio::test]
+async fn calls_carry_the_key_with_which_a_server_recognizes_repeated_ones() {
+    let done = json!({"resultType": "complete", "content": [{"type": "text", "text": "paid"}]});
+    let (client, seen) = scripted(vec![done.clone(), done], ClientOptions::new()).await;
+    let registry = ToolRegistry::new();
+    let options = ToolsetOptions::new().with_permissions([]);
+    let _toolset = client.register_into(&registry, options).await.unwrap();
+    let builder = ToolContext::builder(Arc::new(SystemClock::new()));
+    let context = builder.clone().with_key_scope("turn 1").with_fencing_token(7).build();
+    let call = || ToolCall::function("call_1", "buy", "{}");
+    drop(registry.invoke(call(), &context).await.result.unwrap());
+    // Without a stored session, calls have no keys.
+    drop(registry.invoke(call(), &builder.build()).await.result.unwrap());
+    let seen = seen.lock().unwrap();
+    let key = seen[0]["_meta"]["agcore/idempotencyKey"].as_str().unwrap();
+    assert_eq!((key.len(), &seen[0]["_meta"]["agcore/fencingToken"]), (32, &json!(7)));
+    // The members that the protocol needs are there as well.
+    for params in &*seen {
+        assert!(
+            params["_meta"]["io.modelcontextprotocol/clientCapabilities"].is_object(),
+            "{params}"
+        );
+    }
+    assert_eq!(seen[1]["_meta"].get("agcore/idempotencyKey"), None);
+    assert_eq!(seen[1]["_meta"].get("agcore/fencingToken"), None);
 }

@@ -12,7 +12,7 @@ use agcore_cycle::{
 };
 use agcore_session::{
     ApprovalChange, Commit, Entry, Hold, Record, RunChange, RunStatus, SessionError, SessionState, SessionStatus,
-    Timestamp,
+    Timestamp, id,
 };
 use agcore_tools::RunState;
 use async_trait::async_trait;
@@ -25,6 +25,7 @@ use crate::{
         fold::{Folded, fold},
         rows::Rows,
         session_log::{Continued, Report, SessionLog},
+        stream::Stream,
     },
     error::AgentError,
 };
@@ -36,6 +37,21 @@ impl SessionLog for SessionRecorder {
         if let (Some(events), Some(name)) = (&self.events, name) {
             events.set_agent(name);
         }
+    }
+
+    fn key_scope(&self) -> String {
+        let Stream {
+            tenant,
+            session,
+            created_at,
+            ..
+        } = &*self.stream;
+        let path = self.nested.as_ref().map_or("", |nested| &*nested.path);
+        id::join([tenant, session, &created_at.as_millis().to_string(), path])
+    }
+
+    fn fencing_token(&self) -> Option<u64> {
+        self.stream.sink.log.as_ref()?.fencing_token()
     }
 
     fn set_run(&self, run: Option<Arc<str>>, starts: bool) {

@@ -1,0 +1,106 @@
+//! Idempotency keys and fencing tokens.
+
+use std::fmt::Write as _;
+
+use agcore_chat::Text;
+use sha2::{Digest, Sha256};
+
+use super::{ToolContext, ToolContextBuilder};
+
+/// The number of bytes of a key, which is written in hexadecimal digits.
+const BYTES: usize = 16;
+
+impl ToolContext {
+    /// Returns a key for the effect of this call: 32 hexadecimal digits that are the same when the call is repeated, after a crash
+    /// or by another process, and different for every other call. Pass it on to a service that recognizes requests which it has
+    /// seen, for example in the header `Idempotency-Key`, or make it a unique column: then a repeated call has no second effect.
+    ///
+    /// `None` if no stored session guarantees that, and outside of a call.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use agcore_chat::ToolCall;
+    /// use agcore_tools::{NoArguments, SystemClock, ToolContext, ToolError, ToolRegistry, typed};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), ToolError> {
+    /// let tools = ToolRegistry::new();
+    /// tools.register(typed("pay", "Pays a bill.", |_: NoArguments, context: ToolContext| async move {
+    ///     Ok::<_, ToolError>(context.idempotency_key().unwrap_or_default())
+    /// }))?;
+    ///
+    /// // Sessions in a store do this.
+    /// let context = ToolContext::builder(Arc::new(SystemClock::new())).with_key_scope("session 7, turn 3").build();
+    /// let first = tools.invoke(ToolCall::function("call_1", "pay", "{}"), &context).await.result?;
+    /// let again = tools.invoke(ToolCall::function("call_1", "pay", "{}"), &context).await.result?;
+    /// let other = tools.invoke(ToolCall::function("call_2", "pay", "{}"), &context).await.result?;
+    /// assert_eq!(first.as_value(), again.as_value());
+    /// assert_ne!(first.as_value(), other.as_value());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn idempotency_key(&self) -> Option<String> {
+        let (scope, call) = (self.run.key_scope.as_ref()?, self.call.as_ref()?);
+        Some(of_call(scope, &call.id))
+    }
+
+    /// Returns a number that grows whenever another process takes over the run. A service that remembers the highest one, and
+    /// refuses requests with lower ones, is safe from a process that was stopped in the middle of a call and continues it later.
+    ///
+    /// `None` if runs do not move between processes.
+    pub fn fencing_token(&self) -> Option<u64> {
+        self.run.fencing_token
+    }
+}
+
+impl ToolContextBuilder {
+    /// Sets a text that names the turn whose calls these are, and no other turn of any session: without it, calls have no
+    /// [idempotency keys](ToolContext::idempotency_key). A turn that continues after a crash must have the same text.
+    pub fn with_key_scope(mut self, scope: impl Into<Text>) -> Self {
+        self.key_scope = Some(scope.into());
+        self
+    }
+
+    /// Sets the [fencing token](ToolContext::fencing_token).
+    pub fn with_fencing_token(mut self, token: u64) -> Self {
+        self.fencing_token = Some(token);
+        self
+    }
+}
+
+/// Returns the key of a call. Ids of calls come from models, so they are not used as they are.
+fn of_call(scope: &str, call: &str) -> String {
+    let mut hash = Sha256::new();
+    // The length of the scope decides where the id begins.
+    hash.update((scope.len() as u64).to_be_bytes());
+    hash.update(scope);
+    hash.update(call);
+    let mut key = String::with_capacity(2 * BYTES);
+    for byte in hash.finalize().iter().take(BYTES) {
+        // Writing to a string does not fail.
+        let _ = write!(key, "{byte:02x}");
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_call_of_each_scope_has_a_key_of_its_own() {
+        let key = of_call("session/1", "call_1");
+        assert_eq!((key.len(), &*key), (32, &*of_call("session/1", "call_1")));
+        for (scope, call) in [
+            ("session/1", "call_2"),
+            ("session/2", "call_1"),
+            ("session/", "1call_1"),
+            ("", "session/1call_1"),
+            ("session/1call_1", ""),
+        ] {
+            assert_ne!(key, of_call(scope, call), "{scope} {call}");
+        }
+        assert!(of_call("\0", "\u{202e}").chars().all(|digit| digit.is_ascii_hexdigit()));
+    }
+}
