@@ -1,5 +1,6 @@
 //! The contract of a transport: how the bytes of requests and replies are moved.
 
+pub mod address;
 pub(crate) mod refused;
 
 #[cfg(feature = "_http")]

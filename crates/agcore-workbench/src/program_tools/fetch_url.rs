@@ -1,7 +1,6 @@
 //! `fetch_url`: reads a web page.
 
 mod access;
-mod address;
 mod page;
 
 pub use self::access::WebAccess;
@@ -12,6 +11,7 @@ use agcore::{
     llm::{
         transport::{
             Transport, TransportReply,
+            address::Route,
             http::{HttpOptions, HttpTransport, Timeouts},
         },
         wire::WireRequest,
@@ -22,7 +22,7 @@ use futures_util::StreamExt;
 use http::{StatusCode, header};
 use url::Url;
 
-use self::{access::Route, page::Page};
+use self::page::Page;
 
 /// The name of the tool.
 pub(crate) const FETCH_URL: &str = "fetch_url";

@@ -1,24 +1,15 @@
 //! [`WebAccess`]: which URLs may be fetched, and how.
 
-use std::{net::IpAddr, time::Duration};
+use std::time::Duration;
 
 use agcore::{
-    llm::transport::http::Proxy,
+    llm::transport::{
+        address::{self, Refusal, Route, is_public},
+        http::Proxy,
+    },
     tools::{ToolError, permission::Glob},
 };
-use url::{Host, Url};
-
-use super::address::is_public;
-
-/// The ends of names that only a private network knows. Without the dot, they are such a name, too.
-const PRIVATE_NAMES: [&str; 6] = [
-    ".localhost",
-    ".local",
-    ".internal",
-    ".lan",
-    ".home.arpa",
-    ".localdomain",
-];
+use url::Url;
 
 /// The settings for web pages. By default, public pages are fetched after a question, through the proxy of the environment.
 #[derive(Debug, Clone, Default)]
@@ -31,15 +22,6 @@ pub struct WebAccess {
     pub denied: Vec<Glob>,
     /// The proxy.
     pub proxy: Proxy,
-}
-
-/// The way in which a server is reached.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Route {
-    /// Directly, at this address, which was checked.
-    Address(IpAddr),
-    /// Through the proxy, which finds the server.
-    Proxy,
 }
 
 impl WebAccess {
@@ -61,11 +43,8 @@ impl WebAccess {
     /// # Errors
     /// When it is, and no rule allows that.
     pub(super) fn check_address(&self, url: &Url) -> Result<(), ToolError> {
-        let is_public = match url.host() {
-            Some(Host::Ipv4(address)) => is_public(address.into()),
-            Some(Host::Ipv6(address)) => is_public(address.into()),
-            _ => true,
-        };
+        let address = url.host_str().and_then(address::literal);
+        let is_public = address.is_none_or(is_public);
         match is_public || matches(&self.allowed, url) {
             true => Ok(()),
             false => Err(private(url)),
@@ -90,10 +69,6 @@ impl WebAccess {
 
     /// Returns how the server of a URL is reached.
     ///
-    /// The connection uses exactly the address that was checked, so that a second answer of the name server cannot lead elsewhere.
-    /// A proxy asks its own name server: names that only a private network knows, and those that this machine finds there, are
-    /// refused before.
-    ///
     /// # Errors
     /// When the server is on a private or local address and no rule allows that, or it is not found.
     pub(super) async fn route(&self, url: &Url, limit: Duration) -> Result<Route, ToolError> {
@@ -101,51 +76,19 @@ impl WebAccess {
         let invalid = |error: agcore::LlmError| ToolError::failed(format!("cannot fetch {url}: {}", error.message()));
         let is_proxied = self.proxy.route(&origin).map_err(invalid)?.is_some();
         let is_allowed = matches(&self.allowed, url);
-        if !is_proxied {
-            let mut found = addresses(url, limit).await?.into_iter();
-            let usable = found.find(|address| is_allowed || is_public(*address));
-            return usable.map(Route::Address).ok_or_else(|| private(url));
-        }
-        if is_allowed {
-            return Ok(Route::Proxy);
-        }
-        if is_private_name(url) {
-            return Err(private(url));
-        }
-        match addresses(url, limit).await {
-            Ok(found) if !found.iter().any(|address| is_public(*address)) => Err(private(url)),
-            // Behind a proxy, this machine often knows no name of the internet.
-            Ok(_) | Err(_) => Ok(Route::Proxy),
-        }
+        let host = url.host_str().unwrap_or_default();
+        let server = (host, url.port_or_known_default().unwrap_or(443));
+        let route = address::route(server, is_allowed, is_proxied, limit).await;
+        route.map_err(|refusal| match refusal {
+            Refusal::NotFound(error) => ToolError::failed(format!("cannot find the host {host}: {error}")),
+            Refusal::NoAnswer => ToolError::failed(format!("the name server did not answer about {host}")),
+            _ => private(url),
+        })
     }
 }
 
 fn matches(globs: &[Glob], url: &Url) -> bool {
     globs.iter().any(|glob| glob.matches(url.as_str()))
-}
-
-/// Returns whether only a private network knows the name of the host.
-fn is_private_name(url: &Url) -> bool {
-    let Some(Host::Domain(name)) = url.host() else {
-        return false;
-    };
-    let name = name.trim_end_matches('.');
-    !name.contains('.') || PRIVATE_NAMES.iter().any(|end| name.ends_with(end))
-}
-
-/// Returns the addresses of the host.
-async fn addresses(url: &Url, limit: Duration) -> Result<Vec<IpAddr>, ToolError> {
-    let name = match url.host() {
-        Some(Host::Ipv4(address)) => return Ok(vec![address.into()]),
-        Some(Host::Ipv6(address)) => return Ok(vec![address.into()]),
-        Some(Host::Domain(name)) => name,
-        None => return Ok(Vec::new()),
-    };
-    let port = url.port_or_known_default().unwrap_or(443);
-    let found = tokio::time::timeout(limit, tokio::net::lookup_host((name, port))).await;
-    let found = found.map_err(|_| ToolError::failed(format!("the name server did not answer about {name}")))?;
-    let found = found.map_err(|error| ToolError::failed(format!("cannot find the host {name}: {error}")))?;
-    Ok(found.map(|address| address.ip()).collect())
 }
 
 fn private(url: &Url) -> ToolError {
