@@ -83,10 +83,10 @@ pub use session::InMemorySessionStore;
 pub use session::{
     Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, Billing, CallChange, CallStatus, Commit, Committed,
     CostEntry, CostTotals, EventData, EventFilter, MessageFilter, MessageMetadata, MessagePart, MessageRole,
-    NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunChange, RunFilter, RunLeases, Session,
-    SessionCursor, SessionEvents, SessionFilter, SessionOrigin, SessionReader, SessionRetention, SessionState,
-    SessionStatus, SessionStore, SessionWriter, StoreLayer, StoredCall, StoredEvent, StoredMessage, Visibility,
-    stream_of, title_of,
+    NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunChange, RunFilter, RunLeases,
+    RunProgress, Session, SessionCursor, SessionEvents, SessionFilter, SessionOrigin, SessionReader, SessionRetention,
+    SessionState, SessionStatus, SessionStore, SessionWriter, StoreLayer, StoredCall, StoredEvent, StoredMessage,
+    Visibility, stream_of, title_of,
 };
 
 #[doc(no_inline)]

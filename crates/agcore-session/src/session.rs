@@ -28,7 +28,7 @@ pub use self::{
     filter::{ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, SessionCursor, SessionFilter},
     message::{MessageMetadata, MessageRole, NewMessage, StoredMessage, Visibility},
     retention::{Pruned, Retention},
-    run::{Run, RunChange},
+    run::{Run, RunChange, RunProgress},
     status::SessionStatus,
     store::{RunLeases, SessionReader, SessionRetention, SessionStore, SessionWriter, StoreLayer},
     title::title_of,

@@ -7,6 +7,8 @@ use agcore_memory::{MemoryError, MemoryErrorKind};
 #[cfg(feature = "user-data")]
 use agcore_schedule::{ScheduleError, ScheduleErrorKind};
 use agcore_session::{SessionError, SessionErrorKind};
+#[cfg(feature = "user-data")]
+use agcore_webhook::{WebhookError, WebhookErrorKind};
 
 /// An error of a database: it cannot be opened, migrated, backed up, or does not do what it should.
 ///
@@ -31,6 +33,8 @@ enum Repr {
     Memory(MemoryError),
     #[cfg(feature = "user-data")]
     Schedule(ScheduleError),
+    #[cfg(feature = "user-data")]
+    Webhook(WebhookError),
 }
 
 struct Inner {
@@ -64,6 +68,9 @@ pub enum StoreErrorKind {
     /// A contract of schedules was not kept, for this reason.
     #[cfg(feature = "user-data")]
     Schedule(ScheduleErrorKind),
+    /// A contract of webhooks was not kept, for this reason.
+    #[cfg(feature = "user-data")]
+    Webhook(WebhookErrorKind),
 }
 
 impl StoreErrorKind {
@@ -81,6 +88,8 @@ impl StoreErrorKind {
             Self::Memory(kind) => kind.as_str(),
             #[cfg(feature = "user-data")]
             Self::Schedule(kind) => kind.as_str(),
+            #[cfg(feature = "user-data")]
+            Self::Webhook(kind) => kind.as_str(),
         }
     }
 }
@@ -153,6 +162,17 @@ impl StoreError {
                 ScheduleErrorKind::Unavailable => StoreErrorKind::Unavailable,
                 kind => StoreErrorKind::Schedule(kind),
             },
+            #[cfg(feature = "user-data")]
+            Repr::Webhook(error) => match error.kind() {
+                WebhookErrorKind::NotFound => StoreErrorKind::NotFound,
+                WebhookErrorKind::AlreadyExists => StoreErrorKind::AlreadyExists,
+                WebhookErrorKind::InvalidState => StoreErrorKind::InvalidState,
+                WebhookErrorKind::InvalidInput => StoreErrorKind::InvalidInput,
+                WebhookErrorKind::Serialization => StoreErrorKind::Serialization,
+                WebhookErrorKind::Storage => StoreErrorKind::Storage,
+                WebhookErrorKind::Unavailable => StoreErrorKind::Unavailable,
+                kind => StoreErrorKind::Webhook(kind),
+            },
         }
     }
 
@@ -164,6 +184,8 @@ impl StoreError {
             Repr::Memory(error) => error.message(),
             #[cfg(feature = "user-data")]
             Repr::Schedule(error) => error.message(),
+            #[cfg(feature = "user-data")]
+            Repr::Webhook(error) => error.message(),
         }
     }
 
@@ -175,6 +197,8 @@ impl StoreError {
             Repr::Memory(error) => error.is_recoverable(),
             #[cfg(feature = "user-data")]
             Repr::Schedule(error) => error.is_recoverable(),
+            #[cfg(feature = "user-data")]
+            Repr::Webhook(error) => error.is_recoverable(),
         }
     }
 
@@ -203,6 +227,13 @@ impl From<ScheduleError> for StoreError {
     }
 }
 
+#[cfg(feature = "user-data")]
+impl From<WebhookError> for StoreError {
+    fn from(error: WebhookError) -> Self {
+        Self(Repr::Webhook(error))
+    }
+}
+
 impl From<IdError> for StoreError {
     fn from(error: IdError) -> Self {
         Self::invalid(error.to_string())
@@ -222,7 +253,7 @@ macro_rules! convert {
             StoreErrorKind::Unavailable => $kinds::Unavailable,
             StoreErrorKind::Storage | StoreErrorKind::Session(_) | StoreErrorKind::Memory(_) => $kinds::Storage,
             #[cfg(feature = "user-data")]
-            StoreErrorKind::Schedule(_) => $kinds::Storage,
+            StoreErrorKind::Schedule(_) | StoreErrorKind::Webhook(_) => $kinds::Storage,
         };
         match source {
             Some(source) => $error::with_source(kind, message, Arc::clone(source)),
@@ -241,6 +272,8 @@ impl From<StoreError> for SessionError {
             Repr::Schedule(error) => {
                 Self::with_source(SessionErrorKind::Storage, "the store of schedules failed", error)
             }
+            #[cfg(feature = "user-data")]
+            Repr::Webhook(error) => Self::with_source(SessionErrorKind::Storage, "the store of webhooks failed", error),
         }
     }
 }
@@ -255,6 +288,8 @@ impl From<StoreError> for MemoryError {
             Repr::Schedule(error) => {
                 Self::with_source(MemoryErrorKind::Storage, "the store of schedules failed", error)
             }
+            #[cfg(feature = "user-data")]
+            Repr::Webhook(error) => Self::with_source(MemoryErrorKind::Storage, "the store of webhooks failed", error),
         }
     }
 }
@@ -269,6 +304,24 @@ impl From<StoreError> for ScheduleError {
                 Self::with_source(ScheduleErrorKind::Storage, "the store of sessions failed", error)
             }
             Repr::Memory(error) => Self::with_source(ScheduleErrorKind::Storage, "the store of memories failed", error),
+            Repr::Webhook(error) => {
+                Self::with_source(ScheduleErrorKind::Storage, "the store of webhooks failed", error)
+            }
+        }
+    }
+}
+
+#[cfg(feature = "user-data")]
+impl From<StoreError> for WebhookError {
+    fn from(error: StoreError) -> Self {
+        match error.0 {
+            Repr::Webhook(error) => error,
+            Repr::Database(error) => convert!(WebhookError, WebhookErrorKind, error),
+            Repr::Session(error) => Self::with_source(WebhookErrorKind::Storage, "the store of sessions failed", error),
+            Repr::Memory(error) => Self::with_source(WebhookErrorKind::Storage, "the store of memories failed", error),
+            Repr::Schedule(error) => {
+                Self::with_source(WebhookErrorKind::Storage, "the store of schedules failed", error)
+            }
         }
     }
 }
@@ -303,6 +356,8 @@ impl Error for StoreError {
             Repr::Memory(error) => error.source(),
             #[cfg(feature = "user-data")]
             Repr::Schedule(error) => error.source(),
+            #[cfg(feature = "user-data")]
+            Repr::Webhook(error) => error.source(),
         }
     }
 }

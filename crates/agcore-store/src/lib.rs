@@ -1,4 +1,5 @@
-//! Databases for agcore: implementations of the contracts of [`agcore_session`] and [`agcore_memory`], and of `agcore-schedule`.
+//! Databases for agcore: implementations of the contracts of [`agcore_session`] and [`agcore_memory`], and of `agcore-schedule`
+//! and `agcore-webhook`.
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")]

@@ -12,8 +12,8 @@ mod journal;
 mod holds;
 mod leases;
 mod sessions;
-mod checkpoints;
 mod schedules;
+mod webhooks;
 mod knowledge;
 mod graph;
 mod text_index;
@@ -26,19 +26,25 @@ use std::sync::{Arc, atomic::AtomicBool};
 use agcore_chat::{Clock, Timestamp};
 use agcore_memory::EvictionConfig;
 
-use crate::error::StoreError;
+use crate::error::{StoreError, StoreErrorKind};
 
 pub use self::{
     connection::options::PostgresOptions, text_index::PostgresTextIndex, vector_index::PostgresVectorIndex,
 };
 
-use self::{connection::statements::Statements, holds::Holds};
-use crate::eviction::WriteCounter;
+use self::{
+    connection::statements::Statements,
+    error::convert,
+    holds::Holds,
+    query::{NOW, statement},
+};
+use crate::{eviction::WriteCounter, sql::row::SqlRow};
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
 /// [`SessionStore`](agcore_session::SessionStore), [`CheckpointStore`](agcore_session::CheckpointStore),
-/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore), [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) and
-/// [`ScheduleStore`](agcore_schedule::ScheduleStore) in tables of a PostgreSQL server.
+/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore), [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph),
+/// [`ScheduleStore`](agcore_schedule::ScheduleStore) and [`WebhookStore`](agcore_webhook::WebhookStore) in tables of a PostgreSQL
+/// server.
 ///
 /// Any number of processes can use the same tables. Cheap to clone; all clones share a pool of connections.
 ///
@@ -78,7 +84,8 @@ use crate::eviction::WriteCounter;
 /// # Leases
 ///
 /// [Leases of runs](agcore_session::RunLeases) expire by the clock of the server, so that the clocks of the machines need not
-/// agree. [Schedules](agcore_schedule::ScheduleStore) are due by that clock, too. Renew leases with a store of their own, so that
+/// agree. [Schedules](agcore_schedule::ScheduleStore) and [messages to webhooks](agcore_webhook::WebhookStore) are due by that
+/// clock, too. Renew leases with a store of their own, so that
 /// they do not wait for a connection behind other work.
 ///
 /// # Server
@@ -160,5 +167,14 @@ impl PostgresStore {
 
     fn now(&self) -> Timestamp {
         self.0.clock.now().into()
+    }
+
+    /// Returns the time of the server.
+    async fn time(&self) -> Result<Timestamp, StoreError> {
+        let attempt = "cannot ask the server for the time";
+        let asking = statement(format!("SELECT {NOW} AS now"));
+        let row = self.statements().row(attempt, asking).await?;
+        let row = row.ok_or_else(|| StoreError::new(StoreErrorKind::Storage, attempt))?;
+        row.time("now").map_err(|error| convert(attempt, error))
     }
 }

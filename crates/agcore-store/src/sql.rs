@@ -11,6 +11,7 @@ mod sessions;
 pub(crate) mod tables;
 pub(crate) mod text;
 pub(crate) mod vector;
+pub(crate) mod webhooks;
 
 pub(crate) use self::{
     conditions::{Conditions, Value},

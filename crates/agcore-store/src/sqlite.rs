@@ -12,8 +12,8 @@ mod journal;
 mod holds;
 mod leases;
 mod sessions;
-mod checkpoints;
 mod schedules;
+mod webhooks;
 mod knowledge;
 mod graph;
 mod text_index;
@@ -40,8 +40,8 @@ use crate::eviction::WriteCounter;
 
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
 /// [`SessionStore`](agcore_session::SessionStore), [`CheckpointStore`](agcore_session::CheckpointStore),
-/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore), [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph) and
-/// [`ScheduleStore`](agcore_schedule::ScheduleStore) in a SQLite file.
+/// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore), [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph),
+/// [`ScheduleStore`](agcore_schedule::ScheduleStore) and [`WebhookStore`](agcore_webhook::WebhookStore) in a SQLite file.
 ///
 /// One thread writes and commits all waiting writes together, so that many writers need few syncs. A few threads read, each
 /// with its own connection and without waiting for the writer. Several processes can use the same file.

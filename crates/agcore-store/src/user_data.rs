@@ -7,7 +7,7 @@ mod erase;
 pub use self::{
     erase::{ErasedUserData, erase_user_data},
     export::export_user_data,
-    row::UserDataRow,
+    row::{UserDataRow, UserWebhook},
 };
 
 use std::fmt::Debug;
@@ -20,6 +20,7 @@ use agcore_memory::{
 };
 use agcore_schedule::{Schedule, ScheduleStore};
 use agcore_session::{CheckpointStore, Session, SessionStore};
+use agcore_webhook::{Webhook, WebhookStore};
 use async_trait::async_trait;
 
 use crate::error::StoreError;
@@ -31,7 +32,7 @@ use crate::error::StoreError;
 /// Every implementation must pass the suite `agcore_testkit::stores::user_data`.
 #[async_trait]
 pub trait UserDataStore:
-    MemoryStore + KnowledgeStore + KnowledgeGraph + SessionStore + CheckpointStore + ScheduleStore + Debug
+    MemoryStore + KnowledgeStore + KnowledgeGraph + SessionStore + CheckpointStore + ScheduleStore + WebhookStore + Debug
 {
     /// Returns memory items of a user, also those that have expired and were not removed yet.
     ///
@@ -62,6 +63,12 @@ pub trait UserDataStore:
     /// # Errors
     /// When the storage fails.
     async fn schedules_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Schedule>, StoreError>;
+
+    /// Returns webhooks of a user, with their secrets.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn webhooks_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Webhook>, StoreError>;
 
     /// Returns the names of streams that begin with a text.
     ///

@@ -34,7 +34,7 @@
 //! | `scripted` | `scripted`: a provider that plays a script, without a network. |
 //! | `clock` | `clock`: a clock that a test controls. |
 //! | `conformance` | `conformance`: a conformance suite for providers; over HTTP with `mock-server`, for layers with `scripted`. |
-//! | `stores` | `stores`: conformance suites for the stores of sessions, memory items, journals, checkpoints and schedules, and a store whose calls go wrong. |
+//! | `stores` | `stores`: conformance suites for the stores of sessions, memory items, journals, checkpoints, schedules and webhooks, and a store whose calls go wrong. |
 //! | `profiles` | `profiles`: a conformance suite for sources of profiles. |
 //! | `catalogs` | `catalogs`: a conformance suite for sources of catalogs. |
 //! | `network` | `network`: denies network access to agcore's HTTP transport during tests. |

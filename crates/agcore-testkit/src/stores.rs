@@ -1,6 +1,6 @@
 //! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`], [`CheckpointStore`],
-//! [`RunLeases`], [`ScheduleStore`], [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`], [`VectorIndex`] and [`UserDataStore`]
-//! must do, checked on yours.
+//! [`RunLeases`], [`ScheduleStore`], [`WebhookStore`], [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`], [`VectorIndex`] and
+//! [`UserDataStore`] must do, checked on yours.
 //!
 //! Implement [`StoreSubject`] and the trait of each contract that your store implements, then let a macro make one test of each
 //! behavior:
@@ -13,6 +13,7 @@
 //! | [`CheckpointStore`] | [`CheckpointStoreSubject`] | [`checkpoint_tests!`](crate::checkpoint_tests) |
 //! | [`RunLeases`] | [`RunLeasesSubject`] | [`run_leases_tests!`](crate::run_leases_tests) |
 //! | [`ScheduleStore`] | [`ScheduleStoreSubject`] | [`schedule_store_tests!`](crate::schedule_store_tests) |
+//! | [`WebhookStore`] | [`WebhookStoreSubject`] | [`webhook_store_tests!`](crate::webhook_store_tests) |
 //! | [`KnowledgeStore`] | [`KnowledgeStoreSubject`] | [`knowledge_store_tests!`](crate::knowledge_store_tests) |
 //! | [`KnowledgeGraph`] | [`KnowledgeGraphSubject`] | [`knowledge_graph_tests!`](crate::knowledge_graph_tests) |
 //! | [`TextIndex`] | [`TextIndexSubject`] | [`text_index_tests!`](crate::text_index_tests) |
@@ -62,12 +63,6 @@
 
 #[macro_use]
 mod tests_macro;
-#[macro_use]
-mod index_tests_macro;
-#[macro_use]
-mod lease_tests_macro;
-#[macro_use]
-mod schedule_tests_macro;
 mod behavior;
 mod reset_clock;
 pub mod faulty;
@@ -84,10 +79,11 @@ pub mod sessions;
 pub mod text_index;
 pub mod user_data;
 pub mod vector_index;
+pub mod webhooks;
 
 pub use behavior::{
     CHECKPOINT, JOURNAL, JOURNAL_FAULTS, KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, MEMORY_STORE, MEMORY_STORE_FAULTS,
-    RUN_LEASES, SCHEDULE_STORE, SESSION_STORE, StoreBehavior, TEXT_INDEX, USER_DATA, VECTOR_INDEX,
+    RUN_LEASES, SCHEDULE_STORE, SESSION_STORE, StoreBehavior, TEXT_INDEX, USER_DATA, VECTOR_INDEX, WEBHOOK_STORE,
 };
 
 use std::{sync::Arc, time::Duration};
@@ -101,6 +97,7 @@ use agcore_memory::{
 use agcore_schedule::ScheduleStore;
 use agcore_session::{CheckpointStore, Clock, Journal, RunLeases, SessionStore};
 use agcore_store::user_data::UserDataStore;
+use agcore_webhook::WebhookStore;
 use async_trait::async_trait;
 
 /// The part that all subjects have in common. Every store that a subject opens must be empty and share nothing with the others.
@@ -172,6 +169,18 @@ pub trait ScheduleStoreSubject: StoreSubject {
 
     /// Lets time pass for the store that was opened last. A database whose own clock decides moves the times of the next
     /// occurrences in its tables back instead.
+    async fn pass(&self, duration: Duration);
+}
+
+/// Opens the stores of webhooks to check.
+#[async_trait]
+pub trait WebhookStoreSubject: StoreSubject {
+    /// Opens an empty store twice, as two processes would. Both handles may be the same. Each consists of the store of the runs,
+    /// and of the store that gets the messages about them: for a database, both are the same.
+    async fn webhook_stores(&self) -> [(Arc<dyn SessionStore>, Arc<dyn WebhookStore>); 2];
+
+    /// Lets time pass for the store that was opened last. A database whose own clock decides moves the times of the next attempts
+    /// of messages, and those at which claims of messages and leases of runs expire, back instead.
     async fn pass(&self, duration: Duration);
 }
 

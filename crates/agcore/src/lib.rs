@@ -67,7 +67,8 @@
 //! - `session`: stores of sessions with their runs and approvals, journals, and conversations that survive the process
 //! - `memory`: stores of facts and notes, wikis, knowledge graphs, and search in them
 //! - `schedule`: jobs that run by cron, at intervals or once, and the stores that many processes share
-//! - `store`: all three in a database, with a feature for each
+//! - `webhook`: signed messages about runs, and the stores from which many processes send them
+//! - `store`: all four in a database, with a feature for each
 //! - [`chat`]: messages, tools, requests, replies, token usage and events
 //!
 //! The guide in the repository, `docs/guide`, has a page for each task, and a table of all providers with their keys.
@@ -96,9 +97,10 @@
 //! | `session` | Stores of sessions, runs and approvals, checkpoints, journals and conversations, in the memory of the process. |
 //! | `memory` | Memory stores, wikis, knowledge graphs and search, in the memory of the process. |
 //! | `schedule` | Schedules by cron, interval or time, in the memory of the process. |
+//! | `webhook` | Signed webhooks about runs, and the check of what was received, in the memory of the process. |
 //! | `user-data` | The export and erasure of everything that a store keeps of a user; enabled by `sqlite` and `postgres`. |
-//! | `sqlite` | Sessions, journals, memory, knowledge and schedules in a SQLite file, with SQLite built in. |
-//! | `postgres` | Sessions, journals, memory, knowledge and schedules in a PostgreSQL server. Needs Rust 1.94. |
+//! | `sqlite` | Sessions, journals, memory, knowledge, schedules and webhooks in a SQLite file, with SQLite built in. |
+//! | `postgres` | Sessions, journals, memory, knowledge, schedules and webhooks in a PostgreSQL server. Needs Rust 1.94. |
 //! | `redis` | Memory stores and journals in a Redis server. |
 //! | `store-tls` | Encrypted connections to PostgreSQL and Redis, with the root certificates of the system. |
 //! | `http` (default) | The HTTP transport, built on hyper with rustls and ring. |
@@ -137,6 +139,8 @@ pub mod session;
 pub mod memory;
 #[cfg(feature = "schedule")]
 pub mod schedule;
+#[cfg(feature = "webhook")]
+pub mod webhook;
 #[cfg(any(feature = "redis", feature = "user-data"))]
 pub mod store;
 #[cfg(feature = "prompt")]

@@ -1,4 +1,5 @@
-//! Databases for the contracts of [`session`](crate::session), [`memory`](crate::memory) and `schedule`, with a feature for each.
+//! Databases for the contracts of [`session`](crate::session), [`memory`](crate::memory), `schedule` and `webhook`, with a
+//! feature for each.
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")]

@@ -88,6 +88,8 @@ const ABSENCES: &[Absence] = &[
     pure("agcore-document", Selected::All, Some(WASM)),
     pure("agcore-schedule", Selected::All, None),
     pure("agcore-schedule", Selected::All, Some(WASM)),
+    pure("agcore-webhook", Selected::All, None),
+    pure("agcore-webhook", Selected::All, Some(WASM)),
     pure("agcore-agui", Selected::All, None),
     pure("agcore-agui", Selected::All, Some(WASM)),
     // Programs that read the lines need neither agents nor a runtime.

@@ -25,6 +25,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
     ("agcore-session", Place::Floor(1)),
     ("agcore-memory", Place::Floor(1)),
     ("agcore-schedule", Place::Floor(1)),
+    ("agcore-webhook", Place::Floor(1)),
     ("agcore-files", Place::Floor(1)),
     ("agcore-llm", Place::Floor(2)),
     ("agcore-mcp", Place::Floor(2)),
@@ -58,6 +59,7 @@ pub(crate) const PLACES: &[(&str, Place)] = &[
             "agcore-store",
             "agcore-profile",
             "agcore-catalog",
+            "agcore-webhook",
         ]),
     ),
     (

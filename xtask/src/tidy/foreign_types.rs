@@ -32,6 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("agcore-mcp", &["serde", "serde_json", "tokio"]),
     ("agcore-memory", &["serde", "serde_json"]),
     ("agcore-schedule", &["serde", "serde_json"]),
+    ("agcore-webhook", &["serde"]),
     ("agcore-session", &["serde", "serde_json"]),
     ("agcore-store", &["serde"]),
     ("agcore-profile", &["serde", "serde_json", "uuid"]),

@@ -7,6 +7,8 @@ mod pruning;
 mod checkpoints;
 mod holds;
 mod leases;
+mod observer;
+mod retention;
 
 use std::{
     collections::{BTreeMap, btree_map::Entry as Place},
@@ -20,21 +22,22 @@ use serde_json::Value;
 use self::{
     changes::Changes,
     holds::Holds,
+    observer::Observer,
     stored::{Stored, limit},
 };
 use super::{
-    NewSession, Session, SessionRetention, SessionWriter,
+    NewSession, Session, SessionWriter,
     approval::{Approval, ApprovalChange},
     call::StoredCall,
     commit::{Commit, Committed},
     event::StoredEvent,
     filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
     message::StoredMessage,
-    retention::{Pruned, Retention},
-    run::Run,
+    run::{Run, RunProgress},
     store::SessionReader,
 };
 use crate::{
+    checkpoint::RunKey,
     error::{SessionError, SessionErrorKind},
     hold::Hold,
     journal::{Entry, Journal, Record, Streams},
@@ -76,6 +79,7 @@ struct State {
     tenants: BTreeMap<String, BTreeMap<String, Stored>>,
     streams: Streams,
     shares: BTreeMap<String, TenantShare>,
+    observer: Observer,
 }
 
 impl InMemorySessionStore {
@@ -86,6 +90,18 @@ impl InMemorySessionStore {
             state: Mutex::default(),
             holds: Holds::default(),
         }
+    }
+
+    /// Sets a function that is called with the owner and the id of a session and with a run, when the run is new or has got another
+    /// status: after everything that was written together is known to be stored, and before anybody else sees it. It must not call
+    /// the store, which is locked. Runs of [parts](NewSession::with_part_of) of a session are not reported.
+    ///
+    /// An outbox in memory uses this to get its messages exactly if the status was stored.
+    #[must_use]
+    pub fn with_run_observer(mut self, observe: impl Fn(&Actor, &str, &Run) + Send + Sync + 'static) -> Self {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.observer = Observer::new(observe);
+        self
     }
 
     fn now(&self) -> Timestamp {
@@ -176,6 +192,20 @@ impl SessionReader for InMemorySessionStore {
         Ok(runs)
     }
 
+    async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {
+        let state = self.state();
+        let found = runs.iter().map(|key| {
+            let stored = state.get(key.tenant, key.session)?;
+            let run = &stored.run(key.run)?.run;
+            Some(RunProgress::new(
+                run.status,
+                run.lease.dead_at.is_some(),
+                stored.last_event,
+            ))
+        });
+        Ok(found.collect())
+    }
+
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {
         let state = self.state();
         let run = state.get(tenant, session).and_then(|stored| stored.run(run));
@@ -235,7 +265,12 @@ impl SessionWriter for InMemorySessionStore {
             .owner;
         state.check_limits(owner, commit.limits)?;
         state.check_fence(tenant, commit.fence.as_ref(), now)?;
-        let State { tenants, streams, .. } = &mut *state;
+        let State {
+            tenants,
+            streams,
+            observer,
+            ..
+        } = &mut *state;
         let stored = find(tenants, tenant, session)?;
         let stream = stored.session.stream();
         streams.check_end(&stream, expected)?;
@@ -243,8 +278,11 @@ impl SessionWriter for InMemorySessionStore {
         let records = std::mem::take(&mut changes.records);
         let messages = changes.messages.iter().map(|message| message.seq).collect();
         let events = changes.events.iter().map(|event| event.seq).collect();
+        let changed = observer.changed(&changes, stored);
         changes.apply_to(stored);
-        Ok(Committed::new(streams.append(&stream, records), messages, events))
+        let end = streams.append(&stream, records);
+        changed.iter().for_each(|run| observer.report(&stored.session, run));
+        Ok(Committed::new(end, messages, events))
     }
 
     async fn rename(&self, tenant: &str, session: &str, title: Option<&str>) -> Result<(), SessionError> {
@@ -289,57 +327,6 @@ impl SessionWriter for InMemorySessionStore {
     async fn hold_shared(&self, name: &str) -> Result<Hold, SessionError> {
         id::check_named("the name of the hold", name)?;
         self.holds.take(name, true, self.now())
-    }
-}
-
-#[async_trait]
-impl SessionRetention for InMemorySessionStore {
-    async fn delete_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
-        let mut state = self.state();
-        let mut deleted = state.parts_of(tenant, session);
-        deleted.push(session.to_owned());
-        let State { tenants, streams, .. } = &mut *state;
-        let Some(sessions) = tenants
-            .get_mut(tenant)
-            .filter(|sessions| sessions.contains_key(session))
-        else {
-            return Ok(false);
-        };
-        for stored in deleted.iter().filter_map(|id| sessions.remove(id)) {
-            streams.delete(&stored.session.stream());
-        }
-        Ok(true)
-    }
-
-    async fn erase_session(&self, tenant: &str, session: &str) -> Result<bool, SessionError> {
-        let now = self.now();
-        Ok(self.state().erase(tenant, session, now))
-    }
-
-    async fn erase_sessions(&self, owner: &Actor) -> Result<u64, SessionError> {
-        let now = self.now();
-        let mut state = self.state();
-        let of_user = |stored: &&Stored| {
-            let session = &stored.session;
-            session.owner.user == owner.user && session.part_of.is_none() && !session.is_erased()
-        };
-        let sessions = state.tenants.get(&*owner.tenant).into_iter();
-        let found = sessions.flat_map(BTreeMap::values).filter(of_user);
-        let ids: Vec<String> = found.map(|stored| stored.session.id.clone()).collect();
-        for id in &ids {
-            state.erase(&owner.tenant, id, now);
-        }
-        Ok(ids.len() as u64)
-    }
-
-    async fn prune(&self, retention: &Retention, count: u64) -> Result<Pruned, SessionError> {
-        let now = self.now();
-        Ok(self.state().prune(retention, limit(Some(count)), now))
-    }
-
-    async fn prunable(&self, retention: &Retention) -> Result<Pruned, SessionError> {
-        let now = self.now();
-        Ok(self.state().prunable(retention, now))
     }
 }
 

@@ -33,6 +33,29 @@ pub struct Run {
     pub lease: LeaseState,
 }
 
+/// The progress of a run, for those who follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunProgress {
+    /// The status.
+    pub status: RunStatus,
+    /// Whether the run has failed because it was [claimed too often](LeaseState::dead_at).
+    pub is_dead: bool,
+    /// The number of the last event of the session, which may be one of another run; 0 if there is none.
+    pub last_event: u64,
+}
+
+impl RunProgress {
+    /// Creates the progress of a run.
+    pub const fn new(status: RunStatus, is_dead: bool, last_event: u64) -> Self {
+        Self {
+            status,
+            is_dead,
+            last_event,
+        }
+    }
+}
+
 /// A new run, or a new status of a run, to be stored with a [`Commit`](super::Commit).
 ///
 /// ```

@@ -73,6 +73,8 @@ flaws! {
     EventsAreDoubled: sessions::events_are_numbered_over_runs,
     RunsAreSorted: sessions::keeps_runs,
     AllRunsAreOpen: sessions::filters_runs,
+    MissingRunsAreLeftOut: sessions::reports_the_progress_of_runs,
+    NewEventsAreMissed: sessions::reports_the_progress_of_runs,
     CallsBeginTwice: sessions::a_call_happens_once,
     AnswersAreForgotten: sessions::another_process_answers,
     AllAnswersAreAccepted: sessions::a_hundred_answers_at_once,

@@ -107,7 +107,10 @@ const FLAWS: &[(&str, &[Flaw])] = &[
         &[Flaw::FencesAreOfTheSessionWritten],
     ),
     ("a_lease_ends_with_its_run", &[Flaw::RunsThatAreOverAreWritten]),
-    ("a_run_that_ends_its_workers_fails", &[Flaw::AttemptsAreNotCounted]),
+    (
+        "a_run_that_ends_its_workers_fails",
+        &[Flaw::AttemptsAreNotCounted, Flaw::DeadRunsLookAlive],
+    ),
     ("attempts_that_were_given_back_do_not_count", &[Flaw::EveryClaimCounts]),
     ("a_dead_letter_starts_again", &[Flaw::DeadLettersStayDead]),
     ("a_flood_waits_behind_itself", &[Flaw::FirstTenantsComeFirst]),

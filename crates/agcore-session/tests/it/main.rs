@@ -13,6 +13,7 @@ mod flawed;
 mod flawed_leases;
 mod lease_model;
 mod mutants;
+mod observed;
 mod redacted;
 
 use std::{sync::Arc, time::Duration};

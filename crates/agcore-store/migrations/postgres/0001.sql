@@ -634,3 +634,78 @@ CREATE TABLE schedule_occurrences (
 );
 
 ALTER TABLE schedule_occurrences ALTER run SET STATISTICS 0;
+
+-- Webhooks, and the messages to them.
+
+CREATE TABLE webhooks (
+    webhook bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    tenant text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    "user" text COLLATE "C" NOT NULL,
+    line text COLLATE "C",
+    scope text COLLATE "C" NOT NULL CHECK (scope IN ('owner', 'tenant')),
+    title text,
+    url text COLLATE "C" NOT NULL,
+    -- One bit for each kind of event.
+    events bigint NOT NULL CHECK (events BETWEEN 0 AND 65535),
+    secret text COLLATE "C" NOT NULL,
+    -- The secret before, which signs messages as well until this time.
+    previous_secret text COLLATE "C",
+    previous_until bigint,
+    -- Null if the webhook is not paused.
+    paused text COLLATE "C" CHECK (paused IN ('requested', 'gone', 'failing')),
+    revision bigint NOT NULL CHECK (revision > 0),
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    CHECK ((previous_secret IS NULL) = (previous_until IS NULL)),
+    UNIQUE (tenant, id)
+);
+
+ALTER TABLE webhooks
+    ALTER id SET STATISTICS 0,
+    ALTER "user" SET STATISTICS 0,
+    ALTER title SET STATISTICS 0,
+    ALTER url SET STATISTICS 0,
+    ALTER secret SET STATISTICS 0,
+    ALTER previous_secret SET STATISTICS 0;
+
+-- Both are read whenever a run ends.
+CREATE INDEX webhooks_user ON webhooks (tenant, "user");
+CREATE INDEX webhooks_wide ON webhooks (tenant) WHERE scope = 'tenant';
+
+CREATE TABLE webhook_deliveries (
+    -- The order in which the messages were stored.
+    delivery bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    webhook bigint NOT NULL REFERENCES webhooks ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    -- The owner of the thread, in the tenant of the webhook.
+    "user" text COLLATE "C" NOT NULL,
+    line text COLLATE "C",
+    -- Null if the owner of the webhook tries it out.
+    thread text COLLATE "C",
+    run text COLLATE "C",
+    state text COLLATE "C" NOT NULL CHECK (state IN ('pending', 'delivered', 'failed')),
+    attempts bigint NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND 4294967295),
+    next_at bigint,
+    -- The process that sends the message.
+    holder text COLLATE "C",
+    held_until bigint,
+    last json,
+    CHECK ((thread IS NULL) = (run IS NULL)),
+    CHECK ((state = 'pending') = (next_at IS NOT NULL)),
+    CHECK ((holder IS NULL) = (held_until IS NULL)),
+    UNIQUE (webhook, id)
+);
+
+ALTER TABLE webhook_deliveries
+    ALTER "user" SET STATISTICS 0,
+    ALTER thread SET STATISTICS 0,
+    ALTER run SET STATISTICS 0,
+    ALTER last SET STATISTICS 0;
+
+CREATE INDEX webhook_deliveries_order ON webhook_deliveries (webhook, delivery);
+-- Due messages are looked up by webhook, so that those of one keep none of the others back.
+CREATE INDEX webhook_deliveries_next ON webhook_deliveries (webhook, next_at, delivery) WHERE next_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_held ON webhook_deliveries (webhook) WHERE holder IS NOT NULL;

@@ -599,3 +599,64 @@ CREATE TABLE schedule_occurrences (
     count INTEGER NOT NULL CHECK (count > 0),
     PRIMARY KEY (schedule, at)
 ) STRICT, WITHOUT ROWID;
+
+-- Webhooks, and the messages to them.
+
+CREATE TABLE webhooks (
+    webhook INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    id TEXT NOT NULL,
+    user TEXT NOT NULL,
+    line TEXT,
+    scope TEXT NOT NULL CHECK (scope IN ('owner', 'tenant')),
+    title TEXT,
+    url TEXT NOT NULL,
+    -- One bit for each kind of event.
+    events INTEGER NOT NULL CHECK (events BETWEEN 0 AND 65535),
+    secret TEXT NOT NULL,
+    -- The secret before, which signs messages as well until this time.
+    previous_secret TEXT,
+    previous_until INTEGER,
+    -- Null if the webhook is not paused.
+    paused TEXT CHECK (paused IN ('requested', 'gone', 'failing')),
+    revision INTEGER NOT NULL CHECK (revision > 0),
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    CHECK ((previous_secret IS NULL) = (previous_until IS NULL)),
+    UNIQUE (tenant, id)
+) STRICT;
+
+-- Both are read whenever a run ends.
+CREATE INDEX webhooks_user ON webhooks (tenant, user);
+CREATE INDEX webhooks_wide ON webhooks (tenant) WHERE scope = 'tenant';
+
+CREATE TABLE webhook_deliveries (
+    -- The order in which the messages were stored.
+    delivery INTEGER PRIMARY KEY,
+    webhook INTEGER NOT NULL REFERENCES webhooks (webhook) ON DELETE CASCADE,
+    id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    -- The owner of the thread, in the tenant of the webhook.
+    user TEXT NOT NULL,
+    line TEXT,
+    -- Null if the owner of the webhook tries it out.
+    thread TEXT,
+    run TEXT,
+    state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'failed')),
+    attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts BETWEEN 0 AND 4294967295),
+    next_at INTEGER,
+    -- The process that sends the message.
+    holder TEXT,
+    held_until INTEGER,
+    last TEXT,
+    CHECK ((thread IS NULL) = (run IS NULL)),
+    CHECK ((state = 'pending') = (next_at IS NOT NULL)),
+    CHECK ((holder IS NULL) = (held_until IS NULL)),
+    UNIQUE (webhook, id)
+) STRICT;
+
+CREATE INDEX webhook_deliveries_order ON webhook_deliveries (webhook, delivery);
+-- Due messages are looked up by webhook, so that those of one keep none of the others back.
+CREATE INDEX webhook_deliveries_next ON webhook_deliveries (webhook, next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX webhook_deliveries_held ON webhook_deliveries (webhook) WHERE holder IS NOT NULL;

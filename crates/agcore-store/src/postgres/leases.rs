@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use sqlx::{Row, postgres::PgRow};
 
 pub(super) use self::{
-    fence::{NOW, check as check_fence},
+    fence::check as check_fence,
     limits::{check as check_limits, lock as lock_limits},
 };
 use super::{

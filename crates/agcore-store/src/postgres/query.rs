@@ -5,6 +5,9 @@ use sqlx::AssertSqlSafe;
 use super::{connection::statement::Statement, text::lookup};
 use crate::sql::{Conditions, Value};
 
+/// The time of the server in milliseconds. It is not that of the beginning of the transaction, which may have waited for locks.
+pub(super) const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
 /// Creates a statement. Its text must contain no values.
 pub(super) fn statement<'q>(sql: String) -> Statement<'q> {
     sqlx::query(AssertSqlSafe(sql))

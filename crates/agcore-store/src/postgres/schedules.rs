@@ -12,15 +12,13 @@ use super::{
     PostgresStore,
     connection::statement::FetchRow,
     error::convert,
-    leases::NOW,
     query::{bind_all, number, numbered, statement},
     text::lookup,
 };
 use crate::{
-    error::{StoreError, StoreErrorKind},
+    error::StoreError,
     sql::{
         Conditions,
-        row::SqlRow,
         schedules::{read_due, read_occurrence, read_schedule},
     },
 };
@@ -152,20 +150,6 @@ impl ScheduleStore for PostgresStore {
             .statements()
             .execute("cannot erase the schedules", statement)
             .await?)
-    }
-}
-
-impl PostgresStore {
-    /// Returns the time of the server.
-    async fn time(&self) -> Result<Timestamp, StoreError> {
-        let attempt = "cannot ask the server for the time";
-        let row = self
-            .statements()
-            .row(attempt, statement(format!("SELECT {NOW} AS now")));
-        let row = row
-            .await?
-            .ok_or_else(|| StoreError::new(StoreErrorKind::Storage, attempt))?;
-        row.time("now").map_err(|error| convert(attempt, error))
     }
 }
 

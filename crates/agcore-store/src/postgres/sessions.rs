@@ -9,12 +9,13 @@ mod approval;
 mod commit;
 mod erasure;
 mod pruning;
+mod checkpoints;
 
 use agcore_chat::{Actor, Timestamp, id};
 use agcore_session::{
     Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, MessageFilter, NewSession, Pruned,
-    Retention, Run, RunFilter, Session, SessionError, SessionEvents, SessionFilter, SessionReader, SessionRetention,
-    SessionWriter, StoredCall, StoredEvent, StoredMessage,
+    Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionError, SessionEvents, SessionFilter, SessionReader,
+    SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -91,6 +92,20 @@ impl SessionReader for PostgresStore {
         let mut runs = self.select("cannot read the runs", statement, read_run).await?;
         runs.reverse();
         Ok(runs)
+    }
+
+    async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {
+        let mut progress = vec![None; runs.len()];
+        let statement = run::selecting_progress(runs);
+        for (place, found) in self
+            .select("cannot read the runs", statement, run::read_progress)
+            .await?
+        {
+            if let Some(slot) = progress.get_mut(place) {
+                *slot = Some(found);
+            }
+        }
+        Ok(progress)
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {

@@ -4,6 +4,7 @@ use agcore_chat::Actor;
 use agcore_memory::{MemoryItem, graph::Entity, knowledge::KnowledgePage};
 use agcore_schedule::Schedule;
 use agcore_session::Session;
+use agcore_webhook::Webhook;
 use async_trait::async_trait;
 use sqlx::{Error, Row, postgres::PgRow};
 
@@ -15,7 +16,13 @@ use super::{
     schedules, sessions,
 };
 use crate::{
-    error::StoreError, sql::Conditions, sql::schedules::read_schedule, sql::tables::read_session,
+    error::StoreError,
+    sql::{
+        Conditions,
+        schedules::read_schedule,
+        tables::read_session,
+        webhooks::{WEBHOOK_COLUMNS, read_webhook},
+    },
     user_data::UserDataStore,
 };
 
@@ -47,6 +54,11 @@ impl UserDataStore for PostgresStore {
     async fn schedules_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Schedule>, StoreError> {
         let rows = self.rows_of("schedules", schedules::COLUMNS!(), (user, after, limit));
         read(&rows.await?, read_schedule)
+    }
+
+    async fn webhooks_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Webhook>, StoreError> {
+        let rows = self.rows_of("webhooks", WEBHOOK_COLUMNS, (user, after, limit));
+        read(&rows.await?, read_webhook)
     }
 
     async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, StoreError> {

@@ -33,6 +33,11 @@ pub(crate) trait SqlRow {
         self.optional_text(column)?.ok_or_else(|| absent::<Self>(column))
     }
 
+    /// Returns a text of any characters.
+    fn prose(&self, column: &str) -> Result<String, Self::Error> {
+        self.optional_prose(column)?.ok_or_else(|| absent::<Self>(column))
+    }
+
     /// Returns a number.
     fn number(&self, column: &str) -> Result<i64, Self::Error> {
         self.optional_number(column)?.ok_or_else(|| absent::<Self>(column))

@@ -10,12 +10,13 @@ mod commit;
 mod event_commit;
 mod erasure;
 mod pruning;
+mod checkpoints;
 
 use agcore_chat::{Actor, Timestamp, id};
 use agcore_session::{
     Approval, ApprovalChange, ApprovalFilter, Commit, Committed, EventFilter, Hold, MessageFilter, NewSession, Pruned,
-    Retention, Run, RunFilter, Session, SessionError, SessionErrorKind, SessionEvents, SessionFilter, SessionReader,
-    SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
+    Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionError, SessionErrorKind, SessionEvents,
+    SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use rusqlite::{Connection, named_params, params};
@@ -26,7 +27,7 @@ use crate::{
     sql::{HoldForm, tables::read_session},
 };
 
-pub(super) use self::row::{COLUMNS, KEY};
+pub(super) use self::row::COLUMNS;
 use super::{
     SqliteStore,
     rows::{execute, select_one},
@@ -76,6 +77,15 @@ impl SessionReader for SqliteStore {
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
         let ([tenant, session], filter) = ([tenant, session].map(str::to_owned), filter.clone());
         self.read(move |connection| run::list(connection, &tenant, &session, &filter))
+            .await
+    }
+
+    async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {
+        let keys = runs
+            .iter()
+            .map(|run| [run.tenant, run.session, run.run].map(str::to_owned));
+        let keys: Vec<_> = keys.collect();
+        self.read(move |connection| keys.iter().map(|key| run::progress(connection, key)).collect())
             .await
     }
 

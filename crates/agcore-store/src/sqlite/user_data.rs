@@ -4,6 +4,7 @@ use agcore_chat::Actor;
 use agcore_memory::{MemoryItem, graph::Entity, knowledge::KnowledgePage};
 use agcore_schedule::Schedule;
 use agcore_session::Session;
+use agcore_webhook::Webhook;
 use async_trait::async_trait;
 use rusqlite::{Connection, Row, params_from_iter};
 
@@ -17,8 +18,12 @@ use super::{
 };
 use crate::{
     error::StoreError,
-    sql::{Conditions, Value},
-    sql::{schedules::read_schedule, tables::read_session},
+    sql::{
+        Conditions, Value,
+        schedules::read_schedule,
+        tables::read_session,
+        webhooks::{WEBHOOK_COLUMNS, read_webhook},
+    },
     user_data::UserDataStore,
 };
 
@@ -53,6 +58,13 @@ impl UserDataStore for SqliteStore {
     async fn schedules_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Schedule>, StoreError> {
         self.rows_of(("schedules", schedules::COLUMNS), (user, after, limit), |row| {
             read_schedule(row)
+        })
+        .await
+    }
+
+    async fn webhooks_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Webhook>, StoreError> {
+        self.rows_of(("webhooks", WEBHOOK_COLUMNS), (user, after, limit), |row| {
+            read_webhook(row)
         })
         .await
     }

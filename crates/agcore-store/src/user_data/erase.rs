@@ -4,6 +4,7 @@ use agcore_chat::Actor;
 use agcore_memory::{MemoryStore, knowledge::KnowledgeStore};
 use agcore_schedule::ScheduleStore;
 use agcore_session::{Journal, conversations_of};
+use agcore_webhook::WebhookStore;
 use serde::{Deserialize, Serialize};
 
 use super::UserDataStore;
@@ -28,6 +29,8 @@ pub struct ErasedUserData {
     pub sessions: u64,
     /// The number of schedules.
     pub schedules: u64,
+    /// The number of webhooks.
+    pub webhooks: u64,
 }
 
 /// Erases everything that a store keeps of a user, in all lines of business, except for the bill: see
@@ -45,6 +48,8 @@ pub async fn erase_user_data(store: &dyn UserDataStore, user: &Actor) -> Result<
         // First, so that they start nothing any more.
         schedules: ScheduleStore::erase(store, user).await?,
         sessions: store.erase_sessions(user).await?,
+        // After the sessions, whose runs then cause no more messages to anybody.
+        webhooks: WebhookStore::erase_webhooks(store, user).await?,
         items: MemoryStore::erase(store, user).await?,
         pages: KnowledgeStore::erase(store, user).await?,
         entities: store.erase_entities(user).await?,

@@ -6,8 +6,12 @@ use agcore_schedule::KEPT_OCCURRENCES;
 use agcore_session::{
     ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, RunKey, Session, conversations_of,
 };
+use agcore_webhook::DeliveryFilter;
 
-use super::{UserDataStore, row::UserDataRow};
+use super::{
+    UserDataStore,
+    row::{UserDataRow, UserWebhook},
+};
 use crate::error::StoreError;
 
 /// The number of rows that are read at once.
@@ -17,7 +21,8 @@ const PAGE: u64 = 200;
 pub(super) type Write<'w> = dyn FnMut(UserDataRow) -> Result<(), StoreError> + Send + 'w;
 
 /// Writes everything that a store keeps of a user, in all lines of business: memory items, pages, entities and their relations,
-/// conversations, sessions with all that belongs to them, and schedules with their occurrences. Returns the number of rows.
+/// conversations, sessions with all that belongs to them, schedules with their occurrences, and webhooks with the messages to them.
+/// The secrets of webhooks are left out. Returns the number of rows.
 ///
 /// Rows are read page by page, so that an export needs little memory. Rows that are written meanwhile may be missing.
 ///
@@ -78,6 +83,7 @@ pub async fn export_user_data(
         }
     }
     schedules(store, user, &mut write).await?;
+    webhooks(store, user, &mut write).await?;
     Ok(rows)
 }
 
@@ -100,6 +106,43 @@ async fn schedules(store: &dyn UserDataStore, user: &Actor, write: &mut Write<'_
                     occurrence,
                 })?;
             }
+        }
+    }
+}
+
+async fn webhooks(store: &dyn UserDataStore, user: &Actor, write: &mut Write<'_>) -> Result<(), StoreError> {
+    let mut last: Option<String> = None;
+    loop {
+        let webhooks = store.webhooks_of(user, last.as_deref(), PAGE).await?;
+        let Some(webhook) = webhooks.last() else {
+            return Ok(());
+        };
+        last = Some(webhook.id.clone());
+        for webhook in webhooks {
+            let (tenant, id) = (webhook.tenant().to_owned(), webhook.id.clone());
+            write(UserDataRow::Webhook {
+                webhook: Box::new(UserWebhook::from(webhook)),
+            })?;
+            deliveries(store, (&tenant, &id), write).await?;
+        }
+    }
+}
+
+async fn deliveries(
+    store: &dyn UserDataStore,
+    (tenant, webhook): (&str, &str),
+    write: &mut Write<'_>,
+) -> Result<(), StoreError> {
+    let mut filter = DeliveryFilter::new().with_limit(PAGE);
+    loop {
+        let deliveries = store.deliveries(tenant, webhook, &filter).await?;
+        let Some(oldest) = deliveries.last() else { return Ok(()) };
+        filter = filter.before(&*oldest.id);
+        for delivery in deliveries {
+            write(UserDataRow::Delivery {
+                webhook: webhook.to_owned(),
+                delivery: Box::new(delivery),
+            })?;
         }
     }
 }

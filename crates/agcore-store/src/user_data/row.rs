@@ -1,5 +1,6 @@
 //! [`UserDataRow`]: a line of an export.
 
+use agcore_chat::{Actor, Timestamp};
 use agcore_memory::{
     MemoryItem,
     graph::{Entity, Relation},
@@ -7,6 +8,7 @@ use agcore_memory::{
 };
 use agcore_schedule::{Occurrence, Schedule};
 use agcore_session::{Approval, Checkpoint, Record, Run, Session, StoredCall, StoredEvent, StoredMessage};
+use agcore_webhook::{Delivery, EventKinds, PauseReason, Webhook, WebhookScope};
 use serde::{Deserialize, Serialize};
 
 /// A row that belongs to a user: a line of an export, as a JSON object.
@@ -113,4 +115,58 @@ pub enum UserDataRow {
         /// The occurrence.
         occurrence: Occurrence,
     },
+    /// A webhook.
+    Webhook {
+        /// The webhook, without its secrets.
+        webhook: Box<UserWebhook>,
+    },
+    /// A message to a webhook.
+    Delivery {
+        /// The id of the webhook.
+        webhook: String,
+        /// The message.
+        delivery: Box<Delivery>,
+    },
+}
+
+/// A [`Webhook`] without its secrets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct UserWebhook {
+    /// The id, unique within the tenant.
+    pub id: String,
+    /// The user to whom the webhook belongs, with the tenant.
+    pub owner: Actor,
+    /// Whose runs it is about.
+    pub scope: WebhookScope,
+    /// The title, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The URL to which messages are sent.
+    pub url: String,
+    /// The events that are sent.
+    pub events: EventKinds,
+    /// Why the webhook is paused, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<PauseReason>,
+    /// The time at which the webhook was created.
+    pub created_at: Timestamp,
+    /// The time at which it was changed last.
+    pub updated_at: Timestamp,
+}
+
+impl From<Webhook> for UserWebhook {
+    fn from(webhook: Webhook) -> Self {
+        Self {
+            id: webhook.id,
+            owner: webhook.owner,
+            scope: webhook.scope,
+            title: webhook.title,
+            url: webhook.url,
+            events: webhook.events,
+            paused: webhook.paused,
+            created_at: webhook.created_at,
+            updated_at: webhook.updated_at,
+        }
+    }
 }

@@ -11,6 +11,7 @@ mod pooler;
 mod proxy;
 mod rules;
 mod server;
+mod webhooks;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -31,9 +32,10 @@ use agcore_testkit::{
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, LeaseStore,
         MemoryStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, StoreSubject,
-        TextIndexSubject, UserDataSubject, VectorIndexSubject,
+        TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
     },
 };
+use agcore_webhook::WebhookStore;
 use async_trait::async_trait;
 
 use self::server::{Names, Schemas};
@@ -196,6 +198,26 @@ impl ScheduleStoreSubject for Leases {
         let millis = duration.as_millis();
         server::admin(&format!("UPDATE {schema}.schedules SET next_at = next_at - {millis}")).await;
     }
+}
+
+#[async_trait]
+impl WebhookStoreSubject for Leases {
+    async fn webhook_stores(&self) -> [(Arc<dyn SessionStore>, Arc<dyn WebhookStore>); 2] {
+        let stores = self.open_twice().await;
+        stores.map(|store| (Arc::clone(&store) as _, store as _))
+    }
+
+    async fn pass(&self, duration: Duration) {
+        RunLeasesSubject::pass(self, duration).await;
+        let schema = self.1.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let earlier = ["next_at", "held_until"].map(|time| format!("{time} = {time} - {}", duration.as_millis()));
+        let set = earlier.join(", ");
+        server::admin(&format!("UPDATE {schema}.webhook_deliveries SET {set}")).await;
+    }
+}
+
+mod webhook_store {
+    agcore_testkit::webhook_store_tests!(super::Leases::default());
 }
 
 mod schedule_store {

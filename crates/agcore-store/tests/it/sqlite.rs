@@ -6,6 +6,7 @@ mod knowledge;
 mod kill;
 mod processes;
 mod tables;
+mod webhooks;
 mod maintenance;
 
 use std::{
@@ -27,9 +28,10 @@ use agcore_testkit::{
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, LeaseStore,
         MemoryStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, StoreSubject,
-        TextIndexSubject, UserDataSubject, VectorIndexSubject,
+        TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
     },
 };
+use agcore_webhook::WebhookStore;
 use async_trait::async_trait;
 use tempfile::TempDir;
 
@@ -156,6 +158,24 @@ impl ScheduleStoreSubject for Leases {
     async fn pass(&self, duration: Duration) {
         self.1.advance(duration);
     }
+}
+
+#[async_trait]
+impl WebhookStoreSubject for Leases {
+    async fn webhook_stores(&self) -> [(Arc<dyn SessionStore>, Arc<dyn WebhookStore>); 2] {
+        let options = self.0.options();
+        let first = options.clone().open(Arc::clone(&self.1) as _).await.unwrap();
+        let second = options.open(Arc::clone(&self.1) as _).await.unwrap();
+        [first, second].map(|store| (Arc::new(store.clone()) as _, Arc::new(store) as _))
+    }
+
+    async fn pass(&self, duration: Duration) {
+        self.1.advance(duration);
+    }
+}
+
+mod webhook_store {
+    agcore_testkit::webhook_store_tests!(super::Leases::default());
 }
 
 mod schedule_store {

@@ -5,6 +5,7 @@ use std::{fmt, pin::Pin};
 use super::{
     CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
     RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
+    WebhookStoreSubject,
 };
 
 /// The behaviors of [`memory_store`](super::memory_store).
@@ -26,6 +27,10 @@ pub const RUN_LEASES: &[StoreBehavior<dyn RunLeasesSubject>] = crate::__run_leas
 /// The behaviors of [`schedules`](super::schedules).
 pub const SCHEDULE_STORE: &[StoreBehavior<dyn ScheduleStoreSubject>] =
     crate::__schedule_store_behaviors!(__store_behaviors);
+
+/// The behaviors of [`webhooks`](super::webhooks).
+pub const WEBHOOK_STORE: &[StoreBehavior<dyn WebhookStoreSubject>] =
+    crate::__webhook_store_behaviors!(__store_behaviors);
 
 /// The behaviors of [`knowledge`](super::knowledge).
 pub const KNOWLEDGE_STORE: &[StoreBehavior<dyn KnowledgeStoreSubject>] =

@@ -16,6 +16,7 @@ mod lifecycle;
 mod lists;
 mod messages;
 mod parts;
+mod progress;
 mod retention;
 mod runs;
 mod writers;
@@ -46,6 +47,7 @@ pub use self::{
         parts_are_deleted_with_their_whole, parts_are_erased_with_their_whole, parts_are_pruned_with_their_whole,
         parts_belong_to_their_whole,
     },
+    progress::reports_the_progress_of_runs,
     retention::{
         prunes_by_age, prunes_by_count, prunes_in_batches, prunes_nothing_that_is_needed, pruning_keeps_the_bill,
     },

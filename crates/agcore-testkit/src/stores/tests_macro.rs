@@ -1,5 +1,16 @@
 //! The lists of behaviors, and the macros that make one test of each.
 
+#[macro_use]
+mod index;
+#[macro_use]
+mod knowledge;
+#[macro_use]
+mod lease;
+#[macro_use]
+mod schedule;
+#[macro_use]
+mod webhook;
+
 /// Makes one test of each behavior of a [`MemoryStore`](agcore_memory::MemoryStore). The argument is an expression of a type
 /// that implements [`MemoryStoreSubject`](crate::stores::MemoryStoreSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
@@ -139,6 +150,7 @@ macro_rules! __session_store_behaviors {
                 events_are_numbered_over_runs,
                 filters_events,
                 filters_runs,
+                reports_the_progress_of_runs,
                 keeps_runs,
                 run_statuses_follow_each_other,
                 a_call_happens_once,
@@ -189,92 +201,6 @@ macro_rules! __checkpoint_behaviors {
                 trimming_keeps_what_is_needed,
                 needs_a_run,
                 are_deleted_with_their_session,
-            ]
-            $(, $argument)?
-        }
-    };
-}
-
-/// Makes one test of each behavior of a [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore). The argument is an expression
-/// of a type that implements [`KnowledgeStoreSubject`](crate::stores::KnowledgeStoreSubject). Requires tokio with `macros` and
-/// `rt`.
-#[macro_export]
-macro_rules! knowledge_store_tests {
-    ($subject:expr) => {
-        $crate::__knowledge_store_behaviors!(__store_tests, $subject);
-    };
-}
-
-/// Calls a macro with the names of the behaviors. Not part of the public API.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __knowledge_store_behaviors {
-    ($macro:ident $(, $argument:expr)?) => {
-        $crate::$macro! {
-            knowledge,
-            [
-                saves_and_replaces,
-                saves_all_or_none,
-                adds_only_what_is_new,
-                updates_only_what_exists,
-                puts_only_the_expected_version,
-                writers_with_versions_lose_nothing,
-                keeps_every_member,
-                keeps_tenants_apart,
-                deletes,
-                special_characters_are_data,
-                refuses_unacceptable_pages,
-                keeps_large_content,
-                erases_a_user,
-                lists_in_a_stable_order,
-                pages_through_a_list,
-                filters_pages,
-                counts_tags,
-                follows_references,
-                counts_recalls,
-                changes_lead_to_every_state,
-                changes_are_paged,
-                deletions_are_changes,
-                unknown_positions_lead_to_everything,
-                erasure_resets_the_sequence,
-                sixty_four_writers_leave_no_gaps,
-            ]
-            $(, $argument)?
-        }
-    };
-}
-
-/// Makes one test of each behavior of a [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph). The argument is an expression of
-/// a type that implements [`KnowledgeGraphSubject`](crate::stores::KnowledgeGraphSubject). Requires tokio with `macros` and `rt`.
-#[macro_export]
-macro_rules! knowledge_graph_tests {
-    ($subject:expr) => {
-        $crate::__knowledge_graph_behaviors!(__store_tests, $subject);
-    };
-}
-
-/// Calls a macro with the names of the behaviors. Not part of the public API.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __knowledge_graph_behaviors {
-    ($macro:ident $(, $argument:expr)?) => {
-        $crate::$macro! {
-            graph,
-            [
-                saves_and_replaces,
-                saves_all_or_none,
-                keeps_every_member,
-                keeps_tenants_apart,
-                refuses_unacceptable_input,
-                finds_by_keywords,
-                counts_tags,
-                erases_a_user,
-                relations_need_their_entities,
-                relations_replace_their_weight,
-                removing_an_entity_removes_its_relations,
-                scores_by_distance_and_weight,
-                follows_directions_and_types,
-                cycles_end,
             ]
             $(, $argument)?
         }

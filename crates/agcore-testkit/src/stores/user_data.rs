@@ -23,6 +23,7 @@ use agcore_store::{
     StoreError, StoreErrorKind,
     user_data::{UserDataRow, UserDataStore, erase_user_data, export_user_data},
 };
+use agcore_webhook::{NewWebhook, SigningSecret};
 use serde_json::json;
 
 use super::UserDataSubject;
@@ -69,19 +70,21 @@ async fn fill(store: &dyn UserDataStore, owner: &Actor, word: &str) {
         .await
         .unwrap();
     let occurrence = Occurrence::started(Timestamp::from_millis(1), None);
-    assert!(
-        store
-            .record(&schedule, vec![occurrence], schedule.next_at)
-            .await
-            .unwrap()
-    );
+    let recorded = ScheduleStore::record(store, &schedule, vec![occurrence], schedule.next_at).await;
+    assert!(recorded.unwrap());
+    let secret = SigningSecret::new([7; 32]).unwrap();
+    let webhook = format!("webhook {word}");
+    let new = NewWebhook::new(&*webhook, "https://example.com/hook", secret);
+    store.create_webhook(new.with_owner(owner.clone())).await.unwrap();
+    store.test_webhook(&owner.tenant, &webhook).await.unwrap();
 }
 
 /// The number of rows that [`fill`] stores, by kind.
-const FILLED: [(&str, usize); 14] = [
+const FILLED: [(&str, usize); 16] = [
     ("approval", 1),
     ("call", 1),
     ("checkpoint", 1),
+    ("delivery", 1),
     ("entity", 2),
     ("event", 1),
     ("item", 1),
@@ -93,6 +96,7 @@ const FILLED: [(&str, usize); 14] = [
     ("run", 1),
     ("schedule", 1),
     ("session", 1),
+    ("webhook", 1),
 ];
 
 /// Returns the lines of an export.
@@ -150,6 +154,7 @@ pub async fn exports_everything_of_a_user(subject: &dyn UserDataSubject) {
     assert_eq!(kinds(&lines), filled(2));
     for line in &lines {
         assert!(line.contains("PLUM") || line.contains("PEAR"), "{line}");
+        assert!(!line.contains("whsec_"), "the secret of a webhook: {line}");
     }
     // The line of business of the actor does not matter.
     assert_eq!(export(&*store, &ann.with_line("unknown")).await, lines);
@@ -217,7 +222,8 @@ pub async fn erases_everything_but_the_bill(subject: &dyn UserDataSubject) {
     }
     let erased = erase_user_data(&*store, &ann).await.unwrap();
     assert_eq!((erased.items, erased.pages, erased.entities), (2, 2, 4));
-    assert_eq!((erased.conversations, erased.sessions, erased.schedules), (2, 2, 2));
+    assert_eq!((erased.conversations, erased.sessions), (2, 2));
+    assert_eq!((erased.schedules, erased.webhooks), (2, 2));
     let left = export(&*store, &ann).await;
     let expected = [("message".to_owned(), 4), ("session".to_owned(), 2)];
     assert_eq!(kinds(&left), expected.into_iter().collect());
@@ -277,6 +283,8 @@ pub async fn lists_are_paged_by_id(subject: &dyn UserDataSubject) {
     assert_eq!((sessions.len(), &*sessions[0].id), (1, "session a"));
     let schedules = store.schedules_of(&ann, Some("schedule a"), 1).await.unwrap();
     assert_eq!((schedules.len(), &*schedules[0].id), (1, "schedule b"));
+    let webhooks = store.webhooks_of(&ann, Some("webhook a"), 1).await.unwrap();
+    assert_eq!((webhooks.len(), &*webhooks[0].id), (1, "webhook b"));
     let streams = store
         .streams("conversation/local/", Some("conversation/local/ann/%-/a"), 1)
         .await;

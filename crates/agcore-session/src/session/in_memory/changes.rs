@@ -62,6 +62,18 @@ impl Changes {
         Ok(changes)
     }
 
+    /// Returns the runs that are new or get another status, in the order in which that happens.
+    pub(super) fn new_statuses(&self, stored: &Stored) -> impl Iterator<Item = &Run> {
+        let status_before = |number: usize, run: &Run| {
+            let changed = self.runs.iter().take(number).rfind(|known| known.id == run.id);
+            let known = changed.or_else(|| stored.run(&run.id).map(|known| &known.run));
+            known.map(|known| known.status)
+        };
+        let numbered = self.runs.iter().enumerate();
+        let changed = numbered.filter(move |(number, run)| status_before(*number, run) != Some(run.status));
+        changed.map(|(_, run)| run)
+    }
+
     /// Applies the changes to the session.
     pub(super) fn apply_to(self, stored: &mut Stored) {
         stored.session = self.session;

@@ -130,13 +130,14 @@ impl RunLeases for InMemorySessionStore {
     async fn revive(&self, tenant: &str, session: &str, run: &str) -> Result<(), SessionError> {
         let now = self.now();
         let mut state = self.state();
-        let run = &mut state.find_run(tenant, session, run)?.run;
-        if run.lease.dead_at.is_none() {
-            return Err(DeadLetter::refuse(&run.id));
+        let found = &mut state.find_run(tenant, session, run)?.run;
+        if found.lease.dead_at.is_none() {
+            return Err(DeadLetter::refuse(&found.id));
         }
-        run.status = RunStatus::Queued;
-        run.lease.revive(now);
-        run.updated_at = run.updated_at.max(now);
+        found.status = RunStatus::Queued;
+        found.lease.revive(now);
+        found.updated_at = found.updated_at.max(now);
+        state.report(tenant, session, run);
         Ok(())
     }
 
@@ -234,7 +235,18 @@ impl State {
             stored.session.status = SessionStatus::Failed;
             stored.session.updated_at = stored.session.updated_at.max(now);
         }
-        stored.dead_letter(stored.run(id)?)
+        let letter = stored.dead_letter(stored.run(id)?);
+        self.report(tenant, session, id);
+        letter
+    }
+
+    /// Reports the status of a run to the observer.
+    fn report(&self, tenant: &str, session: &str, run: &str) {
+        if let Some(stored) = self.get(tenant, session)
+            && let Some(found) = stored.run(run)
+        {
+            self.observer.report(&stored.session, &found.run);
+        }
     }
 
     /// Returns the run of a lease that holds.

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 
 use super::writer::StoreLayer;
 use crate::{
+    checkpoint::RunKey,
     error::SessionError,
     session::{
         Session,
@@ -14,7 +15,7 @@ use crate::{
         event::StoredEvent,
         filter::{ApprovalFilter, EventFilter, MessageFilter, RunFilter, SessionFilter},
         message::StoredMessage,
-        run::Run,
+        run::{Run, RunProgress},
     },
 };
 
@@ -59,6 +60,13 @@ pub trait SessionReader: Send + Sync + Debug {
     /// # Errors
     /// When the storage fails or a run cannot be read.
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError>;
+
+    /// Returns the progress of runs of any tenants, in the order in which they are named; `None` for a run that does not exist.
+    /// A program that follows many runs reads the events only of those that have new ones.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError>;
 
     /// Returns the tool calls of a run that were started, in the order in which they started.
     ///
@@ -106,6 +114,10 @@ where
 
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
         self.inner().runs(tenant, session, filter).await
+    }
+
+    async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {
+        self.inner().progress(runs).await
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use agcore_session::{
     Actor, Approval, ApprovalFilter, CancelRequest, Checkpoint, CheckpointStore, ClaimRequest, Claims, Clock, Commit,
     Committed, DeadLetter, Entry, EventFilter, Hold, InMemorySessionStore, Journal, Lease, MessageFilter, MessagePart,
-    NewCheckpoint, NewSession, Pruned, Record, Release, Renewal, Retention, Run, RunFilter, RunKey, RunLeases, Session,
-    SessionError, SessionErrorKind, SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall,
-    StoredEvent, StoredMessage, TenantShare, Visibility, stream_of,
+    NewCheckpoint, NewSession, Pruned, Record, Release, Renewal, Retention, Run, RunFilter, RunKey, RunLeases,
+    RunProgress, Session, SessionError, SessionErrorKind, SessionFilter, SessionReader, SessionRetention,
+    SessionWriter, StoredCall, StoredEvent, StoredMessage, TenantShare, Visibility, stream_of,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -34,6 +34,8 @@ pub(super) enum Flaw {
     RunsAreSorted,
     /// Selects runs that are over as well.
     AllRunsAreOpen,
+    MissingRunsAreLeftOut,
+    NewEventsAreMissed,
     CallsBeginTwice,
     AnswersAreForgotten,
     AllAnswersAreAccepted,
@@ -194,6 +196,16 @@ impl SessionReader for Flawed {
             runs.sort_by(|one, other| one.id.cmp(&other.id));
         }
         Ok(runs)
+    }
+
+    async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {
+        let mut progress = self.store.progress(runs).await?;
+        match self.flaw {
+            Flaw::MissingRunsAreLeftOut => progress.retain(Option::is_some),
+            Flaw::NewEventsAreMissed => progress.iter_mut().flatten().for_each(|run| run.last_event = 1),
+            _ => {}
+        }
+        Ok(progress)
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {

@@ -51,6 +51,7 @@ pub(super) enum Flaw {
     AttemptsAreNotCounted,
     EveryClaimCounts,
     DeadLettersStayDead,
+    DeadRunsLookAlive,
     FirstTenantsComeFirst,
     WeightsAreIgnored,
     CeilingsAreIgnored,

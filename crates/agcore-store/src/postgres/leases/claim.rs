@@ -5,10 +5,10 @@ use std::sync::{LazyLock, atomic::Ordering};
 use agcore_session::{ClaimRequest, Claims, Lease, LeaseState, RunStatus, Timestamp};
 use sqlx::{Row, postgres::PgRow};
 
-use super::{dead::Exhausted, fence::NOW, renewal::millis};
+use super::{dead::Exhausted, renewal::millis};
 use crate::{
     error::{StoreError, StoreErrorKind},
-    postgres::{PostgresStore, connection::statement::Statement, error::convert},
+    postgres::{PostgresStore, connection::statement::Statement, error::convert, query::NOW},
     sql::{leases, row::SqlRow},
 };
 

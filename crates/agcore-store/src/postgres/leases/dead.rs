@@ -1,17 +1,17 @@
 //! Dead letters.
 
-use agcore_session::DeadLetter;
+use agcore_session::{DeadLetter, RunStatus};
 use sqlx::{Row, postgres::PgRow};
 
-use super::fence::NOW;
 use crate::{
     error::StoreError,
     postgres::{
         PostgresStore,
         connection::{statement::FetchRow, transaction::Transaction},
         error::convert,
-        query::statement,
+        query::{NOW, statement},
         text::lookup,
+        webhooks,
     },
     sql::row::SqlRow,
 };
@@ -101,6 +101,7 @@ async fn bury(
     transaction
         .execute(ATTEMPT, sqlx::query(sql).bind(session).bind(now))
         .await?;
+    webhooks::notify(transaction, (session, &exhausted.run), RunStatus::Failed).await?;
     let key = (&*exhausted.tenant, &*exhausted.session, &*exhausted.run);
     letter(key, &ended).map(Some).map_err(|error| convert(ATTEMPT, error))
 }

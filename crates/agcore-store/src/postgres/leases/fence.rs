@@ -8,13 +8,10 @@ use crate::{
     postgres::{
         connection::{statement::FetchRow, transaction::Transaction},
         error::convert,
-        query::{number, statement},
+        query::{NOW, number, statement},
         text::lookup,
     },
 };
-
-/// The time of the server in milliseconds. It is not that of the beginning of the transaction, which may have waited for locks.
-pub(in crate::postgres) const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 /// Returns the condition of a row of `runs` whose epoch is the value at a place: [`LeaseState::permits`] in SQL.
 ///

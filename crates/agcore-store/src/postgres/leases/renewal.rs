@@ -5,13 +5,13 @@ use std::time::Duration;
 use agcore_session::{CancelRequest, Lease, Release, ReleaseReason, Renewal, RunStatus};
 use sqlx::{Row, postgres::PgRow};
 
-use super::fence::{NOW, permits};
+use super::fence::permits;
 use crate::{
     error::StoreError,
     postgres::{
         PostgresStore,
         error::convert,
-        query::{number, statement},
+        query::{NOW, number, statement},
         text::lookup,
     },
     sql::{leases::COUNTED, row::SqlRow},

@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use agcore_chat::Timestamp;
-use agcore_session::{RunChange, RunFilter};
+use agcore_session::{RunChange, RunFilter, RunKey, RunProgress, RunStatus};
+use sqlx::{Row, postgres::PgRow};
 
 use super::row::KEY;
 use crate::{
@@ -17,9 +18,11 @@ use crate::{
         query::{number, statement},
         rows::writing,
         text::lookup,
+        webhooks,
     },
     sql::{
         OPEN_RUNS,
+        row::SqlRow,
         tables::{Dialect, RUNS, read_run},
     },
 };
@@ -40,9 +43,15 @@ pub(super) async fn change(
         .row(attempt, statement(sql).bind(session).bind(&change.id))
         .await?;
     let known = found.as_ref().map(read_run).transpose();
-    let run = change.apply(known.map_err(|error| convert(attempt, error))?, now)?;
+    let known = known.map_err(|error| convert(attempt, error))?;
+    let before = known.as_ref().map(|known| known.status);
+    let run = change.apply(known, now)?;
     let write = writing(&UPSERT, &RUNS, session, &run);
-    transaction.execute(attempt, write).await.map(drop)
+    transaction.execute(attempt, write).await?;
+    match before == Some(run.status) {
+        true => Ok(()),
+        false => webhooks::notify(transaction, (session, &run.id), run.status).await,
+    }
 }
 
 /// Checks that a run exists.
@@ -73,4 +82,25 @@ pub(super) fn selecting<'q>(tenant: &'q str, session: &'q str, filter: &'q RunFi
         Some(id) => selecting.bind(lookup(id)),
         None => selecting,
     }
+}
+
+/// Returns the statement that selects the progress of runs, each with its place in the list from 1.
+pub(super) fn selecting_progress<'q>(runs: &[RunKey<'q>]) -> Statement<'q> {
+    let sql = "SELECT asked.place, runs.status, runs.dead_at IS NOT NULL AS is_dead, sessions.last_event
+               FROM unnest($1::text[], $2::text[], $3::text[]) WITH ORDINALITY AS asked (tenant, session_id, id, place)
+                   JOIN sessions ON sessions.tenant = asked.tenant AND sessions.id = asked.session_id
+                   JOIN runs ON runs.session = sessions.session AND runs.id = asked.id";
+    let texts = |text: fn(&RunKey<'q>) -> &'q str| runs.iter().map(|run| lookup(text(run))).collect::<Vec<_>>();
+    sqlx::query(sql)
+        .bind(texts(|run| run.tenant))
+        .bind(texts(|run| run.session))
+        .bind(texts(|run| run.run))
+}
+
+/// Reads the progress of a run, with its place in the list from 0.
+pub(super) fn read_progress(row: &PgRow) -> Result<(usize, RunProgress), sqlx::Error> {
+    let place = usize::try_from(row.count("place")?).unwrap_or(usize::MAX);
+    let status = row.named("status", RunStatus::from_name)?;
+    let progress = RunProgress::new(status, row.try_get("is_dead")?, row.count("last_event")?);
+    Ok((place.saturating_sub(1), progress))
 }

@@ -16,7 +16,10 @@ use crate::{
         row::SqlRow,
         tables::{LEASE_COLUMNS, read_lease},
     },
-    sqlite::rows::{execute, select, select_one},
+    sqlite::{
+        rows::{execute, select, select_one},
+        webhooks,
+    },
 };
 
 const ATTEMPT: &str = "cannot claim runs";
@@ -149,10 +152,14 @@ fn bury(connection: &Connection, run: i64, now: Timestamp) -> Result<DeadLetter,
     let sql = "UPDATE sessions SET status = 'failed', updated_at = max(updated_at, ?2)
                WHERE session = (SELECT session FROM runs WHERE run = ?1) AND status = 'running'";
     execute(connection, ATTEMPT, sql, params)?;
-    let sql = "SELECT runs.tenant AS tenant, sessions.id AS session_id, runs.id AS id, attempts, worker, dead_at
+    let sql =
+        "SELECT session, runs.tenant AS tenant, sessions.id AS session_id, runs.id AS id, attempts, worker, dead_at
                FROM runs JOIN sessions USING (session) WHERE run = ?1";
-    let found = select_one(connection, ATTEMPT, sql, [run], read_dead)?;
-    found.ok_or_else(|| StoreError::not_found("the run that was claimed too often is gone"))
+    let read = |row: &Row<'_>| Ok((row.get("session")?, read_dead(row)?));
+    let found = select_one(connection, ATTEMPT, sql, [run], read)?;
+    let (session, letter) = found.ok_or_else(|| StoreError::not_found("the run that was claimed too often is gone"))?;
+    webhooks::notify(connection, (session, &letter.run), RunStatus::Failed, now)?;
+    Ok(letter)
 }
 
 fn read_choice(row: &Row<'_>) -> rusqlite::Result<Choice> {

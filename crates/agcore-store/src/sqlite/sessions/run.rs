@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use agcore_chat::Timestamp;
-use agcore_session::{CallChange, Run, RunChange, RunFilter, StoredCall};
+use agcore_session::{CallChange, Run, RunChange, RunFilter, RunProgress, RunStatus, StoredCall};
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::row::KEY;
@@ -11,9 +11,13 @@ use crate::{
     error::StoreError,
     sql::{
         OPEN_RUNS, Value as Parameter,
+        row::SqlRow,
         tables::{CALLS, Dialect, RUNS, read_call, read_run},
     },
-    sqlite::rows::{limit, select, select_one, write_row},
+    sqlite::{
+        rows::{limit, select, select_one, write_row},
+        webhooks,
+    },
 };
 
 static COLUMNS: LazyLock<String> = LazyLock::new(|| RUNS.columns(Dialect::Sqlite));
@@ -36,8 +40,13 @@ pub(super) fn change(
         params![session, change.id],
         |row| read_run(row),
     )?;
+    let before = known.as_ref().map(|known| known.status);
     let run = change.apply(known, now)?;
-    write_row(connection, "cannot write the run", &UPSERT, &RUNS, (session, &run))
+    write_row(connection, "cannot write the run", &UPSERT, &RUNS, (session, &run))?;
+    match before == Some(run.status) {
+        true => Ok(()),
+        false => webhooks::notify(connection, (session, &run.id), run.status, now),
+    }
 }
 
 /// Checks that a run exists.
@@ -71,6 +80,21 @@ pub(super) fn list(
     )?;
     runs.reverse();
     Ok(runs)
+}
+
+/// Returns the progress of a run, named by its tenant, its session and its id.
+pub(super) fn progress(connection: &Connection, key: &[String; 3]) -> Result<Option<RunProgress>, StoreError> {
+    let sql = "SELECT runs.status AS status, dead_at IS NOT NULL AS is_dead,
+                   ifnull((SELECT last_event FROM event_numbers WHERE session = sessions.session), 0) AS last_event
+               FROM sessions JOIN runs USING (session) WHERE sessions.tenant = ?1 AND sessions.id = ?2 AND runs.id = ?3";
+    select_one(connection, "cannot read the run", sql, key.each_ref(), |row| {
+        let status = row.named("status", RunStatus::from_name)?;
+        Ok(RunProgress::new(
+            status,
+            row.number("is_dead")? != 0,
+            row.count("last_event")?,
+        ))
+    })
 }
 
 /// Writes the beginning or the end of a tool call.

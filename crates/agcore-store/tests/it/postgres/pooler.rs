@@ -28,6 +28,7 @@ const SUITES: &[&str] = &[
     "run_leases",
     "checkpoint",
     "knowledge",
+    "webhook_store",
     "user_data",
 ];
 const USUAL: &[&str] = &["run_leases", "journal"];

@@ -13,7 +13,7 @@ use agcore_store::sqlite::{Durability, SqliteOptions, SqliteStore};
 
 use tokio::sync::oneshot;
 
-use super::{holds, indexes, kill, processes};
+use super::{holds, indexes, kill, processes, webhooks};
 
 const JOB: &str = "AGCORE_TEST_JOB";
 
@@ -120,6 +120,7 @@ fn job() {
             "kill" => kill::write(file, argument).await,
             "erase" => kill::erase(file, argument).await,
             "change" => indexes::change(file, argument).await,
+            "notify" => webhooks::notify(file, argument).await,
             "hold" => holds::hold(file, argument).await,
             "append" => processes::append(file, argument, began).await,
             "commit" => processes::commit(file, argument, began).await,

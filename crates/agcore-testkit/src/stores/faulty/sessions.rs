@@ -2,8 +2,8 @@
 
 use agcore_session::{
     Actor, Approval, ApprovalFilter, Checkpoint, CheckpointStore, Commit, Committed, EventFilter, Hold, MessageFilter,
-    NewCheckpoint, NewSession, Pruned, Retention, Run, RunFilter, RunKey, Session, SessionError, SessionFilter,
-    SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
+    NewCheckpoint, NewSession, Pruned, Retention, Run, RunFilter, RunKey, RunProgress, Session, SessionError,
+    SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -41,6 +41,10 @@ impl<S: SessionReader> SessionReader for FaultyStore<S> {
 
     async fn runs(&self, tenant: &str, session: &str, filter: &RunFilter) -> Result<Vec<Run>, SessionError> {
         self.call("runs", self.inner.runs(tenant, session, filter)).await
+    }
+
+    async fn progress(&self, runs: &[RunKey<'_>]) -> Result<Vec<Option<RunProgress>>, SessionError> {
+        self.call("progress", self.inner.progress(runs)).await
     }
 
     async fn calls(&self, tenant: &str, session: &str, run: &str) -> Result<Vec<StoredCall>, SessionError> {

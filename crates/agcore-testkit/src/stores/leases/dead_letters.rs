@@ -1,7 +1,7 @@
 //! Runs that are claimed too often.
 
 use agcore_session::{
-    Commit, Release, ReleaseReason, RunFilter, RunStatus, SessionErrorKind, SessionState, SessionStatus,
+    Commit, Release, ReleaseReason, RunFilter, RunKey, RunStatus, SessionErrorKind, SessionState, SessionStatus,
 };
 
 use super::opened::{open, queued, refused, request, runs};
@@ -58,6 +58,13 @@ pub async fn a_run_that_ends_its_workers_fails(subject: &dyn RunLeasesSubject) {
     assert_eq!(opened.session(("acme", "bad")).await.status, SessionStatus::Failed);
     let found = opened.store.runs("acme", "bad", &RunFilter::new()).await.unwrap();
     assert_eq!(found[0].status, RunStatus::Failed);
+    let keys = [RunKey::new("acme", "bad", "bad"), RunKey::new("acme", "good", "good")];
+    let progress = opened.store.progress(&keys).await.unwrap();
+    assert!(
+        progress[0].is_some_and(|bad| bad.is_dead && bad.status == RunStatus::Failed),
+        "{progress:?}"
+    );
+    assert!(progress[1].is_some_and(|good| !good.is_dead), "{progress:?}");
 }
 
 /// Checks that a claim that was released does not count, and one whose attempt has failed does.

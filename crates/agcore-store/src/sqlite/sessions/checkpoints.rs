@@ -5,13 +5,15 @@ use agcore_session::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey, Session
 use async_trait::async_trait;
 use rusqlite::{Connection, Row, params};
 
-use super::{
-    SqliteStore,
-    leases::check_fence,
-    rows::{Json, count, execute, number, select, select_one, time},
-    sessions::KEY,
+use super::row::KEY;
+use crate::{
+    error::StoreError,
+    sqlite::{
+        SqliteStore,
+        leases::check_fence,
+        rows::{Json, count, execute, number, select, select_one, time},
+    },
 };
-use crate::error::StoreError;
 
 const COLUMNS: &str = "seq, step, is_snapshot, created_at, data";
 

@@ -4,17 +4,19 @@ use agcore_session::{Checkpoint, CheckpointStore, Fence, NewCheckpoint, RunKey, 
 use async_trait::async_trait;
 use sqlx::{Error, Row, postgres::PgRow};
 
-use super::{
-    PostgresStore,
-    connection::statement::{FetchRow, Statement},
-    error::convert,
-    leases::check_fence,
-    query::number,
-    rows::{count, json, time},
-    sessions::KEY,
-    text::lookup,
+use super::row::KEY;
+use crate::{
+    error::StoreError,
+    postgres::{
+        PostgresStore,
+        connection::statement::{FetchRow, Statement},
+        error::convert,
+        leases::check_fence,
+        query::number,
+        rows::{count, json, time},
+        text::lookup,
+    },
 };
-use crate::error::StoreError;
 
 /// Makes a statement that selects checkpoints of a run.
 macro_rules! select {
