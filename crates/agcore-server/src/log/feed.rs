@@ -27,8 +27,6 @@ pub(crate) struct Feed {
     is_cancel_requested: AtomicBool,
     /// Notifies readers of events, and of the end of all writes.
     changed: Notify,
-    /// Notified when the events come from somewhere else than before, or no more come.
-    moved: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +36,8 @@ struct Events {
     is_written_here: bool,
     /// The number of logs that have added events in this process.
     logs: u64,
+    /// The number of the last event of the session up to which the events of the run were read from the store.
+    seen: Option<u64>,
 }
 
 impl Events {
@@ -60,7 +60,6 @@ impl Feed {
             is_closed: AtomicBool::new(false),
             is_cancel_requested: AtomicBool::new(false),
             changed: Notify::new(),
-            moved: Notify::new(),
         }
     }
 
@@ -82,27 +81,11 @@ impl Feed {
 
     /// From here on, the events come from the store again, unless another log adds them by now.
     pub(crate) fn end_here(&self, log: u64) {
-        {
-            let mut events = self.events();
-            if events.logs != log {
-                return;
-            }
+        let mut events = self.events();
+        if events.logs == log {
             events.is_written_here = false;
-        }
-        self.moved.notify_waiters();
-    }
-
-    /// Waits until the log of this process adds no more events.
-    ///
-    /// Cancel safe: it only waits.
-    pub(crate) async fn wait_until_moved(&self) {
-        loop {
-            // Created before the check: it misses nothing that comes after it.
-            let moved = self.moved.notified();
-            if self.is_closed() || !self.is_written_here() {
-                return;
-            }
-            moved.await;
+            // What the log has written may not be all that is stored.
+            events.seen = None;
         }
     }
 
@@ -147,7 +130,17 @@ impl Feed {
     pub(crate) fn close(&self) {
         self.is_closed.store(true, Ordering::SeqCst);
         self.changed.notify_waiters();
-        self.moved.notify_waiters();
+    }
+
+    /// Returns the number of the last event of the session up to which the events of the run were read from the store, if they
+    /// were.
+    pub(crate) fn seen(&self) -> Option<u64> {
+        self.events().seen
+    }
+
+    /// Notes that all events of the run up to this event of the session were read from the store.
+    pub(crate) fn set_seen(&self, last: u64) {
+        self.events().seen = Some(last);
     }
 
     /// Returns whether nothing more is written. Events that were written before may not have been read yet.

@@ -478,3 +478,58 @@ async fn a_message_that_replaces_a_run_takes_its_place() {
     assert_eq!(first.last().unwrap()["outcome"]["type"], "cancelled");
     server.stop().await;
 }
+
+#[tokio::test]
+async fn one_read_looks_after_all_runs_that_are_followed() {
+    let calls = Arc::new(Mutex::new(Vec::<String>::new()));
+    let seen = Arc::clone(&calls);
+    let plan = FaultPlan::from_fn(move |_, method| {
+        seen.lock().unwrap().push(method.to_owned());
+        None
+    });
+    let counted: Store = Arc::new(FaultyStore::new(store(), plan));
+    let limits = Limits::new().with_max_runs_per_user(30).with_max_streams_per_user(30);
+    let server = Running::start(api(&counted).with_limits(limits)).await;
+    let mut followed = Vec::new();
+    for number in 0..30 {
+        let (thread, run) = (format!("t{number}"), format!("r{number}"));
+        server
+            .post(&format!("/api/v1/agent/runs/{thread}"), &input(&thread, &run, "Hello"))
+            .await;
+        let mut events = server.follow_open(&thread, &run, None).await;
+        events.until("RUN_STARTED").await;
+        followed.push(events);
+    }
+    let reads = || {
+        calls
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|method| *method == "progress")
+            .count()
+    };
+    // One more read finds out that there is nothing new.
+    let settled = reads() + 2;
+    while reads() < settled {
+        tokio::task::yield_now().await;
+    }
+    calls.lock().unwrap().clear();
+    while reads() < 5 {
+        tokio::task::yield_now().await;
+    }
+    let others = calls.lock().unwrap().clone();
+    let others: Vec<_> = others
+        .iter()
+        .filter(|method| ["events", "runs"].contains(&&***method))
+        .collect();
+    assert_eq!(others, Vec::<&String>::new());
+
+    let texts = texts(["Done."; 30]);
+    let worker = Working::start(worker(&texts, &counted));
+    for (number, events) in followed.into_iter().enumerate() {
+        let rest: Vec<Value> = events.rest().await.into_iter().map(|event| event.data).collect();
+        assert_eq!(text_of(&rest), "Done.", "{number}");
+    }
+    worker.stop().await;
+    server.stop().await;
+}

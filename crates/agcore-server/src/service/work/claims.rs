@@ -61,6 +61,7 @@ impl Drop for ExecutedHere<'_> {
             log.set_hold(None);
         }
         self.feed.end_here(self.number);
+        self.service.leasing.followed.note_move();
     }
 }
 
@@ -188,6 +189,8 @@ impl Service {
             }
         }
         self.idle.notify_one();
+        // Its new status may have caused messages.
+        self.wake_webhooks();
     }
 
     /// Learns of a request to cancel a run that came between the claim and this moment: from here on, requests of users of this

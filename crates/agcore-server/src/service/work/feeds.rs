@@ -1,9 +1,10 @@
 //! The feeds of runs, also of those that other processes execute.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use agcore_chat::{Fault, FaultKind};
-use agcore_session::{DeadLetter, EventFilter, Run, SessionError, SessionErrorKind, id};
+use agcore_session::{DeadLetter, EventFilter, Run, RunKey, RunProgress, SessionError, SessionErrorKind, id};
+use futures_util::{StreamExt, stream};
 
 use super::super::{owned::OwnedRun, state::Service};
 use crate::{
@@ -13,6 +14,12 @@ use crate::{
 
 /// The number of events that are read at once.
 const PAGE: u64 = 256;
+
+/// The number of runs about which one statement asks.
+const ASKED: usize = 500;
+
+/// The number of runs whose events are read at the same time.
+const READERS: usize = 8;
 
 /// The factor by which the pauses between reads grow while nothing is found.
 const SLOW: u32 = 2;
@@ -36,68 +43,93 @@ impl Service {
 
     /// Returns the feed of a run, which has its events for as long as it is kept.
     pub(super) fn feed(self: &Arc<Self>, job: &RunJob) -> Arc<Feed> {
-        let (feed, is_new) = self.leasing.followed.feed(job);
-        if is_new {
-            let (service, weak, job) = (Arc::clone(self), Arc::downgrade(&feed), job.clone());
-            self.tasks.spawn(async move { service.keep_reading(&job, weak).await });
+        let (feed, is_first) = self.leasing.followed.feed(job);
+        if is_first {
+            self.tasks.spawn(Arc::clone(self).watch_feeds());
         }
         feed
     }
 
-    /// Reads the events of a run from the store while another process writes them, until its end, or until the feed is not used.
-    async fn keep_reading(self: Arc<Self>, job: &RunJob, weak: Weak<Feed>) {
+    /// Reads the events of runs from the store while other processes write them, until no feed is used any more. However many there
+    /// are, one statement finds out which of them have new events.
+    async fn watch_feeds(self: Arc<Self>) {
         let poll = self.leasing.settings.poll;
-        let mut pause = poll;
-        loop {
-            let Some(feed) = weak.upgrade() else { return };
-            if feed.is_closed() {
-                return;
+        let (mut pause, mut next) = (poll, self.clock.monotonic());
+        while let Some(feeds) = self.leasing.followed.open() {
+            let is_due = self.clock.monotonic() >= next;
+            let elsewhere = feeds.into_iter().filter(|(_, feed)| !feed.is_written_here());
+            let asked: Vec<_> = elsewhere.filter(|(_, feed)| is_due || feed.seen().is_none()).collect();
+            let has_news = self.read_feeds(&asked).await;
+            if is_due {
+                pause = if has_news { poll } else { (pause * 2).min(poll * SLOW) };
+                next = self.clock.monotonic().saturating_add(pause);
             }
-            if feed.is_written_here() {
-                tokio::select! {
-                    () = self.parking.cancelled() => return feed.close(),
-                    () = feed.wait_until_moved() => continue,
-                }
-            }
-            let known = feed.last();
-            if let Err(error) = self.read_more(job, &feed).await {
-                tracing::warn!(
-                    run = job.run,
-                    ?error,
-                    "the events of a run cannot be read at the moment"
-                );
-            }
-            pause = match feed.last() == known {
-                true => (pause * 2).min(poll * SLOW),
-                false => poll,
-            };
-            drop(feed);
+            drop(asked);
             tokio::select! {
-                // Those who follow the run come back, to this server when it has started again, or to another one.
-                () = self.parking.cancelled() => return weak.upgrade().into_iter().for_each(|feed| feed.close()),
-                () = self.clock.sleep(pause) => {}
+                // Those who follow the runs come back, to this server when it has started again, or to another one.
+                () = self.parking.cancelled() => return self.leasing.followed.close(),
+                () = self.leasing.followed.changed() => {}
+                () = self.clock.sleep(next.saturating_sub(self.clock.monotonic())) => {}
             }
         }
     }
 
-    /// Reads the events that were stored since the last time, and closes the feed after the last one.
-    async fn read_more(&self, job: &RunJob, feed: &Feed) -> Result<(), SessionError> {
-        // Before its events: what the process writes between the two is read then.
-        let run = self.stored_run(job, &job.run).await?;
+    /// Reads the new events of runs. Returns whether there are any.
+    async fn read_feeds(&self, feeds: &[(RunJob, Arc<Feed>)]) -> bool {
+        let mut has_news = false;
+        for page in feeds.chunks(ASKED) {
+            let keys = page.iter().map(|(job, _)| {
+                let (tenant, thread) = job.session();
+                RunKey::new(tenant, thread, &job.run)
+            });
+            let keys: Vec<_> = keys.collect();
+            let progress = match self.store().progress(&keys).await {
+                Ok(progress) => progress,
+                Err(error) => {
+                    tracing::warn!(?error, "the events of runs cannot be read at the moment");
+                    return has_news;
+                }
+            };
+            let found = page.iter().zip(progress).filter(|((_, feed), progress)| {
+                let news = |progress: &RunProgress| {
+                    feed.seen() != Some(progress.last_event) || progress.is_dead || !progress.status.is_workable()
+                };
+                progress.as_ref().is_none_or(news)
+            });
+            let reads = found.map(|((job, feed), progress)| async move {
+                if let Err(error) = self.read_more(job, feed, progress).await {
+                    tracing::warn!(
+                        run = job.run,
+                        ?error,
+                        "the events of a run cannot be read at the moment"
+                    );
+                }
+            });
+            let mut reads = stream::iter(reads.collect::<Vec<_>>()).buffer_unordered(READERS);
+            while reads.next().await.is_some() {
+                has_news = true;
+            }
+        }
+        has_news
+    }
+
+    /// Reads the events that were stored since the last time, and closes the feed after the last one. The progress was read before
+    /// the events: what the process writes between the two is read the next time.
+    async fn read_more(&self, job: &RunJob, feed: &Feed, progress: Option<RunProgress>) -> Result<(), SessionError> {
         self.read_events(job, feed).await?;
-        if let Some(run) = &run
-            && run.lease.dead_at.is_some()
-            && !feed.is_over()
-        {
-            if !self.end_dead(job, run).await? {
+        if progress.is_some_and(|progress| progress.is_dead) && !feed.is_over() {
+            if let Some(run) = self.stored_run(job, &job.run).await?
+                && !self.end_dead(job, &run).await?
+            {
                 // The next read finds what another process stores.
                 return Ok(());
             }
             self.read_events(job, feed).await?;
         }
-        let is_ended = run.is_none_or(|run| !run.status.is_workable());
-        if is_ended && !feed.is_written_here() {
-            feed.close();
+        match progress {
+            Some(progress) if progress.status.is_workable() => feed.set_seen(progress.last_event),
+            _ if !feed.is_written_here() => feed.close(),
+            _ => {}
         }
         Ok(())
     }
