@@ -64,6 +64,10 @@ pub(crate) use self::stored::{
         ShowScheduleArgs,
     },
     store::{BackupArgs, EraseUserArgs, FileArgs, PruneArgs, StoreCommand, UserArgs},
+    webhooks::{
+        AddWebhookArgs, DeliveriesArgs, ListWebhooksArgs, ReplayMessageArgs, ShowWebhookArgs, StateName, WebhookArgs,
+        WebhooksCommand,
+    },
 };
 
 use std::{
@@ -172,6 +176,12 @@ pub(crate) enum Command {
     Schedules {
         #[command(subcommand)]
         command: SchedulesCommand,
+    },
+    /// Manage webhooks, which a server notifies when runs end or wait for a person
+    #[command(arg_required_else_help = true)]
+    Webhooks {
+        #[command(subcommand)]
+        command: WebhooksCommand,
     },
     /// Run the cases of a file and report the problems, or compare two reports
     #[command(after_help = EVAL_HELP)]

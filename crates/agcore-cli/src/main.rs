@@ -284,6 +284,7 @@ async fn run_command(args: Args, interrupts: Interrupts, output: Option<Output>)
         Command::Serve(serve) => command::serve::run(&serve, &interrupts, color).await,
         Command::Worker(worker) => command::serve::run(&worker.into(), &interrupts, color).await,
         Command::Schedules { command } => command::stored::schedules::run(&command).await,
+        Command::Webhooks { command } => command::stored::webhooks::run(&command).await,
         Command::Flow { command } => command::flow::run(&command, &interrupts, color, output).await,
         Command::Eval(eval) => command::eval::run(&eval, &interrupts, color).await,
         Command::Tools { command } => command::tools::run(&command, &interrupts, color).await,

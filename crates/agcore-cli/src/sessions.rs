@@ -55,6 +55,9 @@ pub(crate) struct Sessions {
     /// The same store with the schedules of users, if it is a database.
     #[cfg(feature = "serve")]
     schedules: Option<Arc<dyn agcore::schedule::ScheduleStore>>,
+    /// The same store with the webhooks of users, if it is a database.
+    #[cfg(feature = "serve")]
+    webhooks: Option<Arc<dyn agcore::webhook::WebhookStore>>,
     /// Whether they outlive the process.
     is_kept: bool,
     /// Which of them are meant.
@@ -123,6 +126,12 @@ impl Sessions {
     #[cfg(feature = "serve")]
     pub(crate) fn schedules(&self) -> Option<Arc<dyn agcore::schedule::ScheduleStore>> {
         self.schedules.clone()
+    }
+
+    /// Returns the webhooks of users, if they are kept.
+    #[cfg(feature = "serve")]
+    pub(crate) fn webhooks(&self) -> Option<Arc<dyn agcore::webhook::WebhookStore>> {
+        self.webhooks.clone()
     }
 
     /// Returns whether the sessions outlive the process.

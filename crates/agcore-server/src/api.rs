@@ -1,13 +1,19 @@
 //! The JSON forms of answers and requests.
 
 mod schedules;
+mod webhooks;
 
 use agcore_session::{Run, Session, StoredMessage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub(crate) use self::schedules::{NewScheduleBody, OccurrenceList, ScheduleChangeBody, SchedulePage, ScheduleView};
+pub(crate) use self::{
+    schedules::{NewScheduleBody, OccurrenceList, ScheduleChangeBody, SchedulePage, ScheduleView},
+    webhooks::{
+        DeliveryPage, DeliveryView, NewWebhookBody, WebhookChangeBody, WebhookPage, WebhookView, WebhookWithSecret,
+    },
+};
 use crate::files::StoredFile;
 
 /// A run that was started.

@@ -48,6 +48,9 @@ pub enum ServerError {
         "the runs of a shared store cannot be cancelled at the start: they may be those of other processes; start a server alone for that"
     )]
     CancelShared,
+    /// A host to which messages of webhooks may be sent is not written as one.
+    #[error("{0:?} is not a host; write it like hooks.internal, 10.0.0.5:8080 or [fd00::5]:8080")]
+    WebhookHost(String),
     /// The store cannot be read.
     #[error("the runs of the last process cannot be read")]
     Store(#[source] SessionError),

@@ -55,6 +55,7 @@
 //! | export or erase what the server keeps of a user | [`export_server_data`], [`erase_server_data`], [`export_files`], [`erase_files`] |
 //! | keep profiles and the catalog in the database | [`StoredProfiles`], [`StoredCatalog`], [`ServerBuilder::with_profiles`], [`ServerBuilder::with_catalog_reload`] |
 //! | read the errors of the server | [`ProblemCode`] |
+//! | notify other programs of runs | [`ServerBuilder::with_webhooks`], [`WebhookSender`], `HttpSender` (feature `http-sender`) |
 //! | share runs with other processes | [`Sharing`], [`Server::work`] |
 //!
 //! # Features
@@ -64,6 +65,7 @@
 //! | feature | description |
 //! |---|---|
 //! | `jwt` | `JwtVerifier`: JSON Web Tokens that another service has signed. |
+//! | `http-sender` | `HttpSender`: sends the messages of webhooks over HTTP. |
 //!
 //! <!-- /features -->
 //!
@@ -83,17 +85,19 @@ mod lease;
 mod log;
 mod stored;
 mod files;
+mod webhooks;
 mod service;
 mod stream;
 mod api;
 mod routes;
-mod serve;
 mod server;
 
 pub use agcore_agui::EncoderSettings;
 
 #[cfg(feature = "jwt")]
 pub use self::auth::{JwkSetError, JwkSetSource, JwtVerifier};
+#[cfg(feature = "http-sender")]
+pub use self::webhooks::HttpSender;
 pub use self::{
     auth::{AuthError, Authenticator, Client, NewToken, Token, TokenStore, TrustedProxy},
     error::ServerError,
@@ -108,6 +112,7 @@ pub use self::{
         ErasedServerData, SharedCatalog, StoredCatalog, StoredProfiles, UserProfile, erase_server_data,
         export_server_data,
     },
+    webhooks::{WebhookMessage, WebhookSender},
 };
 
 /// Compiles the example of the README.

@@ -100,6 +100,10 @@ codes! {
     TooManySchedules = 409, "too_many_schedules", "Too many schedules of this user";
     /// The schedule has changed since the client has read it.
     ScheduleChanged = 409, "schedule_changed", "The schedule has changed";
+    /// The user has as many webhooks as allowed.
+    TooManyWebhooks = 409, "too_many_webhooks", "Too many webhooks of this user";
+    /// The webhook has changed since the client has read it.
+    WebhookChanged = 409, "webhook_changed", "The webhook has changed";
     /// The question was answered differently before, or is not open any more.
     AlreadyAnswered = 409, "already_answered", "The question is not open any more";
     /// The body is larger than the limit.

@@ -7,6 +7,7 @@ mod observe;
 mod dialect;
 mod runs;
 mod schedules;
+mod webhooks;
 mod events;
 mod sessions;
 mod history;
@@ -95,6 +96,18 @@ mod tests {
             for parameter in operation["parameters"].as_array().unwrap() {
                 assert_ne!(parameter["description"], "", "{parameter}: add it to the placeholders");
             }
+        }
+    }
+
+    #[test]
+    fn changes_require_no_member() {
+        let document: Value = serde_json::from_str(&description(true).document).unwrap();
+        for body in ["ScheduleChangeBody", "WebhookChangeBody"] {
+            let schema = &document["components"]["schemas"][body];
+            assert!(
+                schema["properties"].is_object() && schema.get("required").is_none(),
+                "{schema}"
+            );
         }
     }
 

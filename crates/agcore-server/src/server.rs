@@ -1,6 +1,7 @@
 //! [`Server`]: serves agents over HTTP.
 
 mod catalog;
+mod serve;
 mod store_hold;
 mod work;
 
@@ -15,6 +16,7 @@ use agcore_llm::{Random, system_random};
 use agcore_schedule::ScheduleStore;
 use agcore_session::{CheckpointStore, Retention, SessionStore};
 use agcore_store::user_data::UserDataStore;
+use agcore_webhook::WebhookStore;
 use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -28,11 +30,13 @@ use crate::{
     routes,
     service::App,
     service::{
-        Admission, AgentEntry, Agents, FilePruning, GuardedStore, Leasing, NewBilling, Schedules, Service, Work,
+        Admission, AgentEntry, Agents, FilePruning, GuardedStore, Leasing, NewBilling, Schedules, Service, Webhooks,
+        Work,
     },
     settings::{BusyPolicy, Limits, Unfinished},
     sharing::Sharing,
     stored::{SharedCatalog, StoredCatalog},
+    webhooks::WebhookSender,
 };
 
 /// The pause between two removals of old rows.
@@ -59,6 +63,7 @@ pub struct ServerBuilder {
     checkpoints: Option<Arc<dyn CheckpointStore>>,
     files: Option<Arc<dyn FileStorage>>,
     schedules: Option<Arc<dyn ScheduleStore>>,
+    webhooks: Option<(Arc<dyn WebhookStore>, Arc<dyn WebhookSender>)>,
     authenticators: Vec<Arc<dyn Authenticator>>,
     sharing: Option<Sharing>,
     origins: Vec<String>,
@@ -87,6 +92,7 @@ impl Server {
             checkpoints: None,
             files: None,
             schedules: None,
+            webhooks: None,
             authenticators: Vec::new(),
             sharing: None,
             origins: Vec::new(),
@@ -203,6 +209,16 @@ impl ServerBuilder {
         self
     }
 
+    /// Notifies other programs when runs end or wait for a person: users create webhooks, and the server sends the messages with a
+    /// sender. Without this, the server keeps no webhooks.
+    ///
+    /// The store must be the one of [`with_store`](Self::with_store), which stores each message in the transaction of the run. That
+    /// in the memory of the process learns of runs by `with_run_observer` of the store of sessions.
+    pub fn with_webhooks(mut self, store: Arc<dyn WebhookStore>, sender: Arc<dyn WebhookSender>) -> Self {
+        self.webhooks = Some((store, sender));
+        self
+    }
+
     /// Adds a way in which clients prove who they are, such as a [`TokenStore`](crate::TokenStore). Without one, everybody is the
     /// actor [`local`](agcore_chat::Actor::local), and only clients on the same machine are served.
     pub fn with_authenticator(mut self, authenticator: Arc<dyn Authenticator>) -> Self {
@@ -302,6 +318,7 @@ impl ServerBuilder {
                 .clone()
                 .map(|storage| Files::new(storage, Arc::clone(&store), Arc::clone(&self.clock))),
             schedules: self.schedules.map(Schedules::new),
+            webhooks: self.webhooks.map(Webhooks::new),
             leasing: Leasing::new(Arc::clone(&store), self.sharing, &self.limits, may_delay),
             guarded: GuardedStore::new(store),
             database: Default::default(),

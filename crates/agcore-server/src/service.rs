@@ -15,11 +15,11 @@ mod thread_parts;
 mod cancel;
 mod flow_run;
 mod personal;
-mod questions;
 mod executor;
 mod work;
 mod upkeep;
 mod schedules;
+mod webhooks;
 
 pub use self::database::SERVER_HOLD;
 pub(crate) use self::{
@@ -29,7 +29,7 @@ pub(crate) use self::{
     leasing::Leasing,
     owned::OwnedRun,
     start::{agent_of, request::agent_named},
-    state::{Admission, Schedules, Service, check_id},
+    state::{Admission, Schedules, Service, Webhooks, check_id},
     streams::StreamPermit,
     upkeep::FilePruning,
 };

@@ -43,6 +43,8 @@ pub struct Limits {
     pub max_file_bytes_per_tenant: u64,
     /// The largest number of schedules of a user; 100 by default.
     pub max_schedules_per_user: usize,
+    /// The largest number of webhooks of a user; 20 by default.
+    pub max_webhooks_per_user: usize,
     /// The kinds of files that are kept; by default those that flows can read, which is all but [`Other`](FileKind::Other).
     pub file_kinds: Vec<FileKind>,
     /// Where images in messages may come from; by default the internet, and the message itself.
@@ -133,6 +135,13 @@ impl Limits {
     #[must_use]
     pub fn with_max_schedules_per_user(mut self, schedules: usize) -> Self {
         self.max_schedules_per_user = schedules;
+        self
+    }
+
+    /// Sets the largest number of webhooks of a user.
+    #[must_use]
+    pub fn with_max_webhooks_per_user(mut self, webhooks: usize) -> Self {
+        self.max_webhooks_per_user = webhooks;
         self
     }
 
@@ -279,6 +288,7 @@ impl Default for Limits {
             max_files_per_tenant: 10_000,
             max_file_bytes_per_tenant: 16 * 1024 * 1024 * 1024,
             max_schedules_per_user: 100,
+            max_webhooks_per_user: 20,
             file_kinds: vec![
                 FileKind::Text,
                 FileKind::Markdown,

@@ -88,10 +88,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Set up", &["init", "keys", "trust", "models", "config", "doctor"]),
     ("Sessions and costs", &["sessions", "approvals", "cost"]),
     ("Tools and agents", &["tools", "mcp", "skills", "agents"]),
-    ("Data", &["knowledge", "memory", "store"]),
+    ("Data", &["knowledge", "memory", "schedules", "webhooks", "store"]),
     (
         "Build and operate",
-        &["new", "serve", "worker", "schedules", "eval", "inspect", "catalog"],
+        &["new", "serve", "worker", "eval", "inspect", "catalog"],
     ),
     ("About the program", &["help", "man", "completion", "schema"]),
 ];

@@ -1,7 +1,8 @@
-//! Arguments of the commands that work on the database: `store`, `knowledge`, `memory` and `schedules`.
+//! Arguments of the commands that work on the database: `store`, `knowledge`, `memory`, `schedules` and `webhooks`.
 
 pub(super) mod documents;
 pub(super) mod store;
 pub(super) mod knowledge;
 pub(super) mod memory;
 pub(super) mod schedules;
+pub(super) mod webhooks;

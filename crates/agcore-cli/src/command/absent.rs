@@ -76,7 +76,7 @@ pub(crate) mod serve {
     }
 }
 
-/// `agcore knowledge`, `agcore memory`, `agcore schedules` and `agcore store`.
+/// `agcore knowledge`, `agcore memory`, `agcore schedules`, `agcore store` and `agcore webhooks`.
 pub(crate) mod stored {
     /// `agcore knowledge`.
     pub(crate) mod knowledge {
@@ -114,6 +114,19 @@ pub(crate) mod stored {
         /// Fails.
         pub(crate) async fn run(_: &SchedulesCommand) -> Result<(), Failure> {
             Err(STORE.failure("agcore schedules"))
+        }
+    }
+
+    /// `agcore webhooks`.
+    pub(crate) mod webhooks {
+        use crate::{
+            args::WebhooksCommand,
+            exit::{Failure, missing::STORE},
+        };
+
+        /// Fails.
+        pub(crate) async fn run(_: &WebhooksCommand) -> Result<(), Failure> {
+            Err(STORE.failure("agcore webhooks"))
         }
     }
 

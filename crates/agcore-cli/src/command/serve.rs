@@ -223,6 +223,9 @@ fn server(
     if let Some(schedules) = sessions.schedules() {
         builder = builder.with_schedules(schedules);
     }
+    if let Some(webhooks) = sessions.webhooks() {
+        builder = builder.with_webhooks(webhooks, Arc::new(config.webhooks));
+    }
     builder = builder.with_billing_of_model(&settings.provider.model);
     builder = documents::served(builder, (config.stored_catalog, config.profiles), prices, sessions);
     for (name, flow) in flows {

@@ -160,6 +160,8 @@ impl Sessions {
             user_data: None,
             #[cfg(feature = "serve")]
             schedules: None,
+            #[cfg(feature = "serve")]
+            webhooks: None,
             is_kept: false,
             kind: SessionKind::Any,
             is_single: false,
@@ -176,6 +178,8 @@ impl Sessions {
             user_data: Some(Arc::clone(&store) as _),
             #[cfg(feature = "serve")]
             schedules: Some(Arc::clone(&store) as _),
+            #[cfg(feature = "serve")]
+            webhooks: Some(Arc::clone(&store) as _),
             store,
             is_kept: true,
             kind: SessionKind::Any,

@@ -52,6 +52,7 @@ fn lists_of_a_database_are_members_of_an_object() {
         ("knowledge search water", "hits"),
         ("memory list", "items"),
         ("schedules list", "schedules"),
+        ("webhooks list", "webhooks"),
         ("cost", "rows"),
     ] {
         check(&agcore, command, member);

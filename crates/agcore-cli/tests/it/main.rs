@@ -133,5 +133,7 @@ mod trust_question;
 mod two_terminals;
 #[cfg(unix)]
 mod typed_ahead;
+#[cfg(feature = "store")]
+mod webhooks;
 #[cfg(unix)]
 mod wrapping;

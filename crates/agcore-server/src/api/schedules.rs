@@ -44,15 +44,19 @@ pub(crate) struct ScheduleChangeBody {
     pub(crate) title: Option<String>,
     /// When runs start.
     #[schemars(schema_with = "timing")]
+    #[serde(default)]
     pub(crate) timing: Option<Timing>,
     /// The input of the runs.
     #[schemars(schema_with = "input")]
+    #[serde(default)]
     pub(crate) input: Option<Value>,
     /// The handling of times at which the server was not there.
     #[schemars(schema_with = "catch_up")]
+    #[serde(default)]
     pub(crate) catch_up: Option<CatchUp>,
     /// The handling of times at which the run before is not over.
     #[schemars(schema_with = "overlap")]
+    #[serde(default)]
     pub(crate) overlap: Option<Overlap>,
     /// `true` pauses the schedule, `false` resumes it at its next time.
     pub(crate) paused: Option<bool>,

@@ -3,11 +3,13 @@
 use serde_json::{Value, json};
 
 /// Describes the placeholders of paths.
-const PLACEHOLDERS: [(&str, &str); 5] = [
+const PLACEHOLDERS: [(&str, &str); 7] = [
     ("thread", "The id of the thread"),
     ("run", "The id of the run"),
     ("file", "The id of the file"),
     ("schedule", "The id of the schedule"),
+    ("webhook", "The id of the webhook"),
+    ("delivery", "The id of the message"),
     ("name", "The name of the agent"),
 ];
 

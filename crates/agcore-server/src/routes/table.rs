@@ -8,12 +8,13 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-use super::{catalog, events, files, history, operations, runs, schedules, sessions, usage};
+use super::{catalog, events, files, history, operations, runs, schedules, sessions, usage, webhooks};
 use crate::{
     api::{
-        AgentList, AnswersBody, FileList, FileView, HistoryPage, ModelList, NewScheduleBody, OccurrenceList, RunView,
-        ScheduleChangeBody, SchedulePage, ScheduleView, SessionChange, SessionDetails, SessionPage, SessionView,
-        StartedView, UsageReport,
+        AgentList, AnswersBody, DeliveryPage, DeliveryView, FileList, FileView, HistoryPage, ModelList,
+        NewScheduleBody, NewWebhookBody, OccurrenceList, RunView, ScheduleChangeBody, SchedulePage, ScheduleView,
+        SessionChange, SessionDetails, SessionPage, SessionView, StartedView, UsageReport, WebhookChangeBody,
+        WebhookPage, WebhookView, WebhookWithSecret,
     },
     openapi::{Answer, Content, Link, Method, Operation, Parameter},
     problem::ProblemCode as Code,
@@ -28,6 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
     let mut all = runs_of_agents();
     all.extend(sessions_and_files());
     all.extend(schedules_of_users());
+    all.extend(webhooks_of_users());
     all.extend(reports());
     all.extend(operators());
     all
@@ -147,6 +149,57 @@ fn schedules_of_users() -> Vec<Route> {
     ]
 }
 
+fn webhooks_of_users() -> Vec<Route> {
+    let webhook = || Answer::of::<WebhookView>("The webhook");
+    let with_secret = || Answer::of::<WebhookWithSecret>("The webhook with its secret");
+    let message = || Answer::of::<DeliveryView>("The message, which is sent soon").with_status(202);
+    let state = json!({"enum": ["pending", "delivered", "failed"]});
+    let state = Parameter::query("state", state, "Only messages in this state");
+    vec![
+        get("/api/v1/agent/webhooks", webhooks::list)
+            .about("Lists webhooks", Answer::of::<WebhookPage>("A page of webhooks"))
+            .with([cursor(), limit()])
+            .failing([Code::InvalidRequest, Code::NotFound]),
+        post("/api/v1/agent/webhooks", webhooks::create)
+            .about(
+                "Creates a webhook, which is notified when runs end or wait for a person",
+                with_secret().with_status(201).with_links(WEBHOOK),
+            )
+            .with_body(Content::of::<NewWebhookBody>().with_example(hook))
+            .failing([Code::InvalidRequest, Code::NotFound])
+            .failing([Code::TooManyWebhooks, Code::SessionBusy]),
+        get("/api/v1/agent/webhooks/{webhook}", webhooks::show)
+            .about("Returns a webhook", webhook())
+            .failing([Code::NotFound]),
+        patch("/api/v1/agent/webhooks/{webhook}", webhooks::change)
+            .about("Changes, pauses or resumes a webhook", webhook())
+            .with_body(Content::of::<WebhookChangeBody>())
+            .failing([Code::InvalidRequest, Code::NotFound, Code::WebhookChanged]),
+        delete("/api/v1/agent/webhooks/{webhook}", webhooks::delete)
+            .about("Deletes a webhook", Answer::empty("The webhook was deleted"))
+            .failing([Code::NotFound]),
+        post("/api/v1/agent/webhooks/{webhook}/secret", webhooks::renew_secret)
+            .about("Replaces the secret of a webhook", with_secret())
+            .failing([Code::NotFound, Code::WebhookChanged]),
+        post("/api/v1/agent/webhooks/{webhook}/test", webhooks::test)
+            .about("Sends a message to try out a webhook", message())
+            .failing([Code::NotFound]),
+        get("/api/v1/agent/webhooks/{webhook}/deliveries", webhooks::deliveries)
+            .about(
+                "Lists the messages to a webhook",
+                Answer::of::<DeliveryPage>("A page of messages"),
+            )
+            .with([state, cursor(), limit()])
+            .failing([Code::InvalidRequest, Code::NotFound]),
+        post(
+            "/api/v1/agent/webhooks/{webhook}/deliveries/{delivery}/replay",
+            webhooks::replay,
+        )
+        .about("Sends a message again", message())
+        .failing([Code::NotFound]),
+    ]
+}
+
 fn reports() -> Vec<Route> {
     let thread = || text("threadId", "The id of the thread");
     let before = json!({"type": "integer", "minimum": 0});
@@ -211,6 +264,16 @@ const SCHEDULE: &[Link] = &[
     ("delete_schedules_schedule", &[("schedule", "scheduleId")]),
     ("post_schedules_schedule_run", &[("schedule", "scheduleId")]),
     ("get_schedules_schedule_occurrences", &[("schedule", "scheduleId")]),
+];
+
+/// The operations on a webhook that was created.
+const WEBHOOK: &[Link] = &[
+    ("get_webhooks_webhook", &[("webhook", "webhookId")]),
+    ("patch_webhooks_webhook", &[("webhook", "webhookId")]),
+    ("delete_webhooks_webhook", &[("webhook", "webhookId")]),
+    ("post_webhooks_webhook_secret", &[("webhook", "webhookId")]),
+    ("post_webhooks_webhook_test", &[("webhook", "webhookId")]),
+    ("get_webhooks_webhook_deliveries", &[("webhook", "webhookId")]),
 ];
 
 /// The problems of a start.
@@ -283,6 +346,11 @@ fn daily() -> Value {
         "timing": {"cron": "0 7 * * 1-5", "zone": "Europe/Berlin"},
         "input": message(),
     })
+}
+
+/// Returns an example of a webhook.
+fn hook() -> Value {
+    json!({"url": "https://example.com/hook", "events": ["run.completed", "run.failed"]})
 }
 
 fn cursor() -> Parameter {

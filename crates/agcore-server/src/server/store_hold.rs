@@ -7,8 +7,8 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::Server;
-use crate::{error::ServerError, serve};
+use super::{Server, serve};
+use crate::error::ServerError;
 
 impl Server {
     /// Waits until no other server uses the store, and takes it: for a restart in which the new process is started before the old

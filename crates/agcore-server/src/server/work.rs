@@ -68,6 +68,7 @@ impl Server {
         if service.leasing.works() {
             service.tasks.spawn(Arc::clone(service).claim_all());
             service.tasks.spawn(Arc::clone(service).keep_schedules());
+            service.tasks.spawn(Arc::clone(service).send_webhooks());
         }
         let flushing = Arc::clone(service);
         service

@@ -1,5 +1,6 @@
 //! Starting runs.
 
+mod questions;
 pub(super) mod request;
 
 use std::sync::Arc;

@@ -1,6 +1,10 @@
 //! [`Service`]: what all requests and runs share.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, atomic::AtomicUsize},
+    time::Duration,
+};
 
 use agcore_agent::{CONTEXT_METADATA, StoredSessions, TurnLog};
 use agcore_agui::EncoderSettings;
@@ -11,6 +15,7 @@ use agcore_schedule::ScheduleStore;
 use agcore_session::{
     CheckpointStore, Run, RunFilter, RunScope, Session, SessionError, SessionErrorKind, SessionStore,
 };
+use agcore_webhook::WebhookStore;
 use tokio::sync::{Mutex, Notify};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
@@ -31,6 +36,7 @@ use crate::{
     run::RunJob,
     settings::{BusyPolicy, Limits},
     stored::SharedCatalog,
+    webhooks::WebhookSender,
 };
 
 /// The longest time for which a probe waits for the database.
@@ -48,6 +54,8 @@ pub(crate) struct Service {
     pub(crate) files: Option<Files>,
     /// The schedules of users, if the server keeps them.
     pub(crate) schedules: Option<Schedules>,
+    /// The webhooks of users, if the server keeps them.
+    pub(crate) webhooks: Option<Webhooks>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Random,
     pub(crate) limits: Limits,
@@ -90,6 +98,27 @@ impl Schedules {
         Self {
             store,
             changed: Notify::new(),
+        }
+    }
+}
+
+/// The webhooks of a server, if it keeps some.
+pub(crate) struct Webhooks {
+    pub(super) store: Arc<dyn WebhookStore>,
+    pub(super) sender: Arc<dyn WebhookSender>,
+    /// Notified when a message may be due earlier than the next regular check.
+    pub(super) changed: Notify,
+    /// The number of messages that are being sent.
+    pub(super) in_flight: AtomicUsize,
+}
+
+impl Webhooks {
+    pub(crate) fn new((store, sender): (Arc<dyn WebhookStore>, Arc<dyn WebhookSender>)) -> Self {
+        Self {
+            store,
+            sender,
+            changed: Notify::new(),
+            in_flight: AtomicUsize::new(0),
         }
     }
 }

@@ -46,4 +46,6 @@ mod spans;
 mod subagents;
 mod tenants;
 mod tool_outage;
+#[cfg(feature = "http-sender")]
+mod webhooks;
 mod workers;

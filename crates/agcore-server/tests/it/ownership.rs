@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, sync::Arc};
 use agcore_chat::{Actor, SystemClock};
 use agcore_files::LocalStorage;
 use agcore_schedule::InMemorySchedules;
+use agcore_server::{WebhookMessage, WebhookSender};
 use agcore_testkit::scripted::{ScriptStep, ScriptedProvider};
+use agcore_webhook::{Attempt, InMemoryWebhooks};
+use async_trait::async_trait;
 use http::Method;
 use serde_json::{Value, json};
 
@@ -18,11 +21,12 @@ use crate::{
 const THREADS: [&str; 3] = ["done", "asking", "live"];
 
 /// The placeholders of ids in the requests of the walk.
-const NAMES: [&str; 4] = ["{t}", "{q}", "{f}", "{s}"];
+const NAMES: [&str; 6] = ["{t}", "{q}", "{f}", "{s}", "{w}", "{d}"];
 
 /// The way in which an operation is tried with ids of another user.
 enum Case {
-    /// Requests that name a thread `{t}`, a question `{q}`, a file `{f}` or a schedule `{s}`, each with a body.
+    /// Requests that name a thread `{t}`, a question `{q}`, a file `{f}`, a schedule `{s}`, a webhook `{w}` or a message to
+    /// it `{d}`, each with a body.
     Ids(&'static [(&'static str, Option<&'static str>)]),
     /// The same, for operations that create a thread if no user has one with this id.
     Starts(&'static [(&'static str, Option<&'static str>)]),
@@ -48,6 +52,7 @@ const OTHER: &str = r#"{"threadId":"{t}","runId":"r1","messages":[{"id":"x","rol
 const NEW: &str = r#"{"threadId":"{t}","runId":"r7","messages":[{"id":"x","role":"user","content":"Hello"}]}"#;
 const RESUME: &str = r#"{"threadId":"{t}","runId":"r9","messages":[],"resume":[{"interruptId":"{q}","status":"resolved","payload":true}]}"#;
 const SCHEDULED: &str = r#"{"timing":{"cron":"0 9 * * *"},"input":{"messages":[{"id":"x","role":"user","content":"Hello"}],"forwardedProps":{"files":["{f}"]}}}"#;
+const HOOK: &str = r#"{"url":"https://example.com/other"}"#;
 const FILE: &str = r#"{"threadId":"new-{f}","runId":"r1","messages":[{"id":"x","role":"user","content":"Hello"}],"forwardedProps":{"files":["{f}"]}}"#;
 
 /// Returns how an operation is tried; `None` if it is not known here, which fails the test.
@@ -105,6 +110,33 @@ fn case(operation: &str) -> Option<Case> {
         "GET /api/v1/agent/schedules/{schedule}/occurrences" => {
             Case::Ids(&[("/api/v1/agent/schedules/{s}/occurrences", None)])
         }
+        _ => return webhook_case(operation).or_else(|| report_case(operation)),
+    })
+}
+
+fn webhook_case(operation: &str) -> Option<Case> {
+    Some(match operation {
+        "GET /api/v1/agent/webhooks" => Case::Lists("/api/v1/agent/webhooks", None),
+        "POST /api/v1/agent/webhooks" => Case::Lists("/api/v1/agent/webhooks", Some(HOOK)),
+        "GET /api/v1/agent/webhooks/{webhook}" => Case::Ids(&[("/api/v1/agent/webhooks/{w}", None)]),
+        "PATCH /api/v1/agent/webhooks/{webhook}" => Case::Ids(&[("/api/v1/agent/webhooks/{w}", Some(HOOK))]),
+        "DELETE /api/v1/agent/webhooks/{webhook}" => Case::Ids(&[("/api/v1/agent/webhooks/{w}", None)]),
+        "POST /api/v1/agent/webhooks/{webhook}/secret" => {
+            Case::Ids(&[("/api/v1/agent/webhooks/{w}/secret", Some("{}"))])
+        }
+        "POST /api/v1/agent/webhooks/{webhook}/test" => Case::Ids(&[("/api/v1/agent/webhooks/{w}/test", Some("{}"))]),
+        "GET /api/v1/agent/webhooks/{webhook}/deliveries" => {
+            Case::Ids(&[("/api/v1/agent/webhooks/{w}/deliveries", None)])
+        }
+        "POST /api/v1/agent/webhooks/{webhook}/deliveries/{delivery}/replay" => {
+            Case::Ids(&[("/api/v1/agent/webhooks/{w}/deliveries/{d}/replay", Some("{}"))])
+        }
+        _ => return None,
+    })
+}
+
+fn report_case(operation: &str) -> Option<Case> {
+    Some(match operation {
         "GET /api/v1/agent/usage" => Case::Ids(&[("/api/v1/agent/usage?threadId={t}", None)]),
         "GET /api/v1/agent/agents" => Case::Lists("/api/v1/agent/agents", None),
         "GET /api/v1/agent/models" => Case::Lists("/api/v1/agent/models", None),
@@ -129,6 +161,21 @@ pub(crate) async fn operations(server: &Running) -> BTreeSet<String> {
     all
 }
 
+/// Sends nothing.
+#[derive(Debug)]
+struct NoSender;
+
+#[async_trait]
+impl WebhookSender for NoSender {
+    fn check(&self, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    async fn send(&self, _: WebhookMessage) -> Attempt {
+        std::future::pending().await
+    }
+}
+
 /// A server with the things of Ann.
 struct Fixture {
     server: Running,
@@ -136,6 +183,8 @@ struct Fixture {
     question: String,
     file: String,
     schedule: String,
+    webhook: String,
+    message: String,
     _folder: tempfile::TempDir,
 }
 
@@ -158,7 +207,11 @@ impl Fixture {
         let builder = builder(&provider, &store)
             .with_authenticator(tokens)
             .with_files(Arc::new(files))
-            .with_schedules(Arc::new(InMemorySchedules::new(Arc::new(SystemClock::new()))));
+            .with_schedules(Arc::new(InMemorySchedules::new(Arc::new(SystemClock::new()))))
+            .with_webhooks(
+                Arc::new(InMemoryWebhooks::new(Arc::new(SystemClock::new()))),
+                Arc::new(NoSender),
+            );
         let server = Running::start(builder).await;
         let headers = [("authorization", &*ann)];
         let path = "/api/v1/agent/run";
@@ -190,18 +243,28 @@ impl Fixture {
         let schedule = server.with(Method::POST, path, &headers, Some(&body)).await;
         assert_eq!(schedule.status.as_u16(), 201, "{}", schedule.text);
         let schedule = schedule.json()["scheduleId"].as_str().unwrap().to_owned();
+        let body = json!({"title": "Secret.", "url": "https://example.com/secret-call"});
+        let path = "/api/v1/agent/webhooks";
+        let webhook = server.with(Method::POST, path, &headers, Some(&body)).await;
+        assert_eq!(webhook.status.as_u16(), 201, "{}", webhook.text);
+        let webhook = webhook.json()["webhookId"].as_str().unwrap().to_owned();
+        let path = format!("/api/v1/agent/webhooks/{webhook}/test");
+        let message = server.with(Method::POST, &path, &headers, Some(&json!({}))).await;
+        let message = message.json()["deliveryId"].as_str().unwrap().to_owned();
         let fixture = Self {
             server,
             ann,
             question,
             file,
             schedule,
+            webhook,
+            message,
             _folder: folder,
         };
         (fixture, others)
     }
 
-    async fn ask(&self, request: Request, token: &str, ids: [&str; 4]) -> Answer {
+    async fn ask(&self, request: Request, token: &str, ids: [&str; 6]) -> Answer {
         let fill = |text: &str| {
             NAMES
                 .iter()
@@ -220,10 +283,16 @@ impl Fixture {
     async fn try_ids(&self, request: Request, is_allowed: bool, token: &str, what: &str) -> usize {
         let Request { path, body, .. } = request;
         for thread in THREADS {
-            let known = self
-                .ask(request, token, [thread, &self.question, &self.file, &self.schedule])
-                .await;
-            for secret in ["Secret", "secret-call", "secret.json", &self.question] {
+            let ids = [
+                thread,
+                &self.question,
+                &self.file,
+                &self.schedule,
+                &self.webhook,
+                &self.message,
+            ];
+            let known = self.ask(request, token, ids).await;
+            for secret in ["Secret.", "secret-call", "secret.json", &self.question] {
                 assert!(!known.text.contains(secret), "{what}: {}", known.text);
             }
             if is_allowed
@@ -236,7 +305,11 @@ impl Fixture {
             known.assert_problem(404, "not_found");
             if body.is_none_or(|body| ![SAME, OTHER, NEW].contains(&body)) {
                 let unknown = self
-                    .ask(request, token, ["nobodys", "nobodys?0", "file-0", "schedule-0"])
+                    .ask(
+                        request,
+                        token,
+                        ["nobodys", "nobodys?0", "file-0", "schedule-0", "webhook-0", "msg_0"],
+                    )
                     .await;
                 let heads = (known.headers.len(), unknown.headers.len());
                 assert_eq!((&known.text, heads.0), (&unknown.text, heads.1), "{what} {thread}");
@@ -245,15 +318,17 @@ impl Fixture {
         THREADS.len()
     }
 
-    /// Returns what Ann sees of her threads, files and schedules.
+    /// Returns what Ann sees of her threads, files, schedules and webhooks.
     async fn view(&self) -> String {
         let mut view = String::new();
         let paths = THREADS.map(|thread| format!("/api/v1/agent/sessions/{thread}"));
-        for path in paths
-            .iter()
-            .map(String::as_str)
-            .chain(["/api/v1/agent/files", "/api/v1/agent/schedules"])
-        {
+        let messages = format!("/api/v1/agent/webhooks/{}/deliveries", self.webhook);
+        for path in paths.iter().map(String::as_str).chain([
+            "/api/v1/agent/files",
+            "/api/v1/agent/schedules",
+            "/api/v1/agent/webhooks",
+            &messages,
+        ]) {
             let headers = [("authorization", &*self.ann)];
             view += &self.server.with(Method::GET, path, &headers, None).await.text;
         }

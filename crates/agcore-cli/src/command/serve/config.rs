@@ -7,7 +7,7 @@ use std::{
 };
 
 use agcore::{files::LocalStorage, llm::transport::http::Proxy};
-use agcore_server::{BusyPolicy, JwtVerifier, Limits, MediaSources, Sharing, Unfinished};
+use agcore_server::{BusyPolicy, HttpSender, JwtVerifier, Limits, MediaSources, Sharing, Unfinished};
 use agcore_settings::{BusyName, Chosen, LimitsTable, MediaName, Origin, ServeTable};
 
 use super::{jwt, retention::RetentionConfig, sharing::sharing};
@@ -34,6 +34,8 @@ pub(super) struct ServeConfig {
     pub(super) retention: RetentionConfig,
     pub(super) jwt: Option<JwtVerifier>,
     pub(super) files: Option<LocalStorage>,
+    /// Sends the messages of webhooks.
+    pub(super) webhooks: HttpSender,
     /// Whether clients must prove who they are, so that there may be several users.
     pub(super) has_credentials: bool,
     pub(super) offers_tools: bool,
@@ -99,6 +101,7 @@ impl ServeConfig {
             retention: RetentionConfig::new(&table.retention, problems),
             jwt,
             files,
+            webhooks: webhooks(&table.webhook_hosts, proxy, problems),
             stored_catalog,
             profiles: table.profiles == Some(true),
             hands_over: args.hand_over,
@@ -116,6 +119,20 @@ fn check_reach(listen: SocketAddr, has_credentials: bool, problems: &mut Vec<Str
              Use --require-token, --trusted-proxy or [serve.jwt], or listen on 127.0.0.1."
         ));
     }
+}
+
+/// Returns the sender of the messages of webhooks, which may send to these hosts on private networks.
+fn webhooks(hosts: &[String], proxy: &Proxy, problems: &mut Vec<String>) -> HttpSender {
+    let sender = HttpSender::new().with_proxy(proxy.clone());
+    hosts
+        .iter()
+        .fold(sender, |sender, host| match sender.clone().with_allowed_host(host) {
+            Ok(sender) => sender,
+            Err(error) => {
+                problems.push(format!("`webhook_hosts` of [serve]: {error}"));
+                sender
+            }
+        })
 }
 
 /// Returns the pause between two looks for a new version of the catalog in the database, if that is used.
@@ -205,6 +222,11 @@ fn limits(args: &ServeArgs, table: &LimitsTable, problems: &mut Vec<String>) -> 
             "max_schedules_per_user",
             table.max_schedules_per_user,
             &mut limits.max_schedules_per_user,
+        ),
+        (
+            "max_webhooks_per_user",
+            table.max_webhooks_per_user,
+            &mut limits.max_webhooks_per_user,
         ),
     ];
     for (name, setting, limit) in counts {

@@ -24,6 +24,9 @@ pub struct ServeTable {
     /// The origins of web pages that may use the server.
     #[serde(default)]
     pub origins: Vec<String>,
+    /// The hosts on private networks to which messages of webhooks are sent.
+    #[serde(default)]
+    pub webhook_hosts: Vec<String>,
     /// The handling of a run on a thread with an active run.
     pub busy: Option<BusyName>,
     /// Whether tools are offered to the model.
@@ -103,6 +106,8 @@ pub struct LimitsTable {
     pub max_file_bytes_per_tenant: Option<u64>,
     /// The most schedules of a user.
     pub max_schedules_per_user: Option<usize>,
+    /// The most webhooks of a user.
+    pub max_webhooks_per_user: Option<usize>,
     /// The time that a request may take to arrive, in seconds.
     pub read_timeout_seconds: Option<u64>,
     /// The time that a client may take to read, in seconds.

@@ -3,15 +3,11 @@
 //! The server opens no address itself, but a model server may: one that runs in the operator's network would fetch addresses there
 //! for every user.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
 use agcore_chat::{Content, ContentPart, Message};
-use url::{Host, Url};
+use agcore_llm::transport::address::{is_private_name, is_public, literal};
+use url::Url;
 
 use crate::{problem::Problem, settings::MediaSources};
-
-/// The ends of names that only a private network knows.
-const PRIVATE_NAMES: [&str; 6] = [".localhost", ".local", ".internal", ".lan", ".home.arpa", ".svc"];
 
 /// Checks the parts of a message of a user.
 ///
@@ -66,49 +62,10 @@ fn check_url(text: &str, allowed: MediaSources) -> Result<(), Problem> {
 
 /// Returns whether the host is one on the internet, judging by its name.
 fn is_public_host(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => is_public(IpAddr::V4(address)),
-        Some(Host::Ipv6(address)) => is_public(IpAddr::V6(address)),
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.').to_ascii_lowercase();
-            name.contains('.') && !PRIVATE_NAMES.iter().any(|end| name.ends_with(end))
-        }
-        None => false,
-    }
-}
-
-fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let is_special = match address.octets() {
-        [0 | 240..=255, ..] | [192, 0, 0, _] => true,
-        [100, second, ..] => (64..128).contains(&second),
-        [198, second, ..] => (18..20).contains(&second),
-        _ => false,
-    };
-    !(is_special
-        || address.is_private()
-        || address.is_loopback()
-        || address.is_link_local()
-        || address.is_multicast()
-        || address.is_documentation())
-}
-
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    match address.segments() {
-        // IPv4 in IPv6: mapped, translated and 6to4.
-        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
-            let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
-            is_public_v4(Ipv4Addr::new(a, b, c, d))
-        }
-        // Documentation and Teredo.
-        [0x2001, 0xdb8 | 0, ..] => false,
-        [first, ..] => (0x2000..0x4000).contains(&first),
+    let Some(host) = url.host_str() else { return false };
+    match literal(host) {
+        Some(address) => is_public(address),
+        None => !is_private_name(host),
     }
 }
 

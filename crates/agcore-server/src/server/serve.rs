@@ -25,7 +25,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Serves connections until `stop` is cancelled, then lets them and the runs end.
-pub(crate) async fn serve(listener: TcpListener, router: Router, service: Arc<Service>, stop: CancellationToken) {
+pub(super) async fn serve(listener: TcpListener, router: Router, service: Arc<Service>, stop: CancellationToken) {
     let connections = Arc::new(Semaphore::new(service.limits.max_connections.max(1)));
     let (tracker, closing) = (TaskTracker::new(), CancellationToken::new());
     let stopped = async {
@@ -66,10 +66,10 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, service: Arc<Se
     }
 }
 
-/// Lets runs end, and leaves those that take too long to the next process.
-pub(crate) async fn drain(service: &Arc<Service>) {
+/// Lets runs and messages of webhooks end, and leaves those that take too long to the next process.
+pub(super) async fn drain(service: &Arc<Service>) {
     let ended = async {
-        while service.active.len() > 0 {
+        while service.active.len() > 0 || service.is_sending() {
             service.idle.notified().await;
         }
     };

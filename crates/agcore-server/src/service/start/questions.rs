@@ -5,17 +5,17 @@
 
 use agcore_session::{Run, RunChange, RunFilter, RunStatus, SessionError};
 
-use super::state::Service;
 use crate::{
     log::RunLog,
     problem::{Problem, ProblemCode},
     run::RunInput,
+    service::state::Service,
     settings::BusyPolicy,
 };
 
 impl Service {
     /// Returns the treatment of a run with this input if its thread is busy.
-    pub(super) fn busy_of(&self, input: &RunInput) -> BusyPolicy {
+    pub(in crate::service) fn busy_of(&self, input: &RunInput) -> BusyPolicy {
         input.busy.unwrap_or(self.busy)
     }
 
@@ -23,7 +23,7 @@ impl Service {
     ///
     /// # Errors
     /// `session_busy` if the policy refuses it.
-    pub(super) fn check_busy(&self, input: &RunInput, open: &[Run]) -> Result<(), Problem> {
+    pub(in crate::service) fn check_busy(&self, input: &RunInput, open: &[Run]) -> Result<(), Problem> {
         if self.busy_of(input) != BusyPolicy::Refuse {
             return Ok(());
         }
@@ -40,7 +40,7 @@ impl Service {
     }
 
     /// Returns the changes of runs that wait for a person, when another run is added to their thread.
-    pub(super) fn replaced_runs(&self, input: &RunInput, open: &[Run]) -> Vec<RunChange> {
+    pub(in crate::service) fn replaced_runs(&self, input: &RunInput, open: &[Run]) -> Vec<RunChange> {
         let asking = open.iter().filter(|run| run.status == RunStatus::Interrupted);
         let changes = asking.flat_map(|run| match (input.is_continuation(), self.busy_of(input)) {
             (true, _) => vec![RunStatus::Running, RunStatus::Completed]
@@ -57,7 +57,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn has_to_wait(&self, log: &RunLog, input: &RunInput) -> Result<bool, SessionError> {
+    pub(in crate::service) async fn has_to_wait(&self, log: &RunLog, input: &RunInput) -> Result<bool, SessionError> {
         if self.busy_of(input) == BusyPolicy::Interrupt || input.is_continuation() || log.feed.is_cancel_requested() {
             return Ok(false);
         }
@@ -76,7 +76,7 @@ impl Service {
     ///
     /// # Errors
     /// When the store fails.
-    pub(super) async fn withdrawn_runs(&self, log: &RunLog) -> Result<Vec<RunChange>, SessionError> {
+    pub(in crate::service) async fn withdrawn_runs(&self, log: &RunLog) -> Result<Vec<RunChange>, SessionError> {
         let open = self.open_runs(log).await?;
         let asking = open.into_iter().filter(|run| run.status == RunStatus::Interrupted);
         Ok(asking.map(|run| RunChange::new(run.id, RunStatus::Cancelled)).collect())
