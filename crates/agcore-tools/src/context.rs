@@ -65,7 +65,6 @@ impl ToolContext {
         ToolContextBuilder {
             session_id: Text::EMPTY,
             key_scope: None,
-            fencing_token: None,
             trace_id: None,
             agent: None,
             actor: None,
@@ -292,7 +291,6 @@ impl fmt::Debug for ToolContext {
 pub struct ToolContextBuilder {
     session_id: Text,
     key_scope: Option<Text>,
-    fencing_token: Option<u64>,
     trace_id: Option<Text>,
     agent: Option<Text>,
     actor: Option<Arc<Actor>>,
@@ -371,7 +369,6 @@ impl ToolContextBuilder {
             run: Arc::new(RunScope {
                 session_id: self.session_id,
                 key_scope: self.key_scope,
-                fencing_token: self.fencing_token,
                 trace_id: self.trace_id,
                 agent: self.agent,
                 actor: self.actor,

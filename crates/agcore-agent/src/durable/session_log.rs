@@ -56,9 +56,6 @@ pub(crate) trait SessionLog: OutcomeRecorder {
     /// place in the session.
     fn key_scope(&self) -> String;
 
-    /// Returns the fencing token for tools; see [`TurnLog::fencing_token`](super::TurnLog::fencing_token).
-    fn fencing_token(&self) -> Option<u64>;
-
     /// Notes that the state has changed in another way than by outcomes.
     fn state_changed(&self);
 

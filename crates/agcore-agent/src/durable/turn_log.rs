@@ -119,12 +119,6 @@ pub trait TurnLog: Send + Sync {
         Ok(())
     }
 
-    /// Returns a number that grows whenever another process takes over the turns of the log, for the tools that they call. `None`
-    /// by default: turns stay in their process.
-    fn fencing_token(&self) -> Option<u64> {
-        None
-    }
-
     /// Returns the right to drive a session, if the owner of the log has it already. By default, a session takes it
     /// from its store.
     fn hold(&self, tenant: &str, session: &str) -> Option<Hold> {

@@ -72,9 +72,6 @@ impl Segment<'_> {
         if let Some(recorder) = &self.session.recorder {
             let turn = self.turn_index(conversation);
             context = context.with_key_scope(format!("{turn} {}", recorder.key_scope()));
-            if let Some(token) = recorder.fencing_token() {
-                context = context.with_fencing_token(token);
-            }
         }
         if let Some(pause) = pause {
             if HandoffState::of(&run_state).target().is_some() {

@@ -16,11 +16,8 @@ use crate::{
 /// The member of `_meta` with the [idempotency key](ToolContext::idempotency_key) of a call.
 const IDEMPOTENCY_KEY: &str = "agcore/idempotencyKey";
 
-/// The member of `_meta` with the [fencing token](ToolContext::fencing_token) of a call.
-const FENCING_TOKEN: &str = "agcore/fencingToken";
-
-/// A tool of a server as a tool of agcore. It shares the connection of its client. Calls of stored sessions have the members
-/// `agcore/idempotencyKey` and, if runs move between processes, `agcore/fencingToken` in `_meta`.
+/// A tool of a server as a tool of agcore. It shares the connection of its client. Calls of stored sessions have the member
+/// `agcore/idempotencyKey` in `_meta`.
 #[derive(Debug, Clone)]
 pub struct McpTool {
     client: McpClient,
@@ -131,9 +128,6 @@ impl BaseTool for McpTool {
         call.timeout = self.timeout;
         if let Some(key) = context.idempotency_key() {
             call = call.with_meta(IDEMPOTENCY_KEY, key);
-        }
-        if let Some(token) = context.fencing_token() {
-            call = call.with_meta(FENCING_TOKEN, token);
         }
         let result = self
             .client

@@ -229,10 +229,6 @@ impl TurnLog for RunLog {
         self.committer.commit(expected, turn.commit, inputs.collect()).await
     }
 
-    fn fencing_token(&self) -> Option<u64> {
-        self.lease.as_ref().map(|lease| lease.lease().epoch)
-    }
-
     fn hold(&self, tenant: &str, session: &str) -> Option<Hold> {
         let hold = self.hold.lock().unwrap_or_else(PoisonError::into_inner).clone();
         hold.filter(|_| (tenant, session) == self.job.session()).map(Hold::new)

@@ -283,10 +283,6 @@ impl TurnLog for Stages {
         self.write(session, expected, turn).await
     }
 
-    fn fencing_token(&self) -> Option<u64> {
-        self.log.fencing_token()
-    }
-
     async fn before_create(&self, session: &NewSession) -> Result<(), SessionError> {
         if !self.has(&session.owner.tenant, &session.id) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Idempotency keys and fencing tokens.
+//! Idempotency keys.
 
 use std::fmt::Write as _;
 
@@ -44,14 +44,6 @@ impl ToolContext {
         let (scope, call) = (self.run.key_scope.as_ref()?, self.call.as_ref()?);
         Some(of_call(scope, &call.id))
     }
-
-    /// Returns a number that grows whenever another process takes over the run. A service that remembers the highest one, and
-    /// refuses requests with lower ones, is safe from a process that was stopped in the middle of a call and continues it later.
-    ///
-    /// `None` if runs do not move between processes.
-    pub fn fencing_token(&self) -> Option<u64> {
-        self.run.fencing_token
-    }
 }
 
 impl ToolContextBuilder {
@@ -59,12 +51,6 @@ impl ToolContextBuilder {
     /// [idempotency keys](ToolContext::idempotency_key). A turn that continues after a crash must have the same text.
     pub fn with_key_scope(mut self, scope: impl Into<Text>) -> Self {
         self.key_scope = Some(scope.into());
-        self
-    }
-
-    /// Sets the [fencing token](ToolContext::fencing_token).
-    pub fn with_fencing_token(mut self, token: u64) -> Self {
-        self.fencing_token = Some(token);
         self
     }
 }

@@ -22,7 +22,6 @@ use super::{
 pub(super) struct RunScope {
     pub(super) session_id: Text,
     pub(super) key_scope: Option<Text>,
-    pub(super) fencing_token: Option<u64>,
     pub(super) trace_id: Option<Text>,
     pub(super) agent: Option<Text>,
     pub(super) actor: Option<Arc<Actor>>,

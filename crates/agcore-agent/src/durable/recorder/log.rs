@@ -50,10 +50,6 @@ impl SessionLog for SessionRecorder {
         id::join([tenant, session, &created_at.as_millis().to_string(), path])
     }
 
-    fn fencing_token(&self) -> Option<u64> {
-        self.stream.sink.log.as_ref()?.fencing_token()
-    }
-
     fn set_run(&self, run: Option<Arc<str>>, starts: bool) {
         let mut next = self.next();
         (next.started_run, next.continued_run) = if starts { (run, None) } else { (None, run) };
