@@ -138,9 +138,23 @@ impl Feed {
         self.events().seen
     }
 
-    /// Notes that all events of the run up to this event of the session were read from the store.
-    pub(crate) fn set_seen(&self, last: u64) {
-        self.events().seen = Some(last);
+    /// Notes that there are events which were not read from the store yet.
+    pub(crate) fn forget_seen(&self) {
+        self.events().seen = None;
+    }
+
+    /// Returns the number of logs that have added events in this process.
+    pub(crate) fn logs(&self) -> u64 {
+        self.events().logs
+    }
+
+    /// Notes that all events of the run up to this event of the session were read from the store, unless a log has added events
+    /// since there were this many logs: then those that were read may not have been added.
+    pub(crate) fn set_seen(&self, last: u64, logs: u64) {
+        let mut events = self.events();
+        if events.logs == logs && !events.is_written_here {
+            events.seen = Some(last);
+        }
     }
 
     /// Returns whether nothing more is written. Events that were written before may not have been read yet.
@@ -243,5 +257,23 @@ mod tests {
         feed.end_here(log);
         feed.publish_found([item(6), item(7)].into_iter());
         assert_eq!((seqs(&feed).len(), feed.last()), (6, 7));
+    }
+
+    #[test]
+    fn what_a_log_may_have_kept_out_is_read_again() {
+        let feed = Feed::elsewhere();
+        let logs = feed.logs();
+        feed.set_seen(5, logs);
+        assert_eq!(feed.seen(), Some(5));
+        let log = feed.begin_here();
+        // Found before the log began, and not added for that reason.
+        feed.publish_found([item(6)].into_iter());
+        feed.set_seen(6, logs);
+        feed.end_here(log);
+        assert_eq!(feed.seen(), None);
+        feed.set_seen(6, logs);
+        assert_eq!(feed.seen(), None, "the read is older than the log");
+        feed.set_seen(6, feed.logs());
+        assert_eq!(feed.seen(), Some(6));
     }
 }

@@ -63,7 +63,7 @@ impl Followed {
         used.for_each(|feed| feed.close());
     }
 
-    /// Notes that the events of a feed come from somewhere else than before.
+    /// Notes that there is a feed to read at once: its events come from somewhere else than before, or there are more of them.
     pub(in crate::service) fn note_move(&self) {
         self.changed.notify_one();
     }

@@ -1,10 +1,10 @@
 //! The feeds of runs, also of those that other processes execute.
 
-use std::sync::Arc;
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use agcore_chat::{Fault, FaultKind};
 use agcore_session::{DeadLetter, EventFilter, Run, RunKey, RunProgress, SessionError, SessionErrorKind, id};
-use futures_util::{StreamExt, stream};
+use futures_util::{FutureExt, StreamExt, stream};
 
 use super::super::{owned::OwnedRun, state::Service};
 use crate::{
@@ -14,6 +14,15 @@ use crate::{
 
 /// The number of events that are read at once.
 const PAGE: u64 = 256;
+
+/// The number of such pages of a run that are read before it is the turn of others.
+const PAGES: u32 = 16;
+
+/// The pause after a round, also if there are new feeds meanwhile.
+const REST: Duration = Duration::from_millis(10);
+
+/// The pause after a round that has panicked.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The number of runs about which one statement asks.
 const ASKED: usize = 500;
@@ -45,14 +54,20 @@ impl Service {
     pub(super) fn feed(self: &Arc<Self>, job: &RunJob) -> Arc<Feed> {
         let (feed, is_first) = self.leasing.followed.feed(job);
         if is_first {
-            self.tasks.spawn(Arc::clone(self).watch_feeds());
+            let service = Arc::clone(self);
+            self.tasks.spawn(async move {
+                while AssertUnwindSafe(service.watch_feeds()).catch_unwind().await.is_err() {
+                    // The hook of panics has reported it. The runs of others must not wait for ever.
+                    service.clock.sleep(PAUSE).await;
+                }
+            });
         }
         feed
     }
 
     /// Reads the events of runs from the store while other processes write them, until no feed is used any more. However many there
     /// are, one statement finds out which of them have new events.
-    async fn watch_feeds(self: Arc<Self>) {
+    async fn watch_feeds(self: &Arc<Self>) {
         let poll = self.leasing.settings.poll;
         let (mut pause, mut next) = (poll, self.clock.monotonic());
         while let Some(feeds) = self.leasing.followed.open() {
@@ -65,11 +80,17 @@ impl Service {
                 next = self.clock.monotonic().saturating_add(pause);
             }
             drop(asked);
+            let rested = async {
+                self.clock.sleep(REST).await;
+                tokio::select! {
+                    () = self.leasing.followed.changed() => {}
+                    () = self.clock.sleep(next.saturating_sub(self.clock.monotonic())) => {}
+                }
+            };
             tokio::select! {
                 // Those who follow the runs come back, to this server when it has started again, or to another one.
                 () = self.parking.cancelled() => return self.leasing.followed.close(),
-                () = self.leasing.followed.changed() => {}
-                () = self.clock.sleep(next.saturating_sub(self.clock.monotonic())) => {}
+                () = rested => {}
             }
         }
     }
@@ -87,7 +108,7 @@ impl Service {
                 Ok(progress) => progress,
                 Err(error) => {
                     tracing::warn!(?error, "the events of runs cannot be read at the moment");
-                    return has_news;
+                    continue;
                 }
             };
             let found = page.iter().zip(progress).filter(|((_, feed), progress)| {
@@ -116,7 +137,13 @@ impl Service {
     /// Reads the events that were stored since the last time, and closes the feed after the last one. The progress was read before
     /// the events: what the process writes between the two is read the next time.
     async fn read_more(&self, job: &RunJob, feed: &Feed, progress: Option<RunProgress>) -> Result<(), SessionError> {
-        self.read_events(job, feed).await?;
+        let logs = feed.logs();
+        if !self.read_events(job, feed).await? {
+            // The next round, which follows at once, reads on after the events of other runs.
+            feed.forget_seen();
+            self.leasing.followed.note_move();
+            return Ok(());
+        }
         if progress.is_some_and(|progress| progress.is_dead) && !feed.is_over() {
             if let Some(run) = self.stored_run(job, &job.run).await?
                 && !self.end_dead(job, &run).await?
@@ -127,17 +154,18 @@ impl Service {
             self.read_events(job, feed).await?;
         }
         match progress {
-            Some(progress) if progress.status.is_workable() => feed.set_seen(progress.last_event),
+            Some(progress) if progress.status.is_workable() => feed.set_seen(progress.last_event, logs),
             _ if !feed.is_written_here() => feed.close(),
             _ => {}
         }
         Ok(())
     }
 
-    /// Adds the events that are stored to a feed, unless the log of this process adds them meanwhile.
-    async fn read_events(&self, job: &RunJob, feed: &Feed) -> Result<(), SessionError> {
+    /// Adds the events that are stored to a feed, unless the log of this process adds them meanwhile. Returns whether these are all
+    /// of them.
+    async fn read_events(&self, job: &RunJob, feed: &Feed) -> Result<bool, SessionError> {
         let (tenant, thread) = job.session();
-        loop {
+        for _ in 0..PAGES {
             let filter = EventFilter::new()
                 .with_run(&*job.run)
                 .after(feed.last())
@@ -146,9 +174,10 @@ impl Service {
             let is_all = u64::try_from(found.len()).is_ok_and(|count| count < PAGE);
             feed.publish_found(found.into_iter().map(LogItem::from));
             if is_all || feed.is_written_here() {
-                return Ok(());
+                return Ok(true);
             }
         }
+        Ok(false)
     }
 
     /// Stores the last event of a run that has failed because it was claimed too often, unless that was done. Returns false if
