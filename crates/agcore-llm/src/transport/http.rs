@@ -77,6 +77,7 @@ pub struct HttpTransport {
     proxy: Option<ProxyRoute>,
     guard: SecretGuard,
     returns_redirects: bool,
+    logs_paths: bool,
 }
 
 impl HttpTransport {
@@ -106,6 +107,7 @@ impl HttpTransport {
             proxy,
             guard,
             returns_redirects: options.returns_redirects,
+            logs_paths: options.logs_paths,
         })
     }
 
@@ -180,7 +182,7 @@ impl HttpTransport {
 impl Transport for HttpTransport {
     async fn send(&self, request: WireRequest, stream: bool) -> Result<TransportReply, LlmError> {
         let mut timer = ExchangeTimer::new(&self.timeouts, stream);
-        trace::request(&request, &self.base);
+        trace::request(&request, &self.base, self.logs_paths);
         let Response { mut head, chunks } = self.respond(request, &mut timer).await?;
         let content = Content::new(chunks, &mut head.headers);
         trace::response(&head);

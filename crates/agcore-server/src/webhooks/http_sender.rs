@@ -122,7 +122,8 @@ impl HttpSender {
             .with_header("accept-encoding", "identity")
             .with_timeouts(limits)
             .with_proxy(self.proxy.clone())
-            .with_redirects_returned();
+            .with_redirects_returned()
+            .with_hidden_paths();
         match route(server, self.is_allowed(&url), is_proxied, LIMIT).await {
             Ok(Route::Address(address)) => options = options.with_address(address),
             Ok(_) => {}

@@ -58,6 +58,8 @@ pub struct HttpOptions {
     pub address: Option<IpAddr>,
     /// Whether redirects are returned as replies. By default, they are errors.
     pub returns_redirects: bool,
+    /// Whether the log has the paths of requests, at the level `debug`. By default, it has; queries are never there.
+    pub logs_paths: bool,
 }
 
 impl HttpOptions {
@@ -74,6 +76,7 @@ impl HttpOptions {
             client: HttpClient::default(),
             address: None,
             returns_redirects: false,
+            logs_paths: true,
         }
     }
 
@@ -90,6 +93,13 @@ impl HttpOptions {
     #[must_use]
     pub fn with_redirects_returned(mut self) -> Self {
         self.returns_redirects = true;
+        self
+    }
+
+    /// Keeps the paths of requests out of the log, for URLs whose path is a secret.
+    #[must_use]
+    pub fn with_hidden_paths(mut self) -> Self {
+        self.logs_paths = false;
         self
     }
 

@@ -27,17 +27,23 @@ const HARMLESS: [&str; 13] = [
 const HARMLESS_PREFIXES: [&str; 2] = ["x-ratelimit-", "anthropic-ratelimit-"];
 
 /// Reports a request.
-pub(super) fn request(request: &WireRequest, base: &BaseUrl) {
+pub(super) fn request(request: &WireRequest, base: &BaseUrl, shows_path: bool) {
     if !tracing::enabled!(tracing::Level::DEBUG) {
         return;
     }
     // Queries may contain keys.
-    let path = base.join(&request.path).map(|uri| uri.path().to_owned());
+    let path = match shows_path {
+        true => base
+            .join(&request.path)
+            .map(|uri| uri.path().to_owned())
+            .unwrap_or_default(),
+        false => "/***".to_owned(),
+    };
     tracing::debug!(
         "{} {}{}, {} bytes; {}",
         request.method,
         base.origin(),
-        path.unwrap_or_default(),
+        path,
         request.body.len(),
         visible(&request.headers)
     );
