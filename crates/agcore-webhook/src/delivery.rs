@@ -79,7 +79,7 @@ pub struct Attempt {
     /// The status of the answer, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// The reason for the failure, if there was no answer.
+    /// The reason for the failure, if the status alone does not state it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How long it took, in milliseconds.

@@ -93,8 +93,9 @@ pub trait WebhookStore: Debug + Send + Sync {
     /// [`NotFound`](crate::WebhookErrorKind::NotFound) if there is no such webhook. When the storage fails.
     async fn test_webhook(&self, tenant: &str, id: &str) -> Result<Delivery, WebhookError>;
 
-    /// Claims messages that are due, of all tenants, the one that has been due for longest first. The holder is a new id. A claim
-    /// expires after the length, which must be longer than it takes to send a message.
+    /// Claims messages that are due, of all tenants: first those of webhooks to which the fewest are sent at the moment, so that a
+    /// user with many keeps none of others back, and among these the one that has been due for longest. The holder is a new id. A
+    /// claim expires after the length, which must be longer than it takes to send a message.
     ///
     /// Webhooks that are paused are left out, and so are messages of a webhook of which about [`MAX_IN_FLIGHT`] are claimed.
     /// Messages that cannot be read, because they were written by a newer version, keep no others from being claimed.

@@ -119,8 +119,9 @@ impl Service {
         let _hold = self.admission_to(actor, &id::join(["webhooks", &actor.user])).await?;
         let limit = self.limits.max_webhooks_per_user as u64;
         let filter = WebhookFilter::new(actor.tenant.clone()).with_user(actor.user.clone());
-        let known = webhooks.store.webhooks(&filter.with_limit(limit)).await?;
-        if known.len() as u64 >= limit {
+        let known = webhooks.store.webhooks(&filter).await?;
+        let own = known.iter().filter(|webhook| webhook.scope == WebhookScope::Owner);
+        if own.count() as u64 >= limit {
             let detail = format!("there are as many webhooks as allowed, which is {limit}; delete one of them");
             return Err(Problem::new(ProblemCode::TooManyWebhooks, detail));
         }

@@ -6,7 +6,7 @@ use agcore_schedule::KEPT_OCCURRENCES;
 use agcore_session::{
     ApprovalFilter, EventFilter, MessageFilter, MessagePart, RunFilter, RunKey, Session, conversations_of,
 };
-use agcore_webhook::DeliveryFilter;
+use agcore_webhook::{DeliveryFilter, WebhookScope};
 
 use super::{
     UserDataStore,
@@ -118,7 +118,11 @@ async fn webhooks(store: &dyn UserDataStore, user: &Actor, write: &mut Write<'_>
             return Ok(());
         };
         last = Some(webhook.id.clone());
-        for webhook in webhooks {
+        // Those of a whole tenant have messages about other users.
+        let own = webhooks
+            .into_iter()
+            .filter(|webhook| webhook.scope == WebhookScope::Owner);
+        for webhook in own {
             let (tenant, id) = (webhook.tenant().to_owned(), webhook.id.clone());
             write(UserDataRow::Webhook {
                 webhook: Box::new(UserWebhook::from(webhook)),

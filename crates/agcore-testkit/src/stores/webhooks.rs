@@ -24,7 +24,8 @@ pub use self::{
     },
     claims::{
         an_expired_claim_is_claimed_again, claims_what_has_been_due_for_longest,
-        few_messages_of_a_webhook_are_in_flight, sixteen_processes_claim_each_message_once,
+        few_messages_of_a_webhook_are_in_flight, many_webhooks_of_a_user_keep_none_of_another_back,
+        sixteen_processes_claim_each_message_once,
     },
     commits::{
         a_dead_letter_is_reported, a_failed_commit_leaves_no_message, a_fenced_commit_leaves_no_message,

@@ -145,6 +145,10 @@ const FLAWS: &[(&str, &[Flaw])] = &[
         &[Flaw::AllAreInFlight, Flaw::AnsweredOnesStayInFlight],
     ),
     (
+        "many_webhooks_of_a_user_keep_none_of_another_back",
+        &[Flaw::FloodsComeFirst],
+    ),
+    (
         "sixteen_processes_claim_each_message_once",
         &[Flaw::NothingIsHeld, Flaw::ClaimedOnesAreLost],
     ),

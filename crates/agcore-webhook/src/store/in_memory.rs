@@ -158,13 +158,13 @@ impl WebhookStore for InMemoryWebhooks {
     ) -> Result<Vec<ClaimedDelivery>, WebhookError> {
         let mut stored = self.stored();
         let now = self.now();
-        let mut due: Vec<(Timestamp, u64, &Key)> = stored
+        let mut due: Vec<((u64, Timestamp, u64), &Key)> = stored
             .iter()
-            .flat_map(|(key, stored)| stored.due(now).map(move |(at, number)| (at, number, key)))
+            .flat_map(|(key, stored)| stored.due(now).map(move |message| (message, key)))
             .collect();
         due.sort_unstable();
         let chosen = due.into_iter().take(limit(Some(count)));
-        let chosen: Vec<(u64, Key)> = chosen.map(|(_, number, key)| (number, key.clone())).collect();
+        let chosen: Vec<(u64, Key)> = chosen.map(|((.., number), key)| (number, key.clone())).collect();
         let claims = chosen.into_iter().filter_map(|(number, key)| {
             let stored = stored.get_mut(&key)?;
             let delivery = stored.claim(number, holder, now.after(length))?;

@@ -56,7 +56,7 @@ pub(crate) struct AddWebhookArgs {
     #[arg(long)]
     pub(crate) paused: bool,
     /// Send the events of all users of the tenant; users do not see the webhook
-    #[arg(long)]
+    #[arg(long, conflicts_with = "user")]
     pub(crate) tenant_wide: bool,
     #[command(flatten)]
     pub(crate) owner: WebhookOwnerArgs,

@@ -92,7 +92,11 @@ impl Service {
         tokio::select! {
             // The message is sent again when the claim expires.
             () = self.parking.cancelled() => {}
-            attempt = self.send_claimed(webhooks, &claimed) => record(webhooks, &claimed, attempt).await,
+            attempt = self.send_claimed(webhooks, &claimed) => {
+                let recording = AssertUnwindSafe(record(webhooks, &claimed, attempt)).catch_unwind();
+                // The hook of panics reports it. The message is sent again when the claim expires.
+                drop(recording.await);
+            }
         }
         drop(place);
         webhooks.in_flight.fetch_sub(1, Ordering::AcqRel);

@@ -29,7 +29,9 @@ static CLAIM: LazyLock<String> = LazyLock::new(|| {
         "WITH RECURSIVE clock AS MATERIALIZED (SELECT {NOW} AS now),
          {waiting},
          candidates AS MATERIALIZED (
-             SELECT next.delivery, next.next_at
+             SELECT next.delivery, next.next_at, flying.held + row_number() OVER (
+                 PARTITION BY webhooks.webhook ORDER BY next.next_at, next.delivery
+             ) AS place
              FROM clock CROSS JOIN waiting JOIN webhooks USING (webhook)
              CROSS JOIN LATERAL (
                  SELECT count(*) AS held FROM webhook_deliveries AS held
@@ -40,13 +42,13 @@ static CLAIM: LazyLock<String> = LazyLock::new(|| {
                  WHERE message.webhook = webhooks.webhook AND {due}
                  ORDER BY next_at, delivery LIMIT greatest($5 - flying.held, 0)
              ) AS next
-             WHERE webhooks.paused IS NULL ORDER BY 2, 1 LIMIT $4
+             WHERE webhooks.paused IS NULL ORDER BY 3, 2, 1 LIMIT $4
          ),
          picked AS MATERIALIZED (
              SELECT message.delivery
              FROM clock, candidates JOIN webhook_deliveries AS message ON message.delivery = candidates.delivery
              WHERE message.next_at <= now AND (message.holder IS NULL OR message.held_until <= now)
-             ORDER BY candidates.next_at, candidates.delivery LIMIT $3
+             ORDER BY candidates.place, candidates.next_at, candidates.delivery LIMIT $3
              FOR NO KEY UPDATE OF message SKIP LOCKED
          ),
          claimed AS (

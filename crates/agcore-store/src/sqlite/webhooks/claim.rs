@@ -17,6 +17,8 @@ const ATTEMPT: &str = "cannot claim the messages";
 /// A message that can be claimed, in the order of claims.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Choice {
+    /// The place of the message among those that are sent to its webhook at the same time.
+    place: i64,
     next_at: i64,
     delivery: i64,
 }
@@ -70,13 +72,13 @@ fn choices(connection: &Connection, now: Timestamp) -> Result<Vec<Choice>, Store
     let mut choices = Vec::new();
     for (webhook, held) in waiting {
         let free = number(MAX_IN_FLIGHT).saturating_sub(held).max(0);
-        let read = |row: &Row<'_>| {
-            Ok(Choice {
-                next_at: row.get(0)?,
-                delivery: row.get(1)?,
-            })
-        };
-        choices.extend(select(connection, ATTEMPT, &sql, params![webhook, now, free], read)?);
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let found = select(connection, ATTEMPT, &sql, params![webhook, now, free], read)?;
+        choices.extend((held..).zip(found).map(|(place, (next_at, delivery))| Choice {
+            place,
+            next_at,
+            delivery,
+        }));
     }
     Ok(choices)
 }

@@ -42,6 +42,7 @@ macro_rules! __webhook_store_behaviors {
                 claims_what_has_been_due_for_longest,
                 an_expired_claim_is_claimed_again,
                 few_messages_of_a_webhook_are_in_flight,
+                many_webhooks_of_a_user_keep_none_of_another_back,
                 sixteen_processes_claim_each_message_once,
                 a_delivered_message_is_not_sent_again,
                 a_failed_attempt_is_repeated_later,

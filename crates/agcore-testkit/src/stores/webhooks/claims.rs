@@ -94,6 +94,28 @@ pub async fn few_messages_of_a_webhook_are_in_flight(subject: &dyn WebhookStoreS
     assert_eq!(again.len() as u64, MAX_IN_FLIGHT + 1);
 }
 
+/// Checks that a user with many webhooks whose messages wait keeps those of another user back for no longer than it takes one place
+/// to be free.
+pub async fn many_webhooks_of_a_user_keep_none_of_another_back(subject: &dyn WebhookStoreSubject) {
+    let opened = open(subject).await;
+    for number in 0..20 {
+        opened.create(hook(&format!("slow {number}"))).await;
+    }
+    let bo = Actor::new("acme", "bo");
+    opened.create(hook("other").with_owner(bo.clone())).await;
+    for run in 0..MAX_IN_FLIGHT {
+        opened.complete(&run.to_string()).await;
+    }
+    opened.pass(60).await;
+    let limit = 20 * (MAX_IN_FLIGHT - 2);
+    assert_eq!(opened.claim("a", limit).await.len() as u64, limit);
+    opened.run(&bo, ("last", "last"), RunStatus::Completed).await;
+    let next = opened.claim("b", 1).await;
+    assert_eq!(next[0].webhook.id, "other");
+    let rest = opened.claim("c", 1_000).await;
+    assert_eq!(rest.len() as u64, 20 * MAX_IN_FLIGHT - limit);
+}
+
 /// Checks that of sixteen processes that claim at once no two get the same message, and that all messages are claimed.
 pub async fn sixteen_processes_claim_each_message_once(subject: &dyn WebhookStoreSubject) {
     let opened = open(subject).await;

@@ -1,11 +1,11 @@
 //! The contract, with flaws.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use agcore_webhook::{
-    Actor, Attempt, ClaimedDelivery, Delivery, DeliveryFilter, DeliveryState, EventKinds, NewWebhook, PauseReason,
-    SigningSecret, Timestamp, Webhook, WebhookChange, WebhookError, WebhookErrorKind, WebhookEvent, WebhookFilter,
-    WebhookScope, WebhookStore,
+    Actor, Attempt, ClaimedDelivery, Delivery, DeliveryFilter, DeliveryState, EventKinds, MAX_IN_FLIGHT, NewWebhook,
+    PauseReason, SigningSecret, Timestamp, Webhook, WebhookChange, WebhookError, WebhookErrorKind, WebhookEvent,
+    WebhookFilter, WebhookScope, WebhookStore,
 };
 use async_trait::async_trait;
 
@@ -131,6 +131,17 @@ impl WebhookStore for Flawed {
         match self.flaw {
             Flaw::ClaimsAreSortedById => due.sort_by_key(|place| state.messages[*place].webhook.id.clone()),
             _ => due.sort_by_key(|place| (state.messages[*place].delivery.next_at, state.messages[*place].number)),
+        }
+        if !matches!(self.flaw, Flaw::ClaimsAreSortedById | Flaw::FloodsComeFirst) {
+            let mut sent = BTreeMap::new();
+            due.sort_by_cached_key(|place| {
+                let webhook = &state.messages[*place].webhook;
+                let key = (webhook.tenant().to_owned(), webhook.id.clone());
+                let held = MAX_IN_FLIGHT.saturating_sub(self.free(&state, webhook, now));
+                let sent = sent.entry(key).or_insert(held);
+                *sent += 1;
+                *sent
+            });
         }
         let count = if self.has(Flaw::LimitsAreIgnored) {
             usize::MAX

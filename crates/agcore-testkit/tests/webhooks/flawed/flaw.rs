@@ -34,6 +34,7 @@ pub(super) enum Flaw {
     WaitingIsNotReported,
     CancellingIsFailing,
     OneMessagePausesAll,
+    FloodsComeFirst,
     StartsAreReported,
     RunsAreNotNamed,
     EveryWriteIsReported,

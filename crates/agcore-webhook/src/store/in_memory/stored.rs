@@ -65,9 +65,9 @@ impl Stored {
         }
     }
 
-    /// Returns the times and numbers of the messages that may be claimed: those that have been due for longest, as many as may be
-    /// sent at the same time.
-    pub(super) fn due(&self, now: Timestamp) -> impl Iterator<Item = (Timestamp, u64)> {
+    /// Returns the places, times and numbers of the messages that may be claimed: those that have been due for longest, as many as
+    /// may be sent at the same time. The place is that among the messages that are.
+    pub(super) fn due(&self, now: Timestamp) -> impl Iterator<Item = (u64, Timestamp, u64)> {
         let held = self.messages.iter().filter(|message| message.is_held(now)).count() as u64;
         let free = match self.webhook.paused {
             Some(_) => 0,
@@ -79,7 +79,7 @@ impl Stored {
             .collect();
         due.sort_unstable();
         due.truncate(usize::try_from(free).unwrap_or(usize::MAX));
-        due.into_iter()
+        (held..).zip(due).map(|(place, (at, number))| (place, at, number))
     }
 
     pub(super) fn claim(&mut self, number: u64, holder: &str, until: Timestamp) -> Option<Delivery> {
