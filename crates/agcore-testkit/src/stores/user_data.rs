@@ -23,7 +23,7 @@ use agcore_store::{
     StoreError, StoreErrorKind,
     user_data::{UserDataRow, UserDataStore, erase_user_data, export_user_data},
 };
-use agcore_webhook::{NewWebhook, SigningSecret};
+use agcore_webhook::{NewWebhook, SigningSecret, WebhookScope};
 use serde_json::json;
 
 use super::UserDataSubject;
@@ -157,7 +157,13 @@ pub async fn exports_everything_of_a_user(subject: &dyn UserDataSubject) {
         assert!(!line.contains("whsec_"), "the secret of a webhook: {line}");
     }
     // The line of business of the actor does not matter.
-    assert_eq!(export(&*store, &ann.with_line("unknown")).await, lines);
+    assert_eq!(export(&*store, &ann.clone().with_line("unknown")).await, lines);
+    // The messages of a webhook of the whole tenant are about other users.
+    let new = NewWebhook::new("wide", "https://example.com/wide", SigningSecret::new([7; 32]).unwrap());
+    let new = new.with_owner(ann.clone()).with_scope(WebhookScope::Tenant);
+    store.create_webhook(new).await.unwrap();
+    store.test_webhook("acme", "wide").await.unwrap();
+    assert_eq!(export(&*store, &ann).await, lines);
     for (other, word) in &others {
         let lines = export(&*store, other).await;
         assert_eq!(kinds(&lines), filled(1), "{other}");
