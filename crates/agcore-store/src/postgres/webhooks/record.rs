@@ -129,18 +129,25 @@ pub(super) async fn replay(
 
 /// Deletes the webhooks of a user and the messages about the threads of the user. Returns the number of webhooks.
 pub(super) async fn erase(transaction: &mut Transaction<'_>, attempt: &str, owner: &Actor) -> Result<u64, StoreError> {
-    // Others lock several webhooks in this order as well. Those of other users get messages about the user only if they are about
-    // more than their owner.
-    let lock = "SELECT webhook FROM webhooks WHERE tenant = $1 AND (\"user\" = $2 OR scope <> 'owner')
-                ORDER BY webhook FOR NO KEY UPDATE";
-    let delete = "DELETE FROM webhooks WHERE webhook IN (
-                      SELECT webhook FROM webhooks WHERE tenant = $1 AND \"user\" = $2 ORDER BY webhook FOR UPDATE
-                  )";
-    let forget = "DELETE FROM webhook_deliveries
-                  WHERE webhook IN (SELECT webhook FROM webhooks WHERE tenant = $1 AND scope <> 'owner') AND \"user\" = $2";
-    let of_owner = |sql| sqlx::query(sql).bind(lookup(&owner.tenant)).bind(lookup(&owner.user));
-    transaction.rows(attempt, of_owner(lock)).await?;
-    let erased = transaction.execute(attempt, of_owner(delete)).await?;
-    transaction.execute(attempt, of_owner(forget)).await?;
+    // Others lock several webhooks in this order as well. Those of other users are notified about the user only if they are about
+    // more than their owner. What follows concerns only the webhooks that are locked here: one that was created meanwhile may be
+    // locked by another erasure, which waits for this one.
+    let lock = "SELECT webhook, \"user\" = $2 AS is_own FROM webhooks
+                WHERE tenant = $1 AND (\"user\" = $2 OR scope <> 'owner') ORDER BY webhook FOR UPDATE";
+    let user = lookup(&owner.user);
+    let locking = sqlx::query(lock).bind(lookup(&owner.tenant)).bind(user);
+    let (mut own, mut others) = (Vec::<i64>::new(), Vec::<i64>::new());
+    for row in transaction.rows(attempt, locking).await? {
+        let read = || Ok((row.try_get("is_own")?, row.try_get("webhook")?));
+        let (is_own, webhook) = read().map_err(|error| convert(attempt, error))?;
+        match is_own {
+            true => own.push(webhook),
+            false => others.push(webhook),
+        }
+    }
+    let delete = sqlx::query("DELETE FROM webhooks WHERE webhook = ANY($1)").bind(own);
+    let erased = transaction.execute(attempt, delete).await?;
+    let forget = sqlx::query("DELETE FROM webhook_deliveries WHERE webhook = ANY($1) AND \"user\" = $2");
+    transaction.execute(attempt, forget.bind(others).bind(user)).await?;
     Ok(erased)
 }
