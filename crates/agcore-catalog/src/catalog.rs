@@ -8,7 +8,7 @@ mod read;
 pub(crate) mod shape;
 pub(crate) mod spec;
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use agcore_document::{DocumentError, Format, Place};
 use error::{CatalogError, CatalogProblem};
@@ -16,7 +16,11 @@ use fields::Problems;
 use kind::ModelKind;
 use spec::{Endpoint, Model, Role, Vendor};
 
-use crate::{currency::Currency, price::price_list::PriceList, problem::Problem};
+use crate::{
+    currency::Currency,
+    price::price_list::{Listed, PriceList},
+    problem::Problem,
+};
 
 /// Vendors with their endpoints, keys and models, and the roles that models fill.
 ///
@@ -137,6 +141,12 @@ impl Catalog {
         self
     }
 
+    /// Adds the prices that are looked up when the catalog has none for a model.
+    pub(crate) fn with_listed(mut self, listed: Arc<dyn Listed>) -> Self {
+        self.prices = self.prices.with_listed(listed);
+        self
+    }
+
     /// Checks that each role has a model.
     ///
     /// # Errors
@@ -236,8 +246,7 @@ impl Catalog {
 
     /// Returns the currency of the first price of a model, of whichever vendor. `None` without a price.
     pub fn currency_of(&self, model: &str) -> Option<Currency> {
-        let mut prices = self.prices.prices().iter();
-        Some(prices.find(|price| price.model == model)?.currency)
+        self.prices.currency_of(model)
     }
 
     /// Returns the prices of all models, by the names that vendors use and the name of the vendor as the provider.

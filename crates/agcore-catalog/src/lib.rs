@@ -22,6 +22,7 @@
 //! | read vendors, keys, models and their prices from TOML or YAML | [`Catalog`] |
 //! | load catalogs from a place of your own | [`CatalogSource`] |
 //! | describe prices | [`PriceList`] of [`ModelPrice`]s with a [`TierTable`] of [`Rate`]s |
+//! | use the list prices of many vendors, which are built in | [`Snapshot`], [`ListPrices`], and `PriceList::shipped` with the feature `shipped` |
 //! | import the community's price file | [`import_prices`] |
 //! | compute the cost of a message | [`bill`] |
 //! | compute it from a line of JSON | [`price_line`] |
@@ -42,6 +43,7 @@
 //! | feature | description |
 //! |---|---|
 //! | `router` | Providers for the models of a catalog: routers, keys with limits and meters, replacement while calls run. |
+//! | `shipped` | Models and list prices of many vendors, which are built in: a snapshot of public sources. |
 //! | `archive` | Keeps images, speech and videos that models have made as files of a storage. |
 //!
 //! <!-- /features -->
@@ -54,6 +56,7 @@ mod problem;
 mod currency;
 mod price;
 mod catalog;
+mod listed;
 mod billing;
 mod source;
 #[cfg(feature = "router")]
@@ -82,6 +85,17 @@ pub use catalog::{
     spec::{Endpoint, Key, Model, Role, Vendor},
 };
 pub use currency::Currency;
+pub use listed::{
+    confirm::{Disagreement, SnapshotCheck},
+    difference::{ChangeKind, SnapshotChange},
+    format::SourceFormat,
+    header::SnapshotSource,
+    import::SnapshotImport,
+    model::SnapshotModel,
+    prices::ListPrices,
+    snapshot::Snapshot,
+    vendor::SnapshotVendor,
+};
 pub use price::{
     call_usage::CallUsage,
     import::{PriceImport, import_prices},

@@ -125,22 +125,18 @@ fn reported_currency(calls: &[BilledCall]) -> Option<Currency> {
     })
 }
 
-/// Returns the provider and the model under which a list has the price of a call: that which the reply names comes before that
-/// which was asked for.
+/// Returns the provider and the model under which a list has the price of a call: the name in the reply comes before the one that
+/// was asked for.
 fn priced_as<'a>(prices: &'a PriceList, currency: Currency, call: &'a ModelCall) -> Option<(&'a str, &'a str)> {
-    let names = || call.reported_model.as_deref().into_iter().chain([&*call.route.model]);
-    let exact = names().map(|model| (&*call.route.provider, model));
-    let by_model = names().filter_map(|model| Some((prices.only_provider_of(model)?, model)));
-    exact.chain(by_model).find(|(provider, model)| {
-        let found = prices.find(&PriceKey {
-            provider,
-            model,
-            currency: Some(currency),
-            service_class: call.service_tier.as_deref(),
-            at: call.sent_at(),
-        });
-        found.is_some()
-    })
+    let names = call.reported_model.as_deref().into_iter().chain([&*call.route.model]);
+    let key = PriceKey {
+        provider: &call.route.provider,
+        model: &call.route.model,
+        currency: Some(currency),
+        service_class: call.service_tier.as_deref(),
+        at: call.sent_at(),
+    };
+    prices.priced_as(&names.collect::<Vec<_>>(), &key)
 }
 
 /// Returns the bill as it is stored: with parts that are rounded like the whole and add up to it.

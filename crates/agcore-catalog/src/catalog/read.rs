@@ -297,13 +297,13 @@ fn tier(node: &Node, path: &str, needs_output: bool, problems: &Problems) -> Tie
             problems.add(fields.place, Problem::shown(fields.path_of(name), "nothing", rule));
         }
     }
-    let or_zero = |name: &str| rate(name).unwrap_or_default();
-    let mut tier = Tier::new(fields.number("max_prompt_tokens", 0), or_zero("input"), rate("output"));
-    (tier.hit, tier.write, tier.write_long) = (or_zero("hit"), or_zero("write"), or_zero("write_long"));
-    (tier.reasoning, tier.audio_input) = (or_zero("reasoning"), or_zero("audio_input"));
-    (tier.audio_output, tier.request) = (or_zero("audio_output"), or_zero("request"));
-    (tier.image, tier.second, tier.minute) = (or_zero("image"), or_zero("second"), or_zero("minute"));
-    tier.characters = or_zero("characters");
-    (tier.search, tier.document) = (or_zero("search"), or_zero("document"));
+    let mut tier = Tier::new(
+        fields.number("max_prompt_tokens", 0),
+        rate("input").unwrap_or_default(),
+        rate("output"),
+    );
+    for (name, other) in tier.others_mut() {
+        *other = rate(name).unwrap_or_default();
+    }
     tier
 }

@@ -70,6 +70,38 @@ impl Tier {
         }
     }
 
+    /// Returns the rates besides those of input and output, each with its name in catalogs.
+    pub(crate) fn others(&self) -> [(&'static str, Rate); 13] {
+        let mut tier = self.clone();
+        tier.others_mut().map(|(name, rate)| (name, *rate))
+    }
+
+    /// Returns the rates besides those of input and output, to set them.
+    pub(crate) fn others_mut(&mut self) -> [(&'static str, &mut Rate); 13] {
+        [
+            ("hit", &mut self.hit),
+            ("write", &mut self.write),
+            ("write_long", &mut self.write_long),
+            ("reasoning", &mut self.reasoning),
+            ("audio_input", &mut self.audio_input),
+            ("audio_output", &mut self.audio_output),
+            ("request", &mut self.request),
+            ("image", &mut self.image),
+            ("second", &mut self.second),
+            ("minute", &mut self.minute),
+            ("characters", &mut self.characters),
+            ("search", &mut self.search),
+            ("document", &mut self.document),
+        ]
+    }
+
+    /// Returns whether nothing costs anything.
+    pub(crate) fn is_free(&self) -> bool {
+        let rates = self.others().map(|(_, rate)| rate);
+        let all = [self.input, self.output.unwrap_or_default()].into_iter().chain(rates);
+        all.into_iter().all(Rate::is_zero)
+    }
+
     /// Returns the rates that are not for tokens and that are set, each with its unit.
     pub fn units(&self) -> impl Iterator<Item = (&'static str, Rate)> {
         let units = [

@@ -1,9 +1,12 @@
 //! [`CatalogBiller`]: the cost that is stored with a message.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
-use agcore_catalog::{Catalog, CatalogBiller, Format};
-use agcore_chat::{AnsweredBy, Bill, Biller, CostSource, ModelCall, Money, Usage};
+use agcore_catalog::{Catalog, CatalogBiller, Format, ListPrices};
+use agcore_chat::{AnsweredBy, Bill, Biller, CostSource, ModelCall, Money, PriceFn, PriceQuery, Usage};
 
 const CATALOG: &str = r#"
 [[vendors]]
@@ -152,4 +155,38 @@ fn what_does_not_fit_is_an_error_with_the_id() {
             .reason
             .contains("ISO 4217")
     );
+}
+
+#[test]
+fn a_budget_and_a_bill_take_the_same_price() {
+    let listed = crate::snapshot::parse(&[
+        r#"{"id":"abroad","src":"s","prices":{"standard":[{"input":9,"output":9}]}}"#,
+        r#"{"id":"listed","src":"s","prices":{"standard":[{"input":5,"output":5}]}}"#,
+    ]);
+    let catalog = Catalog::parse("models.toml", Format::Toml, CATALOG).unwrap();
+    let catalog = Arc::new(catalog.with_list(ListPrices::by_name(listed.into())));
+    for (provider, model, expected) in [
+        ("dollars", "abroad", Some(1_000_000)),
+        // A server names the version that has answered.
+        ("dollars", "abroad-2026-01-01", Some(1_000_000)),
+        ("openai", "abroad-2026-01-01", Some(1_000_000)),
+        // Only one vendor of the catalog has the model.
+        ("gateway", "abroad", Some(1_000_000)),
+        ("openai", "listed", Some(5_000_000)),
+        ("openai", "listed-2026-01-01", Some(5_000_000)),
+        ("gateway", "listed", None),
+        ("dollars", "unknown", None),
+    ] {
+        let mut call = call(provider, "alias", 1_000_000);
+        call.reported_model = Some(model.into());
+        let usage = Usage::new(1_000_000, 0);
+        let mut query = PriceQuery::new(model, &usage, call.sent_at());
+        (query.provider, query.currency) = (provider, Some("USD"));
+        let budget = PriceFn::from(catalog.prices().clone())(&query).and_then(|price| price.money());
+        let bill = CatalogBiller::new(Arc::clone(&catalog))
+            .bill("m", Some("USD"), &[call])
+            .unwrap();
+        let found = (budget.map(|money| money.micros), bill.cost.map(|money| money.micros));
+        assert_eq!(found, (expected, expected), "{provider} {model}");
+    }
 }

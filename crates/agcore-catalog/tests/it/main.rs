@@ -19,3 +19,7 @@ mod kinds;
 mod model;
 mod prices;
 mod routing;
+#[cfg(feature = "shipped")]
+mod shipped;
+mod snapshot;
+mod updates;
