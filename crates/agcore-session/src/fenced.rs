@@ -29,6 +29,9 @@ use crate::{
 /// does not keep the next worker away: the process that has lost its lease may be stopped and unable to release anything, and the
 /// fence keeps it from writing.
 ///
+/// A process may be stopped between a write that succeeds and what it does next, for longer than the lease. Set
+/// [`with_deadline`](Self::with_deadline), so that a write fails as well if the lease has ended when its answer arrives.
+///
 /// Not checked are the operations that belong to no run: creating and renaming sessions, answers of users, journals and removals.
 ///
 /// ```
@@ -60,6 +63,7 @@ use crate::{
 pub struct Fenced<S> {
     store: S,
     fence: Fence,
+    is_over: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
     /// The names that are held through this store and its clones.
     in_use: Names,
 }
@@ -118,7 +122,41 @@ impl<S> Fenced<S> {
         Self {
             store,
             fence,
+            is_over: None,
             in_use: Names::default(),
+        }
+    }
+
+    /// Sets a function that returns whether the lease has ended by the process's own clocks. It is called before each write, which
+    /// does not take place if it returns `true`, and after each write that succeeds. If it returns `true` then, the write fails
+    /// with [`SessionErrorKind::Fenced`] as well; it took place, but nothing may follow it.
+    #[must_use]
+    pub fn with_deadline(mut self, is_over: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.is_over = Some(Arc::new(is_over));
+        self
+    }
+
+    /// Returns whether the lease has ended by the process's own clocks.
+    fn is_over(&self) -> bool {
+        self.is_over.as_ref().is_some_and(|is_over| is_over())
+    }
+
+    /// Checks that the process may still write.
+    fn check(&self) -> Result<(), SessionError> {
+        match self.is_over() {
+            true => Err(ended()),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns what was written, if the process may continue.
+    fn in_time<T>(&self, written: T) -> Result<T, SessionError> {
+        match self.is_over() {
+            true => Err(SessionError::new(
+                SessionErrorKind::Fenced,
+                "the lease of the run ended before the answer of the store arrived; another worker may have the run",
+            )),
+            false => Ok(written),
         }
     }
 
@@ -126,6 +164,12 @@ impl<S> Fenced<S> {
     pub const fn fence(&self) -> &Fence {
         &self.fence
     }
+}
+
+/// Returns the error of a write after the end of the lease.
+fn ended() -> SessionError {
+    let reason = "the lease of the run has ended; another worker may have the run";
+    SessionError::new(SessionErrorKind::Fenced, reason)
 }
 
 impl<S> StoreLayer for Fenced<S> {
@@ -149,11 +193,15 @@ impl<S: SessionWriter> SessionWriter for Fenced<S> {
         expected: u64,
         commit: Commit,
     ) -> Result<Committed, SessionError> {
+        self.check()?;
         let commit = commit.with_fence(self.fence.clone());
-        self.store.commit(tenant, session, expected, commit).await
+        self.in_time(self.store.commit(tenant, session, expected, commit).await?)
     }
 
     async fn commit_events(&self, batch: Vec<SessionEvents>) -> Vec<Result<Committed, SessionError>> {
+        if self.is_over() {
+            return batch.iter().map(|_| Err(ended())).collect();
+        }
         let batch = batch.into_iter().map(|events| events.with_fence(self.fence.clone()));
         self.store.commit_events(batch.collect()).await
     }
@@ -192,8 +240,9 @@ impl<S: CheckpointStore> CheckpointStore for Fenced<S> {
         expected: u64,
         checkpoint: NewCheckpoint,
     ) -> Result<u64, SessionError> {
+        self.check()?;
         let run = run.with_fence(&self.fence);
-        self.store.save_checkpoint(run, expected, checkpoint).await
+        self.in_time(self.store.save_checkpoint(run, expected, checkpoint).await?)
     }
 
     async fn latest_checkpoints(&self, run: RunKey<'_>) -> Result<Vec<Checkpoint>, SessionError> {
@@ -209,6 +258,7 @@ impl<S: CheckpointStore> CheckpointStore for Fenced<S> {
     }
 
     async fn trim_checkpoints(&self, run: RunKey<'_>, before: u64) -> Result<u64, SessionError> {
+        self.check()?;
         let run = run.with_fence(&self.fence);
         self.store.trim_checkpoints(run, before).await
     }

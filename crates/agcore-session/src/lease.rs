@@ -10,14 +10,18 @@ mod renewal;
 mod dead_letter;
 mod granted;
 mod limits;
+mod fleet;
+mod worker;
 
 pub use self::{
     claim::ClaimRequest,
-    dead_letter::DeadLetter,
+    dead_letter::{DeadLetter, DeadLetterCursor, DeadLetterFilter},
     fence::Fence,
+    fleet::{HeldRun, TenantRuns},
     granted::{Claims, Lease},
     limits::{RunCounts, RunLimits},
     order::{ClaimCandidate, RunTurn, TenantLoad, TenantShare},
     renewal::{CancelRequest, Release, ReleaseReason, Renewal},
     state::LeaseState,
+    worker::{Worker, WorkerReport},
 };

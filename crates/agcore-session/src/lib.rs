@@ -27,7 +27,9 @@
 //! | find sessions, messages, events, runs and open questions | [`SessionFilter`], [`MessageFilter`], [`EventFilter`], [`RunFilter`], [`ApprovalFilter`] |
 //! | drive a session alone | [`Hold`] |
 //! | share runs among workers | [`RunLeases`], [`Lease`], [`Fence`] |
+//! | look after tenants, workers and dead letters | [`RunAdministration`] |
 //! | write only while the lease of a run holds | [`Fenced`] |
+//! | limit what tenants and users may use, over all processes | [`quota`] |
 //! | sum up what messages cost | [`CostTotals`] |
 //! | remove old sessions, runs and events, and keep the bill | [`Retention`] |
 //! | save the state of a run after its steps | [`CheckpointStore`] |
@@ -63,6 +65,7 @@ mod session;
 mod fenced;
 mod conversation;
 mod redacted;
+pub mod quota;
 
 pub use checkpoint::{Checkpoint, CheckpointStore, NewCheckpoint, RunKey};
 pub use conversation::{ConversationMemory, ConversationSettings, ConversationStrategy, conversations_of};
@@ -73,8 +76,9 @@ pub use hold::{Hold, HoldGuard, Holder};
 pub use journal::InMemoryJournal;
 pub use journal::{Entry, Journal, Record};
 pub use lease::{
-    CancelRequest, ClaimCandidate, ClaimRequest, Claims, DeadLetter, Fence, Lease, LeaseState, Release, ReleaseReason,
-    Renewal, RunCounts, RunLimits, RunTurn, TenantLoad, TenantShare,
+    CancelRequest, ClaimCandidate, ClaimRequest, Claims, DeadLetter, DeadLetterCursor, DeadLetterFilter, Fence,
+    HeldRun, Lease, LeaseState, Release, ReleaseReason, Renewal, RunCounts, RunLimits, RunTurn, TenantLoad, TenantRuns,
+    TenantShare, Worker, WorkerReport,
 };
 pub use run_scope::RunScope;
 pub use run_status::RunStatus;
@@ -83,10 +87,10 @@ pub use session::InMemorySessionStore;
 pub use session::{
     Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, Billing, CallChange, CallStatus, Commit, Committed,
     CostEntry, CostTotals, EventData, EventFilter, MessageFilter, MessageMetadata, MessagePart, MessageRole,
-    NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunChange, RunFilter, RunLeases,
-    RunProgress, Session, SessionCursor, SessionEvents, SessionFilter, SessionOrigin, SessionReader, SessionRetention,
-    SessionState, SessionStatus, SessionStore, SessionWriter, StoreLayer, StoredCall, StoredEvent, StoredMessage,
-    Visibility, stream_of, title_of,
+    NewApproval, NewEvent, NewMessage, NewSession, Pruned, Retention, Run, RunAdministration, RunChange, RunFilter,
+    RunLeases, RunProgress, Session, SessionCursor, SessionEvents, SessionFilter, SessionOrigin, SessionReader,
+    SessionRetention, SessionState, SessionStatus, SessionStore, SessionWriter, StoreLayer, StoredCall, StoredEvent,
+    StoredMessage, Visibility, stream_of, title_of,
 };
 
 #[doc(no_inline)]

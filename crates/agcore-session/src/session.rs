@@ -30,7 +30,7 @@ pub use self::{
     retention::{Pruned, Retention},
     run::{Run, RunChange, RunProgress},
     status::SessionStatus,
-    store::{RunLeases, SessionReader, SessionRetention, SessionStore, SessionWriter, StoreLayer},
+    store::{RunAdministration, RunLeases, SessionReader, SessionRetention, SessionStore, SessionWriter, StoreLayer},
     title::title_of,
 };
 

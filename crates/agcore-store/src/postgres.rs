@@ -1,7 +1,6 @@
 //! [`PostgresStore`]: tables of a PostgreSQL server.
 
 mod text;
-mod url;
 mod error;
 mod connection;
 mod rows;
@@ -14,6 +13,7 @@ mod leases;
 mod sessions;
 mod schedules;
 mod webhooks;
+mod quotas;
 mod knowledge;
 mod graph;
 mod text_index;
@@ -43,8 +43,8 @@ use crate::{eviction::WriteCounter, sql::row::SqlRow};
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
 /// [`SessionStore`](agcore_session::SessionStore), [`CheckpointStore`](agcore_session::CheckpointStore),
 /// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore), [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph),
-/// [`ScheduleStore`](agcore_schedule::ScheduleStore) and [`WebhookStore`](agcore_webhook::WebhookStore) in tables of a PostgreSQL
-/// server.
+/// [`ScheduleStore`](agcore_schedule::ScheduleStore), [`WebhookStore`](agcore_webhook::WebhookStore) and
+/// [`QuotaStore`](agcore_session::quota::QuotaStore) in tables of a PostgreSQL server.
 ///
 /// Any number of processes can use the same tables. Cheap to clone; all clones share a pool of connections.
 ///
@@ -85,8 +85,8 @@ use crate::{eviction::WriteCounter, sql::row::SqlRow};
 ///
 /// [Leases of runs](agcore_session::RunLeases) expire by the clock of the server, so that the clocks of the machines need not
 /// agree. [Schedules](agcore_schedule::ScheduleStore) and [messages to webhooks](agcore_webhook::WebhookStore) are due by that
-/// clock, too. Renew leases with a store of their own, so that
-/// they do not wait for a connection behind other work.
+/// clock, too, and the windows of [quotas](agcore_session::quota::QuotaStore) begin by it. Renew leases with a store of their own,
+/// so that they do not wait for a connection behind other work.
 ///
 /// # Server
 ///
@@ -112,6 +112,7 @@ struct Shared {
     writes: WriteCounter,
     /// Whether a tenant had a ceiling at the last claim. A claim that finds out otherwise begins again.
     has_ceilings: AtomicBool,
+    quota_turns: connection::turns::Turns,
 }
 
 impl PostgresOptions {
@@ -136,6 +137,7 @@ impl PostgresOptions {
             statements: Statements::new(self),
             writes: WriteCounter::default(),
             has_ceilings: AtomicBool::new(false),
+            quota_turns: connection::turns::Turns::default(),
         })))
     }
 }

@@ -2,8 +2,10 @@
 
 mod conditions;
 mod erasure;
+pub(crate) mod fleet;
 mod knowledge;
 pub(crate) mod leases;
+pub(crate) mod quotas;
 mod retention;
 pub(crate) mod row;
 pub(crate) mod schedules;

@@ -1,6 +1,5 @@
 //! [`SqliteStore`]: everything in one file, with SQLite built in.
 
-mod options;
 mod error;
 mod rows;
 mod connection;
@@ -14,6 +13,7 @@ mod leases;
 mod sessions;
 mod schedules;
 mod webhooks;
+mod quotas;
 mod knowledge;
 mod graph;
 mod text_index;
@@ -30,7 +30,7 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 
 pub use self::{
-    options::{Durability, SqliteOptions},
+    connection::options::{Durability, SqliteOptions},
     text_index::SqliteTextIndex,
     vector_index::SqliteVectorIndex,
 };
@@ -41,7 +41,8 @@ use crate::eviction::WriteCounter;
 /// A [`MemoryStore`](agcore_memory::MemoryStore), [`Journal`](agcore_session::Journal),
 /// [`SessionStore`](agcore_session::SessionStore), [`CheckpointStore`](agcore_session::CheckpointStore),
 /// [`KnowledgeStore`](agcore_memory::knowledge::KnowledgeStore), [`KnowledgeGraph`](agcore_memory::graph::KnowledgeGraph),
-/// [`ScheduleStore`](agcore_schedule::ScheduleStore) and [`WebhookStore`](agcore_webhook::WebhookStore) in a SQLite file.
+/// [`ScheduleStore`](agcore_schedule::ScheduleStore), [`WebhookStore`](agcore_webhook::WebhookStore) and
+/// [`QuotaStore`](agcore_session::quota::QuotaStore) in a SQLite file.
 ///
 /// One thread writes and commits all waiting writes together, so that many writers need few syncs. A few threads read, each
 /// with its own connection and without waiting for the writer. Several processes can use the same file.

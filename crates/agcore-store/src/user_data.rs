@@ -7,7 +7,7 @@ mod erase;
 pub use self::{
     erase::{ErasedUserData, erase_user_data},
     export::export_user_data,
-    row::{UserDataRow, UserWebhook},
+    row::{UserDataRow, UserUsage, UserWebhook},
 };
 
 use std::fmt::Debug;
@@ -19,7 +19,10 @@ use agcore_memory::{
     knowledge::{KnowledgePage, KnowledgeStore},
 };
 use agcore_schedule::{Schedule, ScheduleStore};
-use agcore_session::{CheckpointStore, Session, SessionStore};
+use agcore_session::{
+    CheckpointStore, Session, SessionStore,
+    quota::{Quota, QuotaStore},
+};
 use agcore_webhook::{Webhook, WebhookStore};
 use async_trait::async_trait;
 
@@ -32,7 +35,15 @@ use crate::error::StoreError;
 /// Every implementation must pass the suite `agcore_testkit::stores::user_data`.
 #[async_trait]
 pub trait UserDataStore:
-    MemoryStore + KnowledgeStore + KnowledgeGraph + SessionStore + CheckpointStore + ScheduleStore + WebhookStore + Debug
+    MemoryStore
+    + KnowledgeStore
+    + KnowledgeGraph
+    + SessionStore
+    + CheckpointStore
+    + ScheduleStore
+    + WebhookStore
+    + QuotaStore
+    + Debug
 {
     /// Returns memory items of a user, also those that have expired and were not removed yet.
     ///
@@ -69,6 +80,18 @@ pub trait UserDataStore:
     /// # Errors
     /// When the storage fails.
     async fn webhooks_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Webhook>, StoreError>;
+
+    /// Returns the quotas of a user, at most one for each window. Those of a whole tenant and of each user are not among them.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn quotas_of(&self, user: &Actor) -> Result<Vec<Quota>, StoreError>;
+
+    /// Returns what a user has used, at most once for each window.
+    ///
+    /// # Errors
+    /// When the storage fails.
+    async fn usage_of(&self, user: &Actor) -> Result<Vec<UserUsage>, StoreError>;
 
     /// Returns the names of streams that begin with a text.
     ///

@@ -2,7 +2,8 @@
 //!
 //! A test starts itself as another process, which does a job at a [`Place`] and counts the [`Boundaries`] that it passes: before
 //! and after each write, and before and after each effect. [`Kills`] starts processes, kills each of them at a boundary or at a
-//! random moment, and lets the last one finish the job. What must hold after that is decided by the [`Trial`].
+//! random moment, and lets the last one finish the job. `Pauses` stops a process (SIGSTOP, on Unix only) while another one takes
+//! its work over, and continues it. What must hold after that is decided by the [`Trial`].
 //!
 //! The test program needs one more test, which is ignored and does the job:
 //!
@@ -56,9 +57,13 @@ mod child;
 mod job;
 mod kills;
 mod log;
+#[cfg(unix)]
+mod pauses;
 mod place;
 mod schema;
 
+#[cfg(unix)]
+pub use self::pauses::Pauses;
 pub use self::{
     boundaries::Boundaries,
     job::Job,

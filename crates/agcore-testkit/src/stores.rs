@@ -1,6 +1,6 @@
 //! Conformance suites for stores: what every [`MemoryStore`], [`Journal`], [`SessionStore`], [`CheckpointStore`],
-//! [`RunLeases`], [`ScheduleStore`], [`WebhookStore`], [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`], [`VectorIndex`] and
-//! [`UserDataStore`] must do, checked on yours.
+//! [`RunLeases`], [`QuotaStore`], [`ScheduleStore`], [`WebhookStore`], [`KnowledgeStore`], [`KnowledgeGraph`], [`TextIndex`],
+//! [`VectorIndex`] and [`UserDataStore`] must do, checked on yours.
 //!
 //! Implement [`StoreSubject`] and the trait of each contract that your store implements, then let a macro make one test of each
 //! behavior:
@@ -12,6 +12,7 @@
 //! | [`SessionStore`] | [`SessionStoreSubject`] | [`session_store_tests!`](crate::session_store_tests) |
 //! | [`CheckpointStore`] | [`CheckpointStoreSubject`] | [`checkpoint_tests!`](crate::checkpoint_tests) |
 //! | [`RunLeases`] | [`RunLeasesSubject`] | [`run_leases_tests!`](crate::run_leases_tests) |
+//! | [`QuotaStore`] | [`QuotaStoreSubject`] | [`quota_store_tests!`](crate::quota_store_tests) |
 //! | [`ScheduleStore`] | [`ScheduleStoreSubject`] | [`schedule_store_tests!`](crate::schedule_store_tests) |
 //! | [`WebhookStore`] | [`WebhookStoreSubject`] | [`webhook_store_tests!`](crate::webhook_store_tests) |
 //! | [`KnowledgeStore`] | [`KnowledgeStoreSubject`] | [`knowledge_store_tests!`](crate::knowledge_store_tests) |
@@ -74,6 +75,7 @@ pub mod knowledge;
 pub mod leases;
 pub mod memory_store;
 pub mod memory_store_faults;
+pub mod quotas;
 pub mod schedules;
 pub mod sessions;
 pub mod text_index;
@@ -83,7 +85,8 @@ pub mod webhooks;
 
 pub use behavior::{
     CHECKPOINT, JOURNAL, JOURNAL_FAULTS, KNOWLEDGE_GRAPH, KNOWLEDGE_STORE, MEMORY_STORE, MEMORY_STORE_FAULTS,
-    RUN_LEASES, SCHEDULE_STORE, SESSION_STORE, StoreBehavior, TEXT_INDEX, USER_DATA, VECTOR_INDEX, WEBHOOK_STORE,
+    QUOTA_STORE, RUN_LEASES, SCHEDULE_STORE, SESSION_STORE, StoreBehavior, TEXT_INDEX, USER_DATA, VECTOR_INDEX,
+    WEBHOOK_STORE,
 };
 
 use std::{sync::Arc, time::Duration};
@@ -95,7 +98,7 @@ use agcore_memory::{
     search::{TextIndex, VectorIndex},
 };
 use agcore_schedule::ScheduleStore;
-use agcore_session::{CheckpointStore, Clock, Journal, RunLeases, SessionStore};
+use agcore_session::{CheckpointStore, Clock, Journal, RunLeases, SessionStore, quota::QuotaStore};
 use agcore_store::user_data::UserDataStore;
 use agcore_webhook::WebhookStore;
 use async_trait::async_trait;
@@ -158,6 +161,18 @@ pub trait RunLeasesSubject: StoreSubject {
 
     /// Lets time pass for the store that was opened last. A database whose own clock decides moves the times in its tables back
     /// instead.
+    async fn pass(&self, duration: Duration);
+}
+
+/// Opens the stores of quotas to check.
+#[async_trait]
+pub trait QuotaStoreSubject: StoreSubject {
+    /// Opens an empty store twice, as two processes would. Both handles may be the same.
+    async fn quota_stores(&self) -> [Arc<dyn QuotaStore>; 2];
+
+    /// Lets time pass for the store that was opened last. A database whose own clock decides moves the times in its tables back
+    /// instead: those at which allowances expire by this duration, and the beginnings of windows by all whole windows that it
+    /// contains. A month has 31 days here.
     async fn pass(&self, duration: Duration);
 }
 

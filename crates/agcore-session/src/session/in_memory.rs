@@ -7,6 +7,7 @@ mod pruning;
 mod checkpoints;
 mod holds;
 mod leases;
+mod administration;
 mod observer;
 mod retention;
 
@@ -41,7 +42,7 @@ use crate::{
     error::{SessionError, SessionErrorKind},
     hold::Hold,
     journal::{Entry, Journal, Record, Streams},
-    lease::TenantShare,
+    lease::{TenantShare, Worker},
 };
 
 /// A [`SessionStore`](crate::SessionStore), [`Journal`], [`CheckpointStore`](crate::CheckpointStore) and
@@ -79,6 +80,7 @@ struct State {
     tenants: BTreeMap<String, BTreeMap<String, Stored>>,
     streams: Streams,
     shares: BTreeMap<String, TenantShare>,
+    workers: BTreeMap<String, Worker>,
     observer: Observer,
 }
 

@@ -4,8 +4,10 @@ mod reader;
 mod writer;
 mod retention;
 mod leases;
+mod administration;
 
 pub use self::{
+    administration::RunAdministration,
     leases::RunLeases,
     reader::SessionReader,
     retention::SessionRetention,
@@ -38,6 +40,12 @@ use crate::journal::Journal;
 ///
 /// Methods of a session that does not exist return [`NotFound`](crate::SessionErrorKind::NotFound) when they write, and nothing
 /// when they read.
-pub trait SessionStore: Journal + SessionReader + SessionWriter + SessionRetention + RunLeases {}
+pub trait SessionStore:
+    Journal + SessionReader + SessionWriter + SessionRetention + RunLeases + RunAdministration
+{
+}
 
-impl<S: Journal + SessionReader + SessionWriter + SessionRetention + RunLeases + ?Sized> SessionStore for S {}
+impl<S> SessionStore for S where
+    S: Journal + SessionReader + SessionWriter + SessionRetention + RunLeases + RunAdministration + ?Sized
+{
+}

@@ -1,5 +1,6 @@
 //! The suite of leases finds flaws: each store here has one, and the check that should notice it fails.
 
+mod administration;
 mod sessions;
 mod store;
 
@@ -150,6 +151,46 @@ const FLAWS: &[(&str, &[Flaw])] = &[
             Flaw::ForgetsFenceOf(Part::Trimming),
             Flaw::LeasesDoNotExpire,
             Flaw::HoldsAreNotShared,
+        ],
+    ),
+    (
+        "tenants_are_listed_with_their_runs",
+        &[
+            Flaw::PagesOfTenantsRepeat,
+            Flaw::ExpiredLeasesLookHeld,
+            Flaw::SharesAreNotListed,
+            Flaw::EveryTenantExists,
+        ],
+    ),
+    ("a_share_is_deleted", &[Flaw::SharesAreNotDeleted]),
+    (
+        "dead_letters_have_pages",
+        &[Flaw::DeadLettersAreOfAll, Flaw::PagesSkipDeadLetters],
+    ),
+    (
+        "a_dead_letter_is_discarded",
+        &[Flaw::DiscardedLettersStay, Flaw::DiscardedLettersAreQueued],
+    ),
+    (
+        "held_runs_are_listed_by_their_holders",
+        &[Flaw::HoldersAreMixed, Flaw::LostRunsLookHeld],
+    ),
+    (
+        "workers_are_listed_while_they_report",
+        &[
+            Flaw::WorkersNeverEnd,
+            Flaw::ReportsBeginAgain,
+            Flaw::WorkersAreNotForgotten,
+        ],
+    ),
+    (
+        "a_drain_request_reaches_the_worker",
+        &[
+            Flaw::DrainRequestsAreLost,
+            Flaw::DrainsStay,
+            Flaw::AllAreDrained,
+            Flaw::ReportsBeginAgain,
+            Flaw::WorkersNeverEnd,
         ],
     ),
 ];

@@ -9,11 +9,14 @@
 )]
 
 mod conversation;
+mod fenced;
 mod flawed;
 mod flawed_leases;
+mod flawed_quotas;
 mod lease_model;
 mod mutants;
 mod observed;
+mod quotas;
 mod redacted;
 
 use std::{sync::Arc, time::Duration};

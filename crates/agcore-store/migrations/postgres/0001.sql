@@ -238,6 +238,26 @@ CREATE TABLE run_shares (
     ceiling bigint CHECK (ceiling BETWEEN 0 AND 4294967295)
 );
 
+-- The processes that execute runs, as they have reported last. They decide about no lease.
+CREATE TABLE run_workers (
+    id text COLLATE "C" PRIMARY KEY,
+    name text NOT NULL,
+    version text NOT NULL,
+    slots bigint NOT NULL CHECK (slots >= 0),
+    -- The number of runs that it had when it has reported last.
+    runs bigint NOT NULL CHECK (runs >= 0),
+    -- Whether it claims no more runs.
+    is_draining bigint NOT NULL CHECK (is_draining IN (0, 1)),
+    -- The tenants whose runs it executes, as a JSON array; all if it is empty.
+    tenants text NOT NULL,
+    since bigint NOT NULL,
+    reported_at bigint NOT NULL,
+    -- The time until which it counts as alive.
+    until bigint NOT NULL,
+    -- When it was asked to claim no more runs.
+    drain_requested_at bigint
+);
+
 CREATE TABLE messages (
     session bigint NOT NULL REFERENCES sessions (session) ON DELETE CASCADE,
     -- Above 0 for the conversation, below 0 for audit messages.
@@ -709,3 +729,76 @@ CREATE INDEX webhook_deliveries_order ON webhook_deliveries (webhook, delivery);
 -- Due messages are looked up by webhook, so that those of one keep none of the others back.
 CREATE INDEX webhook_deliveries_next ON webhook_deliveries (webhook, next_at, delivery) WHERE next_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_held ON webhook_deliveries (webhook) WHERE holder IS NOT NULL;
+
+-- Quotas, and what is used of them.
+
+CREATE TABLE quotas (
+    tenant text COLLATE "C" NOT NULL,
+    -- Empty if the quota is not that of one user.
+    subject_user text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL CHECK (scope IN ('tenant', 'each_user', 'user')),
+    window_name text COLLATE "C" NOT NULL CHECK (window_name IN ('minute', 'hour', 'day', 'month')),
+    -- The limits. Null is unlimited.
+    runs bigint CHECK (runs >= 0),
+    model_calls bigint CHECK (model_calls >= 0),
+    tokens bigint CHECK (tokens >= 0),
+    micros bigint CHECK (micros >= 0),
+    currency text COLLATE "C",
+    PRIMARY KEY (tenant, subject_user, scope, window_name),
+    CHECK ((scope = 'user') = (subject_user <> '')),
+    CHECK ((micros IS NULL) = (currency IS NULL)),
+    CHECK (coalesce(runs, model_calls, tokens, micros) IS NOT NULL)
+);
+
+ALTER TABLE quotas ALTER subject_user SET STATISTICS 0;
+
+-- What was used in the last window of each length in which there was anything.
+CREATE TABLE quota_usage (
+    tenant text COLLATE "C" NOT NULL,
+    -- The user, or empty for all users of the tenant.
+    subject text COLLATE "C" NOT NULL,
+    window_name text COLLATE "C" NOT NULL CHECK (window_name IN ('minute', 'hour', 'day', 'month')),
+    start_at bigint NOT NULL,
+    runs bigint NOT NULL CHECK (runs >= 0),
+    model_calls bigint NOT NULL CHECK (model_calls >= 0),
+    tokens bigint NOT NULL CHECK (tokens >= 0),
+    micros bigint NOT NULL CHECK (micros >= 0),
+    PRIMARY KEY (tenant, subject, window_name)
+    -- Rows change with each call of a model, and find space for that on their page.
+) WITH (fillfactor = 50);
+
+ALTER TABLE quota_usage ALTER subject SET STATISTICS 0;
+
+-- What runs take from quotas while processes work on them.
+CREATE TABLE quota_allowances (
+    tenant text COLLATE "C" NOT NULL,
+    -- The hash of the ids of the session and the run, which may be longer than a key.
+    place text COLLATE "C" NOT NULL,
+    "user" text COLLATE "C" NOT NULL,
+    holder text COLLATE "C" NOT NULL,
+    spent_runs bigint NOT NULL CHECK (spent_runs >= 0),
+    spent_model_calls bigint NOT NULL CHECK (spent_model_calls >= 0),
+    spent_tokens bigint NOT NULL CHECK (spent_tokens >= 0),
+    spent_micros bigint NOT NULL CHECK (spent_micros >= 0),
+    -- What calls in flight may use.
+    held_runs bigint NOT NULL CHECK (held_runs >= 0),
+    held_model_calls bigint NOT NULL CHECK (held_model_calls >= 0),
+    held_tokens bigint NOT NULL CHECK (held_tokens >= 0),
+    held_micros bigint NOT NULL CHECK (held_micros >= 0),
+    presumed_runs bigint NOT NULL CHECK (presumed_runs >= 0),
+    presumed_model_calls bigint NOT NULL CHECK (presumed_model_calls >= 0),
+    presumed_tokens bigint NOT NULL CHECK (presumed_tokens >= 0),
+    presumed_micros bigint NOT NULL CHECK (presumed_micros >= 0),
+    -- When what is held counts as used.
+    expires_at bigint NOT NULL,
+    -- 1 if anything is held, else 0.
+    holding bigint NOT NULL GENERATED ALWAYS AS (
+        CASE WHEN held_runs > 0 OR held_model_calls > 0 OR held_tokens > 0 OR held_micros > 0 THEN 1 ELSE 0 END
+    ) STORED,
+    PRIMARY KEY (tenant, place)
+);
+
+ALTER TABLE quota_allowances ALTER "user" SET STATISTICS 0;
+
+CREATE INDEX quota_allowances_user ON quota_allowances (tenant, "user");
+CREATE INDEX quota_allowances_expiry ON quota_allowances (tenant, holding, expires_at);

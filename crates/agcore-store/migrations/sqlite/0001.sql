@@ -158,6 +158,11 @@ CREATE INDEX runs_waiting ON runs (tenant, due, run)
     WHERE holder IS NULL AND status IN ('queued', 'running') AND (status = 'queued' OR epoch > 0);
 -- A session has one holder at a time.
 CREATE UNIQUE INDEX runs_held ON runs (session) WHERE holder IS NOT NULL AND status IN ('queued', 'running');
+-- What a claim looks at: the runs of its holder, those whose lease has expired, and how many each tenant has.
+CREATE INDEX runs_holder ON runs (holder) WHERE holder IS NOT NULL AND status IN ('queued', 'running');
+CREATE INDEX runs_lease ON runs (lease_until) WHERE holder IS NOT NULL AND status IN ('queued', 'running');
+CREATE INDEX runs_load ON runs (tenant, lease_until, holder, status)
+    WHERE holder IS NOT NULL AND status IN ('queued', 'running');
 CREATE INDEX runs_dead ON runs (dead_at, run) WHERE dead_at IS NOT NULL;
 
 CREATE TRIGGER runs_tenant AFTER INSERT ON runs
@@ -176,6 +181,26 @@ CREATE TABLE run_shares (
     tenant TEXT PRIMARY KEY,
     weight INTEGER NOT NULL CHECK (weight BETWEEN 1 AND 1000),
     ceiling INTEGER CHECK (ceiling BETWEEN 0 AND 4294967295)
+) STRICT, WITHOUT ROWID;
+
+-- The processes that execute runs, as they have reported last. They decide about no lease.
+CREATE TABLE run_workers (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    slots INTEGER NOT NULL CHECK (slots >= 0),
+    -- The number of runs that it had when it has reported last.
+    runs INTEGER NOT NULL CHECK (runs >= 0),
+    -- Whether it claims no more runs.
+    is_draining INTEGER NOT NULL CHECK (is_draining IN (0, 1)),
+    -- The tenants whose runs it executes, as a JSON array; all if it is empty.
+    tenants TEXT NOT NULL,
+    since INTEGER NOT NULL,
+    reported_at INTEGER NOT NULL,
+    -- The time until which it counts as alive.
+    until INTEGER NOT NULL,
+    -- When it was asked to claim no more runs.
+    drain_requested_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER runs_erased BEFORE INSERT ON runs
@@ -660,3 +685,69 @@ CREATE INDEX webhook_deliveries_order ON webhook_deliveries (webhook, delivery);
 -- Due messages are looked up by webhook, so that those of one keep none of the others back.
 CREATE INDEX webhook_deliveries_next ON webhook_deliveries (webhook, next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_held ON webhook_deliveries (webhook) WHERE holder IS NOT NULL;
+
+-- Quotas, and what is used of them.
+
+CREATE TABLE quotas (
+    tenant TEXT NOT NULL,
+    -- Empty if the quota is not that of one user.
+    subject_user TEXT NOT NULL,
+    scope TEXT NOT NULL CHECK (scope IN ('tenant', 'each_user', 'user')),
+    window_name TEXT NOT NULL CHECK (window_name IN ('minute', 'hour', 'day', 'month')),
+    -- The limits. Null is unlimited.
+    runs INTEGER CHECK (runs >= 0),
+    model_calls INTEGER CHECK (model_calls >= 0),
+    tokens INTEGER CHECK (tokens >= 0),
+    micros INTEGER CHECK (micros >= 0),
+    currency TEXT,
+    PRIMARY KEY (tenant, subject_user, scope, window_name),
+    CHECK ((scope = 'user') = (subject_user <> '')),
+    CHECK ((micros IS NULL) = (currency IS NULL)),
+    CHECK (coalesce(runs, model_calls, tokens, micros) IS NOT NULL)
+) STRICT, WITHOUT ROWID;
+
+-- What was used in the last window of each length in which there was anything.
+CREATE TABLE quota_usage (
+    tenant TEXT NOT NULL,
+    -- The user, or empty for all users of the tenant.
+    subject TEXT NOT NULL,
+    window_name TEXT NOT NULL CHECK (window_name IN ('minute', 'hour', 'day', 'month')),
+    start_at INTEGER NOT NULL,
+    runs INTEGER NOT NULL CHECK (runs >= 0),
+    model_calls INTEGER NOT NULL CHECK (model_calls >= 0),
+    tokens INTEGER NOT NULL CHECK (tokens >= 0),
+    micros INTEGER NOT NULL CHECK (micros >= 0),
+    PRIMARY KEY (tenant, subject, window_name)
+) STRICT, WITHOUT ROWID;
+
+-- What runs take from quotas while processes work on them.
+CREATE TABLE quota_allowances (
+    tenant TEXT NOT NULL,
+    -- The hash of the ids of the session and the run, which may be longer than a key.
+    place TEXT NOT NULL,
+    user TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    spent_runs INTEGER NOT NULL CHECK (spent_runs >= 0),
+    spent_model_calls INTEGER NOT NULL CHECK (spent_model_calls >= 0),
+    spent_tokens INTEGER NOT NULL CHECK (spent_tokens >= 0),
+    spent_micros INTEGER NOT NULL CHECK (spent_micros >= 0),
+    -- What calls in flight may use.
+    held_runs INTEGER NOT NULL CHECK (held_runs >= 0),
+    held_model_calls INTEGER NOT NULL CHECK (held_model_calls >= 0),
+    held_tokens INTEGER NOT NULL CHECK (held_tokens >= 0),
+    held_micros INTEGER NOT NULL CHECK (held_micros >= 0),
+    presumed_runs INTEGER NOT NULL CHECK (presumed_runs >= 0),
+    presumed_model_calls INTEGER NOT NULL CHECK (presumed_model_calls >= 0),
+    presumed_tokens INTEGER NOT NULL CHECK (presumed_tokens >= 0),
+    presumed_micros INTEGER NOT NULL CHECK (presumed_micros >= 0),
+    -- When what is held counts as used.
+    expires_at INTEGER NOT NULL,
+    -- 1 if anything is held, else 0.
+    holding INTEGER NOT NULL GENERATED ALWAYS AS (
+        CASE WHEN held_runs > 0 OR held_model_calls > 0 OR held_tokens > 0 OR held_micros > 0 THEN 1 ELSE 0 END
+    ) STORED,
+    PRIMARY KEY (tenant, place)
+) STRICT;
+
+CREATE INDEX quota_allowances_user ON quota_allowances (tenant, user);
+CREATE INDEX quota_allowances_expiry ON quota_allowances (tenant, holding, expires_at);

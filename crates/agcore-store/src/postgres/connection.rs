@@ -3,6 +3,9 @@
 pub(super) mod connect;
 pub(super) mod options;
 pub(super) mod pool;
+pub(super) mod turns;
 pub(super) mod transaction;
 pub(super) mod statements;
 pub(super) mod statement;
+pub(super) mod url;
+mod unreachable;

@@ -1,13 +1,12 @@
 //! Converts errors of PostgreSQL and its driver.
 
-use std::{error::Error as StdError, io::ErrorKind};
+use std::error::Error as StdError;
 
 use sqlx::{
     Error,
     postgres::{PgDatabaseError, PgSeverity},
 };
 
-use super::url::ServerUrl;
 use crate::error::{StoreError, StoreErrorKind};
 
 const CONNECTION_LOST: &str =
@@ -15,8 +14,6 @@ const CONNECTION_LOST: &str =
 
 const READ_ONLY: &str = "the database is read-only, as between a standby and a primary server; try again later, and check that it \
                          is the primary server and default_transaction_read_only is off";
-
-const NOT_ENCRYPTED: &str = "no encrypted connection could be made; check the certificates, or the sslmode of the URL";
 
 /// Converts an error of an operation, with what was attempted: `cannot save the items`.
 #[cold]
@@ -32,57 +29,6 @@ pub(super) fn convert(attempt: &str, error: Error) -> StoreError {
         _ => (StoreErrorKind::Storage, "the driver of PostgreSQL reported an error"),
     };
     StoreError::with_source(kind, format!("{attempt}: {reason}"), cause(error))
-}
-
-/// Converts an error of a connection that could not be opened.
-#[cold]
-pub(super) fn cannot_connect(server: &ServerUrl, error: Error) -> StoreError {
-    let (user, database) = (server.user(), server.database());
-    let (kind, reason) = match &error {
-        Error::Io(io) => match io.kind() {
-            ErrorKind::ConnectionRefused => (
-                StoreErrorKind::Unavailable,
-                "nothing accepts connections there; check that the server runs, and host and port".to_owned(),
-            ),
-            // A failed handshake of TLS.
-            ErrorKind::InvalidData => (StoreErrorKind::Storage, NOT_ENCRYPTED.to_owned()),
-            _ => (
-                StoreErrorKind::Unavailable,
-                "it cannot be reached; check host, port and network".to_owned(),
-            ),
-        },
-        Error::Tls(_) => (StoreErrorKind::Storage, NOT_ENCRYPTED.to_owned()),
-        Error::Database(refusal) => match &*refusal.code().unwrap_or_default() {
-            "28P01" | "28000" => (
-                StoreErrorKind::Storage,
-                format!("it does not let in the user `{user}`; check user and password, and the server's pg_hba.conf"),
-            ),
-            "3D000" => (
-                StoreErrorKind::Storage,
-                format!("the database `{database}` does not exist; create it or change the URL"),
-            ),
-            state => {
-                let (kind, reason) = by_state(state);
-                (kind, reason.to_owned())
-            }
-        },
-        _ => (
-            StoreErrorKind::Unavailable,
-            "the answer is not that of a PostgreSQL server; check host and port".to_owned(),
-        ),
-    };
-    let attempt = cannot_connect_to(server);
-    StoreError::with_source(kind, format!("{attempt}: {reason}"), cause(error))
-}
-
-/// Returns the error of a server that does not let a connection be opened in time.
-#[cold]
-pub(super) fn unreachable(server: &ServerUrl) -> StoreError {
-    let attempt = cannot_connect_to(server);
-    StoreError::new(
-        StoreErrorKind::Unavailable,
-        format!("{attempt}: it does not answer; check host, port and network, or try again later"),
-    )
 }
 
 /// Adds what was attempted to an error.
@@ -120,12 +66,8 @@ pub(super) fn is_fatal(error: &Error) -> bool {
     }
 }
 
-fn cannot_connect_to(server: &ServerUrl) -> String {
-    format!("cannot connect to the PostgreSQL server at {server}")
-}
-
 /// Returns the error below the driver's, whose text repeats it.
-fn cause(error: Error) -> Box<dyn StdError + Send + Sync> {
+pub(super) fn cause(error: Error) -> Box<dyn StdError + Send + Sync> {
     match error {
         Error::Database(error) => Box::new(error),
         Error::Io(error) => Box::new(error),
@@ -170,7 +112,7 @@ pub(super) fn unwritable(what: &str, error: serde_json::Error) -> StoreError {
 }
 
 /// Returns kind and reason by the SQLSTATE of an error.
-fn by_state(state: &str) -> (StoreErrorKind, &'static str) {
+pub(super) fn by_state(state: &str) -> (StoreErrorKind, &'static str) {
     use StoreErrorKind::{InvalidInput, InvalidState, Storage, Unavailable};
     match state {
         "57014" => (

@@ -1,5 +1,6 @@
 //! Leases of runs. All times are those of the server.
 
+mod administration;
 mod claim;
 mod dead;
 mod fence;

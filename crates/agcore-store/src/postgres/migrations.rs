@@ -8,6 +8,9 @@ use crate::error::{StoreError, StoreErrorKind};
 /// The migrations. The first one creates version 1.
 const MIGRATIONS: &[&str] = &[include_str!("../../migrations/postgres/0001.sql")];
 
+/// The newest version.
+pub(super) const NEWEST: i32 = MIGRATIONS.len() as i32;
+
 /// The contents of a schema.
 enum Contents {
     /// It does not exist.

@@ -3,7 +3,7 @@
 use agcore_chat::Actor;
 use agcore_memory::{MemoryItem, graph::Entity, knowledge::KnowledgePage};
 use agcore_schedule::Schedule;
-use agcore_session::Session;
+use agcore_session::{Session, quota::Quota};
 use agcore_webhook::Webhook;
 use async_trait::async_trait;
 use sqlx::{Error, Row, postgres::PgRow};
@@ -23,7 +23,7 @@ use crate::{
         tables::read_session,
         webhooks::{WEBHOOK_COLUMNS, read_webhook},
     },
-    user_data::UserDataStore,
+    user_data::{UserDataStore, UserUsage},
 };
 
 const ATTEMPT: &str = "cannot list what belongs to the user";
@@ -59,6 +59,14 @@ impl UserDataStore for PostgresStore {
     async fn webhooks_of(&self, user: &Actor, after: Option<&str>, limit: u64) -> Result<Vec<Webhook>, StoreError> {
         let rows = self.rows_of("webhooks", WEBHOOK_COLUMNS, (user, after, limit));
         read(&rows.await?, read_webhook)
+    }
+
+    async fn quotas_of(&self, user: &Actor) -> Result<Vec<Quota>, StoreError> {
+        self.own_quotas(ATTEMPT, user).await
+    }
+
+    async fn usage_of(&self, user: &Actor) -> Result<Vec<UserUsage>, StoreError> {
+        self.own_usage(ATTEMPT, user).await
     }
 
     async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, StoreError> {

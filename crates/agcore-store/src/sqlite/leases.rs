@@ -1,5 +1,6 @@
 //! Leases of runs.
 
+mod administration;
 mod claim;
 mod state;
 

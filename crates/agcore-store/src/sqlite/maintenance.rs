@@ -26,9 +26,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::{
-    connection::{self, migrations},
+    connection::{self, migrations, options::SqliteOptions},
     error::convert,
-    options::SqliteOptions,
     thread,
 };
 use crate::error::{StoreError, StoreErrorKind};

@@ -3,7 +3,7 @@
 use agcore_chat::Actor;
 use agcore_memory::{MemoryItem, graph::Entity, knowledge::KnowledgePage};
 use agcore_schedule::Schedule;
-use agcore_session::Session;
+use agcore_session::{Session, quota::Quota};
 use agcore_webhook::Webhook;
 use async_trait::async_trait;
 use rusqlite::{Connection, Row, params_from_iter};
@@ -24,7 +24,7 @@ use crate::{
         tables::read_session,
         webhooks::{WEBHOOK_COLUMNS, read_webhook},
     },
-    user_data::UserDataStore,
+    user_data::{UserDataStore, UserUsage},
 };
 
 const ATTEMPT: &str = "cannot list what belongs to the user";
@@ -67,6 +67,14 @@ impl UserDataStore for SqliteStore {
             read_webhook(row)
         })
         .await
+    }
+
+    async fn quotas_of(&self, user: &Actor) -> Result<Vec<Quota>, StoreError> {
+        self.own_quotas(ATTEMPT, user).await
+    }
+
+    async fn usage_of(&self, user: &Actor) -> Result<Vec<UserUsage>, StoreError> {
+        self.own_usage(ATTEMPT, user).await
     }
 
     async fn streams(&self, prefix: &str, after: Option<&str>, limit: u64) -> Result<Vec<String>, StoreError> {

@@ -3,7 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::{Duration, Instant},
+};
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -19,6 +22,9 @@ const QUEUE: usize = 1024;
 
 /// The maximum number of writes that are committed together.
 const BATCH: usize = 256;
+
+/// The pause before the next attempt to empty the write-ahead log.
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Sends writes to the thread, which ends with the last sender.
 #[derive(Debug)]
@@ -179,14 +185,23 @@ fn write_all(connection: &Connection, mut queue: mpsc::Receiver<Message>) {
 }
 
 fn truncate_log(connection: &Connection) -> Result<(), StoreError> {
-    let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
-    match is_busy {
-        Ok(false) => Ok(()),
-        Ok(true) => Err(StoreError::new(
-            StoreErrorKind::Unavailable,
-            "the data is erased, but copies may be left in the write-ahead log, which others are reading: erase it again",
-        )),
-        Err(error) => Err(convert("cannot empty the write-ahead log", error)),
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, u32>(0));
+    let failed = |error| convert("cannot empty the write-ahead log", error);
+    let patience = Duration::from_millis(number("PRAGMA busy_timeout").map_err(failed)?.into());
+    let begin = Instant::now();
+    loop {
+        let is_busy = number("PRAGMA wal_checkpoint(TRUNCATE)").map_err(failed)? != 0;
+        match is_busy {
+            false => return Ok(()),
+            // SQLite itself waits for readers, but not for others who are emptying the log.
+            true if begin.elapsed() < patience => std::thread::sleep(PAUSE),
+            true => {
+                return Err(StoreError::new(
+                    StoreErrorKind::Unavailable,
+                    "the data is erased, but copies may be left in the write-ahead log, which others are reading: erase it again",
+                ));
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use agcore_chat::Actor;
 use agcore_memory::{MemoryStore, knowledge::KnowledgeStore};
 use agcore_schedule::ScheduleStore;
-use agcore_session::{Journal, conversations_of};
+use agcore_session::{Journal, conversations_of, quota::QuotaStore};
 use agcore_webhook::WebhookStore;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,8 @@ pub struct ErasedUserData {
 }
 
 /// Erases everything that a store keeps of a user, in all lines of business, except for the bill: see
-/// [`erase_session`](agcore_session::SessionRetention::erase_session).
+/// [`erase_session`](agcore_session::SessionRetention::erase_session). The use of the tenant's quotas
+/// stays.
 ///
 /// If that is interrupted, a part is erased, and the next call erases the rest. If nothing is left, nothing happens.
 ///
@@ -55,6 +56,7 @@ pub async fn erase_user_data(store: &dyn UserDataStore, user: &Actor) -> Result<
         entities: store.erase_entities(user).await?,
         conversations: 0,
     };
+    QuotaStore::erase_quotas(store, user).await?;
     let prefix = conversations_of(user);
     loop {
         let streams = store.streams(&prefix, None, PAGE).await?;

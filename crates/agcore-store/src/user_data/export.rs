@@ -21,8 +21,8 @@ const PAGE: u64 = 200;
 pub(super) type Write<'w> = dyn FnMut(UserDataRow) -> Result<(), StoreError> + Send + 'w;
 
 /// Writes everything that a store keeps of a user, in all lines of business: memory items, pages, entities and their relations,
-/// conversations, sessions with all that belongs to them, schedules with their occurrences, and webhooks with the messages to them.
-/// The secrets of webhooks are left out. Returns the number of rows.
+/// conversations, sessions with all that belongs to them, schedules with their occurrences, webhooks with the messages to them, and
+/// quotas with what is used of them. The secrets of webhooks are left out. Returns the number of rows.
 ///
 /// Rows are read page by page, so that an export needs little memory. Rows that are written meanwhile may be missing.
 ///
@@ -84,7 +84,15 @@ pub async fn export_user_data(
     }
     schedules(store, user, &mut write).await?;
     webhooks(store, user, &mut write).await?;
+    quotas(store, user, &mut write).await?;
     Ok(rows)
+}
+
+async fn quotas(store: &dyn UserDataStore, user: &Actor, write: &mut Write<'_>) -> Result<(), StoreError> {
+    let mut quotas = store.quotas_of(user).await?.into_iter();
+    quotas.try_for_each(|quota| write(UserDataRow::Quota { quota }))?;
+    let mut usage = store.usage_of(user).await?.into_iter();
+    usage.try_for_each(|usage| write(UserDataRow::Usage { usage }))
 }
 
 async fn schedules(store: &dyn UserDataStore, user: &Actor, write: &mut Write<'_>) -> Result<(), StoreError> {

@@ -7,7 +7,10 @@ use agcore_memory::{
     knowledge::KnowledgePage,
 };
 use agcore_schedule::{Occurrence, Schedule};
-use agcore_session::{Approval, Checkpoint, Record, Run, Session, StoredCall, StoredEvent, StoredMessage};
+use agcore_session::{
+    Approval, Checkpoint, Record, Run, Session, StoredCall, StoredEvent, StoredMessage,
+    quota::{Quota, QuotaAmount, QuotaWindow},
+};
 use agcore_webhook::{Delivery, EventKinds, PauseReason, Webhook, WebhookScope};
 use serde::{Deserialize, Serialize};
 
@@ -127,6 +130,39 @@ pub enum UserDataRow {
         /// The message.
         delivery: Box<Delivery>,
     },
+    /// A quota of the user.
+    Quota {
+        /// The quota.
+        quota: Quota,
+    },
+    /// The amount that the user has used within a window.
+    Usage {
+        /// The window, with the amount.
+        usage: UserUsage,
+    },
+}
+
+/// The amount that a user has used within a window: the last one of its length in which there was anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct UserUsage {
+    /// The length of the window.
+    pub window: QuotaWindow,
+    /// The beginning of the window.
+    pub start: Timestamp,
+    /// The amount.
+    pub used: QuotaAmount,
+}
+
+impl UserUsage {
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn new((window, counted): (QuotaWindow, agcore_session::quota::Counted)) -> Self {
+        Self {
+            window,
+            start: counted.start,
+            used: counted.used,
+        }
+    }
 }
 
 /// A [`Webhook`] without its secrets.

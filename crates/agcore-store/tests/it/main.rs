@@ -14,6 +14,8 @@ mod index_changes;
 mod killed_erasure;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod quotas;
 #[cfg(feature = "redis")]
 mod redis;
 #[cfg(feature = "sqlite")]

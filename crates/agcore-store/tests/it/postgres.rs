@@ -9,6 +9,7 @@ mod opening;
 mod pgvector;
 mod pooler;
 mod proxy;
+mod quotas;
 mod rules;
 mod server;
 mod webhooks;
@@ -25,14 +26,14 @@ use agcore_memory::{
     search::{TextIndex, VectorIndex},
 };
 use agcore_schedule::ScheduleStore;
-use agcore_session::{CheckpointStore, Clock, Journal, SessionStore};
+use agcore_session::{CheckpointStore, Clock, Journal, SessionStore, quota::QuotaStore};
 use agcore_store::{postgres::PostgresStore, user_data::UserDataStore};
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, LeaseStore,
-        MemoryStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, StoreSubject,
-        TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
+        MemoryStoreSubject, QuotaStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject,
+        StoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
     },
 };
 use agcore_webhook::WebhookStore;
@@ -184,6 +185,9 @@ impl RunLeasesSubject for Leases {
         ];
         let earlier = times.map(|time| format!("{time} = {time} - {}", duration.as_millis()));
         server::admin(&format!("UPDATE {schema}.runs SET {}", earlier.join(", "))).await;
+        let times = ["since", "reported_at", "until", "drain_requested_at"];
+        let earlier = times.map(|time| format!("{time} = {time} - {}", duration.as_millis()));
+        server::admin(&format!("UPDATE {schema}.run_workers SET {}", earlier.join(", "))).await;
     }
 }
 
@@ -197,6 +201,25 @@ impl ScheduleStoreSubject for Leases {
         let schema = self.1.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let millis = duration.as_millis();
         server::admin(&format!("UPDATE {schema}.schedules SET next_at = next_at - {millis}")).await;
+    }
+}
+
+#[async_trait]
+impl QuotaStoreSubject for Leases {
+    async fn quota_stores(&self) -> [Arc<dyn QuotaStore>; 2] {
+        self.open_twice().await.map(|store| store as _)
+    }
+
+    async fn pass(&self, duration: Duration) {
+        let schema = self.1.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let millis = duration.as_millis();
+        let windows = "CASE window_name WHEN 'minute' THEN 60000 WHEN 'hour' THEN 3600000 WHEN 'day' THEN 86400000
+                       ELSE 31 * 86400000::bigint END";
+        server::admin(&format!(
+            "UPDATE {schema}.quota_allowances SET expires_at = expires_at - {millis};
+             UPDATE {schema}.quota_usage SET start_at = start_at - {millis} / ({windows}) * ({windows})"
+        ))
+        .await;
     }
 }
 
@@ -218,6 +241,10 @@ impl WebhookStoreSubject for Leases {
 
 mod webhook_store {
     agcore_testkit::webhook_store_tests!(super::Leases::default());
+}
+
+mod quota_store {
+    agcore_testkit::quota_store_tests!(super::Leases::default());
 }
 
 mod schedule_store {

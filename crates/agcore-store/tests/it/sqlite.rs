@@ -5,6 +5,7 @@ mod indexes;
 mod knowledge;
 mod kill;
 mod processes;
+mod quotas;
 mod tables;
 mod webhooks;
 mod maintenance;
@@ -21,14 +22,14 @@ use agcore_memory::{
     search::{TextIndex, VectorIndex},
 };
 use agcore_schedule::ScheduleStore;
-use agcore_session::{CheckpointStore, Clock, Journal, SessionStore};
+use agcore_session::{CheckpointStore, Clock, Journal, SessionStore, quota::QuotaStore};
 use agcore_store::{sqlite::SqliteOptions, user_data::UserDataStore};
 use agcore_testkit::{
     clock::ManualClock,
     stores::{
         CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, LeaseStore,
-        MemoryStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, StoreSubject,
-        TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
+        MemoryStoreSubject, QuotaStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject,
+        StoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject, WebhookStoreSubject,
     },
 };
 use agcore_webhook::WebhookStore;
@@ -161,6 +162,20 @@ impl ScheduleStoreSubject for Leases {
 }
 
 #[async_trait]
+impl QuotaStoreSubject for Leases {
+    async fn quota_stores(&self) -> [Arc<dyn QuotaStore>; 2] {
+        let options = self.0.options();
+        let first = options.clone().open(Arc::clone(&self.1) as _).await.unwrap();
+        let second = options.open(Arc::clone(&self.1) as _).await.unwrap();
+        [Arc::new(first), Arc::new(second)]
+    }
+
+    async fn pass(&self, duration: Duration) {
+        self.1.advance(duration);
+    }
+}
+
+#[async_trait]
 impl WebhookStoreSubject for Leases {
     async fn webhook_stores(&self) -> [(Arc<dyn SessionStore>, Arc<dyn WebhookStore>); 2] {
         let options = self.0.options();
@@ -176,6 +191,10 @@ impl WebhookStoreSubject for Leases {
 
 mod webhook_store {
     agcore_testkit::webhook_store_tests!(super::Leases::default());
+}
+
+mod quota_store {
+    agcore_testkit::quota_store_tests!(super::Leases::default());
 }
 
 mod schedule_store {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    boundaries::{REPORT, Report},
+    boundaries::{REPORT, Report, Stop},
     job,
     place::Place,
 };
@@ -19,21 +19,20 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Starts the ignored test `test` of this program as a process that works at a place, and stops at the boundary with this
-    /// number.
-    pub(super) fn start(test: &str, place: &Place, stops_at: Option<usize>) -> Self {
+    /// Starts the ignored test `test` of this program as a process that works at a place.
+    pub(super) fn start(test: &str, place: &Place, stop: Stop) -> Self {
         let program = env::current_exe().expect("the test program has a path");
         let mut process = Command::new(program)
             .args(["--exact", test, "--ignored", "--nocapture"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(place.errors())
             .spawn()
             .expect("the test program starts");
         let lines = BufReader::new(process.stdout.take().expect("standard output is a pipe"));
         let input = process.stdin.as_mut().expect("standard input is a pipe");
         input
-            .write_all(job::text(place, stops_at).as_bytes())
+            .write_all(job::text(place, stop).as_bytes())
             .expect("the process reads its job");
         Self { process, lines }
     }
@@ -64,6 +63,26 @@ impl Child {
     pub(super) fn kill(&mut self) {
         self.process.kill().expect("the process can be killed");
         self.process.wait().expect("the process can be awaited");
+    }
+}
+
+#[cfg(unix)]
+impl Child {
+    /// Waits until the process is stopped, which it has reported that it will be.
+    pub(super) fn wait_until_stopped(&self) {
+        use rustix::process::{Pid, WaitOptions, waitpid};
+
+        let pid = Pid::from_child(&self.process);
+        let waited = waitpid(Some(pid), WaitOptions::UNTRACED).expect("the process can be awaited");
+        let is_stopped = waited.is_some_and(|(_, status)| status.stopped());
+        assert!(is_stopped, "the process ended instead of being stopped");
+    }
+
+    /// Continues the process.
+    pub(super) fn resume(&self) {
+        use rustix::process::{Pid, Signal, kill_process};
+
+        kill_process(Pid::from_child(&self.process), Signal::CONT).expect("the process can be continued");
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Read};
 
 use super::{
-    boundaries::{Boundaries, Report},
+    boundaries::{Boundaries, Report, Stop},
     place::Place,
 };
 
@@ -18,9 +18,8 @@ pub struct Job {
 }
 
 /// Returns the job as text for another process.
-pub(super) fn text(place: &Place, stops_at: Option<usize>) -> String {
-    let stops_at = stops_at.map_or_else(|| "-".to_owned(), |boundary| boundary.to_string());
-    format!("{HEAD}\n{stops_at}\n{}\n\n", place.to_text())
+pub(super) fn text(place: &Place, stop: Stop) -> String {
+    format!("{HEAD}\n{}\n{}\n\n", stop.to_text(), place.to_text())
 }
 
 impl Job {
@@ -39,13 +38,14 @@ impl Job {
         if lines.next()? != HEAD {
             return None;
         }
-        let stops_at = lines.next().expect("a job contains where the process stops");
+        let stop = lines.next().and_then(|line| Stop::from_text(&line));
+        let stop = stop.expect("a job contains where the process stops");
         let place: Vec<String> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
         drop(lines);
         end_with_standard_input();
         Some(Self {
             place: Place::from_text(&place),
-            boundaries: Boundaries::new(stops_at.parse().ok()),
+            boundaries: Boundaries::new(stop),
         })
     }
 

@@ -2,15 +2,25 @@
 
 use std::time::Duration;
 
-use super::{boundaries::Report, child::Child, place::Place};
+use super::{
+    boundaries::{Report, Stop},
+    child::Child,
+    place::Place,
+};
 
 /// One job, on which processes work until one of them has finished it, and what must hold then.
 pub trait Trial {
     /// Returns where the processes work.
     fn place(&self) -> &Place;
 
-    /// Called after a process was killed, while no process works. A trial notes the stored data here.
+    /// Called after a process was killed or stopped, while no process works. A trial notes the stored data here.
     fn killed(&mut self);
+
+    /// Called after a process has done the job. Returns whether the trial has given the processes more to do, such as the answer
+    /// to a question, which another process does then. The default does nothing.
+    fn continues(&mut self) -> bool {
+        false
+    }
 
     /// Asserts what must hold when the job is done.
     fn check(&self);
@@ -61,16 +71,17 @@ impl Kills {
         let mut boundary = 0;
         loop {
             let mut trial = new_trial();
-            let mut child = Child::start(self.job, trial.place(), Some(boundary));
+            let mut child = Child::start(self.job, trial.place(), Stop::At(boundary));
             let report = child.next();
             assert!(report.is_some(), "the process ended before boundary {boundary}");
             if report == Some(Report::Done) {
-                trial.check();
+                finish(self.job, &mut trial);
                 return boundary;
             }
             child.kill();
             trial.killed();
-            self.finish(&trial, 1);
+            work(self.job, &trial, "a kill");
+            finish(self.job, &mut trial);
             boundary += self.step;
         }
     }
@@ -94,7 +105,8 @@ impl Kills {
                 of_trial += 1;
                 trial.killed();
             }
-            self.finish(&trial, of_trial);
+            work(self.job, &trial, &format!("{of_trial} kills"));
+            finish(self.job, &mut trial);
             killed += of_trial;
         }
         killed
@@ -103,7 +115,8 @@ impl Kills {
     /// Starts a process, and returns it where it is to be killed. Returns `None` if it has finished the job.
     fn start_random<T: Trial>(&self, trial: &T, random: &mut fastrand::Rng) -> Option<Child> {
         let stops_at = random.bool().then(|| random.usize(..self.boundaries));
-        let mut child = Child::start(self.job, trial.place(), stops_at);
+        let stop = stops_at.map_or(Stop::Never, Stop::At);
+        let mut child = Child::start(self.job, trial.place(), stop);
         let is_done = match stops_at {
             Some(boundary) => {
                 let report = child.next();
@@ -119,12 +132,19 @@ impl Kills {
         };
         (!is_done).then_some(child)
     }
+}
 
-    /// Lets a process finish the job, and checks what all of them did.
-    fn finish<T: Trial>(&self, trial: &T, kills: usize) {
-        let report = Child::start(self.job, trial.place(), None).next();
-        let log = trial.place().log().text();
-        assert_eq!(report, Some(Report::Done), "after {kills} kills\n{log}");
-        trial.check();
+/// Lets a process do the job.
+pub(super) fn work<T: Trial>(job: &str, trial: &T, after: &str) {
+    let report = Child::start(job, trial.place(), Stop::Never).next();
+    let found = trial.place().report();
+    assert_eq!(report, Some(Report::Done), "after {after}\n{found}");
+}
+
+/// Lets processes do what remains to be done, and checks what all of them did.
+pub(super) fn finish<T: Trial>(job: &str, trial: &mut T) {
+    while trial.continues() {
+        work(job, trial, "the job was done once");
     }
+    trial.check();
 }

@@ -1,6 +1,10 @@
 //! [`Place`]: where the processes of a trial work.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{self, OpenOptions},
+    path::{Path, PathBuf},
+    process::Stdio,
+};
 
 use tempfile::TempDir;
 
@@ -91,6 +95,22 @@ impl Place {
     /// Returns the log of what the processes did.
     pub fn log(&self) -> Log {
         Log::new(self.folder().join("log"))
+    }
+
+    /// Returns where the processes write their errors.
+    pub(super) fn errors(&self) -> Stdio {
+        let file = OpenOptions::new().create(true).append(true).open(self.error_file());
+        file.map_or_else(|_| Stdio::null(), Stdio::from)
+    }
+
+    /// Returns what the processes did, and their errors, for the message of a failed test.
+    pub(super) fn report(&self) -> String {
+        let errors = fs::read(self.error_file()).unwrap_or_default();
+        format!("{}\n{}", self.log().text(), String::from_utf8_lossy(&errors))
+    }
+
+    fn error_file(&self) -> PathBuf {
+        self.folder().join("errors")
     }
 
     /// Returns the place as lines for another process.

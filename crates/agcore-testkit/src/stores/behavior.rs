@@ -4,8 +4,8 @@ use std::{fmt, pin::Pin};
 
 use super::{
     CheckpointStoreSubject, JournalSubject, KnowledgeGraphSubject, KnowledgeStoreSubject, MemoryStoreSubject,
-    RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, TextIndexSubject, UserDataSubject, VectorIndexSubject,
-    WebhookStoreSubject,
+    QuotaStoreSubject, RunLeasesSubject, ScheduleStoreSubject, SessionStoreSubject, TextIndexSubject, UserDataSubject,
+    VectorIndexSubject, WebhookStoreSubject,
 };
 
 /// The behaviors of [`memory_store`](super::memory_store).
@@ -23,6 +23,9 @@ pub const CHECKPOINT: &[StoreBehavior<dyn CheckpointStoreSubject>] = crate::__ch
 
 /// The behaviors of [`leases`](super::leases).
 pub const RUN_LEASES: &[StoreBehavior<dyn RunLeasesSubject>] = crate::__run_leases_behaviors!(__store_behaviors);
+
+/// The behaviors of [`quotas`](super::quotas).
+pub const QUOTA_STORE: &[StoreBehavior<dyn QuotaStoreSubject>] = crate::__quota_store_behaviors!(__store_behaviors);
 
 /// The behaviors of [`schedules`](super::schedules).
 pub const SCHEDULE_STORE: &[StoreBehavior<dyn ScheduleStoreSubject>] =

@@ -1,13 +1,19 @@
 //! [`FaultyStore`]: a store around another one whose calls fail, lose their answers, wait or are abandoned.
 
+mod administration;
 mod plan;
+mod moments;
 mod holds;
 mod memory_store;
 mod journal;
 mod sessions;
 mod leases;
 
-pub use self::plan::{FaultPlan, StoreFault};
+use self::moments::Observer;
+pub use self::{
+    moments::StoreMoment,
+    plan::{FaultPlan, StoreFault},
+};
 
 use std::{
     collections::BTreeMap,
@@ -53,6 +59,7 @@ pub struct FaultyStore<S> {
 #[derive(Debug)]
 struct Shared {
     plan: FaultPlan,
+    observer: Observer,
     state: Mutex<State>,
     held: watch::Sender<usize>,
     holds: holds::Holds,
@@ -79,10 +86,21 @@ pub struct StoreCall {
 impl<S> FaultyStore<S> {
     /// Wraps a store.
     pub fn new(inner: S, plan: FaultPlan) -> Self {
+        Self::with_parts(inner, plan, Observer::default())
+    }
+
+    /// Wraps a store whose calls do not go wrong. The function is called before and after each call, with the name of its method,
+    /// and may block the thread there or stop the process.
+    pub fn observed(inner: S, observer: impl Fn(StoreMoment, &str) + Send + Sync + 'static) -> Self {
+        Self::with_parts(inner, FaultPlan::new(), Observer::new(observer))
+    }
+
+    fn with_parts(inner: S, plan: FaultPlan, observer: Observer) -> Self {
         Self {
             inner,
             shared: Arc::new(Shared {
                 plan,
+                observer,
                 state: Mutex::default(),
                 held: watch::Sender::new(0),
                 holds: holds::Holds::default(),
@@ -142,6 +160,17 @@ impl<S> FaultyStore<S> {
 
     /// Makes a call, with what goes wrong.
     async fn call<T, E: From<StoreError>>(
+        &self,
+        method: &'static str,
+        call: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, E> {
+        self.shared.observer.observe(StoreMoment::Before, method);
+        let answer = self.call_with_fault(method, call).await;
+        self.shared.observer.observe(StoreMoment::After, method);
+        answer
+    }
+
+    async fn call_with_fault<T, E: From<StoreError>>(
         &self,
         method: &'static str,
         call: impl Future<Output = Result<T, E>> + Send,

@@ -9,6 +9,7 @@
 )]
 
 mod opened;
+mod administration;
 mod claims;
 mod dead_letters;
 mod fences;
@@ -18,6 +19,11 @@ mod shares;
 mod workers;
 
 pub use self::{
+    administration::{
+        a_dead_letter_is_discarded, a_drain_request_reaches_the_worker, a_share_is_deleted, dead_letters_have_pages,
+        held_runs_are_listed_by_their_holders, tenants_are_listed_with_their_runs,
+        workers_are_listed_while_they_report,
+    },
     claims::{
         a_run_waits_for_its_time, claims_what_waits, low_priorities_do_not_starve, one_run_of_a_session_at_a_time,
         runs_without_leases_are_left_alone, selects_tenants, the_same_holder_gets_the_same_leases,

@@ -7,6 +7,8 @@ mod knowledge;
 #[macro_use]
 mod lease;
 #[macro_use]
+mod quota;
+#[macro_use]
 mod schedule;
 #[macro_use]
 mod webhook;

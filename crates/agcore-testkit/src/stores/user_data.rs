@@ -18,6 +18,7 @@ use agcore_session::{
     Actor, ApprovalChange, Billing, CallChange, Commit, Journal, MessageRole, Money, NewApproval, NewCheckpoint,
     NewEvent, NewMessage, NewSession, Record, RunChange, RunKey, RunStatus, SessionWriter, Timestamp, conversations_of,
     id,
+    quota::{AllowanceKey, Quota, QuotaAmount, QuotaDefaults, QuotaReport, QuotaScope, QuotaWindow},
 };
 use agcore_store::{
     StoreError, StoreErrorKind,
@@ -99,6 +100,16 @@ const FILLED: [(&str, usize); 16] = [
     ("webhook", 1),
 ];
 
+/// Sets a quota of a user and one of the whole tenant, and counts a run.
+async fn limit(store: &dyn UserDataStore, user: &Actor) {
+    for scope in [QuotaScope::User(user.user.to_string()), QuotaScope::Tenant] {
+        let quota = Quota::new(scope, QuotaWindow::Month).with_runs(50).with_tokens(1_000);
+        store.set_quota(&user.tenant, &quota).await.unwrap();
+    }
+    let counted = store.count_run(user, &QuotaDefaults::default()).await;
+    assert_eq!(counted.unwrap(), Ok(()));
+}
+
 /// Returns the lines of an export.
 async fn export(store: &dyn UserDataStore, user: &Actor) -> Vec<String> {
     let mut lines = Vec::new();
@@ -164,6 +175,25 @@ pub async fn exports_everything_of_a_user(subject: &dyn UserDataSubject) {
     store.create_webhook(new).await.unwrap();
     store.test_webhook("acme", "wide").await.unwrap();
     assert_eq!(export(&*store, &ann).await, lines);
+    // Lines of business share the quotas of a user.
+    limit(&*store, &ann.clone().with_line("sales")).await;
+    let with_quotas = export(&*store, &ann).await;
+    let kinds_of_quotas = kinds(&with_quotas[lines.len()..]);
+    assert_eq!(
+        kinds_of_quotas,
+        [("quota".to_owned(), 1), ("usage".to_owned(), 4)].into()
+    );
+    assert_eq!(with_quotas[..lines.len()], lines);
+    assert!(
+        with_quotas[lines.len()].contains(r#""user":"ann""#),
+        "{:?}",
+        with_quotas[lines.len()]
+    );
+    assert!(
+        with_quotas[lines.len() + 1].contains(r#""runs":1"#),
+        "{:?}",
+        with_quotas[lines.len() + 1]
+    );
     for (other, word) in &others {
         let lines = export(&*store, other).await;
         assert_eq!(kinds(&lines), filled(1), "{other}");
@@ -223,9 +253,18 @@ pub async fn erases_everything_but_the_bill(subject: &dyn UserDataSubject) {
     let store = open(subject).await;
     let (ann, others) = users(&*store).await;
     let mut before = Vec::new();
+    limit(&*store, &ann).await;
     for (other, _) in &others {
+        limit(&*store, other).await;
         before.push(export(&*store, other).await);
     }
+    let key = AllowanceKey::new(ann.clone(), "session PLUM", "r");
+    let allowance = store.open_allowance(&key, &QuotaDefaults::default()).await;
+    let held = QuotaAmount::new().with_tokens(70);
+    let drawn = store
+        .draw(&allowance.unwrap().unwrap(), &QuotaReport::default(), &[held])
+        .await;
+    assert_eq!(drawn.unwrap(), Ok(0));
     let erased = erase_user_data(&*store, &ann).await.unwrap();
     assert_eq!((erased.items, erased.pages, erased.entities), (2, 2, 4));
     assert_eq!((erased.conversations, erased.sessions), (2, 2));
@@ -246,6 +285,13 @@ pub async fn erases_everything_but_the_bill(subject: &dyn UserDataSubject) {
     for ((other, _), before) in others.iter().zip(before) {
         assert_eq!(export(&*store, other).await, before, "{other}");
     }
+    // What the tenant has used stays, with what calls in flight may use.
+    let quotas = store.quota_usage(&ann, &QuotaDefaults::default()).await.unwrap();
+    assert_eq!(quotas.len(), 1);
+    assert_eq!(
+        (quotas[0].used, quotas[0].held),
+        (held.with_runs(4), QuotaAmount::new())
+    );
     // Nothing is left to be erased.
     assert_eq!(erase_user_data(&*store, &ann).await.unwrap(), Default::default());
     assert_eq!(export(&*store, &ann).await, left);

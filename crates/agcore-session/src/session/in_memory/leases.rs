@@ -256,7 +256,7 @@ impl State {
         run.lease.permits(run.status, lease.epoch, now).then_some(found)
     }
 
-    fn find_run(&mut self, tenant: &str, session: &str, run: &str) -> Result<&mut StoredRun, SessionError> {
+    pub(super) fn find_run(&mut self, tenant: &str, session: &str, run: &str) -> Result<&mut StoredRun, SessionError> {
         let sessions = self.tenants.get_mut(tenant);
         let stored = sessions.and_then(|sessions| sessions.get_mut(session));
         let found = stored.and_then(|stored| stored.run_mut(run));
@@ -276,7 +276,7 @@ impl Stored {
         Lease::new(key, (run.run.status, &run.run.lease), request.length, now)
     }
 
-    fn dead_letter(&self, run: &StoredRun) -> Option<DeadLetter> {
+    pub(super) fn dead_letter(&self, run: &StoredRun) -> Option<DeadLetter> {
         let (session, lease) = (&self.session, &run.run.lease);
         let key = (session.owner.tenant.clone(), &*session.id, &*run.run.id);
         Some(DeadLetter::new(

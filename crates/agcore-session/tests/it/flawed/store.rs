@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use agcore_session::{
     Actor, Approval, ApprovalFilter, CancelRequest, Checkpoint, CheckpointStore, ClaimRequest, Claims, Clock, Commit,
-    Committed, DeadLetter, Entry, EventFilter, Hold, InMemorySessionStore, Journal, Lease, MessageFilter, MessagePart,
-    NewCheckpoint, NewSession, Pruned, Record, Release, Renewal, Retention, Run, RunFilter, RunKey, RunLeases,
-    RunProgress, Session, SessionError, SessionErrorKind, SessionFilter, SessionReader, SessionRetention,
-    SessionWriter, StoredCall, StoredEvent, StoredMessage, TenantShare, Visibility, stream_of,
+    Committed, DeadLetter, DeadLetterFilter, Entry, EventFilter, HeldRun, Hold, InMemorySessionStore, Journal, Lease,
+    MessageFilter, MessagePart, NewCheckpoint, NewSession, Pruned, Record, Release, Renewal, Retention, Run,
+    RunAdministration, RunFilter, RunKey, RunLeases, RunProgress, Session, SessionError, SessionErrorKind,
+    SessionFilter, SessionReader, SessionRetention, SessionWriter, StoredCall, StoredEvent, StoredMessage, TenantRuns,
+    TenantShare, Visibility, Worker, WorkerReport, stream_of,
 };
 use async_trait::async_trait;
 use serde_json::Value;
@@ -462,5 +463,52 @@ impl RunLeases for Flawed {
 
     async fn share(&self, tenant: &str) -> Result<TenantShare, SessionError> {
         self.store.share(tenant).await
+    }
+}
+
+#[async_trait]
+impl RunAdministration for Flawed {
+    async fn tenants(&self, after: Option<&str>, limit: u64) -> Result<Vec<TenantRuns>, SessionError> {
+        self.store.tenants(after, limit).await
+    }
+
+    async fn tenant(&self, tenant: &str) -> Result<Option<TenantRuns>, SessionError> {
+        self.store.tenant(tenant).await
+    }
+
+    async fn delete_share(&self, tenant: &str) -> Result<bool, SessionError> {
+        self.store.delete_share(tenant).await
+    }
+
+    async fn dead_letter_page(&self, filter: &DeadLetterFilter) -> Result<Vec<DeadLetter>, SessionError> {
+        self.store.dead_letter_page(filter).await
+    }
+
+    async fn discard_dead_letter(&self, tenant: &str, session: &str, run: &str) -> Result<(), SessionError> {
+        self.store.discard_dead_letter(tenant, session, run).await
+    }
+
+    async fn held_runs(&self, holder: &str, limit: u64) -> Result<Vec<HeldRun>, SessionError> {
+        self.store.held_runs(holder, limit).await
+    }
+
+    async fn report_worker(&self, report: &WorkerReport) -> Result<Worker, SessionError> {
+        self.store.report_worker(report).await
+    }
+
+    async fn forget_worker(&self, id: &str) -> Result<bool, SessionError> {
+        self.store.forget_worker(id).await
+    }
+
+    async fn workers(&self, limit: u64) -> Result<Vec<Worker>, SessionError> {
+        self.store.workers(limit).await
+    }
+
+    async fn drain_worker(&self, id: &str, drains: bool) -> Result<Option<Worker>, SessionError> {
+        self.store.drain_worker(id, drains).await
+    }
+
+    async fn is_outdated(&self) -> Result<bool, SessionError> {
+        self.store.is_outdated().await
     }
 }

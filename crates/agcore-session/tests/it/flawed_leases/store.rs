@@ -10,8 +10,8 @@ use std::{
 
 use agcore_session::{
     Actor, Approval, ApprovalChange, CallChange, CancelRequest, Checkpoint, CheckpointStore, ClaimRequest, Claims,
-    Clock, Commit, Committed, DeadLetter, Hold, InMemorySessionStore, Lease, NewCheckpoint, NewSession, Release,
-    ReleaseReason, Renewal, Run, RunFilter, RunKey, RunLeases, RunScope, RunStatus, Session, SessionError,
+    Clock, Commit, Committed, DeadLetter, HeldRun, Hold, InMemorySessionStore, Lease, NewCheckpoint, NewSession,
+    Release, ReleaseReason, Renewal, Run, RunFilter, RunKey, RunLeases, RunScope, RunStatus, Session, SessionError,
     SessionErrorKind, SessionEvents, SessionFilter, SessionReader, SessionWriter, TenantShare,
 };
 use async_trait::async_trait;
@@ -56,6 +56,23 @@ pub(super) enum Flaw {
     WeightsAreIgnored,
     CeilingsAreIgnored,
     LeasesAreGivenTwice,
+    PagesOfTenantsRepeat,
+    ExpiredLeasesLookHeld,
+    SharesAreNotListed,
+    EveryTenantExists,
+    SharesAreNotDeleted,
+    DeadLettersAreOfAll,
+    PagesSkipDeadLetters,
+    DiscardedLettersStay,
+    DiscardedLettersAreQueued,
+    HoldersAreMixed,
+    LostRunsLookHeld,
+    WorkersNeverEnd,
+    ReportsBeginAgain,
+    WorkersAreNotForgotten,
+    DrainRequestsAreLost,
+    DrainsStay,
+    AllAreDrained,
 }
 
 /// A kind of write.
@@ -85,6 +102,8 @@ pub(super) struct Flawed {
     asked: AtomicU64,
     /// The leases of the last claim.
     last: Mutex<Vec<Lease>>,
+    /// The last runs that were found to be held.
+    pub(super) held: Mutex<Vec<HeldRun>>,
     /// The tenants in the order in which their first sessions were created.
     tenants: Mutex<Vec<String>>,
 }
@@ -117,6 +136,7 @@ impl Flawed {
             store: InMemorySessionStore::new(clock),
             asked: AtomicU64::new(0),
             last: Mutex::default(),
+            held: Mutex::default(),
             tenants: Mutex::default(),
         }
     }

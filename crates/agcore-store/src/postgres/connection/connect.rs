@@ -8,14 +8,12 @@ use sqlx::{
 };
 use tokio::time::timeout;
 
-use crate::error::StoreError;
-use {
-    super::options::PostgresOptions,
-    crate::postgres::{
-        error::{cannot_connect, convert, unreachable},
-        url::ServerUrl,
-    },
+use super::{
+    options::PostgresOptions,
+    unreachable::{cannot_connect, unreachable},
+    url::ServerUrl,
 };
+use crate::{error::StoreError, postgres::error::convert};
 
 /// Opens a connection for statements, through the pooler if there is one.
 pub(in crate::postgres) async fn connect(

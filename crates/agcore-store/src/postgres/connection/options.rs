@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use agcore_memory::EvictionConfig;
 
+use super::url::ServerUrl;
 use crate::error::StoreError;
-use crate::postgres::url::ServerUrl;
 
 /// Options for opening a [`PostgresStore`](crate::postgres::PostgresStore).
 ///

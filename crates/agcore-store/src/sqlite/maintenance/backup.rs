@@ -11,7 +11,10 @@ use rusqlite::{
 };
 use tempfile::{Builder, NamedTempFile};
 
-use super::super::{connection::write_ahead_log, error::convert, options::SqliteOptions};
+use super::super::{
+    connection::{options::SqliteOptions, write_ahead_log},
+    error::convert,
+};
 use crate::error::{StoreError, StoreErrorKind};
 
 /// Copies the database. Returns the size of the copy.

@@ -175,7 +175,7 @@ fn a_transaction_that_cannot_start_fails_all_that_wait() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("locked.db");
     let [connection, other] = [(); 2].map(|()| Connection::open(&path).unwrap());
-    connection.busy_timeout(std::time::Duration::ZERO).unwrap();
+    connection.busy_timeout(Duration::ZERO).unwrap();
     other
         .execute_batch("CREATE TABLE numbers (number); BEGIN IMMEDIATE")
         .unwrap();

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use agcore_memory::{MemoryErrorKind, MemoryItem, MemoryStore};
+use agcore_session::RunAdministration as _;
 use agcore_store::{
     StoreError, StoreErrorKind,
     postgres::{PostgresOptions, PostgresStore},
@@ -252,4 +253,18 @@ async fn connections_can_be_encrypted() {
         "check the certificates",
     )
     .await;
+}
+
+#[tokio::test]
+async fn an_open_store_notices_that_a_newer_version_has_changed_the_tables() {
+    need_server!();
+    let names = Names::default();
+    let name = names.name();
+    let store = open(options_of(&url(), &name)).await.unwrap();
+    assert!(!store.is_outdated().await.unwrap());
+    admin(&format!("INSERT INTO {name}.agcore_versions (version) VALUES (2)")).await;
+    assert!(store.is_outdated().await.unwrap());
+    // It still works, but a process that starts now must be of the newer version.
+    store.save(MemoryItem::new("a", "text")).await.unwrap();
+    check(options_of(&url(), &name), StoreErrorKind::Storage, "update the program").await;
 }

@@ -26,12 +26,13 @@ const SUITES: &[&str] = &[
     "memory_store",
     "session_store",
     "run_leases",
+    "quota_store",
     "checkpoint",
     "knowledge",
     "webhook_store",
     "user_data",
 ];
-const USUAL: &[&str] = &["run_leases", "journal"];
+const USUAL: &[&str] = &["run_leases", "journal", "quota_store"];
 
 /// Returns the port of the pooler, if the tests use one.
 #[expect(clippy::disallowed_methods, reason = "set by the test that starts this one")]

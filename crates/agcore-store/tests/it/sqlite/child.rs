@@ -13,7 +13,7 @@ use agcore_store::sqlite::{Durability, SqliteOptions, SqliteStore};
 
 use tokio::sync::oneshot;
 
-use super::{holds, indexes, kill, processes, webhooks};
+use super::{holds, indexes, kill, processes, quotas, webhooks};
 
 const JOB: &str = "AGCORE_TEST_JOB";
 
@@ -123,6 +123,7 @@ fn job() {
             "notify" => webhooks::notify(file, argument).await,
             "hold" => holds::hold(file, argument).await,
             "append" => processes::append(file, argument, began).await,
+            "draw" => quotas::draw(file, argument, began).await,
             "commit" => processes::commit(file, argument, began).await,
             _ => panic!("unknown job {name}"),
         }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use agcore_schedule::{NewSchedule, Timing};
 use agcore_session::{
     Actor, ApprovalChange, Billing, CallChange, CheckpointStore, Commit, Journal, MessageFilter, MessageRole,
-    NewApproval, NewCheckpoint, NewEvent, NewMessage, NewSession, Record, RunChange, RunFilter, RunKey, RunStatus,
-    SessionErrorKind, SessionReader, SessionRetention, SessionStatus, SessionWriter, Timestamp, stream_of,
+    NewApproval, NewCheckpoint, NewEvent, NewMessage, NewSession, Record, RunAdministration as _, RunChange, RunFilter,
+    RunKey, RunStatus, SessionErrorKind, SessionReader, SessionRetention, SessionStatus, SessionWriter, Timestamp,
+    stream_of,
 };
 use agcore_store::sqlite::SqliteStore;
 use agcore_testkit::clock::ManualClock;
@@ -411,4 +412,15 @@ async fn a_schedule_that_cannot_be_read_keeps_no_other_from_being_due() {
     assert_eq!((first.schedules.len(), &*first.unreadable[0].id), (0, "damaged"));
     let rest = due(first.next.as_ref(), 2).await.unwrap();
     assert_eq!((&*rest.schedules[0].id, rest.next), ("good", None));
+}
+
+#[tokio::test]
+async fn an_open_store_notices_that_a_newer_version_has_changed_the_tables() {
+    let file = file().await;
+    assert!(!file.store.is_outdated().await.unwrap());
+    let upgrade = "ALTER TABLE runs ADD COLUMN label TEXT NOT NULL DEFAULT 'none'; PRAGMA user_version = 2";
+    file.raw.execute_batch(upgrade).unwrap();
+    assert!(file.store.is_outdated().await.unwrap());
+    // It still works.
+    file.store.create(NewSession::new("other")).await.unwrap();
 }

@@ -1,6 +1,7 @@
 //! The list of the behaviors of leases, and the macro that makes one test of each.
 
-/// Makes one test of each behavior of [`RunLeases`](agcore_session::RunLeases). The argument is an expression of a type that
+/// Makes one test of each behavior of [`RunLeases`](agcore_session::RunLeases) and
+/// [`RunAdministration`](agcore_session::RunAdministration). The argument is an expression of a type that
 /// implements [`RunLeasesSubject`](crate::stores::RunLeasesSubject). Requires tokio with `macros` and `rt`.
 #[macro_export]
 macro_rules! run_leases_tests {
@@ -51,6 +52,13 @@ macro_rules! __run_leases_behaviors {
                 runs_that_begin_together_respect_the_limits,
                 all_runs_are_taken_over_at_once,
                 a_fenced_store_writes_under_its_lease,
+                tenants_are_listed_with_their_runs,
+                a_share_is_deleted,
+                dead_letters_have_pages,
+                a_dead_letter_is_discarded,
+                held_runs_are_listed_by_their_holders,
+                workers_are_listed_while_they_report,
+                a_drain_request_reaches_the_worker,
             ]
             $(, $argument)?
         }

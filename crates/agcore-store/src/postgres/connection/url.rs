@@ -10,7 +10,7 @@ use crate::error::StoreError;
 
 /// The parts of a URL. [`Debug`](fmt::Debug) and [`Display`](fmt::Display) print no password.
 #[derive(Clone)]
-pub(super) struct ServerUrl {
+pub(in crate::postgres) struct ServerUrl {
     host: String,
     port: u16,
     /// The server behind the address, if that is a connection pooler.
@@ -39,7 +39,7 @@ struct Ssl {
 
 impl ServerUrl {
     /// Parses a URL. Errors never quote it, because any part of a malformed URL may belong to the password.
-    pub(super) fn parse(text: &str) -> Result<Self, StoreError> {
+    pub(in crate::postgres) fn parse(text: &str) -> Result<Self, StoreError> {
         let url = Url::parse(text).map_err(|error| {
             refused(format!(
                 "it cannot be parsed ({error}); special characters in the password must be percent-encoded, such as %2F for /"
@@ -116,12 +116,12 @@ impl ServerUrl {
     }
 
     /// Returns whether the address is that of a connection pooler.
-    pub(super) fn is_pooled(&self) -> bool {
+    pub(in crate::postgres) fn is_pooled(&self) -> bool {
         self.direct.is_some()
     }
 
     /// Returns the URL of the server itself.
-    pub(super) fn direct(&self) -> Self {
+    pub(in crate::postgres) fn direct(&self) -> Self {
         let mut server = self.clone();
         if let Some(Address { host, port }) = server.direct.take() {
             (server.host, server.port) = (host, port);
@@ -130,7 +130,7 @@ impl ServerUrl {
     }
 
     /// Returns the settings of the driver.
-    pub(super) fn connect_options(&self) -> PgConnectOptions {
+    pub(in crate::postgres) fn connect_options(&self) -> PgConnectOptions {
         // Every setting that the driver would take from the environment or from ~/.pgpass is replaced.
         let mut options = PgConnectOptions::new_without_pgpass()
             .host(&self.host)
@@ -153,12 +153,12 @@ impl ServerUrl {
     }
 
     /// Returns the name of the user.
-    pub(super) fn user(&self) -> &str {
+    pub(in crate::postgres) fn user(&self) -> &str {
         &self.user
     }
 
     /// Returns the name of the database.
-    pub(super) fn database(&self) -> &str {
+    pub(in crate::postgres) fn database(&self) -> &str {
         &self.database
     }
 }

@@ -15,7 +15,7 @@ pub enum Durability {
     PowerLoss,
 }
 
-/// Options for opening a [`SqliteStore`](super::SqliteStore).
+/// Options for opening a [`SqliteStore`](crate::sqlite::SqliteStore).
 ///
 /// ```no_run
 /// # async fn open(clock: std::sync::Arc<dyn agcore_chat::Clock>) -> Result<(), agcore_store::StoreError> {
@@ -31,13 +31,13 @@ pub enum Durability {
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct SqliteOptions {
-    pub(super) path: PathBuf,
-    pub(super) durability: Durability,
-    pub(super) eviction: EvictionConfig,
-    pub(super) readers: usize,
-    pub(super) busy_timeout: Duration,
-    pub(super) max_pages: Option<u32>,
-    pub(super) program: String,
+    pub(in crate::sqlite) path: PathBuf,
+    pub(in crate::sqlite) durability: Durability,
+    pub(in crate::sqlite) eviction: EvictionConfig,
+    pub(in crate::sqlite) readers: usize,
+    pub(in crate::sqlite) busy_timeout: Duration,
+    pub(in crate::sqlite) max_pages: Option<u32>,
+    pub(in crate::sqlite) program: String,
 }
 
 impl SqliteOptions {
@@ -93,7 +93,7 @@ impl SqliteOptions {
     }
 
     /// Starts the message of an error of an operation on the whole file.
-    pub(super) fn cannot(&self, what: &str) -> String {
+    pub(in crate::sqlite) fn cannot(&self, what: &str) -> String {
         format!("cannot {what} {}", self.path.display())
     }
 }
