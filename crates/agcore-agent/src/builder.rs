@@ -347,6 +347,8 @@ impl AgentBuilder {
             settings: Arc::new(AgentSettings::new(&self.config)),
             config: self.config,
             tape: None,
+            shared_budget: None,
+            stop_check: None,
         }))
     }
 

@@ -6,8 +6,8 @@ mod known_tools;
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use agcore_chat::{Actor, Biller, Clock};
-use agcore_cycle::Hooks;
+use agcore_chat::{Actor, Biller, Clock, StopCheck};
+use agcore_cycle::{Hooks, SharedBudget};
 use agcore_llm::{LlmProvider, Random};
 use agcore_memory::MemoryStore;
 use agcore_session::{Billing, SessionStore};
@@ -80,6 +80,10 @@ pub(crate) struct Parts {
     pub(crate) settings: Arc<AgentSettings>,
     /// Answers calls of tools instead of the tools, in a replay.
     pub(crate) tape: Option<Arc<Tape>>,
+    /// A budget that is kept elsewhere, from which all turns draw.
+    pub(crate) shared_budget: Option<SharedBudget>,
+    /// Is asked directly before each call of a model or a tool.
+    pub(crate) stop_check: Option<StopCheck>,
 }
 
 /// The settings that the stored sessions of a bundle share.
@@ -109,6 +113,40 @@ impl RuntimeBundle {
             settings: Arc::new(AgentSettings::new(&config)),
             config,
             ..self.parts().clone()
+        })
+    }
+
+    /// Returns a bundle whose turns draw from a budget that is kept elsewhere, besides the budgets of the bundle: those of all its
+    /// sessions, and of the sub-agents that work for them.
+    #[must_use]
+    pub fn with_shared_budget(&self, budget: SharedBudget) -> Self {
+        Self::new(Parts {
+            shared_budget: Some(budget),
+            ..self.parts().clone()
+        })
+    }
+
+    /// Returns a bundle whose turns ask a check directly before each call of a model or a tool whether it may begin: those of all
+    /// its sessions, and of the sub-agents that work for them. A turn that may not continue ends as if it was cancelled.
+    #[must_use]
+    pub fn with_stop_check(&self, check: StopCheck) -> Self {
+        Self::new(Parts {
+            stop_check: Some(check),
+            ..self.parts().clone()
+        })
+    }
+
+    /// Returns a bundle that works for a turn of another one: it spends from the same budget, and stops with it.
+    pub(crate) fn for_the_turn_of(&self, other: &Self) -> Self {
+        let (shared_budget, stop_check) = (&other.parts().shared_budget, &other.parts().stop_check);
+        if shared_budget.is_none() && stop_check.is_none() {
+            return self.clone();
+        }
+        let parts = self.parts().clone();
+        Self::new(Parts {
+            shared_budget: shared_budget.clone().or(parts.shared_budget),
+            stop_check: stop_check.clone().or(parts.stop_check),
+            ..parts
         })
     }
 
@@ -144,6 +182,8 @@ impl RuntimeBundle {
             store: None,
             sessions: None,
             session_memory: None,
+            shared_budget: None,
+            stop_check: None,
             settings: Arc::new(AgentSettings::new(&config)),
             config,
             ..parts.clone()

@@ -67,7 +67,9 @@ pub use {
     session::{AgentSession, SessionState},
     session_memory::SessionMemory,
     skills::{Skill, Skills},
-    stored::{BranchSession, CONTEXT_METADATA, ContextManager, ContextsState, OpenSession, StoredSessions},
+    stored::{
+        BranchSession, CONTEXT_METADATA, ContextManager, ContextsState, OpenSession, SharedCooldowns, StoredSessions,
+    },
     task::{JsonPlanParser, PlanParser, StepQuestions, TaskAgent, TaskReport, TaskTurn},
     team::{FanOut, Gathered, SubAgent},
     tool_source::ToolSource,

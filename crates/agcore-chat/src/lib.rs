@@ -33,7 +33,7 @@
 mod object;
 mod small_text;
 pub mod id;
-mod actor;
+mod call_scope;
 mod fault;
 mod clock;
 mod content;
@@ -53,8 +53,8 @@ pub mod text;
 pub mod tool_name;
 
 pub use {
-    actor::Actor,
     biller::{Bill, Biller, BillingFault, CallCost},
+    call_scope::{actor::Actor, stop_check::StopCheck},
     clock::Clock,
     content::{
         Content,

@@ -21,6 +21,7 @@ pub(crate) mod learnt_limits;
 pub(crate) mod limit;
 pub(crate) mod pool;
 pub(crate) mod settings;
+pub(crate) mod shared;
 pub(crate) mod spent;
 
 mod price;
@@ -33,10 +34,12 @@ pub const MIN_REPLY_TOKENS: u64 = 512;
 pub use limit::{BudgetLimit, Resource, Scope};
 pub use pool::Reservation;
 pub use price::PriceError;
+pub use shared::{BudgetSource, DrawError};
 pub use shortage::BudgetShortage;
 
 pub(crate) use learnt_limits::{Learnt, LearntLimits};
 pub(crate) use limit::Budget;
 pub(crate) use pool::{BudgetPool, RunningTurn};
 pub(crate) use settings::Budgets;
+pub(crate) use shared::SharedBudget;
 pub(crate) use spent::Spent;

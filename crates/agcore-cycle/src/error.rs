@@ -5,7 +5,10 @@ use std::{error::Error, fmt, time::Duration};
 use agcore_chat::{ChatResponse, Fault, FaultKind, text::error_chain};
 use agcore_llm::{LlmError, LlmErrorKind};
 
-use crate::{budget::BudgetShortage, machine::MachineError};
+use crate::{
+    budget::{BudgetShortage, DrawError},
+    machine::MachineError,
+};
 
 /// The reason a turn failed. The conversation stays valid and usable.
 ///
@@ -237,6 +240,16 @@ impl From<MachineError> for CycleError {
 impl From<BudgetShortage> for CycleError {
     fn from(shortage: BudgetShortage) -> Self {
         Self::new(CycleErrorKind::LimitReached, shortage.to_string()).with_source(shortage)
+    }
+}
+
+impl From<DrawError> for CycleError {
+    fn from(error: DrawError) -> Self {
+        let message = error.to_string();
+        match error {
+            DrawError::Failed(fault) => Self::new(CycleErrorKind::Storage, message).with_source(fault),
+            short => Self::new(CycleErrorKind::LimitReached, message).with_source(short),
+        }
     }
 }
 

@@ -45,7 +45,7 @@ mod turn;
 
 #[doc(inline)]
 pub use {
-    budget::{limit::Budget, pool::BudgetPool, settings::Budgets, spent::Spent},
+    budget::{limit::Budget, pool::BudgetPool, settings::Budgets, shared::SharedBudget, spent::Spent},
     compact::{report::CompactionReport, settings::CompactionSettings},
     cycle::LlmCycle,
     error::{CycleError, CycleErrorKind},

@@ -6,7 +6,7 @@ mod shape;
 use std::{fmt, pin::Pin, sync::Arc};
 
 use agcore_agent::{RuntimeBundle, Skills};
-use agcore_chat::{Actor, Clock};
+use agcore_chat::{Actor, Clock, StopCheck};
 use agcore_files::{FilePreprocessor, FileStorage};
 use agcore_flow::{Checkpoints, Flow, FlowError, FlowEvent, Picture, SavedRun};
 use agcore_profile::ProfileSource;
@@ -148,6 +148,13 @@ impl FileFlowRun {
     /// Cancels the run when `token` is cancelled.
     pub fn with_token(mut self, token: CancellationToken) -> Self {
         self.drive.token = token;
+        self
+    }
+
+    /// Asks a check before each attempt of a node, and before each call of its agents and tools, whether it may begin. If it may
+    /// not, the run ends as if it was cancelled.
+    pub fn with_stop_check(mut self, check: StopCheck) -> Self {
+        self.drive.stop_check = Some(check);
         self
     }
 

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use agcore_chat::{Clock, StreamEvent};
+use agcore_chat::{Clock, StopCheck, StreamEvent};
 use agcore_session::id;
 use async_trait::async_trait;
 use serde::{Serialize, de::DeserializeOwned};
@@ -19,6 +19,7 @@ use crate::{
     interrupt::Interrupt,
     progress::{Work, WorkChange},
     record::Record,
+    stop::Stop,
 };
 
 /// The knowledge of a node about its run, and everything it may do besides returning a [`Step`](crate::Step). Cheap to clone.
@@ -28,7 +29,7 @@ pub struct NodeContext(Arc<Inner>);
 struct Inner {
     place: NodePlace,
     last: Option<Record>,
-    token: CancellationToken,
+    stop: Stop,
     clock: Arc<dyn Clock>,
     notebook: Arc<dyn Notebook>,
     /// The questions that the node asked.
@@ -66,14 +67,14 @@ impl NodeContext {
     pub(crate) fn new(
         place: NodePlace,
         last: Option<Record>,
-        token: CancellationToken,
+        stop: Stop,
         clock: Arc<dyn Clock>,
         notebook: Arc<dyn Notebook>,
     ) -> Self {
         Self(Arc::new(Inner {
             place,
             last,
-            token,
+            stop,
             clock,
             notebook,
             asked: Mutex::default(),
@@ -124,7 +125,13 @@ impl NodeContext {
     /// Returns the token that is cancelled with the run. A run that is cancelled drops its nodes; hand the token to work that
     /// continues elsewhere.
     pub fn token(&self) -> &CancellationToken {
-        &self.0.token
+        &self.0.stop.token
+    }
+
+    /// Returns the check of the run that is asked before each attempt of a node. Pass it on to agents and tools that the node
+    /// calls, which ask it directly before each call.
+    pub fn stop_check(&self) -> Option<&StopCheck> {
+        self.0.stop.check.as_ref()
     }
 
     /// Returns the clock of the flow.

@@ -65,6 +65,7 @@ mod graph;
 mod fork;
 mod progress;
 mod checkpoints;
+mod stop;
 mod resume;
 mod context;
 mod node;

@@ -8,6 +8,7 @@ mod driver;
 
 use std::{fmt, pin::Pin, sync::Arc};
 
+use agcore_chat::StopCheck;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -25,6 +26,7 @@ use crate::{
     node::FlowState,
     progress::Progress,
     resume::{Resume, SavedRun},
+    stop::Stop,
 };
 
 /// A run of a flow, to be awaited. Created by [`Flow::run`] and [`Flow::resume`].
@@ -64,6 +66,7 @@ pub struct FlowRun<S> {
     flow: Flow<S>,
     start: Start<S>,
     token: CancellationToken,
+    stop_check: Option<StopCheck>,
     checkpoints: Option<Checkpoints>,
     observer: Option<Observer>,
     answers: Vec<(String, Value)>,
@@ -76,6 +79,7 @@ impl<S: FlowState> FlowRun<S> {
             flow,
             start,
             token: CancellationToken::new(),
+            stop_check: None,
             checkpoints: None,
             observer: None,
             answers: Vec::new(),
@@ -95,6 +99,13 @@ impl<S: FlowState> FlowRun<S> {
         self
     }
 
+    /// Asks a check before each attempt of a node whether it may begin. If it may not, the run ends as if it was cancelled. Nodes
+    /// that call models or tools pass the check on, by [`NodeContext::stop_check`].
+    pub fn with_stop_check(mut self, check: StopCheck) -> Self {
+        self.stop_check = Some(check);
+        self
+    }
+
     /// Calls a function with each event. It must not block.
     pub fn with_observer(mut self, observer: impl Fn(&FlowEvent) + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));
@@ -110,6 +121,7 @@ impl<S: FlowState> FlowRun<S> {
     /// Saves the run in the work of a node of another flow.
     pub(crate) fn inside(mut self, context: NodeContext) -> Self {
         self.token = context.token().child_token();
+        self.stop_check = context.stop_check().cloned();
         self.parent = Some(context);
         self
     }
@@ -123,9 +135,13 @@ impl<S: FlowState> FlowRun<S> {
     /// that cannot be continued.
     pub async fn run(mut self) -> Result<FlowOutcome<S>, FlowError> {
         let observer = self.observer.take();
-        let (flow, token) = (self.flow.clone(), self.token.clone());
+        let flow = self.flow.clone();
+        let stop = Stop {
+            token: self.token.clone(),
+            check: self.stop_check.clone(),
+        };
         let result = match self.open().await {
-            Ok(opened) => driver::drive(&flow, opened, token, observer.clone()).await,
+            Ok(opened) => driver::drive(&flow, opened, stop, observer.clone()).await,
             Err(error) => Err(error),
         };
         if let Some(observer) = &observer {

@@ -8,7 +8,7 @@ pub use route::ProviderRoute;
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
-use agcore_chat::{Actor, ChatRequest, ChatResponse};
+use agcore_chat::{Actor, ChatRequest, ChatResponse, StopCheck};
 use futures_util::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
@@ -154,6 +154,8 @@ pub struct Call {
     pub trace: Option<Arc<str>>,
     /// The actor on whose behalf the call is made; [`Actor::local`] if `None`.
     pub actor: Option<Arc<Actor>>,
+    /// Is asked before each attempt whether it may begin.
+    pub stop_check: Option<StopCheck>,
 }
 
 impl Call {
@@ -173,6 +175,7 @@ impl Call {
             attempt: 0,
             trace: None,
             actor: None,
+            stop_check: None,
         }
     }
 
@@ -198,6 +201,17 @@ impl Call {
     pub fn with_actor(mut self, actor: impl Into<Arc<Actor>>) -> Self {
         self.actor = Some(actor.into());
         self
+    }
+
+    /// Sets the check that is asked before each attempt whether it may begin.
+    pub fn with_stop_check(mut self, check: StopCheck) -> Self {
+        self.stop_check = Some(check);
+        self
+    }
+
+    /// Returns whether nothing more may be sent: the call was cancelled, or its check requires it.
+    pub fn must_stop(&self) -> bool {
+        self.token.is_cancelled() || self.stop_check.as_ref().is_some_and(StopCheck::must_stop)
     }
 
     /// Returns the actor on whose behalf the call is made.

@@ -5,6 +5,7 @@ mod filters;
 mod key;
 mod pause;
 mod run_state;
+mod stop;
 mod scope;
 mod waits;
 mod person;
@@ -13,12 +14,12 @@ use std::{
     fmt,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicBool, Ordering, fence},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use agcore_chat::{Actor, Clock, Progress, Text};
+use agcore_chat::{Actor, Clock, Progress, StopCheck, Text};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -70,6 +71,7 @@ impl ToolContext {
             actor: None,
             clock,
             cancellation: None,
+            stop_check: None,
             state: None,
             extensions: Extensions::default(),
             progress: None,
@@ -106,27 +108,6 @@ impl ToolContext {
     /// Returns the clock.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.run.clock
-    }
-
-    /// Returns the token that is cancelled when the run is cancelled, when the call is dropped, and when the call ends.
-    ///
-    /// A tool that spawns tasks should pass it on to them.
-    pub fn cancellation(&self) -> &CancellationToken {
-        let Some(call) = &self.call else {
-            return &self.run.cancellation;
-        };
-        let token = call.cancellation.get_or_init(|| self.run.cancellation.child_token());
-        // Either the end of the call sees the token, or this sees the end.
-        fence(Ordering::SeqCst);
-        if call.has_ended.load(Ordering::Acquire) {
-            token.cancel();
-        }
-        token
-    }
-
-    /// Returns the token that is cancelled when the run is cancelled. For code that is dropped when its call ends.
-    pub(crate) fn run_cancellation(&self) -> &CancellationToken {
-        &self.run.cancellation
     }
 
     /// Returns the values that the steps of the run share.
@@ -296,6 +277,7 @@ pub struct ToolContextBuilder {
     actor: Option<Arc<Actor>>,
     clock: Arc<dyn Clock>,
     cancellation: Option<CancellationToken>,
+    stop_check: Option<StopCheck>,
     state: Option<RunState>,
     extensions: Extensions,
     progress: Option<ProgressSender>,
@@ -329,6 +311,13 @@ impl ToolContextBuilder {
     /// Sets the token that cancels all calls of the run.
     pub fn with_cancellation(mut self, token: CancellationToken) -> Self {
         self.cancellation = Some(token);
+        self
+    }
+
+    /// Sets the check that is asked directly before each call whether it may begin. A call that may not ends as if the run was
+    /// cancelled.
+    pub fn with_stop_check(mut self, check: StopCheck) -> Self {
+        self.stop_check = Some(check);
         self
     }
 
@@ -374,6 +363,7 @@ impl ToolContextBuilder {
                 actor: self.actor,
                 clock: self.clock,
                 cancellation: self.cancellation.unwrap_or_default(),
+                stop_check: self.stop_check,
                 state: self.state.unwrap_or_default(),
                 extensions: self.extensions,
                 progress: self.progress,

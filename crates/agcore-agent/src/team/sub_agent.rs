@@ -352,7 +352,9 @@ impl Call<'_> {
         if let Some(rounds) = self.sub_agent.max_tool_turns {
             config.limits.max_tool_turns = rounds;
         }
-        bundle.with_config(config)
+        let bundle = bundle.with_config(config);
+        // One with a bundle of its own works for the same turn.
+        bundle.for_the_turn_of(&self.scope.bundle)
     }
 
     /// Returns the name under which the state of the call is saved with the turn.

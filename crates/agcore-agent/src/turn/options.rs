@@ -42,6 +42,8 @@ impl Segment<'_> {
             .with_trace(Arc::clone(&self.session.id));
         options.session.clone_from(&self.session.lineage.whole);
         options.pause = pause;
+        options.shared_budget.clone_from(&parts.shared_budget);
+        options.stop_check.clone_from(&parts.stop_check);
         if let Some(recorder) = &self.session.recorder {
             let run_state = conversation.run_state.get_or_insert_default();
             recorder.prepare(&mut conversation.cycle, run_state);
@@ -66,6 +68,9 @@ impl Segment<'_> {
             .with_cancellation(self.token.clone())
             .with_run_state(run_state.clone())
             .with_extensions(parts.extensions.clone());
+        if let Some(check) = &parts.stop_check {
+            context = context.with_stop_check(check.clone());
+        }
         if self.session.lineage.depth > 0 {
             context = context.with_agent(conversation.agent.name());
         }

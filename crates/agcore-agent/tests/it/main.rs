@@ -24,6 +24,8 @@ mod known_tools;
 #[cfg(feature = "knowledge")]
 mod knowledge;
 mod session_memory;
+mod shared_budget;
+mod shared_cooldowns;
 mod skills;
 mod many_users;
 mod input_check;
@@ -32,6 +34,7 @@ mod parts;
 mod prefix;
 mod session;
 mod spans;
+mod stop_check;
 mod stored;
 mod stored_changes;
 mod stored_contexts;

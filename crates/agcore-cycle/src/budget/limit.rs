@@ -229,6 +229,8 @@ pub enum Scope {
     Cycle,
     /// All users of a shared pool.
     Pool,
+    /// All users of a budget that is kept elsewhere.
+    Shared,
 }
 
 /// A limit of a budget: the scope of the budget, and the resource that it limits.
@@ -267,7 +269,7 @@ impl BudgetLimit {
             };
         }
         // Applications call the conversation a session.
-        names!(Turn "turn", Cycle "session", Pool "pool")
+        names!(Turn "turn", Cycle "session", Pool "pool", Shared "shared")
     }
 }
 

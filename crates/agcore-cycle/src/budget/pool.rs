@@ -147,6 +147,12 @@ impl BudgetPool {
         self.lock().reserved.clone()
     }
 
+    /// Returns both amounts as of the same moment.
+    pub(crate) fn spent_and_reserved(&self) -> (Spent, Spent) {
+        let state = self.lock();
+        (state.spent.clone(), state.reserved.clone())
+    }
+
     /// Returns the time that is left for all turns together, or `None` if time is not limited. Running turns count up to
     /// now.
     pub fn time_left(&self) -> Option<Duration> {
@@ -168,6 +174,15 @@ impl BudgetPool {
             pool: self.clone(),
             amount: worst.clone(),
         })
+    }
+
+    /// Reserves an amount, whether it fits or not.
+    pub(crate) fn set_aside(&self, amount: Spent) -> Reservation {
+        self.lock().reserved.add(&amount);
+        Reservation {
+            pool: self.clone(),
+            amount,
+        }
     }
 
     /// Counts an amount that was not reserved.
@@ -341,6 +356,12 @@ impl Reservation {
         self.pool.lock().reserve(more, None)?;
         self.amount.add(more);
         Ok(())
+    }
+
+    /// Reserves more for the same call, whether it fits or not.
+    pub(crate) fn set_aside(&mut self, more: &Spent) {
+        self.pool.lock().reserved.add(more);
+        self.amount.add(more);
     }
 
     /// Replaces the reserved amount by the real cost of the call.

@@ -1,6 +1,6 @@
 //! [`Budgets`] of a conversation, and the worst case of a call.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use agcore_chat::{Money, PriceFn, PriceQuery, Usage};
 
@@ -138,7 +138,14 @@ impl Budgets {
 
     /// Returns the highest cost of a call with this many tokens. The query names the route; its usage is ignored. If a vendor
     /// charges more for tokens that it writes to its cache, all input counts as such.
-    pub(crate) fn worst_case(&self, route: PriceQuery<'_>, input: u64, output: u64) -> Result<Spent, PriceError> {
+    /// `shared` is the currency of a shared budget with money.
+    pub(crate) fn worst_case(
+        &self,
+        route: PriceQuery<'_>,
+        input: u64,
+        output: u64,
+        shared: Option<&Arc<str>>,
+    ) -> Result<Spent, PriceError> {
         let tokens = input.saturating_add(output);
         let spent = Spent::new().with_tokens(tokens).with_model_calls(1);
         let uncached = Usage::new(input, output);
@@ -147,7 +154,7 @@ impl Budgets {
         let price_of = |usage| {
             let mut query: PriceQuery<'_> = route;
             query.usage = usage;
-            self.price_of(query)
+            self.price_of(query, shared)
         };
         let Some(price) = price_of(&uncached)? else {
             return Ok(spent);
@@ -158,36 +165,46 @@ impl Budgets {
     }
 
     /// Returns the price of a use. Without a money budget, an unusable price counts as `None`.
-    pub(crate) fn price_of(&self, query: PriceQuery<'_>) -> Result<Option<Money>, PriceError> {
+    pub(crate) fn price_of(
+        &self,
+        query: PriceQuery<'_>,
+        shared: Option<&Arc<str>>,
+    ) -> Result<Option<Money>, PriceError> {
         let pool = self.pool.as_ref().map(BudgetPool::budget);
-        let limits = || self.money_limits(pool.as_ref());
-        let currency = limits().next().map(|limit| &*limit.currency);
+        let limits = || self.currencies(pool.as_ref(), shared);
+        let currency = limits().next().map(|currency| &**currency);
         let price = usable_price(self.price.as_ref(), &query.with_currency(currency));
         if currency.is_none() {
             return Ok(price.ok());
         }
         let price = price?;
-        match limits().find(|limit| limit.currency != price.currency) {
+        match limits().find(|currency| **currency != price.currency) {
             None => Ok(Some(price)),
-            Some(limit) => Err(PriceError::Currency {
+            Some(currency) => Err(PriceError::Currency {
                 model: query.model.to_owned(),
                 price: price.currency,
-                budget: limit.currency.clone(),
+                budget: Arc::clone(currency),
             }),
         }
     }
 
     /// Returns the cost that a server reported, if the budgets can count it: not negative, and in their currency.
-    pub(crate) fn reported_cost(&self, usage: &Usage) -> Option<Money> {
+    pub(crate) fn reported_cost(&self, usage: &Usage, shared: Option<&Arc<str>>) -> Option<Money> {
         let cost = usage.cost.as_ref()?.money()?;
         let pool = self.pool.as_ref().map(BudgetPool::budget);
-        let mut limits = self.money_limits(pool.as_ref());
-        limits.all(|limit| limit.currency == cost.currency).then_some(cost)
+        let mut limits = self.currencies(pool.as_ref(), shared);
+        limits.all(|currency| *currency == cost.currency).then_some(cost)
     }
 
-    fn money_limits<'b>(&'b self, pool: Option<&'b Budget>) -> impl Iterator<Item = &'b Money> {
+    /// Returns the currencies of all budgets that limit money.
+    fn currencies<'b>(
+        &'b self,
+        pool: Option<&'b Budget>,
+        shared: Option<&'b Arc<str>>,
+    ) -> impl Iterator<Item = &'b Arc<str>> {
         let budgets = [Some(&self.turn), Some(&self.cycle), pool];
-        budgets.into_iter().flatten().filter_map(|budget| budget.money.as_ref())
+        let limits = budgets.into_iter().flatten().filter_map(|budget| budget.money.as_ref());
+        limits.map(|money| &money.currency).chain(shared)
     }
 }
 

@@ -61,7 +61,8 @@ impl<'a> Driver<'a> {
         let settings = context.settings;
         let recorder = options.recorder.as_ref().or(settings.recorder.as_ref()).cloned();
         let events = EventSender::new(observer, &settings.agent, context.seq);
-        let spending = Spending::new(&settings.budgets, &*settings.estimator, context.clock);
+        let shared = options.shared_budget.as_ref();
+        let spending = Spending::new(&settings.budgets, shared, &*settings.estimator, context.clock);
         Self {
             environment: Environment {
                 provider: context.provider,

@@ -12,7 +12,7 @@ use super::{
     spending::Refusal,
 };
 use crate::{
-    budget::BudgetLimit,
+    budget::{BudgetLimit, DrawError},
     error::{CycleError, CycleErrorKind},
     hooks::HookStop,
     machine::{Cause, Failure, Lost, MachineError, MediaRefusal, Outcome, Purpose, Reply},
@@ -103,15 +103,28 @@ impl Driver<'_> {
             Err(Unanswered::Refused(Refusal::Shortage(shortage))) => {
                 let limit = shortage.limit;
                 self.error = Some((*shortage).into());
+                let (lost, reason) = (self.model.lost(), None);
+                Outcome::Limit { limit, lost, reason }
+            }
+            Err(Unanswered::Refused(Refusal::Draw(error))) => {
+                let Some(limit) = error.limit() else {
+                    return Err(error.into());
+                };
+                let reason = Some(error.to_string());
+                self.error = Some(error.into());
                 let lost = self.model.lost();
-                Outcome::Limit { limit, lost }
+                Outcome::Limit { limit, lost, reason }
             }
             Err(Unanswered::Refused(Refusal::Price(error))) => {
                 let message = error.to_string();
                 self.error = Some(CycleError::new(CycleErrorKind::LimitReached, message.as_str()).with_source(error));
                 Outcome::Stop(Cause::new(FaultKind::Limit, message))
             }
-            Err(Unanswered::OutOfTime { limit, lost }) => Outcome::Limit { limit, lost },
+            Err(Unanswered::OutOfTime { limit, lost }) => Outcome::Limit {
+                limit,
+                lost,
+                reason: None,
+            },
             Err(Unanswered::Failed { error, lost }) if error.is_cancelled() => {
                 self.error = Some(error);
                 if let Some(lost) = lost.into_tracker() {
@@ -150,8 +163,8 @@ impl Driver<'_> {
         drop(request);
         let mut call = InFlight::new(&self.environment, sent, purpose);
         let is_logged = self.record.recorder().is_some_and(|recorder| recorder.records_calls());
-        let reserved = self.model.reserve(scene, &mut call, input, is_logged);
-        reserved.map_err(Unanswered::Refused)?;
+        let reserved = self.model.reserve(scene, &mut call, input, is_logged).await;
+        reserved.map_err(Unanswered::from)?;
         let mut answer = self.model.read_reply(scene, &mut call).await;
         let limit = self.model.time_limit_behind(&answer, scene.machine, purpose);
         // Recorded with what becomes of the call, so that neither can be lost alone.
@@ -172,6 +185,7 @@ impl Driver<'_> {
             Ok(()) => Ok(lost),
             Err(Unread::Limit(limit)) => Err(Unanswered::OutOfTime { limit, lost }),
             Err(Unread::Shortage(shortage)) => Err(Unanswered::Refused(Refusal::Shortage(shortage))),
+            Err(Unread::Draw(error)) => Err(Refusal::Draw(error).into()),
             Err(Unread::Failed(error)) => Err(Unanswered::Failed {
                 error: error.into(),
                 lost,
@@ -225,6 +239,16 @@ impl Scene<'_> {
 impl From<MachineError> for Unanswered {
     fn from(error: MachineError) -> Self {
         Self::Invalid(error.into())
+    }
+}
+
+impl From<Refusal> for Unanswered {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            // The turn stays open until the budget can be used again.
+            Refusal::Draw(error @ DrawError::Failed(_)) => Self::Invalid(error.into()),
+            refusal => Self::Refused(refusal),
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::{
     spending::{Hold, PlannedCall, Refusal, Spending},
 };
 use crate::{
-    budget::{BudgetLimit, BudgetShortage, Spent},
+    budget::{BudgetLimit, Spent},
     hooks::{HookContext, HookStop},
     machine::{Lost, Machine, Outcome, Purpose},
 };
@@ -109,7 +109,7 @@ impl<'a> ModelCall<'a> {
 
     /// Reserves what a call may cost, and limits its reply to that. `input` is the estimated size of the request, and
     /// `is_logged` whether a recorder wants the attempts.
-    pub(super) fn reserve(
+    pub(super) async fn reserve(
         &mut self,
         scene: Scene<'_>,
         call: &mut InFlight,
@@ -135,13 +135,29 @@ impl<'a> ModelCall<'a> {
             let log = CallLog::new(planned.provider, planned.request, planned.at, self.spending.now());
             Box::new(log.for_reply(call.purpose != Purpose::Summary))
         });
-        let hold = self.spending.reserve(scene.machine, planned)?;
+        let mut hold = self.spending.reserve(scene.machine, planned)?;
+        if let Some(hold) = hold.as_mut().filter(|_| self.spending.is_shared()) {
+            Box::pin(self.draw(scene, planned, hold)).await?;
+        }
         match hold.as_ref().and_then(|hold| hold.token_limit) {
             Some(limit) => Arc::make_mut(&mut call.request).max_completion_tokens = Some(limit),
             None => call.limit_reply(environment),
         }
         self.start(hold, log);
         Ok(())
+    }
+
+    /// Draws what a call may cost from the budget that is kept elsewhere, for as long as the turn is not cancelled: a call that is
+    /// cancelled before it is polled is not sent.
+    async fn draw(&self, scene: Scene<'_>, planned: PlannedCall<'_>, hold: &mut Hold) -> Result<(), Refusal> {
+        let environment = scene.environment;
+        let left = self.spending.time_left(scene.machine, planned.purpose);
+        tokio::select! {
+            biased;
+            () = environment.options.token.cancelled() => Ok(()),
+            limit = left.over(&**environment.clock) => Err(Refusal::Limit(limit)),
+            drawn = self.spending.draw(scene.machine, planned, hold) => drawn,
+        }
     }
 
     fn start(&mut self, hold: Option<Box<Hold>>, log: Option<Box<CallLog>>) {
@@ -231,7 +247,7 @@ impl<'a> ModelCall<'a> {
     }
 
     /// Counts an attempt that was lost, and reserves the next one. `usage` is that which is known otherwise.
-    fn lose_attempt(&mut self, machine: &Machine, usage: Option<Usage>) -> Result<(), Box<BudgetShortage>> {
+    async fn lose_attempt(&mut self, scene: Scene<'_>, purpose: Purpose, usage: Option<Usage>) -> Result<(), Unread> {
         let partial = self.flight.lose(usage);
         self.log(Some(&partial), partial.usage.as_ref());
         self.add_cost(Some(&partial), false);
@@ -239,10 +255,15 @@ impl<'a> ModelCall<'a> {
             self.flight.fold.set_answered_by(who);
         }
         self.flight.rest();
-        match &mut self.hold {
-            Some(hold) => self.spending.reserve_again(machine, hold),
-            None => Ok(()),
+        let Some(hold) = &mut self.hold else {
+            return Ok(());
+        };
+        let reserved = self.spending.reserve_again(scene.machine, hold);
+        reserved.map_err(Unread::Shortage)?;
+        if self.spending.is_shared() {
+            Box::pin(draw_again(&self.spending, scene, purpose, hold)).await?;
         }
+        Ok(())
     }
 
     /// Notes that nothing is sent before a moment.
@@ -277,5 +298,22 @@ impl<'a> ModelCall<'a> {
         self.flight.settle();
         let cost = std::mem::take(&mut self.lost_cost);
         Some(self.spending.settle(*self.hold.take()?, cost))
+    }
+}
+
+/// Draws the cost of another attempt, for as long as the turn is not cancelled and has time.
+async fn draw_again(
+    spending: &Spending<'_>,
+    scene: Scene<'_>,
+    purpose: Purpose,
+    hold: &mut Hold,
+) -> Result<(), Unread> {
+    let environment = scene.environment;
+    let left = spending.time_left(scene.machine, purpose);
+    tokio::select! {
+        biased;
+        () = environment.options.token.cancelled() => Err(Unread::Failed(LlmError::cancelled())),
+        limit = left.over(&**environment.clock) => Err(Unread::Limit(limit)),
+        drawn = spending.draw_again(hold) => drawn.map_err(Unread::Draw),
     }
 }

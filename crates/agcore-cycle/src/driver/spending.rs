@@ -7,6 +7,7 @@ mod tools;
 use std::{sync::Arc, time::Duration};
 
 use agcore_chat::{Clock, TokenEstimator};
+use tokio_util::sync::CancellationToken;
 
 pub(super) use self::{
     hold::{Hold, PlannedCall},
@@ -14,7 +15,8 @@ pub(super) use self::{
 };
 use crate::{
     budget::{
-        Budget, BudgetLimit, BudgetPool, BudgetShortage, Budgets, PriceError, Resource, RunningTurn, Scope, Spent,
+        Budget, BudgetLimit, BudgetPool, BudgetShortage, Budgets, DrawError, PriceError, Resource, RunningTurn, Scope,
+        SharedBudget, Spent,
     },
     machine::{Account, LimitKind, Machine, Purpose, RoundLimit},
 };
@@ -22,6 +24,8 @@ use crate::{
 /// The budgets of a turn, and the time that counts against them. What was spent is in the machine.
 pub(super) struct Spending<'a> {
     pub(super) budgets: &'a Budgets,
+    /// A budget that is kept elsewhere.
+    shared: Option<&'a SharedBudget>,
     pub(super) estimator: &'a dyn TokenEstimator,
     pub(super) clock: &'a Arc<dyn Clock>,
     /// The moment up to which time was counted; `None` while the turn waits for a person, and without budgets.
@@ -38,6 +42,8 @@ pub(super) enum Refusal {
     /// A budget has too little left.
     Shortage(Box<BudgetShortage>),
     Price(PriceError),
+    /// A budget that is kept elsewhere has too little left, or cannot be used.
+    Draw(DrawError),
 }
 
 impl Refusal {
@@ -46,16 +52,24 @@ impl Refusal {
             Self::Limit(limit) => LimitKind::Budget(*limit).message().into_owned(),
             Self::Shortage(shortage) => shortage.to_string(),
             Self::Price(error) => error.to_string(),
+            Self::Draw(error) => error.to_string(),
         }
     }
 }
 
 impl<'a> Spending<'a> {
-    pub(super) fn new(budgets: &'a Budgets, estimator: &'a dyn TokenEstimator, clock: &'a Arc<dyn Clock>) -> Self {
+    pub(super) fn new(
+        budgets: &'a Budgets,
+        shared: Option<&'a SharedBudget>,
+        estimator: &'a dyn TokenEstimator,
+        clock: &'a Arc<dyn Clock>,
+    ) -> Self {
         // Without budgets, nothing asks for the time.
-        let now = budgets.is_active().then(|| clock.monotonic());
+        let is_active = budgets.is_active() || shared.is_some();
+        let now = is_active.then(|| clock.monotonic());
         Self {
             budgets,
+            shared,
             estimator,
             clock,
             counted_until: now,
@@ -69,7 +83,33 @@ impl<'a> Spending<'a> {
 
     /// Returns whether anything has to be counted.
     pub(super) fn is_active(&self) -> bool {
-        self.budgets.is_active()
+        self.budgets.is_active() || self.shared.is_some()
+    }
+
+    /// Returns whether calls draw from a budget that is kept elsewhere.
+    pub(super) fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// Reports to the budget that is kept elsewhere what calls have cost, unless the turn is cancelled.
+    pub(super) async fn report(&self, token: &CancellationToken) {
+        if let Some(shared) = self.shared {
+            tokio::select! {
+                biased;
+                () = token.cancelled() => {}
+                () = shared.report() => {}
+            }
+        }
+    }
+
+    /// Returns whether the length of replies matters.
+    fn limits_replies(&self) -> bool {
+        self.budgets.limits_replies() || self.shared.is_some_and(SharedBudget::limits_replies)
+    }
+
+    /// Returns the currency of the budget that is kept elsewhere, if it limits money.
+    fn shared_currency(&self) -> Option<Arc<str>> {
+        self.shared.and_then(SharedBudget::currency)
     }
 
     /// Returns the moment, on the clock of the turn.

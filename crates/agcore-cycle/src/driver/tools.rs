@@ -20,7 +20,7 @@ impl Driver<'_> {
         let (Some(machine), Some(tools)) = (self.record.staged_machine(), &options.tools) else {
             return Ok(());
         };
-        if !self.environment.hooks.is_empty() || options.token.is_cancelled() {
+        if !self.environment.hooks.is_empty() || options.must_stop() {
             return Ok(());
         }
         let work = machine.ready();
@@ -56,6 +56,10 @@ impl Driver<'_> {
 
     /// Asks the hooks about the calls, and hands them to the executor.
     pub(super) async fn execute(&mut self, mut work: Vec<ToolWork>) -> Result<(), CycleError> {
+        if self.model.spending.is_shared() {
+            // Tools may take long. What the call has left of its highest cost is for others meanwhile.
+            Box::pin(self.model.spending.report(&self.environment.options.token)).await;
+        }
         // The observer must know the calls before a tool or an approver shows anything of its own.
         self.record.events().drained().await;
         let guard = self.environment.guard(self.record.machine());

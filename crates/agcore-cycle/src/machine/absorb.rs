@@ -74,7 +74,7 @@ impl Machine {
             Outcome::Summary(summary) => self.summary(summary, changes),
             Outcome::Verdict(verdict) => self.verdict(verdict, changes),
             Outcome::Recast(mode) => self.recast(mode),
-            Outcome::Limit { limit, lost } => self.limit(limit, &lost, changes),
+            Outcome::Limit { limit, lost, reason } => self.limit(limit, &lost, reason, changes),
             Outcome::Lost(lost) => {
                 self.count(&lost);
                 Ok(())
@@ -227,7 +227,13 @@ impl Machine {
 
     /// A budget has too little left. The model wraps up if the limits say so and it has not done so yet; otherwise the turn
     /// ends.
-    fn limit(&mut self, limit: BudgetLimit, lost: &Lost, changes: &mut Changes) -> Result<(), MachineError> {
+    fn limit(
+        &mut self,
+        limit: BudgetLimit,
+        lost: &Lost,
+        reason: Option<String>,
+        changes: &mut Changes,
+    ) -> Result<(), MachineError> {
         let wraps_up = self.limits.at_round_limit == RoundLimit::WrapUp;
         let event = || TurnEvent::BudgetReached {
             limit: limit.as_str().into(),
@@ -237,7 +243,13 @@ impl Machine {
             changes.emit(event);
             match &mut self.turn {
                 Some(turn) if wraps_up && purpose == Purpose::Reply => turn.wrap_up(limit),
-                _ => self.end(End::Limit(LimitKind::Budget(limit)), changes),
+                _ => self.end(
+                    match reason {
+                        Some(reason) => End::Stopped(Cause::new(FaultKind::Limit, reason)),
+                        None => End::Limit(LimitKind::Budget(limit)),
+                    },
+                    changes,
+                ),
             }
             return Ok(());
         }

@@ -74,6 +74,9 @@ pub enum Outcome {
         /// Failed attempts of the call in flight, if there was one.
         #[serde(default)]
         lost: Lost,
+        /// The reason for the user, if the budget is kept elsewhere.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// Calls of the model were given up after they had been sent: their future was dropped, or they were cancelled.
     Lost(Box<UsageTracker>),
@@ -95,6 +98,7 @@ impl Outcome {
         Self::Limit {
             limit,
             lost: Lost::default(),
+            reason: None,
         }
     }
 

@@ -56,6 +56,14 @@ pub(crate) async fn turn(
     if let Some(tools) = tools {
         options = options.with_tools(tools);
     }
+    turn_with(cycle, options).await
+}
+
+/// Like [`turn`], with these options.
+pub(crate) async fn turn_with(
+    cycle: &mut LlmCycle,
+    options: TurnOptions,
+) -> (Result<TurnOutcome, CycleError>, Vec<String>) {
     let begin = agcore_cycle::machine::Begin::new([Message::user("Go")]);
     let mut stream = cycle.turn(begin).with_options(options).stream();
     let mut reached = Vec::new();
@@ -293,21 +301,22 @@ async fn the_budget_of_a_cycle_covers_all_turns_and_survives_saving() {
     second.turn("Three").await.unwrap();
 }
 
-#[tokio::test]
-async fn a_call_for_a_summary_is_counted_or_refused() {
+/// Returns a conversation that can be summarized.
+pub(crate) fn long_history() -> Vec<Arc<Message>> {
     let text = "word ".repeat(400);
-    let history = ["Go.", &text, "More.", &text, "More.", "The end."]
+    let texts = ["Go.", &text, "More.", &text, "More.", "The end."]
         .into_iter()
         .enumerate();
-    let history: Vec<_> = history
-        .map(|(at, text)| {
-            Arc::new(if at % 2 == 0 {
-                Message::user(text)
-            } else {
-                Message::assistant(text)
-            })
-        })
-        .collect();
+    let message = |(at, text): (usize, &str)| match at % 2 {
+        0 => Message::user(text),
+        _ => Message::assistant(text),
+    };
+    texts.map(message).map(Arc::new).collect()
+}
+
+#[tokio::test]
+async fn a_call_for_a_summary_is_counted_or_refused() {
+    let history = long_history();
     for (tokens, fits) in [(100_000, true), (100, false)] {
         let provider = ScriptedProvider::new([ScriptStep::text("Words.")]);
         let mut cycle = budgeted(&provider, Budgets::new().with_cycle(Budget::new().with_tokens(tokens)));

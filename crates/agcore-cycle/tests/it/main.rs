@@ -13,6 +13,7 @@ mod budget;
 mod budget_pool;
 mod budget_prices;
 mod budget_replies;
+mod budget_shared;
 mod budget_time;
 mod byte_stable;
 mod call_events;

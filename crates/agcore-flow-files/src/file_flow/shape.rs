@@ -1,5 +1,6 @@
 //! [`Shape`]: a flow without the type of its state.
 
+use agcore_chat::StopCheck;
 use agcore_flow::{Checkpoints, Flow, FlowError, FlowEvent, FlowOutcome, FlowState, Picture, SavedRun};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -17,6 +18,7 @@ pub(super) struct Drive {
     pub(super) saved: Option<SavedRun>,
     pub(super) checkpoints: Option<Checkpoints>,
     pub(super) token: CancellationToken,
+    pub(super) stop_check: Option<StopCheck>,
     pub(super) observer: Option<Observer>,
     pub(super) answers: Vec<(String, Value)>,
 }
@@ -84,6 +86,7 @@ impl Drive {
             saved: None,
             checkpoints: None,
             token: CancellationToken::new(),
+            stop_check: None,
             observer: None,
             answers: Vec::new(),
         }
@@ -111,6 +114,9 @@ impl<S: RequestState> Shape for Shaped<S> {
         };
         if let Some(observer) = drive.observer {
             run = run.with_observer(observer);
+        }
+        if let Some(check) = drive.stop_check {
+            run = run.with_stop_check(check);
         }
         for (interrupt, answer) in drive.answers {
             run = run.with_answer(interrupt, answer);

@@ -138,6 +138,10 @@ impl CallTool {
             .with_actor(Arc::clone(&self.actor))
             .with_cancellation(at.token().clone())
             .with_extensions(self.extensions.clone());
+        let context = match at.stop_check() {
+            Some(check) => context.with_stop_check(check.clone()),
+            None => context,
+        };
         let executor = self.registry.executor(context.build()).with_policy(self.policy.clone());
         let executor = executor
             .build()

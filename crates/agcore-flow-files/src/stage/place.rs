@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agcore_agent::{AgentSession, AgentSpec, SessionState, StoredSessions};
+use agcore_agent::{AgentSession, AgentSpec, RuntimeBundle, SessionState, StoredSessions};
 use agcore_chat::{Message, Question};
 use agcore_flow::{NodeContext, NodeError};
 
@@ -25,7 +25,7 @@ pub(super) enum Place<'a> {
     },
     /// In the process; in the checkpoints while it waits for a person.
     Process {
-        agents: &'a Agents,
+        bundle: Box<RuntimeBundle>,
         context: &'a NodeContext,
     },
 }
@@ -42,7 +42,11 @@ pub(super) enum Progress {
 
 impl<'a> Place<'a> {
     pub(super) fn new(agents: &'a Agents, context: &'a NodeContext) -> Self {
-        let sessions = agents.bundle.stored_sessions();
+        let bundle = match context.stop_check() {
+            Some(check) => agents.bundle.with_stop_check(check.clone()),
+            None => agents.bundle.clone(),
+        };
+        let sessions = bundle.stored_sessions();
         match (sessions, context.durable_id()) {
             (Ok(sessions), Some(id)) => {
                 let sessions = sessions.with_actor(Arc::clone(&agents.actor));
@@ -52,7 +56,10 @@ impl<'a> Place<'a> {
                     run_session: context.session(),
                 }
             }
-            _ => Self::Process { agents, context },
+            _ => Self::Process {
+                bundle: Box::new(bundle),
+                context,
+            },
         }
     }
 
@@ -76,11 +83,11 @@ impl<'a> Place<'a> {
                 }
                 begin(sessions.create(id.as_str(), agent).await?, conversation).await
             }
-            Self::Process { agents, context } => match context.saved::<SessionState>().await? {
-                Some(saved) => Ok(agents.bundle.restore(saved, agent)?),
+            Self::Process { bundle, context } => match context.saved::<SessionState>().await? {
+                Some(saved) => Ok(bundle.restore(saved, agent)?),
                 None => {
                     let id = format!("{}-{}", context.node(), context.visit());
-                    begin(agents.bundle.session(id, agent), conversation).await
+                    begin(bundle.session(id, agent), conversation).await
                 }
             },
         }

@@ -4,7 +4,6 @@ use std::{pin::pin, sync::Arc, time::Duration};
 
 use agcore_chat::Clock;
 use futures_util::future::{Either, select};
-use tokio_util::sync::CancellationToken;
 
 use super::ledger::{Ledger, Ready};
 use crate::{
@@ -16,6 +15,7 @@ use crate::{
     node::FlowState,
     record::Record,
     step::Step,
+    stop::Stop,
 };
 
 /// The end of the work of a node.
@@ -30,18 +30,20 @@ pub(super) async fn run<S: FlowState>(
     flow: &Flow<S>,
     ledger: &Arc<Ledger<S>>,
     mut ready: Ready<S>,
-    token: CancellationToken,
+    stop: Stop,
 ) -> (String, Ended<S>) {
     let branch = ready.branch.clone();
     let Some(entry) = flow.parts().nodes.get(&ready.node) else {
-        let error = FlowError::corrupt(format!("the run is in the unknown node `{}`", ready.node));
-        return (branch, Ended::Failed(error));
+        return (branch, Ended::Failed(unknown_node(&ready.node)));
     };
     let clock = &flow.parts().clock;
     let started = clock.monotonic();
     let mut attempt = 1;
     loop {
-        let context = context(ledger, &ready, clock, &token, attempt);
+        if stop.must_stop() {
+            return (branch, Ended::Failed(FlowError::cancelled()));
+        }
+        let context = context(ledger, &ready, clock, &stop, attempt);
         ledger.emit(FlowEvent::NodeStarted {
             node: ready.node.clone(),
             branch: branch.clone(),
@@ -85,6 +87,10 @@ pub(super) async fn run<S: FlowState>(
     }
 }
 
+fn unknown_node(name: &str) -> FlowError {
+    FlowError::corrupt(format!("the run is in the unknown node `{name}`"))
+}
+
 /// Returns the state for an attempt. Only one that another attempt may follow needs a copy.
 fn state<S: FlowState>(ready: &mut Ready<S>, may_repeat: bool) -> Result<S, FlowError> {
     let state = match may_repeat {
@@ -98,7 +104,7 @@ fn context<S: FlowState>(
     ledger: &Arc<Ledger<S>>,
     ready: &Ready<S>,
     clock: &Arc<dyn Clock>,
-    token: &CancellationToken,
+    stop: &Stop,
     attempt: u32,
 ) -> NodeContext {
     let place = NodePlace {
@@ -108,7 +114,7 @@ fn context<S: FlowState>(
         attempt,
     };
     let notebook: Arc<dyn Notebook> = Arc::clone(ledger) as _;
-    NodeContext::new(place, ready.last.clone(), token.clone(), Arc::clone(clock), notebook)
+    NodeContext::new(place, ready.last.clone(), stop.clone(), Arc::clone(clock), notebook)
 }
 
 async fn one_attempt<S: FlowState>(

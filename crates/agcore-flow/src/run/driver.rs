@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use tokio_util::sync::CancellationToken;
 
 use super::{
     attempts::{self, Ended},
@@ -13,13 +12,14 @@ use super::{
 };
 use crate::{
     checkpoints::writer::document, error::FlowError, event::FlowEvent, flow::Flow, node::FlowState, resume::SavedRun,
+    stop::Stop,
 };
 
 /// Runs a flow until it ends or waits for people.
 pub(super) async fn drive<S: FlowState>(
     flow: &Flow<S>,
     opened: Opened<S>,
-    token: CancellationToken,
+    stop: Stop,
     observer: Option<Observer>,
 ) -> Result<FlowOutcome<S>, FlowError> {
     let (is_resumed, is_changed) = (opened.is_resumed, opened.is_changed);
@@ -31,7 +31,7 @@ pub(super) async fn drive<S: FlowState>(
     if is_changed {
         ledger.begin().await?;
     }
-    run_nodes(flow, &ledger, &token).await?;
+    run_nodes(flow, &ledger, &stop).await?;
     let progress = ledger.progress().await;
     if let Some(ended) = progress.ended() {
         return Ok(FlowOutcome::Finished(ended.state.get()?.clone()));
@@ -46,16 +46,12 @@ pub(super) async fn drive<S: FlowState>(
     Ok(FlowOutcome::Suspended(Box::new(Suspension { interrupts, saved })))
 }
 
-async fn run_nodes<S: FlowState>(
-    flow: &Flow<S>,
-    ledger: &Arc<Ledger<S>>,
-    token: &CancellationToken,
-) -> Result<(), FlowError> {
+async fn run_nodes<S: FlowState>(flow: &Flow<S>, ledger: &Arc<Ledger<S>>, stop: &Stop) -> Result<(), FlowError> {
     let mut nodes = FuturesUnordered::new();
     let mut ready = ledger.ready().await;
     loop {
-        nodes.extend(ready.into_iter().map(|ready| run_node(flow, ledger, ready, token)));
-        let next = token.run_until_cancelled(nodes.next()).await;
+        nodes.extend(ready.into_iter().map(|ready| run_node(flow, ledger, ready, stop)));
+        let next = stop.token.run_until_cancelled(nodes.next()).await;
         let Some(ended) = next.ok_or_else(FlowError::cancelled)? else {
             return Ok(());
         };
@@ -68,9 +64,9 @@ async fn run_node<S: FlowState>(
     flow: &Flow<S>,
     ledger: &Arc<Ledger<S>>,
     ready: Ready<S>,
-    token: &CancellationToken,
+    stop: &Stop,
 ) -> Result<Vec<Ready<S>>, FlowError> {
-    let (branch, ended) = attempts::run(flow, ledger, ready, token.child_token()).await;
+    let (branch, ended) = attempts::run(flow, ledger, ready, stop.child()).await;
     match ended {
         Ended::Finished(state, record) => ledger.finish(&flow.parts().merges, state, record).await,
         Ended::Waits(node, interrupts) => {

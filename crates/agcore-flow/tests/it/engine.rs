@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use agcore_chat::StopCheck;
 use agcore_flow::{
     END, FlowBuilder, FlowError, FlowErrorKind, Limit, NodeContext, NodeError, NodeOptions, Retry, Step,
 };
@@ -227,6 +228,21 @@ async fn cancellation_drops_nodes() {
     let error = flow.run(Path::default()).with_token(token).await.unwrap_err();
     assert_eq!(error.kind(), FlowErrorKind::Cancelled);
     assert_eq!(Arc::strong_count(&dropped), 2, "only the node itself holds it");
+}
+
+#[tokio::test]
+async fn a_check_is_asked_before_each_attempt() {
+    for limit in 0..3 {
+        let options = NodeOptions::new().with_retry(Retry::new(5));
+        let (flow, attempts) = failing(9, || NodeError::new("busy"), options);
+        let counted = Arc::clone(&attempts);
+        let check = StopCheck::new(move || counted.load(Ordering::SeqCst) >= limit);
+        let error = flow.run(Path::default()).with_stop_check(check).await.unwrap_err();
+        assert_eq!(
+            (error.kind(), attempts.load(Ordering::SeqCst)),
+            (FlowErrorKind::Cancelled, limit)
+        );
+    }
 }
 
 #[tokio::test]

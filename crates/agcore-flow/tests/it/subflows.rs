@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
+use agcore_chat::StopCheck;
 use agcore_flow::{END, Flow, FlowBuilder, FlowErrorKind, NodeContext, NodeError, Step, SubFlow};
 use serde_json::Value;
 
@@ -45,6 +46,20 @@ fn inner(calls: &Arc<AtomicU32>) -> Flow<u32> {
         .with_edge("ask", END)
         .build()
         .unwrap()
+}
+
+#[tokio::test]
+async fn the_check_of_a_run_reaches_the_nodes_of_inner_flows() {
+    let inner = FlowBuilder::new("inner", clock())
+        .with_node("a", |number: u32, context: NodeContext| async move {
+            assert!(!context.stop_check().unwrap().must_stop());
+            Ok(Step::new(number))
+        })
+        .with_edge("a", END)
+        .build()
+        .unwrap();
+    let run = outer(inner).run(Path::default());
+    run.with_stop_check(StopCheck::new(|| false)).await.unwrap();
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 mod policy;
 mod state;
 mod keys;
+mod unavailable;
 
 pub use keys::{KeyStatus, KeyUse, Keys, NoKeyAvailable};
 pub use policy::{DisabledReason, KeyChoice, KeyPoolPolicy, KeyVerdict};
@@ -16,6 +17,7 @@ use std::{
 
 use agcore_chat::{AnsweredBy, Clock, Fault, Text};
 
+use self::unavailable::unavailable;
 use super::{
     attempt::MidStream,
     failures::Failures,
@@ -26,6 +28,7 @@ use crate::{
     reply::ReplyStream,
 };
 use agcore_wire::{LlmError, LlmErrorKind, failure::OutputLimit};
+use tokio::sync::Notify;
 
 /// A key of a [`KeyPool`]: a label, and a provider that uses the key.
 #[derive(Debug, Clone)]
@@ -108,6 +111,8 @@ struct Shared {
     policy: KeyPoolPolicy,
     clock: Arc<dyn Clock>,
     keys: Mutex<Keys>,
+    /// Notified when a key may have become unavailable.
+    changed: Notify,
 }
 
 impl KeyPool {
@@ -134,6 +139,7 @@ impl KeyPool {
             policy,
             clock,
             keys: Mutex::new(labels),
+            changed: Notify::new(),
         })))
     }
 
@@ -147,6 +153,14 @@ impl KeyPool {
     /// label. Calls that are already waiting keep waiting.
     pub fn restore(&self, label: &str) -> bool {
         self.0.keys().restore(label)
+    }
+
+    /// Waits until a key has become unavailable since the last call, for example to [export](Self::export) the cooldowns then. Only
+    /// one task at a time can wait for it.
+    ///
+    /// Cancel safe.
+    pub async fn changed(&self) {
+        self.0.changed.notified().await;
     }
 
     /// Returns the cooldowns of all keys, to be saved across a restart.
@@ -220,42 +234,6 @@ impl Shared {
     fn keys(&self) -> MutexGuard<'_, Keys> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Returns the error of a call for which no key was available.
-    fn unavailable(&self, disabled: Option<DisabledReason>, wait: Option<Duration>) -> LlmError {
-        let count = self.targets.len();
-        let (kind, message) = match (wait.map(|wait| wait.as_secs_f64()), disabled) {
-            (Some(wait), _) if count == 1 => (
-                LlmErrorKind::RateLimit,
-                format!("the only key is cooling down and becomes available in {wait:.1} s"),
-            ),
-            (Some(wait), _) => (
-                LlmErrorKind::RateLimit,
-                format!("none of the {count} keys is available; the first becomes available in {wait:.1} s"),
-            ),
-            (None, Some(DisabledReason::Quota)) if count == 1 => (
-                LlmErrorKind::QuotaExhausted,
-                "the quota of the only key is exhausted; raise it, then restore the key".to_owned(),
-            ),
-            (None, Some(DisabledReason::Quota)) => (
-                LlmErrorKind::QuotaExhausted,
-                format!("the quotas of all {count} keys are exhausted; raise them, then restore the keys"),
-            ),
-            (None, _) if count == 1 => (
-                LlmErrorKind::Authentication,
-                "the only key was refused by the server; replace it, or restore it if it is valid".to_owned(),
-            ),
-            (None, _) => (
-                LlmErrorKind::Authentication,
-                format!(
-                    "all {count} keys are disabled; replace those that were refused by the server, or restore them"
-                ),
-            ),
-        };
-        LlmError::new(kind, message)
-            .with_provider(&*self.info.name)
-            .with_retry_after(wait)
-    }
 }
 
 /// Tries one key after the other.
@@ -308,7 +286,10 @@ impl KeyPoolStrategy {
         match error {
             Some(error) if error.provider().is_none() => error.with_provider(&*self.shared.info.name),
             Some(error) => error,
-            None => self.shared.unavailable(none.disabled, wait),
+            None => {
+                let error = unavailable(self.shared.targets.len(), none.disabled, wait);
+                error.with_provider(&*self.shared.info.name)
+            }
         }
     }
 
@@ -380,6 +361,9 @@ impl SwitchStrategy for KeyPoolStrategy {
         let is_costly = OutputLimit::of(&error, None).is_some_and(|limit| limit.is_by_credit);
         let another_may_help =
             is_costly || !is_from_proxy && self.shared.keys().failed(used, error.kind(), error.retry_after(), now);
+        if another_may_help {
+            self.shared.changed.notify_one();
+        }
         self.release();
         self.tried.push(self.current);
         let name = self.current().key.clone().unwrap_or_default();

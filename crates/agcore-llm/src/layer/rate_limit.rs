@@ -314,6 +314,9 @@ async fn wait_in_queue(queue: Arc<Queue>, number: u64, mut call: Call, started: 
         let delay = queue.schedule().wait(number, now);
         let waited = now.saturating_sub(started);
         if delay.is_zero() {
+            if call.must_stop() {
+                return Err(LlmError::cancelled());
+            }
             call.deadline = call.deadline.map(|deadline| deadline.saturating_sub(waited));
             return Ok(call);
         }

@@ -188,7 +188,7 @@ impl<S: SwitchStrategy> SwitchingStream<S> {
 
     /// Takes the next step; `failed` is the previous attempt, if it failed just now.
     fn advance(&mut self, left: Option<Duration>, failed: Option<(Attempt, Fault)>) -> Option<ReplyItem> {
-        if self.call.token.is_cancelled() {
+        if self.call.must_stop() {
             return Some(self.end(Err(LlmError::cancelled())));
         }
         match self.strategy.next_step(&self.call, left) {
@@ -267,7 +267,7 @@ impl<S: SwitchStrategy> SwitchingStream<S> {
         let elapsed = self.elapsed();
         let left = self.left(elapsed);
         let is_repeatable = error.kind() != LlmErrorKind::Cancelled
-            && !self.call.token.is_cancelled()
+            && !self.call.must_stop()
             && (!self.attempt.has_content() || self.strategy.mid_stream() == MidStream::Restart);
         let failed = FailedAttempt {
             error,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use agcore_chat::{Clock, FaultKind, Usage};
+use agcore_chat::{Clock, FaultKind, StopCheck, Usage};
 use agcore_llm::{
     Call, Fold, LlmError, LlmErrorKind, LlmProvider, LlmProviderExt, Notice, ReplyDelta, ReplyItem,
     layer::retry::{MidStream, Retry, RetryPolicy},
@@ -153,6 +153,24 @@ async fn the_wait_can_be_cancelled() {
     };
     let (response, ()) = tokio::join!(retry.chat_call(call), cancel);
     assert_eq!(response.unwrap_err().kind(), LlmErrorKind::Cancelled);
+}
+
+#[tokio::test]
+async fn the_check_is_asked_before_each_attempt() {
+    for limit in 0..3 {
+        let provider = ScriptedProvider::new([rate_limited(1), rate_limited(1), ScriptStep::text("whole")]);
+        let clock = Arc::new(ManualClock::jumping());
+        let retry = Retry::new(
+            provider.clone(),
+            RetryPolicy::new(),
+            Arc::<ManualClock>::clone(&clock) as Arc<dyn Clock>,
+            Arc::new(|| 1.0),
+        );
+        // In the wait after an attempt.
+        let call = Call::new(request()).with_stop_check(StopCheck::new(move || clock.sleeps().len() >= limit));
+        let error = retry.chat_call(call).await.unwrap_err();
+        assert_eq!((error.kind(), provider.unused()), (LlmErrorKind::Cancelled, 3 - limit));
+    }
 }
 
 #[tokio::test]

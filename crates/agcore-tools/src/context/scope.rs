@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering, fence},
 };
 
-use agcore_chat::{Actor, Answer, Clock, Text};
+use agcore_chat::{Actor, Answer, Clock, StopCheck, Text};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -27,6 +27,7 @@ pub(super) struct RunScope {
     pub(super) actor: Option<Arc<Actor>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) cancellation: CancellationToken,
+    pub(super) stop_check: Option<StopCheck>,
     pub(super) state: RunState,
     pub(super) extensions: Extensions,
     pub(super) progress: Option<ProgressSender>,

@@ -290,13 +290,13 @@ impl Engine {
 
     /// Executes a call.
     pub(super) async fn run(&self, ready: ReadyCall) -> Settlement {
-        if ready.call.context.run_cancellation().is_cancelled() {
+        if ready.call.context.must_stop() {
             return self.refuse(ready, ToolError::cancelled());
         }
         let _guard = ready.call.context.guard();
         let (result, duration) = self.run_in_span(&ready.call).await;
-        let is_cancelled = matches!(&result, Err(error) if error.kind() == ToolErrorKind::Cancelled)
-            && ready.call.context.run_cancellation().is_cancelled();
+        let is_cancelled =
+            matches!(&result, Err(error) if error.kind() == ToolErrorKind::Cancelled) && ready.call.context.must_stop();
         let AdmittedAs {
             approved,
             next_question,

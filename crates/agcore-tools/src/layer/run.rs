@@ -94,6 +94,10 @@ async fn caught(call: &PreparedCall) -> Result<ToolOutput, ToolError> {
 }
 
 async fn execute(call: &PreparedCall) -> Result<ToolOutput, ToolError> {
+    // Directly before the effect: layers may have waited, and the task may have been scheduled late.
+    if call.context.must_stop() {
+        return Err(ToolError::cancelled());
+    }
     let mut output = call.tool.tool().execute(&call.arguments, &call.context).await?;
     if let OutputBody::Stream(stream) = output.body {
         output = stream.finish(|part| call.context.report_part(part)).await?;

@@ -6,7 +6,7 @@ use agcore_chat::{ChatRequest, Fault, FaultKind};
 use agcore_llm::{Call, LlmError};
 
 use crate::{
-    budget::{BudgetLimit, BudgetShortage},
+    budget::{BudgetLimit, BudgetShortage, DrawError},
     driver::{
         environment::{Environment, Scene},
         hooks::request_purpose,
@@ -35,6 +35,8 @@ pub(in crate::driver) enum Unread {
     Limit(BudgetLimit),
     /// A budget has too little left for another attempt.
     Shortage(Box<BudgetShortage>),
+    /// A budget that is kept elsewhere has too little left for another attempt, or cannot be used.
+    Draw(DrawError),
 }
 
 impl InFlight {
@@ -82,6 +84,7 @@ impl InFlight {
         call.deadline = deadline;
         call.trace.clone_from(&options.trace);
         call.actor.clone_from(&options.actor);
+        call.stop_check.clone_from(&options.stop_check);
         call
     }
 }
@@ -92,6 +95,8 @@ impl Unread {
             Self::Failed(error) => error.fault(),
             Self::Limit(limit) => Fault::new(FaultKind::Limit, Refusal::Limit(*limit).message()),
             Self::Shortage(shortage) => Fault::new(FaultKind::Limit, shortage.to_string()),
+            Self::Draw(DrawError::Short { message, .. }) => Fault::new(FaultKind::Limit, message.as_str()),
+            Self::Draw(DrawError::Failed(fault)) => fault.clone(),
         }
     }
 }

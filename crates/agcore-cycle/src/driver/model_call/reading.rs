@@ -16,20 +16,18 @@ impl ModelCall<'_> {
     pub(super) async fn read_attempt(&mut self, scene: Scene<'_>, in_flight: &mut InFlight) -> Result<(), Unread> {
         let environment = scene.environment;
         let left = self.spending.time_left(scene.machine, in_flight.purpose);
-        let token = &environment.options.token;
-        // A call that is cancelled before it is polled is not sent.
-        let mut is_live = !token.is_cancelled();
+        if environment.options.must_stop() {
+            return Err(self.unread(LlmError::cancelled()));
+        }
         let mut items = environment
             .provider_for(in_flight.purpose)
             .open(in_flight.call(environment, left.longest()));
         let mut ids = CallIds::default();
         let mut partial = partial_value(scene, in_flight.purpose);
         let mut timer = pin!(left.over(&**environment.clock));
-        let mut cancelled = pin!(token.cancelled());
+        let mut cancelled = pin!(environment.options.token.cancelled());
         loop {
-            if std::mem::replace(&mut is_live, true) {
-                self.flight.poll();
-            }
+            self.flight.poll();
             let item = tokio::select! {
                 biased;
                 item = items.next() => item,
@@ -119,7 +117,7 @@ impl ModelCall<'_> {
             Notice::RetryScheduled { attempt, delay, fault } => {
                 // The server may have worked on an attempt that did not answer in time.
                 if fault.kind == FaultKind::Timeout {
-                    self.lose_attempt(scene.machine, None).map_err(Unread::Shortage)?;
+                    self.lose_attempt(scene, call.purpose, None).await?;
                 }
                 self.flight.fold.restart();
                 self.hold_back(self.spending.now().saturating_add(delay));
@@ -127,8 +125,8 @@ impl ModelCall<'_> {
                 scene.send(ModelEvent::RetryScheduled { attempt, delay, fault }).await;
             }
             Notice::Restarted { fault, usage } => {
-                let lost = self.lose_attempt(scene.machine, usage.map(|usage| *usage));
-                lost.map_err(Unread::Shortage)?;
+                self.lose_attempt(scene, call.purpose, usage.map(|usage| *usage))
+                    .await?;
                 self.flight.fold.restart();
                 self.start_attempt(scene, call, call.attempt.saturating_add(1), &fault)
                     .await;

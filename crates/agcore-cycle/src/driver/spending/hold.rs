@@ -1,13 +1,13 @@
 //! [`Hold`]: the reservation for a call before it is made, and its cost afterwards.
 
-use std::time::SystemTime;
+use std::{cmp::Reverse, time::SystemTime};
 
 use agcore_chat::{AnsweredBy, AssistantMessage, ChatRequest, ChatResponse, Message, Money, PriceQuery, Text, Usage};
 use agcore_llm::LlmProvider;
 
 use super::{Refusal, Spending, holds_back, shortage_in, total};
 use crate::{
-    budget::{BudgetShortage, Learnt, MIN_REPLY_TOKENS, PriceError, Reservation, Spent},
+    budget::{BudgetShortage, DrawError, Learnt, MIN_REPLY_TOKENS, PriceError, Reservation, Spent},
     machine::{Machine, Purpose},
 };
 
@@ -26,6 +26,8 @@ pub(in crate::driver) struct Hold {
     /// The worst case of all attempts.
     worst: Spent,
     reservation: Option<Reservation>,
+    /// The amount that was drawn from a budget that is kept elsewhere.
+    drawn: Option<Reservation>,
     /// The token limit to add to the request.
     pub(in crate::driver) token_limit: Option<u64>,
     /// Whether it is unknown that the model accepts a limit of this size.
@@ -121,7 +123,7 @@ impl Spending<'_> {
         if !self.is_active() {
             return Ok(None);
         }
-        let reply = call.reply(self.budgets.limits_replies());
+        let reply = call.reply(self.limits_replies());
         let mut output = reply.most;
         loop {
             let costs = self.costs(machine, call, output).map_err(Refusal::Price)?;
@@ -135,6 +137,7 @@ impl Spending<'_> {
                         worst: costs.attempt.clone(),
                         attempt: costs.attempt,
                         reservation,
+                        drawn: None,
                         token_limit: reply.is_sent.then_some(output),
                         is_limit_a_guess: reply.is_guess,
                     })));
@@ -197,12 +200,13 @@ impl Spending<'_> {
     fn dearest(&self, call: PlannedCall<'_>, input: u64, output: u64) -> Result<(Spent, AnsweredBy), PriceError> {
         let (mut highest, mut dearest) = (Spent::new(), None);
         let (mut failed, none) = (None, Usage::default());
+        let currency = self.shared_currency();
         call.provider.visit_routes(&call.request.model, &mut |route| {
             let query = PriceQuery::new(route.model, &none, call.at)
                 .with_provider(route.provider)
                 .with_key(route.key)
                 .with_service_tier(call.request.service_tier.as_deref());
-            match self.budgets.worst_case(query, input, output) {
+            match self.budgets.worst_case(query, input, output, currency.as_ref()) {
                 Ok(cost) => {
                     if dearest.is_none() || cost.money > highest.money {
                         let mut who = AnsweredBy::new(Text::from(route.provider), Text::from(route.model));
@@ -255,10 +259,50 @@ impl Spending<'_> {
         Ok(())
     }
 
+    /// Draws the highest cost of a call from the budget that is kept elsewhere. If it does not fit, shorter replies are tried,
+    /// unless the request has a limit of its own.
+    pub(in crate::driver) async fn draw(
+        &self,
+        machine: &Machine,
+        call: PlannedCall<'_>,
+        hold: &mut Hold,
+    ) -> Result<(), Refusal> {
+        let Some(shared) = self.shared else {
+            return Ok(());
+        };
+        let longest = hold.token_limit.unwrap_or(0);
+        let shorter = [call.default_output, MIN_REPLY_TOKENS].into_iter();
+        let mut shorter: Vec<u64> = shorter.filter(|output| *output < longest).collect();
+        shorter.sort_unstable_by_key(|output| Reverse(*output));
+        let mut wanted = vec![hold.attempt.clone()];
+        for output in &shorter {
+            wanted.push(self.costs(machine, call, *output).map_err(Refusal::Price)?.attempt);
+        }
+        let (index, drawn) = shared.reserve(&wanted).await.map_err(Refusal::Draw)?;
+        if let Some(output) = index.checked_sub(1).and_then(|index| shorter.get(index)) {
+            hold.token_limit = Some(*output);
+            hold.attempt = drawn.amount().clone();
+            hold.worst = hold.attempt.clone();
+        }
+        hold.drawn = Some(drawn);
+        Ok(())
+    }
+
+    /// Draws the highest cost once more, after the same was [reserved](Self::reserve_again).
+    pub(in crate::driver) async fn draw_again(&self, hold: &mut Hold) -> Result<(), DrawError> {
+        match (self.shared, &mut hold.drawn) {
+            (Some(shared), Some(drawn)) => shared.grow(drawn, &hold.attempt).await,
+            _ => Ok(()),
+        }
+    }
+
     /// Counts the real cost of a call and its time, and returns both.
     pub(in crate::driver) fn settle(&mut self, hold: Hold, mut cost: Spent) -> Spent {
         if let Some(reservation) = hold.reservation {
             reservation.settle(&cost);
+        }
+        if let Some(drawn) = hold.drawn {
+            drawn.settle(&cost);
         }
         cost.add(&self.take_elapsed());
         cost
@@ -329,12 +373,14 @@ impl Spending<'_> {
         };
         let replied = answer.and_then(|answer| answer.model.as_deref());
         let replied = replied.filter(|model| !model.is_empty() && **model != *who.model);
-        if let Some(Ok(Some(price))) = replied.map(|model| self.budgets.price_of(query(model))) {
+        let currency = self.shared_currency();
+        let price_of = |model| self.budgets.price_of(query(model), currency.as_ref());
+        if let Some(Ok(Some(price))) = replied.map(price_of) {
             return Ok(Some(price));
         }
-        match self.budgets.price_of(query(&who.model)) {
+        match price_of(&who.model) {
             Ok(Some(price)) => Ok(Some(price)),
-            unknown => match self.budgets.reported_cost(usage) {
+            unknown => match self.budgets.reported_cost(usage, currency.as_ref()) {
                 Some(cost) => Ok(Some(cost)),
                 None => unknown,
             },

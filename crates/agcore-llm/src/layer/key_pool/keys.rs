@@ -48,6 +48,8 @@ struct Key {
     state: KeyState,
     /// Consecutive rate limits.
     strikes: u32,
+    /// The end of the cooldown that was lifted last. Saved state that contains it is older than that.
+    lifted: Option<Duration>,
     /// The number of state changes, which distinguishes calls that started before one from those that started after it.
     epoch: u64,
 }
@@ -110,6 +112,7 @@ impl Keys {
             last_use: 0,
             state: KeyState::Free,
             strikes: 0,
+            lifted: None,
             epoch: 0,
         };
         Self {
@@ -186,11 +189,15 @@ impl Keys {
         true
     }
 
-    /// Makes a key available again. Returns `false` if there is none with this label.
+    /// Makes a key available again, also if a state is [imported](Self::import) that contains its cooldown. Returns `false` if
+    /// there is none with this label.
     pub fn restore(&mut self, label: &str) -> bool {
         let Some(key) = self.keys.iter_mut().find(|key| &*key.label == label) else {
             return false;
         };
+        if let KeyState::CoolingDown { until, .. } = key.state {
+            key.lifted = Some(until);
+        }
         key.state = KeyState::Free;
         key.strikes = 0;
         key.epoch += 1;
@@ -301,6 +308,13 @@ impl Key {
                     .saturating_sub(since_epoch(wall))
                     .min(length);
                 let until = now.saturating_add(left);
+                // Saved times are rounded.
+                if self
+                    .lifted
+                    .is_some_and(|lifted| until <= lifted.saturating_add(Duration::from_secs(1)))
+                {
+                    return;
+                }
                 KeyState::CoolingDown { until, length }
             }
         };

@@ -41,7 +41,8 @@ pub struct KeyCooldown {
 }
 
 impl KeyPoolState {
-    pub(super) fn new(keys: Vec<KeyCooldown>) -> Self {
+    /// Creates a state of the current version.
+    pub fn new(keys: Vec<KeyCooldown>) -> Self {
         Self { version: VERSION, keys }
     }
 
