@@ -1,4 +1,5 @@
-//! Webhooks about the runs of agents: signed messages, retries, and the contract of stores that many processes share.
+//! Webhooks about the runs of agents: signed messages, retries, and the contract of stores that many processes share. Checks of
+//! what other programs send.
 //!
 //! ```
 //! use agcore_chat::Actor;
@@ -24,6 +25,7 @@
 //! | create and change a webhook | [`NewWebhook`], [`WebhookChange`] |
 //! | choose the events | [`EventKinds`], [`WebhookScope`] |
 //! | sign messages, and check those that were received | [`SigningSecret`] |
+//! | check what GitHub, Stripe, Slack and other programs send | [`DeliveryCheck`] |
 //! | keep webhooks with the messages that are to be sent | [`WebhookStore`] |
 //! | see what has become of a message | [`Delivery`] |
 //!
@@ -47,6 +49,7 @@ struct Readme;
 mod error;
 mod event;
 mod secret;
+mod incoming;
 mod webhook;
 mod delivery;
 mod store;
@@ -54,6 +57,10 @@ mod store;
 pub use delivery::{Attempt, ClaimedDelivery, Delivery, DeliveryState, MAX_ATTEMPTS, MAX_REASON_BYTES, RETRIES};
 pub use error::{WebhookError, WebhookErrorKind};
 pub use event::{EventKind, EventKinds, EventRun, WebhookEvent};
+pub use incoming::{
+    CodeEncoding, DeliveryCheck, DeliveryHeaders, DeliveryPayload, DeliveryPlace, DeliveryRefusal, DeliveryScheme,
+    DeliverySecret, Handshake, HmacScheme, MAX_DELIVERY_ID_BYTES, MAX_FORM_FIELDS, MIN_SECRET_BYTES, PayloadError,
+};
 pub use secret::{SigningSecret, TOLERANCE_SECONDS};
 #[cfg(feature = "in-memory")]
 pub use store::InMemoryWebhooks;

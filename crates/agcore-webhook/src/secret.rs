@@ -73,7 +73,12 @@ impl SigningSecret {
 
     /// Returns the signature of a message: `v1,` and the code in Base64.
     pub fn sign(&self, id: &str, at: Timestamp, body: &str) -> String {
-        let code = self.code(id, at.as_millis().div_euclid(1000), body.as_bytes());
+        self.sign_bytes(id, at, body.as_bytes())
+    }
+
+    /// Returns the signature of a message that may be no text.
+    pub(crate) fn sign_bytes(&self, id: &str, at: Timestamp, body: &[u8]) -> String {
+        let code = self.code(id, at.as_millis().div_euclid(1000), body);
         format!("v1,{}", STANDARD.encode(code.finalize().into_bytes()))
     }
 

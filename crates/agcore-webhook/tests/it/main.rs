@@ -3,7 +3,9 @@
 #![allow(clippy::panic, clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod bodies;
+mod incoming;
 mod kept;
+mod payloads;
 mod retries;
 mod signatures;
 mod webhooks;
